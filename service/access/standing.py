@@ -1,0 +1,28 @@
+"""What is left of a user's questions, and what the meter decided."""
+
+from msgspec import Struct
+
+from service.wire.access import Tier
+from service.wire.payment import Period
+
+
+class Standing(Struct, frozen=True):
+    """A user's quota at one instant.
+
+    `limit` and `remaining` are null where there is no limit; `period` is `lifetime` while the starter lasts and `day`
+    after; `reset_ms` is the next 00:00 UTC at which a question becomes free again, null where nothing resets.
+    """
+
+    tier: Tier
+    used: int
+    limit: int | None
+    remaining: int | None
+    period: Period
+    reset_ms: int | None
+
+
+class Decision(Struct, frozen=True):
+    """Whether a call may go on. `event_id` is its usage event, null where it was refused."""
+
+    event_id: int | None
+    standing: Standing

@@ -1,0 +1,76 @@
+"""Time. The only room that reads it; everyone else is handed a `Clock`.
+
+Wall time is an integer: milliseconds since the Unix epoch, UTC. Durations inside the process come from `monotonic`.
+"""
+
+import asyncio
+import time
+from datetime import UTC, datetime
+from typing import Final, Protocol
+
+SECOND_MS: Final = 1_000
+MINUTE_MS: Final = 60 * SECOND_MS
+HOUR_MS: Final = 60 * MINUTE_MS
+DAY_MS: Final = 24 * HOUR_MS
+LATEST_MS: Final = 253_402_300_799_999
+"""9999-12-31T23:59:59.999Z, the last instant that ISO 8601 writes with four digits."""
+
+
+class Clock(Protocol):
+    """Where time comes from: the system's, a frozen one for replays, a hand-moved one in tests."""
+
+    def now_ms(self) -> int:
+        """Wall time, epoch milliseconds UTC. May go backwards when the machine's clock is set."""
+
+    def monotonic(self) -> float:
+        """Seconds that never go backwards, from an arbitrary start."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for that long on this clock."""
+
+
+class SystemClock:
+    """The machine's own clock."""
+
+    def now_ms(self) -> int:
+        """Wall time, epoch milliseconds UTC."""
+        return time.time_ns() // 1_000_000
+
+    def monotonic(self) -> float:
+        """Seconds that never go backwards."""
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait on the event loop."""
+        await asyncio.sleep(seconds)
+
+
+class FrozenClock(SystemClock):
+    """Wall time that stands still at a recorded instant, so that a replay gives the same bytes for ever.
+
+    Args:
+        at_ms: The instant, epoch milliseconds UTC.
+    """
+
+    def __init__(self, at_ms: int) -> None:
+        self._at_ms = at_ms
+
+    def now_ms(self) -> int:
+        """The recorded instant."""
+        return self._at_ms
+
+
+def iso(at_ms: int) -> str:
+    """Write epoch milliseconds as ISO 8601 UTC with milliseconds and `Z`."""
+    seconds, millis = divmod(at_ms, SECOND_MS)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{millis:03d}Z"
+
+
+def day_of(at_ms: int) -> int:
+    """The UTC day an instant lies in, counted from 1970-01-01."""
+    return at_ms // DAY_MS
+
+
+def midnight_after(at_ms: int) -> int:
+    """The next 00:00 UTC strictly after an instant, epoch milliseconds."""
+    return (day_of(at_ms) + 1) * DAY_MS

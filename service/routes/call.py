@@ -1,0 +1,24 @@
+"""What a route function is given."""
+
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, TypeVar
+
+from msgspec import Struct
+
+from service.access.caller import Caller
+from service.wire.envelope import Answer
+
+P = TypeVar("P")
+B = TypeVar("B")
+
+
+class Call(Struct, Generic[P, B], frozen=True):
+    """One decoded request: typed parameters, typed body (`None` where the route takes none), the caller if known."""
+
+    parameters: P
+    body: B
+    caller: Caller | None
+
+
+Endpoint = Callable[[Call[Any, Any]], Answer | Coroutine[object, object, Answer]]
+"""A bound route function. A plain `def` answers from memory; an `async def` has to wait for something."""

@@ -1,0 +1,34 @@
+"""Small exact types and their arithmetic. Money is integers; rates are percent units once they are public."""
+
+from decimal import Decimal
+from typing import Final, Literal, NewType
+
+Symbol = NewType("Symbol", str)
+"""A canonical upper-case ticker (`BTC`, `KPEPE`)."""
+
+MicroUsd = NewType("MicroUsd", int)
+"""Millionths of a US dollar; also atomic units of USDC, which has six decimals."""
+
+Interval = Literal["1h", "1d"]
+
+INTERVAL_MS: Final[dict[Interval, int]] = {"1h": 3_600_000, "1d": 86_400_000}
+
+HOURS_PER_YEAR: Final = 8_760
+
+
+def usdc(amount: MicroUsd) -> str:
+    """Write an amount as decimal USDC without trailing zeros: 5000 → `0.005`."""
+    return f"{(Decimal(amount) / 1_000_000).normalize():f}"
+
+
+def apr_pct(rate: float, interval_hours: float = 1.0) -> float:
+    """Annualise a funding rate, simple, in percent units.
+
+    Args:
+        rate: The fraction paid per interval (0.0000125).
+        interval_hours: The venue's funding interval in hours.
+
+    Returns:
+        Percent a year (10.95), rounded to 4 decimals as `contract.md` §1 asks of every public percentage.
+    """
+    return round(rate * (HOURS_PER_YEAR / interval_hours) * 100, 4)

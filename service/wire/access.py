@@ -1,0 +1,98 @@
+"""Who is asking and what they may: payloads of sign-in, keys and entitlement."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+Tier = Literal["free", "access", "pro"]
+Source = Literal["default", "grant", "wallet"]
+CredentialKind = Literal["api_key", "session"]
+KeyName = Annotated[str, Meta(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+\Z")]
+DisplayPrefix = Annotated[str, Meta(pattern=r"^[a-z0-9]{1,20}_sk_[0-9A-Za-z]{8}\Z")]
+Instant = Annotated[str, Meta(description="ISO 8601 UTC with milliseconds and Z", max_length=40)]
+
+
+class Identity(Struct, frozen=True, rename="camel"):
+    """Who a credential resolves to."""
+
+    kind: CredentialKind
+    user_id: int
+    wallet_address: str | None
+
+
+class Entitlement(Struct, frozen=True, rename="camel"):
+    """The tier the gate applies to the credential, where it comes from, and when it ends."""
+
+    tier: Tier
+    source: Source
+    expires_at: Instant | None
+    identity: Identity
+
+
+class NewNonce(Struct, frozen=True, rename="camel"):
+    """A single-use sign-in nonce and its expiry."""
+
+    nonce: str
+    expires_at: Instant
+
+
+class Login(Struct, frozen=True, forbid_unknown_fields=True):
+    """A signed EIP-4361 message: its exact text, and the 65-byte signature as 0x-hex."""
+
+    message: Annotated[str, Meta(min_length=1, max_length=4_000)]
+    signature: Annotated[str, Meta(pattern=r"^0x[0-9a-fA-F]{130}\Z")]
+
+
+class Session(Struct, frozen=True, rename="camel"):
+    """A session token, the wallet that signed in, and when the session ends."""
+
+    token: str
+    wallet_address: str
+    expires_at: Instant
+
+
+class NewKey(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """What a caller says of a key to be made; without `expiresAt` it does not expire."""
+
+    name: KeyName
+    expires_at: Instant | None = None
+
+
+class CreatedKey(Struct, frozen=True, rename="camel"):
+    """A key, shown this once, and what is kept of it."""
+
+    key: str
+    prefix: str
+    name: str
+    created_at: Instant
+    expires_at: Instant | None
+
+
+class KeyRow(Struct, frozen=True):
+    """A key as it is listed."""
+
+    prefix: str
+    name: str
+    created_at: Instant
+    expires_at: Instant | None
+    revoked_at: Instant | None
+    last_used_at: Instant | None
+
+
+class KeyList(Struct, frozen=True):
+    """A user's keys, newest first."""
+
+    keys: list[KeyRow]
+
+
+class RotateKey(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which key to replace, and for how many seconds the old one still works."""
+
+    prefix: DisplayPrefix
+    grace_seconds: Annotated[int, Meta(ge=0, le=604_800)] = 0
+
+
+class Done(Struct, frozen=True):
+    """Something was ended: `{"ok": true}`."""
+
+    ok: bool = True

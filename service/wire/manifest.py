@@ -1,0 +1,60 @@
+"""The public manifest: what is offered, at what price, how fresh, and how to pay."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from service.wire.access import Tier
+
+
+class FreePlan(Struct, frozen=True, rename="camel"):
+    """The free quota: a starter that never refills, then so many a UTC day."""
+
+    starter: int
+    per_day: int
+    resets_at: str
+
+
+class TierRow(Struct, frozen=True, rename="camel"):
+    """A tier and its questions a UTC day; null is no limit."""
+
+    tier: Tier
+    per_day: int | None
+
+
+class ParameterRow(Struct, frozen=True):
+    """One parameter of a route, in the words of its JSON Schema."""
+
+    name: str
+    location: Literal["path", "query"]
+    required: bool
+    schema: dict[str, object]
+
+
+class RouteRow(Struct, frozen=True):
+    """One priced route. `price_usdc` is decimal USDC, `price_atomic` millionths of it."""
+
+    id: str
+    method: str
+    path: str
+    price_usdc: str
+    price_atomic: str
+    refresh_seconds: int | None
+    streaming: bool
+    payable: bool
+    summary: str
+    parameters: list[ParameterRow]
+
+
+class Manifest(Struct, frozen=True, rename={"pay_to": "payTo"}):
+    """Everything a client needs before its first call."""
+
+    service: str
+    version: str
+    currency: str
+    networks: list[str]
+    pay_to: str
+    settlement: str
+    free: FreePlan
+    tiers: list[TierRow]
+    routes: list[RouteRow]

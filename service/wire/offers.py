@@ -1,0 +1,184 @@
+"""THE table: every route, what it takes, what it gives, what it costs. Everything public is made from it."""
+
+from collections.abc import Sequence
+from typing import Annotated, Final, Literal
+
+from msgspec import Meta, Struct
+
+from service.units import MicroUsd, usdc
+from service.wire import access, market
+from service.wire.manifest import Manifest
+
+DATA_CALL: Final = MicroUsd(5_000)
+"""Price of an ordinary data call: 0.005 USDC."""
+
+DEAR_CALL: Final = MicroUsd(50_000)
+"""Price of the question route, pairs and walk-forward: 0.05 USDC."""
+
+Gate = Literal["public", "bearer", "session"]
+"""Who may call: anyone, any credential, or a session only (keys cannot make keys)."""
+
+SymbolText = Annotated[
+    str, Meta(pattern=r"^[A-Za-z0-9]{1,20}\Z", description="Ticker such as BTC; case does not matter")
+]
+
+
+class NoParameters(Struct, frozen=True, forbid_unknown_fields=True):
+    """A route that takes nothing."""
+
+
+class OfSymbol(Struct, frozen=True, forbid_unknown_fields=True):
+    """A route about one asset."""
+
+    symbol: SymbolText
+
+
+class OfPrefix(Struct, frozen=True, forbid_unknown_fields=True):
+    """A route about one of the caller's keys."""
+
+    prefix: access.DisplayPrefix
+
+
+class Offer(Struct, frozen=True, kw_only=True):
+    """One route.
+
+    Attributes:
+        id: Stable name, also of the route function's binding (`coin.risk`).
+        method: HTTP method; GET also answers HEAD, uncounted.
+        path: Starlette path template. Fields of `parameters` named in it come from the path, the others from the query.
+        parameters: Struct the path and query are decoded into; its `Meta` constraints are the whole validation.
+        result: Struct of `data` (or of the bare body where `envelope` is false).
+        body: Struct of the JSON request body, if the route takes one.
+        summary: One sentence for manifest, OpenAPI and clients.
+        price: What a call costs once the quota is spent; 0 is free and never counted.
+        refresh_seconds: How often the data behind it is refreshed, if it is.
+        streaming: Answers line by line; never payable.
+        envelope: Whether the answer is wrapped.
+        gate: Who may call.
+        also: Codes this route may answer beyond those every route of its gate may.
+    """
+
+    id: str
+    path: str
+    summary: str
+    result: type[Struct]
+    method: Literal["GET", "POST", "DELETE"] = "GET"
+    parameters: type[Struct] = NoParameters
+    body: type[Struct] | None = None
+    price: MicroUsd = MicroUsd(0)
+    refresh_seconds: int | None = None
+    streaming: bool = False
+    envelope: bool = True
+    gate: Gate = "bearer"
+    also: Sequence[str] = ()
+
+    @property
+    def counted(self) -> bool:
+        """Whether a call uses up a question: everything that has a price does, and so do streams."""
+        return self.price > 0 or self.streaming
+
+    @property
+    def payable(self) -> bool:
+        """Whether a call may be paid for once the quota is spent."""
+        return self.price > 0 and not self.streaming
+
+    @property
+    def price_usdc(self) -> str:
+        """The price in decimal USDC."""
+        return usdc(self.price)
+
+
+OFFERS: Final[Sequence[Offer]] = (
+    Offer(
+        id="manifest",
+        path="/api/cli/manifest",
+        summary="List priced routes with price and refresh interval",
+        result=Manifest,
+        gate="public",
+    ),
+    Offer(
+        id="billing.tier",
+        path="/api/cli/billing/tier",
+        summary="Resolve the caller's entitlement",
+        result=access.Entitlement,
+    ),
+    Offer(
+        id="coin.risk",
+        path="/api/cli/coin/risk/{symbol}",
+        summary="Bundled risk context of one asset",
+        parameters=OfSymbol,
+        result=market.RiskContext,
+        price=DATA_CALL,
+        refresh_seconds=15,
+        also=("UNKNOWN_SYMBOL", "UPSTREAM_4XX", "UPSTREAM_5XX"),
+    ),
+    Offer(
+        id="auth.nonce",
+        method="POST",
+        path="/api/auth/nonce",
+        summary="Get a single-use nonce for Sign-In with Ethereum",
+        result=access.NewNonce,
+        envelope=False,
+        gate="public",
+    ),
+    Offer(
+        id="auth.login",
+        method="POST",
+        path="/api/auth/login",
+        summary="Exchange a signed EIP-4361 message for a session",
+        body=access.Login,
+        result=access.Session,
+        envelope=False,
+        gate="public",
+        also=("AUTH_INVALID",),
+    ),
+    Offer(
+        id="auth.logout",
+        method="POST",
+        path="/api/auth/logout",
+        summary="End the session at once",
+        result=access.Done,
+        envelope=False,
+        gate="session",
+    ),
+    Offer(
+        id="keys.create",
+        method="POST",
+        path="/api/keys",
+        summary="Create an API key; it is shown once",
+        body=access.NewKey,
+        result=access.CreatedKey,
+        envelope=False,
+        gate="session",
+    ),
+    Offer(
+        id="keys.list",
+        path="/api/keys",
+        summary="List the caller's API keys",
+        result=access.KeyList,
+        envelope=False,
+        gate="session",
+    ),
+    Offer(
+        id="keys.revoke",
+        method="DELETE",
+        path="/api/keys",
+        summary="Revoke an API key at once",
+        parameters=OfPrefix,
+        result=access.Done,
+        envelope=False,
+        gate="session",
+        also=("NOT_FOUND",),
+    ),
+    Offer(
+        id="keys.rotate",
+        method="POST",
+        path="/api/keys/rotate",
+        summary="Replace an API key; the old one dies after a grace",
+        body=access.RotateKey,
+        result=access.CreatedKey,
+        envelope=False,
+        gate="session",
+        also=("NOT_FOUND",),
+    ),
+)

@@ -1,0 +1,184 @@
+"""The house law: rooms are ranked, imports go only downward, each library has one owner, files and functions are small.
+
+The table below is the plan. It may be changed, but only knowingly: in a commit of its own that says why.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SERVICE = Path(__file__).resolve().parent.parent / "service"
+
+RANKS: tuple[frozenset[str], ...] = (
+    frozenset({"errors", "clock", "units", "settings", "logs"}),
+    frozenset({"wire"}),
+    frozenset({"storage", "upstream", "streams", "analytics"}),
+    frozenset({"access", "payments", "market", "transcripts", "wallets", "rwa", "sentiment"}),
+    frozenset({"verdict", "walkforward"}),
+    frozenset({"ask"}),
+    frozenset({"routes"}),
+    frozenset({"http", "clients"}),
+    frozenset({"wiring"}),
+    frozenset({"operator"}),
+    frozenset({"__main__"}),
+)
+RANK_OF = {room: rank for rank, rooms in enumerate(RANKS) for room in rooms}
+
+CLIENT_MAY_IMPORT = frozenset({"wire"}) | RANKS[0]
+
+OWNERS: dict[str, frozenset[str]] = {
+    "starlette": frozenset({"http", "wiring"}),
+    "uvicorn": frozenset({"http", "wiring"}),
+    "uvloop": frozenset({"wiring", "operator"}),
+    "httptools": frozenset({"http"}),
+    "aiosqlite": frozenset({"storage"}),
+    "sqlite3": frozenset({"storage"}),
+    "pysqlite3": frozenset({"storage"}),
+    "asyncpg": frozenset({"storage"}),
+    "aiohttp": frozenset({"upstream", "clients"}),
+    "numpy": frozenset({"analytics"}),
+    "time": frozenset({"clock"}),
+    "datetime": frozenset({"clock"}),
+    "coincurve": frozenset({"access", "payments"}),
+    "Crypto": frozenset({"access", "payments"}),
+    "jwt": frozenset({"access"}),
+    "prometheus_client": frozenset({"http"}),
+}
+
+LONGEST_FILE = 400
+LONGEST_FUNCTION = 60
+LAZY_PARTS = frozenset({"utils", "helpers", "common", "manager", "misc", "util", "helper"})
+
+FILES = sorted(SERVICE.rglob("*.py"))
+
+
+def room_of(path: Path) -> str:
+    first = path.relative_to(SERVICE).parts[0]
+    return first.removesuffix(".py")
+
+
+def imports_of(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"line {node.lineno}: relative imports are banned"
+            if node.module == "service":
+                yield from ((f"service.{alias.name}", node.lineno) for alias in node.names)
+            else:
+                yield node.module or "", node.lineno
+
+
+def identify(path: Path) -> str:
+    return str(path.relative_to(SERVICE))
+
+
+@pytest.fixture(params=FILES, ids=identify)
+def source(request: pytest.FixtureRequest) -> Path:
+    assert isinstance(request.param, Path)
+    return request.param
+
+
+def test_every_room_has_a_place_in_the_plan() -> None:
+    rooms = {room_of(path) for path in FILES} - {"__init__"}
+    assert rooms <= RANK_OF.keys()
+
+
+def test_imports_go_only_downward(source: Path) -> None:
+    room = room_of(source)
+    if room == "__init__":
+        return
+    for name, line in imports_of(ast.parse(source.read_text())):
+        target = re.match(r"service\.(\w+)", name)
+        if not target or target[1] == room or target[1] == "__version__":
+            continue
+        below = RANK_OF[target[1]] < RANK_OF[room] or RANK_OF[room] == 0 == RANK_OF[target[1]]
+        assert below, f"line {line}: {room} must not import {target[1]}"
+        if room == "clients":
+            assert target[1] in CLIENT_MAY_IMPORT, f"line {line}: a client knows only wire and HTTP"
+
+
+def test_gates_do_not_import_each_other() -> None:
+    for gate in (SERVICE / "http" / "gates").glob("*.py"):
+        for name, line in imports_of(ast.parse(gate.read_text())):
+            assert not name.startswith("service.http.gates"), f"{gate.name}:{line} imports {name}"
+
+
+def test_modules_of_a_room_import_each_other_without_a_cycle() -> None:
+    graph = {module_name(path): set(module_imports(path)) for path in FILES}
+    done: set[str] = set()
+
+    def visit(module: str, trail: tuple[str, ...]) -> None:
+        assert module not in trail, f"import cycle: {' → '.join((*trail, module))}"
+        if module not in done:
+            for target in graph.get(module, ()):
+                visit(target, (*trail, module))
+            done.add(module)
+
+    for module in graph:
+        visit(module, ())
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(SERVICE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def module_imports(path: Path) -> Iterator[str]:
+    known = {module_name(other) for other in FILES}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("service"):
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                target = full if full in known else str(node.module)
+                if target != module_name(path):
+                    yield target
+
+
+def test_a_library_is_imported_only_by_its_owner(source: Path) -> None:
+    room = room_of(source)
+    for name, line in imports_of(ast.parse(source.read_text())):
+        owners = OWNERS.get(name.split(".")[0])
+        if owners is not None and name != "starlette.types":
+            assert room in owners, f"line {line}: {name} belongs to {sorted(owners)}"
+
+
+def test_only_settings_reads_the_environment(source: Path) -> None:
+    if room_of(source) in {"settings", "__main__"}:
+        return
+    assert not re.search(r"\b(environ|getenv)\b", source.read_text())
+
+
+def test_nothing_branches_on_testing(source: Path) -> None:
+    assert not re.search(r"PYTEST|\btesting\b|under_test|is_test", source.read_text())
+
+
+def test_a_file_is_small(source: Path) -> None:
+    assert len(source.read_text().splitlines()) <= LONGEST_FILE
+
+
+def test_a_function_is_short(source: Path) -> None:
+    for node in ast.walk(ast.parse(source.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            assert length <= LONGEST_FUNCTION, f"{node.name} has {length} lines"
+
+
+def test_an_init_holds_only_a_docstring() -> None:
+    for path in SERVICE.rglob("__init__.py"):
+        if path.parent == SERVICE:
+            continue
+        body = ast.parse(path.read_text()).body
+        assert len(body) == 1, path
+        assert ast.get_docstring(ast.parse(path.read_text())), path
+
+
+def test_names_say_what_a_thing_is(source: Path) -> None:
+    assert not LAZY_PARTS & set(source.relative_to(SERVICE).with_suffix("").parts)
+
+
+def test_middleware_is_pure_asgi(source: Path) -> None:
+    assert "BaseHTTPMiddleware" not in source.read_text()
