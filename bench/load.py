@@ -1,0 +1,109 @@
+"""The load: keep-alive connections, each with one request under way, for a fixed number of answers."""
+
+import asyncio
+import re
+import time
+from dataclasses import dataclass
+from typing import cast
+
+import uvloop
+
+LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a run saw: answers a second, latency percentiles in milliseconds, answers that were not 200."""
+
+    per_second: float
+    p50_ms: float
+    p99_ms: float
+    answers: int
+    not_ok: int
+
+
+class Connection(asyncio.Protocol):
+    """One client: sends the request again as soon as the last answer is whole."""
+
+    def __init__(self, request: bytes, run: "Run") -> None:
+        self.request = request
+        self.run = run
+        self.buffer = b""
+        self.sent_at = 0.0
+        self.transport: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = cast("asyncio.Transport", transport)
+        self.send()
+
+    def send(self) -> None:
+        self.sent_at = time.perf_counter()
+        self.transport.write(self.request)
+
+    def data_received(self, data: bytes) -> None:
+        self.buffer = self.buffer + data if self.buffer else data
+        head, gap, body = self.buffer.partition(b"\r\n\r\n")
+        length = LENGTH.search(head) if gap else None
+        if length is None or len(body) < int(length[1]):
+            return
+        self.buffer = b""
+        self.run.note(time.perf_counter() - self.sent_at, ok=head.startswith(b"HTTP/1.1 200"))
+        if not self.run.over:
+            self.send()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if not self.run.over and not self.run.done.done():
+            self.run.done.set_exception(exc or ConnectionError("the server closed a keep-alive connection"))
+
+
+class Run:
+    """One measurement: ends after `seconds`, or fails when a connection does."""
+
+    def __init__(self) -> None:
+        self.latencies: list[float] = []
+        self.not_ok = 0
+        self.over = False
+        self.done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def finish(self) -> None:
+        if not self.done.done():
+            self.done.set_result(None)
+
+    def note(self, seconds: float, *, ok: bool) -> None:
+        self.latencies.append(seconds)
+        self.not_ok += not ok
+
+
+async def _drive(host: str, port: int, request: bytes, connections: int, seconds: float) -> Load:
+    loop = asyncio.get_running_loop()
+    run = Run()
+    started = time.perf_counter()
+    clients = [await loop.create_connection(lambda: Connection(request, run), host, port) for _ in range(connections)]
+    loop.call_later(seconds, run.finish)
+    await run.done
+    run.over = True
+    took = time.perf_counter() - started
+    await asyncio.sleep(0.2)
+    for transport, _ in clients:
+        transport.close()
+    ranked = sorted(run.latencies)
+    return Load(
+        per_second=len(ranked) / took,
+        p50_ms=ranked[len(ranked) // 2] * 1000,
+        p99_ms=ranked[len(ranked) * 99 // 100] * 1000,
+        answers=len(ranked),
+        not_ok=run.not_ok,
+    )
+
+
+def drive(host: str, port: int, request: bytes, *, connections: int, seconds: float) -> Load:
+    """Load a server and say what came back.
+
+    Args:
+        host: Where it listens.
+        port: Where it listens.
+        request: The bytes of one request.
+        connections: Keep-alive connections, each with one request under way.
+        seconds: How long.
+    """
+    return uvloop.run(_drive(host, port, request, connections, seconds))
