@@ -4,14 +4,18 @@ import ipaddress
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
 import msgspec
+from msgspec import Meta
 from platformdirs import user_data_path
 
 _PREFIX: Final = "VERDICT_"
 _KEY_PREFIX: Final = re.compile(r"[a-z0-9]{1,20}_sk_\Z")
+_URL: Final = re.compile(r"https?://[^/\s]+\Z")
+_ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}\Z")
 _CLIENT_SETTINGS: Final = frozenset({"URL", "TOKEN"})
+_FIXTURES: Final = Path(__file__).resolve().parent.parent / "fixtures" / "upstream"
 
 
 class SettingsError(ValueError):
@@ -19,33 +23,39 @@ class SettingsError(ValueError):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """What an operator may choose. Field `x_y` is read from `VERDICT_X_Y`.
+    """What an operator may choose. Field `x_y` is read from `VERDICT_X_Y`; the descriptions are the documentation."""
 
-    `rate_per_minute` and `rate_burst` are requests a credential; `metrics_port` 0 turns metrics off;
-    `fixtures_dir` is where recorded upstreams are read from; `drain_seconds` is how long a stop waits for open answers.
-    """
-
-    host: str = "127.0.0.1"
-    port: int = 8402
-    tls_cert: Path | None = None
-    tls_key: Path | None = None
-    public_url: str | None = None
-    trusted_proxies: tuple[str, ...] = ()
-    hosts: tuple[str, ...] = ()
-    cors_origins: tuple[str, ...] = ()
-    rate_per_minute: int = 600
-    rate_burst: int = 300
-    data_dir: Path = msgspec.field(default_factory=lambda: user_data_path("verdict", appauthor=False))
-    source: Literal["fixtures", "live"] = "live"
-    replay: Literal["shifted", "frozen"] = "shifted"
-    fixtures_dir: Path = Path(__file__).resolve().parent.parent / "fixtures" / "upstream"
-    hyperliquid_url: str = "https://api.hyperliquid.xyz"
-    key_prefix: str = "verdict_sk_"
-    metrics_port: int = 0
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
-    drain_seconds: int = 8
-    network: Literal["eip155:84532", "eip155:8453"] = "eip155:84532"
-    pay_to: str = "0x000000000000000000000000000000000000dEaD"
+    host: Annotated[str, Meta(description="address to listen on")] = "127.0.0.1"
+    port: Annotated[int, Meta(description="port to listen on; 0 takes a free one")] = 8402
+    tls_cert: Annotated[Path | None, Meta(description="certificate chain (PEM): serve HTTPS")] = None
+    tls_key: Annotated[Path | None, Meta(description="its private key (PEM)")] = None
+    public_url: Annotated[str | None, Meta(description="address callers use, when behind a proxy")] = None
+    trusted_proxies: Annotated[tuple[str, ...], Meta(description="proxies whose X-Forwarded-* are believed")] = ()
+    hosts: Annotated[tuple[str, ...], Meta(description="Host names to answer for; empty: any")] = ()
+    cors_origins: Annotated[tuple[str, ...], Meta(description="origins whose pages may call; * for any")] = ()
+    rate_per_minute: Annotated[int, Meta(description="requests a minute a credential")] = 600
+    rate_burst: Annotated[int, Meta(description="requests a credential may make at once")] = 300
+    data_dir: Annotated[Path, Meta(description="folder of verdict.db and secrets.toml")] = msgspec.field(
+        default_factory=lambda: user_data_path("verdict", appauthor=False)
+    )
+    source: Annotated[Literal["fixtures", "live"], Meta(description="recorded upstreams, or the real ones")] = "live"
+    replay: Annotated[
+        Literal["shifted", "frozen"], Meta(description="fixtures: recorded time moved to today, or kept")
+    ] = "shifted"
+    fixtures_dir: Annotated[Path, Meta(description="where recorded upstreams are read from")] = _FIXTURES
+    hyperliquid_url: Annotated[str, Meta(description="Hyperliquid's API")] = "https://api.hyperliquid.xyz"
+    key_prefix: Annotated[str, Meta(description="what API keys begin with; ends in _sk_")] = "verdict_sk_"
+    metrics_port: Annotated[int, Meta(description="port of /metrics; 0: off; worker n adds n")] = 0
+    log_level: Annotated[Literal["debug", "info", "warning", "error"], Meta(description="least that is logged")] = (
+        "info"
+    )
+    drain_seconds: Annotated[int, Meta(description="how long a stop waits for open answers, 0 to 9")] = 8
+    network: Annotated[
+        Literal["eip155:84532", "eip155:8453"], Meta(description="chain of payments (CAIP-2): Base Sepolia or Base")
+    ] = "eip155:84532"
+    pay_to: Annotated[str, Meta(description="address that payments go to")] = (
+        "0x000000000000000000000000000000000000dEaD"
+    )
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Settings":
@@ -67,13 +77,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         }
         unknown = given.keys() - {field.name for field in msgspec.structs.fields(cls)}
         if unknown:
-            raise SettingsError(f"{_variable(min(unknown))} is not a setting; see `verdict serve --help`")
+            raise SettingsError(f"{variable(min(unknown))} is not a setting; `verdict serve --help` lists them")
         wanted = {name: _split(name, value) for name, value in given.items()}
         try:
             settings = msgspec.convert(wanted, cls, strict=False, dec_hook=_decode_path)
         except msgspec.ValidationError as error:
-            reason, _, at = str(error).partition(" - at `$.")
-            raise SettingsError(f"{_variable(at.split('[')[0].rstrip('`') or 'SETTINGS')}: {reason}") from error
+            name = str(error).partition(" - at `$.")[2].rstrip("`")
+            raise SettingsError(f"{variable(name)} takes {takes(name)}, not {given[name]!r}") from error
         settings.check()
         return settings
 
@@ -97,12 +107,50 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 ipaddress.ip_network(proxy)
             except ValueError as error:
                 raise SettingsError(f"VERDICT_TRUSTED_PROXIES takes addresses or networks, not {proxy!r}") from error
-        if self.public_url and not re.match(r"https?://[^/\s]+\Z", self.public_url):
+        if not _ADDRESS.match(self.pay_to):
+            raise SettingsError("VERDICT_PAY_TO takes an EVM address: 0x and 40 hexadecimal digits")
+        if not _URL.match(self.hyperliquid_url):
+            raise SettingsError("VERDICT_HYPERLIQUID_URL takes a scheme and a host, such as https://api.example.org")
+        if self.public_url and not _URL.match(self.public_url):
             raise SettingsError("VERDICT_PUBLIC_URL takes a scheme and a host, such as https://api.example.org")
 
 
-def _variable(field: str) -> str:
-    return _PREFIX + field.upper()
+def variable(name: str) -> str:
+    """The environment variable a field is read from."""
+    return _PREFIX + name.upper()
+
+
+def takes(name: str) -> str:
+    """What a field takes, in words: its choices, or what kind of value."""
+    kind = get_type_hints(Settings)[name]
+    if get_origin(kind) is Literal:
+        return " or ".join(get_args(kind))
+    return "a whole number"
+
+
+class Row(NamedTuple):
+    """One line of the documentation of settings."""
+
+    variable: str
+    default: str
+    description: str
+
+
+def describe() -> list[Row]:
+    """Every setting in order, for `verdict serve --help` and the README."""
+    hints = get_type_hints(Settings, include_extras=True)
+    return [
+        Row(variable(field.name), _default(field), hints[field.name].__metadata__[0].description)
+        for field in msgspec.structs.fields(Settings)
+    ]
+
+
+def _default(field: msgspec.structs.FieldInfo) -> str:
+    if field.name == "data_dir":
+        return "the platform's data folder"
+    if field.name == "fixtures_dir":
+        return "fixtures/upstream"
+    return "" if field.default in (None, ()) else str(field.default)
 
 
 def _split(name: str, value: str) -> str | list[str]:

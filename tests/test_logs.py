@@ -78,7 +78,7 @@ def test_what_opens_a_door_is_cut_out_of_a_text(text: str, kept: str) -> None:
     "name", ["authorization", "Cookie", "session_token", "jwt_secret", "payment-signature", "api_key"]
 )
 def test_an_extra_named_like_a_secret_is_never_written(name: str) -> None:
-    assert line_of("x", **{name: "open sesame"})[name] == REDACTED
+    assert line_of("x", where={name: "open sesame"})["where"] == {name: REDACTED}
 
 
 def test_extras_of_every_kind_become_plain_json() -> None:

@@ -1,0 +1,74 @@
+from pathlib import Path
+
+import pytest
+
+from service.settings import Settings, SettingsError, describe, takes, variable
+
+
+def read(**given: str) -> Settings:
+    return Settings.from_environ({f"VERDICT_{name.upper()}": value for name, value in given.items()})
+
+
+def test_without_an_environment_every_setting_has_its_default() -> None:
+    settings = Settings.from_environ({})
+    assert (settings.host, settings.port, settings.source, settings.replay) == ("127.0.0.1", 8402, "live", "shifted")
+    assert settings.data_dir.name == "verdict"
+
+
+def test_a_value_is_converted_to_the_kind_of_its_field() -> None:
+    settings = read(port="0", data_dir="~/v", hosts=" a.example , b.example,", trusted_proxies="10.0.0.0/8,::1")
+    assert settings.port == 0
+    assert settings.data_dir == Path.home() / "v"
+    assert settings.hosts == ("a.example", "b.example")
+    assert settings.trusted_proxies == ("10.0.0.0/8", "::1")
+
+
+def test_an_empty_value_counts_as_unset_and_foreign_variables_are_left_alone() -> None:
+    assert Settings.from_environ({"VERDICT_PORT": "", "PORT": "1", "HOME": "/"}) == Settings()
+
+
+def test_the_variables_of_the_clients_are_left_alone() -> None:
+    assert read(url="http://127.0.0.1:8402", token="verdict_sk_x") == Settings()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("hostz", "x", "VERDICT_HOSTZ is not a setting; `verdict serve --help` lists them"),
+        ("port", "http", "VERDICT_PORT takes a whole number, not 'http'"),
+        ("port", "70000", "VERDICT_PORT takes 0 to 65535, not 70000"),
+        ("metrics_port", "-1", "VERDICT_METRICS_PORT takes 0 to 65535, not -1"),
+        ("source", "recorded", "VERDICT_SOURCE takes fixtures or live, not 'recorded'"),
+        ("log_level", "INFO", "VERDICT_LOG_LEVEL takes debug or info or warning or error, not 'INFO'"),
+        ("rate_per_minute", "0", "VERDICT_RATE_PER_MINUTE takes 1 to 1000000000, not 0"),
+        ("rate_burst", "0", "VERDICT_RATE_BURST takes 1 to 1000000000, not 0"),
+        ("drain_seconds", "10", "VERDICT_DRAIN_SECONDS takes 0 to 9, not 10"),
+        ("tls_cert", "/c.pem", "VERDICT_TLS_CERT and VERDICT_TLS_KEY go together: set both or neither"),
+        ("tls_key", "/k.pem", "VERDICT_TLS_CERT and VERDICT_TLS_KEY go together: set both or neither"),
+        ("key_prefix", "VERDICT", "VERDICT_KEY_PREFIX takes lower-case letters and digits and must end in _sk_"),
+        ("key_prefix", "v_sk_\n", "VERDICT_KEY_PREFIX takes lower-case letters and digits and must end in _sk_"),
+        ("trusted_proxies", "proxy", "VERDICT_TRUSTED_PROXIES takes addresses or networks, not 'proxy'"),
+        ("public_url", "a.example", "VERDICT_PUBLIC_URL takes a scheme and a host, such as https://api.example.org"),
+        ("hyperliquid_url", "ftp://x", "VERDICT_HYPERLIQUID_URL takes a scheme and a host"),
+        ("pay_to", "0x12", "VERDICT_PAY_TO takes an EVM address: 0x and 40 hexadecimal digits"),
+        ("network", "base", "VERDICT_NETWORK takes eip155:84532 or eip155:8453, not 'base'"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_refused_with_what_it_takes(name: str, value: str, message: str) -> None:
+    with pytest.raises(SettingsError) as refused:
+        read(**{name: value})
+    assert str(refused.value).startswith(message)
+    assert "\n" not in str(refused.value)
+
+
+def test_every_setting_is_described_with_its_variable_and_default() -> None:
+    rows = describe()
+    assert [row.variable for row in rows] == [variable(name) for name in Settings.__struct_fields__]
+    assert all(row.description for row in rows)
+    assert rows[1] == ("VERDICT_PORT", "8402", "port to listen on; 0 takes a free one")
+    assert next(row.default for row in rows if row.variable == "VERDICT_HOSTS") == ""
+
+
+def test_what_a_setting_takes_can_be_said_in_words() -> None:
+    assert takes("replay") == "shifted or frozen"
+    assert takes("port") == "a whole number"

@@ -1,0 +1,39 @@
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.units import INTERVAL_MS, MicroUsd, apr_pct, usdc
+
+
+@pytest.mark.parametrize(
+    ("amount", "written"),
+    [(0, "0"), (1, "0.000001"), (5_000, "0.005"), (50_000, "0.05"), (1_000_000, "1"), (12_340_000, "12.34")],
+)
+def test_an_amount_is_written_in_usdc_without_trailing_zeros(amount: int, written: str) -> None:
+    assert usdc(MicroUsd(amount)) == written
+
+
+@given(st.integers(0, 10**15))
+def test_a_written_amount_loses_nothing_and_never_uses_an_exponent(amount: int) -> None:
+    written = usdc(MicroUsd(amount))
+    assert Decimal(written) * 1_000_000 == amount
+    assert set(written) <= set("0123456789.")
+
+
+def test_the_venues_default_hourly_rate_is_10_95_percent_a_year() -> None:
+    assert apr_pct(0.0000125) == 10.95
+
+
+def test_an_eight_hour_rate_is_annualised_by_its_own_interval() -> None:
+    assert apr_pct(0.0001, 8) == 10.95
+    assert apr_pct(-0.0001, 8) == -10.95
+
+
+def test_a_rate_is_rounded_to_four_decimals() -> None:
+    assert apr_pct(0.00000123456789) == 1.0815
+
+
+def test_an_interval_is_known_in_milliseconds() -> None:
+    assert INTERVAL_MS == {"1h": 3_600_000, "1d": 86_400_000}
