@@ -4,8 +4,9 @@ Wall time is an integer: milliseconds since the Unix epoch, UTC. Durations insid
 """
 
 import asyncio
+import re
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Final, Protocol
 
 SECOND_MS: Final = 1_000
@@ -64,6 +65,29 @@ def iso(at_ms: int) -> str:
     """Write epoch milliseconds as ISO 8601 UTC with milliseconds and `Z`."""
     seconds, millis = divmod(at_ms, SECOND_MS)
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{millis:03d}Z"
+
+
+_INSTANT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)\Z", re.ASCII)
+_EPOCH: Final = datetime.fromtimestamp(0, UTC)
+
+
+def parse_iso(text: str) -> int:
+    """Read an ISO 8601 instant as RFC 3339 writes it: date, `T`, time, and a zone.
+
+    Returns:
+        Epoch milliseconds UTC; what is finer is cut off.
+
+    Raises:
+        ValueError: If the text is not such an instant, has no zone, or lies outside 1970 to 9999.
+    """
+    if _INSTANT.match(text):
+        try:
+            at_ms = (datetime.fromisoformat(text) - _EPOCH) // timedelta(milliseconds=1)
+        except ValueError:
+            at_ms = -1
+        if 0 <= at_ms <= LATEST_MS:
+            return at_ms
+    raise ValueError("an instant is written like 2026-01-31T00:00:00Z, with its zone")
 
 
 def day_of(at_ms: int) -> int:
