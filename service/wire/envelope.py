@@ -1,7 +1,7 @@
 """The envelope every data route answers with, written by splicing so that a cached payload is encoded once."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -32,14 +32,14 @@ class ErrorBody(msgspec.Struct, frozen=True, omit_defaults=True):
 
     code: str
     message: str
-    details: Mapping[str, object] | None = None
+    details: Mapping[str, Any] | None = None
 
 
-class Failure(msgspec.Struct, frozen=True, rename={"schema_version": "schemaVersion"}):
+class Failure(msgspec.Struct, frozen=True, kw_only=True, rename={"schema_version": "schemaVersion"}):
     """The envelope of a failure."""
 
+    schema_version: Literal[1]
     error: ErrorBody
-    schema_version: int = SCHEMA_VERSION
 
 
 class Answer(msgspec.Struct, frozen=True):

@@ -1,6 +1,6 @@
 """The public manifest: what is offered, at what price, how fresh, and how to pay."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
@@ -28,7 +28,7 @@ class ParameterRow(Struct, frozen=True):
     name: str
     location: Literal["path", "query"]
     required: bool
-    schema: dict[str, object]
+    schema: dict[str, Any]
 
 
 class RouteRow(Struct, frozen=True):

@@ -19,7 +19,12 @@ Gate = Literal["public", "bearer", "session"]
 """Who may call: anyone, any credential, or a session only (keys cannot make keys)."""
 
 SymbolText = Annotated[
-    str, Meta(pattern=r"^[A-Za-z0-9]{1,20}\Z", description="Ticker such as BTC; case does not matter")
+    str,
+    Meta(
+        pattern=r"^[A-Za-z0-9]{1,20}\Z",
+        description="Ticker such as BTC, 1 to 20 letters and digits; case does not matter",
+        examples=["BTC"],
+    ),
 ]
 
 

@@ -3,13 +3,16 @@
 Source: x402 specification v1 and v2 (`PaymentRequired`, `PaymentRequirements`), `contract.md` §5.
 """
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
 from service.wire.access import Tier
+from service.wire.envelope import ErrorBody
 
 Period = Literal["lifetime", "day"]
+
+_VERSIONS: Final = {"x402_version": "x402Version", "schema_version": "schemaVersion"}
 
 
 class TokenExtra(Struct, frozen=True):
@@ -70,8 +73,8 @@ class ThisQuery(Struct, frozen=True):
     price_usdc: str
 
 
-class Unlock(Struct, frozen=True):
-    """One way on: pay for this call, wait, or upgrade."""
+class Unlock(Struct, frozen=True, omit_defaults=True):
+    """One way on: pay for this call, wait until `at`, or upgrade (at `url`, where there is a page for it)."""
 
     method: Literal["pay", "wait", "upgrade"]
     description: str
@@ -90,10 +93,31 @@ class Gate(Struct, frozen=True):
     unlock: list[Unlock]
 
 
-class PaymentRequired(Struct, frozen=True, rename={"x402_version": "x402Version"}):
+class PaymentRequired(Struct, frozen=True, kw_only=True, rename=_VERSIONS):
     """The `PAYMENT-REQUIRED` header of v2, base64 of this as JSON."""
 
+    x402_version: Literal[2]
     error: str
     resource: Resource
     accepts: list[RequirementsV2]
-    x402_version: int = 2
+
+
+class ChallengeV1(Struct, frozen=True, kw_only=True, rename=_VERSIONS):
+    """The body of a 402 as v1 clients read it, beside the error envelope."""
+
+    schema_version: Literal[1]
+    error: ErrorBody
+    x402_version: Literal[1]
+    accepts: list[RequirementsV1]
+    gate: Gate
+
+
+class ChallengeV2(Struct, frozen=True, kw_only=True, rename=_VERSIONS):
+    """The body of a 402 for a request that says `X-X402-Max-Version: 2`."""
+
+    schema_version: Literal[1]
+    error: ErrorBody
+    x402_version: Literal[2]
+    resource: Resource
+    accepts: list[RequirementsV2]
+    gate: Gate
