@@ -1,1 +1,21 @@
-"""Stub."""
+"""Where everything durable lives: one SQLite file, one writer. May import rank 0 and wire.
+
+Decided here:
+- The newer of `pysqlite3` and the standard library's SQLite is used; before 3.51.3 a WAL reset can corrupt the file, so
+  such an engine is refused.
+- A transaction is one closure, run whole on the one writer thread. Nothing awaits inside a transaction, so a
+  cancelled caller can neither leave one open nor take a stranger's rows with it.
+- Group commit: closures that wait at the same time share one transaction, each in a savepoint of its own, and nobody
+  is answered before its `COMMIT` at `synchronous=FULL` (WAL with NORMAL lost acknowledged rows in 31 of 40 power cuts).
+- Statements on the hot path insert many rows each. `executemany` gives up the interpreter lock once a row, and against
+  a busy thread each time costs up to a switch interval: measured p99 of 64 rows 3.9 s, against 9 ms in one statement.
+- Between processes the write lock is taken in turn (`turnstile`): SQLite's own back-off starves one of two.
+- A writer that cannot get the lock, or a disk that is full, is a 503 within five seconds for everyone who waits, and
+  never a hang. What cannot be right at the start (corrupt, newer than the code, read-only, unsafe engine) is refused
+  with a `StorageError` whose message says what to do.
+- Reads of other rooms go through a second, `query_only` connection (aiosqlite) and see only what is committed. Long
+  looks (integrity, sums over all events) have a connection of their own, so that they hold nobody up.
+- Files beside the database: `-wal` and `-shm` (SQLite's), `-turn` (the turnstile's lock), `-runs/` (delivery journals of
+  the processes that are alive). They are made readable by their owner alone.
+- POSIX only: the turnstile and the journals' liveness rest on `flock`.
+"""

@@ -1,0 +1,70 @@
+"""Copying a database while it is in use."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from service.storage.engine import DatabaseError, StorageError, connect, error_name
+from service.storage.integrity import check_integrity
+
+_PAGES_A_STEP: Final = 2_048
+
+
+def back_up(source: Path, target: Path) -> int:
+    """Copy a database, as of one instant, while others write to it; the copy is checked before it gets its name.
+
+    Blocking: run it on a thread where an event loop is.
+
+    Args:
+        source: The database's file.
+        target: Where the copy goes; must not exist.
+
+    Returns:
+        The copy's size in bytes.
+
+    Raises:
+        StorageError: If the copy cannot be made or is not whole; then there is no file at `target`.
+    """
+    if not source.is_file():
+        raise StorageError(f"There is no database at {source}; is VERDICT_DATA_DIR right?")
+    if target.exists():
+        raise StorageError(f"{target} exists already; name a file that does not.")
+    partial = target.with_name(target.name + ".partial")
+    try:
+        os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600))
+        _copy(source, partial)
+        _sync(partial)
+        partial.rename(target)
+        _sync(target.parent)
+    except DatabaseError as error:
+        raise StorageError(f"{source} could not be copied to {target}: {error} ({error_name(error)})") from error
+    except OSError as error:
+        raise StorageError(f"{target} could not be written ({error.strerror})") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    return target.stat().st_size
+
+
+def _copy(source: Path, partial: Path) -> None:
+    origin = connect(source, query_only=True)
+    try:
+        copy = connect(partial)
+        try:
+            origin.execute("BEGIN")
+            origin.execute("SELECT 1 FROM sqlite_schema").fetchone()
+            origin.backup(copy, pages=_PAGES_A_STEP)
+            copy.execute("PRAGMA journal_mode=DELETE")
+            if found := check_integrity(copy):
+                raise StorageError(f"The copy of {source} is damaged, so the database is: {found[0]}")
+        finally:
+            copy.close()
+    finally:
+        origin.close()
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

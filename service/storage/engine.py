@@ -1,0 +1,124 @@
+"""Which SQLite this process uses, and how a connection to it is set up."""
+
+import importlib.util
+import sqlite3
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Final, cast
+
+from service.errors import ServiceError
+
+OLDEST_SAFE: Final = (3, 51, 3)
+"""Before it, resetting the WAL can corrupt the file. Source: sqlite.org/wal.html, "The WAL-reset bug"."""
+
+BUSY_MS: Final = 2_200
+"""How long one statement waits for a lock. With as long a wait at the turnstile it stays under five seconds."""
+
+RETRY_AFTER_S: Final = 2
+
+_WAL_KEPT_BYTES: Final = 64 * 2**20
+_STATEMENTS_CACHED: Final = 256
+
+Connection = sqlite3.Connection
+Parameters = Sequence[str | bytes | int | float | None]
+
+
+class StorageError(Exception):
+    """The store cannot be used as it is; the message says what to do about it."""
+
+
+def _newest() -> Any:
+    if importlib.util.find_spec("pysqlite3") is None:
+        return sqlite3
+    import pysqlite3  # noqa: PLC0415 -- it is bundled only where wheels of it exist
+
+    return max(sqlite3, pysqlite3.dbapi2, key=lambda module: module.sqlite_version_info)
+
+
+_driver: Final = _newest()
+
+DatabaseError: type[sqlite3.DatabaseError] = _driver.DatabaseError
+IntegrityError: type[sqlite3.IntegrityError] = _driver.IntegrityError
+VERSION: tuple[int, int, int] = _driver.sqlite_version_info
+complete_statement: Callable[[str], bool] = _driver.complete_statement
+
+_NOT_THE_STATEMENT: Final = (
+    "SQLITE_BUSY",
+    "SQLITE_CANTOPEN",
+    "SQLITE_CORRUPT",
+    "SQLITE_FULL",
+    "SQLITE_IOERR",
+    "SQLITE_LOCKED",
+    "SQLITE_NOMEM",
+    "SQLITE_NOTADB",
+    "SQLITE_PROTOCOL",
+    "SQLITE_READONLY",
+)
+
+
+def check_version(version: tuple[int, int, int] = VERSION) -> None:
+    """Refuse an engine that can corrupt the file.
+
+    Raises:
+        StorageError: Naming the version and the remedy.
+    """
+    if version < OLDEST_SAFE:
+        raise StorageError(
+            f"SQLite {'.'.join(map(str, version))} can corrupt a database in WAL mode; this service needs "
+            f"{'.'.join(map(str, OLDEST_SAFE))} or newer. Install the package pysqlite3, which brings its own."
+        )
+
+
+def connect(path: Path, *, query_only: bool = False) -> Connection:
+    """Open a connection in autocommit mode; transactions are begun and ended in so many words.
+
+    Args:
+        path: The database file.
+        query_only: Whether every write is refused.
+
+    Returns:
+        A connection usable from any one thread at a time, in WAL mode with `synchronous=FULL`, foreign keys enforced.
+    """
+    connection = cast(
+        "Connection",
+        _driver.connect(
+            str(path),
+            timeout=BUSY_MS / 1_000,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=_STATEMENTS_CACHED,
+        ),
+    )
+    try:
+        for pragma in (
+            "synchronous=FULL",
+            "foreign_keys=ON",
+            "cell_size_check=ON",
+            f"journal_size_limit={_WAL_KEPT_BYTES}",
+            f"query_only={'ON' if query_only else 'OFF'}",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def error_name(error: BaseException) -> str:
+    """SQLite's own name of a failure (`SQLITE_FULL`), or the exception's class where it has none."""
+    return str(getattr(error, "sqlite_errorname", None) or type(error).__name__)
+
+
+def is_store_failing(error: BaseException) -> bool:
+    """Whether it is the store that failed (disk, lock, file), not the statement it was given."""
+    return isinstance(error, DatabaseError) and error_name(error).startswith(_NOT_THE_STATEMENT)
+
+
+def unavailable(error: BaseException) -> ServiceError:
+    """What callers are told when the store cannot take or give anything now."""
+    why = "is busy" if error_name(error).startswith(("SQLITE_BUSY", "SQLITE_LOCKED")) else "cannot be written or read"
+    return ServiceError(
+        "UNAVAILABLE",
+        f"The service's store {why} at the moment; nothing was counted. Try again shortly.",
+        headers={"Retry-After": str(RETRY_AFTER_S)},
+    )

@@ -1,0 +1,111 @@
+"""The schema's history: numbered SQL files, each applied and recorded in one transaction."""
+
+import hashlib
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from service.clock import Clock
+from service.storage.engine import Connection, StorageError, complete_statement
+
+FOLDER: Final = Path(__file__).parent / "migrations"
+
+_HISTORY: Final = """
+CREATE TABLE IF NOT EXISTS migrations (
+    version INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    sha256 TEXT NOT NULL,
+    applied_ms INTEGER NOT NULL
+) STRICT
+"""
+
+
+class Migration(Struct, frozen=True):
+    """One step of the schema: its number, its file's name without number and suffix, its text and the text's digest."""
+
+    version: int
+    name: str
+    sql: str
+    sha256: str
+
+
+def read_migrations(folder: Path = FOLDER) -> list[Migration]:
+    """Read `NNNN_name.sql` files, in order.
+
+    Raises:
+        StorageError: If two files claim one number.
+    """
+    found: dict[int, Migration] = {}
+    for path in sorted(folder.glob("[0-9][0-9][0-9][0-9]_*.sql")):
+        number, _, name = path.stem.partition("_")
+        sql = path.read_text(encoding="utf-8")
+        step = Migration(int(number), name, sql, hashlib.sha256(sql.encode()).hexdigest())
+        if step.version in found:
+            raise StorageError(f"Two migrations are numbered {number}; reinstall the service.")
+        found[step.version] = step
+    return list(found.values())
+
+
+def migrate(connection: Connection, migrations: list[Migration], clock: Clock) -> list[int]:
+    """Bring a database's schema up to the code's.
+
+    Safe when several processes start at once: each step is decided inside the transaction that applies it.
+
+    Args:
+        connection: A connection in autocommit mode.
+        migrations: All the code knows, in order.
+        clock: Stamps what is applied.
+
+    Returns:
+        The versions applied now.
+
+    Raises:
+        StorageError: If the file's schema is newer than the code, or a migration differs from what was applied.
+        DatabaseError: If a step fails; the database is left as it was before that step.
+    """
+    applied = []
+    for step in migrations:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            connection.execute(_HISTORY)
+            _check(connection, {known.version: known for known in migrations})
+            if not connection.execute("SELECT 1 FROM migrations WHERE version = ?", (step.version,)).fetchone():
+                for statement in _statements(step.sql):
+                    connection.execute(statement)
+                connection.execute(
+                    "INSERT INTO migrations VALUES (?, ?, ?, ?)", (step.version, step.name, step.sha256, clock.now_ms())
+                )
+                applied.append(step.version)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+    return applied
+
+
+def _check(connection: Connection, known: dict[int, Migration]) -> None:
+    for version, name, digest in connection.execute("SELECT version, name, sha256 FROM migrations ORDER BY version"):
+        if version not in known:
+            raise StorageError(
+                f"The database has migration {version:04d} ({name}), which this version of the service does not know: "
+                "it was written by a newer one. Run that version, or put a copy made with `verdict backup` before the "
+                "upgrade in its place."
+            )
+        if known[version].sha256 != digest:
+            raise StorageError(
+                f"Migration {version:04d} ({name}) is not the one this database was made with. Reinstall the service "
+                "as released, or put a copy made with `verdict backup` by this version in its place."
+            )
+
+
+def _statements(sql: str) -> list[str]:
+    """Split a script where SQLite says that a statement is complete; `executescript` would commit what is open."""
+    found, pending = [], ""
+    for line in sql.splitlines(keepends=True):
+        pending += line
+        if complete_statement(pending):
+            found.append(pending)
+            pending = ""
+    return [*found, pending] if pending.strip() else found
