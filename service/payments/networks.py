@@ -1,0 +1,43 @@
+"""The chains that payments may come from, and the dollar token on each.
+
+Sources: https://developers.circle.com/stablecoins/usdc-contract-addresses, EIP-712 domains as the tokens answer them.
+"""
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from service.wire.payment import TokenExtra
+
+SETTLEMENT: Final = "none"
+"""How payments are settled, as the manifest says it: not at all yet."""
+
+ChainId = Literal["eip155:84532", "eip155:8453"]
+
+
+class Network(Struct, frozen=True):
+    """A chain by its CAIP-2 id and its x402 v1 name, with the address and EIP-712 domain of USDC on it."""
+
+    chain_id: ChainId
+    v1_name: str
+    usdc: str
+    domain: TokenExtra
+
+
+NETWORKS: Final[dict[ChainId, Network]] = {
+    network.chain_id: network
+    for network in (
+        Network(
+            chain_id="eip155:84532",
+            v1_name="base-sepolia",
+            usdc="0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+            domain=TokenExtra(name="USDC", version="2"),
+        ),
+        Network(
+            chain_id="eip155:8453",
+            v1_name="base",
+            usdc="0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+            domain=TokenExtra(name="USD Coin", version="2"),
+        ),
+    )
+}

@@ -1,0 +1,144 @@
+"""The 402 of a spent quota, as clients of both x402 versions read it: `contract.md` §5."""
+
+from base64 import b64decode
+
+import msgspec
+import pytest
+
+from service.payments.challenge import LONGEST_URL, Challenger
+from service.payments.networks import NETWORKS, ChainId
+from service.wire.offers import DEAR_CALL, OFFERS, NoParameters, Offer
+from service.wire.payment import ChallengeV1, ChallengeV2, Gate, PaymentRequired, Quota, ThisQuery
+
+PAYEE = "0x1111111111111111111111111111111111111111"
+URL = "https://api.example.org/api/cli/coin/risk/BTC?x=1"
+RISK = next(offer for offer in OFFERS if offer.id == "coin.risk")
+QUESTION = Offer(
+    id="ask", method="POST", path="/api/cli", summary="Ask", result=NoParameters, price=DEAR_CALL, envelope=False
+)
+SHUT = Gate(
+    tier="free",
+    quota=Quota(10, 10, 0, "lifetime"),
+    reset_at="2025-07-26T00:00:00.000Z",
+    upgrade_url=None,
+    this_query=ThisQuery("coin.risk", "0.005"),
+    unlock=[],
+)
+
+
+@pytest.fixture
+def challenger() -> Challenger:
+    return Challenger("eip155:84532", PAYEE)
+
+
+def test_the_header_is_v2_in_standard_base64(challenger: Challenger) -> None:
+    header = challenger.challenge(RISK, SHUT, "spent", URL, 1).header
+    assert msgspec.json.decode(b64decode(header, validate=True)) == {
+        "x402Version": 2,
+        "error": "the free quota is spent, and payments are not accepted yet",
+        "resource": {
+            "url": URL,
+            "description": "Bundled risk context of one asset",
+            "mimeType": "application/json",
+        },
+        "accepts": [
+            {
+                "scheme": "exact",
+                "network": "eip155:84532",
+                "amount": "5000",
+                "asset": "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+                "payTo": PAYEE,
+                "maxTimeoutSeconds": 60,
+                "extra": {"name": "USDC", "version": "2"},
+            }
+        ],
+    }
+
+
+def test_the_body_is_v1_beside_the_envelope(challenger: Challenger) -> None:
+    body = msgspec.json.decode(challenger.challenge(RISK, SHUT, "spent", URL, 1).body)
+    assert list(body) == ["schemaVersion", "error", "x402Version", "accepts", "gate"]
+    assert body["schemaVersion"] == 1
+    assert body["error"] == {"code": "PAYMENT_REQUIRED", "message": "spent"}
+    assert body["x402Version"] == 1
+    assert body["accepts"] == [
+        {
+            "scheme": "exact",
+            "network": "base-sepolia",
+            "maxAmountRequired": "5000",
+            "resource": URL,
+            "description": "Bundled risk context of one asset",
+            "mimeType": "application/json",
+            "payTo": PAYEE,
+            "maxTimeoutSeconds": 60,
+            "asset": "0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+            "extra": {"name": "USDC", "version": "2"},
+        }
+    ]
+
+
+def test_no_caip_2_network_and_no_null_schema_reaches_a_v1_body(challenger: Challenger) -> None:
+    body = challenger.challenge(RISK, SHUT, "spent", URL, 1).body
+    assert b"eip155" not in body
+    assert b"outputSchema" not in body
+
+
+def test_the_body_is_v2_for_a_client_that_says_so(challenger: Challenger) -> None:
+    challenge = challenger.challenge(RISK, SHUT, "spent", URL, 2)
+    required = msgspec.json.decode(b64decode(challenge.header), type=PaymentRequired)
+    body = msgspec.json.decode(challenge.body, type=ChallengeV2)
+    assert (body.x402_version, body.resource, body.accepts) == (2, required.resource, required.accepts)
+    assert list(msgspec.json.decode(challenge.body)) == [
+        "schemaVersion",
+        "error",
+        "x402Version",
+        "resource",
+        "accepts",
+        "gate",
+    ]
+
+
+def test_the_gate_travels_in_the_body(challenger: Challenger) -> None:
+    body = challenger.challenge(RISK, SHUT, "spent", URL, 1).body
+    assert msgspec.json.decode(body, type=ChallengeV1).gate == SHUT
+    assert list(msgspec.json.decode(body)["gate"]) == [
+        "tier",
+        "quota",
+        "reset_at",
+        "upgrade_url",
+        "this_query",
+        "unlock",
+    ]
+
+
+def test_the_question_route_says_its_error_as_text(challenger: Challenger) -> None:
+    body = msgspec.json.decode(challenger.challenge(QUESTION, SHUT, "spent", URL, 1).body)
+    assert list(body) == ["error", "x402Version", "accepts", "gate"]
+    assert body["error"] == "spent"
+    assert body["accepts"][0]["maxAmountRequired"] == "50000"
+
+
+@pytest.mark.parametrize(
+    ("chain", "v1_name", "asset", "name"),
+    [
+        ("eip155:84532", "base-sepolia", "0x036CbD53842c5426634e7929541eC2318f3dCF7e", "USDC"),
+        ("eip155:8453", "base", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "USD Coin"),
+    ],
+)
+def test_each_network_names_its_own_dollar(chain: ChainId, v1_name: str, asset: str, name: str) -> None:
+    challenge = Challenger(chain, PAYEE).challenge(RISK, SHUT, "spent", URL, 1)
+    v1 = msgspec.json.decode(challenge.body, type=ChallengeV1).accepts[0]
+    v2 = msgspec.json.decode(b64decode(challenge.header), type=PaymentRequired).accepts[0]
+    assert (v1.network, v2.network) == (v1_name, chain)
+    assert (v1.asset, v1.extra.name, v1.extra.version) == (asset, name, "2")
+    assert (v2.asset, v2.extra) == (v1.asset, v1.extra)
+    assert NETWORKS[chain].chain_id == chain
+
+
+def test_a_long_url_loses_its_query_so_that_the_header_stays_small(challenger: Challenger) -> None:
+    longest = "https://a.example/" + "b" * (LONGEST_URL - 18)
+    for url in (longest, "https://a.example/api?" + "q" * 7_000):
+        challenge = challenger.challenge(RISK, SHUT, "spent", url, 2)
+        assert len(challenge.header) < 8_192
+        required = msgspec.json.decode(b64decode(challenge.header), type=PaymentRequired)
+        assert required.resource.url == (longest if url == longest else "https://a.example/api")
