@@ -1,0 +1,51 @@
+"""The real recordings beside the repository, for tests marked `real_data`."""
+
+import gzip
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+needs_recordings = pytest.mark.skipif(
+    not DATA.is_dir(),
+    reason=f"the real recordings are not here: {DATA} is missing (they are kept out of the repository)",
+)
+
+Row = tuple[int, float, float, float, float]
+
+
+def coins() -> list[str]:
+    return sorted(
+        path.name.removesuffix(".json.gz") for path in (DATA / "hyperliquid" / "candles-1d").glob("*.json.gz")
+    )
+
+
+def candles(coin: str, interval: str = "1d") -> list[dict[str, Any]]:
+    """Recorded bars of a coin in `candleSnapshot` form."""
+    with gzip.open(DATA / "hyperliquid" / f"candles-{interval}" / f"{coin}.json.gz") as file:
+        bars: list[dict[str, Any]] = json.load(file)
+    return bars
+
+
+def funding(coin: str) -> list[dict[str, Any]]:
+    """Recorded hourly funding of a coin in `fundingHistory` form; empty where it was not recorded."""
+    path = DATA / "hyperliquid" / "funding" / f"{coin}.json.gz"
+    if not path.exists():
+        return []
+    with gzip.open(path) as file:
+        rates: list[dict[str, Any]] = json.load(file)
+    return rates
+
+
+def rows(bars: list[dict[str, Any]]) -> list[Row]:
+    return [(bar["t"], float(bar["o"]), float(bar["h"]), float(bar["l"]), float(bar["c"])) for bar in bars]
+
+
+@cache
+def history() -> dict[str, list[Row]]:
+    """Daily bars of every recorded coin."""
+    return {coin: rows(candles(coin)) for coin in coins()}
