@@ -1,0 +1,57 @@
+# Everything is typed as `make <target>`; nothing but make and Python 3.11 or newer has to be there before.
+.DEFAULT_GOAL := help
+.SUFFIXES:
+.PHONY: help run test lint coverage bench soak
+
+VENV := .venv
+BIN := $(VENV)/bin
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
+PIP := $(BIN)/python -m pip install --quiet --require-hashes --requirement
+COVERAGE := $(BIN)/coverage
+WORKERS ?= 2
+
+VERDICT_SOURCE ?= fixtures
+VERDICT_DATA_DIR ?= $(CURDIR)/.data
+
+help: ## show this help
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+
+run: $(VENV)/run ## start the service on the bundled fixtures and print a key to try it with
+	@VERDICT_SOURCE='$(VERDICT_SOURCE)' VERDICT_DATA_DIR='$(VERDICT_DATA_DIR)' exec $(BIN)/python -m service serve --first-key
+
+test: lint ## lint, types, every test, and the coverage gate; what was skipped is listed with its reason
+	@rm -f .coverage .coverage.*
+	@$(COVERAGE) run -m pytest -n $(WORKERS) -rs -m 'not soak'
+	@$(COVERAGE) combine --quiet
+	@$(COVERAGE) report
+
+lint: $(VENV)/dev ## ruff and mypy
+	@$(BIN)/ruff check
+	@$(BIN)/ruff format --check
+	@$(BIN)/mypy
+
+coverage: test ## the coverage of the tests as pages in htmlcov/
+	@$(COVERAGE) html
+
+bench: $(VENV)/dev ## measure side by side and write BENCHMARKS.md
+	@$(BIN)/python -m bench
+
+soak: $(VENV)/dev ## long fault injection
+	@$(BIN)/python -m pytest -rs -m soak
+
+# The environment is made once, and again when its lock changes. PIP_* settings of the machine are left alone.
+$(VENV)/run: requirements.lock | $(BIN)/python
+	@echo 'Installing what requirements.lock names (first time: about a minute) ...'
+	@$(PIP) $<
+	@touch $@
+
+$(VENV)/dev: requirements-dev.lock | $(BIN)/python
+	@echo 'Installing what requirements-dev.lock names (first time: a few minutes) ...'
+	@$(PIP) $<
+	@touch $@
+
+$(BIN)/python:
+	@test -n '$(PYTHON)' || { echo 'Verdict needs Python 3.11 or newer. Install one, or name it: make run PYTHON=/path/to/python3' >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo 'This Python cannot make virtual environments. On Debian and Ubuntu: sudo apt install python3-venv' >&2; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); exit 1; }

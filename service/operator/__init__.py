@@ -1,0 +1,13 @@
+"""The operator's commands: start the service, and act on its data folder. May import everything below `__main__`.
+
+Decided here:
+- The commands work on the data folder directly, also while the service runs: there is no admin API to guard. What a
+  command changes is seen by a running service within a second (it watches an epoch in the same file).
+- `parser` imports the standard library only, so that `verdict --help` is there at once; a command's own module, and
+  what it needs, is imported when the command runs.
+- A refusal is one line on stderr that says what to do: exit code 2 for a mistake in the command line or the settings,
+  1 for everything else. Only a defect prints a traceback.
+- `--json` prints one JSON document on stdout; without it, output is aligned text of at most 80 columns.
+- `verdict serve` is one process unless `--workers` says otherwise: on one SQLite file one process is the fast shape.
+  With several, a parent holds the listening socket and keeps the workers alive; it touches no data itself.
+"""

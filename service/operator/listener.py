@@ -1,0 +1,52 @@
+"""The listening socket: bound once, before anything else is started, and handed on to whoever serves."""
+
+import errno
+import socket
+from typing import Final
+
+from service.operator.refusal import RefusalError
+
+BACKLOG: Final = 2_048
+
+_REMEDIES: Final = {
+    errno.EADDRINUSE: "it is taken. Stop what listens there, or set {port} (0 takes a free port)",
+    errno.EACCES: "this user may not. Set {port} to 1024 or more, and put a proxy in front for a lower one",
+    errno.EADDRNOTAVAIL: "it is no address of this machine. Set {host} to one, such as 127.0.0.1",
+}
+_OTHERWISE: Final = "{reason}. Set {host} and {port}"
+
+
+def listen(
+    host: str, port: int, host_setting: str = "VERDICT_HOST", port_setting: str = "VERDICT_PORT"
+) -> socket.socket:
+    """Bind and listen.
+
+    Args:
+        host: A name or an address, IPv4 or IPv6.
+        port: 0 takes a free one.
+        host_setting: What an operator changes the host with.
+        port_setting: What an operator changes the port with.
+
+    Returns:
+        A listening socket, not inherited by other programs.
+
+    Raises:
+        RefusalError: If that cannot be done, naming the setting to change.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = found[0]
+        return socket.create_server(address, family=family, backlog=BACKLOG)
+    except (OSError, UnicodeError) as error:
+        number = error.errno if isinstance(error, OSError) and not isinstance(error, socket.gaierror) else None
+        remedy = _REMEDIES.get(number or 0, _OTHERWISE)
+        reason = error.strerror if isinstance(error, OSError) else "not a host name"
+        said = remedy.format(host=host_setting, port=port_setting, reason=reason)
+        raise RefusalError(f"cannot listen on {host}:{port}: {said}") from error
+
+
+def url_of(listener: socket.socket, *, tls: bool) -> str:
+    """The URL a caller on this machine reaches a listening socket by."""
+    host, port = listener.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104 - recognised, not bound
+    return f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"

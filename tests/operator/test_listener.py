@@ -1,0 +1,59 @@
+import socket
+from pathlib import Path
+
+import pytest
+
+from service.operator.listener import listen, url_of
+from service.operator.refusal import FAILED, RefusalError
+
+
+def test_port_zero_takes_a_free_port_and_the_url_names_it() -> None:
+    with listen("127.0.0.1", 0) as listener:
+        port = listener.getsockname()[1]
+        assert port > 0
+        assert url_of(listener, tls=False) == f"http://127.0.0.1:{port}"
+        assert url_of(listener, tls=True) == f"https://127.0.0.1:{port}"
+
+
+def test_a_wildcard_address_is_reached_by_the_loopback_one() -> None:
+    with listen("0.0.0.0", 0) as listener:
+        assert url_of(listener, tls=False).startswith("http://127.0.0.1:")
+
+
+def test_an_ipv6_address_stands_in_brackets() -> None:
+    if not socket.has_ipv6 or not Path("/proc/net/if_inet6").exists():
+        pytest.skip("this machine has no IPv6")
+    with listen("::1", 0) as listener:
+        assert url_of(listener, tls=False).startswith("http://[::1]:")
+
+
+def test_a_taken_port_is_refused_with_the_setting_to_change() -> None:
+    with listen("127.0.0.1", 0) as listener:
+        port = listener.getsockname()[1]
+        with pytest.raises(RefusalError) as refused:
+            listen("127.0.0.1", port)
+    assert str(refused.value) == (
+        f"cannot listen on 127.0.0.1:{port}: it is taken. "
+        "Stop what listens there, or set VERDICT_PORT (0 takes a free port)"
+    )
+    assert refused.value.code == FAILED
+
+
+def test_an_address_of_another_machine_is_refused_with_the_setting_to_change() -> None:
+    with pytest.raises(RefusalError, match=r"it is no address of this machine\. Set VERDICT_HOST to one"):
+        listen("192.0.2.1", 0)
+
+
+@pytest.mark.parametrize("host", ["a..b", "999.1.2.3", "x" * 300])
+def test_what_is_no_address_at_all_is_refused_with_the_setting_to_change(host: str) -> None:
+    with pytest.raises(RefusalError, match=r"cannot listen on .*Set VERDICT_HOST and VERDICT_PORT"):
+        listen(host, 0)
+
+
+def test_a_privileged_port_is_refused_to_an_ordinary_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    def deny(*_args: object, **_kwargs: object) -> socket.socket:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(socket, "create_server", deny)
+    with pytest.raises(RefusalError, match=r"this user may not\. Set VERDICT_PORT to 1024 or more"):
+        listen("127.0.0.1", 80)

@@ -1,0 +1,162 @@
+import asyncio
+import os
+import signal
+import socket
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from service.clock import SystemClock
+from service.operator import supervisor as supervising
+from service.operator.supervisor import STAND_DOWN, Supervisor
+
+OBEDIENT = """
+import os, signal, sys
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+open(sys.argv[1] + "/" + str(os.getpid()), "w").write(" ".join(sys.argv[2:]))
+sys.stdin.read()
+"""
+"""Stops on SIGTERM, or when its parent is gone; says in a file that it runs, and how it was called."""
+
+STUBBORN = OBEDIENT.replace("lambda *_: sys.exit(0)", "signal.SIG_IGN")
+
+
+class Hasty(SystemClock):
+    """A clock on which a hundred seconds pass in one."""
+
+    async def sleep(self, seconds: float) -> None:
+        await asyncio.sleep(seconds / 100)
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as bound:
+        yield bound
+
+
+@asynccontextmanager
+async def running(script: str, folder: Path, listener: socket.socket, count: int) -> AsyncIterator[Supervisor]:
+    supervisor = Supervisor([sys.executable, "-c", script, str(folder)], listener, Hasty())
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        task = group.create_task(supervisor.run(count))
+        await until(lambda: len(starts(folder)) >= count)
+        yield supervisor
+        supervisor.stop()
+        assert await task
+
+
+async def until(true: Callable[[], bool]) -> None:
+    while not true():  # noqa: ASYNC110 - what is waited for happens in another process
+        await asyncio.sleep(0.01)
+
+
+def starts(folder: Path) -> list[str]:
+    """How each worker that ever started in this folder was called."""
+    return sorted(path.read_text() for path in folder.iterdir())
+
+
+def alive(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def test_workers_inherit_the_socket_and_are_numbered(tmp_path: Path, listener: socket.socket) -> None:
+    async with running(OBEDIENT, tmp_path, listener, 2):
+        pass
+    assert starts(tmp_path) == [f"--listener {listener.fileno()} --worker {number}" for number in (0, 1)]
+
+
+async def test_all_workers_stop_when_told_and_telling_again_changes_nothing(
+    tmp_path: Path, listener: socket.socket
+) -> None:
+    async with running(OBEDIENT, tmp_path, listener, 2) as supervisor:
+        started = supervisor.process_ids
+        supervisor.stop()
+        supervisor.stop()
+    assert len(started) == 2
+    assert supervisor.process_ids == []
+    assert not any(map(alive, started))
+
+
+async def test_a_killed_worker_is_replaced_and_the_other_goes_on(tmp_path: Path, listener: socket.socket) -> None:
+    async with running(OBEDIENT, tmp_path, listener, 2) as supervisor:
+        first, second = supervisor.process_ids
+        os.kill(first, signal.SIGKILL)
+        await until(lambda: len(starts(tmp_path)) == 3 and len(supervisor.process_ids) == 2)
+        assert second in supervisor.process_ids
+        assert first not in supervisor.process_ids
+
+
+async def test_a_worker_that_does_not_stop_in_time_is_killed(tmp_path: Path, listener: socket.socket) -> None:
+    async with running(STUBBORN, tmp_path, listener, 1) as supervisor:
+        (stubborn,) = supervisor.process_ids
+    assert not alive(stubborn)
+
+
+async def test_a_worker_that_refuses_to_start_is_not_tried_again_and_stops_the_others(
+    tmp_path: Path, listener: socket.socket
+) -> None:
+    script = OBEDIENT.replace("sys.stdin.read()", f"sys.argv[-1] == '0' or sys.stdin.read(); sys.exit({STAND_DOWN})")
+    supervisor = Supervisor([sys.executable, "-c", script, str(tmp_path)], listener, Hasty())
+    async with asyncio.timeout(30):
+        assert not await supervisor.run(2)
+    assert len(starts(tmp_path)) <= 2
+
+
+async def test_a_worker_that_keeps_dying_is_started_ever_more_slowly(
+    tmp_path: Path, listener: socket.socket, caplog: pytest.LogCaptureFixture
+) -> None:
+    script = OBEDIENT.replace("sys.stdin.read()", "sys.exit(1)")
+    supervisor = Supervisor([sys.executable, "-c", script, str(tmp_path)], listener, Hasty())
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        group.create_task(supervisor.run(1))
+        await until(lambda: len(caplog.records) >= 3)
+        supervisor.stop()
+    pauses = [vars(record)["pause_s"] for record in caplog.records]
+    assert pauses[:3] == [0.2, 0.4, 0.8]
+
+
+async def test_a_worker_that_dies_after_a_steady_time_is_replaced_at_once(
+    tmp_path: Path, listener: socket.socket, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervising, "_STEADY_S", -1.0)
+    async with running(OBEDIENT, tmp_path, listener, 1) as supervisor:
+        os.kill(supervisor.process_ids[0], signal.SIGKILL)
+        await until(lambda: len(starts(tmp_path)) == 2)
+    assert vars(caplog.records[0])["pause_s"] == 0.1
+
+
+async def test_a_worker_started_while_the_stop_is_called_is_stopped_too(
+    tmp_path: Path, listener: socket.socket
+) -> None:
+    supervisor = Supervisor([sys.executable, "-c", OBEDIENT, str(tmp_path)], listener, Hasty())
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        task = group.create_task(supervisor.run(1))
+        await asyncio.sleep(0)
+        supervisor.stop()
+        assert await task
+    assert supervisor.process_ids == []
+
+
+async def test_workers_stop_when_their_parent_is_killed(tmp_path: Path, listener: socket.socket) -> None:
+    parent = (
+        "import asyncio, socket, sys\n"
+        "from service.clock import SystemClock\n"
+        "from service.operator.supervisor import Supervisor\n"
+        "listener = socket.create_server(('127.0.0.1', 0))\n"
+        f"worker = [sys.executable, '-c', {OBEDIENT!r}, {str(tmp_path)!r}]\n"
+        "asyncio.run(Supervisor(worker, listener, SystemClock()).run(1))"
+    )
+    async with asyncio.timeout(30):
+        process = await asyncio.create_subprocess_exec(sys.executable, "-c", parent)
+        await until(lambda: len(starts(tmp_path)) == 1)
+        worker = int(os.listdir(tmp_path)[0])  # noqa: PTH208 - the name alone is wanted
+        process.kill()
+        await process.wait()
+        await until(lambda: not alive(worker))
