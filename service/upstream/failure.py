@@ -1,0 +1,66 @@
+"""What is said of an upstream that failed: its name, its status, and as much of its words as is safe to repeat."""
+
+import re
+from http import HTTPStatus
+from typing import Final
+
+from service.errors import ServiceError
+
+LONGEST_BODY: Final = 2_048
+"""Bytes of an upstream's answer that are repeated."""
+
+_HIDDEN: Final = "[redacted]"
+_PATTERNS: Final = (
+    (re.compile(r"://[^\s/@\"'<>]+@"), f"://{_HIDDEN}@"),
+    (re.compile(r"\?[^\s\"'<>?]*=[^\s\"'<>]*"), f"?{_HIDDEN}"),
+    (re.compile(r"(?i)\b(bearer|basic)\s+[^\s\"',;]+"), rf"\1 {_HIDDEN}"),
+    (
+        re.compile(
+            r"(?i)([\w-]*(?:key|token|secret|passw(?:or)?d|signature|credential|authorization|cookie)[\w-]*)"
+            r"(\\?[\"']?\s*[:=]\s*\\?[\"']?)(?!(?:bearer|basic)\s)[^\s\"',;&<>}\\]+"
+        ),
+        rf"\1\2{_HIDDEN}",
+    ),
+    (re.compile(r"[A-Za-z0-9+/_=.-]{32,}"), _HIDDEN),
+)
+"""In this order: user info and query of a URL, an authorization scheme, a named credential, any long opaque run."""
+
+
+def redact(body: bytes) -> str:
+    """Make an upstream's words safe to repeat.
+
+    Args:
+        body: What it answered, in any encoding.
+
+    Returns:
+        At most 2 KB (UTF-8) of text, in which credentials and URL queries are hidden. Hidden first and cut after, so
+        that a cut never leaves half a credential that no longer looks like one.
+    """
+    text = body.decode("utf-8", "replace")
+    for pattern, replacement in _PATTERNS:
+        text = pattern.sub(replacement, text)
+    return text.encode()[:LONGEST_BODY].decode("utf-8", "ignore")
+
+
+class UpstreamError(ServiceError):
+    """An upstream gave no usable answer.
+
+    Args:
+        upstream: Its name (`hyperliquid`).
+        status: HTTP status, null where there was none (a timeout, a broken connection).
+        body: What it said, or what happened instead; redacted and cut here.
+        retry_after_s: Seconds until it may be asked again, where that is known.
+    """
+
+    def __init__(self, upstream: str, status: int | None, body: bytes, *, retry_after_s: float | None = None) -> None:
+        refused = status is not None and HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
+        said = redact(body)
+        super().__init__(
+            "UPSTREAM_4XX" if refused else "UPSTREAM_5XX",
+            f"{upstream} gave no usable answer" + (f" (status {status})" if status is not None else ""),
+            details={"upstream": upstream, "upstreamStatus": status, "upstreamBody": said},
+        )
+        self.upstream = upstream
+        self.upstream_status = status
+        self.body = said
+        self.retry_after_s = retry_after_s

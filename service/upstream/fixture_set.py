@@ -1,0 +1,101 @@
+"""A fixture set: recorded answers of upstreams, in their own wire formats, with a note of where they come from."""
+
+import hashlib
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+METADATA: Final = "metadata.json"
+_LEVEL: Final = 9
+_GZIP: Final = 31
+
+
+class FixtureError(Exception):
+    """A fixture set that cannot be used; the message says which file and what to do."""
+
+
+class Metadata(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a fixture set comes from.
+
+    Attributes:
+        made: How it was made, for a person.
+        licence: Under what terms it may be passed on.
+        seed: The generator's seed; null where the set was recorded.
+        last_day: The last UTC day recorded, whole (`2025-07-25`).
+        frozen_at: The recording's last instant, epoch milliseconds UTC.
+        files: Path below the set's folder → SHA-256 of the file, hex.
+    """
+
+    made: str
+    licence: str
+    seed: int | None
+    last_day: str
+    frozen_at: int
+    files: dict[str, str]
+
+
+def pack(rows: object) -> bytes:
+    """Write rows as compact JSON in gzip with no time and no name in it, so that equal rows give equal bytes."""
+    return zlib.compress(msgspec.json.encode(rows), _LEVEL, wbits=_GZIP)
+
+
+def unpack(packed: bytes) -> bytes:
+    """The JSON that `pack` wrote.
+
+    Raises:
+        FixtureError: If it is not gzip.
+    """
+    try:
+        return zlib.decompress(packed, wbits=_GZIP)
+    except zlib.error as error:
+        raise FixtureError("a file of the fixture set is not gzip; run `make fixtures`") from error
+
+
+def write_set(directory: Path, files: Mapping[str, bytes], metadata: Metadata) -> None:
+    """Write a whole set; the metadata, with the digests of the files, comes last.
+
+    Args:
+        directory: Made if it is missing.
+        files: Path below it → content.
+        metadata: Its `files` are filled in here.
+    """
+    for name, content in files.items():
+        path = directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())}
+    whole = msgspec.structs.replace(metadata, files=digests)
+    (directory / METADATA).write_bytes(msgspec.json.format(msgspec.json.encode(whole), indent=1) + b"\n")
+
+
+def read_metadata(directory: Path) -> Metadata:
+    """Read where a set comes from.
+
+    Raises:
+        FixtureError: If there is no set, or its metadata cannot be read.
+    """
+    try:
+        return msgspec.json.decode((directory / METADATA).read_bytes(), type=Metadata)
+    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        raise FixtureError(f"no usable {METADATA} in {directory}; run `make fixtures`") from error
+
+
+def read_set(directory: Path) -> tuple[Metadata, dict[str, bytes]]:
+    """Read a whole set and check every file against its digest.
+
+    Raises:
+        FixtureError: If a file is missing or changed.
+    """
+    metadata = read_metadata(directory)
+    files: dict[str, bytes] = {}
+    for name, digest in metadata.files.items():
+        try:
+            files[name] = (directory / name).read_bytes()
+        except OSError as error:
+            raise FixtureError(f"{name} is missing from {directory}; run `make fixtures`") from error
+        if hashlib.sha256(files[name]).hexdigest() != digest:
+            raise FixtureError(f"{name} in {directory} is not the file that {METADATA} names; run `make fixtures`")
+    return metadata, files

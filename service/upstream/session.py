@@ -1,0 +1,215 @@
+"""The one HTTP session to an upstream: bounded in time, size, weight and retries, and never led elsewhere."""
+
+import asyncio
+import logging
+import zlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from http import HTTPStatus
+from typing import Any, Final, Generic, NoReturn, TypeVar
+
+import aiohttp
+import msgspec
+
+from service import __version__
+from service.clock import SECOND_MS, Clock
+from service.upstream.body import BodyError, read_body, read_start
+from service.upstream.budget import Breaker, RetryBudget, WeightBudget
+from service.upstream.failure import UpstreamError
+from service.upstream.http_date import parse_http_date
+
+T = TypeVar("T")
+
+DEADLINE_S: Final = 10.0
+LARGEST_BODY: Final = 4 * 1024 * 1024
+PAUSE_S: Final = 10.0
+"""How long a 429 that names no time silences us."""
+
+LONGEST_PAUSE_S: Final = 86_400.0
+_START_OF_FAILURE: Final = 16_384
+_CONNECTIONS: Final = 8
+_HEADERS: Final = {
+    "User-Agent": f"verdict/{__version__}",
+    "Accept": "application/json",
+    "Accept-Encoding": "gzip",
+    "Content-Type": "application/json",
+}
+_encode: Final = msgspec.json.Encoder().encode
+_log: Final = logging.getLogger("verdict.upstream")
+
+
+class Fetched(msgspec.Struct, Generic[T], frozen=True):
+    """A decoded answer. `date_ms` is the upstream's own clock (`Date`, whole seconds), ours where it sent none."""
+
+    value: T
+    date_ms: int
+
+
+class UpstreamSession:
+    """A session to one upstream; opened by `open_session`.
+
+    Attributes:
+        name: The upstream's name in errors and logs.
+    """
+
+    def __init__(
+        self,
+        http: aiohttp.ClientSession,
+        name: str,
+        url: str,
+        clock: Clock,
+        *,
+        weight_per_minute: int,
+        deadline_s: float,
+    ) -> None:
+        self.name = name
+        self._http = http
+        self._url = url.rstrip("/")
+        self._clock = clock
+        self._deadline_s = deadline_s
+        self._weight = WeightBudget(clock, weight_per_minute)
+        self._retries = RetryBudget()
+        self._breaker = Breaker(clock)
+        self._flights: dict[tuple[str, bytes, int], asyncio.Task[Fetched[Any]]] = {}
+
+    async def post_json(
+        self, path: str, payload: object, *, weight: int, decoder: msgspec.json.Decoder[T]
+    ) -> Fetched[T]:
+        """Ask, and decode the answer into its type.
+
+        Calls that ask the same at the same time share one request and one value, so values should be immutable.
+        Waits for its share of the weight budget; the deadline runs from then on and holds for the retry too.
+
+        Args:
+            path: Below the session's URL (`/info`).
+            payload: What to send, JSON-ready.
+            weight: What the venue charges for it.
+            decoder: Of the answer's type; kept by the caller, one for each type.
+
+        Raises:
+            UpstreamError: If there is no usable answer: refused, broken, late, too large, malformed, or not asked for
+                because it is down or has told us to wait.
+        """
+        body = _encode(payload)
+        key = (path, body, id(decoder))
+        flight = self._flights.get(key)
+        if flight is None:
+            flight = asyncio.create_task(self._fly(path, body, weight, decoder))
+            self._flights[key] = flight
+            flight.add_done_callback(lambda done: self._land(key, done))
+        # Shielded: a caller that gives up must not take the answer from the others.
+        fetched: Fetched[T] = await asyncio.shield(flight)
+        return fetched
+
+    async def close(self) -> None:
+        """End the requests under way."""
+        flights = list(self._flights.values())
+        for flight in flights:
+            flight.cancel()
+        await asyncio.gather(*flights, return_exceptions=True)
+
+    def _land(self, key: tuple[str, bytes, int], flight: asyncio.Task[Fetched[Any]]) -> None:
+        del self._flights[key]
+        if not flight.cancelled():
+            flight.exception()  # Retrieved here: all who waited may have given up.
+
+    async def _fly(self, path: str, body: bytes, weight: int, decoder: msgspec.json.Decoder[T]) -> Fetched[T]:
+        self._hold()
+        await self._weight.take(weight)
+        self._hold()
+        self._breaker.enter()
+        self._retries.deposit()
+        try:
+            async with asyncio.timeout(self._deadline_s):
+                return await self._try_twice(path, body, weight, decoder)
+        except TimeoutError:
+            self._breaker.failed()
+            self._fail(None, f"no answer within {self._deadline_s:g} s".encode())
+
+    async def _try_twice(self, path: str, body: bytes, weight: int, decoder: msgspec.json.Decoder[T]) -> Fetched[T]:
+        try:
+            return await self._try(path, body, decoder)
+        except UpstreamError as error:
+            again = error.code == "UPSTREAM_5XX" and not self._breaker.wait_s()
+            if not again or not self._retries.withdraw() or not self._weight.take_now(weight):
+                raise
+        return await self._try(path, body, decoder)
+
+    async def _try(self, path: str, body: bytes, decoder: msgspec.json.Decoder[T]) -> Fetched[T]:
+        try:
+            async with self._http.post(self._url + path, data=body, allow_redirects=False) as response:
+                if response.status != HTTPStatus.OK:
+                    await self._refused(response)
+                answer = await read_body(response, LARGEST_BODY)
+        except BodyError as error:
+            self._breaker.failed()
+            self._fail(HTTPStatus.OK, str(error).encode())
+        except (aiohttp.ClientError, OSError, zlib.error) as error:
+            self._breaker.failed()
+            # Never str(error): it carries the URL, and with it whatever key stands in there.
+            self._fail(None, f"connection failed ({type(error).__name__})".encode())
+        try:
+            value = decoder.decode(answer)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            self._breaker.failed()
+            self._fail(HTTPStatus.OK, answer[:_START_OF_FAILURE])
+        self._breaker.succeeded()
+        date_ms = parse_http_date(response.headers.get("Date", ""))
+        return Fetched(value, self._clock.now_ms() if date_ms is None else date_ms)
+
+    async def _refused(self, response: aiohttp.ClientResponse) -> NoReturn:
+        pause_s = self._asked_pause(response)
+        if pause_s:
+            self._breaker.pause(pause_s)
+        if response.status < HTTPStatus.BAD_REQUEST or response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            self._breaker.failed()
+        else:
+            self._breaker.succeeded()
+        self._fail(response.status, await read_start(response, _START_OF_FAILURE), pause_s)
+
+    def _asked_pause(self, response: aiohttp.ClientResponse) -> float | None:
+        asked = response.headers.get("Retry-After", "").strip()
+        if asked.isascii() and asked.isdigit() and len(asked) < 10:  # noqa: PLR2004 longer ones are no durations
+            return min(float(asked), LONGEST_PAUSE_S)
+        until_ms = parse_http_date(asked)
+        if until_ms is not None:
+            now_ms = parse_http_date(response.headers.get("Date", "")) or self._clock.now_ms()
+            return min(max(0, until_ms - now_ms) / SECOND_MS, LONGEST_PAUSE_S)
+        return PAUSE_S if response.status == HTTPStatus.TOO_MANY_REQUESTS else None
+
+    def _hold(self) -> None:
+        wait_s = self._breaker.wait_s()
+        if wait_s:
+            raise UpstreamError(self.name, None, f"not asked again for {wait_s:.0f} s".encode(), retry_after_s=wait_s)
+
+    def _fail(self, status: int | None, body: bytes, retry_after_s: float | None = None) -> NoReturn:
+        error = UpstreamError(self.name, status, body, retry_after_s=retry_after_s)
+        _log.warning("upstream failed", extra={"upstream": self.name, "status": status, "body": error.body[:200]})
+        raise error
+
+
+@asynccontextmanager
+async def open_session(
+    name: str, url: str, clock: Clock, *, weight_per_minute: int, deadline_s: float = DEADLINE_S
+) -> AsyncIterator[UpstreamSession]:
+    """Open a session to one upstream and close it with everything that is under way.
+
+    Args:
+        name: The upstream's name (`hyperliquid`).
+        url: Scheme and host, perhaps a base path.
+        clock: Time of the budgets and of answers without a `Date`.
+        weight_per_minute: The venue's published budget; 80 % of it are used at most.
+        deadline_s: Seconds for a whole call, the retry included.
+    """
+    async with aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=_CONNECTIONS),
+        timeout=aiohttp.ClientTimeout(total=None),  # each call has its own deadline
+        headers=_HEADERS,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+    ) as http:
+        session = UpstreamSession(http, name, url, clock, weight_per_minute=weight_per_minute, deadline_s=deadline_s)
+        try:
+            yield session
+        finally:
+            await session.close()
