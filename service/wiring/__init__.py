@@ -1,0 +1,14 @@
+"""The one place where rooms meet. May import everything below it.
+
+Decided here:
+- Rooms are opened in the order in which they need each other and closed in the reverse one; each is an async context
+  manager, so a failure while starting closes what was open. Loops live in one TaskGroup: one that fails ends the process
+  rather than leaving half a service.
+- Fixtures are not a mock: the same adapters speak to a replay server on loopback, in this process.
+- One process of those on a data folder is the leader (an `flock`) and fetches from upstreams; all read what is stored.
+- The server is uvicorn without its signal handlers: it stops when told, so that the rooms behind it close in order.
+- A stop takes ten seconds at most. What has not ended by then is ended by the kernel (an alarm), also where the event
+  loop itself hangs; what was acknowledged is durable by then.
+- After start-up what lives for ever is frozen out of the garbage collector, which then looks less often: measured
+  24,400 answers a second against 19,700, p99 3.6 ms against 13.
+"""
