@@ -14,6 +14,9 @@ def main() -> int:
     Returns:
         Its exit code: 0 done, 1 refused or a finding, 2 a mistake in the command line or the settings, 130 interrupted.
     """
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a letter shows its code: no output is worth a traceback.
+        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
     arguments = parse(sys.argv[1:])
     module, _, function = arguments.run.partition(":")
     try:
