@@ -1,1 +1,29 @@
-"""Stub."""
+"""Who is asking and what they have left. May import storage, wire and rank 0.
+
+It owns `jwt`, and shares `coincurve` and `Crypto` with payments.
+
+Identity, as decided here beyond `contract.md` §3:
+
+- A key is `prefix + 30 + 6` base62 characters (`0-9A-Za-z`); the last six are CRC32 of everything before them, zero
+  padded. Kept are its HMAC-SHA256 under the pepper and the first 8 secret characters, which are unique in the whole
+  store: a display prefix names exactly one key, and 131 bits stay unseen.
+- Keys and sessions are rows of one table, so a credential id means one thing everywhere (rate, streams, meter).
+- Rotation keeps the name, the wallet and the expiry: it must not lengthen what an operator limited. The old key's
+  expiry moves to the end of the grace; without a grace it is revoked at once.
+- Revocation and a rotation without grace do not depend on the clock: setting it back revives nothing.
+- A session token's header is one constant text. Whatever asks for another algorithm, a `kid`, `crit` or `b64` is
+  refused before anything is decoded. Its times are checked against `clock`, not by the library, which reads its own.
+- A sign-in nonce certifies itself (random, expiry, MAC): asking for one writes nothing, so a flood of requests costs no
+  storage; only spent nonces are kept. It is spent in the transaction that opens the session.
+- `Issued At` may lie five minutes off our clock on either side: browsers' clocks do. Expiration Time and Not Before
+  are exact.
+- Where no public URL is set and the service listens on loopback or on every address, the names of loopback are
+  accepted as sign-in domain beside the configured host: they are the same machine.
+- The tier is the best of default, grants to the user and grants to wallets the user has proven; among equals the one
+  that lasts longest. When it ends, the next best applies from that millisecond on.
+- An operator who names a wallet vouches for it: its owner later signs in as that user.
+- What changes for credentials in use is a row of `access_changes`. Every process reads on from the epoch it has seen,
+  each second and after its own changes, and forgets exactly the users concerned. If it cannot read, it forgets all.
+- `secrets.toml` must be 0600: it holds what would let a thief of the database mint sessions.
+- A user may hold 100 keys that work, so that one account cannot fill the store.
+"""

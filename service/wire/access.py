@@ -68,6 +68,16 @@ class CreatedKey(Struct, frozen=True, rename="camel"):
     expires_at: Instant | None
 
 
+class IssuedKey(Struct, frozen=True, rename="camel"):
+    """A key the operator made, shown this once, and the tier that applies to it."""
+
+    key: str
+    prefix: str
+    user_id: int
+    tier: Tier
+    expires_at: Instant | None
+
+
 class KeyRow(Struct, frozen=True):
     """A key as it is listed."""
 

@@ -1,0 +1,193 @@
+"""Who a token is: asked of the store once, remembered until something about it changes."""
+
+import logging
+from hashlib import sha256
+from itertools import count
+from typing import Final
+
+from service.access import changes
+from service.access.caller import Caller
+from service.access.credentials import Found, find
+from service.access.keys import KeyForm
+from service.access.refusal import invalid
+from service.access.sessions import SessionForm
+from service.clock import LATEST_MS, MINUTE_MS, Clock
+from service.errors import ServiceError
+from service.storage.database import Database
+
+MOST_KNOWN: Final = 100_000
+"""Tokens, and endings, that are remembered: about 60 MB at the most."""
+
+_WATCH_S: Final = 1.0
+_LOOKS_PER_NOTE: Final = 10
+
+_NOTE: Final = "UPDATE credentials SET last_used_ms = max(coalesce(last_used_ms, 0), ?) WHERE id = ?"
+
+_log = logging.getLogger("verdict.access")
+
+
+class _Known:
+    """A remembered token. Mutable, because noting its use has to be free."""
+
+    __slots__ = ("caller", "noted_ms", "until_ms", "used_ms")
+
+    def __init__(self, caller: Caller, until_ms: int, noted_ms: int, used_ms: int) -> None:
+        self.caller = caller
+        self.until_ms = until_ms
+        self.noted_ms = noted_ms
+        self.used_ms = used_ms
+
+
+class Doorkeeper:
+    """Admits tokens. Belongs to one event loop.
+
+    Args:
+        db: The store.
+        clock: Time.
+        keys: The form of this service's keys.
+        sessions: The form of its sessions.
+        epoch: The newest change when it starts; nobody is known yet, so older ones concern nobody.
+    """
+
+    def __init__(self, db: Database, clock: Clock, keys: KeyForm, sessions: SessionForm, epoch: int) -> None:
+        self._db = db
+        self._clock = clock
+        self._now_ms = clock.now_ms
+        self._keys = keys
+        self._sessions = sessions
+        self._epoch = epoch
+        self._known: dict[bytes, _Known] = {}
+        self._tokens_of: dict[int, set[bytes]] = {}
+        self._endings: dict[int, int] = {}
+        self._unnoted: dict[int, int] = {}
+
+    def recall(self, token: str) -> Caller | None:
+        """The caller of a token admitted before; `None` if it has to be admitted (again). Under a microsecond."""
+        known = self._known.get(sha256(token.encode("utf-8", "surrogatepass")).digest())
+        if known is None:
+            return None
+        now_ms = self._now_ms()
+        if now_ms >= known.until_ms:
+            return None
+        known.used_ms = now_ms
+        return known.caller
+
+    async def admit(self, token: str) -> Caller:
+        """Check a token in full and remember it.
+
+        Raises:
+            ServiceError: `AUTH_INVALID` saying whether it is malformed, unknown, expired, rotated or revoked;
+                `UNAVAILABLE` if the store cannot be read.
+        """
+        found = await find(self._db, self._fingerprint(token))
+        if found is None:
+            raise invalid("The token is not known to this service. Run `verdict login` or make a new key.")
+        now_ms = self._now_ms()
+        found.credential.check(now_ms)
+        caller = found.caller(now_ms)
+        if found.epoch >= self._epoch:  # else it changed while it was being read: it is not to be remembered
+            self._remember(token, caller, found, now_ms)
+        return caller
+
+    def valid(self, caller: Caller) -> bool:
+        """Whether the credential behind a caller still stands: for whoever answers for longer than a moment.
+
+        It costs two comparisons and a look-up, and lags behind other processes by a second.
+        """
+        now_ms = self._now_ms()
+        if caller.expires_ms is not None and now_ms >= caller.expires_ms:
+            return False
+        return now_ms < self._endings.get(caller.credential_id, LATEST_MS)
+
+    def forget(self) -> None:
+        """Forget every token; each is admitted anew when it comes again."""
+        for digest in list(self._known):
+            self._drop(digest)
+
+    async def catch_up(self) -> None:
+        """Learn what has changed since last time, here or in another process, and forget whom it concerns.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        for row in await self._db.read(changes.SINCE, (self._epoch,)):
+            change = changes.Change(*row)
+            self._epoch = max(self._epoch, change.epoch)
+            for digest in list(self._tokens_of.get(change.user_id, ())):
+                self._drop(digest)
+            if change.credential_id is not None and change.ends_ms is not None:
+                self._endings[change.credential_id] = change.ends_ms
+                _trim(self._endings)
+
+    async def note_use(self) -> None:
+        """Write down when credentials were last used, each at most once a minute.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be written.
+        """
+        due, self._unnoted = self._unnoted, {}
+        for known in self._known.values():
+            if known.used_ms - known.noted_ms >= MINUTE_MS:
+                due[known.caller.credential_id] = known.noted_ms = known.used_ms
+        if due:
+            rows = [(used_ms, credential_id) for credential_id, used_ms in due.items()]
+            await self._db.write(lambda connection: connection.executemany(_NOTE, rows).rowcount)
+
+    async def watch(self) -> None:
+        """Follow the changes of other processes for ever, and note uses beside.
+
+        If the store cannot be read, nobody is remembered: a revocation may not be missed.
+        """
+        for look in count(1):
+            await self._clock.sleep(_WATCH_S)
+            try:
+                await self.catch_up()
+            except ServiceError as error:
+                _log.warning("changes cannot be read: every token is checked anew", extra={"reason": error.message})
+                self.forget()
+            if look % _LOOKS_PER_NOTE == 0:
+                try:
+                    await self.note_use()
+                except ServiceError as error:
+                    _log.warning("the last use of credentials was not noted", extra={"reason": error.message})
+
+    def _fingerprint(self, token: str) -> bytes:
+        if token.startswith(self._keys.prefix):
+            self._keys.check(token)
+            return self._keys.fingerprint(token)
+        if token.startswith("ey"):
+            return self._sessions.read(token, self._now_ms()).jti.encode()
+        raise invalid(f"The token is malformed: it is neither an API key ({self._keys.prefix}…) nor a session token.")
+
+    def _remember(self, token: str, caller: Caller, found: Found, now_ms: int) -> None:
+        ends = (caller.expires_ms, caller.entitlement_ends_ms, LATEST_MS)
+        until_ms = min(end for end in ends if end is not None)
+        digest = sha256(token.encode()).digest()
+        self._known[digest] = _Known(caller, until_ms, found.credential.last_used_ms or 0, now_ms)
+        self._tokens_of.setdefault(caller.user_id, set()).add(digest)
+        if len(self._known) > MOST_KNOWN:
+            self._drop(next(iter(self._known)))
+
+    def _drop(self, digest: bytes) -> None:
+        known = self._known.pop(digest)
+        tokens = self._tokens_of[known.caller.user_id]
+        tokens.discard(digest)
+        if not tokens:
+            del self._tokens_of[known.caller.user_id]
+        if known.used_ms > known.noted_ms:
+            self._unnoted[known.caller.credential_id] = known.used_ms
+
+
+def _trim(remembered: dict[int, int]) -> None:
+    if len(remembered) > MOST_KNOWN:
+        del remembered[next(iter(remembered))]
+
+
+async def open_doorkeeper(db: Database, clock: Clock, keys: KeyForm, sessions: SessionForm) -> Doorkeeper:
+    """A doorkeeper that follows changes from now on.
+
+    Raises:
+        ServiceError: `UNAVAILABLE` if the store cannot be read.
+    """
+    ((epoch,),) = await db.read(f"SELECT {changes.LATEST}")
+    return Doorkeeper(db, clock, keys, sessions, epoch)

@@ -1,0 +1,74 @@
+"""Session tokens: JSON Web Tokens of one fixed form. That a session lives is decided by its row, not by its token."""
+
+import re
+from typing import Final
+
+import jwt
+import msgspec
+
+from service.access.refusal import invalid
+from service.clock import DAY_MS, SECOND_MS, iso
+
+SESSION_MS: Final = 30 * DAY_MS
+LEEWAY_MS: Final = 30 * SECOND_MS
+"""How far the clocks of two nodes may be apart."""
+
+_NAME: Final = "verdict"
+_ALGORITHM: Final = "HS256"
+_FORM: Final = re.compile(r"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9\.[A-Za-z0-9_-]{1,1024}\.[A-Za-z0-9_-]{43}\Z")
+"""The only header a session has, `{"alg":"HS256","typ":"JWT"}`, a payload, and 32 bytes of signature."""
+
+
+class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a session says of itself: RFC 7519 claims, times in epoch seconds, `sub` the user's number in decimal."""
+
+    iss: str
+    aud: str
+    sub: str
+    iat: int
+    exp: int
+    jti: str
+
+
+class SessionForm:
+    """Signs and reads session tokens.
+
+    Args:
+        key: The 32-byte secret they are signed with.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def sign(self, user_id: int, jti: str, issued_ms: int, expires_ms: int) -> str:
+        """Write a token, valid in whole seconds."""
+        claims = Claims(_NAME, _NAME, str(user_id), issued_ms // SECOND_MS, expires_ms // SECOND_MS, jti)
+        return jwt.encode(msgspec.to_builtins(claims), self._key, _ALGORITHM)
+
+    def read(self, token: str, now_ms: int) -> Claims:
+        """Verify a token against our key and the clock.
+
+        Raises:
+            ServiceError: `AUTH_INVALID` if it is malformed, not ours, not yet valid or expired.
+        """
+        if not _FORM.match(token):
+            raise invalid("The session token is malformed.")
+        try:
+            content = jwt.decode(
+                token,
+                self._key,
+                algorithms=[_ALGORITHM],
+                audience=_NAME,
+                issuer=_NAME,
+                options={"verify_exp": False, "verify_iat": False, "verify_nbf": False, "strict_aud": True},
+            )
+            claims = msgspec.convert(content, Claims)
+        except jwt.InvalidSignatureError as error:
+            raise invalid("The session token was not signed by this service. Run `verdict login`.") from error
+        except (jwt.InvalidTokenError, msgspec.ValidationError) as error:
+            raise invalid("The session token is malformed.") from error
+        if now_ms >= claims.exp * SECOND_MS + LEEWAY_MS:
+            raise invalid(f"The session expired at {iso(claims.exp * SECOND_MS)}. Run `verdict login`.")
+        if now_ms + LEEWAY_MS < claims.iat * SECOND_MS:
+            raise invalid("The session token is not valid yet.")
+        return claims
