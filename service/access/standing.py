@@ -9,8 +9,9 @@ from service.wire.payment import Period
 class Standing(Struct, frozen=True):
     """A user's quota at one instant.
 
-    `limit` and `remaining` are null where there is no limit; `period` is `lifetime` while the starter lasts and `day`
-    after; `reset_ms` is the next 00:00 UTC at which a question becomes free again, null where nothing resets.
+    `limit` and `remaining` are null where there is no limit; `period` is `lifetime` while the starter lasts and for the
+    rest of the day it was spent in, and `day` after; `reset_ms` is the next 00:00 UTC at which a question becomes free
+    again, null where nothing resets. `used` may exceed `limit` where the tier has fallen.
     """
 
     tier: Tier

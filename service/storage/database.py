@@ -5,6 +5,7 @@ import logging
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,7 +25,7 @@ from service.storage.engine import (
 )
 from service.storage.migrate import migrate, read_migrations
 from service.storage.turnstile import Turnstile
-from service.storage.writer import Work, Writer
+from service.storage.writer import Answer, Work, Writer
 
 T = TypeVar("T")
 
@@ -70,11 +71,13 @@ class Database:
             ServiceError: `UNAVAILABLE` if the store could not take the transaction; nothing of it remains.
             BaseException: What the closure raised; only its own changes are undone.
         """
-        return await self._writer.submit(work)
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._writer.submit(work, partial(_resolve, future))
+        return await future
 
-    def submit(self, work: Work[T]) -> "asyncio.Future[T]":
-        """As `write`, for callers that are not coroutines: the future is done when `write` would return."""
-        return self._writer.submit(work)
+    def submit(self, work: Work[T], answer: Answer) -> None:
+        """As `write`, for callers that are no coroutines: `answer` is called on the loop with value or failure."""
+        self._writer.submit(work, answer)
 
     async def read(self, sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
         """Read what is committed.
@@ -132,6 +135,15 @@ async def open_database(path: Path, clock: Clock) -> AsyncIterator[Database]:
             yield Database(path, writer, reader)
     finally:
         await asyncio.shield(asyncio.ensure_future(writer.close()))
+
+
+def _resolve(future: "asyncio.Future[T]", value: T, error: BaseException | None) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(value)
+    else:
+        future.set_exception(error)
 
 
 def _look(path: Path, look: Work[T]) -> T:

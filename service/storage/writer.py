@@ -13,8 +13,11 @@ from service.storage.turnstile import Turnstile
 
 T = TypeVar("T")
 Work = Callable[[Connection], T]
-Job = tuple[Work[Any], "asyncio.Future[Any]"]
-Outcome = tuple["asyncio.Future[Any]", object, BaseException | None]
+Answer = Callable[[Any, BaseException | None], None]
+"""Takes a closure's value, or what it failed with. Called on the event loop's thread."""
+
+Job = tuple[Work[Any], Answer]
+Outcome = tuple[Answer, Any, BaseException | None]
 
 _LARGEST_GROUP: Final = 1_024
 
@@ -49,20 +52,19 @@ class Writer:
         self._thread = Thread(target=self._run, name="verdict-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, work: Work[T]) -> "asyncio.Future[T]":
+    def submit(self, work: Work[Any], answer: Answer) -> None:
         """Queue a closure.
 
-        Returns:
-            Done with the closure's value once it is durable, or with its exception, or with `UNAVAILABLE`.
+        Args:
+            work: The closure.
+            answer: Called with its value once it is durable, or with its exception, or with `UNAVAILABLE`.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the writer has been closed.
         """
         if self._closed:
             raise ServiceError("UNAVAILABLE", "The service is stopping.", headers={"Retry-After": "10"})
-        future: asyncio.Future[T] = self._loop.create_future()
-        self._jobs.put((work, future))
-        return future
+        self._jobs.put((work, answer))
 
     async def close(self) -> None:
         """Finish what is queued, then let go of the file."""
@@ -94,7 +96,7 @@ class Writer:
             late = self._waiting(self._jobs.qsize())  # waited behind this group; a second wait would be too long
             return self._refuse([*group, *late], lost)
         try:
-            outcomes = [self._attempt(work, future) for work, future in group]
+            outcomes = [self._attempt(work, answer) for work, answer in group]
             self._commit()
         except _Lost as lost:
             self._roll_back()
@@ -119,15 +121,15 @@ class Writer:
             self._version = version
             self.foreign_commits += 1
 
-    def _attempt(self, work: Work[Any], future: "asyncio.Future[Any]") -> Outcome:
+    def _attempt(self, work: Work[Any], answer: Answer) -> Outcome:
         try:
             self._connection.execute("SAVEPOINT closure")
             value = work(self._connection)
             self._connection.execute("RELEASE closure")
         except BaseException as error:  # noqa: BLE001 -- whatever it is, it is raised to the caller
             self._undo(error)
-            return future, None, RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
-        return future, value, None
+            return answer, None, RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
+        return answer, value, None
 
     def _undo(self, error: BaseException) -> None:
         if is_store_failing(error) or not self._connection.in_transaction:
@@ -157,14 +159,9 @@ class Writer:
         cause = lost.__cause__ or lost
         reason = error_name(cause) if lost.__cause__ else "SQLITE_BUSY"
         _log.error("%s", lost, extra={"reason": reason, "calls": len(group)})
-        return [(future, None, unavailable(cause)) for _, future in group]
+        return [(answer, None, unavailable(cause)) for _, answer in group]
 
 
 def _answer(outcomes: list[Outcome]) -> None:
-    for future, value, error in outcomes:
-        if future.done():
-            continue
-        if error is None:
-            future.set_result(value)
-        else:
-            future.set_exception(error)
+    for answer, value, error in outcomes:
+        answer(value, error)

@@ -1,0 +1,157 @@
+"""Looking at all counters and all events: is the sum right, whose day is wrong, who used how much.
+
+For `Database.inspect` (looks) and `Database.write` (repairs). Events are summed in pieces, so that ten million of them
+need neither a sort of their size nor an index that every call would have to write to.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import astuple
+
+from service.access.quota import FROM_DAY, FROM_STARTER, Usage
+from service.storage.engine import Connection
+from service.storage.rows import insert_rows
+
+_PIECE: Final = 250_000
+
+_SUMS: Final = """
+SELECT user_id, bucket, day, count(*) FROM usage_events
+WHERE id > ? AND id <= ? AND state <> 2 GROUP BY user_id, bucket, day
+"""
+_COUNTERS: Final = "SELECT user_id, starter_used, starter_day, day, day_used, counted FROM quota"
+
+
+class DayUsage(Struct, frozen=True):
+    """How many questions a user used on a UTC day (days since 1970-01-01), releases taken off."""
+
+    user_id: int
+    day: int
+    questions: int
+
+
+class Wrong(Struct, frozen=True):
+    """A user whose counters are not the sum of the events, and what they should be."""
+
+    user_id: int
+    stored: Usage
+    summed: Usage
+
+
+def audit(connection: Connection) -> list[str]:
+    """Compare every user's counters with the events that are not released.
+
+    Returns:
+        One sentence a user whose counters are wrong.
+    """
+    return [
+        f"user {wrong.user_id}: the counters say {_said(wrong.stored)}, the events {_said(wrong.summed)}"
+        for wrong in find_wrong(connection)
+    ]
+
+
+def find_wrong(connection: Connection) -> list[Wrong]:
+    """As `audit`, as data."""
+    stored = {user_id: Usage(*counters) for user_id, *counters in connection.execute(_COUNTERS)}
+    summed = _sum_up(connection, stored)
+    return [
+        Wrong(user_id, stored.get(user_id, Usage()), summed[user_id])
+        for user_id in sorted(summed)
+        if _counts(stored.get(user_id, Usage())) != _counts(summed[user_id])
+    ]
+
+
+def repair_counters(connection: Connection) -> list[int]:
+    """Set wrong counters to what the events say. Other processes notice; this one's meter has to be opened anew.
+
+    Returns:
+        The users whose counters were wrong.
+    """
+    wrong = find_wrong(connection)
+    _replace(connection, {found.user_id: found.summed for found in wrong})
+    return [found.user_id for found in wrong]
+
+
+def users_ahead(connection: Connection, today: int) -> list[tuple[int, int]]:
+    """Find users whose last day lies in the future: the clock was ahead, and they get no daily question until then.
+
+    Returns:
+        User and day, days since 1970-01-01.
+    """
+    return connection.execute("SELECT user_id, day FROM quota WHERE day > ? ORDER BY user_id", (today,)).fetchall()
+
+
+def repair_days(connection: Connection, today: int) -> list[int]:
+    """Bring days that lie in the future back to today; what was used on them counts as used today.
+
+    Returns:
+        The users it was done for.
+    """
+    users = [user_id for user_id, _ in users_ahead(connection, today)]
+    connection.execute("UPDATE usage_events SET day = ? WHERE day > ?", (today, today))
+    connection.execute(
+        "UPDATE quota SET day = ?, starter_day = min(starter_day, ?) WHERE day > ?", (today, today, today)
+    )
+    repair_counters(connection)
+    return users
+
+
+def usage_by_day(connection: Connection, since_day: int = 0) -> list[DayUsage]:
+    """Sum up who used how much.
+
+    Args:
+        connection: From `Database.inspect`.
+        since_day: The first UTC day wanted, days since 1970-01-01.
+
+    Returns:
+        By user, then day.
+    """
+    totals: Counter[tuple[int, int]] = Counter()
+    for user_id, _, day, questions in _pieces(connection):
+        if day >= since_day:
+            totals[user_id, day] += questions
+    return [DayUsage(user_id, day, questions) for (user_id, day), questions in sorted(totals.items())]
+
+
+def _sum_up(connection: Connection, stored: dict[int, Usage]) -> dict[int, Usage]:
+    by_bucket: dict[int, Counter[tuple[int, int]]] = {user_id: Counter() for user_id in stored}
+    for user_id, bucket, day, questions in _pieces(connection):
+        by_bucket.setdefault(user_id, Counter())[bucket, day] += questions
+    return {user_id: _usage_of(counts, stored.get(user_id)) for user_id, counts in by_bucket.items()}
+
+
+def _usage_of(counts: Counter[tuple[int, int]], stored: Usage | None) -> Usage:
+    last_day = max([day for _, day in counts], default=0)
+    day = max(last_day, stored.day) if stored else last_day
+    starter_days = [day for bucket, day in counts if bucket == FROM_STARTER]
+    return Usage(
+        starter_used=sum(counts[FROM_STARTER, day] for day in starter_days),
+        starter_day=max(starter_days, default=0),
+        day=day,
+        day_used=counts[FROM_DAY, day],
+        counted=counts.total(),
+    )
+
+
+def _pieces(connection: Connection) -> Iterator[tuple[int, int, int, int]]:
+    (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM usage_events").fetchone()
+    for start in range(0, last, _PIECE):
+        yield from connection.execute(_SUMS, (start, start + _PIECE)).fetchall()
+
+
+def _counts(usage: Usage) -> tuple[int, int, int, int]:
+    return usage.starter_used, usage.day, usage.day_used, usage.counted
+
+
+def _replace(connection: Connection, usages: dict[int, Usage]) -> None:
+    insert_rows(
+        connection,
+        "INSERT OR REPLACE INTO quota (user_id, starter_used, starter_day, day, day_used, counted)",
+        [(user_id, *astuple(usage)) for user_id, usage in usages.items()],
+    )
+
+
+def _said(usage: Usage) -> str:
+    return f"{usage.counted} in all, {usage.starter_used} of the starter, {usage.day_used} on day {usage.day}"

@@ -1,0 +1,209 @@
+"""The closures of the meter: what is decided about questions on the writer thread, inside a transaction.
+
+Counters are remembered from one transaction to the next, and written through. Whatever makes them doubtful (another
+process committed, something was rolled back) is told by `Database.foreign_commits`, and then they are read again: with
+one process the store is not read at all, with several the answer is exact all the same.
+"""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from service.access.quota import Usage, give_back, standing_of, take
+from service.access.standing import Decision
+from service.clock import DAY_MS, MINUTE_MS, Clock
+from service.errors import ServiceError
+from service.storage.database import Database
+from service.storage.engine import Connection
+from service.storage.journal import DeadJournal, runs_alive
+from service.storage.rows import insert_rows
+from service.wire.access import Tier
+
+RESERVED: Final = 0
+COMMITTED: Final = 1
+RELEASED: Final = 2
+
+LEASE_MS: Final = 15 * MINUTE_MS
+"""How long a reservation may take to be committed. Longer than any answer may."""
+
+_MOST_REMEMBERED: Final = 100_000
+
+_EVENT_COLUMNS: Final = "id, user_id, offer_id, at_ms, day, bucket, state, run_id, lease_until_ms"
+_INSERT_EVENTS: Final = f"INSERT INTO usage_events ({_EVENT_COLUMNS})"
+_INSERT_QUOTA: Final = "INSERT INTO quota (user_id, starter_used, starter_day, day, day_used, counted)"
+_UPDATE_QUOTA: Final = """
+ON CONFLICT (user_id) DO UPDATE SET starter_used = excluded.starter_used, starter_day = excluded.starter_day,
+    day = excluded.day, day_used = excluded.day_used, counted = excluded.counted
+"""
+_SELECT_QUOTA: Final = """
+SELECT user_id, starter_used, starter_day, day, day_used, counted FROM quota
+WHERE user_id IN (SELECT value FROM json_each(?))
+"""
+
+Take = tuple[int, Tier, str, int]
+"""A question asked for: the user, the tier, the offer, and the state its event starts in."""
+
+
+class Ledger:
+    """What one process knows of the counters. All methods run on the writer thread.
+
+    Args:
+        database: Tells when what is known is doubtful.
+        clock: Fixes the day of a call when it is decided.
+        folder: Where the journals of live processes are.
+    """
+
+    def __init__(self, database: Database, clock: Clock, folder: Path) -> None:
+        self._database = database
+        self._clock = clock
+        self._folder = folder
+        self._run_id = 0
+        self._usages: dict[int, Usage] = {}
+        self._last_event_id = 0
+        self._known_at = -1
+
+    def start_run(self, connection: Connection, dead: Sequence[DeadJournal]) -> tuple[int, int]:
+        """Settle what dead processes left open and enter this one.
+
+        Args:
+            connection: Inside a transaction.
+            dead: Their journals.
+
+        Returns:
+            This process's run, and the highest event id so far.
+        """
+        self._refresh(connection)
+        alive = runs_alive(self._folder) - {journal.run_id for journal in dead}
+        orphans = connection.execute("SELECT id, run_id FROM usage_events WHERE state = 0").fetchall()
+        self.refund(connection, [event_id for event_id, run_id in orphans if run_id not in alive])
+        for journal in dead:
+            committed = connection.execute(
+                "SELECT id FROM usage_events WHERE id > ? AND run_id = ? AND state = 1",
+                (journal.floor(), journal.run_id),
+            )
+            self.refund(connection, [event_id for (event_id,) in committed if not journal.answered(event_id)])
+        (recorded,) = connection.execute("SELECT coalesce(max(id), 0) FROM usage_runs").fetchone()
+        self._run_id = 1 + max(recorded, *alive, *(journal.run_id for journal in dead), 0)
+        connection.execute(
+            "INSERT INTO usage_runs (id, started_ms) VALUES (?, ?)", (self._run_id, self._clock.now_ms())
+        )
+        return self._run_id, self._last_event_id
+
+    def end_run(self, connection: Connection) -> None:
+        """Release what this process still holds and sign it out."""
+        held = connection.execute("SELECT id FROM usage_events WHERE state = 0 AND run_id = ?", (self._run_id,))
+        self.refund(connection, [event_id for (event_id,) in held])
+        connection.execute("UPDATE usage_runs SET ended_ms = ? WHERE id = ?", (self._clock.now_ms(), self._run_id))
+
+    def settle(self, connection: Connection, takes: Sequence[Take]) -> list[Decision]:
+        """Decide about questions, in order, and write down those that are granted.
+
+        Args:
+            connection: Inside a transaction.
+            takes: What is asked for.
+
+        Returns:
+            One decision each.
+        """
+        self._refresh(connection)
+        self._load(connection, {user_id for user_id, _, _, _ in takes})
+        now_ms = self._clock.now_ms()
+        today = now_ms // DAY_MS
+        usages, event_id, run_id = self._usages, self._last_event_id, self._run_id
+        lease_until_ms = now_ms + LEASE_MS
+        decisions: list[Decision] = []
+        events: list[tuple[object, ...]] = []
+        touched: set[int] = set()
+        for user_id, tier, offer_id, state in takes:
+            bucket, usage = take(usages[user_id], tier, today)
+            if bucket is None:
+                decisions.append(Decision(None, standing_of(usage, tier, today)))
+                continue
+            event_id += 1
+            usages[user_id] = usage
+            touched.add(user_id)
+            lease = lease_until_ms if state == RESERVED else None
+            events.append((event_id, user_id, offer_id, now_ms, usage.day, bucket, state, run_id, lease))
+            decisions.append(Decision(event_id, standing_of(usage, tier, today)))
+        self._last_event_id = event_id
+        insert_rows(connection, _INSERT_EVENTS, events)
+        self._store(connection, touched)
+        return decisions
+
+    def commit(self, connection: Connection, event_id: int) -> None:
+        """Make a reservation final; nothing where it is already.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if its lease has run out: the call is not counted and must not be answered.
+        """
+        done = connection.execute(
+            "UPDATE usage_events SET state = 1, lease_until_ms = NULL WHERE id = ? AND state <> 2", (event_id,)
+        )
+        if not done.rowcount:
+            raise ServiceError(
+                "UNAVAILABLE", "The answer took too long and was not counted; ask again.", headers={"Retry-After": "1"}
+            )
+
+    def release(self, connection: Connection, event_id: int) -> None:
+        """Give a reservation's question back; nothing where it is not reserved any more."""
+        reserved = connection.execute("SELECT 1 FROM usage_events WHERE id = ? AND state = 0", (event_id,)).fetchone()
+        if reserved:
+            self.refund(connection, [event_id])
+
+    def expire(self, connection: Connection) -> int:
+        """Release reservations whose lease has run out.
+
+        Returns:
+            How many.
+        """
+        late = connection.execute(
+            "SELECT id FROM usage_events WHERE state = 0 AND lease_until_ms < ?", (self._clock.now_ms(),)
+        ).fetchall()
+        self.refund(connection, [event_id for (event_id,) in late])
+        return len(late)
+
+    def refund(self, connection: Connection, event_ids: Sequence[int]) -> None:
+        """Release events, reserved or committed, and give their questions back."""
+        if not event_ids:
+            return
+        chosen = msgspec.json.encode(event_ids).decode()
+        rows = connection.execute(
+            "SELECT user_id, bucket, day FROM usage_events WHERE id IN (SELECT value FROM json_each(?)) AND state <> 2",
+            (chosen,),
+        ).fetchall()
+        connection.execute(
+            "UPDATE usage_events SET state = 2, lease_until_ms = NULL WHERE id IN (SELECT value FROM json_each(?))",
+            (chosen,),
+        )
+        self._refresh(connection)
+        users = {user_id for user_id, _, _ in rows}
+        self._load(connection, users)
+        for user_id, bucket, day in rows:
+            self._usages[user_id] = give_back(self._usages[user_id], bucket, day)
+        self._store(connection, users)
+
+    def forget(self) -> None:
+        """Drop what is remembered, after something else in this process has written the counters."""
+        self._known_at = -1
+
+    def _refresh(self, connection: Connection) -> None:
+        if self._known_at == self._database.foreign_commits and len(self._usages) < _MOST_REMEMBERED:
+            return
+        self._known_at = self._database.foreign_commits
+        self._usages = {}
+        (self._last_event_id,) = connection.execute("SELECT coalesce(max(id), 0) FROM usage_events").fetchone()
+
+    def _load(self, connection: Connection, users: set[int]) -> None:
+        missing = users - self._usages.keys()
+        if not missing:
+            return
+        for user_id, *counters in connection.execute(_SELECT_QUOTA, (msgspec.json.encode(list(missing)).decode(),)):
+            self._usages[user_id] = Usage(*counters)
+        for user_id in missing:
+            self._usages.setdefault(user_id, Usage())
+
+    def _store(self, connection: Connection, users: Iterable[int]) -> None:
+        rows = [(user_id, *msgspec.structs.astuple(self._usages[user_id])) for user_id in sorted(users)]
+        insert_rows(connection, _INSERT_QUOTA, rows, _UPDATE_QUOTA)

@@ -1,0 +1,239 @@
+"""Counting questions: exactly, durably, and before anything is answered.
+
+Calls that wait in one turn of the event loop are decided and written together, and so are those that arrive while the
+writer is busy: a batch of 64 costs little more than a call. Nobody is told of a decision before it is durable.
+
+An answer that has been computed is charged with `charge`; one that has to be worked for is reserved, then committed or
+released. A caller that is cancelled while it waits is not charged: its answer will not leave.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Final
+
+from service.access.audit import audit
+from service.access.caller import Caller
+from service.access.ledger import COMMITTED, RESERVED, Ledger, Take
+from service.access.quota import Usage, standing_of
+from service.access.standing import Decision, Standing
+from service.clock import Clock, day_of
+from service.errors import ServiceError
+from service.storage.database import Database
+from service.storage.engine import Connection, StorageError
+from service.storage.journal import Journal, boot_id, dead_journals, folder_beside, path_of
+
+_SWEEP_S: Final = 60.0
+_SWEEPS_A_VERIFICATION: Final = 60
+
+_log = logging.getLogger("verdict.access")
+
+Waiter = tuple["asyncio.Future[Decision]", Take]
+
+
+class Meter:
+    """The questions of every user, as seen by one process. Use `open_meter`.
+
+    Args:
+        database: Where they are counted.
+        clock: Says which day it is.
+        ledger: Decides, on the writer thread.
+        journal: Notes which answers have left.
+    """
+
+    def __init__(self, database: Database, clock: Clock, ledger: Ledger, journal: Journal) -> None:
+        self._database = database
+        self._clock = clock
+        self._ledger = ledger
+        self._journal = journal
+        self._loop = asyncio.get_running_loop()
+        self._waiting: deque[Waiter] = deque()
+        self._called = False
+
+    def charge(self, caller: Caller, offer_id: str) -> "asyncio.Future[Decision]":
+        """Count a call whose answer exists.
+
+        Args:
+            caller: Whose question it is.
+            offer_id: What for.
+
+        Returns:
+            The decision, once it is durable; or `UNAVAILABLE`, and then the answer must not be given.
+        """
+        return self._ask(caller, offer_id, COMMITTED)
+
+    def reserve(self, caller: Caller, offer_id: str) -> "asyncio.Future[Decision]":
+        """Set a question aside for a call that is yet to be worked on; it must be committed or released.
+
+        Args:
+            caller: Whose question it is.
+            offer_id: What for.
+
+        Returns:
+            As `charge`.
+        """
+        return self._ask(caller, offer_id, RESERVED)
+
+    async def commit(self, event_id: int) -> None:
+        """Count a reserved call; to be awaited before the first byte of its answer.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if it could not be made durable, or its lease has run out: do not answer.
+        """
+        await self._database.write(lambda connection: self._ledger.commit(connection, event_id))
+
+    async def release(self, event_id: int) -> None:
+        """Give the question of a reserved call back. Does nothing to one that is committed or released already.
+
+        Never raises: what cannot be written now is released when its lease runs out.
+        """
+        try:
+            await self._database.write(lambda connection: self._ledger.release(connection, event_id))
+        except ServiceError as error:
+            _log.warning(
+                "a question waits for its lease to run out", extra={"event": event_id, "reason": error.message}
+            )
+
+    def delivered(self, event_id: int) -> None:
+        """Note that a counted call's answer leaves now.
+
+        To be called right before its first bytes are handed to the kernel. A process that is killed before this line
+        has not answered, and its next start gives the question back; one that is killed right after it may have
+        answered, and an answer that was given must stay counted.
+        """
+        self._journal.mark(event_id)
+
+    async def standing(self, caller: Caller) -> Standing:
+        """Say what a caller has left, without using any of it."""
+        rows = await self._database.read(
+            "SELECT starter_used, starter_day, day, day_used, counted FROM quota WHERE user_id = ?", (caller.user_id,)
+        )
+        usage = Usage(*rows[0]) if rows else Usage()
+        return standing_of(usage, caller.tier, day_of(self._clock.now_ms()))
+
+    async def verify(self) -> list[str]:
+        """Compare every counter with the events it counts.
+
+        Returns:
+            One sentence a user whose counters are wrong; empty where all is well.
+        """
+        findings = await self._database.inspect(audit)
+        for finding in findings:
+            _log.error("a counter is wrong: %s", finding)
+        return findings
+
+    async def watch(self) -> None:
+        """Release what outlived its lease every minute, verify every hour, until cancelled."""
+        sweeps = 0
+        while True:
+            await self._clock.sleep(_SWEEP_S)
+            sweeps += 1
+            try:
+                await self._database.write(self._ledger.expire)
+                if sweeps % _SWEEPS_A_VERIFICATION == 0:
+                    await self.verify()
+            except ServiceError as error:
+                _log.warning("leases could not be looked at", extra={"reason": error.message})
+
+    def _ask(self, caller: Caller, offer_id: str, state: int) -> "asyncio.Future[Decision]":
+        future: asyncio.Future[Decision] = self._loop.create_future()
+        self._waiting.append((future, (caller.user_id, caller.tier, offer_id, state)))
+        if not self._called:
+            self._called = True
+            self._loop.call_soon(self._call_writer)
+        return future
+
+    def _call_writer(self) -> None:
+        batch: list[Waiter] = []
+        answer = partial(self._answer, batch)
+        try:
+            self._database.submit(partial(self._settle, batch), answer)
+        except ServiceError as error:
+            answer(None, error)
+
+    def _settle(self, batch: list[Waiter], connection: Connection) -> list[Decision]:
+        self._called = False  # before the queue is emptied: who comes after the last look calls again
+        while self._waiting:
+            batch.append(self._waiting.popleft())
+        return self._ledger.settle(connection, [wanted for _, wanted in batch])
+
+    def _answer(self, batch: list[Waiter], decisions: list[Decision] | None, error: BaseException | None) -> None:
+        if error is not None:
+            self._fail(batch, error)
+            return
+        abandoned = []
+        for (future, _), decision in zip(batch, decisions or (), strict=True):
+            if not future.done():
+                future.set_result(decision)
+            elif decision.event_id is not None:
+                abandoned.append(decision.event_id)
+        if abandoned:
+            self._give_back(abandoned)
+
+    def _fail(self, batch: list[Waiter], error: BaseException) -> None:
+        if not batch:  # the writer did not come as far as to look who waits
+            self._called = False
+            batch.extend(self._waiting)
+            self._waiting.clear()
+        for future, _ in batch:
+            if not future.done():
+                future.set_exception(error)
+
+    def _give_back(self, event_ids: list[int]) -> None:
+        try:
+            self._database.submit(lambda connection: self._ledger.refund(connection, event_ids), _note)
+        except ServiceError as error:
+            _note(None, error)
+
+
+def _note(_: None, error: BaseException | None) -> None:
+    if error is not None:
+        _log.error("questions of callers that went away could not be given back", extra={"reason": str(error)})
+
+
+@asynccontextmanager
+async def open_meter(database: Database, clock: Clock) -> AsyncIterator[Meter]:
+    """Start metering in this process, and settle what processes that died left open.
+
+    Reservations of dead processes are released. Calls they counted whose answer had not left are released too, where
+    this is known: the machine has not been started anew and the dead process's journal is there.
+
+    Args:
+        database: Where questions are counted.
+        clock: Says which day it is.
+
+    Yields:
+        The meter; counters have been verified. On leaving, what is still reserved is released.
+
+    Raises:
+        StorageError: If the journal cannot be made.
+    """
+    folder = folder_beside(database.path)
+    ledger = Ledger(database, clock, folder)
+    boot = boot_id()
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        with dead_journals(folder, boot) as dead:
+            run_id, since = await database.write(lambda connection: ledger.start_run(connection, dead))
+        journal = Journal(path_of(folder, run_id), since, boot)
+    except OSError as error:
+        raise StorageError(
+            f"The data folder {folder.parent} cannot be written ({error.strerror}). "
+            "Make it writable, or name another one in VERDICT_DATA_DIR."
+        ) from error
+    settled = False
+    try:
+        meter = Meter(database, clock, ledger, journal)
+        await meter.verify()
+        yield meter
+    finally:
+        try:
+            await database.write(ledger.end_run)
+            settled = True
+        except ServiceError as error:
+            _log.error("the next start has to settle what is reserved", extra={"reason": error.message})
+        finally:
+            journal.close(settled=settled)

@@ -1,0 +1,155 @@
+"""Which answers have left: one memory-mapped ring of marks for each process that is alive.
+
+A process that is killed between the `COMMIT` that counted a call and the answer leaves a call that is counted and was
+not answered. The pages of a mapped file outlive the process (they are the kernel's), so a mark costs a store to memory
+and survives `kill -9`; they need not survive a power cut, so after a reboot no conclusion is drawn from them.
+
+A journal is locked by its process as long as that lives. One that can be locked belongs to a dead process.
+"""
+
+import fcntl
+import mmap
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Final
+
+SLOTS: Final = 1 << 16
+"""Marks a ring holds; an answer can be that many events late before its call is taken for answered."""
+
+_BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
+_HEADER: Final = 4_096
+_SINCE_WORD: Final = 8
+_SUFFIX: Final = ".marks"
+
+
+def folder_beside(database: Path) -> Path:
+    """Where the journals of a database are."""
+    return database.with_name(database.name + "-runs")
+
+
+def boot_id(source: Path = _BOOT_ID) -> bytes:
+    """What tells this boot of the machine from any other; empty where the machine does not say."""
+    try:
+        return source.read_bytes().strip()[:64]
+    except OSError:
+        return b""
+
+
+class Journal:
+    """The marks of one process.
+
+    Args:
+        path: Where the file goes.
+        since: The highest event id there was before this process's first.
+        boot: This boot's id.
+
+    Raises:
+        OSError: If the file cannot be made.
+    """
+
+    def __init__(self, path: Path, since: int, boot: bytes) -> None:
+        self._path = path
+        unlocked = path.with_suffix(f".{os.getpid()}")  # gets its name once it is locked, so that it never looks dead
+        self._descriptor = os.open(unlocked, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.pwrite(
+            self._descriptor, bytes(_HEADER + 8 * SLOTS), 0
+        )  # all of it now: a full disk must not be a SIGBUS later
+        self._map = mmap.mmap(self._descriptor, _HEADER + 8 * SLOTS)
+        self._map[: len(boot)] = boot
+        words = memoryview(self._map).cast("Q")
+        words[_SINCE_WORD] = since
+        self._marks = words[_HEADER // 8 :]
+        words.release()
+        unlocked.rename(path)
+
+    def mark(self, event_id: int) -> None:
+        """Note that an event's answer has left."""
+        self._marks[event_id % SLOTS] = event_id
+
+    def close(self, *, settled: bool) -> None:
+        """End the process's journal.
+
+        Args:
+            settled: Whether nothing is in doubt; else the file stays for the next to start.
+        """
+        self._marks.release()
+        self._map.close()
+        if settled:
+            self._path.unlink(missing_ok=True)
+        os.close(self._descriptor)
+
+
+class DeadJournal:
+    """What a process left behind that did not end in order.
+
+    Attributes:
+        run_id: Its run.
+    """
+
+    def __init__(self, run_id: int, content: bytes) -> None:
+        self.run_id = run_id
+        words = memoryview(content).cast("Q")
+        self._marks = words[_HEADER // 8 :]
+        self._since = words[_SINCE_WORD]
+
+    def floor(self) -> int:
+        """The event id from which on an unmarked event was not answered."""
+        return max(self._since, max(self._marks) - SLOTS)
+
+    def answered(self, event_id: int) -> bool:
+        """Whether the answer of one of this process's events above the floor has left, or may have."""
+        return self._marks[event_id % SLOTS] >= event_id
+
+
+@contextmanager
+def dead_journals(folder: Path, boot: bytes) -> Iterator[list[DeadJournal]]:
+    """Take hold of what dead processes left.
+
+    Args:
+        folder: Where the journals are.
+        boot: This boot's id. Journals of another boot are dropped unread; where it is empty, all are.
+
+    Yields:
+        The journals; no other process is given them meanwhile. When the block ends without an exception they are gone.
+    """
+    with ExitStack() as held:
+        paths = [path for path in _journals(folder) if _lock(path, held)]
+        contents = [(int(path.stem), path.read_bytes()) for path in paths]
+        yield [
+            DeadJournal(run_id, content)
+            for run_id, content in contents
+            if boot and content.startswith(boot) and len(content) == _HEADER + 8 * SLOTS
+        ]
+        for path in paths:
+            path.unlink(missing_ok=True)
+
+
+def runs_alive(folder: Path) -> set[int]:
+    """The runs whose processes live, and those whose dead journals somebody holds."""
+    with ExitStack() as held:
+        return {int(path.stem) for path in _journals(folder) if not _lock(path, held)}
+
+
+def path_of(folder: Path, run_id: int) -> Path:
+    """Where a run's journal goes."""
+    return folder / f"{run_id}{_SUFFIX}"
+
+
+def _journals(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.glob(f"*{_SUFFIX}") if path.stem.isdecimal())
+
+
+def _lock(path: Path, held: ExitStack) -> bool:
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    held.callback(os.close, descriptor)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return path.exists()
