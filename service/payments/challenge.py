@@ -56,7 +56,7 @@ class Challenger:
         """
         shown = url if len(url) <= LONGEST_URL else url.partition("?")[0]
         resource = Resource(url=shown, description=offer.summary, mime_type=_MIME_TYPE)
-        rows = [self._row_v2(offer)]
+        rows = self.terms(offer)
         required = PaymentRequired(x402_version=2, error=_REASON, resource=resource, accepts=rows)
         if max_version == 1:
             terms = b'"x402Version":1,"accepts":%b' % encode([self._row_v1(offer, resource)])
@@ -65,8 +65,9 @@ class Challenger:
         body = b'{%b,%b,"gate":%b}' % (_head(offer, message), terms, encode(gate))
         return Challenge(b64encode(encode(required)), body)
 
-    def _row_v2(self, offer: Offer) -> RequirementsV2:
-        return RequirementsV2(
+    def terms(self, offer: Offer) -> list[RequirementsV2]:
+        """What is asked for a call of a route, in the words of v2."""
+        row = RequirementsV2(
             scheme=_SCHEME,
             network=self._network.chain_id,
             amount=str(offer.price),
@@ -75,6 +76,7 @@ class Challenger:
             max_timeout_seconds=WINDOW_SECONDS,
             extra=self._network.domain,
         )
+        return [row]
 
     def _row_v1(self, offer: Offer, resource: Resource) -> RequirementsV1:
         return RequirementsV1(

@@ -6,6 +6,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct
 
 from service.access.caller import Caller
+from service.errors import ServiceError
 from service.wire.envelope import Answer
 
 P = TypeVar("P")
@@ -18,6 +19,16 @@ class Call(Struct, Generic[P, B], frozen=True):
     parameters: P
     body: B
     caller: Caller | None
+
+    def known_caller(self) -> Caller:
+        """The caller of a route that its gate opens to known callers only.
+
+        Raises:
+            ServiceError: AUTH_REQUIRED, should a gate ever be missing: better shut than open.
+        """
+        if self.caller is None:
+            raise ServiceError("AUTH_REQUIRED", "this route needs a token: run `verdict login`")
+        return self.caller
 
 
 Endpoint = Callable[[Call[Any, Any]], Answer | Coroutine[object, object, Answer]]

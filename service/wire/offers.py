@@ -59,6 +59,7 @@ class Offer(Struct, frozen=True, kw_only=True):
         refresh_seconds: How often the data behind it is refreshed, if it is.
         streaming: Answers line by line; never payable.
         envelope: Whether the answer is wrapped.
+        dated: Whether the envelope's `meta` carries the age of underlying data.
         gate: Who may call.
         also: Codes this route may answer beyond those every route of its gate may.
     """
@@ -74,6 +75,7 @@ class Offer(Struct, frozen=True, kw_only=True):
     refresh_seconds: int | None = None
     streaming: bool = False
     envelope: bool = True
+    dated: bool = True
     gate: Gate = "bearer"
     also: Sequence[str] = ()
 
@@ -106,6 +108,7 @@ OFFERS: Final[Sequence[Offer]] = (
         path="/api/cli/billing/tier",
         summary="Resolve the caller's entitlement",
         result=access.Entitlement,
+        dated=False,
     ),
     Offer(
         id="coin.risk",

@@ -142,3 +142,8 @@ def test_a_long_url_loses_its_query_so_that_the_header_stays_small(challenger: C
         assert len(challenge.header) < 8_192
         required = msgspec.json.decode(b64decode(challenge.header), type=PaymentRequired)
         assert required.resource.url == (longest if url == longest else "https://a.example/api")
+
+
+def test_the_terms_alone_are_the_rows_of_the_header(challenger: Challenger) -> None:
+    header = challenger.challenge(RISK, SHUT, "spent", URL, 1).header
+    assert msgspec.json.decode(b64decode(header), type=PaymentRequired).accepts == challenger.terms(RISK)

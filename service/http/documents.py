@@ -1,0 +1,141 @@
+"""Documents for machines that find the service by themselves, made from the offers and built once at start.
+
+`/.well-known/x402` has the two fields that x402 indexers read (`version`, `resources`) and, beside them, what each
+resource costs. Nothing here needs a token, and nothing is counted.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from service import __version__
+from service.access.quota import PER_DAY, STARTER
+from service.http.openapi import document as openapi
+from service.payments.challenge import Challenger
+from service.payments.networks import SETTLEMENT
+from service.wire.manifest import ParameterRow
+from service.wire.offers import OFFERS, Offer
+from service.wire.schema import parameter_rows
+
+JSON: Final = b"application/json"
+TEXT: Final = b"text/plain; charset=utf-8"
+MARKDOWN: Final = b"text/markdown; charset=utf-8"
+
+ROBOTS: Final = b"User-agent: *\nAllow: /\nDisallow: /api/\nDisallow: /auth/\n"
+"""The API itself is not for crawlers: it is metered. What describes it is."""
+
+
+class Document(Struct, frozen=True):
+    """A public document: media type and bytes."""
+
+    content_type: bytes
+    body: bytes
+
+
+def build(base_url: str, challenger: Challenger) -> Mapping[str, Document]:
+    """Build every document.
+
+    Args:
+        base_url: Scheme and host that callers use.
+        challenger: Knows the terms of payment.
+
+    Returns:
+        Path → document, to be answered to GET and HEAD.
+    """
+    return {
+        "/openapi.json": Document(JSON, openapi(base_url)),
+        "/llms.txt": Document(MARKDOWN, _llms(base_url).encode()),
+        "/.well-known/x402": Document(JSON, _x402(base_url, challenger)),
+        "/robots.txt": Document(TEXT, ROBOTS),
+    }
+
+
+def _x402(base_url: str, challenger: Challenger) -> bytes:
+    payable = [offer for offer in OFFERS if offer.payable]
+    return msgspec.json.encode(
+        {
+            "version": 1,
+            "resources": [_example(base_url, offer) for offer in payable],
+            "x402Version": 2,
+            "settlement": SETTLEMENT,
+            "openapi": f"{base_url}/openapi.json",
+            "offers": [
+                {
+                    "resource": _example(base_url, offer),
+                    "method": offer.method,
+                    "template": offer.path,
+                    "description": offer.summary,
+                    "accepts": challenger.terms(offer),
+                }
+                for offer in payable
+            ],
+        }
+    )
+
+
+def _example(base_url: str, offer: Offer) -> str:
+    """A URL of the route, its path filled in with first examples."""
+    path = offer.path
+    for row in parameter_rows(offer):
+        if row.location == "path":
+            path = path.replace(f"{{{row.name}}}", quote(str(row.schema["examples"][0]), safe=""))
+    return base_url + path
+
+
+def _llms(base_url: str) -> str:
+    sections: Sequence[tuple[str, Callable[[Offer], bool]]] = (
+        ("Data routes", lambda offer: offer.counted),
+        ("Free routes", lambda offer: not offer.counted and offer.envelope),
+        ("Identity", lambda offer: not offer.counted and not offer.envelope),
+    )
+    lists = [
+        f"## {title}\n\n" + "\n".join(_line(base_url, offer) for offer in OFFERS if belongs(offer))
+        for title, belongs in sections
+    ]
+    return "\n\n".join((_introduction(base_url), *lists, _more(base_url))) + "\n"
+
+
+def _introduction(base_url: str) -> str:
+    return f"""# Verdict {__version__}
+
+> Crypto market data you can check and verdicts you can reproduce, over one metered HTTP API at {base_url}.
+
+Send `Authorization: Bearer TOKEN`, an API key (`verdict_sk_…`) or a session. Without a token the answer is 403, with a
+wrong one 401. Success is `{{"schemaVersion":1,"data":…,"meta":{{"ts","as_of","data_age_seconds"}}}}`, failure
+`{{"schemaVersion":1,"error":{{"code","message","details"?}}}}`. Look at `meta.data_age_seconds` before you act on a
+price or a funding rate, and at `_stale_fields` where there are some. Everything called `apr`, `*_pct` or `change_*` is
+in percent. Parameters are exact: an unknown or repeated one is a 400 that names it.
+
+The free plan has {STARTER} questions to start with, then {PER_DAY["free"]} a day from 00:00 UTC. Every successful call
+of a data route is one question; errors cost nothing. When they are spent, the answer is 402 with an x402 challenge and
+the time of the next free question. Payments are not accepted by this version yet: nothing is ever charged."""
+
+
+def _line(base_url: str, offer: Offer) -> str:
+    rows = parameter_rows(offer)
+    facts = [
+        f"parameters {', '.join(map(_parameter, rows))}" if rows else "",
+        f"JSON body {', '.join(offer.body.__struct_encode_fields__)}" if offer.body else "",
+        f"{offer.price_usdc} USDC" if offer.payable else "",
+        f"refreshed every {offer.refresh_seconds} s" if offer.refresh_seconds else "",
+        {"public": "no token", "session": "needs a session", "bearer": ""}[offer.gate],
+    ]
+    told = "; ".join(filter(None, facts))
+    return (
+        f"- [{offer.method} {offer.path}]({_example(base_url, offer)}): {offer.summary}{f' ({told})' if told else ''}"
+    )
+
+
+def _parameter(row: ParameterRow) -> str:
+    return row.name if row.required else f"{row.name}?"
+
+
+def _more(base_url: str) -> str:
+    return f"""## More
+
+- [OpenAPI 3.1]({base_url}/openapi.json): every parameter, answer and error
+- [Manifest]({base_url}/api/cli/manifest): routes with price and refresh interval
+- [x402]({base_url}/.well-known/x402): what can be paid for, and how"""

@@ -1,0 +1,61 @@
+"""GET /api/cli/manifest: what is offered, at what price, how fresh, and how to pay."""
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Raw
+
+from service import __version__
+from service.access.quota import PER_DAY, STARTER
+from service.payments.networks import SETTLEMENT
+from service.routes.call import Call
+from service.settings import Settings
+from service.wire.envelope import Answer, encode
+from service.wire.manifest import FreePlan, Manifest, RouteRow, TierRow
+from service.wire.offers import OFFERS, Offer
+from service.wire.schema import parameter_rows
+
+
+def write(settings: Settings) -> Manifest:
+    """Write the manifest: every route that is counted as a question, with what the settings say of payment."""
+    return Manifest(
+        service="verdict",
+        version=__version__,
+        currency="USDC",
+        networks=[settings.network],
+        pay_to=settings.pay_to,
+        settlement=SETTLEMENT,
+        free=FreePlan(starter=STARTER, per_day=PER_DAY["free"] or 0, resets_at="00:00Z"),
+        tiers=[TierRow(tier, per_day) for tier, per_day in PER_DAY.items()],
+        routes=[_row(offer) for offer in OFFERS if offer.counted],
+    )
+
+
+def bound(settings: Settings, started_ms: int) -> Callable[[Call[Any, Any]], Answer]:
+    """Bind the route: its bytes are written once, and are as old as the service.
+
+    Args:
+        settings: Network and payee.
+        started_ms: When the service started, epoch milliseconds: the manifest's `as_of`.
+    """
+    answer = Answer(Raw(encode(write(settings))), as_of_ms=started_ms)
+
+    def manifest(_: Call[Any, Any]) -> Answer:
+        return answer
+
+    return manifest
+
+
+def _row(offer: Offer) -> RouteRow:
+    return RouteRow(
+        id=offer.id,
+        method=offer.method,
+        path=offer.path,
+        price_usdc=offer.price_usdc,
+        price_atomic=str(offer.price),
+        refresh_seconds=offer.refresh_seconds,
+        streaming=offer.streaming,
+        payable=offer.payable,
+        summary=offer.summary,
+        parameters=parameter_rows(offer),
+    )

@@ -1,0 +1,192 @@
+"""The OpenAPI document is valid, complete, and says what the structs say."""
+
+from typing import Annotated, Any
+
+import jsonschema_rs
+import msgspec
+import pytest
+from schemathesis.specs.openapi.definitions import OPENAPI_31_VALIDATOR
+
+from service.errors import STATUS, ServiceError
+from service.http.openapi import document, failure_codes
+from service.payments.challenge import Challenger
+from service.wire.access import Entitlement, Identity
+from service.wire.envelope import Answer, failure, success
+from service.wire.offers import DATA_CALL, OFFERS, NoParameters, Offer
+from service.wire.payment import Gate, Quota, ThisQuery, Unlock
+from tests.http.test_parameters import Movements
+
+BASE = "https://api.example.org"
+RISK = next(offer for offer in OFFERS if offer.id == "coin.risk")
+
+
+@pytest.fixture(scope="module")
+def spec() -> Any:
+    return msgspec.json.decode(document(BASE))
+
+
+def operation(spec: Any, offer: Offer) -> Any:
+    return spec["paths"][offer.path][offer.method.lower()]
+
+
+def response(spec: Any, offer: Offer, status: int) -> Any:
+    """The response of a route at a status, its reference followed."""
+    given = operation(spec, offer)["responses"][str(status)]
+    return spec["components"]["responses"][given["$ref"].rpartition("/")[2]] if "$ref" in given else given
+
+
+def errors(spec: Any, offer: Offer, status: int, body: bytes) -> list[str]:
+    """What the documented schema of an answer finds wrong with a body."""
+    schema = response(spec, offer, status)["content"]["application/json"]["schema"]
+    validator = jsonschema_rs.Draft202012Validator({**schema, "components": spec["components"]})
+    return [error.message for error in validator.iter_errors(msgspec.json.decode(body))]
+
+
+def walk(value: Any) -> list[tuple[str, Any]]:
+    if isinstance(value, dict):
+        return [*value.items(), *(pair for inner in value.values() for pair in walk(inner))]
+    return [pair for inner in value for pair in walk(inner)] if isinstance(value, list) else []
+
+
+def test_the_document_is_valid_openapi_3_1(spec: Any) -> None:
+    assert spec["openapi"] == "3.1.0"
+    assert [error.message for error in OPENAPI_31_VALIDATOR.iter_errors(spec)] == []
+
+
+def test_every_schema_is_valid_json_schema_2020_12(spec: Any) -> None:
+    for schema in spec["components"]["schemas"].values():
+        jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
+
+
+def test_every_reference_leads_somewhere(spec: Any) -> None:
+    for key, target in walk(spec):
+        if key == "$ref":
+            _, _, kind, name = target.split("/")
+            assert name in spec["components"][kind], target
+
+
+def test_every_component_is_referred_to(spec: Any) -> None:
+    targets = {target for key, target in walk(spec) if key == "$ref"}
+    for kind in ("schemas", "responses", "headers"):
+        for name in spec["components"][kind]:
+            assert f"#/components/{kind}/{name}" in targets
+
+
+def test_patterns_are_written_as_json_schema_reads_them(spec: Any) -> None:
+    patterns = [value for key, value in walk(spec) if key == "pattern" and isinstance(value, str)]
+    assert patterns
+    assert not [pattern for pattern in patterns if "\\Z" in pattern]
+
+
+def test_every_offer_and_nothing_else_is_in_the_document(spec: Any) -> None:
+    listed = {(path, method) for path, methods in spec["paths"].items() for method in methods}
+    assert listed == {(offer.path, offer.method.lower()) for offer in OFFERS}
+    names = [operation(spec, offer)["operationId"] for offer in OFFERS]
+    assert names == [offer.id for offer in OFFERS]
+    assert spec["servers"] == [{"url": BASE}]
+
+
+@pytest.mark.parametrize("offer", OFFERS, ids=lambda offer: offer.id)
+def test_every_failure_a_route_may_answer_is_documented_with_its_codes(spec: Any, offer: Offer) -> None:
+    codes = failure_codes(offer)
+    statuses = {str(STATUS[code]) for code in codes}
+    assert operation(spec, offer)["responses"].keys() == {"200", *statuses}
+    for status in map(int, statuses):
+        schema = response(spec, offer, status)["content"]["application/json"]["schema"]
+        failing = schema["anyOf"][-1] if "anyOf" in schema else schema
+        listed = failing["properties"]["error"]["properties"]["code"]["enum"]
+        assert listed == [code for code in codes if STATUS[code] == status]
+
+
+def test_a_bearer_route_may_refuse_the_caller_and_a_public_one_may_not(spec: Any) -> None:
+    assert {"AUTH_REQUIRED", "AUTH_INVALID"} <= set(failure_codes(RISK))
+    manifest = next(offer for offer in OFFERS if offer.id == "manifest")
+    assert not {"AUTH_REQUIRED", "AUTH_INVALID", "PAYMENT_REQUIRED"} & set(failure_codes(manifest))
+
+
+@pytest.mark.parametrize("offer", OFFERS, ids=lambda offer: offer.id)
+def test_security_follows_the_gate(spec: Any, offer: Offer) -> None:
+    expected: dict[str, list[dict[str, list[str]]]] = {
+        "public": [],
+        "bearer": [{"key": []}, {"session": []}],
+        "session": [{"session": []}],
+    }
+    assert operation(spec, offer)["security"] == expected[offer.gate]
+    schemes = spec["components"]["securitySchemes"]
+    assert {scheme["scheme"] for scheme in schemes.values()} == {"bearer"}
+
+
+@pytest.mark.parametrize("offer", OFFERS, ids=lambda offer: offer.id)
+def test_a_priced_route_says_its_price_and_a_free_one_none(spec: Any, offer: Offer) -> None:
+    info = operation(spec, offer).get("x-payment-info")
+    if offer.payable:
+        assert info == {
+            "price": {"mode": "fixed", "currency": "USD", "amount": offer.price_usdc},
+            "protocols": [{"x402": {}}],
+        }
+    else:
+        assert info is None
+
+
+def test_parameters_carry_their_constraints_and_examples(spec: Any) -> None:
+    assert operation(spec, RISK)["parameters"] == [
+        {
+            "name": "symbol",
+            "in": "path",
+            "required": True,
+            "schema": {"type": "string", "pattern": "^[A-Za-z0-9]{1,20}$"},
+            "description": "Ticker such as BTC, 1 to 20 letters and digits; case does not matter",
+            "examples": {"BTC": {"value": "BTC"}},
+        }
+    ]
+
+
+def test_optional_query_parameters_carry_bounds_enumerations_and_defaults() -> None:
+    offer = Offer(id="t", path="/t", summary="T", result=NoParameters, parameters=Movements, price=DATA_CALL)
+    parameters = msgspec.json.decode(document(BASE, [offer]))["paths"]["/t"]["get"]["parameters"]
+    rows = {row["name"]: row for row in parameters}
+    assert not any(row["required"] for row in rows.values())
+    assert {row["in"] for row in rows.values()} == {"query"}
+    assert rows["action"]["schema"] == {"enum": ["movements", "watchlist"], "default": "watchlist"}
+    assert rows["limit"]["schema"] == {"type": "integer", "minimum": 1, "maximum": 200, "default": 50}
+
+
+def test_a_body_is_required_json(spec: Any) -> None:
+    offer = next(offer for offer in OFFERS if offer.id == "keys.create")
+    assert operation(spec, offer)["requestBody"] == {
+        "required": True,
+        "content": {"application/json": {"schema": {"$ref": "#/components/schemas/NewKey"}}},
+    }
+    assert spec["components"]["schemas"]["NewKey"]["additionalProperties"] is False
+
+
+def test_answers_of_the_service_fit_what_is_documented(spec: Any) -> None:
+    tier = next(offer for offer in OFFERS if offer.id == "billing.tier")
+    entitlement = Entitlement("free", "default", None, Identity("api_key", 1, None))
+    assert errors(spec, tier, 200, success(Answer(entitlement), 1_753_444_800_000)) == []
+    assert errors(spec, tier, 200, success(Answer({"tier": "gold"}, as_of_ms=0), 1_753_444_800_000))
+
+
+def test_a_challenge_of_either_version_and_a_refused_payment_fit_the_documented_402(spec: Any) -> None:
+    gate = Gate(
+        "free", Quota(10, 10, 0, "lifetime"), None, None, ThisQuery("coin.risk", "0.005"), [Unlock("wait", "w")]
+    )
+    challenger = Challenger("eip155:84532", "0x" + "1" * 40)
+    for version in (1, 2):
+        body = challenger.challenge(RISK, gate, "spent", BASE, 1 if version == 1 else 2).body
+        assert errors(spec, RISK, 402, body) == []
+    assert errors(spec, RISK, 402, b'{"schemaVersion":1,"error":{"code":"PAYMENT_REQUIRED","message":"m"}}') == []
+    assert errors(spec, RISK, 402, b'{"schemaVersion":1,"error":{"code":"BAD_REQUEST","message":"m"}}')
+
+
+def test_an_undocumented_code_does_not_fit(spec: Any) -> None:
+    assert errors(spec, RISK, 404, failure(ServiceError("UNKNOWN_SYMBOL", "m", details={"candidates": []}))) == []
+    assert errors(spec, RISK, 404, failure(ServiceError("UNKNOWN_STREAM", "m")))
+
+
+def test_a_code_that_no_table_knows_cannot_be_offered() -> None:
+    class Odd(msgspec.Struct):
+        value: Annotated[int, msgspec.Meta(ge=0)]
+
+    with pytest.raises(KeyError):
+        document(BASE, [Offer(id="t", path="/t", summary="T", result=Odd, also=("NO_SUCH_CODE",))])

@@ -1,0 +1,87 @@
+"""The manifest says what is offered: `contract.md` §6."""
+
+import re
+
+import msgspec
+import pytest
+
+from service import __version__
+from service.routes.call import Call
+from service.routes.manifest import bound
+from service.settings import Settings
+from service.wire.envelope import success
+from service.wire.manifest import Manifest
+from service.wire.offers import OFFERS, NoParameters
+from tests.fakes.clock import START_MS
+
+PAYEE = "0x1111111111111111111111111111111111111111"
+
+
+@pytest.fixture(scope="module")
+def body() -> bytes:
+    route = bound(Settings(network="eip155:8453", pay_to=PAYEE), START_MS)
+    return success(route(Call(NoParameters(), None, None)), START_MS + 90_500)
+
+
+@pytest.fixture(scope="module")
+def manifest(body: bytes) -> Manifest:
+    return msgspec.convert(msgspec.json.decode(body)["data"], Manifest)
+
+
+def test_the_manifest_is_an_envelope_as_old_as_the_service(body: bytes) -> None:
+    decoded = msgspec.json.decode(body)
+    assert list(decoded) == ["schemaVersion", "data", "meta"]
+    assert decoded["meta"] == {
+        "ts": "2025-07-25T12:01:30.500Z",
+        "as_of": "2025-07-25T12:00:00.000Z",
+        "data_age_seconds": 90,
+    }
+
+
+def test_the_fields_stand_in_the_contracts_order(body: bytes) -> None:
+    data = msgspec.json.decode(body)["data"]
+    route = data["routes"][0]
+    assert ",".join(data) == "service,version,currency,networks,payTo,settlement,free,tiers,routes"
+    assert ",".join(route) == (
+        "id,method,path,price_usdc,price_atomic,refresh_seconds,streaming,payable,summary,parameters"
+    )
+    assert data["free"] == {"starter": 10, "perDay": 1, "resetsAt": "00:00Z"}
+
+
+def test_payment_is_described_as_the_settings_say(manifest: Manifest) -> None:
+    assert (manifest.service, manifest.version, manifest.currency) == ("verdict", __version__, "USDC")
+    assert (manifest.networks, manifest.pay_to) == (["eip155:8453"], PAYEE)
+
+
+def test_settlement_is_none_as_long_as_payments_are_not_accepted(manifest: Manifest) -> None:
+    assert manifest.settlement == "none"
+
+
+def test_the_tiers_and_their_questions_a_day(manifest: Manifest) -> None:
+    assert [(row.tier, row.per_day) for row in manifest.tiers] == [("free", 1), ("access", 50), ("pro", None)]
+
+
+def test_every_counted_route_and_no_free_one_is_listed(manifest: Manifest) -> None:
+    assert [row.id for row in manifest.routes] == [offer.id for offer in OFFERS if offer.counted]
+    assert "coin.risk" in {row.id for row in manifest.routes}
+    assert not {"manifest", "billing.tier", "keys.list"} & {row.id for row in manifest.routes}
+
+
+def test_a_route_has_its_price_in_both_units_and_its_refresh_interval(manifest: Manifest) -> None:
+    row = next(row for row in manifest.routes if row.id == "coin.risk")
+    assert (row.method, row.path) == ("GET", "/api/cli/coin/risk/{symbol}")
+    assert (row.price_usdc, row.price_atomic, row.refresh_seconds) == ("0.005", "5000", 15)
+    assert (row.streaming, row.payable) == (False, True)
+
+
+def test_a_routes_parameters_carry_a_pattern_that_refuses_what_the_route_refuses(manifest: Manifest) -> None:
+    (symbol,) = next(row for row in manifest.routes if row.id == "coin.risk").parameters
+    assert (symbol.name, symbol.location, symbol.required) == ("symbol", "path", True)
+    assert re.search(symbol.schema["pattern"], "BTC")
+    assert not re.search(symbol.schema["pattern"], "BTC/USD")
+
+
+def test_the_bytes_are_written_once(body: bytes) -> None:
+    route = bound(Settings(), START_MS)
+    call = Call(NoParameters(), None, None)
+    assert route(call) is route(call)

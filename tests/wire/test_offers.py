@@ -1,0 +1,109 @@
+"""The one table of offers against `interface.md` and `contract.md`."""
+
+import re
+
+import msgspec
+import pytest
+
+from service.errors import STATUS
+from service.wire.market import RiskContext
+from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, NoParameters, Offer, OfSymbol
+from service.wire.schema import components, parameter_rows, path_fields
+
+
+@pytest.mark.parametrize("offer", OFFERS, ids=lambda offer: offer.id)
+def test_every_field_of_a_path_is_a_required_parameter(offer: Offer) -> None:
+    rows = {row.name: row for row in parameter_rows(offer)}
+    assert path_fields(offer.path) <= rows.keys()
+    for name, row in rows.items():
+        assert row.location == ("path" if name in path_fields(offer.path) else "query")
+        assert row.required or row.location == "query"
+
+
+@pytest.mark.parametrize("offer", OFFERS, ids=lambda offer: offer.id)
+def test_what_a_route_takes_is_exact(offer: Offer) -> None:
+    for kind in filter(None, (offer.parameters, offer.body)):
+        assert kind.__struct_config__.forbid_unknown_fields, kind
+
+
+@pytest.mark.parametrize("offer", OFFERS, ids=lambda offer: offer.id)
+def test_every_code_of_an_offer_is_in_the_closed_table(offer: Offer) -> None:
+    assert set(offer.also) <= STATUS.keys()
+
+
+def test_ids_and_routes_are_unique() -> None:
+    assert len({offer.id for offer in OFFERS}) == len(OFFERS)
+    assert len({(offer.method, re.sub(r"{\w+}", "{}", offer.path)) for offer in OFFERS}) == len(OFFERS)
+
+
+def test_data_routes_lie_under_api_cli_and_are_gets() -> None:
+    for offer in OFFERS:
+        if offer.counted and offer.id != "ask":
+            assert offer.path.startswith("/api/cli/")
+            assert offer.method == "GET"
+
+
+def test_prices_are_half_a_cent_or_five_cents() -> None:
+    assert (DATA_CALL, DEAR_CALL) == (5_000, 50_000)
+    assert {offer.price for offer in OFFERS} <= {0, DATA_CALL, DEAR_CALL}
+    assert next(offer for offer in OFFERS if offer.id == "coin.risk").price_usdc == "0.005"
+
+
+def test_manifest_and_tier_are_free_and_uncounted() -> None:
+    for offer in OFFERS:
+        if offer.id in {"manifest", "billing.tier"}:
+            assert (offer.price, offer.counted, offer.payable) == (0, False, False)
+
+
+def test_the_manifest_alone_of_the_data_routes_is_public() -> None:
+    public = {offer.id for offer in OFFERS if offer.gate == "public" and offer.path.startswith("/api/cli/")}
+    assert public == {"manifest"}
+
+
+def test_a_stream_is_counted_and_never_payable() -> None:
+    stream = Offer(id="w", path="/w", summary="W", result=NoParameters, streaming=True)
+    assert (stream.counted, stream.payable) == (True, False)
+    assert not Offer(id="w", path="/w", summary="W", result=NoParameters, streaming=True, price=DATA_CALL).payable
+
+
+def test_the_fields_of_risk_stand_in_the_contracts_order() -> None:
+    assert RiskContext.__struct_encode_fields__ == (
+        "symbol",
+        "price",
+        "funding_apr",
+        "trend_daily",
+        "trend_weekly",
+        "sentiment_stance",
+        "btc_correlation",
+        "_stale_fields",
+        "trend_daily_since",
+        "trend_weekly_since",
+        "funding_paying_side",
+        "funding_receiving_side",
+        "carry_if_long",
+        "carry_if_short",
+        "sentiment_summary",
+        "venue",
+        "venue_symbol",
+    )
+
+
+def test_a_route_without_parameters_has_no_rows() -> None:
+    assert parameter_rows(Offer(id="n", path="/n", summary="N", result=NoParameters)) == []
+    (row,) = parameter_rows(Offer(id="r", path="/{symbol}", summary="R", result=NoParameters, parameters=OfSymbol))
+    assert (row.name, row.schema["type"], row.schema["examples"]) == ("symbol", "string", ["BTC"])
+
+
+def test_descriptions_are_unindented_and_tuples_become_lists() -> None:
+    class Described(msgspec.Struct):
+        """First.
+
+        Second.
+        """
+
+        pair: tuple[int, str]
+
+    (reference,), named = components([Described])
+    assert reference == {"$ref": "#/components/schemas/Described"}
+    assert named["Described"]["description"] == "First.\n\nSecond."
+    assert named["Described"]["properties"]["pair"]["prefixItems"] == [{"type": "integer"}, {"type": "string"}]
