@@ -71,11 +71,13 @@ def add_operator_commands(commands: "Commands[Parser]") -> None:
     doctor = _add(
         commands, "doctor", "check the data folder; exit code 1 on a finding", "service.operator.doctor:check"
     )
+    doctor.add_argument("--repair", action="store_true", help="set counters and days right; stop the service first")
     _add_json(doctor)
     backup = _add(commands, "backup", "copy the database while it is in use", "service.operator.backup:copy")
     backup.add_argument("out", metavar="OUT", help="file to write; must not exist yet")
     record = _add(commands, "record", "capture live upstreams as a fixture set", "service.operator.record:capture")
-    record.add_argument("--out", required=True, metavar="DIR", help="folder to write")
+    record.add_argument("--out", required=True, metavar="DIR", help="folder to write; must be new or empty")
+    record.add_argument("coins", nargs="*", metavar="COIN", help="only these coins (all that are listed)")
 
 
 def _add_serve(commands: "Commands[Parser]") -> None:
@@ -107,14 +109,15 @@ def _add_keys(commands: "Commands[Parser]") -> None:
 
 
 def _add_grants(commands: "Commands[Parser]") -> None:
-    grants = _group(commands, "grants", "give users a tier")
-    add = _add(grants, "add", "give a user a tier", "service.operator.grants:add")
-    add.add_argument("--user", type=int, required=True, metavar="N", help="the user")
-    add.add_argument("--tier", choices=_TIERS, required=True, help="the tier")
+    grants = _group(commands, "grants", "give tiers, list them, take them back")
+    add = _add(grants, "add", "give a tier to a user or a wallet", "service.operator.grants:add")
+    holder = add.add_mutually_exclusive_group(required=True)
+    holder.add_argument("--user", type=int, metavar="N", help="a user")
+    holder.add_argument("--wallet", metavar="0x…", help="whoever proves this wallet")
+    add.add_argument("--tier", choices=_TIERS[1:], required=True, help="the tier")
     add.add_argument("--expires", metavar="30d", help="when it ends: 90m, 12h, 30d, 52w (never)")
     _add_json(add)
     listing = _add(grants, "list", "list all grants, newest first", "service.operator.grants:show")
-    listing.add_argument("--user", type=int, metavar="N", help="only this user's")
     _add_json(listing)
     revoke = _add(grants, "revoke", "end a grant at once", "service.operator.grants:revoke")
     revoke.add_argument("grant", type=int, metavar="ID", help="the grant's id, as `grants list` shows it")

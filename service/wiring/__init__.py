@@ -2,8 +2,8 @@
 
 Decided here:
 - Rooms are opened in the order in which they need each other and closed in the reverse one; each is an async context
-  manager, so a failure while starting closes what was open. Loops live in one TaskGroup: one that fails ends the process
-  rather than leaving half a service.
+  manager, so a failure while starting closes what was open. Loops live in one TaskGroup: one that fails ends the
+  process rather than leaving half a service.
 - Fixtures are not a mock: the same adapters speak to a replay server on loopback, in this process.
 - One process of those on a data folder is the leader (an `flock`) and fetches from upstreams; all read what is stored.
 - The server is uvicorn without its signal handlers: it stops when told, so that the rooms behind it close in order.

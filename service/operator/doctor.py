@@ -1,0 +1,167 @@
+"""`verdict doctor`: look the data folder over, say what is wrong and what to do about it."""
+
+import asyncio
+import shutil
+import stat
+import sys
+import textwrap
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from service.access.audit import audit, repair_counters, repair_days, users_ahead
+from service.access.secrets import FILE_NAME, SecretsError, open_secrets
+from service.clock import DAY_MS, Clock, day_of, iso
+from service.operator.folder import DATABASE, database_of, refusing
+from service.operator.output import WIDTH, print_json
+from service.operator.refusal import DONE, FAILED
+from service.settings import Settings
+from service.storage.database import open_database
+from service.storage.engine import VERSION, Connection, DatabaseError, StorageError, check_version, connect
+from service.storage.integrity import check_integrity
+from service.wiring.clocks import choose_clock
+
+LEAST_FREE_BYTES: Final = 200 * 2**20
+LARGEST_WAL_BYTES: Final = 256 * 2**20
+_SHOWN: Final = 3
+_INDENT: Final = " " * 9
+_FOR_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+_RESTORE: Final = (
+    f"stop the service, move {DATABASE} and the files beginning with its name aside, and put the newest copy made with "
+    "`verdict backup` in its place"
+)
+_REPAIR: Final = "stop the service and run `verdict doctor --repair`"
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One thing that was looked at: what was found (empty where all is well) and what to do about it."""
+
+    check: str
+    said: str
+    findings: list[str] = []
+    remedy: str | None = None
+
+
+def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
+    """Look everything over; nothing is changed without `--repair`."""
+    with refusing():
+        settings = Settings.from_environ(environment)
+        path = database_of(settings)
+        clock = choose_clock(settings)
+        if arguments.repair:
+            asyncio.run(_repair(path, clock))
+    checks = [_engine(), _secrets(settings.data_dir), _privacy(path), *_contents(path, clock), _disk(path), _wal(path)]
+    if arguments.json:
+        print_json({"ok": not any(found.findings for found in checks), "checks": msgspec.to_builtins(checks)})
+    else:
+        for found in checks:
+            _say(found)
+    return FAILED if any(found.findings for found in checks) else DONE
+
+
+def _say(found: Check) -> None:
+    sys.stdout.write(_wrap(f"{'FINDING' if found.findings else 'ok':<9}{found.check}: {found.said}"))
+    for finding in found.findings[:_SHOWN]:
+        sys.stdout.write(_wrap(f"{_INDENT}- {finding}"))
+    if len(found.findings) > _SHOWN:
+        sys.stdout.write(f"{_INDENT}- and {len(found.findings) - _SHOWN} more (--json lists them)\n")
+    if found.findings:
+        sys.stdout.write(_wrap(f"{_INDENT}What to do: {found.remedy}."))
+
+
+def _wrap(line: str) -> str:
+    wrapped = textwrap.wrap(
+        line, WIDTH, subsequent_indent=_INDENT + "  ", break_long_words=False, break_on_hyphens=False
+    )
+    return "\n".join(wrapped) + "\n"
+
+
+async def _repair(path: Path, clock: Clock) -> None:
+    async with open_database(path, clock) as database:
+        today = day_of(clock.now_ms())
+        days = await database.write(lambda connection: repair_days(connection, today))
+        counters = await database.write(repair_counters)
+    sys.stderr.write(f"repaired: the days of {len(days)} users, the counters of {len(counters)}\n")
+
+
+def _engine() -> Check:
+    version = ".".join(map(str, VERSION))
+    try:
+        check_version()
+    except StorageError as error:
+        return Check("SQLite", version, [str(error)], "install the package pysqlite3")
+    return Check("SQLite", version)
+
+
+def _secrets(folder: Path) -> Check:
+    path = folder / FILE_NAME
+    if not path.exists():
+        remedy = f"restore {FILE_NAME} beside the database; a new one ends every key and session"
+        return Check("secrets", "missing", [f"{path} is not there"], remedy)
+    try:
+        open_secrets(folder)
+    except SecretsError as error:
+        said, _, remedy = str(error).partition("; ")
+        return Check("secrets", "cannot be used", [said], remedy)
+    return Check("secrets", "readable by their owner alone")
+
+
+def _privacy(path: Path) -> Check:
+    if path.stat().st_mode & _FOR_OTHERS:
+        return Check("privacy", "open to others", [f"{path} can be read by others"], f"run: chmod 600 {path}")
+    return Check("privacy", "the database is readable by its owner alone")
+
+
+def _contents(path: Path, clock: Clock) -> list[Check]:
+    today = day_of(clock.now_ms())
+    looks: list[Callable[[Connection], Check]] = [_pages, _counters, lambda connection: _days(connection, today)]
+    try:
+        connection = connect(path, query_only=True)
+        try:
+            return [look(connection) for look in looks]
+        finally:
+            connection.close()
+    except DatabaseError as error:
+        return [Check("database", "cannot be read", [str(error)], _RESTORE)]
+
+
+def _pages(connection: Connection) -> Check:
+    found = check_integrity(connection)
+    return _judge("database", "damaged" if found else "every page and every reference is sound", found, _RESTORE)
+
+
+def _counters(connection: Connection) -> Check:
+    found = audit(connection)
+    said = f"{len(found)} users differ" if found else "every counter is the sum of its events"
+    return _judge("counters", said, found, _REPAIR)
+
+
+def _days(connection: Connection, today: int) -> Check:
+    ahead = [f"user {user} was last seen on {iso(day * DAY_MS)[:10]}" for user, day in users_ahead(connection, today)]
+    remedy = f"set the machine's clock right, then {_REPAIR}; until then these users get no daily question"
+    return _judge("days", f"{len(ahead)} users lie ahead" if ahead else "nobody's day lies ahead", ahead, remedy)
+
+
+def _judge(check: str, said: str, findings: list[str], remedy: str) -> Check:
+    return Check(check, said, findings, remedy if findings else None)
+
+
+def _disk(path: Path) -> Check:
+    free = shutil.disk_usage(path).free
+    said = f"{free / 2**30:.1f} GiB free"
+    if free < LEAST_FREE_BYTES:
+        return Check("disk", said, [f"less than {LEAST_FREE_BYTES // 2**20} MiB are left"], "make room on the disk")
+    return Check("disk", said)
+
+
+def _wal(path: Path) -> Check:
+    wal = path.with_name(path.name + "-wal")
+    size = wal.stat().st_size if wal.exists() else 0
+    said = f"{size / 2**20:.1f} MiB"
+    if size > LARGEST_WAL_BYTES:
+        remedy = "end programs that keep the database open (`fuser` names them), or restart the service"
+        return Check("log", said, ["the write-ahead log is not folded into the database"], remedy)
+    return Check("log", said)

@@ -1,0 +1,96 @@
+"""The data folder, opened for one command."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Final, TypeVar
+
+from msgspec import Struct
+
+from service.access.registrar import Registrar
+from service.access.room import open_registrar
+from service.access.secrets import SecretsError, open_secrets
+from service.clock import Clock
+from service.errors import ServiceError
+from service.operator.refusal import MISUSED, RefusalError
+from service.settings import Settings, SettingsError
+from service.storage.database import Database, open_database
+from service.storage.engine import StorageError
+from service.upstream.fixture_set import FixtureError
+from service.wiring.clocks import choose_clock
+
+T = TypeVar("T")
+
+DATABASE: Final = "verdict.db"
+
+
+class Folder(Struct, frozen=True):
+    """An open data folder: the store, the operator's front of it, and the time both go by."""
+
+    database: Database
+    registrar: Registrar
+    clock: Clock
+
+
+@contextmanager
+def refusing() -> Iterator[None]:
+    """Turn what rooms refuse into the one line that a command says.
+
+    Raises:
+        RefusalError: For a bad setting (exit code 2) and for everything a room refuses with a remedy (1).
+    """
+    try:
+        yield
+    except SettingsError as error:
+        raise RefusalError(str(error), MISUSED) from error
+    except (StorageError, SecretsError, FixtureError) as error:
+        raise RefusalError(str(error)) from error
+    except ServiceError as error:
+        raise RefusalError(error.message) from error
+
+
+def database_of(settings: Settings) -> Path:
+    """The path of an existing database.
+
+    Raises:
+        RefusalError: If there is none.
+    """
+    path = settings.data_dir / DATABASE
+    if not path.is_file():
+        raise RefusalError(f"there is no database in {settings.data_dir}; set VERDICT_DATA_DIR to the service's folder")
+    return path
+
+
+def run_in_folder(environment: Mapping[str, str], work: Callable[[Folder], Awaitable[T]], *, make: bool = False) -> T:
+    """Open the data folder, do one thing in it, close it.
+
+    Args:
+        environment: Where the settings are read from.
+        work: What to do.
+        make: Whether a missing folder is made; without, it is refused.
+
+    Returns:
+        What `work` returned.
+
+    Raises:
+        RefusalError: If the folder cannot be used, or `work` was refused.
+    """
+    with refusing():
+        settings = Settings.from_environ(environment)
+        if not make:
+            database_of(settings)
+        return asyncio.run(_run(settings, work))
+
+
+async def _run(settings: Settings, work: Callable[[Folder], Awaitable[T]]) -> T:
+    async with _open(settings) as folder:
+        return await work(folder)
+
+
+@asynccontextmanager
+async def _open(settings: Settings) -> AsyncIterator[Folder]:
+    clock = choose_clock(settings)
+    async with open_database(settings.data_dir / DATABASE, clock) as database:
+        registrar = open_registrar(settings, open_secrets(settings.data_dir), database, clock)
+        yield Folder(database, registrar, clock)
