@@ -1,1 +1,4 @@
-"""Stub."""
+"""The gates: pure ASGI classes given per route. None imports another, none keeps anything of a request on itself.
+
+Each reads and writes `scope["verdict"]`, lets the request through or raises a `ServiceError`.
+"""

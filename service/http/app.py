@@ -1,0 +1,160 @@
+"""The front: finds the route by dictionary, guards against everything unexpected, and answers OPTIONS, 404 and 405."""
+
+import asyncio
+import logging
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from service.errors import ServiceError
+from service.http import errors
+from service.http.body import PeerGoneError
+from service.http.cors import Cors, Options
+from service.http.exchange import Exchange
+from service.http.limits import Limits
+
+log: Final = logging.getLogger("verdict.http")
+
+_TEMPLATE: Final = re.compile(r"(?P<prefix>(?:/[^/{}]+)*)/\{(?P<parameter>\w+)\}\Z")
+_BAD_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+_METHODS: Final = tuple(errors.METHODS.split(", "))
+_HIDDEN: Final = frozenset({"CONNECT", "TRACE"})
+
+
+class _Place:
+    """What answers at one path: route name and stack by method; which parameter its last segment is, if any."""
+
+    __slots__ = ("allow", "parameter", "stacks")
+
+    def __init__(self, parameter: str) -> None:
+        self.parameter = parameter
+        self.stacks: dict[str, tuple[str, ASGIApp]] = {}
+        self.allow = ""
+
+    def add(self, route: Route) -> None:
+        for method in route.methods or ():
+            self.stacks[method] = (route.name, route.app)
+        self.allow = ", ".join(method for method in _METHODS if method in self.stacks or method == "OPTIONS")
+        self.stacks["OPTIONS"] = ("options", Options(self.allow))
+
+
+class App:
+    """The service as one ASGI application.
+
+    Paths are matched as they were sent, exactly, or exactly but for a last segment that is a parameter: so no redirect,
+    no dot segment and no second spelling of a path can reach a route.
+
+    Args:
+        routes: Every route, in Starlette's form; Starlette's router itself serves the lifespan.
+        limits: What is refused of every request.
+        cors: What pages of other origins may do.
+
+    Attributes:
+        answers: Answers given since the start, by route name and status; 0 where the peer left first.
+    """
+
+    def __init__(self, routes: Sequence[Route], limits: Limits, cors: Cors) -> None:
+        self._router = Router(routes)
+        self._limits = limits
+        self._cors = cors
+        self._exact: dict[bytes, _Place] = {}
+        self._with_parameter: dict[bytes, _Place] = {}
+        self._options = Options(errors.METHODS)
+        self.answers: Counter[tuple[str, int]] = Counter()
+        for route in routes:
+            self._place(route.path).add(route)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request; whatever goes wrong becomes an answer too."""
+        if scope["type"] != "http":
+            await self._router(scope, receive, send)
+            return
+        exchange = Exchange(scope, send)
+        scope["verdict"] = exchange
+        try:
+            exchange.fields += self._cors.fields(exchange.headers.get(b"origin"))
+            self._limits.check(scope, exchange)
+            await self._find(scope, exchange)(scope, receive, exchange.send)
+        except ServiceError as error:
+            await _refuse(exchange, error)
+        except PeerGoneError:
+            pass
+        except asyncio.CancelledError:
+            stopping = ServiceError("UNAVAILABLE", "the service is stopping", headers={"Retry-After": "1"})
+            await _refuse(exchange, stopping)
+            raise
+        except Exception as error:
+            request_id = exchange.request_id.decode()
+            log.exception("a request failed", extra={"request_id": request_id, "route": exchange.route})
+            await _refuse(exchange, ServiceError("INTERNAL", f"internal error, request {request_id}"), error)
+        finally:
+            self.answers[exchange.route, exchange.status] += 1
+
+    def _place(self, path: str) -> _Place:
+        template = _TEMPLATE.match(path)
+        if template is not None:
+            return self._with_parameter.setdefault(template["prefix"].encode(), _Place(template["parameter"]))
+        if "{" in path:
+            raise ValueError(f"{path}: only the last segment of a path can be a parameter")
+        return self._exact.setdefault(path.encode(), _Place(""))
+
+    def _find(self, scope: Scope, exchange: Exchange) -> ASGIApp:
+        raw_path: bytes = scope["raw_path"]
+        method: str = scope["method"]
+        place = self._exact.get(raw_path)
+        if place is None:
+            prefix, _, segment = raw_path.rpartition(b"/")
+            place = self._with_parameter.get(prefix)
+            if place is None or segment in _NO_SEGMENT:
+                return self._find_none(raw_path, method)
+            exchange.path_params = {place.parameter: _decode(segment)}
+        found = place.stacks.get(method)
+        if found is None:
+            raise ServiceError("METHOD_NOT_ALLOWED", f"{method} is not answered here", headers={"Allow": place.allow})
+        exchange.route, stack = found
+        return stack
+
+    def _find_none(self, raw_path: bytes, method: str) -> ASGIApp:
+        if method in _HIDDEN:
+            raise ServiceError("METHOD_NOT_ALLOWED", f"{method} is not answered", headers={"Allow": errors.METHODS})
+        if raw_path == b"*":
+            return self._options
+        raise _nowhere()
+
+
+_NO_SEGMENT: Final = frozenset({b"", b".", b".."})
+
+
+def _decode(segment: bytes) -> str:
+    """Percent-decode a path segment.
+
+    Raises:
+        ServiceError: BAD_REQUEST for what is no UTF-8 text that can be printed, NOT_FOUND for an encoded slash or dots.
+    """
+    if _BAD_ESCAPE.search(segment):
+        raise ServiceError("BAD_REQUEST", "the path holds a percent sign that two hexadecimal digits do not follow")
+    try:
+        text = unquote_to_bytes(segment).decode()
+    except UnicodeDecodeError:
+        raise ServiceError("BAD_REQUEST", "the path holds bytes that are not UTF-8") from None
+    if "/" in text or text in {".", ".."}:
+        raise _nowhere()
+    if not text.isprintable():
+        raise ServiceError("BAD_REQUEST", "the path holds characters that cannot be printed")
+    return text
+
+
+def _nowhere() -> ServiceError:
+    return ServiceError("NOT_FOUND", "there is nothing at this path; /api/cli/manifest lists the routes")
+
+
+async def _refuse(exchange: Exchange, error: ServiceError, cause: Exception | None = None) -> None:
+    """Answer with a failure; an answer that was begun breaks off instead, so that nobody takes it for whole."""
+    if exchange.status:
+        raise cause or error
+    await errors.answer(error, exchange.send)

@@ -1,0 +1,95 @@
+"""Puts the stack together: for every offer the gates it needs, in the order of `contract.md` §4."""
+
+from collections.abc import Iterable, Mapping
+
+from starlette.middleware import Middleware
+from starlette.routing import Route
+
+from service.access.meter import Meter
+from service.access.room import Access
+from service.clock import Clock
+from service.http.app import App
+from service.http.cors import Cors
+from service.http.documents import Document
+from service.http.gates.auth import Auth
+from service.http.gates.meter import Due, Metered
+from service.http.gates.parameters import Parameters
+from service.http.gates.pay import Pay, PaymentDue
+from service.http.gates.rate import Rate
+from service.http.health import LIVE, READY, Health
+from service.http.limits import Limits
+from service.http.pages import Page
+from service.http.quota import StreamDue
+from service.http.serve import Serve, waits
+from service.http.throttle import Throttle
+from service.payments.challenge import Challenger
+from service.routes.call import Endpoint
+from service.settings import Settings
+from service.wire.offers import Offer
+
+
+class _Stacks:
+    """What the gates of every route share, and which of them a route needs."""
+
+    def __init__(self, settings: Settings, clock: Clock, access: Access, meter: Meter, challenger: Challenger) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._doorkeeper = access.doorkeeper
+        self._throttle = Throttle(access.rate, settings.trusted_proxies)
+        self._meter = meter
+        self._challenger = challenger
+
+    def route(self, offer: Offer, endpoint: Endpoint) -> Route:
+        serve = Serve(offer, endpoint, self._clock, self._settings.source)
+        gates = [*self._entrance(offer), Middleware(Parameters, offer), *self._till(offer, endpoint)]
+        return Route(offer.path, serve, methods=[offer.method], name=offer.id, middleware=gates)
+
+    def _entrance(self, offer: Offer) -> list[Middleware]:
+        rate = Middleware(Rate, self._throttle)
+        if offer.gate == "public":
+            return [rate]
+        auth = Middleware(Auth, self._doorkeeper, self._throttle, session_only=offer.gate == "session")
+        return [auth, rate]
+
+    def _till(self, offer: Offer, endpoint: Endpoint) -> list[Middleware]:
+        if not offer.counted:
+            return []
+        due: Due = StreamDue(self._clock)
+        pay: list[Middleware] = []
+        if offer.payable:
+            due = PaymentDue(offer, self._challenger, self._settings.public_url)
+            pay = [Middleware(Pay)]
+        return [*pay, Middleware(Metered, offer, self._meter, self._clock, due, waits=waits(endpoint))]
+
+
+def build_app(
+    settings: Settings,
+    clock: Clock,
+    endpoints: Iterable[tuple[Offer, Endpoint]],
+    *,
+    access: Access,
+    meter: Meter,
+    challenger: Challenger,
+    documents: Mapping[str, Document],
+    health: Health,
+) -> App:
+    """Build the application.
+
+    Args:
+        settings: Hosts, proxies, CORS, and where data comes from.
+        clock: Time.
+        endpoints: Offers with their bound route functions.
+        access: Who may enter, and how often.
+        meter: Keeps the quotas.
+        challenger: Writes the 402.
+        documents: Path → public document.
+        health: Answers the probes.
+
+    Returns:
+        The application.
+    """
+    stacks = _Stacks(settings, clock, access, meter, challenger)
+    routes = [stacks.route(offer, endpoint) for offer, endpoint in endpoints]
+    routes += [Route(path, Page(document), methods=["GET"], name=path) for path, document in documents.items()]
+    routes += [Route(path, health, methods=["GET"], name=path) for path in (LIVE, READY)]
+    return App(routes, Limits(settings.hosts, settings.key_prefix), Cors(settings.cors_origins))

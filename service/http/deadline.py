@@ -1,0 +1,60 @@
+"""A deadline that is moved with every request and yet seldom touches the event loop's timers."""
+
+import asyncio
+import math
+from collections.abc import Callable
+
+
+class Deadline:
+    """Calls `expire` once when the time that was last set runs out.
+
+    Moving it later costs an assignment: the timer that is already armed finds out when it fires.
+
+    Args:
+        loop: The loop whose time counts.
+        expire: What to do when time is up.
+    """
+
+    __slots__ = ("_armed", "_due", "_expire", "_loop", "_timer")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, expire: Callable[[], None]) -> None:
+        self._loop = loop
+        self._expire = expire
+        self._due = math.inf
+        self._armed = math.inf
+        self._timer: asyncio.TimerHandle | None = None
+
+    def set(self, seconds: float) -> None:
+        """Let time run out so many seconds from now."""
+        self._due = self._loop.time() + seconds
+        if self._due < self._armed:
+            self._arm()
+
+    def clear(self) -> None:
+        """Let time stand still."""
+        self._due = math.inf
+
+    def close(self) -> None:
+        """Give the timer up for good."""
+        self._due = self._armed = math.inf
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _arm(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._armed = self._due
+        self._timer = self._loop.call_at(self._due, self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        self._armed = math.inf
+        if self._due == math.inf:
+            return
+        # A timer may ring up to its clock's resolution early.
+        if self._loop.time() + 0.002 >= self._due:
+            self._due = math.inf
+            self._expire()
+        else:
+            self._arm()

@@ -1,0 +1,70 @@
+"""What is known of one request while it goes through the gates: `scope["verdict"]`."""
+
+import secrets
+from itertools import count
+from typing import Final
+
+from starlette.types import Message, Scope, Send
+
+from service.access.caller import Caller
+
+_PROCESS: Final = secrets.token_hex(5).encode()
+_NUMBERS: Final = count(1)
+
+
+def next_request_id() -> bytes:
+    """A request id: unique over processes and restarts, cheap to make."""
+    return b"%b%07x" % (_PROCESS, next(_NUMBERS))
+
+
+class Exchange:
+    """One request on its way through the stack.
+
+    Attributes:
+        request_id: Ties answer and log lines together.
+        headers: The request's headers by lower-case name; the last one where a name repeats.
+        path_params: Values of the path template, percent-decoded.
+        caller: Who asks; set by `auth`, None on public routes.
+        parameters: Struct of path and query; set by `parameters`.
+        body: Struct of the JSON body; set by `parameters`, None where the route takes none.
+        counted: Whether the answer costs a question where the route does; cleared by `serve`.
+        fields: Response headers that every answer to this request carries.
+        route: Name of the route, for counts and logs; `none` where there is none.
+        status: Status of the answer once it was begun, 0 before.
+    """
+
+    __slots__ = (
+        "_send",
+        "body",
+        "caller",
+        "counted",
+        "fields",
+        "headers",
+        "parameters",
+        "path_params",
+        "request_id",
+        "route",
+        "status",
+    )
+
+    def __init__(self, scope: Scope, send: Send) -> None:
+        self._send = send
+        self.request_id = next_request_id()
+        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.path_params: dict[str, str] = {}
+        self.caller: Caller | None = None
+        self.parameters: object = None
+        self.body: object = None
+        self.counted = True
+        self.fields = [(b"x-request-id", self.request_id)]
+        self.route = "none"
+        self.status = 0
+
+    async def send(self, message: Message) -> None:
+        """Pass a message on, with the exchange's own fields in the head."""
+        if message["type"] == "http.response.start":
+            message["headers"] = [*message.get("headers", ()), *self.fields]
+            await self._send(message)
+            self.status = message["status"]
+        else:
+            await self._send(message)

@@ -1,0 +1,63 @@
+"""The first gate: who is asking."""
+
+from typing import Final
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from service.access.doorkeeper import Doorkeeper
+from service.access.refusal import invalid
+from service.errors import ServiceError
+from service.http.exchange import Exchange
+from service.http.throttle import Throttle
+
+LONGEST_TOKEN: Final = 4096
+
+_SCHEME: Final = b"bearer"
+
+
+class Auth:
+    """Writes the caller into the exchange. Public routes do not have this gate.
+
+    Args:
+        app: What stands behind the gate.
+        doorkeeper: Knows the tokens.
+        throttle: Counts tokens that are not known by heart: guessing costs the guesser's network its request rate.
+        session_only: Whether an API key is not enough.
+    """
+
+    def __init__(self, app: ASGIApp, doorkeeper: Doorkeeper, throttle: Throttle, *, session_only: bool) -> None:
+        self._app = app
+        self._doorkeeper = doorkeeper
+        self._throttle = throttle
+        self._session_only = session_only
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a caller with a good token through.
+
+        Raises:
+            ServiceError: AUTH_REQUIRED, AUTH_INVALID, RATE_LIMITED.
+        """
+        exchange: Exchange = scope["verdict"]
+        token = _token(exchange.headers.get(b"authorization"))
+        caller = self._doorkeeper.recall(token)
+        if caller is None:
+            self._throttle.count(None, scope)
+            caller = await self._doorkeeper.admit(token)
+        if self._session_only and caller.kind != "session":
+            raise ServiceError("AUTH_REQUIRED", "this route takes a session, not an API key: run `verdict login` first")
+        exchange.caller = caller
+        await self._app(scope, receive, send)
+
+
+def _token(authorization: bytes | None) -> str:
+    if not authorization:
+        raise ServiceError(
+            "AUTH_REQUIRED", "send a key or a session as `Authorization: Bearer …`; `verdict login` gets you one"
+        )
+    scheme, _, token = authorization.partition(b" ")
+    if scheme.lower() != _SCHEME:
+        raise invalid("The Authorization header is malformed: it takes the form `Bearer <token>`.")
+    token = token.strip(b" ")
+    if len(token) > LONGEST_TOKEN:
+        raise invalid("The token is malformed: it is too long.")
+    return token.decode("latin-1")

@@ -1,0 +1,122 @@
+"""The gate of the quota: a counted call uses up one question, exactly once, when its answer exists.
+
+A route that answers from memory runs first and is charged at the first byte of its success, reserve and commit in one
+transaction. A route that has to wait reserves, runs, and commits or releases. Nothing that is counted is answered
+before its count is durable; what is refused is answered by `due` instead.
+"""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.access.caller import Caller
+from service.access.meter import Meter
+from service.access.standing import Standing
+from service.clock import Clock
+from service.http import quota
+from service.http.exchange import Exchange
+from service.wire.offers import Offer
+
+_FIRST_ERROR: Final = 400
+
+Due = Callable[[Scope, Receive, Send, Standing], Awaitable[None]]
+"""Answers a call whose quota is spent: the challenge of a priced route, a 429 for a stream."""
+
+
+class Metered:
+    """Counts the calls of one route.
+
+    Args:
+        app: What stands behind the gate.
+        offer: The route.
+        meter: Keeps the quotas.
+        clock: Time.
+        due: Answers when the quota is spent.
+        waits: Whether the route has to wait for something before it can answer.
+    """
+
+    def __init__(self, app: ASGIApp, offer: Offer, meter: Meter, clock: Clock, due: Due, *, waits: bool) -> None:
+        self._app = app
+        self._offer_id = offer.id
+        self._meter = meter
+        self._clock = clock
+        self._due = due
+        self._way = self._reserve if waits else self._charge
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a call for a question; HEAD for nothing."""
+        exchange: Exchange = scope["verdict"]
+        if exchange.caller is None:
+            raise RuntimeError("a counted route stands behind auth")
+        way = self._look if scope["method"] == "HEAD" else self._way
+        await way(exchange, exchange.caller, scope, receive, send)
+
+    async def _look(self, exchange: Exchange, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
+        standing = await self._meter.standing(caller)
+        self._show(exchange, standing)
+        if standing.remaining == 0:
+            await self._due(scope, receive, send, standing)
+        else:
+            await self._app(scope, receive, send)
+
+    async def _charge(self, exchange: Exchange, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
+        event_id: int | None = None
+        spent: Standing | None = None
+
+        async def charging(message: Message) -> None:
+            nonlocal event_id, spent
+            if spent is not None:
+                return
+            if _is_counted(message, exchange):
+                decision = await self._meter.charge(caller, self._offer_id)
+                self._show(exchange, decision.standing)
+                event_id = decision.event_id
+                if event_id is None:
+                    spent = decision.standing
+                    return
+            elif event_id is not None:
+                self._mark(message, event_id)
+            await send(message)
+
+        await self._app(scope, receive, charging)
+        if spent is not None:
+            await self._due(scope, receive, send, spent)
+
+    async def _reserve(self, exchange: Exchange, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
+        decision = await self._meter.reserve(caller, self._offer_id)
+        self._show(exchange, decision.standing)
+        event_id = decision.event_id
+        if event_id is None:
+            await self._due(scope, receive, send, decision.standing)
+            return
+        committed = False
+
+        async def committing(message: Message) -> None:
+            nonlocal committed
+            if _is_counted(message, exchange):
+                await self._meter.commit(event_id)
+                committed = True
+            elif committed:
+                self._mark(message, event_id)
+            await send(message)
+
+        try:
+            await self._app(scope, receive, committing)
+        finally:
+            if not committed:
+                await self._meter.release(event_id)
+
+    def _mark(self, message: Message, event_id: int) -> None:
+        """Have the meter told when the answer leaves, at the last moment: a kill in between is then told apart."""
+        if not message.get("more_body", False):
+            message["delivered"] = partial(self._meter.delivered, event_id)
+
+    def _show(self, exchange: Exchange, standing: Standing) -> None:
+        exchange.fields += quota.fields(standing, self._clock.now_ms())
+
+
+def _is_counted(message: Message, exchange: Exchange) -> bool:
+    """Whether this message begins an answer that costs a question."""
+    return message["type"] == "http.response.start" and message["status"] < _FIRST_ERROR and exchange.counted

@@ -1,0 +1,33 @@
+"""The gate of the parameters: what is malformed is refused before anything is counted."""
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from service.http.body import read_body
+from service.http.exchange import Exchange
+from service.http.parameters import decode
+from service.wire.offers import Offer
+
+
+class Parameters:
+    """Decodes path, query and body into the structs the offer declares.
+
+    Args:
+        app: What stands behind the gate.
+        offer: The route.
+    """
+
+    def __init__(self, app: ASGIApp, offer: Offer) -> None:
+        self._app = app
+        self._offer = offer
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through that says what the route takes.
+
+        Raises:
+            ServiceError: BAD_REQUEST, UNSUPPORTED_MEDIA_TYPE.
+        """
+        exchange: Exchange = scope["verdict"]
+        exchange.parameters = decode(self._offer, exchange.path_params, scope["query_string"])
+        if self._offer.body is not None:
+            exchange.body = await read_body(self._offer.body, exchange.headers, receive)
+        await self._app(scope, receive, send)

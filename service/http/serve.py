@@ -1,0 +1,46 @@
+"""The end of the way: run the route function, wrap what it returns, answer."""
+
+from inspect import iscoroutinefunction
+from typing import Final
+
+from starlette.types import Receive, Scope, Send
+
+from service.clock import Clock
+from service.http.errors import JSON, NO_STORE
+from service.http.exchange import Exchange
+from service.routes.call import Call, Endpoint
+from service.wire.envelope import Answer, encode, success
+from service.wire.offers import Offer
+
+
+class Serve:
+    """Runs one route.
+
+    Args:
+        offer: The route.
+        endpoint: Its bound function.
+        clock: Time.
+        source: Where data comes from, for `X-Data-Source`.
+    """
+
+    def __init__(self, offer: Offer, endpoint: Endpoint, clock: Clock, source: str) -> None:
+        self._enveloped = offer.envelope
+        self._endpoint = endpoint
+        self._clock = clock
+        self._fields: Final = (JSON, NO_STORE, (b"x-data-source", source.encode("ascii")))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
+        """Answer with what the route function returns; its failures cross as they are."""
+        exchange: Exchange = scope["verdict"]
+        result = self._endpoint(Call(exchange.parameters, exchange.body, exchange.caller))
+        answer = result if isinstance(result, Answer) else await result
+        exchange.counted = answer.counted
+        body = success(answer, self._clock.now_ms()) if self._enveloped else encode(answer.data)
+        headers = [*self._fields, (b"content-length", b"%d" % len(body))]
+        await send({"type": "http.response.start", "status": 200, "headers": headers})
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+
+def waits(endpoint: Endpoint) -> bool:
+    """Whether a route function has to wait for something before it can answer."""
+    return iscoroutinefunction(endpoint)

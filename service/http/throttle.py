@@ -1,0 +1,81 @@
+"""How often one may ask: a credential by itself, everybody else by the network they come from."""
+
+import ipaddress
+import math
+from collections.abc import Hashable, Sequence
+from functools import lru_cache
+from typing import Final
+
+from starlette.types import Scope
+
+from service.access.caller import Caller
+from service.access.rate import RequestRate
+from service.errors import ServiceError
+
+_IPV6_NETWORK_BITS: Final = 64
+"""What one customer is given; the addresses inside cost nothing to change."""
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+class Throttle:
+    """Counts requests and refuses those that come too fast.
+
+    Args:
+        rate: The count.
+        trusted_proxies: Networks whose `X-Forwarded-For` is believed.
+    """
+
+    def __init__(self, rate: RequestRate, trusted_proxies: Sequence[str]) -> None:
+        self._rate = rate
+        self._trusted = [ipaddress.ip_network(proxy) for proxy in trusted_proxies]
+
+    def count(self, caller: Caller | None, scope: Scope) -> None:
+        """Count a request of a caller, or of a stranger's network.
+
+        Raises:
+            ServiceError: RATE_LIMITED with `Retry-After`.
+        """
+        key: Hashable = (caller.kind, caller.credential_id) if caller is not None else self._network(scope)
+        wait_s = self._rate.take(key)
+        if wait_s is not None:
+            seconds = str(math.ceil(wait_s))
+            raise ServiceError(
+                "RATE_LIMITED",
+                f"too many requests; send the next one in {seconds} s",
+                headers={"Retry-After": seconds, "RateLimit": f'"requests";r=0;t={seconds}'},
+            )
+
+    def _network(self, scope: Scope) -> str:
+        host = scope["client"][0] if scope["client"] else ""
+        if self._trusted and _is_in(host, self._trusted):
+            host = self._forwarded(scope, host)
+        return network_of(host)
+
+    def _forwarded(self, scope: Scope, proxy: str) -> str:
+        """The address nearest to us that is no proxy of ours: what stands before it may be invented."""
+        lines = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        hops = [hop.strip() for hop in b",".join(lines).decode("latin-1").split(",")]
+        return next((hop for hop in reversed(hops) if not _is_in(hop, self._trusted)), proxy)
+
+
+def _is_in(host: str, networks: Sequence[Network]) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return any(address in network for network in networks)
+
+
+@lru_cache(maxsize=4096)
+def network_of(host: str) -> str:
+    """The network that counts as one asker: an IPv4 address, or the /64 of an IPv6 one."""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host
+    if isinstance(address, ipaddress.IPv4Address):
+        return host
+    if address.ipv4_mapped is not None:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.IPv6Network((int(address), _IPV6_NETWORK_BITS), strict=False))
