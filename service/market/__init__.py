@@ -1,1 +1,28 @@
-"""Stub."""
+"""What the market is doing: quotes and closed bars of a venue, and what they say of a coin.
+
+May import rank 0, wire, storage, upstream and analytics (the last only when first used: it brings numpy).
+
+Decided here:
+- One way in: the process that leads fetches and stores; every process, that one included, answers from a snapshot of
+  the store in memory. So followers, restarts and the leader give the same answers.
+- **Price** is the venue's mark price (median of its oracle, book and trades; what positions are valued and liquidated
+  at); **funding** the rate running this hour. Both come in one answer every 15 seconds and are dated by the venue's own
+  clock (the `Date` of the answer), never later than its receipt.
+- A field is **stale** as soon as the newest refresh did not bring it, or once its age says that rounds were missed, and
+  is named in `_stale_fields`; past its limit it is null. What was never known is null and named too, sentiment included
+  until it has a room. Fields derived from another (`carry_*`, `*_since`, `funding_*_side`) follow it unnamed. BTC's
+  correlation to itself is 1 by definition and never stale.
+- `as_of` is the older observation of price and funding among those said. Nothing moves it but a newer observation.
+- **History** is everything the venue has (from the week of 2023-02-20), so that no trend depends on when we began. A
+  bar is final once it was read five seconds or more after its close by the venue's clock, and never changes again; what
+  the venue says of it later is not taken over.
+- **Charts** are read when a coin, BTC and ETH have a new closed bar in common. They age from the close of the last day
+  they contain: named after 24 hours and a quarter (the time a round of all coins takes at midnight), null after 48.
+- **Origin**: data of two histories (live and a recording, or a recording moved by another number of days) are never
+  mixed. Quotes of a new origin replace the old in one step; its bars are fetched anew.
+- **Tickers** are the venue's in upper case, case of the caller's spelling does not matter; `venue_symbol` is said only
+  where it differs (`kPEPE`). A ticker that two listed coins would share stays with the first. Delisted coins are not
+  known here.
+- Where nothing can be said: 502 with the venue's failure if there was one, or if it lists a coin without quoting it;
+  503 with `Retry-After` while nothing has been asked yet.
+"""

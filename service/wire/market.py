@@ -2,7 +2,7 @@
 
 from typing import Annotated, Literal
 
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 Trend = Literal["UP", "HODL", "DOWN"]
 PayingSide = Literal["longs", "shorts"]
@@ -15,7 +15,8 @@ class RiskContext(Struct, frozen=True):
 
     `price` is USD with the venue's own precision; `funding_apr`, `carry_if_long` and `carry_if_short` are percent a
     year, simple; `btc_correlation` is Pearson's over the daily log returns of the last 90 common closed bars (30 at
-    least). What is unknown is null; what could not be refreshed is named in `_stale_fields`.
+    least). What is unknown is null; what could not be refreshed, or is not known, is named in `_stale_fields`, fields
+    derived from it excepted. `venue_symbol` is there only where the venue writes the ticker differently (`kPEPE`).
     """
 
     symbol: str
@@ -34,4 +35,4 @@ class RiskContext(Struct, frozen=True):
     carry_if_short: float | None
     sentiment_summary: str | None
     venue: str
-    venue_symbol: str
+    venue_symbol: str | UnsetType = UNSET

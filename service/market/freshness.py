@@ -1,0 +1,62 @@
+"""How old a value may be: when it is named stale, and when it is no longer said at all."""
+
+from collections.abc import Iterable
+from enum import Enum
+from typing import Final, NamedTuple
+
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
+
+NEVER_MS: Final = 2**62
+"""After any instant."""
+
+
+class Freshness(Enum):
+    """What an age makes of a value."""
+
+    FRESH = "fresh"
+    STALE = "stale"
+    GONE = "gone"
+
+
+class Limits(NamedTuple):
+    """Ages in milliseconds: past `stale` a value is named, past `gone` it is null."""
+
+    stale: int
+    gone: int
+
+    def judge(self, observed_ms: int | None, now_ms: int) -> Freshness:
+        """Judge a value by when it was observed; what never was is gone."""
+        if observed_ms is None or now_ms - observed_ms > self.gone:
+            return Freshness.GONE
+        return Freshness.STALE if now_ms - observed_ms > self.stale else Freshness.FRESH
+
+    def turns(self, observed_ms: int | None) -> list[int]:
+        """The instants from which the judgement is another."""
+        return [] if observed_ms is None else [observed_ms + self.stale + 1, observed_ms + self.gone + 1]
+
+
+QUOTE: Final = Limits(stale=45 * SECOND_MS, gone=10 * MINUTE_MS)
+"""Price and funding: three rounds of refreshing missed; past the contract's ten minutes."""
+
+CHART: Final = Limits(stale=DAY_MS + 15 * MINUTE_MS, gone=48 * HOUR_MS)
+"""Trends and correlation, from the close of the last day they contain: the next day has closed and a quarter of an hour
+was not enough to fetch it; past the contract's 48 hours."""
+
+
+def span_around(now_ms: int, turns: Iterable[int]) -> tuple[int, int]:
+    """The time in which every judgement stays what it is now.
+
+    Args:
+        now_ms: An instant.
+        turns: Instants at which a judgement changes.
+
+    Returns:
+        From (included) and until (excluded), epoch milliseconds.
+    """
+    since, until = -NEVER_MS, NEVER_MS
+    for turn in turns:
+        if turn <= now_ms:
+            since = max(since, turn)
+        else:
+            until = min(until, turn)
+    return since, until
