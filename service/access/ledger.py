@@ -30,8 +30,9 @@ LEASE_MS: Final = 15 * MINUTE_MS
 
 _MOST_REMEMBERED: Final = 100_000
 
-_EVENT_COLUMNS: Final = "id, user_id, offer_id, at_ms, day, bucket, state, run_id, lease_until_ms"
-_INSERT_EVENTS: Final = f"INSERT INTO usage_events ({_EVENT_COLUMNS})"
+_INSERT_EVENTS: Final = (
+    "INSERT INTO usage_events (at_ms, run_id, state, lease_until_ms, id, user_id, offer_id, day, bucket)"
+)
 _INSERT_QUOTA: Final = "INSERT INTO quota (user_id, starter_used, starter_day, day, day_used, counted)"
 _UPDATE_QUOTA: Final = """
 ON CONFLICT (user_id) DO UPDATE SET starter_used = excluded.starter_used, starter_day = excluded.starter_day,
@@ -111,10 +112,9 @@ class Ledger:
         self._load(connection, {user_id for user_id, _, _, _ in takes})
         now_ms = self._clock.now_ms()
         today = now_ms // DAY_MS
-        usages, event_id, run_id = self._usages, self._last_event_id, self._run_id
-        lease_until_ms = now_ms + LEASE_MS
+        usages, event_id = self._usages, self._last_event_id
         decisions: list[Decision] = []
-        events: list[tuple[object, ...]] = []
+        events: dict[int, list[tuple[object, ...]]] = {RESERVED: [], COMMITTED: []}
         touched: set[int] = set()
         for user_id, tier, offer_id, state in takes:
             bucket, usage = take(usages[user_id], tier, today)
@@ -124,11 +124,12 @@ class Ledger:
             event_id += 1
             usages[user_id] = usage
             touched.add(user_id)
-            lease = lease_until_ms if state == RESERVED else None
-            events.append((event_id, user_id, offer_id, now_ms, usage.day, bucket, state, run_id, lease))
+            events[state].append((event_id, user_id, offer_id, usage.day, bucket))
             decisions.append(Decision(event_id, standing_of(usage, tier, today)))
         self._last_event_id = event_id
-        insert_rows(connection, _INSERT_EVENTS, events)
+        for state, rows in events.items():
+            lease_until_ms = now_ms + LEASE_MS if state == RESERVED else None
+            insert_rows(connection, _INSERT_EVENTS, rows, shared=(now_ms, self._run_id, state, lease_until_ms))
         self._store(connection, touched)
         return decisions
 

@@ -15,7 +15,7 @@ Decided here:
   with a `StorageError` whose message says what to do.
 - Reads of other rooms go through a second, `query_only` connection (aiosqlite) and see only what is committed. Long
   looks (integrity, sums over all events) have a connection of their own, so that they hold nobody up.
-- A writer that cannot get the lock, or a disk that is full, is a 503 within five seconds for all who wait, and
-  the processes that are alive). They are made readable by their owner alone.
+- Files beside the database: `-wal` and `-shm` (SQLite's), `-turn` (the turnstile's lock), `-runs/` (journals of the
+  processes that are alive). They are made readable by their owner alone.
 - POSIX only: the turnstile and the journals' liveness rest on `flock`.
 """

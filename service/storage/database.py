@@ -2,9 +2,8 @@
 
 import asyncio
 import logging
-import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,25 +12,20 @@ import aiosqlite
 
 from service.clock import Clock
 from service.storage.engine import (
-    Connection,
     DatabaseError,
     Parameters,
-    StorageError,
     check_version,
     connect,
     error_name,
     is_store_failing,
     unavailable,
 )
-from service.storage.migrate import migrate, read_migrations
-from service.storage.turnstile import Turnstile
+from service.storage.opening import prepare
 from service.storage.writer import Answer, Work, Writer
 
 T = TypeVar("T")
 
 _log = logging.getLogger("verdict.storage")
-
-_PATIENCE_AT_START_S = 10.0
 
 
 class Database:
@@ -54,6 +48,16 @@ class Database:
         closures only.
         """
         return self._writer.foreign_commits
+
+    @property
+    def transactions(self) -> int:
+        """Transactions committed by this process."""
+        return self._writer.transactions
+
+    @property
+    def closures(self) -> int:
+        """Closures that those transactions held."""
+        return self._writer.closures
 
     async def write(self, work: Work[T]) -> T:
         """Run a closure whole on the writer thread, in a transaction shared with the closures that wait beside it.
@@ -92,13 +96,8 @@ class Database:
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
-        try:
+        with _told_when_failing():
             return [tuple(row) for row in await self._reader.execute_fetchall(sql, parameters)]
-        except DatabaseError as error:
-            if is_store_failing(error):
-                _log.error("a read failed", extra={"reason": error_name(error)})
-                raise unavailable(error) from error
-            raise
 
     async def inspect(self, look: Work[T]) -> T:
         """Take a long look on a connection and a thread of its own, at one snapshot, holding nobody up.
@@ -108,8 +107,12 @@ class Database:
 
         Returns:
             What `look` returned.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
-        return await asyncio.to_thread(_look, self.path, look)
+        with _told_when_failing():
+            return await asyncio.to_thread(_look, self.path, look)
 
 
 @asynccontextmanager
@@ -128,13 +131,24 @@ async def open_database(path: Path, clock: Clock) -> AsyncIterator[Database]:
         StorageError: If the database cannot be used; the message says what to do.
     """
     check_version()
-    connection, turnstile = await asyncio.to_thread(_prepare, path, clock)
-    writer = Writer(connection, turnstile, asyncio.get_running_loop())
+    connections = await asyncio.to_thread(prepare, path, clock)
+    writer = Writer(connections.writing, connections.turnstile, asyncio.get_running_loop())
     try:
-        async with aiosqlite.Connection(lambda: connect(path, query_only=True), iter_chunk_size=64) as reader:
+        async with aiosqlite.Connection(lambda: connections.reading, iter_chunk_size=64) as reader:
             yield Database(path, writer, reader)
     finally:
         await asyncio.shield(asyncio.ensure_future(writer.close()))
+
+
+@contextmanager
+def _told_when_failing() -> Iterator[None]:
+    try:
+        yield
+    except DatabaseError as error:
+        if not is_store_failing(error):
+            raise
+        _log.error("a read failed", extra={"reason": error_name(error)})
+        raise unavailable(error_name(error)) from error
 
 
 def _resolve(future: "asyncio.Future[T]", value: T, error: BaseException | None) -> None:
@@ -153,62 +167,3 @@ def _look(path: Path, look: Work[T]) -> T:
         return look(connection)
     finally:
         connection.close()
-
-
-def _prepare(path: Path, clock: Clock) -> tuple[Connection, Turnstile]:
-    _make_file(path)
-    turnstile = Turnstile(path.with_name(path.name + "-turn"))
-    try:
-        connection = connect(path)
-        try:
-            _set_up(connection, turnstile, clock)
-        except BaseException:
-            connection.close()
-            raise
-    except DatabaseError as error:
-        turnstile.close()
-        raise StorageError(f"{path}: {_remedy(error)}") from error
-    except BaseException:
-        turnstile.close()
-        raise
-    return connection, turnstile
-
-
-def _make_file(path: Path) -> None:
-    try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-        os.close(os.open(path.with_name(path.name + "-turn"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    except OSError as error:
-        raise StorageError(
-            f"The data folder {path.parent} cannot be written ({error.strerror}). "
-            "Make it writable, or name another one in VERDICT_DATA_DIR."
-        ) from error
-
-
-def _set_up(connection: Connection, turnstile: Turnstile, clock: Clock) -> None:
-    if not turnstile.take(_PATIENCE_AT_START_S):
-        raise StorageError("Another process has been starting on this database for too long; stop it and try again.")
-    try:
-        (mode,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
-        if mode != "wal":
-            raise StorageError("The data folder's file system cannot do WAL; name a local one in VERDICT_DATA_DIR.")
-        migrate(connection, read_migrations(), clock)
-    finally:
-        turnstile.give()
-
-
-def _remedy(error: Exception) -> str:
-    name = error_name(error)
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return (
-            "the file is damaged, and starting on it could lose more. Stop the service, move this file and those "
-            "beginning with its name aside, and put the newest copy made with `verdict backup` in its place."
-        )
-    if name.startswith(("SQLITE_READONLY", "SQLITE_CANTOPEN", "SQLITE_PERM")):
-        return "it cannot be written. Make it and its folder writable, or name another folder in VERDICT_DATA_DIR."
-    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
-        return "another program holds the write lock. Stop it (`fuser` names it) and start again."
-    if name.startswith("SQLITE_FULL"):
-        return "the disk is full. Make room and start again."
-    return f"SQLite cannot use the file ({name}: {error})."

@@ -42,18 +42,12 @@ IntegrityError: type[sqlite3.IntegrityError] = _driver.IntegrityError
 VERSION: tuple[int, int, int] = _driver.sqlite_version_info
 complete_statement: Callable[[str], bool] = _driver.complete_statement
 
-_NOT_THE_STATEMENT: Final = (
-    "SQLITE_BUSY",
-    "SQLITE_CANTOPEN",
-    "SQLITE_CORRUPT",
-    "SQLITE_FULL",
-    "SQLITE_IOERR",
-    "SQLITE_LOCKED",
-    "SQLITE_NOMEM",
-    "SQLITE_NOTADB",
-    "SQLITE_PROTOCOL",
-    "SQLITE_READONLY",
-)
+BUSY: Final = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
+DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+FULL: Final = ("SQLITE_FULL",)
+SHUT: Final = ("SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_READONLY")
+
+_STORE_FAILURES: Final = (*BUSY, *DAMAGED, *FULL, *SHUT, "SQLITE_IOERR", "SQLITE_NOMEM")
 
 
 def check_version(version: tuple[int, int, int] = VERSION) -> None:
@@ -111,14 +105,18 @@ def error_name(error: BaseException) -> str:
 
 def is_store_failing(error: BaseException) -> bool:
     """Whether it is the store that failed (disk, lock, file), not the statement it was given."""
-    return isinstance(error, DatabaseError) and error_name(error).startswith(_NOT_THE_STATEMENT)
+    return isinstance(error, DatabaseError) and error_name(error).startswith(_STORE_FAILURES)
 
 
-def unavailable(error: BaseException) -> ServiceError:
-    """What callers are told when the store cannot take or give anything now."""
-    why = "is busy" if error_name(error).startswith(("SQLITE_BUSY", "SQLITE_LOCKED")) else "cannot be written or read"
+def unavailable(reason: str) -> ServiceError:
+    """What callers are told when the store cannot take or give anything now.
+
+    Args:
+        reason: SQLite's name of the failure.
+    """
+    why = "is busy" if reason.startswith(BUSY) else "cannot be used"
     return ServiceError(
         "UNAVAILABLE",
-        f"The service's store {why} at the moment; nothing was counted. Try again shortly.",
+        f"The service's store {why} at the moment; try again shortly.",
         headers={"Retry-After": str(RETRY_AFTER_S)},
     )

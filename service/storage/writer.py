@@ -25,7 +25,16 @@ _log = logging.getLogger("verdict.storage")
 
 
 class _Lost(Exception):  # noqa: N818 -- a turn of events inside this file, never raised out of it
-    """The whole group's transaction cannot be kept; `__cause__` says why, where SQLite does."""
+    """The whole group's transaction cannot be kept.
+
+    Args:
+        what: What went wrong.
+        reason: SQLite's name of it.
+    """
+
+    def __init__(self, what: str, reason: str) -> None:
+        super().__init__(what)
+        self.reason = reason
 
 
 class Writer:
@@ -39,10 +48,13 @@ class Writer:
     Attributes:
         foreign_commits: Grows whenever what was remembered of the database may no longer hold: another connection has
             committed, or something of ours was rolled back. Only closures may rely on it.
+        transactions: Committed since the start.
+        closures: What they held.
     """
 
     def __init__(self, connection: Connection, turnstile: Turnstile, loop: asyncio.AbstractEventLoop) -> None:
         self.foreign_commits = 0
+        self.transactions = self.closures = 0
         self._connection = connection
         self._turnstile = turnstile
         self._loop = loop
@@ -101,22 +113,24 @@ class Writer:
         except _Lost as lost:
             self._roll_back()
             return self._refuse(group, lost)
+        self.transactions += 1
+        self.closures += len(group)
         return outcomes
 
     def _begin(self) -> None:
         if not self._turnstile.take(BUSY_MS / 1_000):
-            raise _Lost("another process keeps the turn to write")
+            raise _Lost("another process keeps the turn to write", "SQLITE_BUSY")
         try:
             self._connection.execute("BEGIN IMMEDIATE")
         except DatabaseError as error:
-            raise _Lost("no transaction could be begun") from error
+            raise _Lost("no transaction could be begun", error_name(error)) from error
         finally:
             self._turnstile.give()
         try:
             (version,) = self._connection.execute("PRAGMA data_version").fetchone()
         except DatabaseError as error:
             self._roll_back()
-            raise _Lost("no transaction could be begun") from error
+            raise _Lost("no transaction could be begun", error_name(error)) from error
         if version != self._version:
             self._version = version
             self.foreign_commits += 1
@@ -133,19 +147,19 @@ class Writer:
 
     def _undo(self, error: BaseException) -> None:
         if is_store_failing(error) or not self._connection.in_transaction:
-            raise _Lost("a closure lost the transaction") from error
+            raise _Lost("a closure lost the transaction", error_name(error)) from error
         try:
             self._connection.execute("ROLLBACK TO closure")
             self._connection.execute("RELEASE closure")
         except DatabaseError as failed:
-            raise _Lost("a closure could not be undone") from failed
+            raise _Lost("a closure could not be undone", error_name(failed)) from failed
         self.foreign_commits += 1
 
     def _commit(self) -> None:
         try:
             self._connection.execute("COMMIT")
         except DatabaseError as error:
-            raise _Lost("the transaction could not be committed") from error
+            raise _Lost("the transaction could not be committed", error_name(error)) from error
 
     def _roll_back(self) -> None:
         self.foreign_commits += 1
@@ -156,10 +170,8 @@ class Writer:
                 _log.error("a transaction could not be rolled back", extra={"reason": error_name(error)})
 
     def _refuse(self, group: list[Job], lost: _Lost) -> list[Outcome]:
-        cause = lost.__cause__ or lost
-        reason = error_name(cause) if lost.__cause__ else "SQLITE_BUSY"
-        _log.error("%s", lost, extra={"reason": reason, "calls": len(group)})
-        return [(answer, None, unavailable(cause)) for _, answer in group]
+        _log.error("%s", lost, extra={"reason": lost.reason, "calls": len(group)})
+        return [(answer, None, unavailable(lost.reason)) for _, answer in group]
 
 
 def _answer(outcomes: list[Outcome]) -> None:

@@ -1,0 +1,109 @@
+"""Getting a database ready to be used, or saying what stands in the way."""
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from service.clock import Clock
+from service.storage.engine import (
+    BUSY,
+    DAMAGED,
+    FULL,
+    SHUT,
+    Connection,
+    DatabaseError,
+    StorageError,
+    connect,
+    error_name,
+)
+from service.storage.migrate import migrate, read_migrations
+from service.storage.turnstile import Turnstile
+
+_PATIENCE_S: Final = 10.0
+"""How long a start waits for another process's migration."""
+
+_DAMAGED: Final = (
+    "The database {path} is damaged ({error}), and starting on it could lose more. Stop the service, move this file "
+    "and those whose names begin with its name aside, and put the newest copy made with `verdict backup` in its place."
+)
+_SHUT: Final = (
+    "The data folder {folder} cannot be written ({error}). Make it and the files in it writable, or name another "
+    "folder in VERDICT_DATA_DIR."
+)
+_BUSY: Final = (
+    "Another program holds the write lock of {path} ({error}). `fuser {path}` names it; stop it and start again."
+)
+_FULL: Final = "The disk of {path} is full ({error}). Make room and start again."
+_OTHER: Final = "SQLite cannot use {path} ({error})."
+
+
+class Connections(Struct, frozen=True):
+    """What a process needs of a database: a connection to write with, one to read with, and its way to the turn."""
+
+    writing: Connection
+    reading: Connection
+    turnstile: Turnstile
+
+
+def prepare(path: Path, clock: Clock) -> Connections:
+    """Make or check a database's file and bring its schema up to date. Blocking.
+
+    Args:
+        path: The file.
+        clock: Stamps migrations.
+
+    Returns:
+        What to use it with.
+
+    Raises:
+        StorageError: If it cannot be used; the message says what to do.
+    """
+    with ExitStack() as opened:
+        try:
+            turnstile = _make_files(path)
+            opened.callback(turnstile.close)
+            writing = connect(path)
+            opened.callback(writing.close)
+            _check_pages(path, writing)
+            _bring_up_to_date(path, writing, turnstile, clock)
+            reading = connect(path, query_only=True)
+        except DatabaseError as error:
+            raise StorageError(_remedy(path, f"{error_name(error)}: {error}")) from error
+        except OSError as error:
+            raise StorageError(_SHUT.format(folder=path.parent, error=error.strerror)) from error
+        opened.pop_all()
+    return Connections(writing, reading, turnstile)
+
+
+def _make_files(path: Path) -> Turnstile:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    return Turnstile(path.with_name(path.name + "-turn"))
+
+
+def _check_pages(path: Path, connection: Connection) -> None:
+    (finding,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if finding != "ok":
+        raise StorageError(_DAMAGED.format(path=path, error=" ".join(str(finding).split())))
+
+
+def _bring_up_to_date(path: Path, connection: Connection, turnstile: Turnstile, clock: Clock) -> None:
+    if not turnstile.take(_PATIENCE_S):
+        raise StorageError(_BUSY.format(path=path, error="it does not let others have their turn"))
+    try:
+        (mode,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
+        if mode != "wal":
+            raise StorageError(_SHUT.format(folder=path.parent, error="its file system cannot do WAL"))
+        migrate(connection, read_migrations(), clock)
+    finally:
+        turnstile.give()
+
+
+def _remedy(path: Path, error: str) -> str:
+    for names, remedy in ((DAMAGED, _DAMAGED), (SHUT, _SHUT), (BUSY, _BUSY), (FULL, _FULL)):
+        if error.startswith(names):
+            return remedy.format(path=path, folder=path.parent, error=error)
+    return _OTHER.format(path=path, error=error)
