@@ -5,10 +5,11 @@ from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
-from service.operator.folder import DATABASE, refusing
+from service.operator.folder import refusing
 from service.operator.refusal import DONE
 from service.settings import Settings
 from service.storage.backup import back_up
+from service.wiring.venues import DATABASE
 
 
 def copy(arguments: Namespace, environment: Mapping[str, str]) -> int:

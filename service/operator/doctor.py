@@ -15,7 +15,7 @@ import msgspec
 from service.access.audit import audit, repair_counters, repair_days, users_ahead
 from service.access.secrets import FILE_NAME, SecretsError, open_secrets
 from service.clock import DAY_MS, Clock, day_of, iso
-from service.operator.folder import DATABASE, database_of, refusing
+from service.operator.folder import database_of, refusing
 from service.operator.output import WIDTH, print_json
 from service.operator.refusal import DONE, FAILED
 from service.settings import Settings
@@ -23,6 +23,7 @@ from service.storage.database import open_database
 from service.storage.engine import VERSION, Connection, DatabaseError, StorageError, check_version, connect
 from service.storage.integrity import check_integrity
 from service.wiring.clocks import choose_clock
+from service.wiring.venues import DATABASE
 
 LEAST_FREE_BYTES: Final = 200 * 2**20
 LARGEST_WAL_BYTES: Final = 256 * 2**20

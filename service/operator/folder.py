@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from msgspec import Struct
 
@@ -19,10 +19,9 @@ from service.storage.database import Database, open_database
 from service.storage.engine import StorageError
 from service.upstream.fixture_set import FixtureError
 from service.wiring.clocks import choose_clock
+from service.wiring.venues import DATABASE
 
 T = TypeVar("T")
-
-DATABASE: Final = "verdict.db"
 
 
 class Folder(Struct, frozen=True):

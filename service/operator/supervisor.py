@@ -18,8 +18,8 @@ from service.clock import Clock
 STAND_DOWN: Final = 78
 """Exit code of a worker that refuses to start: another attempt would end the same way. (`EX_CONFIG` of sysexits.h)"""
 
-LAST_CALL_S: Final = 9.5
-"""After that long a worker that has not stopped is killed: the service is gone within ten seconds."""
+LAST_CALL_S: Final = 9.7
+"""A worker that has not ended after so long is killed, a little after its own alarm: ten seconds, and all is over."""
 
 _STEADY_S: Final = 5.0
 _FIRST_PAUSE_S: Final = 0.1

@@ -1,0 +1,143 @@
+"""`verdict serve`: one process, or a parent with workers."""
+
+import asyncio
+import signal
+import socket
+import sys
+import tempfile
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import uvloop
+
+from service import logs
+from service.clock import SystemClock
+from service.operator.folder import Folder, refusing, run_in_folder
+from service.operator.listener import listen, url_of
+from service.operator.refusal import DONE, FAILED, MISUSED, RefusalError
+from service.operator.supervisor import STAND_DOWN, Supervisor
+from service.settings import Settings
+from service.wiring.clocks import choose_clock
+
+FIRST_KEY: Final = "make run"
+_STDIN: Final = 0
+
+
+def serve(arguments: Namespace, environment: Mapping[str, str]) -> int:
+    """Serve until told to stop."""
+    if arguments.worker is not None:
+        return _work(arguments.worker, arguments.listener, environment)
+    if arguments.first_key and arguments.workers > 1:
+        raise RefusalError("--first-key goes with one process; leave --workers away", MISUSED)
+    with refusing():
+        settings = Settings.from_environ(environment)
+        logs.configure(settings.log_level)
+        _make_folder(settings.data_dir)
+        listener = listen(settings.host, settings.port)
+        metrics = _listen_for_metrics(settings, 0)
+    if arguments.workers > 1:
+        if metrics is not None:
+            metrics.close()  # It could be bound; the workers bind theirs.
+        return _supervise(listener, arguments.workers)
+    ready = _welcome(settings, listener, environment) if arguments.first_key else _say_nothing
+    with refusing():
+        _serve(settings, listener, metrics, ready)
+    return DONE
+
+
+def _work(number: int, descriptor: int, environment: Mapping[str, str]) -> int:
+    """Be a worker: what one worker refuses, all would, so the parent is told to give up."""
+    try:
+        with refusing():
+            settings = Settings.from_environ(environment)
+            logs.configure(settings.log_level)
+            listener = socket.socket(fileno=descriptor)
+            metrics = _listen_for_metrics(settings, number)
+            _serve(settings, listener, metrics, _say_nothing, parent=_STDIN)
+    except RefusalError as refusal:
+        raise RefusalError(str(refusal), STAND_DOWN) from refusal
+    return DONE
+
+
+def _serve(
+    settings: Settings,
+    listener: socket.socket,
+    metrics: socket.socket | None,
+    ready: Callable[[], None],
+    *,
+    parent: int | None = None,
+) -> None:
+    from service.wiring.process import Process  # noqa: PLC0415 - a parent of workers serves nothing
+
+    bound = msgspec.structs.replace(settings, port=listener.getsockname()[1])
+    process = Process(bound, choose_clock(settings), listener, metrics, ready)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(process.run(parent=parent))
+
+
+def _supervise(listener: socket.socket, workers: int) -> int:
+    async def keep() -> bool:
+        supervisor = Supervisor([sys.executable, "-m", "service", "serve"], listener, SystemClock())
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, supervisor.stop)
+        return await supervisor.run(workers)
+
+    return DONE if asyncio.run(keep()) else FAILED
+
+
+def _make_folder(folder: Path) -> None:
+    """Make sure that the data folder is there and takes files.
+
+    Raises:
+        RefusalError: Naming the setting to change.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise RefusalError(
+            f"cannot write to the data folder {folder} ({error.strerror}): make it writable for this user, or set "
+            "VERDICT_DATA_DIR to a folder that is"
+        ) from error
+
+
+def _listen_for_metrics(settings: Settings, number: int) -> socket.socket | None:
+    if not settings.metrics_port:
+        return None
+    return listen(settings.host, settings.metrics_port + number, port_setting="VERDICT_METRICS_PORT")
+
+
+def _welcome(settings: Settings, listener: socket.socket, environment: Mapping[str, str]) -> Callable[[], None]:
+    key, user_id = run_in_folder(environment, _renew_first_key, make=True)
+    url = url_of(listener, tls=settings.tls_cert is not None)
+
+    def say() -> None:
+        sys.stdout.write(
+            f"\nVerdict answers at {url} from {'recorded' if settings.source == 'fixtures' else 'live'} data. "
+            f"Ctrl-C stops it.\n\n"
+            f"  key  {key}\n"
+            f"  try  curl -s -H 'Authorization: Bearer {key}' {url}/api/cli/coin/risk/BTC\n\n"
+            f"It belongs to user {user_id}: 10 questions to start with, then one a day. For more:\n\n"
+            f"  VERDICT_DATA_DIR={settings.data_dir} {sys.executable} -m service \\\n"
+            f"    grants add --user {user_id} --tier pro\n\n"
+        )
+        sys.stdout.flush()
+
+    return say
+
+
+async def _renew_first_key(folder: Folder) -> tuple[str, int]:
+    """Make a key named `make run`; the one of the last start, which nobody can look up again, is revoked."""
+    former = [key for key in await folder.registrar.list_keys() if key.name == FIRST_KEY and key.revoked_ms is None]
+    for key in former:
+        await folder.registrar.revoke_key(str(key.prefix))
+    issued = await folder.registrar.create_key(FIRST_KEY, user_id=former[0].user_id if former else None)
+    return issued.key, issued.user_id
+
+
+def _say_nothing() -> None:
+    """Nobody waits for this service to be ready."""

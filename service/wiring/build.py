@@ -1,0 +1,133 @@
+"""Builds the service: every room in the order in which they need each other."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+
+from msgspec import Struct
+
+from service.access.meter import Meter, open_meter
+from service.access.room import Access, open_access
+from service.access.secrets import open_secrets
+from service.clock import Clock
+from service.http.app import App
+from service.http.build import build_app
+from service.http.documents import build as build_documents
+from service.http.health import Health
+from service.http.metrics import Metrics
+from service.market.desk import MarketDesk
+from service.market.room import open_market
+from service.payments.challenge import Challenger
+from service.routes.table import bind
+from service.settings import Settings
+from service.storage.database import open_database
+from service.upstream.replay.server import WEIGHT_PER_MINUTE, replay_server
+from service.upstream.session import UpstreamSession, open_session
+from service.wire.offers import OFFERS
+from service.wiring.leader import claim_leadership
+from service.wiring.readings import read_all
+from service.wiring.venues import DATABASE, HYPERLIQUID, HYPERLIQUID_WEIGHT
+
+
+class Service(Struct, frozen=True):
+    """A service that runs: its application, its probes and its metrics."""
+
+    app: App
+    health: Health
+    metrics: Metrics
+
+
+class Venue(Struct, frozen=True):
+    """A session to a venue, and which history it tells at this moment."""
+
+    session: UpstreamSession
+    origin: Callable[[], str]
+
+
+@asynccontextmanager
+async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
+    """Open every room; close them in the reverse order on leaving.
+
+    Args:
+        settings: With the port as it was bound.
+        clock: Time, for all rooms.
+
+    Yields:
+        The service, before its market is warm: `health` says when it is.
+
+    Raises:
+        StorageError: If the database cannot be used.
+        SecretsError: If the secrets cannot be used.
+        FixtureError: If the recording cannot be used.
+        ServiceError: If the store does not answer.
+        ExceptionGroup: If a room's loop fails while the service runs.
+    """
+    async with AsyncExitStack() as stack:
+        database = await stack.enter_async_context(open_database(settings.data_dir / DATABASE, clock))
+        leadership = stack.enter_context(claim_leadership(settings.data_dir))
+        access = await open_access(settings, open_secrets(settings.data_dir), database, clock)
+        meter = await stack.enter_async_context(open_meter(database, clock))
+        venue = await stack.enter_async_context(_open_venue(settings, clock))
+        market = await stack.enter_async_context(
+            open_market(database, clock, venue.session, venue.origin, leadership.held)
+        )
+        loops = (access.doorkeeper.watch, meter.watch, partial(leadership.watch, clock))
+        await stack.enter_async_context(_running(loops))
+        health = Health({"market": market.readiness})
+        app = _assemble(settings, clock, access, meter, market, health)
+        metrics = Metrics(partial(read_all, app, database, market, venue.session, leadership.held))
+        yield Service(app, health, metrics)
+
+
+def _assemble(
+    settings: Settings, clock: Clock, access: Access, meter: Meter, market: MarketDesk, health: Health
+) -> App:
+    endpoints = bind(settings, clock.now_ms(), access.desk, market)
+    challenger = Challenger(settings.network, settings.pay_to)
+    return build_app(
+        settings,
+        clock,
+        [(offer, endpoints[offer.id]) for offer in OFFERS],
+        access=access,
+        meter=meter,
+        challenger=challenger,
+        documents=build_documents(base_url(settings), challenger),
+        health=health,
+    )
+
+
+def base_url(settings: Settings) -> str:
+    """Scheme and host that callers use: the public URL, or where the service listens."""
+    if settings.public_url:
+        return settings.public_url
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    return f"{'https' if settings.tls_cert else 'http'}://{host}:{settings.port}"
+
+
+@asynccontextmanager
+async def _open_venue(settings: Settings, clock: Clock) -> AsyncIterator[Venue]:
+    async with AsyncExitStack() as stack:
+        if settings.source == "live":
+            url, weight, origin = settings.hyperliquid_url, HYPERLIQUID_WEIGHT, _live
+        else:
+            replay = await stack.enter_async_context(replay_server(settings.fixtures_dir, clock, settings.replay))
+            url, weight, origin = replay.url, WEIGHT_PER_MINUTE, lambda: replay.origin
+        session = await stack.enter_async_context(open_session(HYPERLIQUID, url, clock, weight_per_minute=weight))
+        yield Venue(session, origin)
+
+
+def _live() -> str:
+    return "live"
+
+
+@asynccontextmanager
+async def _running(loops: Iterable[Callable[[], Coroutine[object, object, None]]]) -> AsyncIterator[None]:
+    """Run loops beside what is inside; one that fails ends it, and they end with it."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(loop()) for loop in loops]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()

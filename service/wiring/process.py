@@ -1,0 +1,117 @@
+"""One serving process, from its first signal handler to its last closed room."""
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable
+from socket import socket
+from typing import Final
+
+from service.clock import Clock
+from service.http.server import configure
+from service.settings import Settings
+from service.wiring.build import Service, build
+from service.wiring.server import Server, configure_metrics
+
+LAST_CALL_S: Final = 9.5
+"""What has not ended so long after the first signal is ended by the kernel."""
+
+_LOOK_S: Final = 0.05
+_COLLECT_AFTER: Final = (50_000, 20, 100)
+"""Objects, then young, then middle-aged collections between two: what answers allocate is freed without a collector."""
+
+_log: Final = logging.getLogger("verdict.wiring")
+
+
+class Process:
+    """Serves until it is told to stop.
+
+    Args:
+        settings: With the port as it was bound.
+        clock: Time.
+        listener: Where callers come in.
+        metrics: Where `/metrics` is asked for, if anywhere.
+        ready: Called once the service can answer.
+    """
+
+    def __init__(
+        self, settings: Settings, clock: Clock, listener: socket, metrics: socket | None, ready: Callable[[], None]
+    ) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._listener = listener
+        self._metrics = metrics
+        self._ready = ready
+        self._server: Server | None = None
+        self._serving: asyncio.Task[None] | None = None
+        self._stopping = False
+
+    def stop(self) -> None:
+        """End in order: no new connections, open answers finished, rooms closed. Asking again changes nothing."""
+        if self._stopping or self._serving is None:
+            return
+        self._stopping = True
+        signal.setitimer(signal.ITIMER_REAL, LAST_CALL_S)
+        if self._server is None:
+            self._serving.cancel()
+        else:
+            self._server.stop()
+
+    async def run(self, *, parent: int | None = None) -> None:
+        """Serve until SIGTERM, SIGINT, or the end of the parent.
+
+        Args:
+            parent: Descriptor of a pipe that the parent holds the other end of.
+        """
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, self.stop)
+        if parent is not None:
+            loop.add_reader(parent, self._hear, parent)
+        self._serving = asyncio.create_task(self._serve())
+        try:
+            await self._serving
+        except asyncio.CancelledError:
+            if not self._stopping:
+                raise
+
+    def _hear(self, parent: int) -> None:
+        """The parent never writes: what can be read is the end of it."""
+        if not os.read(parent, 1):
+            asyncio.get_running_loop().remove_reader(parent)
+            self.stop()
+
+    async def _serve(self) -> None:
+        async with build(self._settings, self._clock) as service:
+            self._server = Server(configure(service.app, self._settings), self._announce)
+            async with asyncio.TaskGroup() as group:
+                settling = group.create_task(self._settle(service))
+                metrics = Server(configure_metrics(service.metrics), _nothing)
+                if self._metrics is not None:
+                    group.create_task(metrics.serve([self._metrics]))
+                try:
+                    await self._server.serve([self._listener])
+                finally:
+                    settling.cancel()
+                    metrics.stop()
+        _log.info("stopped", extra={"process_id": os.getpid()})
+
+    def _announce(self) -> None:
+        host, port = self._listener.getsockname()[:2]
+        _log.info("listening", extra={"host": host, "port": port, "process_id": os.getpid()})
+
+    async def _settle(self, service: Service) -> None:
+        while not service.health.ready:
+            await self._clock.sleep(_LOOK_S)
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(*_COLLECT_AFTER)
+        _log.info("ready", extra={"process_id": os.getpid(), "python": sys.version.split()[0]})
+        self._ready()
+
+
+def _nothing() -> None:
+    """The server of metrics announces itself to nobody."""

@@ -1,0 +1,55 @@
+"""Which of the rooms' counters are shown as metrics, and under what name."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from service.http.app import App
+from service.http.metrics import Reading
+from service.market.desk import MarketDesk
+from service.storage.database import Database
+from service.upstream.session import UpstreamSession
+
+
+def read_all(
+    app: App, database: Database, market: MarketDesk, session: UpstreamSession, leads: Callable[[], bool]
+) -> Iterator[Reading]:
+    """Read every counter of this process.
+
+    Yields:
+        Requests by route and status (402 and 429 are the quota's and the rate's refusals), upstream calls, failures and
+        weight, transactions and what they held, the size of the write-ahead log, the market's state and age.
+    """
+    yield Reading(
+        "requests",
+        "Answers given, by route and status; status 0 where the peer left first.",
+        {(route or "none", str(status)): count for (route, status), count in app.answers.items()},
+        ("route", "status"),
+    )
+    yield from _read_upstream(session)
+    yield Reading("storage_transactions", "Transactions committed.", {(): database.transactions})
+    yield Reading("storage_closures", "What they held; the ratio is the size of a group.", {(): database.closures})
+    yield Reading("storage_wal_bytes", "Size of the write-ahead log.", {(): wal_bytes(database.path)}, kind="gauge")
+    yield Reading("leader", "1 where this process fetches from upstreams.", {(): float(leads())}, kind="gauge")
+    yield from _read_market(market.readiness())
+
+
+def wal_bytes(database: Path) -> int:
+    """The size of a database's write-ahead log, 0 where there is none."""
+    try:
+        return database.with_name(database.name + "-wal").stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _read_upstream(session: UpstreamSession) -> Iterator[Reading]:
+    of, upstream = ("upstream",), (session.name,)
+    yield Reading("upstream_calls", "Requests sent to upstreams.", {upstream: session.calls}, of)
+    yield Reading("upstream_failures", "Those that gave no usable answer.", {upstream: session.failures}, of)
+    yield Reading("upstream_weight", "Weight spent of the upstreams' budgets.", {upstream: session.weight}, of)
+
+
+def _read_market(state: Mapping[str, object]) -> Iterator[Reading]:
+    yield Reading("ready", "1 once the market can answer.", {(): float(bool(state["ready"]))}, kind="gauge")
+    age_s = state["prices_age_seconds"]
+    if isinstance(age_s, int):
+        yield Reading("prices_age_seconds", "Age of the prices answered from.", {(): age_s}, kind="gauge")
