@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from service.access.standing import Standing
 from service.clock import iso
 from service.errors import ServiceError
+from service.http.errors import JSON, NO_STORE
 from service.payments.challenge import Challenge, Challenger, X402Version
 from service.wire.offers import Offer
 from service.wire.payment import Gate, Quota, ThisQuery, Unlock
@@ -73,7 +74,8 @@ class PaymentDue:
         version: X402Version = 2 if _header(scope["headers"], b"x-x402-max-version") == b"2" else 1
         challenge = self._challenge(standing, resource_url(scope, self._public_url), version)
         headers = [
-            (b"content-type", b"application/json"),
+            JSON,
+            NO_STORE,
             (b"content-length", b"%d" % len(challenge.body)),
             (b"payment-required", challenge.header),
         ]

@@ -1,0 +1,15 @@
+"""GET /api/cli/coin/risk/{symbol}: the bundled risk context of one asset."""
+
+from service.market.desk import MarketDesk
+from service.routes.call import Call
+from service.wire.envelope import Answer
+from service.wire.offers import OfSymbol
+
+
+def risk(market: MarketDesk, call: Call[OfSymbol, None]) -> Answer:
+    """Answer from memory.
+
+    Raises:
+        ServiceError: UNKNOWN_SYMBOL with candidates; UPSTREAM_4XX or UPSTREAM_5XX where nothing can be said.
+    """
+    return market.risk(call.parameters.symbol)
