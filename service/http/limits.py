@@ -7,6 +7,7 @@ from urllib.parse import unquote_to_bytes
 
 from starlette.types import Scope
 
+from service.access.keys import SHOWN_LENGTH
 from service.errors import ServiceError
 from service.http.exchange import Exchange
 
@@ -30,7 +31,7 @@ class Limits:
 
     def __init__(self, hosts: Sequence[str], key_prefix: str) -> None:
         self._hosts = frozenset(host.lower().encode("idna") for host in hosts)
-        self._key = re.compile(re.escape(key_prefix.encode()) + rb"[0-9A-Za-z]{8}")
+        self._key = re.compile(re.escape(key_prefix.encode()) + rb"[0-9A-Za-z]{%d}" % (SHOWN_LENGTH + 1))
         self._known_hosts: set[bytes] = set()
 
     def check(self, scope: Scope, exchange: Exchange) -> None:
