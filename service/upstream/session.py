@@ -50,6 +50,9 @@ class UpstreamSession:
 
     Attributes:
         name: The upstream's name in errors and logs.
+        calls: Requests sent.
+        failures: Times that there was no usable answer.
+        weight: Spent of the upstream's budget.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class UpstreamSession:
         deadline_s: float,
     ) -> None:
         self.name = name
+        self.calls = self.failures = self.weight = 0
         self._http = http
         self._url = url.rstrip("/")
         self._clock = clock
@@ -116,6 +120,7 @@ class UpstreamSession:
     async def _fly(self, path: str, body: bytes, weight: int, decoder: msgspec.json.Decoder[T]) -> Fetched[T]:
         self._hold()
         await self._weight.take(weight)
+        self.weight += weight
         self._hold()
         self._breaker.enter()
         self._retries.deposit()
@@ -133,9 +138,11 @@ class UpstreamSession:
             again = error.code == "UPSTREAM_5XX" and not self._breaker.wait_s()
             if not again or not self._retries.withdraw() or not self._weight.take_now(weight):
                 raise
+        self.weight += weight
         return await self._try(path, body, decoder)
 
     async def _try(self, path: str, body: bytes, decoder: msgspec.json.Decoder[T]) -> Fetched[T]:
+        self.calls += 1
         try:
             async with self._http.post(self._url + path, data=body, allow_redirects=False) as response:
                 if response.status != HTTPStatus.OK:
@@ -183,6 +190,7 @@ class UpstreamSession:
             raise UpstreamError(self.name, None, f"not asked again for {wait_s:.0f} s".encode(), retry_after_s=wait_s)
 
     def _fail(self, status: int | None, body: bytes, retry_after_s: float | None = None) -> NoReturn:
+        self.failures += 1
         error = UpstreamError(self.name, status, body, retry_after_s=retry_after_s)
         _log.warning("upstream failed", extra={"upstream": self.name, "status": status, "body": error.body[:200]})
         raise error

@@ -1,0 +1,58 @@
+"""What is repeated of an upstream's words."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.upstream.failure import LONGEST_BODY, UpstreamError, redact
+
+
+@pytest.mark.parametrize(
+    ("said", "repeated"),
+    [
+        (b"plain words stay", "plain words stay"),
+        (b"GET https://x.example/a?key=1&b=2 failed", "GET https://x.example/a?[redacted] failed"),
+        (b"GET /a?k=v failed", "GET /a?[redacted] failed"),
+        (b"really? yes", "really? yes"),
+        (b"https://user:pass@x.example/", "https://[redacted]@x.example/"),
+        (b"Authorization: Bearer abc.def", "Authorization: Bearer [redacted]"),
+        (b'{"api_key":"k1","price":"7"}', '{"api_key":"[redacted]","price":"7"}'),
+        (b"x-cg-demo-api-key=CG-1; rest", "x-cg-demo-api-key=[redacted]; rest"),
+        (b'{\\"secret\\": \\"s1\\"}', '{\\"secret\\": \\"[redacted]\\"}'),
+        (b"id " + b"a1" * 20 + b" end", "id [redacted] end"),
+    ],
+)
+def test_credentials_and_queries_are_hidden(said: bytes, repeated: str) -> None:
+    assert redact(said) == repeated
+
+
+def test_hiding_comes_before_cutting() -> None:
+    said = b"x " * ((LONGEST_BODY - 10) // 2) + b"token=" + b"s3cr3t" * 50
+    assert "s3cr3t" not in redact(said)
+
+
+@given(st.binary(max_size=5_000))
+def test_at_most_two_kilobytes_of_valid_text_are_repeated(body: bytes) -> None:
+    assert len(redact(body).encode()) <= LONGEST_BODY
+
+
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [
+        (None, "UPSTREAM_5XX"),
+        (200, "UPSTREAM_5XX"),
+        (302, "UPSTREAM_5XX"),
+        (404, "UPSTREAM_4XX"),
+        (500, "UPSTREAM_5XX"),
+    ],
+)
+def test_only_a_refusal_is_a_4xx(status: int | None, code: str) -> None:
+    error = UpstreamError("hyperliquid", status, b"")
+    assert (error.code, error.status) == (code, 502)
+
+
+@pytest.mark.parametrize(
+    "unit", [b"a", b"?", b"key", b"://", b"?a=", b"bearer ", b"key:", b"token ", b'key"', b"\xc3\xa9"]
+)
+def test_no_body_takes_more_than_linear_time_to_redact(unit: bytes) -> None:
+    assert len(redact(unit * 16_384).encode()) <= LONGEST_BODY

@@ -1,0 +1,211 @@
+"""The replay server over real HTTP: the venue's own forms, limits and refusals, in present time."""
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from service.clock import DAY_MS, HOUR_MS, FrozenClock
+from service.upstream.failure import UpstreamError
+from service.upstream.fixture_set import FixtureError
+from service.upstream.replay.recording import frozen_at
+from service.upstream.replay.server import WEIGHT_PER_MINUTE, Mode, Replay, replay_server
+from service.upstream.session import UpstreamSession, open_session
+from tests.fakes.clock import FakeClock
+from tests.upstream import faults
+from tests.upstream.conftest import FIXTURES
+
+SAMPLES = Path(__file__).resolve().parents[2] / "../shared/data/wire"
+FROZEN_AT_MS = frozen_at(FIXTURES)
+ANY = msgspec.json.Decoder(Any)
+
+
+@asynccontextmanager
+async def replaying(
+    clock: FakeClock | FrozenClock, mode: Mode = "shifted"
+) -> AsyncIterator[tuple[Replay, UpstreamSession]]:
+    async with (
+        replay_server(FIXTURES, clock, mode) as replay,
+        open_session("hyperliquid", replay.url, clock, weight_per_minute=WEIGHT_PER_MINUTE) as session,
+    ):
+        yield replay, session
+
+
+async def ask(session: UpstreamSession, **question: object) -> Any:
+    async with asyncio.timeout(10):
+        return (await session.post_json("/info", question, weight=20, decoder=ANY)).value
+
+
+async def test_shifted_time_ends_today_and_the_shift_grows_at_midnight(clock: FakeClock) -> None:
+    clock.set_wall(FROZEN_AT_MS + 10 * DAY_MS)
+    async with replaying(clock) as (replay, session):
+        origin, days = replay.origin, await candles(session, "1d")
+        assert days[-1]["T"] == clock.now_ms()
+        await clock.advance(0.001)
+        assert replay.origin != origin
+        moved = await candles(session, "1d")
+    assert replay.origin.endswith(":shifted:+11d")
+    assert moved[-1]["T"] - days[-1]["T"] == DAY_MS
+    assert [bar["c"] for bar in moved[:-1]] == [bar["c"] for bar in days[:-1]]
+    assert (moved[-1]["o"], moved[-1]["c"]) == (days[-1]["o"], days[-1]["o"])
+
+
+async def candles(session: UpstreamSession, interval: str, coin: str = "BTC", start_ms: int = 0) -> list[Any]:
+    found = await ask(session, type="candleSnapshot", req={"coin": coin, "interval": interval, "startTime": start_ms})
+    assert isinstance(found, list)
+    return found
+
+
+async def test_frozen_time_is_kept_and_never_passes_the_recordings_end() -> None:
+    clock = FakeClock(FROZEN_AT_MS)
+    async with replaying(clock, "frozen") as (replay, session):
+        origin, before = replay.origin, await candles(session, "1h")
+        await clock.advance(3 * DAY_MS / 1_000)
+        assert (replay.origin, await candles(session, "1h")) == (origin, before)
+    assert before[-1]["T"] == FROZEN_AT_MS
+    assert re.fullmatch(r"fixtures:[0-9a-f]{12}:frozen:\+0d", origin)
+
+
+async def test_the_same_instant_gives_the_same_bytes() -> None:
+    answers = []
+    for _ in range(2):
+        async with replaying(FrozenClock(FROZEN_AT_MS), "frozen") as (_, session):
+            answers.append(
+                [await ask(session, type=kind) for kind in ("metaAndAssetCtxs", "allMids", "predictedFundings")]
+            )
+    assert answers[0] == answers[1]
+
+
+async def test_the_date_header_is_the_clock_handed_in(clock: FakeClock) -> None:
+    async with replaying(clock) as (_, session):
+        fetched = await session.post_json("/info", {"type": "perpDexs"}, weight=20, decoder=ANY)
+    assert fetched.date_ms == clock.now_ms()
+
+
+async def test_times_asked_for_and_answered_are_present_time(clock: FakeClock) -> None:
+    clock.set_wall(FROZEN_AT_MS + 100 * DAY_MS - 5 * HOUR_MS)
+    async with replaying(clock) as (_, session):
+        (bar,) = await candles(session, "1h", start_ms=clock.now_ms())
+        start = clock.now_ms() - 2 * HOUR_MS
+        payments = await ask(session, type="fundingHistory", coin="BTC", startTime=start)
+        none = await ask(session, type="fundingHistory", coin="BTC", startTime=start, endTime=start)
+        ((_, ((_, next_payment),)), *_) = await ask(session, type="predictedFundings")
+    assert bar["t"] <= clock.now_ms() <= bar["T"]
+    assert [start <= row["time"] <= clock.now_ms() for row in payments] == [True, True]
+    assert none == []
+    assert next_payment["nextFundingTime"] == clock.now_ms() + 1
+
+
+async def test_meta_is_index_aligned_with_its_contexts(clock: FakeClock) -> None:
+    async with replaying(clock) as (_, session):
+        meta, contexts = await ask(session, type="metaAndAssetCtxs")
+        assert await ask(session, type="meta") == await ask(session, type="meta", dex="") == meta
+        mids = await ask(session, type="allMids")
+    assert len(meta["universe"]) == len(contexts) == 41
+    traded = [(row["name"], context["midPx"]) for row, context in zip(meta["universe"], contexts, strict=True)]
+    assert {name: mid for name, mid in traded if mid} == mids
+    assert len(mids) == 40
+    assert {"BTC", "ETH", "SOL", "kPEPE"} <= mids.keys()
+
+
+@pytest.mark.parametrize("kind", ["candleSnapshot", "fundingHistory"])
+async def test_an_unknown_coin_is_null(clock: FakeClock, kind: str) -> None:
+    span = {"coin": "TSLA", "interval": "1d", "startTime": 0}
+    async with replaying(clock) as (_, session):
+        assert await ask(session, type=kind, req=span, coin="TSLA", startTime=0) is None
+
+
+@pytest.mark.parametrize("kind", ["meta", "metaAndAssetCtxs", "allMids"])
+async def test_an_unknown_dex_is_null_at_500(clock: FakeClock, kind: str) -> None:
+    async with replaying(clock) as (_, session):
+        with pytest.raises(UpstreamError) as caught:
+            await ask(session, type=kind, dex="nope")
+    assert (caught.value.upstream_status, caught.value.body) == (500, "null")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        {"type": "nonsense"},
+        {},
+        {"type": "candleSnapshot"},
+        {"type": "candleSnapshot", "req": {"coin": "BTC", "interval": "7d", "startTime": 0}},
+        {"type": "candleSnapshot", "req": {"coin": "BTC", "interval": "1d", "startTime": "0"}},
+        {"type": "fundingHistory", "coin": "BTC"},
+    ],
+)
+async def test_nonsense_is_422_in_plain_text(clock: FakeClock, question: dict[str, object]) -> None:
+    async with replaying(clock) as (_, session):
+        with pytest.raises(UpstreamError) as caught:
+            await ask(session, **question)
+    assert caught.value.upstream_status == 422
+    assert caught.value.body.startswith("Failed to deserialize")
+
+
+async def test_a_fault_can_be_put_in_the_venues_place(clock: FakeClock) -> None:
+    async with replaying(clock) as (replay, session):
+        replay.interceptor = put = faults.Faults()
+        put.next = faults.html
+        with pytest.raises(UpstreamError):
+            await ask(session, type="allMids")
+        put.next = None
+        assert "BTC" in await ask(session, type="allMids")
+    assert put.requests == [b'{"type":"allMids"}'] * 3
+
+
+async def test_a_missing_fixture_set_is_refused_with_a_remedy(clock: FakeClock, tmp_path: Path) -> None:
+    with pytest.raises(FixtureError, match="make fixtures"):
+        async with replay_server(tmp_path, clock, "shifted"):
+            pytest.fail("it started")
+
+
+def fields(value: Any) -> Any:
+    """The shape of a JSON value: the field names of its objects, and of every element of its arrays at once."""
+    if isinstance(value, dict):
+        return {name: fields(inner) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [fields(value[0])] if value else []
+    return None
+
+
+needs_samples = pytest.mark.skipif(not SAMPLES.is_dir(), reason="../shared/data is not here: no recorded samples")
+
+
+def cassette(name: str) -> Any:
+    """The answer of a recorded exchange: the longest JSON string in it."""
+    text = (SAMPLES / "hyperliquid-sdk" / name).read_text()
+    return json.loads(re.findall(r"string: '(.*?)'\n", text, re.DOTALL)[-1])
+
+
+@needs_samples
+@pytest.mark.real_data
+async def test_candles_mids_and_payments_have_the_fields_of_recorded_ones(clock: FakeClock) -> None:
+    async with replaying(clock) as (_, session):
+        bars = await candles(session, "1h", "kPEPE")
+        payments = await ask(session, type="fundingHistory", coin="BTC", startTime=0)
+        mids = await ask(session, type="allMids")
+    assert fields(bars) == fields(cassette("test_get_candles_snapshot.yaml"))
+    assert fields(payments) == fields(cassette("test_get_funding_history1684811870000.yaml"))
+    recorded = cassette("test_get_all_mids.yaml")
+    assert {type(mid) for mid in mids.values()} == {type(mid) for mid in recorded.values()}
+    assert {type(value) for bar in bars for value in bar.values()} == {int, str}
+
+
+@needs_samples
+@pytest.mark.real_data
+async def test_contexts_have_the_fields_of_recorded_ones_nulls_included(clock: FakeClock) -> None:
+    sample = json.loads((SAMPLES / "hyperliquid-nautilus" / "ws_all_dexs_asset_ctxs.json").read_text())
+    recorded = dict(sample["data"]["ctxs"])[""]
+    async with replaying(clock) as (_, session):
+        meta, contexts = await ask(session, type="metaAndAssetCtxs")
+    assert {frozenset(context) for context in contexts} == {frozenset(context) for context in recorded}
+    nulls = {name for context in recorded for name, value in context.items() if value is None}
+    assert {name for context in contexts for name, value in context.items() if value is None} == nulls
+    universe = cassette("test_get_info.yaml")["universe"]
+    assert set(universe[0]) <= set(meta["universe"][0])
