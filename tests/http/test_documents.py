@@ -33,6 +33,7 @@ def test_openapi_is_the_document_of_the_offers(documents: Mapping[str, Document]
     assert documents["/openapi.json"].body == document(BASE)
 
 
+@pytest.mark.promise("documents.llms", "documents.one-table")
 def test_llms_txt_names_every_route_with_price_freshness_and_parameters(documents: Mapping[str, Document]) -> None:
     text = documents["/llms.txt"].body.decode()
     assert text.startswith("# Verdict ")
@@ -60,6 +61,7 @@ def test_every_link_of_llms_txt_is_absolute_and_filled_in(documents: Mapping[str
     assert all(link.startswith(BASE) and "{" not in link for link in links)
 
 
+@pytest.mark.promise("documents.x402", "documents.one-table")
 def test_x402_lists_every_payable_route_with_its_terms(documents: Mapping[str, Document]) -> None:
     found = msgspec.json.decode(documents["/.well-known/x402"].body)
     payable = [offer for offer in OFFERS if offer.payable]
@@ -73,5 +75,6 @@ def test_x402_lists_every_payable_route_with_its_terms(documents: Mapping[str, D
     assert {row["accepts"][0]["network"] for row in found["offers"]} == {"eip155:84532"}
 
 
+@pytest.mark.promise("documents.robots")
 def test_robots_stay_out_of_the_metered_routes(documents: Mapping[str, Document]) -> None:
     assert b"Disallow: /api/\n" in documents["/robots.txt"].body

@@ -48,6 +48,7 @@ def walk(value: Any) -> list[tuple[str, Any]]:
     return [pair for inner in value for pair in walk(inner)] if isinstance(value, list) else []
 
 
+@pytest.mark.promise("documents.openapi")
 def test_the_document_is_valid_openapi_3_1(spec: Any) -> None:
     assert spec["openapi"] == "3.1.0"
     assert [error.message for error in OPENAPI_31_VALIDATOR.iter_errors(spec)] == []
@@ -78,6 +79,7 @@ def test_patterns_are_written_as_json_schema_reads_them(spec: Any) -> None:
     assert not [pattern for pattern in patterns if "\\Z" in pattern]
 
 
+@pytest.mark.promise("documents.one-table", "documents.openapi")
 def test_every_offer_and_nothing_else_is_in_the_document(spec: Any) -> None:
     listed = {(path, method) for path, methods in spec["paths"].items() for method in methods}
     assert listed == {(offer.path, offer.method.lower()) for offer in OFFERS}
@@ -116,6 +118,7 @@ def test_security_follows_the_gate(spec: Any, offer: Offer) -> None:
     assert {scheme["scheme"] for scheme in schemes.values()} == {"bearer"}
 
 
+@pytest.mark.promise("documents.openapi")
 @pytest.mark.parametrize("offer", OFFERS, ids=lambda offer: offer.id)
 def test_a_priced_route_says_its_price_and_a_free_one_none(spec: Any, offer: Offer) -> None:
     info = operation(spec, offer).get("x-payment-info")
@@ -167,6 +170,7 @@ def test_answers_of_the_service_fit_what_is_documented(spec: Any) -> None:
     assert errors(spec, tier, 200, success(Answer({"tier": "gold"}, as_of_ms=0), 1_753_444_800_000))
 
 
+@pytest.mark.promise("documents.openapi")
 def test_a_challenge_of_either_version_and_a_refused_payment_fit_the_documented_402(spec: Any) -> None:
     gate = Gate(
         "free", Quota(10, 10, 0, "lifetime"), None, None, ThisQuery("coin.risk", "0.005"), [Unlock("wait", "w")]

@@ -73,6 +73,7 @@ def test_empty_pieces_between_ampersands_are_nothing() -> None:
     assert decode(WALLETS, {}, b"&limit=3&") == Movements(limit=3)
 
 
+@pytest.mark.promise("parameters.exact", "errors.bad-request-parameter")
 def test_an_unknown_parameter_is_refused_by_name() -> None:
     error = refused(WALLETS, b"limit=3&token=verdict_sk_secret")
     assert error.details == {"parameter": "token"}
@@ -92,6 +93,7 @@ def test_a_path_parameter_cannot_be_given_in_the_query() -> None:
     assert refused(RISK, b"symbol=ETH", {"symbol": "BTC"}).details == {"parameter": "symbol"}
 
 
+@pytest.mark.promise("parameters.exact")
 def test_a_repeated_parameter_is_refused() -> None:
     error = refused(WALLETS, b"limit=3&limit=3")
     assert error.message == "limit is given more than once"
@@ -104,12 +106,14 @@ def test_an_empty_parameter_is_refused(query: bytes) -> None:
     assert error.message == "limit is empty: it takes a whole number from 1 to 200, in plain digits"
 
 
+@pytest.mark.promise("errors.required-by")
 def test_a_missing_parameter_names_what_requires_it() -> None:
     error = refused(offer(Named), b"name=DeFi")
     assert error.message == "prefix is required by GET /api/cli/wallets"
     assert error.details == {"parameter": "prefix"}
 
 
+@pytest.mark.promise("errors.required-by")
 def test_a_parameter_that_another_value_requires_says_so() -> None:
     error = refused(WALLETS, b"action=movements")
     assert error.message == "contract is required when action=movements"
@@ -117,6 +121,7 @@ def test_a_parameter_that_another_value_requires_says_so() -> None:
     assert decode(WALLETS, {}, b"action=movements&contract=0xa0b8") == Movements(action="movements", contract="0xa0b8")
 
 
+@pytest.mark.promise("parameters.enumerations", "errors.bad-request-parameter")
 @pytest.mark.parametrize("value", ["Movements", "MOVEMENTS", "movement", "watchlist,movements"])
 def test_an_enumeration_is_case_sensitive_and_lists_what_it_takes(value: str) -> None:
     error = refused(WALLETS, b"action=" + quote(value).encode())

@@ -74,6 +74,7 @@ async def test_a_request_without_a_payment_passes() -> None:
     assert behind.reached == 1
 
 
+@pytest.mark.promise("pay.no-quota", "pay.not-yet")
 @pytest.mark.parametrize("name", [b"payment-signature", b"x-payment"])
 @pytest.mark.parametrize("value", [b"", b"e30=", b"not base64", b"W10=", b"bnVsbA=="])
 async def test_a_payment_is_refused_before_the_quota_is_touched(name: bytes, value: bytes) -> None:
@@ -86,6 +87,7 @@ async def test_a_payment_is_refused_before_the_quota_is_touched(name: bytes, val
     assert behind.reached == 0
 
 
+@pytest.mark.promise("pay.two-headers")
 @pytest.mark.parametrize("second", [b"payment-signature", b"x-payment"])
 async def test_two_payments_are_a_bad_request(second: bytes) -> None:
     behind = Behind()
@@ -95,6 +97,7 @@ async def test_two_payments_are_a_bad_request(second: bytes) -> None:
     assert behind.reached == 0
 
 
+@pytest.mark.promise("quota.402")
 async def test_a_spent_quota_is_answered_402_with_both_versions_at_once() -> None:
     sent = await challenged()
     assert sent.messages[0]["status"] == 402
@@ -105,6 +108,7 @@ async def test_a_spent_quota_is_answered_402_with_both_versions_at_once() -> Non
     assert msgspec.json.decode(sent.body, type=ChallengeV1).accepts[0].resource == required.resource.url
 
 
+@pytest.mark.promise("challenge.body-v1", "challenge.body-v2")
 async def test_the_body_follows_what_the_client_says_it_reads() -> None:
     sent = await challenged((b"x-x402-max-version", b"2"))
     assert msgspec.json.decode(sent.body, type=ChallengeV2).x402_version == 2
@@ -119,6 +123,7 @@ async def test_head_gets_the_same_headers_and_no_body() -> None:
     assert head.body == b""
 
 
+@pytest.mark.promise("challenge.gate")
 async def test_the_gate_says_what_is_used_when_it_opens_and_what_opens_it_now() -> None:
     body = msgspec.json.decode((await challenged()).body, type=ChallengeV1)
     assert body.gate.tier == "free"

@@ -31,6 +31,7 @@ def challenger() -> Challenger:
     return Challenger("eip155:84532", PAYEE)
 
 
+@pytest.mark.promise("challenge.header")
 def test_the_header_is_v2_in_standard_base64(challenger: Challenger) -> None:
     header = challenger.challenge(RISK, SHUT, "spent", URL, 1).header
     assert msgspec.json.decode(b64decode(header, validate=True)) == {
@@ -55,6 +56,7 @@ def test_the_header_is_v2_in_standard_base64(challenger: Challenger) -> None:
     }
 
 
+@pytest.mark.promise("challenge.body-v1", "challenge.v1-names", "challenge.envelope")
 def test_the_body_is_v1_beside_the_envelope(challenger: Challenger) -> None:
     body = msgspec.json.decode(challenger.challenge(RISK, SHUT, "spent", URL, 1).body)
     assert list(body) == ["schemaVersion", "error", "x402Version", "accepts", "gate"]
@@ -77,12 +79,14 @@ def test_the_body_is_v1_beside_the_envelope(challenger: Challenger) -> None:
     ]
 
 
+@pytest.mark.promise("challenge.v1-names")
 def test_no_caip_2_network_and_no_null_schema_reaches_a_v1_body(challenger: Challenger) -> None:
     body = challenger.challenge(RISK, SHUT, "spent", URL, 1).body
     assert b"eip155" not in body
     assert b"outputSchema" not in body
 
 
+@pytest.mark.promise("challenge.body-v2")
 def test_the_body_is_v2_for_a_client_that_says_so(challenger: Challenger) -> None:
     challenge = challenger.challenge(RISK, SHUT, "spent", URL, 2)
     required = msgspec.json.decode(b64decode(challenge.header), type=PaymentRequired)
@@ -98,6 +102,7 @@ def test_the_body_is_v2_for_a_client_that_says_so(challenger: Challenger) -> Non
     ]
 
 
+@pytest.mark.promise("challenge.gate")
 def test_the_gate_travels_in_the_body(challenger: Challenger) -> None:
     body = challenger.challenge(RISK, SHUT, "spent", URL, 1).body
     assert msgspec.json.decode(body, type=ChallengeV1).gate == SHUT
@@ -118,6 +123,7 @@ def test_the_question_route_says_its_error_as_text(challenger: Challenger) -> No
     assert body["accepts"][0]["maxAmountRequired"] == "50000"
 
 
+@pytest.mark.promise("challenge.networks")
 @pytest.mark.parametrize(
     ("chain", "v1_name", "asset", "name"),
     [
@@ -135,6 +141,7 @@ def test_each_network_names_its_own_dollar(chain: ChainId, v1_name: str, asset: 
     assert NETWORKS[chain].chain_id == chain
 
 
+@pytest.mark.promise("challenge.header")
 def test_a_long_url_loses_its_query_so_that_the_header_stays_small(challenger: Challenger) -> None:
     longest = "https://a.example/" + "b" * (LONGEST_URL - 18)
     for url in (longest, "https://a.example/api?" + "q" * 7_000):

@@ -15,12 +15,14 @@ def fields(answer: object) -> list[str]:
     return list(msgspec.to_builtins(answer))
 
 
+@pytest.mark.promise("signin.nonce")
 async def test_a_nonce_and_when_it_expires(table: Table) -> None:
     nonce = await table.data(NewNonce, "auth.nonce")
     assert fields(nonce) == ["nonce", "expiresAt"]
     assert nonce.expires_at == iso(table.clock.now_ms() + 300_000)
 
 
+@pytest.mark.promise("signin.login", "signin.nonce-once")
 async def test_a_signed_message_is_exchanged_for_a_session(table: Table) -> None:
     nonce = await table.data(NewNonce, "auth.nonce")
     signed = login(wallet(), nonce.nonce, table.clock.now_ms())
@@ -33,6 +35,7 @@ async def test_a_signed_message_is_exchanged_for_a_session(table: Table) -> None
     assert caught.value.code == "AUTH_INVALID"
 
 
+@pytest.mark.promise("signin.logout", "sessions.revocable")
 async def test_logging_out_ends_the_session_at_once(table: Table) -> None:
     nonce = await table.data(NewNonce, "auth.nonce")
     session = await table.data(Session, "auth.login", body=login(wallet(), nonce.nonce, table.clock.now_ms()))
@@ -44,6 +47,7 @@ async def test_logging_out_ends_the_session_at_once(table: Table) -> None:
     assert caught.value.code == "AUTH_INVALID"
 
 
+@pytest.mark.promise("keys.create", "keys.list", "keys.shown-once")
 async def test_a_key_is_shown_once_and_listed_without_its_secret(table: Table) -> None:
     caller = await table.sign_in()
     created = await table.data(CreatedKey, "keys.create", caller, body=NewKey("laptop"))
@@ -56,6 +60,7 @@ async def test_a_key_is_shown_once_and_listed_without_its_secret(table: Table) -
     assert created.key.encode() not in msgspec.json.encode(listed)
 
 
+@pytest.mark.promise("keys.revoke", "revocation.immediate")
 async def test_a_revoked_key_is_refused_at_once(table: Table) -> None:
     caller = await table.sign_in()
     created = await table.data(CreatedKey, "keys.create", caller, body=NewKey("laptop"))
@@ -66,6 +71,7 @@ async def test_a_revoked_key_is_refused_at_once(table: Table) -> None:
         await table.access.doorkeeper.admit(created.key)
 
 
+@pytest.mark.promise("keys.rotate")
 async def test_a_rotated_key_works_until_its_grace_is_over(table: Table) -> None:
     caller = await table.sign_in()
     old = await table.data(CreatedKey, "keys.create", caller, body=NewKey("laptop"))

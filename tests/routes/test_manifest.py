@@ -28,6 +28,7 @@ def manifest(body: bytes) -> Manifest:
     return msgspec.convert(msgspec.json.decode(body)["data"], Manifest)
 
 
+@pytest.mark.promise("manifest.as-of")
 def test_the_manifest_is_an_envelope_as_old_as_the_service(body: bytes) -> None:
     decoded = msgspec.json.decode(body)
     assert list(decoded) == ["schemaVersion", "data", "meta"]
@@ -38,6 +39,7 @@ def test_the_manifest_is_an_envelope_as_old_as_the_service(body: bytes) -> None:
     }
 
 
+@pytest.mark.promise("manifest.shape")
 def test_the_fields_stand_in_the_contracts_order(body: bytes) -> None:
     data = msgspec.json.decode(body)["data"]
     route = data["routes"][0]
@@ -57,16 +59,19 @@ def test_settlement_is_none_as_long_as_payments_are_not_accepted(manifest: Manif
     assert manifest.settlement == "none"
 
 
+@pytest.mark.promise("tiers.three")
 def test_the_tiers_and_their_questions_a_day(manifest: Manifest) -> None:
     assert [(row.tier, row.per_day) for row in manifest.tiers] == [("free", 1), ("access", 50), ("pro", None)]
 
 
+@pytest.mark.promise("manifest.lists-priced", "documents.one-table")
 def test_every_counted_route_and_no_free_one_is_listed(manifest: Manifest) -> None:
     assert [row.id for row in manifest.routes] == [offer.id for offer in OFFERS if offer.counted]
     assert "coin.risk" in {row.id for row in manifest.routes}
     assert not {"manifest", "billing.tier", "keys.list"} & {row.id for row in manifest.routes}
 
 
+@pytest.mark.promise("manifest.lists-priced", "price.data-call")
 def test_a_route_has_its_price_in_both_units_and_its_refresh_interval(manifest: Manifest) -> None:
     row = next(row for row in manifest.routes if row.id == "coin.risk")
     assert (row.method, row.path) == ("GET", "/api/cli/coin/risk/{symbol}")

@@ -13,6 +13,7 @@ from tests.routes.conftest import PEPE, Table
 CALLER = Caller(1, "api_key", 1)
 
 
+@pytest.mark.promise("symbols.case", "symbols.venue", "risk.symbol-upper", "risk.fields")
 @pytest.mark.parametrize("symbol", ["kPEPE", "KPEPE", "kpepe"])
 async def test_a_symbol_is_answered_in_any_case_with_its_canonical_ticker(table: Table, symbol: str) -> None:
     answer = await table.call("coin.risk", CALLER, OfSymbol(symbol))
@@ -22,12 +23,14 @@ async def test_a_symbol_is_answered_in_any_case_with_its_canonical_ticker(table:
     assert list(body["data"]) == list(RiskContext.__struct_encode_fields__)
 
 
+@pytest.mark.promise("risk.live-inputs")
 async def test_as_of_is_the_older_of_price_and_funding(table: Table) -> None:
     answer = await table.call("coin.risk", CALLER, OfSymbol("KPEPE"))
     assert answer.as_of_ms == PEPE.price_ms
     assert msgspec.json.decode(success(answer, table.clock.now_ms()))["meta"]["data_age_seconds"] == 10
 
 
+@pytest.mark.promise("errors.candidates")
 async def test_an_unknown_symbol_is_404_with_candidates(table: Table) -> None:
     with pytest.raises(ServiceError) as caught:
         await table.call("coin.risk", CALLER, OfSymbol("PEPE"))

@@ -16,6 +16,7 @@ from tests.routes.conftest import Table
 EXTRA = Offer(id="later.route", path="/later", summary="Later", result=NoParameters)
 
 
+@pytest.mark.promise("documents.one-table")
 async def test_the_table_covers_the_offers_exactly_and_in_their_order(table: Table) -> None:
     assert list(table.bound) == [offer.id for offer in OFFERS]
 
@@ -48,6 +49,7 @@ async def test_the_tier_route_too(table: Table) -> None:
     assert "verdict login" in caught.value.message
 
 
+@pytest.mark.promise("tier.applied", "tier.fields", "envelope.tier-meta")
 async def test_the_tier_route_reports_what_the_gate_applies(table: Table) -> None:
     caller = Caller(
         7, "api_key", 3, tier="access", source="wallet", entitlement_ends_ms=1_753_444_800_000, wallet="0x" + "a" * 40

@@ -36,6 +36,7 @@ def test_ids_and_routes_are_unique() -> None:
     assert len({(offer.method, re.sub(r"{\w+}", "{}", offer.path)) for offer in OFFERS}) == len(OFFERS)
 
 
+@pytest.mark.promise("routes.under-api-cli", "routes.get")
 def test_data_routes_lie_under_api_cli_and_are_gets() -> None:
     for offer in OFFERS:
         if offer.counted and offer.id != "ask":
@@ -43,18 +44,21 @@ def test_data_routes_lie_under_api_cli_and_are_gets() -> None:
             assert offer.method == "GET"
 
 
+@pytest.mark.promise("price.data-call")
 def test_prices_are_half_a_cent_or_five_cents() -> None:
     assert (DATA_CALL, DEAR_CALL) == (5_000, 50_000)
     assert {offer.price for offer in OFFERS} <= {0, DATA_CALL, DEAR_CALL}
     assert next(offer for offer in OFFERS if offer.id == "coin.risk").price_usdc == "0.005"
 
 
+@pytest.mark.promise("manifest.free", "tier.free")
 def test_manifest_and_tier_are_free_and_uncounted() -> None:
     for offer in OFFERS:
         if offer.id in {"manifest", "billing.tier"}:
             assert (offer.price, offer.counted, offer.payable) == (0, False, False)
 
 
+@pytest.mark.promise("routes.token", "manifest.public")
 def test_the_manifest_alone_of_the_data_routes_is_public() -> None:
     public = {offer.id for offer in OFFERS if offer.gate == "public" and offer.path.startswith("/api/cli/")}
     assert public == {"manifest"}
@@ -66,6 +70,7 @@ def test_a_stream_is_counted_and_never_payable() -> None:
     assert not Offer(id="w", path="/w", summary="W", result=NoParameters, streaming=True, price=DATA_CALL).payable
 
 
+@pytest.mark.promise("risk.fields", "risk.more-fields")
 def test_the_fields_of_risk_stand_in_the_contracts_order() -> None:
     assert RiskContext.__struct_encode_fields__ == (
         "symbol",
@@ -107,3 +112,26 @@ def test_descriptions_are_unindented_and_tuples_become_lists() -> None:
     assert reference == {"$ref": "#/components/schemas/Described"}
     assert named["Described"]["description"] == "First.\n\nSecond."
     assert named["Described"]["properties"]["pair"]["prefixItems"] == [{"type": "integer"}, {"type": "string"}]
+
+
+NAMED = re.findall(
+    r"\S+",
+    """
+    /api/cli /api/cli/manifest /api/cli/billing/tier /api/cli/coin/risk/{} /api/cli/coin/historical/{}
+    /api/cli/walkforward /api/cli/transcripts /api/cli/signal/{} /api/cli/wallets /api/cli/category/sentiment/{}
+    /api/cli/category/info/{} /api/cli/regime /api/cli/rwa/symbol/{} /api/cli/rwa/assets /api/cli/market/health
+    /api/cli/market/crossing /api/cli/funding/alerts /api/cli/watch/{} /api/auth/nonce /api/auth/login
+    /api/auth/logout /api/keys /api/keys/rotate /api/receipts/{} /api/cli/coin/lookup /api/cli/coin/by-id/{}
+    /api/cli/coin/by-name/{} /api/cli/coin/by-contract/{} /api/cli/coin/sentiment/{} /api/cli/resolve
+    /api/cli/trends /api/cli/scan /api/cli/sentiment /api/cli/narratives /api/cli/category/list
+    /api/cli/category/coins/{} /api/cli/funding/momentum /api/cli/pairs /api/cli/futures /api/cli/holders
+    /api/cli/basket /api/cli/signal-quality /api/cli/market/prices /api/cli/market/baselines
+    /api/cli/market/global /api/cli/rwa/asset/{}
+    """,
+)
+
+
+@pytest.mark.promise("routes.names-kept", "routes.no-version")
+@pytest.mark.parametrize("offer", OFFERS, ids=lambda offer: offer.id)
+def test_a_path_is_one_that_the_specifications_name(offer: Offer) -> None:
+    assert re.sub(r"{\w+}", "{}", offer.path) in NAMED
