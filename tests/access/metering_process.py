@@ -1,0 +1,56 @@
+"""A process that meters, for tests that need several of them or have to kill one.
+
+`burst DATABASE TIMES`: open, say so, wait for a line, ask that often at once, print how many were granted.
+`serve DATABASE WAY`: ask without end (`charge`, or `reserve` and `commit`) with 16 tasks, and write the id of each call
+to standard output, eight bytes each, as an answer would be: only once it is counted.
+"""
+
+import asyncio
+import os
+import struct
+import sys
+from pathlib import Path
+
+from service.access.caller import Caller
+from service.access.meter import Meter, open_meter
+from service.clock import SystemClock
+from service.storage.database import open_database
+
+TASKS = 16
+
+
+async def burst(meter: Meter, times: str) -> None:
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    await asyncio.to_thread(sys.stdin.readline)
+    caller = Caller(1, "api_key", 1)
+    decisions = await asyncio.gather(*(meter.charge(caller, "coin.risk") for _ in range(int(times))))
+    sys.stdout.write(f"{sum(decision.event_id is not None for decision in decisions)}\n")
+
+
+async def serve(meter: Meter, way: str) -> None:
+    await asyncio.gather(*(answer(meter, way, task) for task in range(TASKS)))
+
+
+async def answer(meter: Meter, way: str, task: int) -> None:
+    caller = Caller(1 + task % 3, "api_key", 1, "pro")
+    while True:
+        if way == "charge":
+            decision = await meter.charge(caller, "coin.risk")
+        else:
+            decision = await meter.reserve(caller, "ask")
+        assert decision.event_id is not None
+        if way == "reserve":
+            await meter.commit(decision.event_id)
+        meter.delivered(decision.event_id)
+        os.write(1, struct.pack("<Q", decision.event_id))
+
+
+async def main(mode: str, database: str, argument: str) -> None:
+    clock = SystemClock()
+    async with open_database(Path(database), clock) as opened, open_meter(opened, clock) as meter:
+        await {"burst": burst, "serve": serve}[mode](meter, argument)
+
+
+if __name__ == "__main__":
+    asyncio.run(main(*sys.argv[1:]))
