@@ -3,23 +3,23 @@
 May import everything below; owns starlette, uvicorn and httptools (with wiring) and prometheus_client.
 
 The way of a request: `protocol` (bytes, limits of the wire) → `cycle` (ASGI) → `app` (route by dictionary, guard) →
-`limits` → `gates/auth` → `gates/rate` → `gates/parameters` (path, query, body) → `gates/pay` → `gates/meter` → `serve` →
-the route function. Parameters stand before the meter, so a malformed request never costs anything.
+`limits` → `gates/auth` → `gates/rate` → `gates/parameters` (path, query, body) → `gates/pay` → `gates/meter` → `serve`
+→ the route function. Parameters stand before the meter, so a malformed request never costs anything.
 
 Decided here beyond `contract.md`:
 
 - Gates are pure ASGI classes given per route; what is known of a request travels in `scope["verdict"]` (`Exchange`).
   A failure is a `ServiceError` raised anywhere; the front alone turns it into an answer.
-- One table: Starlette's routes. The front reads them into two dictionaries by the path as it was sent; Starlette's linear
-  matching behind thirty routes costs more than everything else here together.
-- A refusal of the connection (malformed, too much, too slow) is JSON, keeps the order of pipelined answers, and ends the
-  connection, lingering so that a peer still sending can read it. An idle connection is closed without a word.
+- One table: Starlette's routes. The front reads them into two dictionaries by the path as it was sent; Starlette's
+  linear matching behind thirty routes costs more than everything else here together.
+- A refusal of the connection (malformed, too much, too slow) is JSON, keeps the order of pipelined answers, and ends
+  the connection, lingering so that a peer still sending can read it. An idle connection is closed without a word.
 - HTTP/1.0 and 1.1 only; a Host header always; an absolute target must agree with it. `Upgrade` is ignored (RFC 9110
   §7.8), body and pipelined requests behind it included: Java's client offers h2c on every plain connection.
 - Head and body leave in one write. The journal of deliveries is marked right before that write.
 - A request whose token is not yet known counts against its network's request rate too: guessing keys is slow.
-- A network is an IPv4 address or an IPv6 /64. `X-Forwarded-For` is believed from trusted proxies only, and of it only the
-  hop nearest to us that is none of them.
+- A network is an IPv4 address or an IPv6 /64. `X-Forwarded-For` is believed from trusted proxies only, and of it only
+  the hop nearest to us that is none of them.
 - HEAD runs as GET, for nothing; where the quota is spent it is the same 402 that GET would get.
 - A session-only route answers an API key with 403 AUTH_REQUIRED: the caller is known, and needs to log in.
 - Two spellings of one JSON member are refused like a repeated parameter: two parsers would read different bodies.

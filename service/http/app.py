@@ -136,6 +136,8 @@ def _decode(segment: bytes) -> str:
     Raises:
         ServiceError: BAD_REQUEST for what is no UTF-8 text that can be printed, NOT_FOUND for an encoded slash or dots.
     """
+    if segment.isalnum():
+        return segment.decode("ascii")
     if _BAD_ESCAPE.search(segment):
         raise ServiceError("BAD_REQUEST", "the path holds a percent sign that two hexadecimal digits do not follow")
     try:

@@ -2,7 +2,8 @@
 
 import asyncio
 import logging
-from typing import Any, Final, Protocol
+from collections.abc import Callable
+from typing import Final, Protocol
 
 from starlette.types import ASGIApp, Message, Scope
 from uvicorn.protocols.http.flow_control import FlowControl
@@ -16,11 +17,13 @@ _WITHOUT_BODY: Final = frozenset({204, 304})
 class Connection(Protocol):
     """What a cycle needs of the connection it belongs to."""
 
-    transport: asyncio.Transport
     flow: FlowControl
     loop: asyncio.AbstractEventLoop
 
-    def standing_fields(self) -> bytes:
+    def write(self, data: bytes) -> None:
+        """Send bytes, or queue them."""
+
+    def common_lines(self) -> bytes:
         """Header lines that every answer carries."""
 
     def answered(self, cycle: "Cycle") -> None:
@@ -31,7 +34,7 @@ class Connection(Protocol):
 
 
 class Cycle:
-    """Reads one request's body and writes its answer, head and first chunk in one piece.
+    """Reads one request's body and writes its answer, head and first piece of body in one write.
 
     Args:
         connection: The connection.
@@ -40,44 +43,29 @@ class Cycle:
         expects_continue: Whether the peer waits for `100 Continue` before it sends the body.
     """
 
-    __slots__ = (
-        "_bodiless",
-        "_body",
-        "_chunked",
-        "_connection",
-        "_expects_continue",
-        "_head",
-        "_more_body",
-        "_news",
-        "_owed",
-        "_waiter",
-        "body_bytes",
-        "complete",
-        "disconnected",
-        "keep_alive",
-        "scope",
-        "started",
-    )
+    started = False
+    complete = False
+    disconnected = False
+    _body: bytearray | None = None
+    _more_body = True
+    _news = False
+    _waiter: asyncio.Future[None] | None = None
+    _head = b""
+    _bodiless = False
+    _chunked = False
+    _owed: int | None = None
+    _delivered: Callable[[], None] | None = None
 
     def __init__(self, connection: Connection, scope: Scope, *, keep_alive: bool, expects_continue: bool) -> None:
         self._connection = connection
-        self.scope = scope
+        self._scope = scope
         self.keep_alive = keep_alive
         self._expects_continue = expects_continue
-        self.started = self.complete = self.disconnected = False
-        self._body = bytearray()
-        self.body_bytes = 0
-        self._more_body = True
-        self._news = False
-        self._waiter: asyncio.Future[None] | None = None
-        self._head = b""
-        self._chunked = self._bodiless = False
-        self._owed: int | None = None
 
     async def run(self, app: ASGIApp) -> None:
         """Let the application answer; break the connection if it does not finish what it began."""
         try:
-            await app(self.scope, self.receive, self.send)
+            await app(self._scope, self.receive, self.send)
         except Exception:
             log.exception("a request failed outside the application's own guard")
         finally:
@@ -85,10 +73,10 @@ class Cycle:
                 self._connection.drop()
 
     def feed(self, body: bytes) -> None:
-        """Take a piece of the request's body."""
-        self.body_bytes += len(body)
-        if not self.complete:
-            self._body += body
+        """Take a piece of the request's body; nobody reads it once the answer is complete."""
+        if self._body is None:
+            self._body = bytearray()
+        self._body += body
         self._tell()
 
     def finish(self) -> None:
@@ -105,21 +93,20 @@ class Cycle:
         """Wait for more of the body, or for the end of the exchange."""
         if self._expects_continue and not self.disconnected:
             self._expects_continue = False
-            self._connection.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            self._connection.write(b"HTTP/1.1 100 Continue\r\n\r\n")
         while not (self._news or self.disconnected or self.complete):
             self._waiter = self._connection.loop.create_future()
             await self._waiter
         if self.disconnected or self.complete:
             return {"type": "http.disconnect"}
         self._news = False
-        body = bytes(self._body)
-        self._body.clear()
-        return {"type": "http.request", "body": body, "more_body": self._more_body}
+        body, self._body = self._body or b"", None
+        return {"type": "http.request", "body": bytes(body), "more_body": self._more_body}
 
     async def send(self, message: Message) -> None:
         """Write the head (held until the first piece of body) or a piece of the body.
 
-        `delivered`, a callable in the last body message, is called right before the last byte is handed over.
+        `delivered`, a callable in the head's message, is called right before the first bytes are handed over.
 
         Raises:
             RuntimeError: If the application breaks the order or the length it promised, or smuggles a line break.
@@ -142,45 +129,38 @@ class Cycle:
         if block.count(b"\n") != len(fields) or block.count(b"\r") != len(fields) or b"\0" in block:
             raise RuntimeError("a header holds a line break or a NUL")
         named = dict(fields)
-        self._bodiless = status in _WITHOUT_BODY or self.scope["method"] == "HEAD"
-        if b"content-length" in named:
+        if status in _WITHOUT_BODY or self._scope["method"] == "HEAD":
+            self._bodiless = True
+        elif b"content-length" in named:
             self._owed = int(named[b"content-length"])
-        elif not self._bodiless:
-            self._chunked = self.scope["http_version"] == "1.1"
-            self.keep_alive = self.keep_alive and self._chunked
-        self._head = b"".join(
-            (
-                STATUS_LINE[status],
-                self._connection.standing_fields(),
-                block,
-                b"transfer-encoding: chunked\r\n" if self._chunked else b"",
-                self._last_lines(named),
-            )
-        )
+        elif self._scope["http_version"] == "1.1":
+            self._chunked = True
+            block += b"transfer-encoding: chunked\r\n"
+        else:
+            self.keep_alive = False
+        if named.get(b"connection", b"").lower() == b"close":
+            self.keep_alive = False
+        elif not self.keep_alive:
+            block += b"connection: close\r\n"
+        self._head = b"%b%b%b\r\n" % (STATUS_LINE[status], self._connection.common_lines(), block)
+        self._delivered = message.get("delivered")
         self.started = True
-
-    def _last_lines(self, named: dict[bytes, bytes]) -> bytes:
-        if b"connection" in named:
-            self.keep_alive = self.keep_alive and named[b"connection"].lower() != b"close"
-            return b"\r\n"
-        return b"\r\n" if self.keep_alive else b"connection: close\r\n\r\n"
 
     def _write(self, message: Message) -> None:
         if not self.started or self.complete:
             raise RuntimeError("a body outside of an answer")
-        body: bytes = message.get("body", b"")
         last = not message.get("more_body", False)
-        data = self._head + self._framed(body, last=last)
+        data = self._head + self._framed(message.get("body", b""), last=last)
         self._head = b""
-        if last:
-            self.complete = True
-            delivered: Any = message.get("delivered")
-            if delivered is not None:
-                delivered()
+        self.complete = last
         if data:
-            self._connection.transport.write(data)
+            if self._delivered is not None:
+                self._delivered()
+                self._delivered = None
+            self._connection.write(data)
         if last:
-            self._tell()
+            if self._waiter is not None:
+                self._tell()
             self._connection.answered(self)
 
     def _framed(self, body: bytes, *, last: bool) -> bytes:

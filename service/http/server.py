@@ -17,11 +17,8 @@ def configure(app: App, settings: Settings) -> uvicorn.Config:
     Args:
         app: The application.
         settings: TLS and how long a stop waits for open answers.
-
-    Raises:
-        SettingsError: If the certificate or its key cannot be used.
     """
-    config = uvicorn.Config(
+    return uvicorn.Config(
         app,
         http=VerdictProtocol,
         ws="none",
@@ -36,13 +33,23 @@ def configure(app: App, settings: Settings) -> uvicorn.Config:
         ssl_certfile=settings.tls_cert,
         ssl_keyfile=settings.tls_key,
     )
+
+
+def check_tls(settings: Settings) -> None:
+    """Look at certificate and key before anything is started with them.
+
+    Raises:
+        SettingsError: If they cannot be used.
+    """
+    if settings.tls_cert is None or settings.tls_key is None:
+        return
     try:
-        config.load()
-    except (OSError, ssl.SSLError) as error:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(settings.tls_cert, settings.tls_key)
+    except OSError as error:
         raise SettingsError(
-            f"VERDICT_TLS_CERT and VERDICT_TLS_KEY take the paths of a PEM certificate and its key ({error.strerror})"
+            "VERDICT_TLS_CERT and VERDICT_TLS_KEY take the paths of a PEM certificate and of its own key "
+            f"({error.strerror or error})"
         ) from error
-    return config
 
 
 def server(app: App, settings: Settings) -> uvicorn.Server:

@@ -28,6 +28,9 @@ Due = Callable[[Scope, Receive, Send, Standing], Awaitable[None]]
 class Metered:
     """Counts the calls of one route.
 
+    The connection tells the meter right before an answer leaves (`delivered` in the message of its head), so that a
+    process killed between count and answer can give the question back.
+
     Args:
         app: What stands behind the gate.
         offer: The route.
@@ -62,22 +65,19 @@ class Metered:
             await self._app(scope, receive, send)
 
     async def _charge(self, exchange: Exchange, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
-        event_id: int | None = None
         spent: Standing | None = None
 
         async def charging(message: Message) -> None:
-            nonlocal event_id, spent
+            nonlocal spent
             if spent is not None:
                 return
             if _is_counted(message, exchange):
                 decision = await self._meter.charge(caller, self._offer_id)
                 self._show(exchange, decision.standing)
-                event_id = decision.event_id
-                if event_id is None:
+                if decision.event_id is None:
                     spent = decision.standing
                     return
-            elif event_id is not None:
-                self._mark(message, event_id)
+                message["delivered"] = partial(self._meter.delivered, decision.event_id)
             await send(message)
 
         await self._app(scope, receive, charging)
@@ -98,8 +98,7 @@ class Metered:
             if _is_counted(message, exchange):
                 await self._meter.commit(event_id)
                 committed = True
-            elif committed:
-                self._mark(message, event_id)
+                message["delivered"] = partial(self._meter.delivered, event_id)
             await send(message)
 
         try:
@@ -107,11 +106,6 @@ class Metered:
         finally:
             if not committed:
                 await self._meter.release(event_id)
-
-    def _mark(self, message: Message, event_id: int) -> None:
-        """Have the meter told when the answer leaves, at the last moment: a kill in between is then told apart."""
-        if not message.get("more_body", False):
-            message["delivered"] = partial(self._meter.delivered, event_id)
 
     def _show(self, exchange: Exchange, standing: Standing) -> None:
         exchange.fields += quota.fields(standing, self._clock.now_ms())

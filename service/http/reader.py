@@ -1,0 +1,266 @@
+"""The reading half of a connection: the parser's callbacks, the limits of a request, the ASGI scope of its head.
+
+The parser (llhttp) refuses most malformed messages by itself. What it lets through is refused here: transfer encodings
+other than one `chunked`, HTTP versions other than 1.0 and 1.1, fragments, trailers among headers, what never ends.
+"""
+
+import re
+from typing import Any, Final, Protocol
+from urllib.parse import unquote
+
+import httptools
+import msgspec
+from starlette.types import Scope
+
+from service.errors import ServiceError
+from service.http import errors
+
+NOTHING: Final = 0
+HEAD: Final = 1
+BODY: Final = 2
+
+_ASGI: Final = {"version": "3.0", "spec_version": "2.3"}
+_ABSOLUTE: Final = re.compile(rb"https?://([^/?#@]+)(/[^?#]*)?(\?[^#]*)?\Z", re.IGNORECASE)
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """How long and how much a peer may take: seconds, bytes, counts.
+
+    `idle_s` runs on a connection without a request, `head_s` and `body_s` from the first byte of each, `stall_s` while
+    a reader takes nothing, `linger_s` while a refused peer may still read why. `raw_head_bytes` and `raw_body_bytes`
+    bound what may arrive before the parser says anything of it (a header or chunk extension without an end).
+    """
+
+    idle_s: float = 10.0
+    head_s: float = 10.0
+    body_s: float = 15.0
+    stall_s: float = 30.0
+    linger_s: float = 2.0
+    target_bytes: int = 8 * 1024
+    header_bytes: int = 16 * 1024
+    headers: int = 100
+    body_bytes: int = 64 * 1024
+    raw_head_bytes: int = 24 * 1024
+    raw_body_bytes: int = 512 * 1024
+    pipelined: int = 100
+
+
+class Sink(Protocol):
+    """Who is told what was read."""
+
+    def request_begun(self, scope: Scope, *, keep_alive: bool, expects_continue: bool) -> None:
+        """A head is complete."""
+
+    def body_read(self, body: bytes) -> None:
+        """A piece of body, already counted."""
+
+    def request_read(self) -> None:
+        """The request is complete."""
+
+
+class Reader:
+    """Parses what a connection receives. The callbacks are named as httptools wants them.
+
+    Args:
+        limits: What a peer may send.
+        sink: Told of requests.
+        peer: The part of the scope that is the connection's: `server`, `client`, `scheme`.
+
+    Attributes:
+        phase: What is being read: `NOTHING`, `HEAD` or `BODY`.
+        turns: Changes of phase so far; tells one head from the next.
+    """
+
+    def __init__(self, limits: Limits, sink: Sink, peer: dict[str, Any]) -> None:
+        self._limits = limits
+        self._sink = sink
+        self._base = {"type": "http", "asgi": _ASGI, "root_path": "", **peer}
+        self._parser = _parser(self)
+        self.turns = 0
+        self._upgrading = self._resuming = False
+        self.on_message_begin()
+        self.phase = NOTHING
+
+    def feed(self, data: bytes) -> None:
+        """Parse what arrived.
+
+        Raises:
+            ServiceError: If it is malformed or too much; the connection is of no further use.
+        """
+        turns = self.turns
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserUpgrade as upgrade:
+            self._ignore_upgrade()
+            self.feed(data[upgrade.args[0] :])
+        except httptools.HttpParserError as error:
+            raise _reason(error) from None
+        if turns == self.turns and self.phase != NOTHING:
+            self._bound(len(data))
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        self._turn(HEAD)
+        self._target = b""
+        self._fields: list[tuple[bytes, bytes]] = []
+        self._field_bytes = 0
+        self._length = 0
+        self._body_bytes = 0
+        self._chunked = self._expects_continue = False
+
+    def on_url(self, piece: bytes) -> None:
+        """Take a piece of the target.
+
+        Raises:
+            ServiceError: URI_TOO_LONG.
+        """
+        self._target += piece
+        if len(self._target) > self._limits.target_bytes:
+            raise ServiceError("URI_TOO_LONG", f"a request target has at most {self._limits.target_bytes} bytes")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header, or a trailer, which counts and is not kept.
+
+        Raises:
+            ServiceError: HEADERS_TOO_LARGE; BAD_REQUEST or PAYLOAD_TOO_LARGE for what the header says.
+        """
+        name = name.lower()
+        fields = self._fields
+        fields.append((name, value))
+        self._field_bytes += len(name) + len(value) + 4
+        if self._field_bytes > self._limits.header_bytes or len(fields) > self._limits.headers:
+            raise ServiceError(
+                "HEADERS_TOO_LARGE",
+                f"headers take at most {self._limits.header_bytes} bytes and {self._limits.headers} lines",
+            )
+        if name in _FRAMING:
+            _FRAMING[name](self, value)
+
+    def on_headers_complete(self) -> None:
+        """Hand the request on.
+
+        Raises:
+            ServiceError: METHOD_NOT_ALLOWED for CONNECT; BAD_REQUEST for a version, a target or a framing that is not
+                to be trusted.
+        """
+        if self._resuming:
+            self._turn(BODY)
+            return
+        parser = self._parser
+        version = parser.get_http_version()
+        method = parser.get_method().decode("ascii")
+        self._upgrading = parser.should_upgrade()
+        if method == "CONNECT":
+            raise ServiceError("METHOD_NOT_ALLOWED", "this service is not a proxy", headers={"Allow": errors.METHODS})
+        modern = version == "1.1"
+        if not modern and (version != "1.0" or self._chunked):
+            raise ServiceError("BAD_REQUEST", "this service speaks HTTP/1.1, and HTTP/1.0 without transfer encodings")
+        target = self._target if self._target[:1] == b"/" else self._origin_form(method)
+        raw_path, _, query = target.partition(b"?")
+        path = raw_path.decode("ascii")
+        scope = {
+            **self._base,
+            "http_version": version,
+            "method": method,
+            "path": unquote(path) if "%" in path else path,
+            "raw_path": raw_path,
+            "query_string": query,
+            "headers": self._fields,
+        }
+        # Trailers come later and must not join the headers.
+        self._fields = []
+        self._sink.request_begun(
+            scope,
+            keep_alive=modern and parser.should_keep_alive(),
+            expects_continue=modern and self._expects_continue,
+        )
+        self._turn(BODY)
+
+    def on_body(self, body: bytes) -> None:
+        """Hand a piece of the body on.
+
+        Raises:
+            ServiceError: PAYLOAD_TOO_LARGE.
+        """
+        self._body_bytes += len(body)
+        if self._body_bytes > self._limits.body_bytes:
+            raise self._too_large()
+        self._sink.body_read(body)
+
+    def on_message_complete(self) -> None:
+        """The request is complete, unless the parser stops here only for an upgrade."""
+        if not self._upgrading:
+            self.phase = NOTHING
+            self._sink.request_read()
+
+    def _turn(self, phase: int) -> None:
+        self.phase = phase
+        self.turns += 1
+        self._raw_bytes = 0
+
+    def _origin_form(self, method: str) -> bytes:
+        """Turn an absolute target into path and query; it must agree with Host (RFC 9112 §3.2.2)."""
+        if self._target == b"*" and method == "OPTIONS":
+            return self._target
+        absolute = _ABSOLUTE.match(self._target)
+        if absolute is None:
+            raise ServiceError("BAD_REQUEST", "the request target is neither a path nor an http URL")
+        authority, path, query = absolute.groups()
+        if [value.lower() for name, value in self._fields if name == b"host"] != [authority.lower()]:
+            raise ServiceError("BAD_REQUEST", "the request target and the Host header name different hosts")
+        return (path or b"/") + (query or b"")
+
+    def _take_length(self, value: bytes) -> None:
+        self._length = int(value)
+        if self._length > self._limits.body_bytes:
+            raise self._too_large()
+
+    def _take_encoding(self, value: bytes) -> None:
+        if self._chunked or value.strip().lower() != b"chunked":
+            raise ServiceError("BAD_REQUEST", "the one transfer encoding that is understood is chunked, once")
+        self._chunked = True
+
+    def _take_expectation(self, value: bytes) -> None:
+        if value.lower() != b"100-continue":
+            raise ServiceError("BAD_REQUEST", "the one expectation that can be met is 100-continue")
+        self._expects_continue = True
+
+    def _too_large(self) -> ServiceError:
+        return ServiceError("PAYLOAD_TOO_LARGE", f"a request body has at most {self._limits.body_bytes} bytes")
+
+    def _bound(self, arrived: int) -> None:
+        self._raw_bytes += arrived
+        if self.phase == HEAD and self._raw_bytes > self._limits.raw_head_bytes:
+            raise ServiceError("HEADERS_TOO_LARGE", "the request's head does not end")
+        if self._raw_bytes > self._limits.raw_body_bytes:
+            raise ServiceError("PAYLOAD_TOO_LARGE", "the request's body does not end")
+
+    def _ignore_upgrade(self) -> None:
+        """Go on in HTTP/1.1 (RFC 9110 §7.8); the parser cannot, so a new one is shown the framing of what follows."""
+        framing = b"transfer-encoding: chunked" if self._chunked else b"content-length: %d" % self._length
+        self._upgrading = False
+        self._resuming = True
+        self._parser = _parser(self)
+        self._parser.feed_data(b"POST / HTTP/1.1\r\n%b\r\n\r\n" % framing)
+        self._resuming = False
+
+
+_FRAMING: Final = {
+    b"content-length": Reader._take_length,  # noqa: SLF001
+    b"transfer-encoding": Reader._take_encoding,  # noqa: SLF001
+    b"expect": Reader._take_expectation,  # noqa: SLF001
+}
+
+
+def _parser(reader: Reader) -> Any:
+    parser = httptools.HttpRequestParser(reader)
+    # What follows a request that closes the connection is ignored: the answer must still go out.
+    parser.set_dangerous_leniencies(lenient_data_after_close=True)
+    return parser
+
+
+def _reason(error: Exception) -> ServiceError:
+    """What a failure inside the parser means: our own refusal from a callback, or the parser's complaint."""
+    if isinstance(error.__context__, ServiceError):
+        return error.__context__
+    return ServiceError("BAD_REQUEST", f"malformed HTTP request: {error}")
