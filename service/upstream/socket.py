@@ -118,13 +118,12 @@ class UpstreamSocket:
 
     async def _ping(self, socket: aiohttp.ClientWebSocketResponse) -> None:
         before = 0
-        while True:
-            await self._clock.sleep(PING_S)
-            if self._frames == before:
-                await socket.close()
-                return
+        await self._clock.sleep(PING_S)
+        while self._frames != before:
             before = self._frames
             await socket.send_str(_PING)
+            await self._clock.sleep(PING_S)
+        await socket.close()
 
     def _take(self, message: aiohttp.WSMessage, hear: Callable[[Frame], None]) -> None:
         """Hand on one frame; the first may be a greeting in plain text, which is nobody's fault."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Final, Literal
 
 import msgspec
@@ -21,34 +22,34 @@ _GREETING: Final = "Websocket connection established."
 _PONG: Final = '{"channel":"pong"}'
 
 
-class Subscription(msgspec.Struct, frozen=True, tag_field="type"):
-    """What a socket wants to hear, told apart by `type`."""
-
-
-class AllMids(Subscription, frozen=True, tag="allMids"):
+class AllMids(msgspec.Struct, frozen=True, tag_field="type", tag="allMids"):
     """Mid prices of every coin."""
 
 
-class AllDexsAssetCtxs(Subscription, frozen=True, tag="allDexsAssetCtxs"):
+class AllDexsAssetCtxs(msgspec.Struct, frozen=True, tag_field="type", tag="allDexsAssetCtxs"):
     """Contexts of every coin of every dex."""
 
 
-class ActiveAssetCtx(Subscription, frozen=True, tag="activeAssetCtx"):
+class ActiveAssetCtx(msgspec.Struct, frozen=True, tag_field="type", tag="activeAssetCtx"):
     """The context of one coin."""
 
     coin: str
 
 
-class CandleFeed(Subscription, frozen=True, tag="candle"):
+class CandleFeed(msgspec.Struct, frozen=True, tag_field="type", tag="candle"):
     """The open bar of one coin."""
 
     coin: str
     interval: Interval
 
 
+Subscription = AllMids | AllDexsAssetCtxs | ActiveAssetCtx | CandleFeed
+"""What a socket wants to hear, told apart by `type`."""
+
+
 class _Message(msgspec.Struct, frozen=True):
     method: Literal["subscribe", "unsubscribe", "ping"]
-    subscription: AllMids | AllDexsAssetCtxs | ActiveAssetCtx | CandleFeed | None = None
+    subscription: Subscription | None = None
 
 
 _messages: Final = msgspec.json.Decoder(_Message)
@@ -140,10 +141,11 @@ class Feed:
         elif isinstance(wanted, ActiveAssetCtx):
             asset = next(asset for asset in tape.universe if asset.name == wanted.coin)
             yield "activeAssetCtx", {"coin": wanted.coin, "ctx": tape.context(asset, at_ms)}
-        elif isinstance(wanted, CandleFeed):
+        else:
             for bar in tape.candles(wanted.coin, wanted.interval, at_ms, at_ms, at_ms):
                 yield "candle", shifted(bar, shift_ms)
 
     async def _send(self, channel: str, data: object) -> None:
-        if not self._socket.closed:
+        # A client may be gone at any moment; that is its business, and reading from it ends the conversation.
+        with suppress(ConnectionResetError):
             await self._socket.send_str(msgspec.json.encode({"channel": channel, "data": data}).decode())
