@@ -79,7 +79,7 @@ class Ledger:
         alive = runs_alive(self._folder) - {journal.run_id for journal in dead}
         orphans = connection.execute("SELECT id, run_id FROM usage_events WHERE state = 0").fetchall()
         self.refund(connection, [event_id for event_id, run_id in orphans if run_id not in alive])
-        for journal in dead:
+        for journal in (journal for journal in dead if journal.telling):
             committed = connection.execute(
                 "SELECT id FROM usage_events WHERE id > ? AND run_id = ? AND state = 1",
                 (journal.floor(), journal.run_id),

@@ -21,6 +21,7 @@ SLOTS: Final = 1 << 16
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 _HEADER: Final = 4_096
 _SINCE_WORD: Final = 8
+_SIZE: Final = _HEADER + 8 * SLOTS
 _SUFFIX: Final = ".marks"
 
 
@@ -51,13 +52,13 @@ class Journal:
 
     def __init__(self, path: Path, since: int, boot: bytes) -> None:
         self._path = path
-        unlocked = path.with_suffix(f".{os.getpid()}")  # gets its name once it is locked, so that it never looks dead
+        # It gets its name once it is locked, so that it never looks dead.
+        unlocked = path.with_suffix(f".{os.getpid()}")
         self._descriptor = os.open(unlocked, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.pwrite(
-            self._descriptor, bytes(_HEADER + 8 * SLOTS), 0
-        )  # all of it now: a full disk must not be a SIGBUS later
-        self._map = mmap.mmap(self._descriptor, _HEADER + 8 * SLOTS)
+        # All of it is written now: in a hole, a disk that fills up later would be a SIGBUS.
+        os.pwrite(self._descriptor, bytes(_SIZE), 0)
+        self._map = mmap.mmap(self._descriptor, _SIZE)
         self._map[: len(boot)] = boot
         words = memoryview(self._map).cast("Q")
         words[_SINCE_WORD] = since
@@ -85,13 +86,20 @@ class Journal:
 class DeadJournal:
     """What a process left behind that did not end in order.
 
+    Args:
+        run_id: Its run.
+        content: Its journal.
+        boot: This boot's id; empty where the machine does not say.
+
     Attributes:
         run_id: Its run.
+        telling: Whether it tells which answers have left: it is whole, and of this boot of the machine.
     """
 
-    def __init__(self, run_id: int, content: bytes) -> None:
+    def __init__(self, run_id: int, content: bytes, boot: bytes) -> None:
         self.run_id = run_id
-        words = memoryview(content).cast("Q")
+        self.telling = bool(boot) and content.startswith(boot) and len(content) == _SIZE
+        words = memoryview(content if self.telling else bytes(_SIZE)).cast("Q")
         self._marks = words[_HEADER // 8 :]
         self._since = words[_SINCE_WORD]
 
@@ -110,19 +118,14 @@ def dead_journals(folder: Path, boot: bytes) -> Iterator[list[DeadJournal]]:
 
     Args:
         folder: Where the journals are.
-        boot: This boot's id. Journals of another boot are dropped unread; where it is empty, all are.
+        boot: This boot's id.
 
     Yields:
         The journals; no other process is given them meanwhile. When the block ends without an exception they are gone.
     """
     with ExitStack() as held:
         paths = [path for path in _journals(folder) if _lock(path, held)]
-        contents = [(int(path.stem), path.read_bytes()) for path in paths]
-        yield [
-            DeadJournal(run_id, content)
-            for run_id, content in contents
-            if boot and content.startswith(boot) and len(content) == _HEADER + 8 * SLOTS
-        ]
+        yield [DeadJournal(int(path.stem), path.read_bytes(), boot) for path in paths]
         for path in paths:
             path.unlink(missing_ok=True)
 
