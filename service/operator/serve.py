@@ -15,6 +15,7 @@ import uvloop
 
 from service import logs
 from service.clock import SystemClock
+from service.http.server import check_tls
 from service.operator.folder import Folder, refusing, run_in_folder
 from service.operator.listener import listen, url_of
 from service.operator.refusal import DONE, FAILED, MISUSED, RefusalError
@@ -35,6 +36,7 @@ def serve(arguments: Namespace, environment: Mapping[str, str]) -> int:
     with refusing():
         settings = Settings.from_environ(environment)
         logs.configure(settings.log_level)
+        check_tls(settings)
         _make_folder(settings.data_dir)
         listener = listen(settings.host, settings.port)
         metrics = _listen_for_metrics(settings, 0)
@@ -42,9 +44,9 @@ def serve(arguments: Namespace, environment: Mapping[str, str]) -> int:
         if metrics is not None:
             metrics.close()  # It could be bound; the workers bind theirs.
         return _supervise(listener, arguments.workers)
-    ready = _welcome(settings, listener, environment) if arguments.first_key else _say_nothing
     with refusing():
-        _serve(settings, listener, metrics, ready)
+        told = {"ready": _welcome(settings, listener, environment)} if arguments.first_key else {}
+        _serve(settings, listener, metrics, told)
     return DONE
 
 
@@ -56,7 +58,7 @@ def _work(number: int, descriptor: int, environment: Mapping[str, str]) -> int:
             logs.configure(settings.log_level)
             listener = socket.socket(fileno=descriptor)
             metrics = _listen_for_metrics(settings, number)
-            _serve(settings, listener, metrics, _say_nothing, parent=_STDIN)
+            _serve(settings, listener, metrics, {"listening": _tell_parent}, parent=_STDIN)
     except RefusalError as refusal:
         raise RefusalError(str(refusal), STAND_DOWN) from refusal
     return DONE
@@ -66,14 +68,14 @@ def _serve(
     settings: Settings,
     listener: socket.socket,
     metrics: socket.socket | None,
-    ready: Callable[[], None],
+    told: Mapping[str, Callable[[], None]],
     *,
     parent: int | None = None,
 ) -> None:
     from service.wiring.process import Process  # noqa: PLC0415 - a parent of workers serves nothing
 
     bound = msgspec.structs.replace(settings, port=listener.getsockname()[1])
-    process = Process(bound, choose_clock(settings), listener, metrics, ready)
+    process = Process(bound, choose_clock(settings), listener, metrics, **told)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(process.run(parent=parent))
 
@@ -139,5 +141,6 @@ async def _renew_first_key(folder: Folder) -> tuple[str, int]:
     return issued.key, issued.user_id
 
 
-def _say_nothing() -> None:
-    """Nobody waits for this service to be ready."""
+def _tell_parent() -> None:
+    sys.stdout.write("listening\n")
+    sys.stdout.flush()

@@ -26,6 +26,10 @@ _COLLECT_AFTER: Final = (50_000, 20, 100)
 _log: Final = logging.getLogger("verdict.wiring")
 
 
+def _nothing() -> None:
+    """Nobody is waiting."""
+
+
 class Process:
     """Serves until it is told to stop.
 
@@ -34,16 +38,25 @@ class Process:
         clock: Time.
         listener: Where callers come in.
         metrics: Where `/metrics` is asked for, if anywhere.
-        ready: Called once the service can answer.
+        listening: Called once callers are let in.
+        ready: Called once the service can answer them.
     """
 
     def __init__(
-        self, settings: Settings, clock: Clock, listener: socket, metrics: socket | None, ready: Callable[[], None]
+        self,
+        settings: Settings,
+        clock: Clock,
+        listener: socket,
+        metrics: socket | None,
+        *,
+        listening: Callable[[], None] = _nothing,
+        ready: Callable[[], None] = _nothing,
     ) -> None:
         self._settings = settings
         self._clock = clock
         self._listener = listener
         self._metrics = metrics
+        self._listening = listening
         self._ready = ready
         self._server: Server | None = None
         self._serving: asyncio.Task[None] | None = None
@@ -102,6 +115,7 @@ class Process:
     def _announce(self) -> None:
         host, port = self._listener.getsockname()[:2]
         _log.info("listening", extra={"host": host, "port": port, "process_id": os.getpid()})
+        self._listening()
 
     async def _settle(self, service: Service) -> None:
         while not service.health.ready:
@@ -111,7 +125,3 @@ class Process:
         gc.set_threshold(*_COLLECT_AFTER)
         _log.info("ready", extra={"process_id": os.getpid(), "python": sys.version.split()[0]})
         self._ready()
-
-
-def _nothing() -> None:
-    """The server of metrics announces itself to nobody."""

@@ -17,6 +17,7 @@ OBEDIENT = """
 import os, signal, sys
 signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
 open(sys.argv[1] + "/" + str(os.getpid()), "w").write(" ".join(sys.argv[2:]))
+print("listening", flush=True)
 sys.stdin.read()
 """
 """Stops on SIGTERM, or when its parent is gone; says in a file that it runs, and how it was called."""
@@ -99,14 +100,22 @@ async def test_a_worker_that_does_not_stop_in_time_is_killed(tmp_path: Path, lis
     assert not alive(stubborn)
 
 
-async def test_a_worker_that_refuses_to_start_is_not_tried_again_and_stops_the_others(
+async def test_a_worker_that_refuses_to_start_is_not_tried_again_and_no_other_is_started(
     tmp_path: Path, listener: socket.socket
 ) -> None:
-    script = OBEDIENT.replace("sys.stdin.read()", f"sys.argv[-1] == '0' or sys.stdin.read(); sys.exit({STAND_DOWN})")
+    script = OBEDIENT.replace('print("listening", flush=True)', f"sys.exit({STAND_DOWN})")
     supervisor = Supervisor([sys.executable, "-c", script, str(tmp_path)], listener, Hasty())
     async with asyncio.timeout(30):
         assert not await supervisor.run(2)
-    assert len(starts(tmp_path)) <= 2
+    assert len(starts(tmp_path)) == 1
+
+
+async def test_a_worker_that_refuses_later_stops_the_others(tmp_path: Path, listener: socket.socket) -> None:
+    script = OBEDIENT.replace("sys.stdin.read()", f"sys.argv[-1] == '0' and sys.stdin.read(); sys.exit({STAND_DOWN})")
+    supervisor = Supervisor([sys.executable, "-c", script, str(tmp_path)], listener, Hasty())
+    async with asyncio.timeout(30):
+        assert not await supervisor.run(2)
+    assert len(starts(tmp_path)) == 2
 
 
 async def test_a_worker_that_keeps_dying_is_started_ever_more_slowly(

@@ -1,0 +1,349 @@
+"""The whole service, started as its operator would start it and asked as its callers would ask."""
+
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.serving import PATIENCE_S, Serving, environment, run_verdict, serving, wait_until
+
+RISK = "/api/cli/coin/risk/BTC"
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serving(tmp_path_factory.mktemp("data")) as running:
+        yield running
+
+
+def test_a_first_call_with_a_key_made_while_it_runs_gets_the_risk_context_in_the_envelope(service: Serving) -> None:
+    status, headers, body = service.ask(RISK, service.make_key())
+    assert status == 200
+    assert list(body) == ["schemaVersion", "data", "meta"]
+    assert body["data"]["symbol"] == "BTC"
+    assert body["data"]["price"] > 0
+    assert body["data"]["_stale_fields"] == ["sentiment_stance"]
+    assert 0 <= body["meta"]["data_age_seconds"] <= 60
+    assert headers["x-data-source"] == "fixtures"
+    assert headers["ratelimit"] == '"questions";r=9'
+
+
+def test_the_quota_ends_in_a_challenge_and_is_counted_to_the_question(service: Serving) -> None:
+    key = service.make_key()
+    answers = [service.ask(RISK, key)[0] for _ in range(12)]
+    assert answers == [200] * 10 + [402] * 2
+    user = service.ask("/api/cli/billing/tier", key)[2]["data"]["identity"]["userId"]
+    usage = json.loads(service.verdict("usage", "--user", str(user), "--json").stdout)
+    assert [row["total"] for row in usage["users"]] == [10]
+
+
+def test_a_key_revoked_by_the_operator_is_refused_by_the_running_service(service: Serving) -> None:
+    key = service.make_key()
+    assert service.ask(RISK, key)[0] == 200
+    service.verdict("keys", "revoke", key[:19])
+    wait_until(lambda: service.ask("/api/cli/billing/tier", key)[0] != 200)
+    status, _, body = service.ask(RISK, key)
+    assert (status, body["error"]["code"]) == (401, "AUTH_INVALID")
+    assert "revoked" in body["error"]["message"]
+
+
+def test_a_grant_given_by_the_operator_is_seen_by_the_running_service(service: Serving) -> None:
+    key = service.make_key()
+    identity = service.ask("/api/cli/billing/tier", key)[2]["data"]["identity"]
+    service.verdict("grants", "add", "--user", str(identity["userId"]), "--tier", "pro")
+    wait_until(lambda: service.ask("/api/cli/billing/tier", key)[2]["data"]["tier"] == "pro")
+
+
+def test_probes_say_that_it_lives_and_is_ready(service: Serving) -> None:
+    assert service.ask("/healthz")[::2] == (200, {"live": True})
+    status, _, body = service.ask("/readyz")
+    assert (status, body["ready"], body["market"]["coins"]) == (200, True, 40)
+
+
+@pytest.mark.parametrize("path", ["/api/cli/manifest", "/openapi.json", "/.well-known/x402"])
+def test_what_describes_the_service_needs_no_key_and_names_where_it_listens(service: Serving, path: str) -> None:
+    status, _, body = service.ask(path)
+    assert status == 200
+    if path != "/api/cli/manifest":
+        assert f"http://127.0.0.1:{service.port}" in json.dumps(body)
+
+
+@pytest.mark.parametrize(
+    ("key", "status", "code"),
+    [
+        (None, 403, "AUTH_REQUIRED"),
+        ("verdict_sk_nonsense", 401, "AUTH_INVALID"),
+    ],
+)
+def test_a_caller_without_a_good_key_is_told_so(service: Serving, key: str | None, status: int, code: str) -> None:
+    answer, _, body = service.ask(RISK, key)
+    assert (answer, body["error"]["code"]) == (status, code)
+
+
+def test_an_unknown_symbol_and_an_unknown_path_are_json_and_cost_nothing(service: Serving) -> None:
+    key = service.make_key()
+    status, headers, body = service.ask("/api/cli/coin/risk/BTCC", key)
+    assert (status, body["error"]["code"]) == (404, "UNKNOWN_SYMBOL")
+    assert "BTC" in body["error"]["details"]["candidates"]
+    assert service.ask("/nowhere")[0] == 404
+    assert service.ask(RISK, key)[1]["ratelimit"] == '"questions";r=9'
+    assert headers["content-type"] == "application/json"
+
+
+def test_doctor_finds_nothing_wrong_while_it_runs(service: Serving) -> None:
+    assert json.loads(service.verdict("doctor", "--json").stdout)["ok"]
+
+
+def test_a_backup_taken_while_it_runs_opens_as_a_data_folder_of_its_own(service: Serving, tmp_path: Path) -> None:
+    service.make_key()
+    service.verdict("backup", str(tmp_path / "verdict.db"))
+    secrets = Path(service.settings["data_dir"]) / "secrets.toml"
+    (tmp_path / "secrets.toml").write_bytes(secrets.read_bytes())
+    (tmp_path / "secrets.toml").chmod(0o600)
+    listed = run_verdict("keys", "list", "--json", data_dir=str(tmp_path))
+    assert json.loads(listed.stdout)["keys"]
+
+
+def test_nothing_it_logs_is_anything_but_one_json_object_a_line_without_a_key(service: Serving) -> None:
+    key = service.make_key()
+    service.ask(f"{RISK}?key={key}", key)
+    service.ask("/%00%ff" + key)
+    for line in list(service.lines):
+        assert isinstance(json.loads(line), dict)
+        assert key not in line
+
+
+def test_sigterm_ends_it_in_order_and_a_second_one_changes_nothing(tmp_path: Path) -> None:
+    with serving(tmp_path) as running:
+        running.process.send_signal(signal.SIGTERM)
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.wait(PATIENCE_S) == 0
+        assert running.wait_for("stopped")
+    assert not [record for record in running.records if record["level"] == "error"]
+
+
+def test_sigterm_ends_it_within_ten_seconds_although_a_request_never_ends(tmp_path: Path) -> None:
+    with serving(tmp_path, drain_seconds="1") as running, socket.create_connection(("127.0.0.1", running.port)) as held:
+        held.sendall(b"POST /api/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n")
+        held.sendall(b"Content-Length: 10\r\n\r\n{")
+        running.ask("/healthz")
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.wait(10) == 0
+
+
+def test_sigint_before_it_listens_ends_it_without_a_traceback(tmp_path: Path) -> None:
+    running = Serving(data_dir=str(tmp_path))
+    running.wait_for("this process fetches from upstreams")
+    assert running.stop(signal.SIGINT) in {0, 130}
+    running._listener.join(PATIENCE_S)
+    assert not [line for line in running.lines if not line.startswith("{")]
+    for stream in (running.process.stdout, running.process.stderr):
+        assert stream is not None
+        stream.close()
+
+
+def test_a_restart_keeps_keys_and_counts(tmp_path: Path) -> None:
+    with serving(tmp_path) as running:
+        key = running.make_key()
+        assert running.ask(RISK, key)[1]["ratelimit"] == '"questions";r=9'
+    with serving(tmp_path) as running:
+        assert running.ask(RISK, key)[1]["ratelimit"] == '"questions";r=8'
+
+
+def test_kill_9_loses_no_count_of_an_answered_call(tmp_path: Path) -> None:
+    with serving(tmp_path) as running:
+        key = running.make_key()
+        assert [running.ask(RISK, key)[0] for _ in range(3)] == [200] * 3
+        running.process.kill()
+        running.process.wait(PATIENCE_S)
+    with serving(tmp_path) as running:
+        assert running.ask(RISK, key)[1]["ratelimit"] == '"questions";r=6'
+
+
+def test_frozen_replay_gives_the_same_answer_at_every_start(tmp_path: Path) -> None:
+    answers = []
+    for name in ("a", "b"):
+        with serving(tmp_path / name, replay="frozen") as running:
+            answers.append(running.ask(RISK, running.make_key())[2])
+    assert answers[0] == answers[1]
+    assert answers[0]["meta"]["ts"].startswith(answers[0]["meta"]["as_of"][:10])
+
+
+def test_two_workers_share_keys_and_quota_exactly(tmp_path: Path) -> None:
+    with serving(tmp_path, "--workers", "2") as running:
+        running.wait_for("ready", times=2)
+        key = running.make_key()
+        with ThreadPoolExecutor(16) as pool:
+            answers = list(pool.map(lambda _: running.ask(RISK, key)[0], range(40)))
+        assert sorted(answers) == [200] * 10 + [402] * 30
+        leaders = [record for record in running.records if "fetches" in record["message"]]
+        assert len(leaders) == 1
+        assert len({record["process_id"] for record in running.records if record["message"] == "ready"}) == 2
+        assert running.stop() == 0
+        running.wait_for("stopped", times=2)
+
+
+def test_a_killed_worker_is_replaced_and_the_lead_passes_on(tmp_path: Path) -> None:
+    with serving(tmp_path, "--workers", "2") as running:
+        running.wait_for("ready", times=2)
+        key = running.make_key("--tier", "pro")
+        leader = running.wait_for("this process fetches from upstreams")["process_id"]
+        os.kill(leader, signal.SIGKILL)
+        running.wait_for("a worker ended; starting another")
+        running.wait_for("this process fetches from upstreams", times=2)
+        running.wait_for("ready", times=3)
+        assert [running.ask(RISK, key)[0] for _ in range(8)] == [200] * 8
+        assert json.loads(running.verdict("doctor", "--json").stdout)["ok"]
+
+
+def test_metrics_are_on_a_port_of_their_own(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    with serving(tmp_path, metrics_port=str(port)) as running:
+        running.ask(RISK, running.make_key())
+        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as scrape:
+            scrape.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            shown = b"".join(iter(lambda: scrape.recv(65_536), b"")).decode()
+        assert 'verdict_requests_total{route="coin.risk",status="200"} 1.0' in shown
+        for name in ("upstream_calls_total", "storage_transactions_total", "storage_wal_bytes", "prices_age_seconds"):
+            assert f"verdict_{name}" in shown
+        assert running.ask("/metrics")[0] == 404
+
+
+def test_https_is_served_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl here to make a certificate with")
+    request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
+    files = ["-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "cert.pem")]
+    subprocess.run(["openssl", *request.split(), *files], capture_output=True, check=True, timeout=PATIENCE_S)
+    tls = {"tls_cert": str(tmp_path / "cert.pem"), "tls_key": str(tmp_path / "key.pem")}
+    with serving(tmp_path / "data", **tls) as running:
+        context = ssl.create_default_context(cafile=tls["tls_cert"])
+        context.check_hostname = False
+        connection = http.client.HTTPSConnection("127.0.0.1", running.port, timeout=PATIENCE_S, context=context)
+        connection.request("GET", "/readyz")
+        assert connection.getresponse().status == 200
+        connection.close()
+
+
+def test_make_runs_first_key_is_printed_with_a_line_that_works_and_renewed_at_the_next_start(tmp_path: Path) -> None:
+    keys = []
+    for _ in range(2):
+        with serving(tmp_path, "--first-key") as running:
+            running.stop()
+            assert running.process.stdout is not None
+            said = running.process.stdout.read()
+            found = re.search(
+                r"curl -s -H 'Authorization: Bearer (\S+)' (http://127.0.0.1:\d+)/api/cli/coin/risk/BTC", said
+            )
+            assert found, said
+            assert found[2].endswith(f":{running.port}")
+            keys.append(found[1])
+    listed = json.loads(run_verdict("keys", "list", "--json", data_dir=str(tmp_path)).stdout)["keys"]
+    assert [(key["name"], key["user_id"], key["revoked_at"] is None) for key in listed] == [
+        ("make run", 1, True),
+        ("make run", 1, False),
+    ]
+    assert keys[0] != keys[1]
+
+
+def test_the_key_of_make_run_works(tmp_path: Path) -> None:
+    with serving(tmp_path, "--first-key") as running:
+        assert running.process.stdout is not None
+        said = ""
+        while "curl" not in said:
+            said += running.process.stdout.readline()
+        key = said.split("Bearer ")[1].split("'")[0]
+        assert running.ask(RISK, key)[0] == 200
+
+
+def refused(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    done = run_verdict("serve", *arguments, **{"port": "0", "source": "fixtures", **settings})
+    told = [line for line in done.stderr.splitlines() if not line.startswith("{")]
+    assert len(told) == 1, done.stderr
+    assert told[0].startswith("verdict: ")
+    return done
+
+
+def test_a_taken_port_is_refused_in_one_line_that_says_what_to_do(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = refused(data_dir=str(tmp_path), port=port)
+        metrics = refused(data_dir=str(tmp_path), metrics_port=port)
+        workers = refused("--workers", "2", data_dir=str(tmp_path), metrics_port=port)
+    assert done.returncode == metrics.returncode == workers.returncode == 1
+    assert "is taken. Stop what listens there, or set VERDICT_PORT" in done.stderr
+    assert "VERDICT_METRICS_PORT" in metrics.stderr
+
+
+@pytest.mark.parametrize("folder", ["/proc/verdict", "{tmp}/file/data", "{tmp}/shut/data"])
+def test_a_data_folder_that_cannot_be_written_is_refused(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "shut").mkdir(mode=0o500)
+    if "shut" in folder and os.geteuid() == 0:
+        pytest.skip("root may write anywhere")
+    done = refused(data_dir=folder.format(tmp=tmp_path))
+    assert done.returncode == 1
+    assert "cannot write to the data folder" in done.stderr
+    assert "VERDICT_DATA_DIR" in done.stderr
+
+
+def test_a_bad_setting_is_refused_with_exit_code_2(tmp_path: Path) -> None:
+    done = refused(data_dir=str(tmp_path), source="recorded")
+    assert done.returncode == 2
+    assert "VERDICT_SOURCE takes fixtures or live, not 'recorded'" in done.stderr
+
+
+def test_a_certificate_that_is_none_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "not.pem").write_text("not a certificate")
+    for name in ("not.pem", "missing.pem"):
+        done = refused(data_dir=str(tmp_path), tls_cert=str(tmp_path / name), tls_key=str(tmp_path / name))
+        assert done.returncode == 2
+        assert "VERDICT_TLS_CERT and VERDICT_TLS_KEY" in done.stderr
+
+
+@pytest.mark.parametrize("workers", [[], ["--workers", "2"]])
+def test_a_damaged_database_is_refused_with_the_remedy(tmp_path: Path, workers: list[str]) -> None:
+    (tmp_path / "verdict.db").write_bytes(b"SQLite format 3\x00" + os.urandom(8_192))
+    done = refused(*workers, data_dir=str(tmp_path))
+    assert done.returncode == 1
+    assert "verdict backup" in done.stderr
+
+
+def test_fixtures_that_are_missing_are_refused(tmp_path: Path) -> None:
+    for replay in ("shifted", "frozen"):
+        done = refused(data_dir=str(tmp_path), fixtures_dir=str(tmp_path), replay=replay)
+        assert done.returncode == 1
+        assert "metadata.json" in done.stderr
+
+
+def test_a_first_key_goes_with_one_process_only(tmp_path: Path) -> None:
+    done = refused("--workers", "2", "--first-key", data_dir=str(tmp_path))
+    assert done.returncode == 2
+
+
+def test_the_console_script_and_the_module_are_the_same_command() -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; from service.__main__ import main; sys.argv = ['verdict', '--version']; main()",
+        ],
+        env=environment({}),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.stdout == run_verdict("--version").stdout
