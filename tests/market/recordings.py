@@ -24,6 +24,7 @@ def coins() -> list[str]:
     )
 
 
+@cache
 def candles(coin: str, interval: str = "1d") -> list[dict[str, Any]]:
     """Recorded bars of a coin in `candleSnapshot` form."""
     with gzip.open(DATA / "hyperliquid" / f"candles-{interval}" / f"{coin}.json.gz") as file:
@@ -31,6 +32,7 @@ def candles(coin: str, interval: str = "1d") -> list[dict[str, Any]]:
     return bars
 
 
+@cache
 def funding(coin: str) -> list[dict[str, Any]]:
     """Recorded hourly funding of a coin in `fundingHistory` form; empty where it was not recorded."""
     path = DATA / "hyperliquid" / "funding" / f"{coin}.json.gz"

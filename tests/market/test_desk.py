@@ -1,0 +1,125 @@
+"""The front: who is found, what is kept encoded, and what is said when nothing can be said."""
+
+import pytest
+
+from service.clock import MINUTE_MS, SECOND_MS
+from service.errors import ServiceError
+from service.market.desk import MarketDesk
+from service.market.observed import Chart, Failure, Quote, Snapshot, State
+from tests.fakes.clock import START_MS, FakeClock
+from tests.market.parts import said
+
+COINS = ("BTC", "ETH", "SOL", "kPEPE")
+
+
+def snapshot(at_ms: int = START_MS, failure: Failure | None = None, history_ms: int | None = None) -> Snapshot:
+    quotes = [Quote(coin, coin.upper(), 1.0, 2.5, at_ms, 0.0000125, at_ms) for coin in COINS]
+    return Snapshot(State("test", 7, at_ms, history_ms, failure), [(quote, Chart()) for quote in quotes])
+
+
+@pytest.fixture
+def desk(clock: FakeClock) -> MarketDesk:
+    made = MarketDesk(clock)
+    made.show(snapshot())
+    return made
+
+
+@pytest.mark.parametrize("spelling", ["kPEPE", "KPEPE", "kpepe", "KpEpE"])
+def test_a_coin_is_found_in_any_case(desk: MarketDesk, spelling: str) -> None:
+    context = said(desk, spelling)
+    assert (context.symbol, context.venue_symbol) == ("KPEPE", "kPEPE")
+
+
+@pytest.mark.parametrize("unknown", ["PEPE", "BTX", "", "ß", "\uff22\uff34\uff23", "x" * 5_000])
+def test_an_unknown_coin_is_refused_with_the_closest(desk: MarketDesk, unknown: str) -> None:
+    with pytest.raises(ServiceError) as refused:
+        desk.risk(unknown)
+    assert refused.value.code == "UNKNOWN_SYMBOL"
+    assert refused.value.details is not None
+    assert set(refused.value.details["candidates"]) <= {"BTC", "ETH", "SOL", "KPEPE"}  # type: ignore[call-overload]
+
+
+def test_the_closest_are_named_in_the_message_too(desk: MarketDesk) -> None:
+    with pytest.raises(ServiceError, match="no coin 'BTX' is listed; the closest are BTC"):
+        desk.risk("BTX")
+    with pytest.raises(ServiceError, match=r"no coin 'QQQQ' is listed$"):
+        desk.risk("QQQQ")
+
+
+async def test_an_answer_is_encoded_once_until_a_threshold_passes(desk: MarketDesk, clock: FakeClock) -> None:
+    first = desk.risk("SOL")
+    await clock.advance(45)
+    assert desk.risk("sol") is first
+    await clock.advance(0.001)
+    second = desk.risk("SOL")
+    assert second is not first
+    assert said(desk, "SOL")._stale_fields[:2] == ["price", "funding_apr"]
+    await clock.advance(500)
+    assert desk.risk("SOL") is second
+
+
+def test_new_data_are_encoded_anew(desk: MarketDesk) -> None:
+    first = desk.risk("SOL")
+    desk.show(snapshot())
+    assert desk.risk("SOL") is not first
+
+
+async def test_a_clock_set_back_makes_an_old_answer_fresh_again(desk: MarketDesk, clock: FakeClock) -> None:
+    await clock.advance(60)
+    assert "price" in said(desk, "SOL")._stale_fields
+    clock.set_wall(START_MS)
+    assert "price" not in said(desk, "SOL")._stale_fields
+
+
+def test_before_the_first_data_the_caller_is_asked_to_wait(clock: FakeClock) -> None:
+    with pytest.raises(ServiceError) as refused:
+        MarketDesk(clock).risk("BTC")
+    assert refused.value.code == "UNAVAILABLE"
+    assert int(refused.value.headers["Retry-After"]) > 0
+
+
+def test_data_of_an_earlier_run_that_are_too_old_make_the_caller_wait_too(clock: FakeClock) -> None:
+    desk = MarketDesk(clock)
+    desk.show(snapshot(START_MS - 11 * MINUTE_MS))
+    with pytest.raises(ServiceError) as refused:
+        desk.risk("BTC")
+    assert refused.value.code == "UNAVAILABLE"
+
+
+def test_a_venue_that_fails_from_the_start_is_named(clock: FakeClock) -> None:
+    desk = MarketDesk(clock)
+    desk.show(Snapshot(State("test", 1, failure=Failure(START_MS, 403, "not from here")), []))
+    with pytest.raises(ServiceError) as refused:
+        desk.risk("BTC")
+    assert refused.value.code == "UPSTREAM_4XX"
+    assert refused.value.details == {
+        "upstream": "hyperliquid",
+        "upstreamStatus": 403,
+        "upstreamBody": "not from here",
+    }
+
+
+def test_readiness_waits_for_prices_and_for_the_majors_history(clock: FakeClock) -> None:
+    desk = MarketDesk(clock)
+    assert desk.readiness() == {
+        "ready": False,
+        "coins": 0,
+        "prices_age_seconds": None,
+        "history": {"known": 0, "total": 0},
+        "failing": False,
+    }
+    desk.show(snapshot(START_MS - 1_500))
+    assert desk.readiness()["ready"] is False
+    assert desk.readiness()["prices_age_seconds"] == 1
+    desk.show(snapshot(START_MS + 5 * SECOND_MS, history_ms=1))
+    assert desk.readiness()["ready"] is True
+    assert desk.readiness()["prices_age_seconds"] == 0
+
+
+def test_readiness_needs_no_history_of_a_major_that_is_not_listed(clock: FakeClock) -> None:
+    desk = MarketDesk(clock)
+    quote = Quote("SOL", "SOL", 1.0, 2.5, START_MS, 0.0, START_MS)
+    btc = Quote("BTC", "BTC", 1.0, 2.5, START_MS, 0.0, START_MS)
+    desk.show(Snapshot(State("test", 1, START_MS), [(quote, Chart()), (btc, Chart(through_ms=START_MS))]))
+    assert desk.readiness()["ready"] is True
+    assert desk.readiness()["history"] == {"known": 1, "total": 2}

@@ -1,0 +1,231 @@
+"""Keeping closed bars complete, and the charts they make."""
+
+import pytest
+
+from service.clock import DAY_MS, SECOND_MS
+from service.market.history import BATCH, FIRST_WAIT_S, LONGEST_WAIT_S, SETTLE_MS
+from service.market.sources.hyperliquid import EARLIEST_MS
+from service.upstream.failure import UpstreamError
+from tests.fakes.clock import START_MS
+from tests.market.parts import TODAY, Parts
+from tests.market.venue import walk
+from tests.upstream.faults import answer, too_many
+
+HALF_A_DAY_S = 43_200
+
+
+def asked_coins(parts: Parts) -> list[str]:
+    return [body["req"]["coin"] for body in parts.venue.asked("candleSnapshot")]
+
+
+async def last_days(parts: Parts) -> dict[str, int | None]:
+    progress = await parts.store.progress(parts.origin)
+    return {coin.venue_symbol: coin.last_ms and coin.last_ms // DAY_MS for coin in progress}
+
+
+async def test_a_first_round_fetches_all_history_bitcoin_and_ether_first_then_the_most_traded(parts: Parts) -> None:
+    parts.list_market()
+    parts.venue.list_coin("SMALL", range(TODAY - 120, TODAY + 1), volume="10.0")
+    parts.venue.list_coin("LARGE", range(TODAY - 120, TODAY + 1), volume="99.0")
+    await parts.rounds()
+    assert asked_coins(parts) == ["BTC", "ETH", "LARGE", "SMALL"]
+    assert all(body["req"]["startTime"] == EARLIEST_MS for body in parts.venue.asked("candleSnapshot"))
+    assert parts.risk("LARGE").trend_daily is not None
+    assert parts.risk("LARGE")._stale_fields == ["sentiment_stance"]
+
+
+async def test_the_open_bar_does_not_enter(parts: Parts) -> None:
+    parts.list_market("SOL")
+    await parts.rounds()
+    assert await last_days(parts) == {"BTC": TODAY - 1, "ETH": TODAY - 1, "SOL": TODAY - 1}
+    before = parts.risk("SOL")
+    parts.venue.candles["SOL"][-1] |= {"h": "99999.0", "c": "99999.0"}
+    await parts.history.round()
+    after = parts.risk("SOL")
+    assert (after.trend_daily, after.btc_correlation) == (before.trend_daily, before.btc_correlation)
+
+
+async def test_nothing_is_asked_while_every_closed_bar_is_there(parts: Parts) -> None:
+    parts.list_market()
+    await parts.rounds()
+    await parts.history.round()
+    assert len(asked_coins(parts)) == 2
+
+
+async def test_after_midnight_the_missing_bar_alone_is_asked_for(parts: Parts) -> None:
+    parts.list_market(days=range(TODAY - 120, TODAY + 2))
+    await parts.rounds()
+    await parts.clock.advance(HALF_A_DAY_S + SETTLE_MS / SECOND_MS - 1)
+    await parts.history.round()
+    assert len(asked_coins(parts)) == 2
+    await parts.clock.advance(1)
+    await parts.history.round()
+    assert asked_coins(parts) == ["BTC", "ETH"] * 2
+    assert parts.venue.asked("candleSnapshot")[-1]["req"]["startTime"] == TODAY * DAY_MS
+    assert await last_days(parts) == {"BTC": TODAY, "ETH": TODAY}
+
+
+async def test_a_bar_is_closed_by_the_venues_clock_not_by_ours(parts: Parts) -> None:
+    parts.list_market(days=range(TODAY - 120, TODAY + 2))
+    await parts.rounds()
+    await parts.clock.advance(HALF_A_DAY_S + 10)
+    parts.venue.ahead_ms = -10 * SECOND_MS
+    await parts.history.round()
+    assert await last_days(parts) == {"BTC": TODAY - 1, "ETH": TODAY - 1}
+
+
+async def test_a_bar_that_was_closed_never_repaints(parts: Parts) -> None:
+    parts.list_market("SOL")
+    await parts.rounds()
+    before = await parts.store.closed_bars(["SOL"])
+    await parts.clock.advance(86_400)
+    parts.venue.candles["SOL"] = walk("SOL", range(TODAY - 120, TODAY + 2), 1.5)
+    await parts.history.round()
+    after = await parts.store.closed_bars(["SOL"])
+    assert after["SOL"][: len(before["SOL"])] == before["SOL"]
+    assert len(after["SOL"]) == len(before["SOL"]) + 1
+
+
+async def test_a_coin_without_a_new_bar_is_asked_ever_less_often(parts: Parts) -> None:
+    parts.list_market()
+    parts.venue.list_coin("ENDED", range(TODAY - 120, TODAY - 60))
+    await parts.rounds()
+    pauses: list[float] = []
+    wait_s = 0.0
+    while len(pauses) < 8:
+        await parts.history.round()
+        asked = asked_coins(parts).count("ENDED")
+        if asked == len(pauses) + 2:
+            pauses.append(wait_s)
+            wait_s = 0.0
+        else:
+            await parts.clock.advance(FIRST_WAIT_S)
+            wait_s += FIRST_WAIT_S
+    assert pauses == [0.0, *(min(FIRST_WAIT_S * 2**n, LONGEST_WAIT_S) for n in range(7))]
+
+
+async def test_a_coin_that_ended_early_keeps_no_trend(parts: Parts) -> None:
+    parts.list_market()
+    parts.venue.list_coin("ENDED", range(TODAY - 120, TODAY - 3))
+    await parts.rounds()
+    said = parts.risk("ENDED")
+    assert (said.trend_daily, said.trend_weekly, said.btc_correlation) == (None, None, None)
+    assert said._stale_fields == ["trend_daily", "trend_weekly", "sentiment_stance", "btc_correlation"]
+
+
+async def test_a_coin_with_few_bars_says_what_it_can(parts: Parts) -> None:
+    parts.list_market()
+    parts.venue.list_coin("YOUNG", range(TODAY - 32, TODAY + 1))
+    parts.venue.list_coin("NEW", range(TODAY - 5, TODAY + 1))
+    parts.venue.list_coin("BARE", range(0))
+    await parts.rounds()
+    assert parts.risk("YOUNG").trend_daily is not None
+    assert parts.risk("YOUNG").trend_weekly is None
+    assert parts.risk("YOUNG").btc_correlation is not None
+    for coin in ("NEW", "BARE"):
+        assert parts.risk(coin).price == 100.0
+        assert parts.risk(coin)._stale_fields == ["trend_daily", "trend_weekly", "sentiment_stance", "btc_correlation"]
+
+
+async def test_one_coins_failure_is_its_own(parts: Parts) -> None:
+    parts.list_market("SOL", "XRP")
+    parts.venue.candles["SOL"][0] |= {"i": "1h"}
+    await parts.rounds()
+    assert parts.risk("XRP").trend_daily is not None
+    assert parts.risk("SOL").trend_daily is None
+    parts.venue.candles["SOL"][0] |= {"i": "1d"}
+    await parts.clock.advance(FIRST_WAIT_S)
+    await parts.history.round()
+    assert parts.risk("SOL").trend_daily is not None
+
+
+async def test_a_venue_that_asks_for_silence_ends_the_round_and_keeps_what_came(parts: Parts) -> None:
+    parts.list_market("SOL")
+    await parts.quotes.round()
+    asked: list[object] = []
+
+    async def third_is_refused(request: object) -> object:
+        asked.append(request)
+        return await too_many("30")(request) if len(asked) == 3 else None  # type: ignore[arg-type]
+
+    parts.venue.faults.next = third_is_refused  # type: ignore[assignment]
+    with pytest.raises(UpstreamError) as refused:
+        await parts.history.round()
+    assert refused.value.retry_after_s == 30
+    assert parts.risk("BTC").trend_daily is not None
+    assert parts.risk("SOL").trend_daily is None
+    parts.venue.faults.next = None
+    await parts.clock.advance(30)
+    await parts.history.round()
+    assert parts.risk("SOL").trend_daily is not None
+
+
+async def test_history_that_was_tried_in_vain_does_not_hold_up_readiness(parts: Parts) -> None:
+    parts.list_market()
+    await parts.quotes.round()
+    assert parts.desk.readiness()["ready"] is False
+    parts.venue.faults.next = answer(500, b"no candles today")
+    await parts.history.round()
+    assert parts.desk.readiness()["ready"] is True
+    assert parts.desk.readiness()["history"] == {"known": 0, "total": 2}
+
+
+async def test_before_any_coin_is_known_a_round_does_nothing(parts: Parts) -> None:
+    await parts.history.round()
+    assert parts.venue.faults.requests == []
+
+
+async def test_without_ether_no_chart_is_read(parts: Parts) -> None:
+    parts.venue.list_coin("BTC", range(TODAY - 120, TODAY + 1))
+    await parts.rounds()
+    assert parts.risk("BTC").trend_daily is None
+
+
+async def test_charts_are_read_that_a_stopped_process_left_unread(parts: Parts) -> None:
+    parts.list_market("SOL")
+    await parts.rounds()
+    read = parts.risk("SOL")
+    await parts.store._database.write(lambda connection: connection.execute("DELETE FROM market_charts").rowcount)
+    await parts.load()
+    assert parts.risk("SOL").trend_daily is None
+    await parts.history.round()
+    assert len(asked_coins(parts)) == 3
+    await parts.load()
+    assert parts.risk("SOL") == read
+
+
+async def test_many_coins_are_fetched_in_batches_and_seen_as_they_come(parts: Parts) -> None:
+    parts.list_market(*(f"C{number}" for number in range(2 * BATCH + 3)))
+    shown: list[int] = []
+    load = parts.history._load
+
+    async def watched() -> None:
+        await load()
+        shown.append(sum(chart.trend_daily is not None for _, chart in (await parts.store.snapshot()).coins))
+
+    parts.history._load = watched
+    await parts.rounds()
+    assert shown == [2, 2 + BATCH, 2 + 2 * BATCH, 2 + 2 * BATCH + 3]
+
+
+async def test_bars_that_come_while_the_origin_changes_are_dropped_and_fetched_anew(parts: Parts) -> None:
+    parts.list_market()
+    await parts.quotes.round()
+
+    async def change_origin(request: object) -> None:
+        parts.origin = "tomorrow"
+
+    parts.venue.faults.next = change_origin  # type: ignore[assignment]
+    await parts.history.round()
+    assert await parts.store.closed_bars(["BTC", "ETH"]) == {"BTC": [], "ETH": []}
+    parts.venue.faults.next = None
+    await parts.rounds()
+    assert parts.risk("BTC").trend_daily is not None
+    assert (await parts.store.snapshot()).state.origin == "tomorrow"
+
+
+async def test_a_chart_says_through_when_it_was_read(parts: Parts) -> None:
+    parts.list_market()
+    await parts.rounds()
+    charts = {quote.symbol: chart for quote, chart in (await parts.store.snapshot()).coins}
+    assert charts["BTC"].through_ms == TODAY * DAY_MS <= START_MS

@@ -1,0 +1,224 @@
+"""Hyperliquid's wire: what is read, and what is refused."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.clock import DAY_MS, SECOND_MS
+from service.errors import ServiceError
+from service.market.sources import hyperliquid as wire
+from service.market.sources.hyperliquid import EARLIEST_MS, Hyperliquid
+from service.upstream.failure import UpstreamError
+from tests.fakes.clock import START_MS, FakeClock
+from tests.market.parts import TODAY, Parts
+from tests.market.recordings import DATA, needs_recordings
+from tests.market.venue import candle, context
+from tests.upstream.faults import answer
+
+RECORDED = DATA / "wire"
+
+DECODERS: dict[str, Callable[[str], object]] = {
+    "hyperliquid-nautilus/ws_all_dexs_asset_ctxs.json": wire.DEX_CONTEXTS_FRAME.decode,
+    "hyperliquid-nautilus/ws_allmids.json": wire.MIDS_FRAME.decode,
+    "hyperliquid-net/Endpoints-Futures-ExchangeData-GetExchangeInfo.txt": lambda body: msgspec.json.decode(
+        body, type=wire.Universe, strict=False
+    ),
+    "hyperliquid-net/Endpoints-Futures-ExchangeData-GetExchangeInfoAndTickers.txt": wire.META_AND_CONTEXTS.decode,
+    "hyperliquid-net/Endpoints-Futures-ExchangeData-GetFundingRateHistory.txt": wire.FUNDING_HISTORY.decode,
+    "hyperliquid-net/Endpoints-Spot-ExchangeData-GetKlines.txt": wire.CANDLES.decode,
+    "hyperliquid-net/Endpoints-Spot-ExchangeData-GetPrices.txt": wire.ALL_MIDS.decode,
+    "hyperliquid-net/Subscriptions-Prices.txt": wire.MIDS_FRAME.decode,
+    "hyperliquid-sdk/test_get_all_mids.yaml": wire.ALL_MIDS.decode,
+    "hyperliquid-sdk/test_get_candles_snapshot.yaml": wire.CANDLES.decode,
+    "hyperliquid-sdk/test_get_funding_history1684811870000.yaml": wire.FUNDING_HISTORY.decode,
+    "hyperliquid-sdk/test_get_funding_historyNone.yaml": wire.FUNDING_HISTORY.decode,
+    "hyperliquid-sdk/test_get_info.yaml": lambda body: msgspec.json.decode(body, type=wire.Universe, strict=False),
+}
+
+NOT_READ = {
+    "hyperliquid-net/Endpoints-Futures-ExchangeData-GetSymbolsAtMaxOpenInterest.txt": "no route asks for it",
+    "hyperliquid-net/Endpoints-Spot-ExchangeData-GetAssetInfo.txt": "spot tokens",
+    "hyperliquid-net/Endpoints-Spot-ExchangeData-GetExchangeInfo.txt": "spot tokens",
+    "hyperliquid-net/Endpoints-Spot-ExchangeData-GetExchangeInfoAndTickers.txt": "spot tokens",
+    "hyperliquid-net/Endpoints-Spot-ExchangeData-GetOrderBook.txt": "order books",
+    "hyperliquid-net/Subscriptions-BookTicker.txt": "order books",
+    "hyperliquid-net/Subscriptions-Klines.txt": "bars are polled at their close",
+    "hyperliquid-net/Subscriptions-OrderBook.txt": "order books",
+    "hyperliquid-net/Subscriptions-Trades.txt": "trades",
+    "hyperliquid-sdk/test_get_l2_snapshot.yaml": "order books",
+}
+
+
+def recorded_body(name: str) -> str:
+    """The JSON body of a sample: the last of a cassette, or what follows the request lines."""
+    text = (RECORDED / name).read_text()
+    if name.endswith(".yaml"):
+        return str(re.findall(r"^      string: '(.*?)'$", text, re.MULTILINE | re.DOTALL)[-1])
+    return text[re.search(r"^[\[{]", text, re.MULTILINE).start() :]  # type: ignore[union-attr]
+
+
+@pytest.mark.real_data
+@needs_recordings
+@pytest.mark.parametrize("name", DECODERS)
+def test_a_recorded_sample_decodes(name: str) -> None:
+    assert DECODERS[name](recorded_body(name))
+
+
+@pytest.mark.real_data
+@needs_recordings
+def test_every_recorded_sample_is_read_or_says_why_not() -> None:
+    samples = {str(path.relative_to(RECORDED)) for path in RECORDED.glob("hyperliquid*/*")}
+    assert samples == DECODERS.keys() | NOT_READ.keys()
+
+
+@pytest.mark.real_data
+@needs_recordings
+def test_a_real_frame_gives_the_numbers_that_stand_in_it() -> None:
+    body = recorded_body("hyperliquid-nautilus/ws_all_dexs_asset_ctxs.json")
+    frame = wire.DEX_CONTEXTS_FRAME.decode(body)
+    for (dex, ours), (name, theirs) in zip(frame.data.ctxs, json.loads(body)["data"]["ctxs"], strict=True):
+        assert dex == name
+        assert [c.mark_px for c in ours] == [float(c["markPx"]) for c in theirs]
+        assert [c.funding for c in ours] == [float(c["funding"]) for c in theirs]
+        assert [c.premium for c in ours] == [None if c["premium"] is None else float(c["premium"]) for c in theirs]
+
+
+@pytest.mark.parametrize("number", ["nan", "NaN", "inf", "-Infinity", "1e400", "1_0", " 1", "", "0x1", "1,5"])
+def test_what_is_no_finite_number_is_refused(number: str) -> None:
+    with pytest.raises(msgspec.MsgspecError):
+        wire.ALL_MIDS.decode(json.dumps({"BTC": number}))
+
+
+@given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner, max_size=3)))
+def test_any_json_is_decoded_or_refused_as_malformed(value: object) -> None:
+    for decoder in (wire.META_AND_CONTEXTS, wire.CANDLES, wire.FUNDING_HISTORY, wire.ALL_MIDS):
+        try:
+            decoder.decode(msgspec.json.encode(value))
+        except msgspec.MsgspecError:
+            continue
+
+
+async def test_quotes_carry_price_funding_and_the_venues_time(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("118000.5", "-0.0000071", "2.5"), "kPEPE": context("0.0123")}
+    found = await parts.source.quotes()
+    assert found.observed_ms == START_MS
+    btc, pepe = found.quotes
+    assert (btc.symbol, btc.price, btc.funding, btc.volume_usd) == ("BTC", 118000.5, -0.0000071, 2.5)
+    assert (btc.price_ms, btc.funding_ms) == (START_MS, START_MS)
+    assert (pepe.venue_symbol, pepe.symbol) == ("kPEPE", "KPEPE")
+
+
+async def test_an_observation_is_never_dated_after_its_receipt(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0")}
+    parts.venue.ahead_ms = 3_600 * SECOND_MS
+    assert (await parts.source.quotes()).observed_ms == START_MS
+    parts.venue.ahead_ms = -7 * SECOND_MS
+    assert (await parts.source.quotes()).observed_ms == START_MS - 7 * SECOND_MS
+
+
+async def test_a_delisted_coin_is_not_quoted(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0"), "MATIC": context("0.37621", "0.0")}
+    parts.venue.delisted = {"MATIC"}
+    assert [quote.symbol for quote in (await parts.source.quotes()).quotes] == ["BTC"]
+
+
+@pytest.mark.parametrize("price", [None, "0.0", "-1.0"])
+async def test_what_is_no_price_is_unknown_for_that_coin_alone(parts: Parts, price: str | None) -> None:
+    parts.venue.contexts = {"BTC": context("1.0"), "X": context(price, None)}
+    btc, x = (await parts.source.quotes()).quotes
+    assert btc.price == 1.0
+    assert (x.price, x.price_ms, x.funding, x.funding_ms) == (None, None, None, None)
+
+
+async def test_a_ticker_that_two_coins_would_share_stays_with_the_first(parts: Parts) -> None:
+    parts.venue.contexts = {"kPEPE": context("1.0"), "KPEPE": context("2.0")}
+    (quote,) = (await parts.source.quotes()).quotes
+    assert (quote.venue_symbol, quote.price) == ("kPEPE", 1.0)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'[{"universe":[{"name":"BTC","szDecimals":1,"maxLeverage":1}]},[]]',
+        b'[{"universe":[]},[]]',
+        b'[{"universe":[{"name":"BTC","szDecimals":1,"maxLeverage":1}]},[{"markPx":"NaN"}]]',
+        b"null",
+        b"<html>",
+    ],
+    ids=["unequal lengths", "nothing listed", "not a number", "null", "html"],
+)
+async def test_an_answer_that_cannot_be_trusted_is_refused_whole(parts: Parts, body: bytes) -> None:
+    parts.venue.faults.next = answer(200, body)
+    with pytest.raises(UpstreamError) as refused:
+        await parts.source.quotes()
+    assert refused.value.code == "UPSTREAM_5XX"
+    assert isinstance(refused.value, ServiceError)
+
+
+async def test_bars_are_asked_for_from_a_day_on_and_come_in_order(parts: Parts) -> None:
+    parts.venue.candles["BTC"] = [candle("BTC", day, 2, 4, 1, 3) for day in (TODAY, TODAY - 2, TODAY - 1)]
+    history = await parts.source.daily_bars("BTC", (TODAY - 1) * DAY_MS)
+    assert parts.venue.asked("candleSnapshot")[0]["req"] == {
+        "coin": "BTC",
+        "interval": "1d",
+        "startTime": (TODAY - 1) * DAY_MS,
+    }
+    assert [bar.open_ms // DAY_MS for bar in history.bars] == [TODAY - 1, TODAY]
+    assert (history.bars[0].open, history.bars[0].high, history.bars[0].low, history.bars[0].close) == (2, 4, 1, 3)
+    assert (history.bars[0].volume, history.bars[0].trades) == (10, 7)
+
+
+@pytest.mark.parametrize("field", ["s", "i"])
+async def test_bars_of_something_else_are_refused(parts: Parts, field: str) -> None:
+    parts.venue.candles["BTC"] = [candle("BTC", TODAY, 2, 4, 1, 3) | {field: "1h"}]
+    with pytest.raises(UpstreamError):
+        await parts.source.daily_bars("BTC", EARLIEST_MS)
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [{"l": "0.0"}, {"l": "2.5"}, {"h": "2.5"}, {"t": TODAY * DAY_MS + 1}, {"c": "-3.0"}],
+    ids=["free", "low above open", "high under close", "between days", "negative"],
+)
+async def test_a_bar_that_cannot_be_is_left_out(parts: Parts, broken: dict[str, Any]) -> None:
+    parts.venue.candles["BTC"] = [candle("BTC", TODAY - 1, 2, 4, 1, 3), candle("BTC", TODAY, 2, 4, 1, 3) | broken]
+    history = await parts.source.daily_bars("BTC", EARLIEST_MS)
+    assert [bar.open_ms // DAY_MS for bar in history.bars] == [TODAY - 1]
+
+
+async def test_a_coin_the_venue_does_not_know_has_no_bars(parts: Parts) -> None:
+    parts.venue.faults.next = answer(200, b"null")
+    assert list((await parts.source.daily_bars("NOPE", EARLIEST_MS)).bars) == []
+
+
+class _Weighed:
+    """A session that only notes the weights."""
+
+    name = "hyperliquid"
+
+    def __init__(self) -> None:
+        self.weights: list[int] = []
+
+    async def post_json(self, *_asked: object, weight: int, **_how: object) -> object:
+        self.weights.append(weight)
+        raise UpstreamError(self.name, None, b"")
+
+
+async def test_history_is_weighed_by_the_days_it_may_hold(clock: FakeClock) -> None:
+    session = _Weighed()
+    source = Hyperliquid(session, clock)  # type: ignore[arg-type]
+    for start_ms in (START_MS, START_MS - 59 * DAY_MS, START_MS - 60 * DAY_MS, START_MS + DAY_MS):
+        with pytest.raises(UpstreamError):
+            await source.daily_bars("BTC", start_ms)
+    assert session.weights == [21, 21, 22, 21]
+
+
+def test_history_begins_on_a_monday() -> None:
+    assert (EARLIEST_MS // DAY_MS + 3) % 7 == 0
+    assert EARLIEST_MS % DAY_MS == 0

@@ -1,0 +1,240 @@
+"""The room with its loops: one leads, the others follow, nothing ends a loop, and a restart answers at once."""
+
+import asyncio
+import logging
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from service.clock import SECOND_MS
+from service.errors import ServiceError
+from service.market.desk import MarketDesk
+from service.market.room import LONGEST_PAUSE_S, QUOTES_EVERY_S, keep_doing, open_market
+from service.storage.database import Database, open_database
+from service.upstream.failure import UpstreamError
+from service.upstream.session import UpstreamSession
+from tests.fakes.clock import START_MS, FakeClock
+from tests.market.parts import TODAY, said, until
+from tests.market.venue import Venue
+from tests.upstream.faults import answer
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def listed(venue: Venue) -> Venue:
+    for coin in ("BTC", "ETH", "SOL"):
+        venue.list_coin(coin, range(TODAY - 120, TODAY + 2))
+    return venue
+
+
+class World:
+    """What a room is opened with, and may change while it is open."""
+
+    def __init__(self) -> None:
+        self.origin = "test"
+        self.leads = True
+
+    @asynccontextmanager
+    async def open(self, database: Database, session: UpstreamSession, clock: FakeClock) -> AsyncIterator[MarketDesk]:
+        async with open_market(database, clock, session, lambda: self.origin, lambda: self.leads) as desk:
+            yield desk
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def is_complete(desk: MarketDesk) -> bool:
+    state = desk.readiness()
+    return bool(state["coins"]) and state["history"] == {"known": state["coins"], "total": state["coins"]}
+
+
+async def test_an_opened_room_fetches_until_everything_is_known(
+    listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
+) -> None:
+    async with world.open(database, session, clock) as desk:
+        with pytest.raises(ServiceError, match="try again"):
+            desk.risk("BTC")
+        await until(lambda: is_complete(desk))
+        assert desk.readiness()["ready"] is True
+        assert said(desk, "SOL")._stale_fields == ["sentiment_stance"]
+
+
+async def test_quotes_are_refreshed_every_fifteen_seconds(
+    listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
+) -> None:
+    async with world.open(database, session, clock) as desk:
+        await until(lambda: is_complete(desk))
+        for later in (1, 2):
+            await clock.advance(QUOTES_EVERY_S - 0.001)
+            assert len(listed.asked("metaAndAssetCtxs")) == later
+            await clock.advance(0.001)
+            await until(lambda later=later: desk.risk("BTC").as_of_ms == START_MS + later * 15 * SECOND_MS)  # type: ignore[misc]
+
+
+async def test_after_midnight_the_new_bars_come_by_themselves(
+    listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
+) -> None:
+    async with world.open(database, session, clock) as desk:
+        await until(lambda: is_complete(desk))
+        clock.set_wall(START_MS + 43_210 * SECOND_MS)
+        await clock.advance(15)
+        await until(lambda: len(listed.asked("candleSnapshot")) == 6)
+        await until(lambda: said(desk, "SOL")._stale_fields == ["sentiment_stance"])
+
+
+async def test_a_restart_answers_at_once_from_what_was_stored(
+    listed: Venue, tmp_path: Path, session: UpstreamSession, clock: FakeClock, world: World
+) -> None:
+    path = tmp_path / "verdict.db"
+    async with open_database(path, clock) as database, world.open(database, session, clock) as desk:
+        await until(lambda: is_complete(desk))
+        before = said(desk, "SOL")
+    listed.faults.next = answer(500, b"down")
+    async with open_database(path, clock) as database, world.open(database, session, clock) as desk:
+        assert said(desk, "SOL") == before
+        assert desk.risk("SOL").as_of_ms == START_MS
+        assert desk.readiness()["ready"] is True
+        await until(lambda: desk.readiness()["failing"] is True)
+        assert said(desk, "SOL").price == before.price
+
+
+async def test_a_follower_answers_what_the_leader_stored_and_asks_nobody(
+    listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
+) -> None:
+    follower = World()
+    follower.leads = False
+    async with follower.open(database, session, clock) as second:
+        await clock.advance(30)
+        assert listed.faults.requests == []
+        async with world.open(database, session, clock) as first:
+            await until(lambda: is_complete(first))
+            await clock.advance(1)
+            await until(lambda: is_complete(second))
+            assert said(second, "SOL") == said(first, "SOL")
+
+
+async def test_a_follower_that_comes_to_lead_fetches(
+    listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
+) -> None:
+    world.leads = False
+    async with world.open(database, session, clock) as desk:
+        await clock.advance(60)
+        assert listed.faults.requests == []
+        world.leads = True
+        await clock.advance(QUOTES_EVERY_S)
+        await until(lambda: is_complete(desk))
+
+
+async def test_when_the_origin_changes_prices_pass_over_and_history_is_fetched_anew(
+    listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
+) -> None:
+    async with world.open(database, session, clock) as desk:
+        await until(lambda: is_complete(desk))
+        world.origin = "tomorrow"
+        listed.list_coin("SOL", range(TODAY - 120, TODAY + 2), 0.97, price="7.0")
+        await clock.advance(QUOTES_EVERY_S)
+        await until(lambda: said(desk, "SOL").price == 7.0)
+        assert said(desk, "SOL").trend_daily is None
+        await clock.advance(QUOTES_EVERY_S)
+        await until(lambda: is_complete(desk))
+        assert len(listed.asked("candleSnapshot")) == 6
+
+
+async def test_a_venue_that_is_down_is_asked_again_and_again(
+    listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
+) -> None:
+    listed.faults.next = answer(500, b"down")
+    async with world.open(database, session, clock) as desk:
+        await until(lambda: desk.readiness()["failing"] is True)
+        with pytest.raises(ServiceError) as refused:
+            desk.risk("BTC")
+        assert refused.value.code == "UPSTREAM_5XX"
+        listed.faults.next = None
+        await clock.advance(QUOTES_EVERY_S)
+        await until(lambda: is_complete(desk))
+
+
+async def test_a_closed_room_leaves_no_task_behind(
+    listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
+) -> None:
+    before = asyncio.all_tasks()
+    async with world.open(database, session, clock) as desk:
+        await until(lambda: is_complete(desk))
+        assert len(asyncio.all_tasks() - before) >= 3
+    left = {task for task in asyncio.all_tasks() - before if "market" in repr(task.get_coro())}
+    assert left == set()
+
+
+def test_a_process_that_only_answers_does_not_load_numpy() -> None:
+    loaded = "import sys, service.market.room; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", loaded], cwd=ROOT, timeout=60, check=False).returncode == 0
+
+
+class Step:
+    """Fails as it is told, and notes when it was called."""
+
+    def __init__(self, clock: FakeClock, *failures: Exception | None) -> None:
+        self._clock = clock
+        self._failures = list(failures)
+        self.at_s: list[float] = []
+
+    async def __call__(self) -> None:
+        self.at_s.append(self._clock.monotonic())
+        failure = self._failures.pop(0) if self._failures else None
+        if failure is not None:
+            raise failure
+
+
+@asynccontextmanager
+async def doing(step: Step, clock: FakeClock, every_s: float = 15) -> AsyncIterator[None]:
+    task = asyncio.create_task(keep_doing("test", step, every_s, clock))
+    await clock.settle()
+    yield
+    assert not task.done()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_a_loop_keeps_its_rhythm(clock: FakeClock) -> None:
+    step = Step(clock)
+    async with doing(step, clock):
+        await clock.advance(45)
+    assert step.at_s == [0, 15, 30, 45]
+
+
+async def test_failures_double_the_pause_up_to_a_minute_and_success_ends_that(clock: FakeClock) -> None:
+    down = UpstreamError("hyperliquid", 500, b"down")
+    step = Step(clock, down, down, down, down, None, down)
+    async with doing(step, clock):
+        await clock.advance(15 + 30 + 60 + 60 + 15 + 15)
+    assert step.at_s == [0, 15, 45, 105, 165, 180, 195]
+    assert LONGEST_PAUSE_S == 60
+
+
+async def test_the_pause_an_upstream_asks_for_is_kept(clock: FakeClock) -> None:
+    step = Step(clock, UpstreamError("hyperliquid", 429, b"", retry_after_s=120))
+    async with doing(step, clock):
+        await clock.advance(120)
+    assert step.at_s == [0, 120]
+
+
+async def test_a_store_that_is_busy_and_a_defect_are_logged_and_outlived(
+    clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    step = Step(clock, ServiceError("UNAVAILABLE", "busy"), ZeroDivisionError("a defect"))
+    with caplog.at_level(logging.WARNING, logger="verdict.market"):
+        async with doing(step, clock):
+            await clock.advance(45)
+    assert step.at_s == [0, 15, 45]
+    refused, defect = caplog.records
+    assert (refused.levelname, refused.exc_info) == ("WARNING", None)
+    assert defect.levelname == "ERROR"
+    assert defect.exc_info is not None
+    assert defect.exc_info[0] is ZeroDivisionError
