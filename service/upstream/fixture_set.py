@@ -54,13 +54,16 @@ def unpack(packed: bytes) -> bytes:
         raise FixtureError("a file of the fixture set is not gzip; run `make fixtures`") from error
 
 
-def write_set(directory: Path, files: Mapping[str, bytes], metadata: Metadata) -> None:
+def write_set(directory: Path, files: Mapping[str, bytes], metadata: Metadata) -> Metadata:
     """Write a whole set; the metadata, with the digests of the files, comes last.
 
     Args:
         directory: Made if it is missing.
         files: Path below it → content.
         metadata: Its `files` are filled in here.
+
+    Returns:
+        The metadata as written.
     """
     for name, content in files.items():
         path = directory / name
@@ -69,6 +72,7 @@ def write_set(directory: Path, files: Mapping[str, bytes], metadata: Metadata) -
     digests = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())}
     whole = msgspec.structs.replace(metadata, files=digests)
     (directory / METADATA).write_bytes(msgspec.json.format(msgspec.json.encode(whole), indent=1) + b"\n")
+    return whole
 
 
 def read_metadata(directory: Path) -> Metadata:

@@ -81,8 +81,7 @@ async def record(session: UpstreamSession, directory: Path, coins: Sequence[str]
         frozen_at=end_ms - 1,
         files={},
     )
-    write_set(directory, files, metadata)
-    return metadata
+    return write_set(directory, files, metadata)
 
 
 async def _capture(session: UpstreamSession, coin: str, end_ms: int) -> dict[str, bytes]:

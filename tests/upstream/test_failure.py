@@ -22,6 +22,7 @@ from service.upstream.failure import LONGEST_BODY, UpstreamError, redact
         (b"id " + b"a1" * 20 + b" end", "id [redacted] end"),
     ],
 )
+@pytest.mark.promise("errors.upstream-redacted")
 def test_credentials_and_queries_are_hidden(said: bytes, repeated: str) -> None:
     assert redact(said) == repeated
 
@@ -32,6 +33,7 @@ def test_hiding_comes_before_cutting() -> None:
 
 
 @given(st.binary(max_size=5_000))
+@pytest.mark.promise("errors.upstream-redacted")
 def test_at_most_two_kilobytes_of_valid_text_are_repeated(body: bytes) -> None:
     assert len(redact(body).encode()) <= LONGEST_BODY
 

@@ -32,12 +32,13 @@ async def venue(at_ms: int, mode: Mode = "frozen") -> AsyncIterator[tuple[Replay
         yield replay, session
 
 
+@pytest.mark.promise("operator.record")
 async def test_a_recording_of_the_whole_venue_is_the_set_it_was_served_from(tmp_path: Path) -> None:
     async with venue(END_MS) as (_, session):
         metadata = await record(session, tmp_path)
     _, recorded = read_set(tmp_path)
     _, served = read_set(FIXTURES)
-    assert recorded.keys() == served.keys()
+    assert metadata.files.keys() == recorded.keys() == served.keys()
     for name, content in served.items():
         plain = unpack if name.endswith(".gz") else bytes
         assert plain(recorded[name]) == plain(content), name

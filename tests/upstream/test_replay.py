@@ -42,6 +42,7 @@ async def ask(session: UpstreamSession, **question: object) -> Any:
         return (await session.post_json("/info", question, weight=20, decoder=ANY)).value
 
 
+@pytest.mark.promise("fixtures.shifted")
 async def test_shifted_time_ends_today_and_the_shift_grows_at_midnight(clock: FakeClock) -> None:
     clock.set_wall(FROZEN_AT_MS + 10 * DAY_MS)
     async with replaying(clock) as (replay, session):
@@ -62,6 +63,7 @@ async def candles(session: UpstreamSession, interval: str, coin: str = "BTC", st
     return found
 
 
+@pytest.mark.promise("fixtures.frozen")
 async def test_frozen_time_is_kept_and_never_passes_the_recordings_end() -> None:
     clock = FakeClock(FROZEN_AT_MS)
     async with replaying(clock, "frozen") as (replay, session):
@@ -102,6 +104,7 @@ async def test_times_asked_for_and_answered_are_present_time(clock: FakeClock) -
     assert next_payment["nextFundingTime"] == clock.now_ms() + 1
 
 
+@pytest.mark.promise("fixtures.wire")
 async def test_meta_is_index_aligned_with_its_contexts(clock: FakeClock) -> None:
     async with replaying(clock) as (_, session):
         meta, contexts = await ask(session, type="metaAndAssetCtxs")
@@ -185,6 +188,7 @@ def cassette(name: str) -> Any:
 
 @needs_samples
 @pytest.mark.real_data
+@pytest.mark.promise("fixtures.wire")
 async def test_candles_mids_and_payments_have_the_fields_of_recorded_ones(clock: FakeClock) -> None:
     async with replaying(clock) as (_, session):
         bars = await candles(session, "1h", "kPEPE")

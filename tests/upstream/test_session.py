@@ -49,6 +49,7 @@ async def test_a_compressed_answer_is_unpacked(venue: Venue) -> None:
         assert (await ask(session)).value.ok
 
 
+@pytest.mark.promise("errors.upstream-timeout-null")
 async def test_a_hanging_upstream_is_given_up_at_the_deadline_and_not_asked_twice(venue: Venue) -> None:
     venue.faults.next = faults.hang
     async with venue.session(deadline_s=0.05) as session:
@@ -70,6 +71,7 @@ async def test_a_reset_connection_is_tried_once_more(venue: Venue) -> None:
     assert len(venue.faults.requests) == 2
 
 
+@pytest.mark.promise("errors.upstream-timeout-null")
 async def test_an_upstream_that_keeps_resetting_is_an_error_without_a_status_or_a_url(venue: Venue) -> None:
     venue.faults.next = faults.reset
     async with venue.session() as session:
@@ -152,6 +154,7 @@ async def test_a_redirect_is_never_followed(venue: Venue) -> None:
     assert visited == []
 
 
+@pytest.mark.promise("errors.upstream-details")
 async def test_a_refusal_is_a_4xx_with_the_upstreams_words_and_is_not_tried_again(venue: Venue) -> None:
     venue.faults.next = faults.answer(422, b"Failed to deserialize the JSON body into the target type")
     async with venue.session() as session:
@@ -326,6 +329,7 @@ async def test_a_call_that_waited_is_held_back_if_the_upstream_broke_meanwhile(v
         assert (await waiting).retry_after_s == 59
 
 
+@pytest.mark.promise("errors.upstream-redacted")
 async def test_a_failure_is_logged_without_url_query_or_credential(
     venue: Venue, caplog: pytest.LogCaptureFixture
 ) -> None:
