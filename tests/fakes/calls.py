@@ -1,0 +1,53 @@
+"""Many calls at once over keep-alive connections, and which of them were answered whole."""
+
+import asyncio
+from collections import Counter
+from contextlib import suppress
+
+PATIENCE_S = 60.0
+
+
+def request(path: str, key: str) -> bytes:
+    return f"GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {key}\r\n\r\n".encode()
+
+
+async def read_answer(reader: asyncio.StreamReader) -> int:
+    """Read one answer to its last byte; return its status."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    fields = dict(line.split(b": ", 1) for line in head.split(b"\r\n")[1:-2])
+    await reader.readexactly(int(fields[b"content-length"]))
+    return int(head.split(b" ", 2)[1])
+
+
+async def call_at_once(port: int, path: str, key: str, calls: int) -> Counter[int]:
+    """Open that many connections, then send one call on each; count the statuses."""
+    async with asyncio.timeout(PATIENCE_S):
+        connections = [await asyncio.open_connection("127.0.0.1", port) for _ in range(calls)]
+        for _, writer in connections:
+            writer.write(request(path, key))
+        statuses = await asyncio.gather(*(read_answer(reader) for reader, _ in connections))
+        for _, writer in connections:
+            writer.close()
+        await asyncio.gather(*(writer.wait_closed() for _, writer in connections))
+    return Counter(statuses)
+
+
+async def call_until_it_dies(port: int, path: str, key: str, connections: int) -> int:
+    """Call without a pause on each connection until the server is gone; return how many answers came whole."""
+    answered = 0
+
+    async def go_on() -> None:
+        nonlocal answered
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        with suppress(ConnectionError, asyncio.IncompleteReadError):
+            while True:
+                writer.write(request(path, key))
+                status = await read_answer(reader)
+                answered += status == 200
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+    async with asyncio.timeout(PATIENCE_S):
+        await asyncio.gather(*(go_on() for _ in range(connections)))
+    return answered

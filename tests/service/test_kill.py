@@ -1,0 +1,54 @@
+"""`kill -9` at random moments under load: what was answered is counted, what is counted was answered."""
+
+import asyncio
+import json
+import os
+import random
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.calls import call_until_it_dies
+from tests.fakes.serving import run_verdict, serving
+
+RISK = "/api/cli/coin/risk/BTC"
+FAST = {"rate_per_minute": "1000000000", "rate_burst": "1000000000"}
+CONNECTIONS = 16
+
+
+def kill_under_load(data_dir: Path, key: str, after_s: float) -> int:
+    """Start, load, kill at that moment; return how many answers came whole."""
+    with serving(data_dir, **FAST) as service:
+        timer = threading.Timer(after_s, os.kill, (service.process.pid, signal.SIGKILL))
+        timer.start()
+        answered = asyncio.run(call_until_it_dies(service.port, RISK, key, CONNECTIONS))
+        timer.join()
+    return answered
+
+
+def check_kills(data_dir: Path, kills: int, seed: int) -> None:
+    moments = random.Random(seed)  # noqa: S311 -- a replayable schedule, not a secret
+    made = run_verdict("keys", "create", "--name", "k", "--tier", "pro", "--json", data_dir=str(data_dir))
+    key = json.loads(made.stdout)["key"]
+    answered = 0
+    for kill in range(kills):
+        answered += kill_under_load(data_dir, key, moments.uniform(0.02, 0.5))
+        with serving(data_dir) as service:
+            usage = json.loads(service.verdict("usage", "--json").stdout)
+            counted = sum(row["total"] for row in usage["users"])
+            assert counted == answered, f"seed {seed}, kill {kill}: counted {counted}, answered {answered}"
+    doctor = run_verdict("doctor", data_dir=str(data_dir))
+    assert doctor.returncode == 0, doctor.stdout
+    assert answered > kills
+
+
+def test_a_process_killed_under_load_has_counted_what_it_answered_and_nothing_else(tmp_path: Path) -> None:
+    check_kills(tmp_path, kills=3, seed=20261120)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1_800)
+def test_a_hundred_kills_at_random_moments_leave_every_answer_counted_and_nothing_else(tmp_path: Path) -> None:
+    check_kills(tmp_path, kills=100, seed=8402)
