@@ -145,7 +145,7 @@ def _told_when_failing() -> Iterator[None]:
     try:
         yield
     except DatabaseError as error:
-        if not is_store_failing(error):
+        if not is_store_failing(error) or error_name(error) == "SQLITE_READONLY":  # the latter: it was no read
             raise
         _log.error("a read failed", extra={"reason": error_name(error)})
         raise unavailable(error_name(error)) from error

@@ -7,6 +7,7 @@ and survives `kill -9`; they need not survive a power cut, so after a reboot no 
 A journal is locked by its process as long as that lives. One that can be locked belongs to a dead process.
 """
 
+import errno
 import fcntl
 import mmap
 import os
@@ -57,7 +58,8 @@ class Journal:
         self._descriptor = os.open(unlocked, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         # All of it is written now: in a hole, a disk that fills up later would be a SIGBUS.
-        os.pwrite(self._descriptor, bytes(_SIZE), 0)
+        if os.pwrite(self._descriptor, bytes(_SIZE), 0) < _SIZE:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self._map = mmap.mmap(self._descriptor, _SIZE)
         self._map[: len(boot)] = boot
         words = memoryview(self._map).cast("Q")
