@@ -83,9 +83,9 @@ def _wrap(line: str) -> str:
 async def _repair(path: Path, clock: Clock) -> None:
     async with open_database(path, clock) as database:
         today = day_of(clock.now_ms())
-        days = await database.write(lambda connection: repair_days(connection, today))
         counters = await database.write(repair_counters)
-    sys.stderr.write(f"repaired: the days of {len(days)} users, the counters of {len(counters)}\n")
+        days = await database.write(lambda connection: repair_days(connection, today))
+    sys.stderr.write(f"repaired: the counters of {len(counters)} users, the days of {len(days)}\n")
 
 
 def _engine() -> Check:

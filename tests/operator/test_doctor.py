@@ -1,0 +1,147 @@
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from service.clock import DAY_MS, SystemClock, day_of, iso
+from service.operator import doctor
+from service.storage.engine import StorageError
+from tests.operator.conftest import Told, Verdict
+
+ALL = ["SQLite", "secrets", "privacy", "database", "counters", "days", "disk", "log"]
+
+EVENT = "INSERT INTO usage_events (user_id, offer_id, at_ms, day, bucket, state, run_id) VALUES (?, 'x', 0, ?, 1, ?, 1)"
+"""An event of a user, on a day, in a state (1 committed, 2 released)."""
+
+
+@pytest.fixture(autouse=True)
+def _somebody(verdict: Verdict) -> None:
+    verdict("keys", "create", "--name", "first")
+
+
+@contextmanager
+def opened(data_dir: Path) -> Iterator[sqlite3.Connection]:
+    with closing(sqlite3.connect(data_dir / "verdict.db")) as connection, connection:
+        yield connection
+
+
+def count(data_dir: Path, *, day: int, events: int, counted: int) -> None:
+    """Give user 1 a past: so many events on a day, and counters that say something of them."""
+    with opened(data_dir) as connection:
+        connection.execute("INSERT INTO quota VALUES (1, 0, 0, ?, ?, ?)", (day, counted, counted))
+        connection.executemany(EVENT, [(1, day, 1)] * events)
+
+
+def finding(told: Told, check: str) -> dict[str, object]:
+    """The one check that found something."""
+    checks = {found["check"]: found for found in told.json["checks"]}
+    assert [name for name, found in checks.items() if found["findings"]] == [check]
+    assert told.code == 1
+    assert not told.json["ok"]
+    found = checks[check]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_a_sound_folder_has_every_check_ok_and_exit_code_0(verdict: Verdict) -> None:
+    told = verdict("doctor")
+    assert told.code == 0
+    assert [line.split()[1].rstrip(":") for line in told.out.splitlines()] == ALL
+    assert all(line.startswith("ok ") for line in told.out.splitlines())
+    as_json = verdict("doctor", "--json").json
+    assert as_json["ok"]
+    assert [check["check"] for check in as_json["checks"]] == ALL
+    assert all(check["findings"] == [] and check["remedy"] is None for check in as_json["checks"])
+
+
+def test_counters_that_differ_from_events_are_found_and_repaired(verdict: Verdict, data_dir: Path) -> None:
+    today = day_of(SystemClock().now_ms())
+    count(data_dir, day=today, events=3, counted=5)
+    found = finding(verdict("doctor", "--json"), "counters")
+    assert "verdict doctor --repair" in str(found["remedy"])
+    repaired = verdict("doctor", "--repair", "--json")
+    assert (repaired.code, repaired.json["ok"]) == (0, True)
+    assert repaired.err == "repaired: the counters of 1 users, the days of 0\n"
+
+
+def test_a_day_in_the_future_is_found_and_repaired(verdict: Verdict, data_dir: Path) -> None:
+    ahead = day_of(SystemClock().now_ms()) + 400
+    count(data_dir, day=ahead, events=2, counted=2)
+    found = finding(verdict("doctor", "--json"), "days")
+    assert found["findings"] == [f"user 1 was last seen on {iso(ahead * DAY_MS)[:10]}"]
+    assert "clock" in str(found["remedy"])
+    assert verdict("doctor", "--repair").code == 0
+
+
+def test_secrets_that_others_can_read_are_found(verdict: Verdict, data_dir: Path) -> None:
+    (data_dir / "secrets.toml").chmod(0o640)
+    assert "chmod 600" in str(finding(verdict("doctor", "--json"), "secrets")["remedy"])
+
+
+def test_missing_secrets_are_found_and_not_made_anew(verdict: Verdict, data_dir: Path) -> None:
+    (data_dir / "secrets.toml").unlink()
+    assert "restore secrets.toml" in str(finding(verdict("doctor", "--json"), "secrets")["remedy"])
+    assert not (data_dir / "secrets.toml").exists()
+
+
+def test_a_database_that_others_can_read_is_found(verdict: Verdict, data_dir: Path) -> None:
+    (data_dir / "verdict.db").chmod(0o644)
+    assert "chmod 600" in str(finding(verdict("doctor", "--json"), "privacy")["remedy"])
+
+
+def test_a_reference_to_nothing_is_found(verdict: Verdict, data_dir: Path) -> None:
+    with opened(data_dir) as connection:
+        connection.execute("PRAGMA foreign_keys=OFF")
+        connection.execute("UPDATE credentials SET user_id = 77")
+    found = finding(verdict("doctor", "--json"), "database")
+    assert "verdict backup" in str(found["remedy"])
+
+
+def test_a_damaged_database_is_a_finding_with_a_remedy_and_no_traceback(verdict: Verdict, data_dir: Path) -> None:
+    for beside in data_dir.glob("verdict.db-*"):
+        if beside.is_file():
+            beside.unlink()
+    (data_dir / "verdict.db").write_bytes(b"SQLite format 3\x00" + b"\xff" * 8_192)
+    told = verdict("doctor", "--json")
+    assert "verdict backup" in str(finding(told, "database")["remedy"])
+
+
+def test_a_disk_that_is_nearly_full_is_found(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Disk(NamedTuple):
+        total: int
+        used: int
+        free: int
+
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Disk(1, 1, 1_000_000))
+    assert finding(verdict("doctor", "--json"), "disk")["findings"] == ["less than 200 MiB are left"]
+
+
+def test_a_log_that_is_never_folded_is_found(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "LARGEST_WAL_BYTES", -1)
+    assert "fuser" in str(finding(verdict("doctor", "--json"), "log")["remedy"])
+
+
+def test_an_engine_that_can_corrupt_the_file_is_found(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse() -> None:
+        raise StorageError("SQLite 3.40.1 can corrupt a database in WAL mode")
+
+    monkeypatch.setattr(doctor, "check_version", refuse)
+    assert finding(verdict("doctor", "--json"), "SQLite")["remedy"] == "install the package pysqlite3"
+
+
+def test_text_fits_80_columns_shows_three_findings_of_a_kind_and_says_what_to_do(
+    verdict: Verdict, data_dir: Path
+) -> None:
+    ahead = day_of(SystemClock().now_ms()) + 1
+    with opened(data_dir) as connection:
+        connection.executemany("INSERT INTO quota VALUES (?, 0, 0, ?, 0, 0)", [(user, ahead) for user in range(1, 6)])
+    told = verdict("doctor")
+    lines = told.out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert "FINDING  days: 5 users lie ahead" in lines
+    assert "         - and 2 more (--json lists them)" in lines
+    assert any(line.startswith("         What to do: set the machine's clock right") for line in lines)

@@ -1,0 +1,25 @@
+from pathlib import Path
+
+from service.clock import DAY_MS, SystemClock, day_of, iso
+from tests.operator.conftest import Verdict
+from tests.operator.test_doctor import EVENT, opened
+
+
+def test_users_are_listed_with_what_they_asked_today_in_a_month_and_ever(verdict: Verdict, data_dir: Path) -> None:
+    verdict("keys", "create", "--name", "first")
+    today = day_of(SystemClock().now_ms())
+    asked = [(1, today, 1), (1, today, 1), (1, today, 2), (1, today - 40, 1), (2, today - 3, 1)]
+    with opened(data_dir) as connection:
+        connection.executemany(EVENT, asked)
+    assert [line.split() for line in verdict("usage").out.splitlines()] == [
+        ["USER", "TODAY", "30", "DAYS", "ALL", "LAST", "DAY"],
+        ["1", "2", "2", "3", iso(today * DAY_MS)[:10]],
+        ["2", "0", "1", "1", iso((today - 3) * DAY_MS)[:10]],
+    ]
+    (second,) = verdict("usage", "--user", "2", "--json").json["users"]
+    assert second == {"userId": 2, "today": 0, "total": 1, "days": {iso((today - 3) * DAY_MS)[:10]: 1}}
+
+
+def test_before_the_first_question_it_says_so(verdict: Verdict) -> None:
+    verdict("keys", "create", "--name", "first")
+    assert verdict("usage").out == "No question has been asked yet.\n"
