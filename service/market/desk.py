@@ -115,7 +115,8 @@ class MarketDesk:
         else:
             raise ServiceError(
                 "UNAVAILABLE",
-                "prices are being fetched; try again in a few seconds",
+                "there are no recent prices yet: they are being fetched; try again in a few seconds "
+                "(if this lasts, the clock of the service's machine may be wrong)",
                 headers={"Retry-After": str(_RETRY_AFTER_S)},
             )
         refused = status is not None and _BAD_REQUEST <= status < _INTERNAL_SERVER_ERROR
