@@ -1,7 +1,7 @@
 # Everything is typed as `make <target>`; nothing but make and Python 3.11 or newer has to be there before.
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help run test lint coverage bench soak
+.PHONY: help run test lint coverage bench fixtures soak
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -36,6 +36,9 @@ coverage: test ## the coverage of the tests as pages in htmlcov/
 
 bench: $(VENV)/dev ## measure side by side and write BENCHMARKS.md
 	@$(BIN)/python -m bench
+
+fixtures: $(VENV)/dev ## make the recording in fixtures/ anew, from its seed
+	@$(BIN)/python -m fixtures.generate
 
 soak: $(VENV)/dev ## long fault injection
 	@$(BIN)/python -m pytest -rs -m soak
