@@ -7,12 +7,12 @@ Decided here:
 - Nothing an upstream does may cost more than a deadline (retry included), 4 MB, and one log line. Redirects are not
   followed, cookies are not kept, bodies are unpacked under a cap, error texts are redacted and cut at 2 KB.
 - `UpstreamError` is a `ServiceError`, so a desk that can say nothing else may let it cross as 502.
-- One retry, for transport failures and 5xx alone, out of a budget of a tenth of all calls. No pause before it: we are
-  one client, and the pause between rounds belongs to the refresh loop.
+- One retry, for broken connections, malformed answers and 5xx alone, out of a budget of a tenth of all calls. No
+  pause before it: we are one client, and the pause between rounds belongs to the refresh loop.
 - Weights are spent from a bucket of 80 % of what the venue publishes, refilled steadily, so that history being
   fetched never keeps a price waiting for more than a few seconds.
-- After `Retry-After` nothing is sent before its time: callers get an `UpstreamError` at once and keep their last
-  value.
+- After `Retry-After` nothing is sent before its time: callers get an `UpstreamError` at once, with the status that
+  silenced us, and keep their last value.
 - A fixture set (`fixture_set`) is a folder of files in an upstream's own wire format beside a `metadata.json` that
   says how they were made, their SHA-256, and when the recording ends. `fixtures/generate.py` and `record` write it,
   `replay` serves it.

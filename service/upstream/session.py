@@ -74,6 +74,7 @@ class UpstreamSession:
         self._weight = WeightBudget(clock, weight_per_minute)
         self._retries = RetryBudget()
         self._breaker = Breaker(clock)
+        self._last_status: int | None = None
         self._flights: dict[tuple[str, bytes, int], asyncio.Task[Fetched[Any]]] = {}
 
     async def post_json(
@@ -187,10 +188,12 @@ class UpstreamSession:
     def _hold(self) -> None:
         wait_s = self._breaker.wait_s()
         if wait_s:
-            raise UpstreamError(self.name, None, f"not asked again for {wait_s:.0f} s".encode(), retry_after_s=wait_s)
+            said = f"not asked again for {wait_s:.0f} s".encode()
+            raise UpstreamError(self.name, self._last_status, said, retry_after_s=wait_s)
 
     def _fail(self, status: int | None, body: bytes, retry_after_s: float | None = None) -> NoReturn:
         self.failures += 1
+        self._last_status = status
         error = UpstreamError(self.name, status, body, retry_after_s=retry_after_s)
         _log.warning("upstream failed", extra={"upstream": self.name, "status": status, "body": error.body[:200]})
         raise error

@@ -196,7 +196,7 @@ async def test_after_429_nothing_is_sent_before_the_time_it_names(venue: Venue) 
         assert (await failing(session)).retry_after_s == 7
         await venue.clock.advance(6.5)
         refused = await failing(session)
-        assert (refused.upstream_status, refused.retry_after_s) == (None, 0.5)
+        assert (refused.code, refused.upstream_status, refused.retry_after_s) == ("UPSTREAM_4XX", 429, 0.5)
         assert len(venue.faults.requests) == 1
         await venue.clock.advance(0.5)
         assert (await ask(session)).value.ok
