@@ -53,8 +53,8 @@ def read_only_folder(common_folder: Path) -> Iterator[Path]:
 async def test_a_read_only_folder_is_refused(read_only_folder: Path, clock: FakeClock) -> None:
     said = await refusal(read_only_folder / "verdict.db", clock)
     assert said == (
-        f"The data folder {read_only_folder} cannot be written (Permission denied). Make it and the files in it writable, "
-        "or name another folder in VERDICT_DATA_DIR."
+        f"The data folder {read_only_folder} cannot be written (Permission denied). "
+        "Make it and the files in it writable, or name another folder in VERDICT_DATA_DIR."
     )
 
 
