@@ -9,12 +9,14 @@ def read(**given: str) -> Settings:
     return Settings.from_environ({f"VERDICT_{name.upper()}": value for name, value in given.items()})
 
 
+@pytest.mark.promise("run.address")
 def test_without_an_environment_every_setting_has_its_default() -> None:
     settings = Settings.from_environ({})
     assert (settings.host, settings.port, settings.source, settings.replay) == ("127.0.0.1", 8402, "live", "shifted")
     assert settings.data_dir.name == "verdict"
 
 
+@pytest.mark.promise("run.address", "run.rate-settings", "settings.prefix")
 def test_a_value_is_converted_to_the_kind_of_its_field() -> None:
     settings = read(port="0", data_dir="~/v", hosts=" a.example , b.example,", trusted_proxies="10.0.0.0/8,::1")
     assert settings.port == 0
@@ -31,6 +33,7 @@ def test_the_variables_of_the_clients_are_left_alone() -> None:
     assert read(url="http://127.0.0.1:8402", token="verdict_sk_x") == Settings()
 
 
+@pytest.mark.promise("settings.prefix", "keys.prefix-setting", "run.tls", "run.source")
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [

@@ -22,6 +22,7 @@ def test_a_written_amount_loses_nothing_and_never_uses_an_exponent(amount: int) 
     assert set(written) <= set("0123456789.")
 
 
+@pytest.mark.promise("risk.apr-formula", "numbers.percent", "risk.funding-apr")
 def test_the_venues_default_hourly_rate_is_10_95_percent_a_year() -> None:
     assert apr_pct(0.0000125) == 10.95
 
@@ -31,6 +32,7 @@ def test_an_eight_hour_rate_is_annualised_by_its_own_interval() -> None:
     assert apr_pct(-0.0001, 8) == -10.95
 
 
+@pytest.mark.promise("numbers.precision")
 def test_a_rate_is_rounded_to_four_decimals() -> None:
     assert apr_pct(0.00000123456789) == 1.0815
 

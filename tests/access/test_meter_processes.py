@@ -54,6 +54,7 @@ async def counted(db: Database, first: int = 0) -> set[int]:
     return {row[0] for row in await db.read("SELECT id FROM usage_events WHERE state = 1 AND id > ?", (first,))}
 
 
+@pytest.mark.promise("meter.processes")
 async def test_two_processes_share_one_question_left(db: Database, clock: FakeClock) -> None:
     async with asyncio.timeout(PATIENCE_S):
         system = SystemClock()
@@ -92,6 +93,7 @@ async def read_until(processes: list[Process], most: int) -> tuple[int, int]:
     return max(seen), min(seen)
 
 
+@pytest.mark.promise("meter.durable", "meter.lease")
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["charge", "reserve"])
 async def test_a_process_killed_at_any_moment_leaves_no_answer_uncounted_and_no_call_counted_in_vain(

@@ -22,6 +22,7 @@ def wave(days: range, phase: float = 0.0) -> dict[int, float]:
     return {day: 100 + 10 * math.sin(day + phase) + day % 3 for day in days}
 
 
+@pytest.mark.promise("risk.correlation")
 def test_it_equals_the_standard_librarys_on_common_days_only() -> None:
     one, other = wave(range(200)), wave(range(40, 240), 1.0)
     del one[150], other[160]
@@ -31,12 +32,14 @@ def test_it_equals_the_standard_librarys_on_common_days_only() -> None:
     assert correlation(bars_of(one), bars_of(other)) == pytest.approx(theirs, abs=1e-12)
 
 
+@pytest.mark.promise("risk.correlation")
 def test_bars_before_the_window_do_not_count() -> None:
     one, other = wave(range(WINDOW + 50)), wave(range(WINDOW + 50), 2.0)
     recent = [{day: price for day, price in series.items() if day >= 50} for series in (one, other)]
     assert correlation(bars_of(one), bars_of(other)) == correlation(*map(bars_of, recent))
 
 
+@pytest.mark.promise("risk.correlation")
 def test_under_thirty_common_bars_nothing_is_said() -> None:
     assert correlation(bars_of(wave(range(LEAST - 1))), bars_of(wave(range(100), 1.0))) is None
     assert correlation(bars_of(wave(range(LEAST))), bars_of(wave(range(100), 1.0))) is not None

@@ -101,6 +101,7 @@ def test_no_coins_are_no_work() -> None:
     assert assess({}, []) == {}
 
 
+@pytest.mark.promise("risk.trends")
 @settings(max_examples=60)
 @given(histories())
 def test_any_history_gives_what_the_independent_computation_gives(history: History) -> None:
@@ -129,6 +130,7 @@ def test_the_states_published_day_by_day_are_those_recomputed_later(history: His
     assert recomputed.since_ms == (run[0] + 1) * DAY_MS
 
 
+@pytest.mark.promise("risk.trends")
 @pytest.mark.real_data
 @needs_recordings
 def test_every_recorded_coin_equals_the_independent_computation() -> None:

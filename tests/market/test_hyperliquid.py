@@ -104,6 +104,7 @@ def test_any_json_is_decoded_or_refused_as_malformed(value: object) -> None:
             continue
 
 
+@pytest.mark.promise("time.as-of-oldest", "numbers.precision")
 async def test_quotes_carry_price_funding_and_the_venues_time(parts: Parts) -> None:
     parts.venue.contexts = {"BTC": context("118000.5", "-0.0000071", "2.5"), "kPEPE": context("0.0123")}
     found = await parts.source.quotes()
@@ -114,6 +115,7 @@ async def test_quotes_carry_price_funding_and_the_venues_time(parts: Parts) -> N
     assert (pepe.venue_symbol, pepe.symbol) == ("kPEPE", "KPEPE")
 
 
+@pytest.mark.promise("time.as-of-oldest")
 async def test_an_observation_is_never_dated_after_its_receipt(parts: Parts) -> None:
     parts.venue.contexts = {"BTC": context("1.0")}
     parts.venue.ahead_ms = 3_600 * SECOND_MS

@@ -32,6 +32,7 @@ def stale(risk: Risk) -> list[str]:
     return risk.context._stale_fields
 
 
+@pytest.mark.promise("risk.fields", "risk.more-fields")
 def test_fresh_data_are_said_in_the_contracts_order() -> None:
     risk = assess(quote())
     assert encode(risk.context) == (
@@ -50,6 +51,7 @@ def test_a_ticker_the_venue_writes_otherwise_says_how() -> None:
     assert (context.symbol, context.venue_symbol) == ("KPEPE", "kPEPE")
 
 
+@pytest.mark.promise("risk.apr-formula", "risk.more-fields")
 @pytest.mark.parametrize(
     ("funding", "apr", "paying", "receiving", "carry_if_long"),
     [
@@ -71,6 +73,7 @@ def test_who_pays_follows_the_sign_of_the_unrounded_rate(
     assert b"-0.0," not in encode(context)
 
 
+@pytest.mark.promise("risk.correlation")
 def test_bitcoin_is_correlated_with_itself_whatever_its_bars_say() -> None:
     for chart in (Chart(), CHART, Chart(NOW - 40 * HOUR_MS)):
         context = assess(quote(symbol="BTC"), chart).context
@@ -79,6 +82,7 @@ def test_bitcoin_is_correlated_with_itself_whatever_its_bars_say() -> None:
         assert "btc_correlation" not in context._stale_fields
 
 
+@pytest.mark.promise("risk.stale-fields", "time.as-of-honest")
 def test_a_failed_refresh_names_price_and_funding_at_once_and_keeps_them() -> None:
     risk = assess(quote(at_ms=NOW - 15 * SECOND_MS), quotes_ms=NOW - 15 * SECOND_MS, failure=Failure(NOW, 500, "no"))
     assert stale(risk) == ["price", "funding_apr", "sentiment_stance"]
@@ -86,6 +90,7 @@ def test_a_failed_refresh_names_price_and_funding_at_once_and_keeps_them() -> No
     assert (risk.context.price, risk.as_of_ms) == (100.5, NOW - 15 * SECOND_MS)
 
 
+@pytest.mark.promise("risk.stale-fields", "risk.live-inputs", "time.as-of-oldest")
 def test_a_field_that_the_newest_answer_lacked_is_named_alone_and_dates_the_whole() -> None:
     older = msgspec.structs.replace(quote(), funding_ms=NOW - 15 * SECOND_MS)
     risk = assess(older)
@@ -99,6 +104,7 @@ def test_rounds_that_were_missed_name_price_and_funding() -> None:
     assert stale(assess(quote(), now_ms=later + 1)) == ["price", "funding_apr", "sentiment_stance"]
 
 
+@pytest.mark.promise("risk.stale-limit")
 def test_past_ten_minutes_one_of_the_two_is_null_and_the_other_dates_the_answer() -> None:
     risk = assess(msgspec.structs.replace(quote(), price_ms=NOW - 10 * MINUTE_MS - 1))
     assert risk.context is not None
@@ -124,6 +130,7 @@ def test_a_price_alone_is_said_without_funding() -> None:
     assert context._stale_fields == ["funding_apr", "sentiment_stance"]
 
 
+@pytest.mark.promise("risk.stale-limit")
 def test_old_charts_are_named_then_null() -> None:
     through = NOW - DAY_MS - 15 * MINUTE_MS
     charts = msgspec.structs.replace(CHART, through_ms=through)
@@ -143,6 +150,7 @@ def test_old_charts_are_named_then_null() -> None:
     )
 
 
+@pytest.mark.promise("numbers.null")
 @given(
     st.tuples(*[st.none() | st.integers(NOW - 3 * DAY_MS, NOW)] * 3),
     st.none() | st.floats(-1, 1, allow_nan=False),

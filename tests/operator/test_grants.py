@@ -10,6 +10,7 @@ def _somebody(verdict: Verdict) -> None:
     verdict("keys", "create", "--name", "first")
 
 
+@pytest.mark.promise("operator.grants")
 def test_a_grant_is_given_to_a_user_for_a_time_and_listed(verdict: Verdict) -> None:
     given = verdict("grants", "add", "--user", "1", "--tier", "pro", "--expires", "30d")
     assert given.out.startswith("Grant 1: pro for user 1, until 20")
@@ -25,6 +26,7 @@ def test_a_grant_to_a_wallet_waits_for_whoever_proves_it(verdict: Verdict) -> No
     assert "no end" in verdict("grants", "list").out
 
 
+@pytest.mark.promise("operator.grants", "tiers.source")
 def test_a_grant_applies_to_the_users_next_key_until_it_is_taken_back(verdict: Verdict) -> None:
     verdict("grants", "add", "--user", "1", "--tier", "access")
     assert verdict("keys", "create", "--name", "a", "--user", "1", "--json").json["tier"] == "access"

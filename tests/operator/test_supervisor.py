@@ -67,6 +67,7 @@ def alive(process_id: int) -> bool:
     return True
 
 
+@pytest.mark.promise("operator.serve")
 async def test_workers_inherit_the_socket_and_are_numbered(tmp_path: Path, listener: socket.socket) -> None:
     async with running(OBEDIENT, tmp_path, listener, 2):
         pass

@@ -201,6 +201,7 @@ async def test_candles_mids_and_payments_have_the_fields_of_recorded_ones(clock:
     assert {type(value) for bar in bars for value in bar.values()} == {int, str}
 
 
+@pytest.mark.promise("fixtures.wire")
 @needs_samples
 @pytest.mark.real_data
 async def test_contexts_have_the_fields_of_recorded_ones_nulls_included(clock: FakeClock) -> None:

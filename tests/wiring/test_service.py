@@ -27,6 +27,14 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield running
 
 
+@pytest.mark.promise(
+    "operator.while-running",
+    "envelope.success",
+    "fixtures.header",
+    "headers.ratelimit",
+    "numbers.null",
+    "routes.no-version",
+)
 def test_a_first_call_with_a_key_made_while_it_runs_gets_the_risk_context_in_the_envelope(service: Serving) -> None:
     status, headers, body = service.ask(RISK, service.make_key())
     assert status == 200
@@ -39,6 +47,7 @@ def test_a_first_call_with_a_key_made_while_it_runs_gets_the_risk_context_in_the
     assert headers["ratelimit"] == '"questions";r=9'
 
 
+@pytest.mark.promise("quota.every-call", "quota.402", "operator.usage", "meter.once")
 def test_the_quota_ends_in_a_challenge_and_is_counted_to_the_question(service: Serving) -> None:
     key = service.make_key()
     answers = [service.ask(RISK, key)[0] for _ in range(12)]
@@ -48,6 +57,7 @@ def test_the_quota_ends_in_a_challenge_and_is_counted_to_the_question(service: S
     assert [row["total"] for row in usage["users"]] == [10]
 
 
+@pytest.mark.promise("revocation.several", "auth.revoked-401", "operator.while-running")
 def test_a_key_revoked_by_the_operator_is_refused_by_the_running_service(service: Serving) -> None:
     key = service.make_key()
     assert service.ask(RISK, key)[0] == 200
@@ -58,6 +68,7 @@ def test_a_key_revoked_by_the_operator_is_refused_by_the_running_service(service
     assert "revoked" in body["error"]["message"]
 
 
+@pytest.mark.promise("operator.grants", "tier.applied", "auth.tier-resolved")
 def test_a_grant_given_by_the_operator_is_seen_by_the_running_service(service: Serving) -> None:
     key = service.make_key()
     identity = service.ask("/api/cli/billing/tier", key)[2]["data"]["identity"]
@@ -71,6 +82,7 @@ def test_probes_say_that_it_lives_and_is_ready(service: Serving) -> None:
     assert (status, body["ready"], body["market"]["coins"]) == (200, True, 40)
 
 
+@pytest.mark.promise("manifest.public", "documents.openapi", "documents.x402")
 @pytest.mark.parametrize("path", ["/api/cli/manifest", "/openapi.json", "/.well-known/x402"])
 def test_what_describes_the_service_needs_no_key_and_names_where_it_listens(service: Serving, path: str) -> None:
     status, _, body = service.ask(path)
@@ -79,6 +91,7 @@ def test_what_describes_the_service_needs_no_key_and_names_where_it_listens(serv
         assert f"http://127.0.0.1:{service.port}" in json.dumps(body)
 
 
+@pytest.mark.promise("auth.none-403", "auth.malformed-401")
 @pytest.mark.parametrize(
     ("key", "status", "code"),
     [
@@ -91,6 +104,7 @@ def test_a_caller_without_a_good_key_is_told_so(service: Serving, key: str | Non
     assert (answer, body["error"]["code"]) == (status, code)
 
 
+@pytest.mark.promise("errors.candidates", "meter.errors-free", "errors.always-json")
 def test_an_unknown_symbol_and_an_unknown_path_are_json_and_cost_nothing(service: Serving) -> None:
     key = service.make_key()
     status, headers, body = service.ask("/api/cli/coin/risk/BTCC", key)
@@ -101,6 +115,7 @@ def test_an_unknown_symbol_and_an_unknown_path_are_json_and_cost_nothing(service
     assert headers["content-type"] == "application/json"
 
 
+@pytest.mark.promise("operator.doctor", "operator.while-running")
 def test_doctor_finds_nothing_wrong_while_it_runs(service: Serving) -> None:
     assert json.loads(service.verdict("doctor", "--json").stdout)["ok"]
 
@@ -153,6 +168,7 @@ def test_sigint_before_it_listens_ends_it_without_a_traceback(tmp_path: Path) ->
         stream.close()
 
 
+@pytest.mark.promise("meter.durable")
 def test_a_restart_keeps_keys_and_counts(tmp_path: Path) -> None:
     with serving(tmp_path) as running:
         key = running.make_key()
@@ -161,6 +177,7 @@ def test_a_restart_keeps_keys_and_counts(tmp_path: Path) -> None:
         assert running.ask(RISK, key)[1]["ratelimit"] == '"questions";r=8'
 
 
+@pytest.mark.promise("meter.durable")
 def test_kill_9_loses_no_count_of_an_answered_call(tmp_path: Path) -> None:
     with serving(tmp_path) as running:
         key = running.make_key()
@@ -171,6 +188,7 @@ def test_kill_9_loses_no_count_of_an_answered_call(tmp_path: Path) -> None:
         assert running.ask(RISK, key)[1]["ratelimit"] == '"questions";r=6'
 
 
+@pytest.mark.promise("fixtures.frozen")
 def test_frozen_replay_gives_the_same_answer_at_every_start(tmp_path: Path) -> None:
     answers = []
     for name in ("a", "b"):
@@ -180,6 +198,7 @@ def test_frozen_replay_gives_the_same_answer_at_every_start(tmp_path: Path) -> N
     assert answers[0]["meta"]["ts"].startswith(answers[0]["meta"]["as_of"][:10])
 
 
+@pytest.mark.promise("meter.processes", "operator.serve")
 def test_two_workers_share_keys_and_quota_exactly(tmp_path: Path) -> None:
     with serving(tmp_path, "--workers", "2") as running:
         running.wait_for("ready", times=2)
@@ -221,6 +240,7 @@ def test_metrics_are_on_a_port_of_their_own(tmp_path: Path) -> None:
         assert running.ask("/metrics")[0] == 404
 
 
+@pytest.mark.promise("serve.https", "run.tls")
 def test_https_is_served_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
     if shutil.which("openssl") is None:
         pytest.skip("no openssl here to make a certificate with")
@@ -237,6 +257,7 @@ def test_https_is_served_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
         connection.close()
 
 
+@pytest.mark.promise("run.make-run")
 def test_make_runs_first_key_is_printed_with_a_line_that_works_and_renewed_at_the_next_start(tmp_path: Path) -> None:
     keys = []
     for _ in range(2):
@@ -258,6 +279,7 @@ def test_make_runs_first_key_is_printed_with_a_line_that_works_and_renewed_at_th
     assert keys[0] != keys[1]
 
 
+@pytest.mark.promise("run.make-run")
 def test_the_key_of_make_run_works(tmp_path: Path) -> None:
     with serving(tmp_path, "--first-key") as running:
         assert running.process.stdout is not None
