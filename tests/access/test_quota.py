@@ -1,5 +1,6 @@
 """The rule of the quota, against its contract in words and against an obvious model of it."""
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
