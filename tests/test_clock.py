@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.clock import DAY_MS, LATEST_MS, Clock, FrozenClock, SystemClock, day_of, iso, midnight_after
+from service.clock import DAY_MS, LATEST_MS, Clock, FrozenClock, SystemClock, day_of, iso, midnight_after, parse_iso
 from tests.fakes.clock import START_MS, FakeClock
 
 INSTANTS = st.integers(0, LATEST_MS)
@@ -72,3 +72,49 @@ async def test_moving_the_fake_clock_wakes_sleepers_in_order_and_setting_the_wal
     assert woken == ["early", "late"]
     assert clock.now_ms() == START_MS + DAY_MS + 2_000
     assert clock.monotonic() == pytest.approx(2.0)
+
+
+@given(st.integers(0, LATEST_MS))
+def test_an_instant_is_read_as_it_was_written(at_ms: int) -> None:
+    assert parse_iso(iso(at_ms)) == at_ms
+
+
+@pytest.mark.parametrize(
+    ("text", "at_ms"),
+    [
+        ("1970-01-01T00:00:00Z", 0),
+        ("2025-07-25T14:00:00+02:00", 1_753_444_800_000),
+        ("2025-07-25T11:59:59.9999Z", 1_753_444_799_999),
+        ("2025-07-25T12:00:00.123456789-00:00", 1_753_444_800_123),
+    ],
+)
+def test_an_instant_is_read_in_any_zone_and_cut_to_milliseconds(text: str, at_ms: int) -> None:
+    assert parse_iso(text) == at_ms
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "2025-07-25",
+        "2025-07-25T12:00:00",
+        "2025-07-25 12:00:00Z",
+        "2025-07-25t12:00:00z",
+        "2025-07-25T12:00Z",
+        "2025-07-25T12:00:00Z\n",
+        "2025-07-25T12:00:00,5Z",
+        "2025-02-30T00:00:00Z",
+        "2025-07-25T24:00:01Z",
+        "2025-07-25T23:59:60Z",
+        "2025-07-25T12:00:00+24:00",
+        "٢٠٢٥-07-25T12:00:00Z",
+        "+2025-07-25T12:00:00Z",
+        "1969-12-31T23:59:59Z",
+        "9999-12-31T23:59:59-01:00",
+        "10000-01-01T00:00:00Z",
+        "1753444800",
+    ],
+)
+def test_what_is_no_instant_of_one_zone_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="with its zone"):
+        parse_iso(text)

@@ -72,7 +72,7 @@ class Credential(Struct, frozen=True):
         if self.kind == "session":
             return f"The session {how} at {iso(at_ms)}. Run `verdict login`."
         if self.rotated_ms is not None:
-            return f"The API key was rotated and {how} at {iso(at_ms)}. Use the key that replaced it."
+            return f"The API key was rotated and stopped working at {iso(at_ms)}. Use the key that replaced it."
         return f"The API key {how} at {iso(at_ms)}."
 
 

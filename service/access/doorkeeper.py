@@ -2,7 +2,6 @@
 
 import logging
 from hashlib import sha256
-from itertools import count
 from typing import Final
 
 from service.access import changes
@@ -138,7 +137,9 @@ class Doorkeeper:
 
         If the store cannot be read, nobody is remembered: a revocation may not be missed.
         """
-        for look in count(1):
+        look = 0
+        while True:
+            look += 1
             await self._clock.sleep(_WATCH_S)
             try:
                 await self.catch_up()

@@ -11,6 +11,8 @@ from service.clock import Clock
 MOST_KEYS: Final = 50_000
 
 _MINUTE_S: Final = 60.0
+_ROUNDING_S: Final = 1e-6
+"""A wait shorter than this is what adding floats left over."""
 
 
 class RequestRate:
@@ -52,7 +54,7 @@ class RequestRate:
             due = self._old.get(key, now)
         due = max(due, now)
         wait_s = due - self._ahead_s - now
-        if wait_s > 0:
+        if wait_s > _ROUNDING_S:
             return wait_s
         self._young[key] = due + self._interval_s
         return None

@@ -59,8 +59,8 @@ class Registrar:
             expires_ms: When the key ends, epoch milliseconds.
 
         Raises:
-            ServiceError: `NOT_FOUND` if there is no such user; `BAD_REQUEST` if the wallet is not an address or somebody
-                else's, or the user has too many keys.
+            ServiceError: `NOT_FOUND` if there is no such user; `BAD_REQUEST` if the wallet is not an address or is
+                somebody else's, or the user has too many keys.
         """
         now_ms = self._clock.now_ms()
         address = None if wallet is None else _address(wallet)

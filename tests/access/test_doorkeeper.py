@@ -1,0 +1,351 @@
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+import pytest
+
+from service.access import doorkeeper as room
+from service.access.caller import Caller
+from service.access.doorkeeper import Doorkeeper
+from service.access.registrar import Registrar
+from service.access.room import Access, open_access
+from service.access.secrets import Secrets
+from service.access.sessions import LEEWAY_MS, SESSION_MS
+from service.clock import MINUTE_MS, SECOND_MS
+from service.errors import ServiceError
+from service.settings import Settings
+from service.storage.database import Database, open_database
+from service.wire.access import Session
+from tests.access.signing import login, wallet
+from tests.fakes.clock import START_MS, FakeClock
+
+
+@pytest.fixture
+def doorkeeper(access: Access) -> Doorkeeper:
+    return access.doorkeeper
+
+
+@asynccontextmanager
+async def watching(doorkeeper: Doorkeeper) -> AsyncIterator[None]:
+    task = asyncio.create_task(doorkeeper.watch())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def later(clock: FakeClock, db: Database, seconds: float = 1.0) -> None:
+    """Let time pass and what it started be done: the store's threads answer in the order they were asked."""
+    await clock.advance(seconds)
+    async with asyncio.timeout(10):
+        await db.read("SELECT 1")
+        await clock.settle()
+        await db.write(lambda connection: connection.execute("SELECT 1").fetchone())
+        await clock.settle()
+
+
+async def refusal(doorkeeper: Doorkeeper, token: str) -> str:
+    with pytest.raises(ServiceError) as caught:
+        await doorkeeper.admit(token)
+    assert (caught.value.status, caught.value.code) == (401, "AUTH_INVALID")
+    assert caught.value.headers == {"WWW-Authenticate": "Bearer"}
+    assert token not in caught.value.message
+    return caught.value.message
+
+
+async def sign_in(access: Access, number: int = 1) -> Session:
+    return await access.desk.login(login(wallet(number), access.desk.nonce().nonce, START_MS))
+
+
+class NeverRead:
+    """A store that may not be touched."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AssertionError(f"the store was asked: {name}")
+
+
+async def test_a_key_is_admitted_once_and_recalled_afterwards(doorkeeper: Doorkeeper, registrar: Registrar) -> None:
+    key = await registrar.create_key("mine")
+    assert doorkeeper.recall(key.key) is None
+    caller = await doorkeeper.admit(key.key)
+    assert caller == Caller(user_id=key.user_id, kind="api_key", credential_id=1)
+    assert doorkeeper.recall(key.key) is caller
+
+
+async def test_a_session_is_admitted_with_its_wallet_and_end(access: Access) -> None:
+    session = await sign_in(access)
+    caller = await access.doorkeeper.admit(session.token)
+    assert (caller.kind, caller.wallet) == ("session", wallet().address)
+    assert caller.expires_ms == START_MS + SESSION_MS + LEEWAY_MS
+    assert access.doorkeeper.recall(session.token) is caller
+
+
+async def test_what_is_malformed_is_refused_without_asking_the_store(
+    access: Access, registrar: Registrar, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = (await registrar.create_key("mine")).key
+    session = (await sign_in(access)).token
+    monkeypatch.setattr(access.doorkeeper, "_db", NeverRead())
+    checksum = key[:-1] + ("0" if key[-1] != "0" else "1")
+    assert "checksum" in await refusal(access.doorkeeper, checksum)
+    assert "36 characters" in await refusal(access.doorkeeper, key + "A" * 65_536)
+    assert "neither an API key (verdict_sk_…) nor a session" in await refusal(access.doorkeeper, "acme" + key)
+    assert "neither" in await refusal(access.doorkeeper, "\ud800")
+    assert "session token is malformed" in await refusal(access.doorkeeper, session + "A")
+    assert "not signed" in await refusal(access.doorkeeper, session[:-1] + ("0" if session[-1] != "0" else "8"))
+    assert access.doorkeeper.recall("\ud800") is None
+
+
+async def test_a_well_formed_key_nobody_was_given_is_unknown(access: Access, settings: Settings) -> None:
+    stranger = access.doorkeeper._keys.draw()
+    assert "not known" in await refusal(access.doorkeeper, stranger)
+    assert access.doorkeeper.recall(stranger) is None
+
+
+async def test_a_key_expires_to_the_millisecond_also_when_it_is_remembered(
+    doorkeeper: Doorkeeper, registrar: Registrar, clock: FakeClock
+) -> None:
+    key = (await registrar.create_key("mine", expires_ms=START_MS + 5_000)).key
+    caller = await doorkeeper.admit(key)
+    clock.at_ms = START_MS + 4_999
+    assert doorkeeper.recall(key) is caller
+    assert doorkeeper.valid(caller)
+    clock.at_ms = START_MS + 5_000
+    assert doorkeeper.recall(key) is None
+    assert not doorkeeper.valid(caller)
+    assert await refusal(doorkeeper, key) == "The API key expired at 2025-07-25T12:00:05.000Z."
+
+
+async def test_a_session_expires_after_thirty_days_and_the_leeway(access: Access, clock: FakeClock) -> None:
+    token = (await sign_in(access)).token
+    clock.at_ms = START_MS + SESSION_MS + LEEWAY_MS - 1
+    assert (await access.doorkeeper.admit(token)).kind == "session"
+    clock.at_ms += 1
+    assert access.doorkeeper.recall(token) is None
+    assert "session expired" in await refusal(access.doorkeeper, token)
+
+
+async def test_a_session_shortened_in_the_store_ends_there(access: Access, db: Database, clock: FakeClock) -> None:
+    token = (await sign_in(access)).token
+    await db.write(lambda connection: connection.execute("UPDATE credentials SET expires_ms = ?", (START_MS,)).rowcount)
+    clock.at_ms = START_MS + LEEWAY_MS
+    assert "session expired" in await refusal(access.doorkeeper, token)
+
+
+async def test_a_tier_ends_with_its_grant_also_when_it_is_remembered(
+    doorkeeper: Doorkeeper, registrar: Registrar, clock: FakeClock
+) -> None:
+    key = await registrar.create_key("mine")
+    await registrar.add_grant(key.user_id, "access")
+    await registrar.add_grant(key.user_id, "pro", START_MS + 5_000)
+    first = await doorkeeper.admit(key.key)
+    assert (first.tier, first.source, first.entitlement_ends_ms) == ("pro", "grant", START_MS + 5_000)
+    clock.at_ms = START_MS + 5_000
+    assert doorkeeper.recall(key.key) is None
+    assert (await doorkeeper.admit(key.key)).tier == "access"
+
+
+async def test_a_revocation_by_another_process_is_known_within_a_second(
+    doorkeeper: Doorkeeper, registrar: Registrar, db: Database, clock: FakeClock
+) -> None:
+    mine, other = await registrar.create_key("mine"), await registrar.create_key("other")
+    caller, bystander = await doorkeeper.admit(mine.key), await doorkeeper.admit(other.key)
+    async with watching(doorkeeper):
+        await clock.settle()
+        await registrar.revoke_key(mine.prefix)
+        await later(clock, db)
+        assert doorkeeper.recall(mine.key) is None
+        assert not doorkeeper.valid(caller)
+        assert doorkeeper.recall(other.key) is bystander
+        assert doorkeeper.valid(bystander)
+    assert await refusal(doorkeeper, mine.key) == "The API key was revoked at 2025-07-25T12:00:00.000Z."
+
+
+async def test_setting_the_clock_back_revives_nothing(
+    doorkeeper: Doorkeeper, registrar: Registrar, clock: FakeClock
+) -> None:
+    key = await registrar.create_key("mine")
+    caller = await doorkeeper.admit(key.key)
+    await registrar.revoke_key(key.prefix)
+    await doorkeeper.catch_up()
+    clock.set_wall(0)
+    assert doorkeeper.recall(key.key) is None
+    assert not doorkeeper.valid(caller)
+    assert "revoked" in await refusal(doorkeeper, key.key)
+
+
+async def test_a_grant_by_another_process_is_known_within_a_second_and_ends_no_stream(
+    doorkeeper: Doorkeeper, registrar: Registrar, db: Database, clock: FakeClock
+) -> None:
+    key = await registrar.create_key("mine")
+    caller = await doorkeeper.admit(key.key)
+    async with watching(doorkeeper):
+        await clock.settle()
+        await registrar.add_grant(key.user_id, "pro")
+        await later(clock, db)
+    assert doorkeeper.recall(key.key) is None
+    assert doorkeeper.valid(caller)
+    assert (await doorkeeper.admit(key.key)).tier == "pro"
+
+
+async def test_a_token_revoked_while_it_was_being_read_is_not_remembered(
+    doorkeeper: Doorkeeper, registrar: Registrar, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = await registrar.create_key("mine")
+    read = db.read
+
+    async def slow_read(sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        rows = await read(sql, parameters)
+        if "fingerprint" in sql:
+            await registrar.revoke_key(key.prefix)
+            await doorkeeper.catch_up()
+        return rows
+
+    monkeypatch.setattr(db, "read", slow_read)
+    caller = await doorkeeper.admit(key.key)
+    assert doorkeeper.recall(key.key) is None
+    assert not doorkeeper.valid(caller)
+
+
+async def test_two_processes_on_one_file_follow_each_other(
+    settings: Settings, secrets: Secrets, db: Database, access: Access, clock: FakeClock
+) -> None:
+    async with open_database(db.path, clock) as second_db:
+        second = await open_access(settings, secrets, second_db, clock)
+        session = await sign_in(access)
+        caller = await second.doorkeeper.admit(session.token)
+        async with watching(second.doorkeeper):
+            await clock.settle()
+            await access.desk.logout(await access.doorkeeper.admit(session.token))
+            assert access.doorkeeper.recall(session.token) is None
+            assert second.doorkeeper.recall(session.token) is caller
+            await later(clock, second_db)
+            assert second.doorkeeper.recall(session.token) is None
+            assert not second.doorkeeper.valid(caller)
+
+
+async def test_a_doorkeeper_that_starts_later_reads_no_old_changes(
+    settings: Settings, secrets: Secrets, db: Database, registrar: Registrar, clock: FakeClock
+) -> None:
+    for _ in range(3):
+        await registrar.revoke_key((await registrar.create_key("old")).prefix)
+    late = (await open_access(settings, secrets, db, clock)).doorkeeper
+    await late.catch_up()
+    assert late._endings == {}
+
+
+async def test_forgetting_asks_anew(doorkeeper: Doorkeeper, registrar: Registrar) -> None:
+    key = (await registrar.create_key("mine")).key
+    caller = await doorkeeper.admit(key)
+    doorkeeper.forget()
+    assert doorkeeper.recall(key) is None
+    assert doorkeeper.valid(caller)
+    assert await doorkeeper.admit(key) == caller
+    assert len(doorkeeper._tokens_of) == len(doorkeeper._known) == 1
+
+
+async def last_used(db: Database) -> list[int | None]:
+    return [row[0] for row in await db.read("SELECT last_used_ms FROM credentials ORDER BY id")]
+
+
+async def test_the_last_use_is_noted_soon_and_then_once_a_minute(
+    doorkeeper: Doorkeeper, registrar: Registrar, db: Database, clock: FakeClock
+) -> None:
+    key = (await registrar.create_key("mine")).key
+    async with watching(doorkeeper):
+        await clock.settle()
+        await doorkeeper.admit(key)
+        for _ in range(10):
+            await later(clock, db)
+        assert await last_used(db) == [START_MS]
+        doorkeeper.recall(key)
+        for _ in range(49):
+            await later(clock, db)
+        assert await last_used(db) == [START_MS]
+        clock.at_ms = START_MS + MINUTE_MS
+        doorkeeper.recall(key)
+        for _ in range(10):
+            await later(clock, db)
+        assert await last_used(db) == [START_MS + MINUTE_MS]
+
+
+async def test_the_last_use_of_a_revoked_key_is_not_lost(
+    doorkeeper: Doorkeeper, registrar: Registrar, db: Database, clock: FakeClock
+) -> None:
+    key = await registrar.create_key("mine")
+    await doorkeeper.admit(key.key)
+    clock.at_ms += 7
+    doorkeeper.recall(key.key)
+    await registrar.revoke_key(key.prefix)
+    await doorkeeper.catch_up()
+    await doorkeeper.note_use()
+    assert await last_used(db) == [START_MS + 7]
+
+
+async def test_the_last_use_never_goes_back(
+    doorkeeper: Doorkeeper, registrar: Registrar, db: Database, clock: FakeClock
+) -> None:
+    key = (await registrar.create_key("mine")).key
+    await doorkeeper.admit(key)
+    await doorkeeper.note_use()
+    clock.set_wall(START_MS - MINUTE_MS)
+    await doorkeeper.admit(key)
+    doorkeeper._unnoted[1] = START_MS - MINUTE_MS
+    await doorkeeper.note_use()
+    assert await last_used(db) == [START_MS]
+
+
+async def test_a_key_used_by_two_tokens_of_one_user_is_dropped_one_by_one(
+    doorkeeper: Doorkeeper, registrar: Registrar, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "MOST_KNOWN", 2)
+    first = await registrar.create_key("first")
+    keys = [first.key, *[(await registrar.create_key("more", user_id=first.user_id)).key for _ in range(3)]]
+    for key in keys:
+        await doorkeeper.admit(key)
+    assert [doorkeeper.recall(key) is not None for key in keys] == [False, False, True, True]
+    assert len(doorkeeper._tokens_of[first.user_id]) == 2
+
+
+async def test_endings_are_remembered_within_bounds(
+    doorkeeper: Doorkeeper, registrar: Registrar, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(room, "MOST_KNOWN", 2)
+    for _ in range(4):
+        await registrar.revoke_key((await registrar.create_key("old")).prefix)
+    await doorkeeper.catch_up()
+    assert list(doorkeeper._endings) == [3, 4]
+
+
+async def test_a_store_that_does_not_answer_means_that_nobody_is_remembered(
+    doorkeeper: Doorkeeper,
+    registrar: Registrar,
+    db: Database,
+    clock: FakeClock,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    key = (await registrar.create_key("mine")).key
+    await doorkeeper.admit(key)
+
+    async def fail(*_: object) -> Any:
+        raise ServiceError("UNAVAILABLE", "The store is away.")
+
+    async with watching(doorkeeper):
+        await clock.settle()
+        with monkeypatch.context() as broken:
+            broken.setattr(db, "read", fail)
+            broken.setattr(db, "write", fail)
+            await clock.advance(10 * SECOND_MS / 1_000)
+            assert doorkeeper.recall(key) is None
+            with pytest.raises(ServiceError, match="away"):
+                await doorkeeper.admit(key)
+        assert "every token is checked anew" in caplog.text
+        assert "last use of credentials was not noted" in caplog.text
+        assert key not in caplog.text
+        caller = await doorkeeper.admit(key)
+        await later(clock, db)
+        assert doorkeeper.recall(key) is caller
