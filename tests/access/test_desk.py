@@ -56,6 +56,7 @@ async def test_a_nonce_lasts_five_minutes_and_asking_stores_nothing(desk: Access
     assert await db.read("SELECT * FROM spent_nonces") == []
 
 
+@pytest.mark.promise("sessions.30-days")
 async def test_a_login_gives_a_session_of_thirty_days(desk: AccessDesk, doorkeeper: Doorkeeper) -> None:
     session = await desk.login(signed(desk))
     assert session == Session(session.token, wallet().address, "2025-08-24T12:00:00.000Z")
@@ -68,6 +69,7 @@ async def test_a_wallet_stays_the_same_user_and_another_is_another(access: Acces
     assert first.credential_id != again.credential_id
 
 
+@pytest.mark.promise("signin.nonce-once")
 async def test_a_nonce_used_twice_is_refused(desk: AccessDesk) -> None:
     asked = signed(desk)
     await desk.login(asked)
@@ -92,6 +94,7 @@ async def test_a_refused_login_makes_no_user(desk: AccessDesk, db: Database) -> 
     await desk.login(asked)
 
 
+@pytest.mark.promise("sessions.revocable")
 async def test_logging_out_ends_this_session_at_once_and_no_other(access: Access) -> None:
     tokens = [(await access.desk.login(signed(access.desk))).token for _ in range(2)]
     caller, other = [await access.doorkeeper.admit(token) for token in tokens]
@@ -110,6 +113,7 @@ async def test_a_key_has_no_session_to_log_out_of(access: Access, registrar: Reg
     assert caught.value.code == "NOT_FOUND"
 
 
+@pytest.mark.promise("keys.stored", "keys.shown-once")
 async def test_a_key_is_shown_once_and_stored_nowhere(access: Access, db: Database) -> None:
     made = await access.desk.create_key(await caller_of(access), NewKey("robot"))
     assert made == CreatedKey(made.key, made.key[:19], "robot", NOW, None)
@@ -168,6 +172,7 @@ async def test_a_display_prefix_that_is_taken_is_drawn_again(access: Access, mon
     assert await works(access.doorkeeper, second.key)
 
 
+@pytest.mark.promise("keys.list")
 async def test_keys_are_listed_newest_first_with_what_became_of_them(access: Access, clock: FakeClock) -> None:
     caller = await caller_of(access)
     made = [await access.desk.create_key(caller, NewKey(name)) for name in ("old", "lost", "kept")]
@@ -185,6 +190,7 @@ async def test_keys_are_listed_newest_first_with_what_became_of_them(access: Acc
     ]
 
 
+@pytest.mark.promise("keys.revoke")
 async def test_revoking_ends_a_key_at_once_and_again_changes_nothing(access: Access, clock: FakeClock) -> None:
     caller = await caller_of(access)
     made = await access.desk.create_key(caller, NewKey("robot"))
@@ -198,6 +204,7 @@ async def test_revoking_ends_a_key_at_once_and_again_changes_nothing(access: Acc
         await access.doorkeeper.admit(made.key)
 
 
+@pytest.mark.promise("keys.rotate")
 async def test_a_rotated_key_works_until_its_grace_is_over(access: Access, clock: FakeClock) -> None:
     caller = await caller_of(access)
     old = await access.desk.create_key(caller, NewKey("robot"))
@@ -287,6 +294,7 @@ async def test_somebody_elses_key_is_as_good_as_none(access: Access) -> None:
     assert await works(access.doorkeeper, made.key)
 
 
+@pytest.mark.promise("tiers.source", "tiers.kind")
 async def test_the_entitlement_is_what_the_gate_applies(access: Access, registrar: Registrar) -> None:
     caller = await caller_of(access)
     await registrar.add_grant(wallet().address, "pro", START_MS + 1_000)

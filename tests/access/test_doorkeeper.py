@@ -75,6 +75,7 @@ async def test_a_key_is_admitted_once_and_recalled_afterwards(doorkeeper: Doorke
     assert doorkeeper.recall(key.key) is caller
 
 
+@pytest.mark.promise("auth.two-kinds")
 async def test_a_session_is_admitted_with_its_wallet_and_end(access: Access) -> None:
     session = await sign_in(access)
     caller = await access.doorkeeper.admit(session.token)
@@ -83,6 +84,7 @@ async def test_a_session_is_admitted_with_its_wallet_and_end(access: Access) -> 
     assert access.doorkeeper.recall(session.token) is caller
 
 
+@pytest.mark.promise("keys.checksum-first", "auth.malformed-401")
 async def test_what_is_malformed_is_refused_without_asking_the_store(
     access: Access, registrar: Registrar, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -99,12 +101,14 @@ async def test_what_is_malformed_is_refused_without_asking_the_store(
     assert access.doorkeeper.recall("\ud800") is None
 
 
+@pytest.mark.promise("auth.unknown-401")
 async def test_a_well_formed_key_nobody_was_given_is_unknown(access: Access, settings: Settings) -> None:
     stranger = access.doorkeeper._keys.draw()
     assert "not known" in await refusal(access.doorkeeper, stranger)
     assert access.doorkeeper.recall(stranger) is None
 
 
+@pytest.mark.promise("auth.expired-401", "errors.auth-invalid-reason")
 async def test_a_key_expires_to_the_millisecond_also_when_it_is_remembered(
     doorkeeper: Doorkeeper, registrar: Registrar, clock: FakeClock
 ) -> None:
@@ -119,6 +123,7 @@ async def test_a_key_expires_to_the_millisecond_also_when_it_is_remembered(
     assert await refusal(doorkeeper, key) == "The API key expired at 2025-07-25T12:00:05.000Z."
 
 
+@pytest.mark.promise("sessions.30-days", "sessions.leeway")
 async def test_a_session_expires_after_thirty_days_and_the_leeway(access: Access, clock: FakeClock) -> None:
     token = (await sign_in(access)).token
     clock.at_ms = START_MS + SESSION_MS + LEEWAY_MS - 1
@@ -148,6 +153,7 @@ async def test_a_tier_ends_with_its_grant_also_when_it_is_remembered(
     assert (await doorkeeper.admit(key.key)).tier == "access"
 
 
+@pytest.mark.promise("auth.revoked-401")
 async def test_a_revocation_by_another_process_is_known_within_a_second(
     doorkeeper: Doorkeeper, registrar: Registrar, db: Database, clock: FakeClock
 ) -> None:

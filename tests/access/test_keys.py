@@ -32,6 +32,7 @@ def accepts(token: str, form: KeyForm = FORM) -> bool:
     return True
 
 
+@pytest.mark.promise("keys.format")
 def test_a_key_is_prefix_thirty_random_and_six_of_checksum() -> None:
     key = FORM.draw()
     assert re.fullmatch(r"verdict_sk_[0-9A-Za-z]{36}", key)
@@ -81,6 +82,7 @@ def test_sixty_four_kilobytes_are_refused() -> None:
     assert not accepts(PREFIX + "A" * 65_536)
 
 
+@pytest.mark.promise("keys.prefix-setting")
 def test_the_prefix_is_a_setting() -> None:
     other = KeyForm("acme_sk_", b"p" * 32)
     key = other.draw()

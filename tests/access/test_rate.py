@@ -9,6 +9,7 @@ from service.access.rate import RequestRate
 from tests.fakes.clock import FakeClock
 
 
+@pytest.mark.promise("rate.limit")
 def test_a_rested_key_gets_its_burst_and_then_the_rate() -> None:
     clock = FakeClock()
     rate = RequestRate(clock, 600, 300)

@@ -1,12 +1,13 @@
 import msgspec
 import pytest
 
+from service.access.meter import open_meter
 from service.access.registrar import Registrar
 from service.access.room import Access
 from service.errors import ServiceError
 from service.storage.database import Database
 from tests.access.signing import login, wallet
-from tests.fakes.clock import START_MS
+from tests.fakes.clock import START_MS, FakeClock
 
 WALLET = wallet().address
 
@@ -162,3 +163,15 @@ async def test_beyond_a_thousand_ended_keys_are_left_out_of_the_list_first(regis
     rows = await registrar.list_keys(made.user_id)
     assert len(rows) == 1_000
     assert rows[-1].name == "living"
+
+
+@pytest.mark.promise("users.quota-shared")
+async def test_more_keys_and_sessions_of_one_user_give_no_more_questions(
+    access: Access, registrar: Registrar, db: Database, clock: FakeClock
+) -> None:
+    user_id = await sign_in(access)
+    tokens = [(await registrar.create_key("more", user_id=user_id)).key for _ in range(3)]
+    callers = [await access.doorkeeper.admit(token) for token in tokens]
+    async with open_meter(db, clock) as meter:
+        decisions = [await meter.charge(callers[number % 3], "coin.risk") for number in range(12)]
+    assert [decision.event_id is not None for decision in decisions] == [True] * 10 + [False] * 2

@@ -40,6 +40,7 @@ def test_a_session_is_read_as_it_was_signed() -> None:
     assert claims.exp - claims.iat == 30 * 86_400
 
 
+@pytest.mark.promise("sessions.jwt")
 def test_its_form_is_hs256_with_the_six_claims_and_no_more() -> None:
     token = FORM.sign(7, "j" * 22, START_MS, START_MS + SESSION_MS)
     assert jwt.get_unverified_header(token) == {"alg": "HS256", "typ": "JWT"}
@@ -50,6 +51,7 @@ def test_a_token_made_by_another_library_call_with_our_key_is_ours() -> None:
     assert FORM.read(forge(GOOD), START_MS).sub == "7"
 
 
+@pytest.mark.promise("sessions.jwt")
 @pytest.mark.parametrize("claim", sorted(GOOD))
 def test_a_token_without_one_of_the_claims_is_refused(claim: str) -> None:
     assert "malformed" in refusal(forge({name: value for name, value in GOOD.items() if name != claim}))
@@ -77,12 +79,14 @@ def test_a_token_with_a_wrong_foreign_or_mistyped_claim_is_refused(claim: str, v
     assert "malformed" in refusal(forged)
 
 
+@pytest.mark.promise("sessions.jwt")
 def test_alg_none_is_refused_in_every_spelling() -> None:
     for alg in ("none", "None", "NONE", "nOnE"):
         for signature in ("", "x", "A" * 43):
             assert "malformed" in refusal(f"{segment({'alg': alg, 'typ': 'JWT'})}.{segment(GOOD)}.{signature}")
 
 
+@pytest.mark.promise("sessions.jwt")
 @pytest.mark.parametrize("alg", ["HS384", "HS512"])
 @pytest.mark.filterwarnings("ignore::jwt.InsecureKeyLengthWarning")
 def test_another_algorithm_is_refused_even_with_our_key(alg: str) -> None:
@@ -129,6 +133,7 @@ def test_a_payload_that_is_not_an_object_is_refused() -> None:
         assert "malformed" in refusal(forged)
 
 
+@pytest.mark.promise("sessions.leeway")
 def test_it_expires_on_the_clock_after_the_leeway_and_says_when() -> None:
     token, exp_ms = forge(GOOD), START_MS + 60 * SECOND_MS
     FORM.read(token, exp_ms + LEEWAY_MS - 1)

@@ -44,6 +44,7 @@ def test_another_process_with_the_same_secret_knows_the_nonce(sign_in: SignIn, c
     sign_in.check(login(WALLET, nonce, START_MS))
 
 
+@pytest.mark.promise("signin.nonce-once")
 def test_a_nonce_expires_to_the_millisecond(sign_in: SignIn, clock: FakeClock) -> None:
     asked = login(WALLET, sign_in.nonce()[0], START_MS + 60_000)
     clock.at_ms = START_MS + NONCE_MS - 1
@@ -60,6 +61,7 @@ def test_a_nonce_somebody_made_up_is_refused(sign_in: SignIn, clock: FakeClock) 
         assert "not issued" in refusal(sign_in, login(WALLET, nonce, START_MS))
 
 
+@pytest.mark.promise("signin.domain-chain")
 @pytest.mark.parametrize(
     "domain", ["evil.example", "api.example.org.evil.example", "api.example.org:8402", "evil@api.example.org"]
 )
@@ -72,6 +74,7 @@ def test_the_domain_is_compared_without_regard_to_case(sign_in: SignIn) -> None:
     sign_in.check(login(WALLET, sign_in.nonce()[0], START_MS, domain="API.example.ORG"))
 
 
+@pytest.mark.promise("signin.domain-chain")
 @pytest.mark.parametrize("chain_id", ["1", "8453", "84533"])
 def test_a_message_for_another_chain_is_refused(sign_in: SignIn, chain_id: str) -> None:
     asked = login(WALLET, sign_in.nonce()[0], START_MS, chain_id=chain_id)
