@@ -185,10 +185,6 @@ class Ledger:
             self._usages[user_id] = give_back(self._usages[user_id], bucket, day)
         self._store(connection, users)
 
-    def forget(self) -> None:
-        """Drop what is remembered, after something else in this process has written the counters."""
-        self._known_at = -1
-
     def _refresh(self, connection: Connection) -> None:
         if self._known_at == self._database.foreign_commits and len(self._usages) < _MOST_REMEMBERED:
             return

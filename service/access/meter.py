@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from itertools import count
 from typing import Final
 
 from service.access.audit import audit
@@ -131,7 +130,8 @@ class Meter:
 
         With ten million events a verification takes eight seconds, on a thread of its own; a start need not wait.
         """
-        for sweep in count():
+        sweep = 0
+        while True:
             try:
                 if sweep % _SWEEPS_A_VERIFICATION == 0:
                     await self.verify()
@@ -139,6 +139,7 @@ class Meter:
             except ServiceError as error:
                 _log.warning("questions could not be looked over", extra={"reason": error.message})
             await self._clock.sleep(_SWEEP_S)
+            sweep += 1
 
     def _ask(self, caller: Caller, offer_id: str, state: int) -> "asyncio.Future[Decision]":
         future: asyncio.Future[Decision] = self._loop.create_future()

@@ -53,6 +53,7 @@ async def test_closures_that_wait_together_share_a_transaction_in_order(db: Data
     await asyncio.gather(first, rest)
     assert await notes(db) == [str(number) for number in range(40)]
     assert statements.count("COMMIT") <= 3
+    assert (db.transactions, db.closures) == (statements.count("COMMIT") + 1, 43)
 
 
 async def test_an_exception_undoes_its_own_closure_only_and_is_raised_to_its_caller(db: Database) -> None:
@@ -160,11 +161,18 @@ async def test_what_is_queued_when_the_database_is_left_is_written_first(path: P
         await db.write(
             lambda connection: connection.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, text)").rowcount
         )
-        blocked = threading.Event()
-        queued = [asyncio.ensure_future(db.write(lambda _: blocked.wait(10)))]
+        started, pause = threading.Event(), threading.Event()
+
+        def wait_for_the_end(_: Connection) -> bool:
+            started.set()
+            while not db._writer._closed:
+                pause.wait(0.001)
+            return pause.wait(0.01)
+
+        queued = [asyncio.ensure_future(db.write(wait_for_the_end))]
+        await asyncio.to_thread(started.wait, 10)
         queued += [asyncio.ensure_future(db.write(note(str(number)))) for number in range(20)]  # type: ignore[arg-type]
         await asyncio.sleep(0)
-        blocked.set()
     await asyncio.wait(queued)
     async with open_database(path, clock) as db:
         assert len(await notes(db)) == 20
