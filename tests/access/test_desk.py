@@ -56,6 +56,7 @@ async def test_a_nonce_lasts_five_minutes_and_asking_stores_nothing(desk: Access
     assert await db.read("SELECT * FROM spent_nonces") == []
 
 
+@pytest.mark.promise("signin.login")
 @pytest.mark.promise("sessions.30-days")
 async def test_a_login_gives_a_session_of_thirty_days(desk: AccessDesk, doorkeeper: Doorkeeper) -> None:
     session = await desk.login(signed(desk))
@@ -94,6 +95,7 @@ async def test_a_refused_login_makes_no_user(desk: AccessDesk, db: Database) -> 
     await desk.login(asked)
 
 
+@pytest.mark.promise("signin.logout")
 @pytest.mark.promise("sessions.revocable")
 async def test_logging_out_ends_this_session_at_once_and_no_other(access: Access) -> None:
     tokens = [(await access.desk.login(signed(access.desk))).token for _ in range(2)]
@@ -190,6 +192,7 @@ async def test_keys_are_listed_newest_first_with_what_became_of_them(access: Acc
     ]
 
 
+@pytest.mark.promise("revocation.immediate")
 @pytest.mark.promise("keys.revoke")
 async def test_revoking_ends_a_key_at_once_and_again_changes_nothing(access: Access, clock: FakeClock) -> None:
     caller = await caller_of(access)
@@ -294,6 +297,7 @@ async def test_somebody_elses_key_is_as_good_as_none(access: Access) -> None:
     assert await works(access.doorkeeper, made.key)
 
 
+@pytest.mark.promise("tier.applied", "tier.identity", "tier.expires-null")
 @pytest.mark.promise("tiers.source", "tiers.kind")
 async def test_the_entitlement_is_what_the_gate_applies(access: Access, registrar: Registrar) -> None:
     caller = await caller_of(access)

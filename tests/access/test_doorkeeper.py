@@ -67,6 +67,7 @@ class NeverRead:
         raise AssertionError(f"the store was asked: {name}")
 
 
+@pytest.mark.promise("auth.two-kinds", "tiers.kind")
 async def test_a_key_is_admitted_once_and_recalled_afterwards(doorkeeper: Doorkeeper, registrar: Registrar) -> None:
     key = await registrar.create_key("mine")
     assert doorkeeper.recall(key.key) is None
@@ -75,6 +76,7 @@ async def test_a_key_is_admitted_once_and_recalled_afterwards(doorkeeper: Doorke
     assert doorkeeper.recall(key.key) is caller
 
 
+@pytest.mark.promise("tiers.kind")
 @pytest.mark.promise("auth.two-kinds")
 async def test_a_session_is_admitted_with_its_wallet_and_end(access: Access) -> None:
     session = await sign_in(access)
@@ -123,6 +125,7 @@ async def test_a_key_expires_to_the_millisecond_also_when_it_is_remembered(
     assert await refusal(doorkeeper, key) == "The API key expired at 2025-07-25T12:00:05.000Z."
 
 
+@pytest.mark.promise("auth.expired-401")
 @pytest.mark.promise("sessions.30-days", "sessions.leeway")
 async def test_a_session_expires_after_thirty_days_and_the_leeway(access: Access, clock: FakeClock) -> None:
     token = (await sign_in(access)).token
@@ -140,6 +143,7 @@ async def test_a_session_shortened_in_the_store_ends_there(access: Access, db: D
     assert "session expired" in await refusal(access.doorkeeper, token)
 
 
+@pytest.mark.promise("auth.tier-resolved")
 async def test_a_tier_ends_with_its_grant_also_when_it_is_remembered(
     doorkeeper: Doorkeeper, registrar: Registrar, clock: FakeClock
 ) -> None:
@@ -153,6 +157,7 @@ async def test_a_tier_ends_with_its_grant_also_when_it_is_remembered(
     assert (await doorkeeper.admit(key.key)).tier == "access"
 
 
+@pytest.mark.promise("revocation.several")
 @pytest.mark.promise("auth.revoked-401")
 async def test_a_revocation_by_another_process_is_known_within_a_second(
     doorkeeper: Doorkeeper, registrar: Registrar, db: Database, clock: FakeClock

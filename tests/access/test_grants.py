@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ granted = st.builds(
 )
 
 
+@pytest.mark.promise("tiers.source")
 def test_without_a_grant_the_tier_is_free_and_has_no_end() -> None:
     assert resolve([], NOW) == Entitled("free", "default", None)
 
@@ -28,6 +30,7 @@ def test_of_equal_tiers_the_one_that_lasts_longest_wins() -> None:
     assert resolve(grants, NOW) == Entitled("pro", "wallet", None)
 
 
+@pytest.mark.promise("tiers.source")
 def test_of_equal_grants_the_users_own_is_named() -> None:
     grants = [Granted("pro", "wallet", NOW + 1), Granted("pro", "grant", NOW + 1)]
     assert resolve(grants, NOW).source == "grant"

@@ -99,6 +99,7 @@ def test_the_message_tells_a_wrong_form_from_a_wrong_checksum() -> None:
         FORM.check("verdict_sk_" + "0" * 36)
 
 
+@pytest.mark.promise("keys.stored")
 def test_the_fingerprint_is_hmac_sha256_under_the_pepper() -> None:
     key = FORM.draw()
     assert FORM.fingerprint(key) == hmac.new(b"p" * 32, key.encode(), hashlib.sha256).digest()

@@ -20,6 +20,7 @@ def test_a_rested_key_gets_its_burst_and_then_the_rate() -> None:
     assert rate.take("a") is not None
 
 
+@pytest.mark.promise("rate.limit")
 def test_keys_do_not_share_their_rate() -> None:
     rate = RequestRate(FakeClock(), 60, 1)
     assert rate.take("a") is None

@@ -20,6 +20,7 @@ def test_they_are_made_once_and_read_ever_after(tmp_path: Path) -> None:
     assert names(tmp_path / "new") == ["secrets.toml"]
 
 
+@pytest.mark.promise("run.data-dir")
 def test_file_and_folder_are_for_their_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
     before = os.umask(0)
     try:

@@ -140,6 +140,7 @@ def test_it_expires_on_the_clock_after_the_leeway_and_says_when() -> None:
     assert "expired at 2025-07-25T12:01:00.000Z" in refusal(token, exp_ms + LEEWAY_MS)
 
 
+@pytest.mark.promise("sessions.leeway")
 def test_it_does_not_begin_before_it_was_issued_but_for_the_leeway() -> None:
     token = forge(GOOD)
     FORM.read(token, START_MS - LEEWAY_MS)

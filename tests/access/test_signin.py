@@ -32,6 +32,7 @@ def test_a_message_signed_by_its_wallet_proves_it(sign_in: SignIn) -> None:
     assert sign_in.check(login(WALLET, nonce, START_MS)) == Proof(WALLET.address, nonce, expires_ms)
 
 
+@pytest.mark.promise("signin.nonce-once")
 def test_a_nonce_is_alphanumeric_never_the_same_and_lasts_five_minutes(sign_in: SignIn) -> None:
     nonces = [sign_in.nonce() for _ in range(50)]
     assert len(set(nonces)) == 50
@@ -133,6 +134,7 @@ def test_a_text_that_is_no_sign_in_message_is_the_callers_mistake(sign_in: SignI
     assert (caught.value.code, caught.value.details) == ("BAD_REQUEST", {"parameter": "message"})
 
 
+@pytest.mark.promise("signin.nonce-once")
 async def test_a_nonce_is_spent_once_and_kept_for_a_day_past_its_expiry(db: Database) -> None:
     proof = Proof(WALLET.address, "n" * 40, START_MS)
     await db.write(lambda connection: spend(connection, proof, START_MS))

@@ -24,12 +24,14 @@ def desk(clock: FakeClock) -> MarketDesk:
     return made
 
 
+@pytest.mark.promise("symbols.case")
 @pytest.mark.parametrize("spelling", ["kPEPE", "KPEPE", "kpepe", "KpEpE"])
 def test_a_coin_is_found_in_any_case(desk: MarketDesk, spelling: str) -> None:
     context = said(desk, spelling)
     assert (context.symbol, context.venue_symbol) == ("KPEPE", "kPEPE")
 
 
+@pytest.mark.promise("errors.candidates")
 @pytest.mark.parametrize("unknown", ["PEPE", "BTX", "", "ß", "\uff22\uff34\uff23", "x" * 5_000])
 def test_an_unknown_coin_is_refused_with_the_closest(desk: MarketDesk, unknown: str) -> None:
     with pytest.raises(ServiceError) as refused:
@@ -71,6 +73,7 @@ async def test_a_clock_set_back_makes_an_old_answer_fresh_again(desk: MarketDesk
     assert "price" not in said(desk, "SOL")._stale_fields
 
 
+@pytest.mark.promise("errors.retry-after")
 def test_before_the_first_data_the_caller_is_asked_to_wait(clock: FakeClock) -> None:
     with pytest.raises(ServiceError) as refused:
         MarketDesk(clock).risk("BTC")
@@ -86,6 +89,7 @@ def test_data_of_an_earlier_run_that_are_too_old_make_the_caller_wait_too(clock:
     assert refused.value.code == "UNAVAILABLE"
 
 
+@pytest.mark.promise("errors.upstream-502")
 def test_a_venue_that_fails_from_the_start_is_named(clock: FakeClock) -> None:
     desk = MarketDesk(clock)
     desk.show(Snapshot(State("test", 1, failure=Failure(START_MS, 403, "not from here")), []))

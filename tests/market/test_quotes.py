@@ -40,6 +40,7 @@ async def test_the_next_round_brings_the_next_price(parts: Parts) -> None:
     assert first.as_of_ms == START_MS
 
 
+@pytest.mark.promise("time.as-of-honest", "risk.stale-limit")
 @pytest.mark.parametrize(
     "fault",
     [
@@ -74,6 +75,7 @@ async def test_a_round_that_succeeds_makes_good_what_failed(parts: Parts) -> Non
     assert parts.desk.readiness()["failing"] is False
 
 
+@pytest.mark.promise("errors.upstream-502", "risk.stale-limit")
 @pytest.mark.parametrize(
     ("fault", "code", "status", "body"),
     [

@@ -70,6 +70,7 @@ def clock(request: pytest.FixtureRequest) -> FakeClock:
     return FakeClock(request.param)
 
 
+@pytest.mark.promise("risk.trends", "risk.correlation", "risk.apr-formula")
 @pytest.mark.parametrize(
     "clock", [AFTER_THE_LAST_BAR, BEFORE_ANY_COIN_ENDED, WHEN_MOST_WERE_YOUNG], ids=iso, indirect=True
 )

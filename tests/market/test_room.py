@@ -66,6 +66,7 @@ async def test_an_opened_room_fetches_until_everything_is_known(
         assert said(desk, "SOL")._stale_fields == ["sentiment_stance"]
 
 
+@pytest.mark.promise("risk.refresh")
 async def test_quotes_are_refreshed_every_fifteen_seconds(
     listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
 ) -> None:

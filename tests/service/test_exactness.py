@@ -26,6 +26,7 @@ def counted(service: Serving) -> int:
     return sum(row["total"] for row in usage["users"])
 
 
+@pytest.mark.promise("meter.last-question")
 @pytest.mark.parametrize("workers", [1, 2])
 def test_of_a_thousand_calls_at_once_with_one_question_left_exactly_one_is_answered(
     tmp_path: Path, workers: int
@@ -38,6 +39,7 @@ def test_of_a_thousand_calls_at_once_with_one_question_left_exactly_one_is_answe
         assert counted(service) == 10
 
 
+@pytest.mark.promise("meter.processes", "meter.once")
 def test_two_workers_count_every_answer_of_an_unlimited_caller_once(tmp_path: Path) -> None:
     with serving(tmp_path, "--workers", "2", **FAST) as service:
         key = service.make_key("--tier", "pro")
@@ -46,6 +48,7 @@ def test_two_workers_count_every_answer_of_an_unlimited_caller_once(tmp_path: Pa
         assert counted(service) == 1_200
 
 
+@pytest.mark.promise("errors.unavailable", "errors.retry-after", "meter.errors-free")
 def test_a_full_disk_answers_nothing_counts_nothing_and_is_got_over(tmp_path: Path) -> None:
     with serving(tmp_path, **FAST) as service:
         key = service.make_key("--tier", "pro")

@@ -200,12 +200,14 @@ async def test_after_leaving_writes_are_refused(path: Path, clock: FakeClock) ->
     assert refused.value.headers == {"Retry-After": "10"}
 
 
+@pytest.mark.promise("meter.wal-full")
 async def test_every_commit_is_synced(db: Database) -> None:
     assert await db.write(lambda connection: connection.execute("PRAGMA synchronous").fetchone()) == (2,)
     assert await db.write(lambda connection: connection.execute("PRAGMA journal_mode").fetchone()) == ("wal",)
     assert await db.write(lambda connection: connection.execute("PRAGMA foreign_keys").fetchone()) == (1,)
 
 
+@pytest.mark.promise("run.data-dir")
 async def test_the_files_are_their_owners_alone(db: Database) -> None:
     await db.write(note("a"))
     assert modes_of_files(db.path.parent) == {0o600}

@@ -47,6 +47,7 @@ async def run_writer(path: Path, *arguments: str, before: tuple[str, ...] = ()) 
         return out.decode().split()
 
 
+@pytest.mark.promise("errors.unavailable")
 async def test_a_foreign_lock_is_a_503_within_five_seconds_and_then_all_is_well(db: Database) -> None:
     assert 2 * BUSY_MS < 5_000, "a writer waits at most once for its turn and once for the lock"
     other = connect(db.path)
@@ -197,6 +198,7 @@ async def test_a_write_without_room_is_a_503_and_nothing_of_it_is_answered(path:
     assert await numbers(path, clock) == acknowledged
 
 
+@pytest.mark.promise("meter.durable")
 @can_inject
 @pytest.mark.slow
 @pytest.mark.parametrize("write", [3, 17, 42, 61, 77, 98, 131, 150])

@@ -124,6 +124,7 @@ async def test_a_process_that_starts_for_ever_is_named_to_the_next(
     assert "does not let others have their turn" in said
 
 
+@pytest.mark.promise("meter.wal-full")
 async def test_a_file_system_without_wal_is_refused(
     path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
