@@ -84,6 +84,13 @@ def test_a_parameter_on_a_route_that_takes_none_is_refused() -> None:
     assert refused(MANIFEST, b"a=1").message == "a is not a parameter of this route; it takes none in the query"
 
 
+@pytest.mark.promise("tier.no-parameters")
+def test_the_tier_route_takes_no_parameters() -> None:
+    tier = next(offer for offer in OFFERS if offer.id == "billing.tier")
+    assert decode(tier, {}, b"") == NoParameters()
+    assert refused(tier, b"userId=1").details == {"parameter": "userId"}
+
+
 def test_a_very_long_unknown_name_is_cut_in_the_answer() -> None:
     details = refused(WALLETS, b"a" * 4_000 + b"=1").details
     assert details == {"parameter": "a" * 64 + "…"}

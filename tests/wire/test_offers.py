@@ -58,6 +58,14 @@ def test_manifest_and_tier_are_free_and_uncounted() -> None:
             assert (offer.price, offer.counted, offer.payable) == (0, False, False)
 
 
+@pytest.mark.promise("pay.priced-counted")
+@pytest.mark.parametrize("offer", OFFERS, ids=lambda offer: offer.id)
+def test_what_is_counted_as_a_question_has_a_price_and_what_is_not_has_none(offer: Offer) -> None:
+    assert offer.counted == (offer.price > 0 or offer.streaming)
+    assert offer.payable == (offer.price > 0 and not offer.streaming)
+    assert (offer.price_usdc == "0") == (offer.price == 0)
+
+
 @pytest.mark.promise("routes.token", "manifest.public")
 def test_the_manifest_alone_of_the_data_routes_is_public() -> None:
     public = {offer.id for offer in OFFERS if offer.gate == "public" and offer.path.startswith("/api/cli/")}
