@@ -10,6 +10,7 @@ from tests.fakes.clock import START_MS, FakeClock
 INSTANTS = st.integers(0, LATEST_MS)
 
 
+@pytest.mark.promise("time.iso")
 def test_an_instant_is_written_with_milliseconds_and_z() -> None:
     assert iso(0) == "1970-01-01T00:00:00.000Z"
     assert iso(START_MS + 7) == "2025-07-25T12:00:00.007Z"

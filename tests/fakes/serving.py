@@ -68,6 +68,13 @@ class Serving:
         with self._heard:
             self._heard.notify_all()
 
+    def hang_up(self) -> None:
+        """Hear the last of it."""
+        self._listener.join(PATIENCE_S)
+        for stream in (self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.close()
+
     @property
     def records(self) -> list[dict[str, Any]]:
         """The log so far."""
@@ -137,18 +144,21 @@ def wait_until(true: Callable[[], bool]) -> None:
 def serving(data_dir: Path, *arguments: str, **settings: str) -> Iterator[Serving]:
     """A service on a data folder, ready when given, ended on leaving whatever happens."""
     running = Serving(*arguments, data_dir=str(data_dir), **settings)
-    try:
+    with ended(running):
         running.wait_for("ready")
         yield running
+
+
+@contextmanager
+def ended(running: Serving) -> Iterator[None]:
+    """End a service on leaving, whatever happens, and let go of its pipes."""
+    try:
+        yield
     finally:
-        if running.process.poll() is None:
-            running.process.terminate()
-            try:
-                running.process.wait(15)
-            except subprocess.TimeoutExpired:
-                running.process.kill()
+        running.process.terminate()
+        try:
+            running.process.wait(15)
+        except subprocess.TimeoutExpired:
+            running.process.kill()
         running.process.wait(PATIENCE_S)
-        running._listener.join(PATIENCE_S)
-        for stream in (running.process.stdout, running.process.stderr):
-            assert stream is not None
-            stream.close()
+        running.hang_up()

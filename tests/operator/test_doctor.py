@@ -58,6 +58,7 @@ def test_a_sound_folder_has_every_check_ok_and_exit_code_0(verdict: Verdict) -> 
     assert all(check["findings"] == [] and check["remedy"] is None for check in as_json["checks"])
 
 
+@pytest.mark.promise("operator.doctor")
 def test_counters_that_differ_from_events_are_found_and_repaired(verdict: Verdict, data_dir: Path) -> None:
     today = day_of(SystemClock().now_ms())
     count(data_dir, day=today, events=3, counted=5)
@@ -93,6 +94,7 @@ def test_a_database_that_others_can_read_is_found(verdict: Verdict, data_dir: Pa
     assert "chmod 600" in str(finding(verdict("doctor", "--json"), "privacy")["remedy"])
 
 
+@pytest.mark.promise("operator.doctor")
 def test_a_reference_to_nothing_is_found(verdict: Verdict, data_dir: Path) -> None:
     with opened(data_dir) as connection:
         connection.execute("PRAGMA foreign_keys=OFF")

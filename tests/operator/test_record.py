@@ -1,39 +1,12 @@
-import asyncio
-import threading
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from service.clock import SystemClock
-from service.settings import Settings
 from service.upstream.fixture_set import read_set
-from service.upstream.replay.server import replay_server
 from tests.operator.conftest import Verdict
 
 
-@pytest.fixture
-def venue() -> Iterator[str]:
-    """The address of a venue that answers, on a thread of its own: the command runs its own event loop."""
-    found: list[str] = []
-    up, down = threading.Event(), threading.Event()
-
-    async def serve() -> None:
-        async with replay_server(Settings().fixtures_dir, SystemClock(), "shifted") as replay:
-            found.append(replay.url)
-            up.set()
-            await asyncio.to_thread(down.wait, 60)
-
-    thread = threading.Thread(target=asyncio.run, args=(serve(),))
-    with ExitStack() as stack:
-        thread.start()
-        stack.callback(thread.join, 60)
-        stack.callback(down.set)
-        assert up.wait(60)
-        yield found[0]
-
-
+@pytest.mark.promise("operator.record")
 def test_a_venue_is_captured_into_a_set_that_can_be_replayed(verdict: Verdict, venue: str, tmp_path: Path) -> None:
     target = tmp_path / "set"
     done = verdict("record", "--out", str(target), "BTC", "ETH", hyperliquid_url=venue)

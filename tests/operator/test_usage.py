@@ -1,10 +1,13 @@
 from pathlib import Path
 
+import pytest
+
 from service.clock import DAY_MS, SystemClock, day_of, iso
 from tests.operator.conftest import Verdict
 from tests.operator.test_doctor import EVENT, opened
 
 
+@pytest.mark.promise("operator.usage")
 def test_users_are_listed_with_what_they_asked_today_in_a_month_and_ever(verdict: Verdict, data_dir: Path) -> None:
     verdict("keys", "create", "--name", "first")
     today = day_of(SystemClock().now_ms())

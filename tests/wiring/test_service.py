@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.serving import PATIENCE_S, Serving, environment, run_verdict, serving, wait_until
+from tests.fakes.serving import PATIENCE_S, Serving, ended, environment, run_verdict, serving, wait_until
 
 RISK = "/api/cli/coin/risk/BTC"
 
@@ -27,6 +27,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield running
 
 
+@pytest.mark.promise("envelope.success", "fixtures.header", "operator.while-running", "run.source")
 @pytest.mark.promise(
     "operator.while-running",
     "envelope.success",
@@ -47,6 +48,7 @@ def test_a_first_call_with_a_key_made_while_it_runs_gets_the_risk_context_in_the
     assert headers["ratelimit"] == '"questions";r=9'
 
 
+@pytest.mark.promise("quota.402", "quota.every-call", "operator.usage")
 @pytest.mark.promise("quota.every-call", "quota.402", "operator.usage", "meter.once")
 def test_the_quota_ends_in_a_challenge_and_is_counted_to_the_question(service: Serving) -> None:
     key = service.make_key()
@@ -57,6 +59,7 @@ def test_the_quota_ends_in_a_challenge_and_is_counted_to_the_question(service: S
     assert [row["total"] for row in usage["users"]] == [10]
 
 
+@pytest.mark.promise("revocation.several", "operator.keys-manage", "operator.while-running")
 @pytest.mark.promise("revocation.several", "auth.revoked-401", "operator.while-running")
 def test_a_key_revoked_by_the_operator_is_refused_by_the_running_service(service: Serving) -> None:
     key = service.make_key()
@@ -68,6 +71,7 @@ def test_a_key_revoked_by_the_operator_is_refused_by_the_running_service(service
     assert "revoked" in body["error"]["message"]
 
 
+@pytest.mark.promise("operator.grants", "tier.applied")
 @pytest.mark.promise("operator.grants", "tier.applied", "auth.tier-resolved")
 def test_a_grant_given_by_the_operator_is_seen_by_the_running_service(service: Serving) -> None:
     key = service.make_key()
@@ -82,6 +86,7 @@ def test_probes_say_that_it_lives_and_is_ready(service: Serving) -> None:
     assert (status, body["ready"], body["market"]["coins"]) == (200, True, 40)
 
 
+@pytest.mark.promise("manifest.public")
 @pytest.mark.promise("manifest.public", "documents.openapi", "documents.x402")
 @pytest.mark.parametrize("path", ["/api/cli/manifest", "/openapi.json", "/.well-known/x402"])
 def test_what_describes_the_service_needs_no_key_and_names_where_it_listens(service: Serving, path: str) -> None:
@@ -115,6 +120,7 @@ def test_an_unknown_symbol_and_an_unknown_path_are_json_and_cost_nothing(service
     assert headers["content-type"] == "application/json"
 
 
+@pytest.mark.promise("operator.doctor", "operator.while-running")
 @pytest.mark.promise("operator.doctor", "operator.while-running")
 def test_doctor_finds_nothing_wrong_while_it_runs(service: Serving) -> None:
     assert json.loads(service.verdict("doctor", "--json").stdout)["ok"]
@@ -159,16 +165,12 @@ def test_sigterm_ends_it_within_ten_seconds_although_a_request_never_ends(tmp_pa
 
 def test_sigint_before_it_listens_ends_it_without_a_traceback(tmp_path: Path) -> None:
     running = Serving(data_dir=str(tmp_path))
-    running.wait_for("this process fetches from upstreams")
-    assert running.stop(signal.SIGINT) in {0, 130}
-    running._listener.join(PATIENCE_S)
+    with ended(running):
+        running.wait_for("this process fetches from upstreams")
+        assert running.stop(signal.SIGINT) == 0
     assert not [line for line in running.lines if not line.startswith("{")]
-    for stream in (running.process.stdout, running.process.stderr):
-        assert stream is not None
-        stream.close()
 
 
-@pytest.mark.promise("meter.durable")
 def test_a_restart_keeps_keys_and_counts(tmp_path: Path) -> None:
     with serving(tmp_path) as running:
         key = running.make_key()
@@ -177,6 +179,7 @@ def test_a_restart_keeps_keys_and_counts(tmp_path: Path) -> None:
         assert running.ask(RISK, key)[1]["ratelimit"] == '"questions";r=8'
 
 
+@pytest.mark.promise("meter.durable")
 @pytest.mark.promise("meter.durable")
 def test_kill_9_loses_no_count_of_an_answered_call(tmp_path: Path) -> None:
     with serving(tmp_path) as running:
@@ -189,6 +192,7 @@ def test_kill_9_loses_no_count_of_an_answered_call(tmp_path: Path) -> None:
 
 
 @pytest.mark.promise("fixtures.frozen")
+@pytest.mark.promise("fixtures.frozen")
 def test_frozen_replay_gives_the_same_answer_at_every_start(tmp_path: Path) -> None:
     answers = []
     for name in ("a", "b"):
@@ -198,9 +202,10 @@ def test_frozen_replay_gives_the_same_answer_at_every_start(tmp_path: Path) -> N
     assert answers[0]["meta"]["ts"].startswith(answers[0]["meta"]["as_of"][:10])
 
 
+@pytest.mark.promise("operator.serve", "meter.processes")
 @pytest.mark.promise("meter.processes", "operator.serve")
 def test_two_workers_share_keys_and_quota_exactly(tmp_path: Path) -> None:
-    with serving(tmp_path, "--workers", "2") as running:
+    with serving(tmp_path, "--workers", "2", metrics_port=str(free_ports())) as running:
         running.wait_for("ready", times=2)
         key = running.make_key()
         with ThreadPoolExecutor(16) as pool:
@@ -226,9 +231,57 @@ def test_a_killed_worker_is_replaced_and_the_lead_passes_on(tmp_path: Path) -> N
         assert json.loads(running.verdict("doctor", "--json").stdout)["ok"]
 
 
+def free_ports() -> int:
+    """A port that is free, as the one after it is."""
+    while True:
+        with socket.create_server(("127.0.0.1", 0)) as first:
+            port = int(first.getsockname()[1])
+            try:
+                socket.create_server(("127.0.0.1", port + 1)).close()
+            except (OSError, OverflowError):
+                continue
+            return port
+
+
+def test_workers_stop_in_order_when_their_parent_is_killed(tmp_path: Path) -> None:
+    with serving(tmp_path, "--workers", "2") as running:
+        running.wait_for("ready", times=2)
+        running.process.kill()
+        running.wait_for("stopped", times=2)
+
+
+@pytest.mark.promise("run.source", "fixtures.header")
+def test_live_data_is_fetched_from_the_venue_that_is_named(tmp_path: Path, venue: str) -> None:
+    with serving(tmp_path, source="live", hyperliquid_url=venue) as running:
+        status, headers, body = running.ask(RISK, running.make_key())
+        assert (status, headers["x-data-source"]) == (200, "live")
+        assert body["data"]["price"] > 0
+
+
+@pytest.mark.promise("errors.unavailable", "errors.retry-after")
+def test_until_the_venue_has_answered_it_is_alive_and_not_ready(tmp_path: Path) -> None:
+    running = Serving(data_dir=str(tmp_path), source="live", hyperliquid_url="http://127.0.0.1:9", metrics_port="0")
+    with ended(running):
+        running.wait_for("listening")
+        assert running.ask("/healthz")[0] == 200
+        status, headers, body = running.ask("/readyz")
+        assert (status, body["ready"], headers["retry-after"]) == (503, False, "1")
+
+
+@pytest.mark.promise("run.ready")
+def test_it_is_ready_after_less_than_ten_seconds_of_work(tmp_path: Path) -> None:
+    """Processor time, not wall time: it does not depend on what else this machine does."""
+    if not Path("/proc/self/stat").exists():
+        pytest.skip("processor time is read from /proc")
+    with serving(tmp_path) as running:
+        fields = Path(f"/proc/{running.process.pid}/stat").read_text().rpartition(")")[2].split()
+        assert running.ask("/readyz")[0] == 200
+    ticks = int(fields[11]) + int(fields[12])
+    assert ticks / os.sysconf("SC_CLK_TCK") < 10
+
+
 def test_metrics_are_on_a_port_of_their_own(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_ports()
     with serving(tmp_path, metrics_port=str(port)) as running:
         running.ask(RISK, running.make_key())
         with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as scrape:
@@ -240,6 +293,7 @@ def test_metrics_are_on_a_port_of_their_own(tmp_path: Path) -> None:
         assert running.ask("/metrics")[0] == 404
 
 
+@pytest.mark.promise("serve.https", "run.tls")
 @pytest.mark.promise("serve.https", "run.tls")
 def test_https_is_served_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
     if shutil.which("openssl") is None:
@@ -298,6 +352,7 @@ def refused(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str
     return done
 
 
+@pytest.mark.promise("run.address")
 def test_a_taken_port_is_refused_in_one_line_that_says_what_to_do(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
@@ -309,6 +364,7 @@ def test_a_taken_port_is_refused_in_one_line_that_says_what_to_do(tmp_path: Path
     assert "VERDICT_METRICS_PORT" in metrics.stderr
 
 
+@pytest.mark.promise("run.data-dir")
 @pytest.mark.parametrize("folder", ["/proc/verdict", "{tmp}/file/data", "{tmp}/shut/data"])
 def test_a_data_folder_that_cannot_be_written_is_refused(tmp_path: Path, folder: str) -> None:
     (tmp_path / "file").touch()
