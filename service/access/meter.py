@@ -10,8 +10,8 @@ released. A caller that is cancelled while it waits is not charged: its answer w
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Final
 
@@ -53,7 +53,7 @@ class Meter:
         self._waiting: deque[Waiter] = deque()
         self._called = False
 
-    def charge(self, caller: Caller, offer_id: str) -> "asyncio.Future[Decision]":
+    async def charge(self, caller: Caller, offer_id: str) -> Decision:
         """Count a call whose answer exists.
 
         Args:
@@ -61,11 +61,14 @@ class Meter:
             offer_id: What for.
 
         Returns:
-            The decision, once it is durable; or `UNAVAILABLE`, and then the answer must not be given.
-        """
-        return self._ask(caller, offer_id, COMMITTED)
+            The decision, once it is durable.
 
-    def reserve(self, caller: Caller, offer_id: str) -> "asyncio.Future[Decision]":
+        Raises:
+            ServiceError: `UNAVAILABLE` if it could not be made durable: do not answer.
+        """
+        return await self._decide(caller, offer_id, COMMITTED)
+
+    async def reserve(self, caller: Caller, offer_id: str) -> Decision:
         """Set a question aside for a call that is yet to be worked on; it must be committed or released.
 
         Args:
@@ -73,9 +76,12 @@ class Meter:
             offer_id: What for.
 
         Returns:
-            As `charge`.
+            The decision, once it is durable.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if it could not be made durable.
         """
-        return self._ask(caller, offer_id, RESERVED)
+        return await self._decide(caller, offer_id, RESERVED)
 
     async def commit(self, event_id: int) -> None:
         """Count a reserved call; to be awaited before the first byte of its answer.
@@ -83,7 +89,11 @@ class Meter:
         Raises:
             ServiceError: `UNAVAILABLE` if it could not be made durable, or its lease has run out: do not answer.
         """
-        await self._database.write(lambda connection: self._ledger.commit(connection, event_id))
+        try:
+            await self._database.write(lambda connection: self._ledger.commit(connection, event_id))
+        except asyncio.CancelledError:
+            self._give_back([event_id])
+            raise
 
     async def release(self, event_id: int) -> None:
         """Give the question of a reserved call back. Does nothing to one that is committed or released already.
@@ -141,6 +151,15 @@ class Meter:
             await self._clock.sleep(_SWEEP_S)
             sweep += 1
 
+    async def _decide(self, caller: Caller, offer_id: str, state: int) -> Decision:
+        future = self._ask(caller, offer_id, state)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            if not future.cancelled() and not future.exception():  # decided just before
+                self._give_back([future.result().event_id])
+            raise
+
     def _ask(self, caller: Caller, offer_id: str, state: int) -> "asyncio.Future[Decision]":
         future: asyncio.Future[Decision] = self._loop.create_future()
         self._waiting.append((future, (caller.user_id, caller.tier, offer_id, state)))
@@ -159,9 +178,13 @@ class Meter:
 
     def _settle(self, batch: list[Waiter], connection: Connection) -> list[Decision]:
         self._called = False  # before the queue is emptied: who comes after the last look calls again
-        while self._waiting:
-            batch.append(self._waiting.popleft())
+        self._gather(batch)
         return self._ledger.settle(connection, [wanted for _, wanted in batch])
+
+    def _gather(self, batch: list[Waiter]) -> None:
+        with suppress(IndexError):  # both threads may be here; a look before the step would not hold
+            while True:
+                batch.append(self._waiting.popleft())
 
     def _answer(self, batch: list[Waiter], decisions: list[Decision] | None, error: BaseException | None) -> None:
         if error is not None:
@@ -171,23 +194,24 @@ class Meter:
         for (future, _), decision in zip(batch, decisions or (), strict=True):
             if not future.done():
                 future.set_result(decision)
-            elif decision.event_id is not None:
+            else:
                 abandoned.append(decision.event_id)
-        if abandoned:
-            self._give_back(abandoned)
+        self._give_back(abandoned)
 
     def _fail(self, batch: list[Waiter], error: BaseException) -> None:
         if not batch:  # the writer did not come as far as to look who waits
             self._called = False
-            batch.extend(self._waiting)
-            self._waiting.clear()
+            self._gather(batch)
         for future, _ in batch:
             if not future.done():
                 future.set_exception(error)
 
-    def _give_back(self, event_ids: list[int]) -> None:
+    def _give_back(self, event_ids: Sequence[int | None]) -> None:
+        granted = [event_id for event_id in event_ids if event_id is not None]
+        if not granted:
+            return
         try:
-            self._database.submit(lambda connection: self._ledger.refund(connection, event_ids), _note)
+            self._database.submit(lambda connection: self._ledger.refund(connection, granted), _note)
         except ServiceError as error:
             _note(None, error)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -75,12 +75,9 @@ async def test_calls_across_midnight_are_counted_on_the_day_they_are_reserved(me
     await charge(meter, 10)
     midnight_ms = midnight_after(START_MS)
     clock.set_wall(midnight_ms - 100)
-    before = [meter.charge(a_caller(), OFFER) for _ in range(100)]
-    await asyncio.wait(before)
+    assert await charge(meter, 100) == 0
     clock.set_wall(midnight_ms + 100)
-    after = [meter.charge(a_caller(), OFFER) for _ in range(100)]
-    assert granted(await asyncio.gather(*before)) == 0
-    assert granted(await asyncio.gather(*after)) == 1
+    assert await charge(meter, 100) == 1
 
 
 async def test_two_hundred_calls_while_midnight_passes_use_each_day_once(meter: Meter, clock: FakeClock) -> None:
@@ -178,11 +175,54 @@ async def test_a_caller_cancelled_while_it_waits_is_not_charged(
 
 async def test_a_refused_caller_that_goes_away_changes_nothing(meter: Meter, db: Database) -> None:
     await charge(meter, 10)
-    asked = meter.charge(a_caller(), OFFER)
+    asked = asyncio.create_task(meter.charge(a_caller(), OFFER))
+    await asyncio.sleep(0)
     asked.cancel()
     await charge(meter, 1, a_caller(2))
     await db.write(lambda _: None)
     assert len(await states(db)) == 11
+
+
+@pytest.mark.parametrize("ask", [Meter.charge, Meter.reserve])
+async def test_a_caller_cancelled_when_it_has_just_been_decided_is_not_charged(
+    meter: Meter,
+    db: Database,
+    ask: Callable[[Meter, Caller, str], Coroutine[object, object, Decision]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    answer = meter._answer
+
+    def answer_and_cancel(*outcome: Any) -> None:
+        answer(*outcome)
+        asked.cancel()
+
+    monkeypatch.setattr(meter, "_answer", answer_and_cancel)
+    asked = asyncio.create_task(ask(meter, a_caller(), OFFER))
+    await asyncio.wait([asked])
+    assert asked.cancelled()
+    await db.write(lambda _: None)
+    assert await states(db) == [(1, 2)]
+
+
+async def test_a_caller_cancelled_when_it_has_just_been_failed_is_cancelled(meter: Meter) -> None:
+    asked = asyncio.create_task(meter.charge(a_caller(), OFFER))
+    await asyncio.sleep(0)
+    (future, _), *_ = meter._waiting
+    future.set_exception(ServiceError("UNAVAILABLE", "The store is busy."))
+    asked.cancel()
+    await asyncio.wait([asked])
+    assert asked.cancelled()
+
+
+async def test_a_call_cancelled_while_it_is_committed_is_given_back(meter: Meter, db: Database) -> None:
+    held = await meter.reserve(a_caller(), OFFER)
+    assert held.event_id is not None
+    committing = asyncio.create_task(meter.commit(held.event_id))
+    await asyncio.sleep(0)
+    committing.cancel()
+    await asyncio.wait([committing])
+    await meter.release(held.event_id)
+    assert await states(db) == [(1, 2)]
 
 
 @pytest.mark.promise("meter.lease")
@@ -291,8 +331,9 @@ async def test_a_writer_that_cannot_begin_fails_everyone_who_waits_and_recovers(
     async with foreign_lock(db):
         outcomes = await asyncio.gather(*(meter.charge(a_caller(), OFFER) for _ in range(50)), return_exceptions=True)
         assert {getattr(outcome, "code", None) for outcome in outcomes} == {"UNAVAILABLE"}
-        held = meter.charge(a_caller(), OFFER)
-        held.cancel()
+        gone = asyncio.create_task(meter.charge(a_caller(), OFFER))
+        await asyncio.sleep(0)
+        gone.cancel()
         with pytest.raises(ServiceError):
             await db.write(lambda _: None)
     assert await charge(meter, 20) == 9
@@ -329,8 +370,8 @@ async def test_questions_of_callers_that_went_away_are_logged_where_the_store_ca
     def refuse(*_: Any) -> None:
         raise ServiceError("UNAVAILABLE", "The service is stopping.")
 
-    asked = meter.charge(a_caller(), OFFER)
-    later = meter.charge(a_caller(2), OFFER)
+    asked = asyncio.create_task(meter.charge(a_caller(), OFFER))
+    later = asyncio.create_task(meter.charge(a_caller(2), OFFER))
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     asked.cancel()
