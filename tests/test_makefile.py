@@ -1,0 +1,115 @@
+"""What a newcomer types."""
+
+import http.client
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.serving import PATIENCE_S, environment
+
+ROOT = Path(__file__).resolve().parent.parent
+
+pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="no make here")
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """What a clone holds that `make` reads."""
+    copy = tmp_path / "clone"
+    copy.mkdir()
+    for name in ("Makefile", "requirements.lock", "requirements-dev.lock", "pyproject.toml"):
+        shutil.copy2(ROOT / name, copy)
+    return copy
+
+
+@pytest.fixture
+def installed(clone: Path) -> Iterator[Path]:
+    """The same after `pip` has done its part."""
+    for name in ("service", "fixtures"):
+        (clone / name).symlink_to(ROOT / name)
+    venv = clone / ".venv"
+    venv.mkdir()
+    for inner in Path(sys.prefix).iterdir():
+        if inner.name in {"bin", "lib", "lib64", "pyvenv.cfg"}:
+            (venv / inner.name).symlink_to(inner)
+    (venv / "run").touch()
+    yield clone
+    shutil.rmtree(clone / ".data", ignore_errors=True)
+
+
+def make(folder: Path, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    outer = {name: value for name, value in environment(settings).items() if not name.startswith("MAKE")}
+    return subprocess.run(
+        ["make", *arguments], cwd=folder, env=outer, capture_output=True, text=True, timeout=PATIENCE_S, check=False
+    )
+
+
+def test_make_alone_lists_every_target_with_what_it_does(clone: Path) -> None:
+    listed = make(clone)
+    targets = re.findall(r"^([a-z]+):.*## (.*)$", (clone / "Makefile").read_text(), re.MULTILINE)
+    assert listed.returncode == 0
+    assert [tuple(line.split(None, 2)[1:]) for line in listed.stdout.splitlines()] == targets
+    assert {"help", "run", "test", "lint", "coverage", "bench", "soak"} <= {name for name, _ in targets}
+
+
+@pytest.mark.promise("run.make-run")
+def test_make_run_in_a_bare_clone_makes_the_environment_and_installs_the_lock_by_hash(clone: Path) -> None:
+    steps = make(clone, "-n", "run").stdout
+    order = [r"-m venv \.venv", r"--require-hashes --requirement requirements\.lock", r"-m service serve --first-key"]
+    found = [re.search(step, steps) for step in order]
+    assert all(found), steps
+    assert [match.start() for match in found if match] == sorted(match.start() for match in found if match)
+    assert "VERDICT_SOURCE='fixtures'" in steps
+    assert f"VERDICT_DATA_DIR='{clone}/.data'" in steps
+    assert "://" not in re.sub(r"echo '.*'", "", steps)
+
+
+@pytest.mark.promise("run.make-test")
+def test_make_test_in_a_bare_clone_installs_the_development_lock_and_runs_everything(clone: Path) -> None:
+    steps = make(clone, "-n", "test").stdout
+    for step in ("--requirement requirements-dev.lock", "ruff check", "mypy", "-m pytest", "coverage report"):
+        assert step in steps
+
+
+def test_a_python_that_is_too_old_or_missing_is_refused_with_what_to_do(clone: Path) -> None:
+    refused = make(clone, "run", "PYTHON=")
+    assert refused.returncode != 0
+    assert "Verdict needs Python 3.11 or newer" in refused.stderr
+    assert not (clone / ".venv").exists()
+
+
+def test_a_python_without_venv_is_refused_with_the_package_to_install(clone: Path) -> None:
+    (clone / "python-without-venv").write_text("#!/bin/sh\nexit 1\n")
+    (clone / "python-without-venv").chmod(0o755)
+    refused = make(clone, "run", "PYTHON=./python-without-venv")
+    assert refused.returncode != 0
+    assert "sudo apt install python3-venv" in refused.stderr
+    assert not (clone / ".venv").exists()
+
+
+@pytest.mark.promise("run.make-run")
+def test_make_run_prints_a_key_and_a_line_that_is_answered_and_stops_on_a_signal(installed: Path) -> None:
+    outer = {name: value for name, value in environment({"port": "0"}).items() if not name.startswith("MAKE")}
+    with subprocess.Popen(
+        ["make", "run"], cwd=installed, env=outer, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as running:
+        assert running.stdout is not None
+        said = ""
+        try:
+            while "curl" not in said and running.poll() is None:
+                said += running.stdout.readline()
+            found = re.search(r"curl -s -H 'Authorization: (Bearer \S+)' http://(127\.0\.0\.1:\d+)(/\S+)", said)
+            assert found, said
+            connection = http.client.HTTPConnection(found[2], timeout=PATIENCE_S)
+            connection.request("GET", found[3], headers={"Authorization": found[1]})
+            assert connection.getresponse().status == 200
+            connection.close()
+        finally:
+            running.send_signal(signal.SIGTERM)
+            running.communicate(timeout=PATIENCE_S)

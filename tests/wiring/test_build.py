@@ -1,0 +1,64 @@
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from service.access.doorkeeper import Doorkeeper
+from service.clock import Clock, FrozenClock, SystemClock
+from service.settings import Settings
+from service.wiring.build import base_url, build
+from service.wiring.clocks import choose_clock
+from service.wiring.readings import wal_bytes
+from tests.fakes.clock import FakeClock
+
+
+@pytest.mark.parametrize(
+    ("settings", "url"),
+    [
+        (Settings(port=1), "http://127.0.0.1:1"),
+        (Settings(host="::1", port=1), "http://[::1]:1"),
+        (Settings(port=1, tls_cert=Path("c"), tls_key=Path("k")), "https://127.0.0.1:1"),
+        (Settings(public_url="https://api.example.org"), "https://api.example.org"),
+    ],
+)
+def test_documents_name_the_address_that_callers_use(settings: Settings, url: str) -> None:
+    assert base_url(settings) == url
+
+
+@pytest.mark.promise("fixtures.frozen")
+def test_a_frozen_replay_stands_at_the_recordings_end_and_all_else_on_the_systems_clock() -> None:
+    frozen = choose_clock(Settings(source="fixtures", replay="frozen"))
+    assert isinstance(frozen, FrozenClock)
+    assert frozen.now_ms() < SystemClock().now_ms()
+    for settings in (Settings(source="fixtures"), Settings(source="live", replay="frozen")):
+        assert type(choose_clock(settings)) is SystemClock
+
+
+def test_a_database_without_a_log_has_none_to_measure(tmp_path: Path) -> None:
+    assert wal_bytes(tmp_path / "verdict.db") == 0
+    (tmp_path / "verdict.db-wal").write_bytes(b"1234")
+    assert wal_bytes(tmp_path / "verdict.db") == 4
+
+
+async def test_rooms_are_opened_and_closed_without_leaving_a_task_behind(tmp_path: Path) -> None:
+    clock: Clock = SystemClock()
+    settings = Settings(source="fixtures", data_dir=tmp_path, port=1)
+    async with asyncio.timeout(60):
+        async with build(settings, clock) as service:
+            while not service.health.ready:
+                await clock.sleep(0.01)
+        await asyncio.sleep(0)
+    assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_a_loop_that_fails_ends_the_service_rather_than_half_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(_: Doorkeeper) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Doorkeeper, "watch", fail)
+    with pytest.raises(ExceptionGroup) as failed:
+        async with asyncio.timeout(60), build(Settings(source="fixtures", data_dir=tmp_path, port=1), FakeClock()):
+            await asyncio.Event().wait()
+    assert failed.group_contains(ZeroDivisionError)
