@@ -46,6 +46,7 @@ async def meter(db: Database, clock: FakeClock) -> AsyncIterator[Meter]:
 
 
 @pytest.mark.promise("meter.last-question")
+@pytest.mark.promise("meter.last-question")
 async def test_of_a_thousand_calls_at_once_with_one_question_left_exactly_one_is_granted(meter: Meter) -> None:
     assert await charge(meter, 9) == 9
     assert await charge(meter, 1_000) == 1
@@ -71,6 +72,7 @@ async def test_users_do_not_use_each_others_questions(meter: Meter) -> None:
     assert await charge(meter, 60, a_caller(4, "pro")) == 60
 
 
+@pytest.mark.promise("quota.day-fixed")
 async def test_calls_across_midnight_are_counted_on_the_day_they_are_reserved(meter: Meter, clock: FakeClock) -> None:
     await charge(meter, 10)
     midnight_ms = midnight_after(START_MS)
@@ -94,6 +96,7 @@ async def test_two_hundred_calls_while_midnight_passes_use_each_day_once(meter: 
 
 
 @pytest.mark.promise("quota.day-fixed")
+@pytest.mark.promise("quota.day-fixed")
 async def test_a_call_reserved_before_midnight_belongs_to_that_day_when_committed_after(
     meter: Meter, clock: FakeClock
 ) -> None:
@@ -104,6 +107,7 @@ async def test_a_call_reserved_before_midnight_belongs_to_that_day_when_committe
     assert await charge(meter, 60, a_caller(1, "access")) == 50
 
 
+@pytest.mark.promise("meter.clock-back")
 @pytest.mark.promise("meter.clock-back")
 async def test_a_clock_set_back_gives_no_extra_question(meter: Meter, clock: FakeClock) -> None:
     await charge(meter, 10)
@@ -141,6 +145,7 @@ async def test_a_second_release_gives_nothing_back(meter: Meter) -> None:
     assert (await meter.standing(a_caller())).used == 0
 
 
+@pytest.mark.promise("meter.lease")
 async def test_a_call_cancelled_between_reserve_and_commit_is_released(meter: Meter, db: Database) -> None:
     async def call() -> None:
         decision = await meter.reserve(a_caller(), OFFER)
@@ -245,6 +250,7 @@ async def test_a_lease_that_ran_out_is_released_and_cannot_be_committed(
 
 
 @pytest.mark.promise("meter.counters")
+@pytest.mark.promise("meter.counters")
 async def test_the_watch_names_a_counter_that_is_wrong_and_goes_on_where_the_store_fails(
     meter: Meter, clock: FakeClock, db: Database, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -301,6 +307,7 @@ async def test_what_another_connection_wrote_is_not_overwritten_from_memory(
         assert await charge(theirs, 1) == 0
 
 
+@pytest.mark.promise("errors.unavailable")
 async def test_a_transaction_that_is_lost_counts_nothing_and_says_so(meter: Meter, db: Database) -> None:
     await charge(meter, 2)
 

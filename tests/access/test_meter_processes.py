@@ -55,6 +55,7 @@ async def counted(db: Database, first: int = 0) -> set[int]:
 
 
 @pytest.mark.promise("meter.processes")
+@pytest.mark.promise("meter.processes")
 async def test_two_processes_share_one_question_left(db: Database, clock: FakeClock) -> None:
     async with asyncio.timeout(PATIENCE_S):
         system = SystemClock()
@@ -93,6 +94,8 @@ async def read_until(processes: list[Process], most: int) -> tuple[int, int]:
     return max(seen), min(seen)
 
 
+@pytest.mark.promise("meter.durable")
+@pytest.mark.promise("meter.once")
 @pytest.mark.promise("meter.durable", "meter.lease")
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["charge", "reserve"])

@@ -48,6 +48,7 @@ async def run_writer(path: Path, *arguments: str, before: tuple[str, ...] = ()) 
 
 
 @pytest.mark.promise("errors.unavailable")
+@pytest.mark.promise("errors.unavailable")
 async def test_a_foreign_lock_is_a_503_within_five_seconds_and_then_all_is_well(db: Database) -> None:
     assert 2 * BUSY_MS < 5_000, "a writer waits at most once for its turn and once for the lock"
     other = connect(db.path)
