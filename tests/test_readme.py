@@ -1,5 +1,6 @@
 """The README is part of the product: its example, its tables and its promises are checked against the code."""
 
+import pytest
 import argparse
 import json
 import re
@@ -53,6 +54,7 @@ def test_every_command_is_in_the_table_with_what_it_does() -> None:
     assert rows(section("Commands")) == wanted
 
 
+@pytest.mark.promise("run.make-test")
 def test_every_make_target_it_names_exists() -> None:
     targets = set(re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
     named = set(re.findall(r"(?:`|^ {4}|live )make ([a-z]+)", README, re.MULTILINE))

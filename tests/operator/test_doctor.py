@@ -58,6 +58,7 @@ def test_a_sound_folder_has_every_check_ok_and_exit_code_0(verdict: Verdict) -> 
     assert all(check["findings"] == [] and check["remedy"] is None for check in as_json["checks"])
 
 
+@pytest.mark.promise("meter.counters")
 @pytest.mark.promise("operator.doctor")
 def test_counters_that_differ_from_events_are_found_and_repaired(verdict: Verdict, data_dir: Path) -> None:
     today = day_of(SystemClock().now_ms())

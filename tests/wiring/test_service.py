@@ -80,6 +80,7 @@ def test_a_grant_given_by_the_operator_is_seen_by_the_running_service(service: S
     wait_until(lambda: service.ask("/api/cli/billing/tier", key)[2]["data"]["tier"] == "pro")
 
 
+@pytest.mark.promise("run.ready")
 def test_probes_say_that_it_lives_and_is_ready(service: Serving) -> None:
     assert service.ask("/healthz")[::2] == (200, {"live": True})
     status, _, body = service.ask("/readyz")
@@ -171,6 +172,7 @@ def test_sigint_before_it_listens_ends_it_without_a_traceback(tmp_path: Path) ->
     assert not [line for line in running.lines if not line.startswith("{")]
 
 
+@pytest.mark.promise("meter.durable")
 def test_a_restart_keeps_keys_and_counts(tmp_path: Path) -> None:
     with serving(tmp_path) as running:
         key = running.make_key()
