@@ -1,11 +1,12 @@
 """The README is part of the product: its example, its tables and its promises are checked against the code."""
 
-import pytest
 import argparse
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 from service.operator.parser import build_parser
 from service.settings import describe
