@@ -42,7 +42,15 @@ class NewNonce(Struct, frozen=True, rename="camel"):
 class Login(Struct, frozen=True, forbid_unknown_fields=True):
     """A signed EIP-4361 message: its exact text, and the 65-byte signature as 0x-hex."""
 
-    message: Annotated[str, Meta(min_length=1, max_length=4_000)]
+    message: Annotated[
+        str,
+        Meta(
+            description="An EIP-4361 (Sign-In with Ethereum) message that holds a nonce of POST /api/auth/nonce",
+            min_length=1,
+            max_length=4_000,
+            extra_json_schema={"format": "eip-4361"},
+        ),
+    ]
     signature: Annotated[str, Meta(pattern=r"^0x[0-9a-fA-F]{130}\Z")]
 
 

@@ -1,0 +1,82 @@
+"""schemathesis against the running service: whatever its document allows or forbids, it keeps to it, with every check.
+
+Two of the tool's expectations are replaced in `schema_hooks`, each with its reason; nothing else is left out.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.serving import Serving, serving
+from tests.service.schema_hooks import sign_in
+
+ROOT = Path(__file__).resolve().parents[2]
+UNBOUNDED = {"rate_per_minute": "1000000000", "rate_burst": "1000000000"}
+OPERATIONS = 10
+CALLERS = ["an API key of tier pro", "a session of tier free", "nobody"]
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with serving(tmp_path_factory.mktemp("data"), **UNBOUNDED) as running:
+        yield running
+
+
+def token_of(caller: str, service: Serving, url: str) -> str:
+    if caller == "nobody":
+        return ""
+    return service.make_key("--tier", "pro") if "key" in caller else sign_in(url)
+
+
+def examine(service: Serving, caller: str, examples: int, seed: int, patience_s: float) -> str:
+    """Run every phase with every check; return what it said."""
+    url = f"http://127.0.0.1:{service.port}"
+    settings = {
+        "VERDICT_URL": url,
+        "VERDICT_TOKEN": token_of(caller, service, url),
+        "SCHEMATHESIS_HOOKS": "tests.service.schema_hooks",
+        "PYTHONPATH": str(ROOT),
+    }
+    options = ["--checks", "all", "--exclude-checks", "missing_required_header", "--generation-database", "none"]
+    options += ["--max-examples", str(examples), "--seed", str(seed), "--no-color", "--output-sanitize", "false"]
+    # What the tool itself runs through is not ours, and tracing it takes minutes.
+    untraced = {name: value for name, value in os.environ.items() if not name.startswith("COVERAGE")}
+    done = subprocess.run(
+        [Path(sys.executable).with_name("schemathesis"), "run", f"{url}/openapi.json", *options],
+        env={**untraced, **settings},
+        cwd=service.settings["data_dir"],
+        capture_output=True,
+        text=True,
+        timeout=patience_s,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-5_000:]
+    return done.stdout
+
+
+def check_unharmed(service: Serving) -> None:
+    assert [record for record in service.records if record["level"] == "error"] == []
+    assert service.ask("/readyz")[0] == 200
+    assert service.verdict("doctor").returncode == 0
+
+
+@pytest.mark.slow
+@pytest.mark.promise("documents.openapi", "errors.always-json", "auth.none-403", "auth.two-kinds")
+@pytest.mark.parametrize("caller", CALLERS)
+def test_schemathesis_finds_nothing_that_differs_from_the_document(service: Serving, caller: str) -> None:
+    said = examine(service, caller, examples=25, seed=8402, patience_s=110)
+    assert f"Tested: {OPERATIONS}\n" in said
+    check_unharmed(service)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(1_800)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("caller", CALLERS)
+def test_schemathesis_finds_nothing_however_long_it_looks(service: Serving, caller: str, seed: int) -> None:
+    examine(service, caller, examples=1_000, seed=seed, patience_s=1_700)
+    check_unharmed(service)
