@@ -1,0 +1,166 @@
+"""The real connection class on a real socket, and a peer that says exactly the bytes it is told to."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from ssl import SSLContext
+from typing import Any
+
+import uvicorn
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.server import ServerState
+
+from service.http.protocol import VerdictProtocol
+from service.http.reader import Limits
+from tests.fakes.asgi import Reply
+
+PATIENCE_S = 10.0
+HOST = b"Host: api.example.org\r\n"
+
+
+class Wire:
+    """A listening socket and what stands behind it."""
+
+    def __init__(self, port: int, state: ServerState) -> None:
+        self.port = port
+        self.state = state
+
+    async def connect(self) -> "Peer":
+        """Open a connection."""
+        return Peer(*await asyncio.open_connection("127.0.0.1", self.port))
+
+    async def say(self, *parts: bytes) -> list[Reply]:
+        """Say the parts one after the other on a connection of their own and read what comes until it is closed."""
+        peer = await self.connect()
+        for part in parts:
+            await peer.say(part)
+        return await peer.rest()
+
+    async def get(self, target: bytes = b"/", *lines: bytes, method: bytes = b"GET") -> Reply:
+        """One request on a connection of its own."""
+        fields = b"".join(line + b"\r\n" for line in lines)
+        request = method + b" " + target + b" HTTP/1.1\r\n" + HOST + b"Connection: close\r\n" + fields + b"\r\n"
+        (reply,) = await self.say(request)
+        return reply
+
+
+class Peer:
+    """The other end of a connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+
+    async def say(self, data: bytes) -> None:
+        """Send; an end that is closed already is no failure."""
+        self.writer.write(data)
+        try:
+            await self.writer.drain()
+        except ConnectionError:
+            return
+        await asyncio.sleep(0)
+
+    async def reply(self, *, bodiless: bool = False) -> Reply:
+        """Read one answer."""
+        async with asyncio.timeout(PATIENCE_S):
+            head = await self.reader.readuntil(b"\r\n\r\n")
+            status, headers = read_head(head)
+            if bodiless or status == 204:
+                return Reply(status, headers, b"")
+            if headers.get("transfer-encoding") == "chunked":
+                return Reply(status, headers, await self._chunks())
+            return Reply(status, headers, await self.reader.readexactly(int(headers["content-length"])))
+
+    async def _chunks(self) -> bytes:
+        whole = b""
+        while size := int(await self.reader.readline(), 16):
+            whole += (await self.reader.readexactly(size + 2))[:-2]
+        assert await self.reader.readline() == b"\r\n"
+        return whole
+
+    async def rest(self) -> list[Reply]:
+        """Read answers until the other end closes; whatever is left of one is a failure."""
+        replies = []
+        async with asyncio.timeout(PATIENCE_S):
+            try:
+                while not self.reader.at_eof():
+                    replies.append(await self.reply())
+                    await asyncio.sleep(0)
+            except asyncio.IncompleteReadError as error:
+                assert error.partial == b"", error.partial  # noqa: PT017
+        self.close()
+        return replies
+
+    async def closed(self) -> bytes:
+        """Wait for the other end to close; what it said until then."""
+        async with asyncio.timeout(PATIENCE_S):
+            try:
+                return await self.reader.read()
+            except ConnectionError:
+                return b""
+            finally:
+                self.close()
+
+    def close(self) -> None:
+        """Close this end."""
+        self.writer.close()
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until something is so."""
+    async with asyncio.timeout(PATIENCE_S):
+        while not condition():  # noqa: ASYNC110 - no event is set for what is waited for
+            await asyncio.sleep(0.005)
+
+
+def read_head(head: bytes) -> tuple[int, dict[str, str]]:
+    """Status and headers by lower-case name."""
+    first, *lines = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
+    pairs = (line.partition(": ") for line in lines)
+    return int(first.split(" ")[1]), {name.lower(): value for name, _, value in pairs}
+
+
+@asynccontextmanager
+async def served(app: ASGIApp, *, tls: SSLContext | None = None, **limits: Any) -> AsyncIterator[Wire]:
+    """Serve an application over the real connection class, under these limits."""
+
+    class Bounded(VerdictProtocol):
+        pass
+
+    Bounded.limits = Limits(**limits)
+    config = uvicorn.Config(app, http=Bounded, ws="none", lifespan="off", log_config=None, proxy_headers=False)
+    config.load()
+    state = ServerState()
+    state.default_headers = [(b"date", b"Fri, 25 Jul 2025 12:00:00 GMT")]
+    loop = asyncio.get_running_loop()
+    listener = socket.create_server(("127.0.0.1", 0))
+    # Connections inherit it: a reader that takes nothing is then felt after kilobytes, not megabytes.
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16_384)
+    server = await loop.create_server(lambda: Bounded(config, state, {}), sock=listener, ssl=tls)
+    try:
+        yield Wire(server.sockets[0].getsockname()[1], state)
+    finally:
+        server.close()
+        for connection in list(state.connections):
+            connection.transport.abort()
+        for task in list(state.tasks):
+            task.cancel()
+        await asyncio.gather(*state.tasks, return_exceptions=True)
+        await server.wait_closed()
+
+
+async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer with what was asked: method, target and body."""
+    body = b""
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return
+        body += message["body"]
+        if not message["more_body"]:
+            break
+    said = b"%b %b?%b %b" % (scope["method"].encode(), scope["raw_path"], scope["query_string"], body)
+    headers = [(b"content-type", b"text/plain"), (b"content-length", b"%d" % len(said))]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": said})
