@@ -43,7 +43,7 @@ async def running(script: str, folder: Path, listener: socket.socket, count: int
     supervisor = Supervisor([sys.executable, "-c", script, str(folder)], listener, Hasty())
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         task = group.create_task(supervisor.run(count))
-        await until(lambda: len(starts(folder)) >= count)
+        await until(lambda: len(starts(folder)) >= count and len(supervisor.process_ids) == count)
         yield supervisor
         supervisor.stop()
         assert await task
