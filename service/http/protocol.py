@@ -5,7 +5,6 @@ no certain meaning. What makes a message broken is `reader`'s to say.
 """
 
 import asyncio
-import os
 from collections import deque
 from typing import Any
 
@@ -52,7 +51,6 @@ class VerdictProtocol(HttpToolsProtocol):
         self._reading = Deadline(self.loop, self._reading_expired)
         self._writing = Deadline(self.loop, self._writing_expired)
         self._unsent = 0
-        self._descriptor: int | None = None
 
     # The transport.
 
@@ -62,8 +60,6 @@ class VerdictProtocol(HttpToolsProtocol):
         self.transport = transport
         self.flow = FlowControl(transport)
         self.scheme = "https" if is_ssl(transport) else "http"
-        if self.scheme == "http":
-            self._descriptor = transport.get_extra_info("socket").fileno()
         peer = {"server": get_local_addr(transport), "client": get_remote_addr(transport), "scheme": self.scheme}
         self._reader = Reader(self.limits, self, peer)
         self._reading.set(self.limits.idle_s)
@@ -114,24 +110,12 @@ class VerdictProtocol(HttpToolsProtocol):
         self._writing.clear()
 
     def write(self, data: bytes) -> None:
-        """Hand bytes to the kernel at once, where nothing is waiting before them.
+        """Hand bytes to the transport, which hands them to the kernel at once where nothing is waiting before them.
 
-        uvloop holds writes until the end of the loop's turn. An answer that is marked as delivered would then not be
-        for another millisecond, and a process killed in it would have counted calls that it never answered.
+        An answer that is marked as delivered has left a moment later: a process killed between the two would have
+        counted a call that it never answered. (uvloop before 0.23 held writes until the end of the loop's turn.)
         """
-        transport = self.transport
-        if transport.is_closing():
-            return
-        if self._descriptor is not None and not transport.get_write_buffer_size():
-            try:
-                data = data[os.write(self._descriptor, data) :]
-            except BlockingIOError:
-                pass
-            except OSError:
-                transport.abort()
-                return
-        if data:
-            transport.write(data)
+        self.transport.write(data)
 
     # The reader.
 

@@ -8,6 +8,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from service.access.standing import Standing
 from service.errors import ServiceError
+from service.http.exchange import Exchange
 from service.http.gates.pay import Pay, PaymentDue, resource_url
 from service.payments.challenge import Challenger
 from service.wire.offers import OFFERS
@@ -19,7 +20,7 @@ HOST = (b"host", b"127.0.0.1:8402")
 
 
 def scope_of(*headers: tuple[bytes, bytes], method: str = "GET", query: bytes = b"") -> Scope:
-    return {
+    scope: Scope = {
         "type": "http",
         "scheme": "http",
         "method": method,
@@ -27,6 +28,8 @@ def scope_of(*headers: tuple[bytes, bytes], method: str = "GET", query: bytes = 
         "query_string": query,
         "headers": [HOST, *headers],
     }
+    scope["verdict"] = Exchange(scope, Sent())
+    return scope
 
 
 async def receive() -> Message:

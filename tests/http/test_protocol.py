@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 import shutil
 import ssl
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from service.http.protocol import VerdictProtocol
 from tests.http.wire import HOST, Peer, echo, served, until
 
 GET = b"GET /%d HTTP/1.1\r\n" + HOST + b"\r\n"
@@ -60,14 +60,13 @@ async def test_pipelined_bodies_reach_their_own_requests() -> None:
 
 async def test_head_and_body_leave_in_one_write(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[bytes] = []
-    write = os.write
+    write = VerdictProtocol.write
 
-    def recording(descriptor: int, data: bytes) -> int:
-        if data.startswith(b"HTTP/"):
-            written.append(data)
-        return write(descriptor, data)
+    def recording(connection: VerdictProtocol, data: bytes) -> None:
+        written.append(data)
+        write(connection, data)
 
-    monkeypatch.setattr(os, "write", recording)
+    monkeypatch.setattr(VerdictProtocol, "write", recording)
     async with served(echo) as wire:
         await wire.get()
     (whole,) = written
@@ -76,12 +75,12 @@ async def test_head_and_body_leave_in_one_write(monkeypatch: pytest.MonkeyPatch)
 
 async def test_the_meter_is_told_right_before_the_answer_leaves(monkeypatch: pytest.MonkeyPatch) -> None:
     order: list[str] = []
-    write = os.write
+    write = VerdictProtocol.write
 
-    def recording(descriptor: int, data: bytes) -> int:
+    def recording(connection: VerdictProtocol, data: bytes) -> None:
         if data.startswith(b"HTTP/"):
             order.append("written")
-        return write(descriptor, data)
+        write(connection, data)
 
     async def counted(scope: Scope, receive: Receive, send: Send) -> None:
         head = {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"4")]}
@@ -89,7 +88,7 @@ async def test_the_meter_is_told_right_before_the_answer_leaves(monkeypatch: pyt
         await send({"type": "http.response.body", "body": b"ok", "more_body": True})
         await send({"type": "http.response.body", "body": b"ok"})
 
-    monkeypatch.setattr(os, "write", recording)
+    monkeypatch.setattr(VerdictProtocol, "write", recording)
     async with served(counted) as wire:
         await wire.get()
     assert order == ["told", "written"]
@@ -385,37 +384,7 @@ async def test_a_large_answer_reaches_a_slow_reader_whole() -> None:
     assert reply.body == piece * 20
 
 
-async def test_a_write_to_a_peer_that_reset_the_connection_breaks_it_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    def reset(descriptor: int, data: bytes) -> int:
-        raise ConnectionResetError
-
-    async with served(echo) as wire:
-        peer = await wire.connect()
-        monkeypatch.setattr(os, "write", reset)
-        await peer.say(GET % 1)
-        assert await peer.closed() == b""
-
-
-async def test_bytes_a_full_kernel_does_not_take_are_sent_later(monkeypatch: pytest.MonkeyPatch) -> None:
-    write = os.write
-    full = iter([None, 5, 5])
-
-    def reluctant(descriptor: int, data: bytes) -> int:
-        if not data.startswith(b"HTTP/"):
-            return write(descriptor, data)
-        match next(full):
-            case int(size):
-                return write(descriptor, data[:size])
-            case _:
-                raise BlockingIOError
-
-    async with served(echo) as wire:
-        monkeypatch.setattr(os, "write", reluctant)
-        assert [(await wire.get()).body for _ in range(3)] == [b"GET /? "] * 3
-
-
-async def test_nothing_is_written_to_a_descriptor_once_the_connection_is_closing() -> None:
-    """The number may be another connection's by then."""
+async def test_nothing_is_written_once_the_connection_is_closing() -> None:
     held = asyncio.Event()
 
     async def late(scope: Scope, receive: Receive, send: Send) -> None:

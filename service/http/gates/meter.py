@@ -108,7 +108,8 @@ class Metered:
                 await self._meter.release(event_id)
 
     def _show(self, exchange: Exchange, standing: Standing) -> None:
-        exchange.fields += quota.fields(standing, self._clock.now_ms())
+        if standing.limit is not None:
+            exchange.fields += quota.fields(standing, self._clock.now_ms())
 
 
 def _is_counted(message: Message, exchange: Exchange) -> bool:

@@ -14,6 +14,7 @@ from service.access.standing import Standing
 from service.clock import iso
 from service.errors import ServiceError
 from service.http.errors import JSON, NO_STORE
+from service.http.exchange import Exchange
 from service.payments.challenge import Challenge, Challenger, X402Version
 from service.wire.offers import Offer
 from service.wire.payment import Gate, Quota, ThisQuery, Unlock
@@ -39,17 +40,18 @@ class Pay:
         Raises:
             ServiceError: BAD_REQUEST for two payment headers, PAYMENT_REQUIRED for one: none is accepted yet.
         """
-        carried = sum(name in _CARRIERS for name, _ in scope["headers"])
-        if carried > 1:
+        exchange: Exchange = scope["verdict"]
+        if _CARRIERS.isdisjoint(exchange.headers):
+            await self._app(scope, receive, send)
+            return
+        if sum(name in _CARRIERS for name, _ in scope["headers"]) > 1:
             raise ServiceError("BAD_REQUEST", "a request carries one payment header, PAYMENT-SIGNATURE or X-PAYMENT")
-        if carried:
-            raise ServiceError(
-                "PAYMENT_REQUIRED",
-                "payments are not accepted by this version yet; nothing was charged. "
-                "Send the request without its payment header to use your quota",
-                details={"reason": "payments_not_enabled"},
-            )
-        await self._app(scope, receive, send)
+        raise ServiceError(
+            "PAYMENT_REQUIRED",
+            "payments are not accepted by this version yet; nothing was charged. "
+            "Send the request without its payment header to use your quota",
+            details={"reason": "payments_not_enabled"},
+        )
 
 
 class PaymentDue:
