@@ -46,11 +46,6 @@ class Supervisor:
         self._workers: dict[int, asyncio.subprocess.Process] = {}
         self._refused = False
 
-    @property
-    def process_ids(self) -> list[int]:
-        """The workers that run, in the order of their numbers."""
-        return [self._workers[number].pid for number in sorted(self._workers)]
-
     def stop(self) -> None:
         """Ask every worker to stop. Asking again changes nothing."""
         self._stopping.set()

@@ -43,7 +43,7 @@ async def running(script: str, folder: Path, listener: socket.socket, count: int
     supervisor = Supervisor([sys.executable, "-c", script, str(folder)], listener, Hasty())
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         task = group.create_task(supervisor.run(count))
-        await until(lambda: len(starts(folder)) >= count and len(supervisor.process_ids) == count)
+        await until(lambda: len(starts(folder)) >= count)
         yield supervisor
         supervisor.stop()
         assert await task
@@ -57,6 +57,11 @@ async def until(true: Callable[[], bool]) -> None:
 def starts(folder: Path) -> list[str]:
     """How each worker that ever started in this folder was called."""
     return sorted(path.read_text() for path in folder.iterdir())
+
+
+def living(folder: Path) -> list[int]:
+    """Workers that ever started in this folder and still run."""
+    return [process_id for process_id in map(int, os.listdir(folder)) if alive(process_id)]  # noqa: PTH208
 
 
 def alive(process_id: int) -> bool:
@@ -78,27 +83,26 @@ async def test_all_workers_stop_when_told_and_telling_again_changes_nothing(
     tmp_path: Path, listener: socket.socket
 ) -> None:
     async with running(OBEDIENT, tmp_path, listener, 2) as supervisor:
-        started = supervisor.process_ids
+        started = living(tmp_path)
         supervisor.stop()
         supervisor.stop()
     assert len(started) == 2
-    assert supervisor.process_ids == []
-    assert not any(map(alive, started))
+    assert living(tmp_path) == []
 
 
 async def test_a_killed_worker_is_replaced_and_the_other_goes_on(tmp_path: Path, listener: socket.socket) -> None:
-    async with running(OBEDIENT, tmp_path, listener, 2) as supervisor:
-        first, second = supervisor.process_ids
+    async with running(OBEDIENT, tmp_path, listener, 2):
+        first, second = living(tmp_path)
         os.kill(first, signal.SIGKILL)
-        await until(lambda: len(starts(tmp_path)) == 3 and len(supervisor.process_ids) == 2)
-        assert second in supervisor.process_ids
-        assert first not in supervisor.process_ids
+        await until(lambda: len(starts(tmp_path)) == 3 and len(living(tmp_path)) == 2)
+        assert second in living(tmp_path)
+        assert first not in living(tmp_path)
 
 
 async def test_a_worker_that_does_not_stop_in_time_is_killed(tmp_path: Path, listener: socket.socket) -> None:
-    async with running(STUBBORN, tmp_path, listener, 1) as supervisor:
-        (stubborn,) = supervisor.process_ids
-    assert not alive(stubborn)
+    async with running(STUBBORN, tmp_path, listener, 1):
+        assert len(living(tmp_path)) == 1
+    assert living(tmp_path) == []
 
 
 async def test_a_worker_that_refuses_to_start_is_not_tried_again_and_no_other_is_started(
@@ -136,8 +140,8 @@ async def test_a_worker_that_dies_after_a_steady_time_is_replaced_at_once(
     tmp_path: Path, listener: socket.socket, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(supervising, "_STEADY_S", -1.0)
-    async with running(OBEDIENT, tmp_path, listener, 1) as supervisor:
-        os.kill(supervisor.process_ids[0], signal.SIGKILL)
+    async with running(OBEDIENT, tmp_path, listener, 1):
+        os.kill(living(tmp_path)[0], signal.SIGKILL)
         await until(lambda: len(starts(tmp_path)) == 2)
     assert vars(caplog.records[0])["pause_s"] == 0.1
 
@@ -151,7 +155,7 @@ async def test_a_worker_started_while_the_stop_is_called_is_stopped_too(
         await asyncio.sleep(0)
         supervisor.stop()
         assert await task
-    assert supervisor.process_ids == []
+    assert living(tmp_path) == []
 
 
 async def test_workers_stop_when_their_parent_is_killed(tmp_path: Path, listener: socket.socket) -> None:
