@@ -1,4 +1,9 @@
-"""`kill -9` at random moments under load: what was answered is counted, what is counted was answered."""
+"""`kill -9` at random moments under load: what was answered is counted, what is counted was answered.
+
+No order of a mark in memory and a write to a socket is proof against a kill between the two. The mark comes first, so
+that an answered call is never un-counted; one call a kill may then be counted although its answer never left. How many
+of the kills hit that microsecond is printed, and bounded far below what not marking would give.
+"""
 
 import asyncio
 import json
@@ -32,13 +37,17 @@ def check_kills(data_dir: Path, kills: int, seed: int) -> None:
     moments = random.Random(seed)  # noqa: S311 -- a replayable schedule, not a secret
     made = run_verdict("keys", "create", "--name", "k", "--tier", "pro", "--json", data_dir=str(data_dir))
     key = json.loads(made.stdout)["key"]
-    answered = 0
+    answered = unanswered = 0
     for kill in range(kills):
         answered += kill_under_load(data_dir, key, moments.uniform(0.02, 0.5))
         with serving(data_dir) as service:
             usage = json.loads(service.verdict("usage", "--json").stdout)
             counted = sum(row["total"] for row in usage["users"])
-            assert counted == answered, f"seed {seed}, kill {kill}: counted {counted}, answered {answered}"
+        between = counted - answered - unanswered
+        assert between in {0, 1}, f"seed {seed}, kill {kill}: counted {counted}, answered {answered}"
+        unanswered += between
+    print(f"{kills} kills, {answered} calls answered and counted, {unanswered} counted whose answer never left")  # noqa: T201 -- the figure a soak is run for
+    assert unanswered <= 1 + kills // 20
     doctor = run_verdict("doctor", data_dir=str(data_dir))
     assert doctor.returncode == 0, doctor.stdout
     assert answered > kills
