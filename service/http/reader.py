@@ -19,6 +19,9 @@ NOTHING: Final = 0
 HEAD: Final = 1
 BODY: Final = 2
 
+_SLICE: Final = 8 * 1024
+"""What is parsed at once, so that no piece of a message outgrows its bound by more, however much arrives together."""
+
 _ASGI: Final = {"version": "3.0", "spec_version": "2.3"}
 _ABSOLUTE: Final = re.compile(rb"https?://([^/?#@]+)(/[^?#]*)?(\?[^#]*)?\Z", re.IGNORECASE)
 
@@ -87,12 +90,19 @@ class Reader:
         Raises:
             ServiceError: If it is malformed or too much; the connection is of no further use.
         """
+        if len(data) > _SLICE:
+            for start in range(0, len(data), _SLICE):
+                self._parse(data[start : start + _SLICE])
+        else:
+            self._parse(data)
+
+    def _parse(self, data: bytes) -> None:
         turns = self.turns
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserUpgrade as upgrade:
             self._ignore_upgrade()
-            self.feed(data[upgrade.args[0] :])
+            self._parse(data[upgrade.args[0] :])
         except httptools.HttpParserError as error:
             raise _reason(error) from None
         if turns == self.turns and self.phase != NOTHING:
