@@ -59,43 +59,39 @@ class Process:
         self._listening = listening
         self._ready = ready
         self._server: Server | None = None
-        self._serving: asyncio.Task[None] | None = None
         self._stopping = False
-
-    def stop(self) -> None:
-        """End in order: no new connections, open answers finished, rooms closed. Asking again changes nothing."""
-        if self._stopping or self._serving is None:
-            return
-        self._stopping = True
-        signal.setitimer(signal.ITIMER_REAL, LAST_CALL_S)
-        if self._server is None:
-            self._serving.cancel()
-        else:
-            self._server.stop()
 
     async def run(self, *, parent: int | None = None) -> None:
         """Serve until SIGTERM, SIGINT, or the end of the parent.
 
         Args:
-            parent: Descriptor of a pipe that the parent holds the other end of.
+            parent: Descriptor of a pipe that the parent holds the other end of, and never writes to.
         """
         loop = asyncio.get_running_loop()
+        serving = asyncio.create_task(self._serve())
         for number in (signal.SIGTERM, signal.SIGINT):
-            loop.add_signal_handler(number, self.stop)
+            loop.add_signal_handler(number, self._stop, serving)
         if parent is not None:
-            loop.add_reader(parent, self._hear, parent)
-        self._serving = asyncio.create_task(self._serve())
-        try:
-            await self._serving
-        except asyncio.CancelledError:
-            if not self._stopping:
-                raise
+            loop.add_reader(parent, self._orphaned, parent, serving)
+        await asyncio.wait({serving})
+        if not serving.cancelled():
+            serving.result()
 
-    def _hear(self, parent: int) -> None:
-        """The parent never writes: what can be read is the end of it."""
-        if not os.read(parent, 1):
-            asyncio.get_running_loop().remove_reader(parent)
-            self.stop()
+    def _stop(self, serving: asyncio.Task[None]) -> None:
+        """End in order: no new connections, open answers finished, rooms closed. Being told again changes nothing."""
+        if self._stopping:
+            return
+        self._stopping = True
+        signal.setitimer(signal.ITIMER_REAL, LAST_CALL_S)
+        if self._server is None:
+            serving.cancel()
+        else:
+            self._server.stop()
+
+    def _orphaned(self, parent: int, serving: asyncio.Task[None]) -> None:
+        """There is something to read from a parent that never writes: its end."""
+        asyncio.get_running_loop().remove_reader(parent)
+        self._stop(serving)
 
     async def _serve(self) -> None:
         async with build(self._settings, self._clock) as service:

@@ -60,3 +60,8 @@ def test_anything_else_is_refused_with_examples(text: str) -> None:
     with pytest.raises(RefusalError, match="such as 90m, 12h, 30d or 52w") as refused:
         end_of(text, 0)
     assert refused.value.code == MISUSED
+
+
+def test_the_widest_column_gives_way_where_80_columns_are_not_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(["PREFIX", "NAME"], [["verdict_sk_abcdefgh", "n" * 100]], nothing="")
+    assert capsys.readouterr().out.splitlines()[1] == "verdict_sk_abcdefgh  " + "n" * 58 + "…"

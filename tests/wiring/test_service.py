@@ -161,7 +161,14 @@ def test_sigterm_ends_it_within_ten_seconds_although_a_request_never_ends(tmp_pa
         held.sendall(b"Content-Length: 10\r\n\r\n{")
         running.ask("/healthz")
         running.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: not listens(running.port))
+        running.process.send_signal(signal.SIGTERM)
         assert running.process.wait(10) == 0
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def test_sigint_before_it_listens_ends_it_without_a_traceback(tmp_path: Path) -> None:
@@ -262,9 +269,14 @@ def test_live_data_is_fetched_from_the_venue_that_is_named(tmp_path: Path, venue
 
 @pytest.mark.promise("errors.unavailable", "errors.retry-after")
 def test_until_the_venue_has_answered_it_is_alive_and_not_ready(tmp_path: Path) -> None:
-    running = Serving(data_dir=str(tmp_path), source="live", hyperliquid_url="http://127.0.0.1:9", metrics_port="0")
+    port = free_ports()
+    running = Serving(
+        data_dir=str(tmp_path), source="live", hyperliquid_url="http://127.0.0.1:9", metrics_port=str(port)
+    )
     with ended(running):
         running.wait_for("listening")
+        assert "verdict_ready 0.0" in scrape(port)
+        assert "prices_age" not in scrape(port)
         assert running.ask("/healthz")[0] == 200
         status, headers, body = running.ask("/readyz")
         assert (status, body["ready"], headers["retry-after"]) == (503, False, "1")
@@ -282,13 +294,17 @@ def test_it_is_ready_after_less_than_ten_seconds_of_work(tmp_path: Path) -> None
     assert ticks / os.sysconf("SC_CLK_TCK") < 10
 
 
+def scrape(port: int) -> str:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection:
+        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        return b"".join(iter(lambda: connection.recv(65_536), b"")).decode()
+
+
 def test_metrics_are_on_a_port_of_their_own(tmp_path: Path) -> None:
     port = free_ports()
     with serving(tmp_path, metrics_port=str(port)) as running:
         running.ask(RISK, running.make_key())
-        with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as scrape:
-            scrape.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-            shown = b"".join(iter(lambda: scrape.recv(65_536), b"")).decode()
+        shown = scrape(port)
         assert 'verdict_requests_total{route="coin.risk",status="200"} 1.0' in shown
         for name in ("upstream_calls_total", "storage_transactions_total", "storage_wal_bytes", "prices_age_seconds"):
             assert f"verdict_{name}" in shown
