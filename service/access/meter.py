@@ -11,7 +11,7 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final
 
@@ -51,7 +51,7 @@ class Meter:
         self._journal = journal
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[Waiter] = deque()
-        self._called = False
+        self._writing = False
 
     async def charge(self, caller: Caller, offer_id: str) -> Decision:
         """Count a call whose answer exists.
@@ -163,10 +163,14 @@ class Meter:
     def _ask(self, caller: Caller, offer_id: str, state: int) -> "asyncio.Future[Decision]":
         future: asyncio.Future[Decision] = self._loop.create_future()
         self._waiting.append((future, (caller.user_id, caller.tier, offer_id, state)))
-        if not self._called:
-            self._called = True
-            self._loop.call_soon(self._call_writer)
+        if not self._writing:
+            self._call_soon()
         return future
+
+    def _call_soon(self) -> None:
+        """Call the writer in two turns of the loop: whoever is on the way has arrived by then and shares the commit."""
+        self._writing = True
+        self._loop.call_soon(self._loop.call_soon, self._call_writer)
 
     def _call_writer(self) -> None:
         batch: list[Waiter] = []
@@ -177,19 +181,20 @@ class Meter:
             answer(None, error)
 
     def _settle(self, batch: list[Waiter], connection: Connection) -> list[Decision]:
-        self._called = False  # before the queue is emptied: who comes after the last look calls again
         self._gather(batch)
         return self._ledger.settle(connection, [wanted for _, wanted in batch])
 
     def _gather(self, batch: list[Waiter]) -> None:
-        with suppress(IndexError):  # both threads may be here; a look before the step would not hold
-            while True:
-                batch.append(self._waiting.popleft())
+        while self._waiting:
+            batch.append(self._waiting.popleft())
 
     def _answer(self, batch: list[Waiter], decisions: list[Decision] | None, error: BaseException | None) -> None:
+        self._writing = False
         if error is not None:
             self._fail(batch, error)
             return
+        if self._waiting:
+            self._call_soon()
         abandoned = []
         for (future, _), decision in zip(batch, decisions or (), strict=True):
             if not future.done():
@@ -199,9 +204,7 @@ class Meter:
         self._give_back(abandoned)
 
     def _fail(self, batch: list[Waiter], error: BaseException) -> None:
-        if not batch:  # the writer did not come as far as to look who waits
-            self._called = False
-            self._gather(batch)
+        self._gather(batch)  # the writer may not have looked who waits; who came since would fare no better
         for future, _ in batch:
             if not future.done():
                 future.set_exception(error)

@@ -69,6 +69,7 @@ class Cycle:
         except Exception:
             log.exception("a request failed outside the application's own guard")
         finally:
+            self._scope = {}  # it leads back here, and a ring would wait for the garbage collector
             if not self.complete and not self.disconnected:
                 self._connection.drop()
 
