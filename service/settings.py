@@ -13,6 +13,8 @@ from platformdirs import user_data_path
 _PREFIX: Final = "VERDICT_"
 _KEY_PREFIX: Final = re.compile(r"[a-z0-9]{1,20}_sk_\Z")
 _URL: Final = re.compile(r"https?://[^/\s]+\Z")
+_HOST: Final = re.compile(r"(?:[\w-]{1,63}(?:\.[\w-]{1,63})*|\[[0-9A-Fa-f:.]+\])\Z")
+_ORIGIN: Final = re.compile(r"(?:\*|[a-z][a-z0-9+.-]*://(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?)\Z")
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}\Z")
 _CLIENT_SETTINGS: Final = frozenset({"URL", "TOKEN"})
 _FIXTURES: Final = Path(__file__).resolve().parent.parent / "fixtures" / "upstream"
@@ -38,20 +40,24 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     data_dir: Annotated[Path, Meta(description="folder of verdict.db and secrets.toml")] = msgspec.field(
         default_factory=lambda: user_data_path("verdict", appauthor=False)
     )
-    source: Annotated[Literal["fixtures", "live"], Meta(description="recorded upstreams, or the real ones")] = "live"
+    source: Annotated[
+        Literal["fixtures", "live"], Meta(description="fixtures: recorded upstreams; live: the real ones")
+    ] = "live"
     replay: Annotated[
-        Literal["shifted", "frozen"], Meta(description="fixtures: recorded time moved to today, or kept")
+        Literal["shifted", "frozen"], Meta(description="fixtures' time; shifted: moved to today; frozen: kept")
     ] = "shifted"
     fixtures_dir: Annotated[Path, Meta(description="where recorded upstreams are read from")] = _FIXTURES
     hyperliquid_url: Annotated[str, Meta(description="Hyperliquid's API")] = "https://api.hyperliquid.xyz"
     key_prefix: Annotated[str, Meta(description="what API keys begin with; ends in _sk_")] = "verdict_sk_"
     metrics_port: Annotated[int, Meta(description="port of /metrics; 0: off; worker n adds n")] = 0
-    log_level: Annotated[Literal["debug", "info", "warning", "error"], Meta(description="least that is logged")] = (
-        "info"
-    )
+    log_level: Annotated[
+        Literal["debug", "info", "warning", "error"],
+        Meta(description="least that is logged: debug, info, warning, error"),
+    ] = "info"
     drain_seconds: Annotated[int, Meta(description="how long a stop waits for open answers, 0 to 9")] = 8
     network: Annotated[
-        Literal["eip155:84532", "eip155:8453"], Meta(description="chain of payments (CAIP-2): Base Sepolia or Base")
+        Literal["eip155:84532", "eip155:8453"],
+        Meta(description="chain of payments: eip155:84532 (Base Sepolia), eip155:8453 (Base)"),
     ] = "eip155:84532"
     pay_to: Annotated[str, Meta(description="address that payments go to")] = (
         "0x000000000000000000000000000000000000dEaD"
@@ -102,17 +108,30 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise SettingsError("VERDICT_TLS_CERT and VERDICT_TLS_KEY go together: set both or neither")
         if not _KEY_PREFIX.match(self.key_prefix):
             raise SettingsError("VERDICT_KEY_PREFIX takes lower-case letters and digits and must end in _sk_")
-        for proxy in self.trusted_proxies:
-            try:
-                ipaddress.ip_network(proxy)
-            except ValueError as error:
-                raise SettingsError(f"VERDICT_TRUSTED_PROXIES takes addresses or networks, not {proxy!r}") from error
+        self._check_lists()
         if not _ADDRESS.match(self.pay_to):
             raise SettingsError("VERDICT_PAY_TO takes an EVM address: 0x and 40 hexadecimal digits")
         if not _URL.match(self.hyperliquid_url):
             raise SettingsError("VERDICT_HYPERLIQUID_URL takes a scheme and a host, such as https://api.example.org")
         if self.public_url and not _URL.match(self.public_url):
             raise SettingsError("VERDICT_PUBLIC_URL takes a scheme and a host, such as https://api.example.org")
+
+    def _check_lists(self) -> None:
+        for host in self.hosts:
+            if not _is_host(host):
+                raise SettingsError(
+                    f"VERDICT_HOSTS takes host names without scheme and port, such as api.example.org, not {host!r}"
+                )
+        for origin in self.cors_origins:
+            if not _ORIGIN.match(origin):
+                raise SettingsError(
+                    f"VERDICT_CORS_ORIGINS takes origins such as https://app.example.org, or *, not {origin!r}"
+                )
+        for proxy in self.trusted_proxies:
+            try:
+                ipaddress.ip_network(proxy)
+            except ValueError as error:
+                raise SettingsError(f"VERDICT_TRUSTED_PROXIES takes addresses or networks, not {proxy!r}") from error
 
 
 def variable(name: str) -> str:
@@ -162,6 +181,14 @@ def _split(name: str, value: str) -> str | list[str]:
 def _decode_path(_kind: type, value: object) -> Path:
     """Read a path, the one kind of setting that msgspec does not know by itself."""
     return Path(str(value)).expanduser()
+
+
+def _is_host(name: str) -> bool:
+    try:
+        name.encode("idna")
+    except UnicodeError:
+        return False
+    return _HOST.match(name) is not None
 
 
 def _check_range(name: str, value: int, low: int, high: int) -> None:

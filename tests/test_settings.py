@@ -26,6 +26,14 @@ def test_a_value_is_converted_to_the_kind_of_its_field() -> None:
     assert settings.trusted_proxies == ("10.0.0.0/8", "::1")
 
 
+def test_hosts_and_origins_are_taken_as_browsers_and_callers_write_them() -> None:
+    settings = read(
+        hosts="b\u00fccher.example, [::1], my_host", cors_origins="*, http://localhost:3000, http://[::1]:80"
+    )
+    assert settings.hosts == ("b\u00fccher.example", "[::1]", "my_host")
+    assert settings.cors_origins == ("*", "http://localhost:3000", "http://[::1]:80")
+
+
 def test_an_empty_value_counts_as_unset_and_foreign_variables_are_left_alone() -> None:
     assert Settings.from_environ({"VERDICT_PORT": "", "PORT": "1", "HOME": "/"}) == Settings()
 
@@ -53,6 +61,24 @@ def test_the_variables_of_the_clients_are_left_alone() -> None:
         ("key_prefix", "VERDICT", "VERDICT_KEY_PREFIX takes lower-case letters and digits and must end in _sk_"),
         ("key_prefix", "v_sk_\n", "VERDICT_KEY_PREFIX takes lower-case letters and digits and must end in _sk_"),
         ("trusted_proxies", "proxy", "VERDICT_TRUSTED_PROXIES takes addresses or networks, not 'proxy'"),
+        (
+            "hosts",
+            "https://a.example",
+            "VERDICT_HOSTS takes host names without scheme and port, such as api.example.org",
+        ),
+        ("hosts", "a.example,b.example:8402", "VERDICT_HOSTS takes host names without scheme and port, such as"),
+        (
+            "hosts",
+            "a..example",
+            "VERDICT_HOSTS takes host names without scheme and port, such as api.example.org, not 'a..",
+        ),
+        ("hosts", "::1", "VERDICT_HOSTS takes host names without scheme and port, such as api.example.org, not '::1'"),
+        (
+            "cors_origins",
+            "app.example",
+            "VERDICT_CORS_ORIGINS takes origins such as https://app.example.org, or *, not",
+        ),
+        ("cors_origins", "https://App.example/", "VERDICT_CORS_ORIGINS takes origins such as https://app.example.org"),
         ("public_url", "a.example", "VERDICT_PUBLIC_URL takes a scheme and a host, such as https://api.example.org"),
         ("hyperliquid_url", "ftp://x", "VERDICT_HYPERLIQUID_URL takes a scheme and a host"),
         ("pay_to", "0x12", "VERDICT_PAY_TO takes an EVM address: 0x and 40 hexadecimal digits"),
