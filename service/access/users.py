@@ -18,7 +18,9 @@ def require_user(connection: Connection, user_id: int) -> None:
         ServiceError: `NOT_FOUND`.
     """
     if connection.execute("SELECT 1 FROM users WHERE id = ?", (user_id,)).fetchone() is None:
-        raise ServiceError("NOT_FOUND", f"There is no user {user_id}.")
+        raise ServiceError(
+            "NOT_FOUND", f"There is no user {user_id}. `verdict keys list` shows the users that have keys."
+        )
 
 
 def owner_of(connection: Connection, address: str, now_ms: int) -> int:

@@ -200,4 +200,4 @@ def _expectation(schema: JsonSchema, allowed: list[str]) -> str:
         bounds = f" from {low} to {high}" if low is not None and high is not None else ""
         return f"it takes a whole number{bounds}, in plain digits"
     text = facts.get("description") or f"text of at most {facts.get('maxLength', LONGEST_VALUE)} characters"
-    return f"it takes {text}"
+    return f"it takes {text[0].lower()}{text[1:]}"

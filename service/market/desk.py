@@ -99,7 +99,8 @@ class MarketDesk:
         entry = self._entries.get(ticker)
         if entry is None:
             candidates = closest(ticker, self._entries)
-            hint = f"; the closest are {', '.join(candidates)}" if candidates else ""
+            verb = "is" if len(candidates) == 1 else "are"
+            hint = f"; the closest {verb} {', '.join(candidates)}" if candidates else ""
             raise ServiceError(
                 "UNKNOWN_SYMBOL", f"no coin {symbol!r} is listed{hint}", details={"candidates": candidates}
             )

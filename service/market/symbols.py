@@ -23,10 +23,11 @@ def closest(symbol: str, known: Iterable[str]) -> list[str]:
         known: Canonical tickers.
 
     Returns:
-        At most five, the most likely first: those that begin with it, then those like it, same first letter first.
+        At most five, the most likely first: those that begin with it, those that hold it, then those like it, same
+        first letter first.
     """
     tickers = sorted(known)
-    begun = [ticker for ticker in tickers if ticker.startswith(symbol)]
+    holding = sorted((ticker for ticker in tickers if symbol in ticker), key=lambda ticker: ticker.find(symbol))
     alike = get_close_matches(symbol, tickers, n=MOST_CANDIDATES, cutoff=_LIKENESS)
     alike.sort(key=lambda ticker: ticker[:1] != symbol[:1])
-    return list(dict.fromkeys([*begun, *alike]))[:MOST_CANDIDATES]
+    return list(dict.fromkeys([*holding, *alike]))[:MOST_CANDIDATES]

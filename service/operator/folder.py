@@ -57,7 +57,10 @@ def database_of(settings: Settings) -> Path:
     """
     path = settings.data_dir / DATABASE
     if not path.is_file():
-        raise RefusalError(f"there is no database in {settings.data_dir}; set VERDICT_DATA_DIR to the service's folder")
+        raise RefusalError(
+            f"there is no database in {settings.data_dir}; set VERDICT_DATA_DIR to the service's folder "
+            "(`make run` keeps it in ./.data)"
+        )
     return path
 
 

@@ -11,6 +11,7 @@ from service.operator.duration import end_of
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import print_json, print_table
 from service.operator.refusal import DONE, MISUSED, RefusalError
+from service.settings import Settings
 from service.wire.access import IssuedKey, KeyName
 
 
@@ -37,7 +38,8 @@ def create(arguments: Namespace, environment: Mapping[str, str]) -> int:
     sys.stdout.write(f"{issued.key}\n")
     sys.stderr.write(
         f"This key is shown once: keep it now. User {issued.user_id}, tier {issued.tier}, "
-        f"{f'until {issued.expires_at}' if issued.expires_at else 'without an end'}.\n"
+        f"{f'until {issued.expires_at}' if issued.expires_at else 'without an end'}, "
+        f"for the service on {Settings.from_environ(environment).data_dir}.\n"
     )
     return DONE
 

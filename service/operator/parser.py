@@ -53,7 +53,11 @@ def build_parser() -> Parser:
     Returns:
         A parser whose result carries `run`, the `module:function` of the command (absent where none was named).
     """
-    parser = Parser(prog="verdict", description="Crypto market data you can check and verdicts you can reproduce.")
+    parser = Parser(
+        prog="verdict",
+        description="Crypto market data you can check and verdicts you can reproduce.",
+        more=lambda: "\nSettings are environment variables; `verdict serve --help` lists them.\n",
+    )
     parser.add_argument("--version", action="version", version=f"verdict {__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=Parser)
     add_operator_commands(commands)

@@ -39,7 +39,9 @@ def back_up(source: Path, target: Path) -> int:
     except DatabaseError as error:
         raise StorageError(f"{source} could not be copied to {target}: {error} ({error_name(error)})") from error
     except OSError as error:
-        raise StorageError(f"{target} could not be written ({error.strerror})") from error
+        raise StorageError(
+            f"{target} could not be written ({error.strerror}); name a file in a folder that is there and takes files"
+        ) from error
     finally:
         partial.unlink(missing_ok=True)
     return target.stat().st_size

@@ -8,7 +8,13 @@ Tier = Literal["free", "access", "pro"]
 Source = Literal["default", "grant", "wallet"]
 CredentialKind = Literal["api_key", "session"]
 KeyName = Annotated[str, Meta(min_length=1, max_length=80, pattern=r"^[^\x00-\x1f\x7f]+\Z")]
-DisplayPrefix = Annotated[str, Meta(pattern=r"^[a-z0-9]{1,20}_sk_[0-9A-Za-z]{8}\Z")]
+DisplayPrefix = Annotated[
+    str,
+    Meta(
+        pattern=r"^[a-z0-9]{1,20}_sk_[0-9A-Za-z]{8}\Z",
+        description="The start of a key, as GET /api/keys lists it: its _sk_ prefix and 8 characters",
+    ),
+]
 Instant = Annotated[
     str,
     Meta(description="ISO 8601 UTC with milliseconds and Z", max_length=40, extra_json_schema={"format": "date-time"}),

@@ -22,7 +22,7 @@ SymbolText = Annotated[
     str,
     Meta(
         pattern=r"^[A-Za-z0-9]{1,20}\Z",
-        description="Ticker such as BTC, 1 to 20 letters and digits; case does not matter",
+        description="A ticker such as BTC, 1 to 20 letters and digits; case does not matter",
         examples=["BTC"],
     ),
 ]

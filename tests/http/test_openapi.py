@@ -138,7 +138,7 @@ def test_parameters_carry_their_constraints_and_examples(spec: Any) -> None:
             "in": "path",
             "required": True,
             "schema": {"type": "string", "pattern": "^[A-Za-z0-9]{1,20}$"},
-            "description": "Ticker such as BTC, 1 to 20 letters and digits; case does not matter",
+            "description": "A ticker such as BTC, 1 to 20 letters and digits; case does not matter",
             "examples": {"BTC": {"value": "BTC"}},
         }
     ]

@@ -231,7 +231,7 @@ def test_an_overlong_value_is_refused() -> None:
 def test_a_symbol_that_cannot_be_one_is_refused(symbol: str) -> None:
     error = refused(RISK, path={"symbol": symbol})
     assert error.details == {"parameter": "symbol"}
-    assert error.message.endswith("it takes Ticker such as BTC, 1 to 20 letters and digits; case does not matter")
+    assert error.message.endswith("it takes a ticker such as BTC, 1 to 20 letters and digits; case does not matter")
 
 
 def test_more_than_32_parameters_are_refused_before_they_are_read() -> None:

@@ -42,7 +42,7 @@ def test_an_unknown_coin_is_refused_with_the_closest(desk: MarketDesk, unknown: 
 
 
 def test_the_closest_are_named_in_the_message_too(desk: MarketDesk) -> None:
-    with pytest.raises(ServiceError, match="no coin 'BTX' is listed; the closest are BTC"):
+    with pytest.raises(ServiceError, match="no coin 'BTX' is listed; the closest is BTC"):
         desk.risk("BTX")
     with pytest.raises(ServiceError, match=r"no coin 'QQQQ' is listed$"):
         desk.risk("QQQQ")

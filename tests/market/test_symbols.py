@@ -12,10 +12,10 @@ def test_a_ticker_is_upper_case() -> None:
     assert canonical("kPEPE") == "KPEPE"
 
 
-def test_what_begins_so_comes_first_then_what_is_like_it() -> None:
+def test_what_begins_so_comes_first_then_what_holds_it_then_what_is_like_it() -> None:
     assert closest("ETH", KNOWN)[:2] == ["ETH", "ETHFI"]
     assert closest("BTX", KNOWN) == ["BTC", "TRX"]
-    assert "KPEPE" in closest("PEPE", KNOWN)
+    assert closest("PEPE", [*KNOWN, "PENDLE", "HYPE"])[0] == "KPEPE"
 
 
 def test_nothing_is_suggested_where_nothing_is_like_it() -> None:

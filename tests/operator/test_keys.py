@@ -23,7 +23,7 @@ def test_a_key_is_made_with_its_user_and_its_json_has_exactly_five_fields(verdic
 def test_without_json_the_key_alone_is_on_stdout_and_advice_on_stderr(verdict: Verdict) -> None:
     made = verdict("keys", "create", "--name", "first", "--tier", "pro", "--expires", "30d")
     assert re.fullmatch(r"verdict_sk_[0-9A-Za-z]{36}\n", made.out)
-    assert re.fullmatch(r"This key is shown once: keep it now\. User 1, tier pro, until .{24}\.\n", made.err)
+    assert re.fullmatch(r"This key is shown once: keep it now\. User 1, tier pro, until .{24}, for the service on /.+\.\n", made.err)
     assert "without an end" in verdict("keys", "create", "--name", "second").err
 
 
@@ -113,7 +113,8 @@ def test_a_folder_without_a_database_is_refused_with_the_setting_to_change(
     refused = verdict(*typed)
     assert refused.code == 1
     assert refused.err == (
-        f"verdict: there is no database in {data_dir}; set VERDICT_DATA_DIR to the service's folder\n"
+        f"verdict: there is no database in {data_dir}; set VERDICT_DATA_DIR to the service's folder "
+        "(`make run` keeps it in ./.data)\n"
     )
     assert not data_dir.exists()
 
