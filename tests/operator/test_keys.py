@@ -23,7 +23,9 @@ def test_a_key_is_made_with_its_user_and_its_json_has_exactly_five_fields(verdic
 def test_without_json_the_key_alone_is_on_stdout_and_advice_on_stderr(verdict: Verdict) -> None:
     made = verdict("keys", "create", "--name", "first", "--tier", "pro", "--expires", "30d")
     assert re.fullmatch(r"verdict_sk_[0-9A-Za-z]{36}\n", made.out)
-    assert re.fullmatch(r"This key is shown once: keep it now\. User 1, tier pro, until .{24}, for the service on /.+\.\n", made.err)
+    assert re.fullmatch(
+        r"This key is shown once: keep it now\. User 1, tier pro, until .{24}, for the service on /.+\.\n", made.err
+    )
     assert "without an end" in verdict("keys", "create", "--name", "second").err
 
 
