@@ -122,7 +122,7 @@ class App:
     def _find_none(self, raw_path: bytes, method: str) -> ASGIApp:
         if method in _HIDDEN:
             raise ServiceError("METHOD_NOT_ALLOWED", f"{method} is not answered", headers={"Allow": errors.METHODS})
-        if raw_path == b"*":
+        if raw_path == b"*" and method == "OPTIONS":
             return self._options
         raise _nowhere()
 

@@ -12,9 +12,9 @@ from service.errors import ServiceError
 
 DEEPEST: Final = 32
 
-_JSON: Final = re.compile(rb'application/json\s*(?:;\s*charset="?utf-8"?\s*)?\Z', re.IGNORECASE)
+_JSON: Final = re.compile(rb'application/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?\Z', re.IGNORECASE)
 _TOKENS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
-_PLACE: Final = re.compile(r"`(?:\$\.?)?([^`]{1,80})`\Z")
+_PLACE: Final = re.compile(r"(?: - at `\$\.?| field `)([^`]{1,80})[^`]*`\Z")
 _LONGEST_REASON: Final = 200
 
 
@@ -51,7 +51,7 @@ def decode_body(kind: type[msgspec.Struct], raw: bytes) -> msgspec.Struct:
         _check_depth(raw)
     try:
         decoded = msgspec.json.decode(raw, type=kind)
-        json.loads(raw, object_pairs_hook=_refuse_repeats)
+        json.loads(raw, object_pairs_hook=_refuse_repeats, parse_int=float)
     except msgspec.ValidationError as error:
         raise _misfit(str(error)) from None
     except UnicodeDecodeError:

@@ -17,12 +17,12 @@ from service.wire.payment import Period
 _DAY_S: Final = DAY_MS // SECOND_MS
 
 
-def fields(standing: Standing, now_ms: int) -> Fields:
+def fields(standing: Standing, clock: Clock) -> Fields:
     """The two fields of a quota; none where there is no limit.
 
     Args:
         standing: The quota.
-        now_ms: The present, epoch milliseconds.
+        clock: Time.
 
     Returns:
         `RateLimit-Policy` with `q` questions a window of `w` seconds (a starter has no window), and `RateLimit` with
@@ -32,7 +32,7 @@ def fields(standing: Standing, now_ms: int) -> Fields:
         return []
     left = b'"questions";r=%d' % standing.remaining
     if standing.reset_ms is not None:
-        left = b"%b;t=%d" % (left, seconds_until(standing.reset_ms, now_ms))
+        left = b"%b;t=%d" % (left, seconds_until(standing.reset_ms, clock.now_ms()))
     return [_policy(standing.limit, standing.period), (b"ratelimit", left)]
 
 

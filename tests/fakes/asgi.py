@@ -101,14 +101,21 @@ async def conversing(app: ASGIApp, scope: dict[str, Any], body: bytes = b"") -> 
 
 
 async def ask(
-    app: ASGIApp, target: str, method: str = "GET", *, key: str | None = None, body: bytes = b"", **headers: str
+    app: ASGIApp,
+    target: str,
+    method: str = "GET",
+    *,
+    key: str | None = None,
+    body: bytes = b"",
+    headers: Mapping[str, str] | None = None,
+    **named: str,
 ) -> Reply:
-    """Ask and wait for the whole answer. Underscores in header names stand for hyphens."""
-    fields = {name.replace("_", "-"): value for name, value in headers.items()}
+    """Ask and wait for the whole answer. Headers may be named as arguments, underscores standing for hyphens."""
+    fields = {**(headers or {}), **{name.replace("_", "-"): value for name, value in named.items()}}
     if key is not None:
         fields["authorization"] = f"Bearer {key}"
     async with conversing(app, scope_of(target, method, fields), body) as conversation:
         head = await conversation.head()
         whole = b"".join([piece async for piece in conversation.pieces()])
-    named = {name.decode().lower(): value.decode("latin-1") for name, value in head["headers"]}
-    return Reply(head["status"], named, whole)
+    answered = {name.decode().lower(): value.decode("latin-1") for name, value in head["headers"]}
+    return Reply(head["status"], answered, whole)

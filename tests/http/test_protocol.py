@@ -214,6 +214,11 @@ async def test_a_body_that_a_get_carries_is_read_past() -> None:
         peer.close()
 
 
+async def test_options_may_be_asked_of_the_service_as_a_whole() -> None:
+    async with served(echo) as wire:
+        assert (await wire.get(b"*", method=b"OPTIONS")).body == b"OPTIONS *? "
+
+
 @pytest.mark.parametrize(
     ("target", "seen"),
     [

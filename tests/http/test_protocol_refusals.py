@@ -1,6 +1,5 @@
 """What is malformed on the wire: refused in JSON, and the connection closed, so that nothing can hide behind it."""
 
-
 import pytest
 from starlette.types import Receive, Scope, Send
 

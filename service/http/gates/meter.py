@@ -48,13 +48,13 @@ class Metered:
         self._due = due
         self._way = self._reserve if waits else self._charge
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve a call for a question; HEAD for nothing."""
         exchange: Exchange = scope["verdict"]
         if exchange.caller is None:
             raise RuntimeError("a counted route stands behind auth")
         way = self._look if scope["method"] == "HEAD" else self._way
-        await way(exchange, exchange.caller, scope, receive, send)
+        return way(exchange, exchange.caller, scope, receive, send)
 
     async def _look(self, exchange: Exchange, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         standing = await self._meter.standing(caller)
@@ -108,8 +108,7 @@ class Metered:
                 await self._meter.release(event_id)
 
     def _show(self, exchange: Exchange, standing: Standing) -> None:
-        if standing.limit is not None:
-            exchange.fields += quota.fields(standing, self._clock.now_ms())
+        exchange.fields += quota.fields(standing, self._clock)
 
 
 def _is_counted(message: Message, exchange: Exchange) -> bool:

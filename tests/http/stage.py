@@ -1,0 +1,141 @@
+"""The whole stack over the real store, doorkeeper and meter; only the desks behind the routes are stand-ins."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from service.access.meter import Meter, open_meter
+from service.access.registrar import Registrar
+from service.access.room import Access, open_access, open_registrar
+from service.access.secrets import open_secrets
+from service.clock import SECOND_MS
+from service.errors import ServiceError
+from service.http.app import App
+from service.http.build import build_app
+from service.http.documents import TEXT, Document
+from service.http.health import Health
+from service.payments.challenge import Challenger
+from service.routes.call import Call, Endpoint
+from service.settings import Settings
+from service.storage.database import Database, open_database
+from service.wire.access import Tier
+from service.wire.envelope import Answer
+from service.wire.market import RiskContext
+from service.wire.offers import DATA_CALL, OFFERS, Offer, OfSymbol
+from tests.access.signing import login, wallet
+from tests.fakes.clock import FakeClock
+
+RISK = "/api/cli/coin/risk/BTC"
+SLOW = "/api/cli/slow/BTC"
+STREAM = "/api/cli/stream/BTC"
+TIER = "/api/cli/billing/tier"
+
+OFFER = {offer.id: offer for offer in OFFERS}
+WAITING = Offer(
+    id="slow", path="/api/cli/slow/{symbol}", summary="waits", result=RiskContext, parameters=OfSymbol, price=DATA_CALL
+)
+STREAMING = Offer(
+    id="stream",
+    path="/api/cli/stream/{symbol}",
+    summary="streams",
+    result=RiskContext,
+    parameters=OfSymbol,
+    streaming=True,
+)
+
+Read = Callable[[Call[Any, Any]], Coroutine[object, object, Answer]]
+
+
+class Desk:
+    """Answers every symbol at once, but for those that stand for something going wrong."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self._clock = clock
+        self.calls = 0
+        self.gate = asyncio.Event()
+        self.gate.set()
+
+    def ready(self, call: Call[Any, Any]) -> Answer:
+        self.calls += 1
+        symbol = call.parameters.symbol
+        if symbol == "NOWHERE":
+            raise ServiceError("UNKNOWN_SYMBOL", "no such symbol", details={"candidates": ["BTC"]})
+        if symbol == "DOWN":
+            raise ServiceError("UPSTREAM_5XX", "the venue does not answer", details={"upstreamStatus": None})
+        if symbol == "BROKEN":
+            raise ZeroDivisionError(f"secret of {symbol}")
+        return Answer({"symbol": symbol}, self._clock.now_ms() - 3 * SECOND_MS, counted=symbol != "UNSURE")
+
+    async def waiting(self, call: Call[Any, Any]) -> Answer:
+        await self.gate.wait()
+        return self.ready(call)
+
+
+def tier(call: Call[Any, Any]) -> Answer:
+    caller = call.known_caller()
+    return Answer({"tier": caller.tier, "kind": caller.kind, "userId": caller.user_id})
+
+
+async def echo_body(call: Call[Any, Any]) -> Answer:
+    return Answer({"name": call.body.name, "expiresAt": call.body.expires_at})
+
+
+def public(call: Call[Any, Any]) -> Answer:
+    return Answer({"caller": call.caller})
+
+
+class Stage(NamedTuple):
+    app: App
+    desk: Desk
+    clock: FakeClock
+    db: Database
+    meter: Meter
+    access: Access
+    registrar: Registrar
+
+    async def key(self, tier: Tier = "free") -> str:
+        """A new user's key."""
+        return (await self.registrar.create_key("test", tier=tier)).key
+
+    async def session(self) -> str:
+        """A new user's session."""
+        nonce = self.access.desk.nonce().nonce
+        return (await self.access.desk.login(login(wallet(), nonce, self.clock.now_ms()))).token
+
+    async def used(self) -> list[tuple[str, int]]:
+        """Offers and the questions they cost so far."""
+        sql = "SELECT offer_id, count(*) FROM usage_events WHERE state = 1 GROUP BY offer_id ORDER BY offer_id"
+        return [(str(offer_id), int(count)) for offer_id, count in await self.db.read(sql)]
+
+
+@asynccontextmanager
+async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
+    """Build the stack over a new store."""
+    clock = FakeClock()
+    chosen = Settings(data_dir=folder, source="fixtures", public_url="https://api.example.org", **settings)
+    async with open_database(folder / "verdict.db", clock) as db, open_meter(db, clock) as meter:
+        secrets = open_secrets(folder)
+        access = await open_access(chosen, secrets, db, clock)
+        desk = Desk(clock)
+        endpoints: dict[Offer, Endpoint] = {
+            OFFER["coin.risk"]: desk.ready,
+            WAITING: desk.waiting,
+            STREAMING: desk.ready,
+            OFFER["billing.tier"]: tier,
+            OFFER["manifest"]: public,
+            OFFER["keys.create"]: echo_body,
+            OFFER["keys.list"]: tier,
+        }
+        app = build_app(
+            chosen,
+            clock,
+            endpoints.items(),
+            access=access,
+            meter=meter,
+            challenger=Challenger(chosen.network, chosen.pay_to),
+            documents={"/robots.txt": Document(TEXT, b"User-agent: *\n")},
+            health=Health({}),
+        )
+        yield Stage(app, desk, clock, db, meter, access, open_registrar(chosen, secrets, db, clock))

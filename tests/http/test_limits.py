@@ -1,0 +1,84 @@
+"""What is refused of every request, whatever its route."""
+
+import pytest
+
+from service.errors import ServiceError
+from service.http.exchange import Exchange
+from service.http.limits import Limits
+from tests.fakes.asgi import ask, scope_of
+from tests.http.test_app import front
+from tests.http.wire import HOST, served
+
+
+@pytest.mark.parametrize("hosts", [b"", HOST + HOST, HOST + b"Host: other.example\r\n", b"Host:\r\n"])
+async def test_no_host_two_hosts_or_an_empty_one_are_400(hosts: bytes) -> None:
+    async with served(front()) as wire:
+        peer = await wire.connect()
+        await peer.say(b"GET /keys HTTP/1.1\r\n" + hosts + b"\r\n")
+        reply = await peer.reply()
+        peer.close()
+    assert (reply.status, reply.code) == (400, "BAD_REQUEST")
+
+
+@pytest.mark.parametrize("host", ["a b", "a/b", "me@a", "a?b", "a:b", "a:", "[::1", "::1", "a\\b", "a,b", "a" * 254])
+async def test_a_host_that_is_none_is_400(host: str) -> None:
+    reply = await ask(front(), "/keys", host=host)
+    assert (reply.status, reply.code) == (400, "BAD_REQUEST")
+
+
+@pytest.mark.promise("run.hosts", "errors.host-421")
+async def test_only_the_hosts_that_are_configured_are_answered_for() -> None:
+    app = front(hosts=("api.example.org", "::1"))
+    for host in ("api.example.org", "API.Example.org", "api.example.org:8402"):
+        assert (await ask(app, "/keys", host=host)).status == 200
+    for host in ("example.org", "evil.example", "127.0.0.1", "api.example.org.evil.example"):
+        reply = await ask(app, "/keys", host=host)
+        assert (reply.status, reply.code) == (421, "WRONG_HOST")
+
+
+async def test_an_absolute_target_of_a_host_that_is_not_ours_is_421() -> None:
+    async with served(front(hosts=("api.example.org",))) as wire:
+        (reply,) = await wire.say(
+            b"GET http://evil.example/keys HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
+        )
+    assert (reply.status, reply.code) == (421, "WRONG_HOST")
+
+
+async def test_hosts_are_remembered_up_to_a_bound() -> None:
+    limits = Limits((), "verdict_sk_")
+    for number in range(300):
+        scope = scope_of("/", "GET", {"host": f"h{number}.example"})
+        limits.check(scope, Exchange(scope, None))  # type: ignore[arg-type]
+    assert len(limits._known_hosts) == 256
+
+
+@pytest.mark.parametrize("count", [32, 33])
+async def test_more_than_32_parameters_are_400(count: int) -> None:
+    reply = await ask(front(), "/keys?" + "&".join(f"p{number}=1" for number in range(count)))
+    assert reply.status == (200 if count == 32 else 400)
+
+
+@pytest.mark.promise("auth.two-headers")
+@pytest.mark.parametrize("name", ["Authorization", "authorization", "Content-Type", "X-Payment", "Payment-Signature"])
+async def test_two_of_a_header_that_decides_something_are_400(name: str) -> None:
+    async with served(front()) as wire:
+        reply = await wire.get(b"/keys", f"{name}: a".encode(), f"{name.upper()}: b".encode())
+        other = await wire.get(b"/keys", b"Accept: a", b"Accept: b", b"X-Forwarded-For: 1", b"X-Forwarded-For: 2")
+    assert (reply.status, reply.code) == (400, "BAD_REQUEST")
+    assert name.lower() in reply.json["error"]["message"]
+    assert other.status == 200
+
+
+@pytest.mark.promise("auth.key-in-url")
+async def test_a_session_in_the_query_is_400_and_is_not_repeated() -> None:
+    token = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2VjcmV0"
+    reply = await ask(front(), f"/keys?access_token={token}")
+    assert (reply.status, token in reply.body.decode()) == (400, False)
+
+
+def test_a_host_setting_may_be_international() -> None:
+    scope = scope_of("/", "GET", {"host": "xn--mller-kva.example"})
+    limits = Limits(("müller.example",), "verdict_sk_")
+    limits.check(scope, Exchange(scope, None))  # type: ignore[arg-type]
+    with pytest.raises(ServiceError, match="does not answer"):
+        Limits(("other.example",), "verdict_sk_").check(scope, Exchange(scope, None))  # type: ignore[arg-type]
