@@ -10,7 +10,7 @@ released. A caller that is cancelled while it waits is not charged: its answer w
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final
@@ -53,7 +53,7 @@ class Meter:
         self._waiting: deque[Waiter] = deque()
         self._writing = False
 
-    async def charge(self, caller: Caller, offer_id: str) -> Decision:
+    def charge(self, caller: Caller, offer_id: str) -> Coroutine[None, None, Decision]:
         """Count a call whose answer exists.
 
         Args:
@@ -66,9 +66,9 @@ class Meter:
         Raises:
             ServiceError: `UNAVAILABLE` if it could not be made durable: do not answer.
         """
-        return await self._decide(caller, offer_id, COMMITTED)
+        return self._decide(caller, offer_id, COMMITTED)
 
-    async def reserve(self, caller: Caller, offer_id: str) -> Decision:
+    def reserve(self, caller: Caller, offer_id: str) -> Coroutine[None, None, Decision]:
         """Set a question aside for a call that is yet to be worked on; it must be committed or released.
 
         Args:
@@ -81,7 +81,7 @@ class Meter:
         Raises:
             ServiceError: `UNAVAILABLE` if it could not be made durable.
         """
-        return await self._decide(caller, offer_id, RESERVED)
+        return self._decide(caller, offer_id, RESERVED)
 
     async def commit(self, event_id: int) -> None:
         """Count a reserved call; to be awaited before the first byte of its answer.

@@ -1,9 +1,11 @@
 """The first gate: who is asking."""
 
+from collections.abc import Awaitable
 from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from service.access.caller import Caller
 from service.access.doorkeeper import Doorkeeper
 from service.access.refusal import invalid
 from service.errors import ServiceError
@@ -31,7 +33,7 @@ class Auth:
         self._throttle = throttle
         self._session_only = session_only
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Let a caller with a good token through.
 
         Raises:
@@ -41,12 +43,20 @@ class Auth:
         token = _token(exchange.headers.get(b"authorization"))
         caller = self._doorkeeper.recall(token)
         if caller is None:
-            self._throttle.count(None, scope)
-            caller = await self._doorkeeper.admit(token)
+            return self._admit(token, scope, receive, send)
+        return self._enter(caller, scope, receive, send)
+
+    async def _admit(self, token: str, scope: Scope, receive: Receive, send: Send) -> None:
+        self._throttle.count(None, scope)
+        caller = await self._doorkeeper.admit(token)
+        await self._enter(caller, scope, receive, send)
+
+    def _enter(self, caller: Caller, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if self._session_only and caller.kind != "session":
             raise ServiceError("AUTH_REQUIRED", "this route takes a session, not an API key: run `verdict login` first")
+        exchange: Exchange = scope["verdict"]
         exchange.caller = caller
-        await self._app(scope, receive, send)
+        return self._app(scope, receive, send)
 
 
 def _token(authorization: bytes | None) -> str:

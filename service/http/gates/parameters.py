@@ -1,5 +1,8 @@
 """The gate of the parameters: what is malformed is refused before anything is counted."""
 
+from collections.abc import Awaitable
+
+from msgspec import Struct
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service.http.body import read_body
@@ -20,7 +23,7 @@ class Parameters:
         self._app = app
         self._offer = offer
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Let a request through that says what the route takes.
 
         Raises:
@@ -29,5 +32,10 @@ class Parameters:
         exchange: Exchange = scope["verdict"]
         exchange.parameters = decode(self._offer, exchange.path_params, scope["query_string"])
         if self._offer.body is not None:
-            exchange.body = await read_body(self._offer.body, exchange.headers, receive)
+            return self._read_body(self._offer.body, scope, receive, send)
+        return self._app(scope, receive, send)
+
+    async def _read_body(self, body: type[Struct], scope: Scope, receive: Receive, send: Send) -> None:
+        exchange: Exchange = scope["verdict"]
+        exchange.body = await read_body(body, exchange.headers, receive)
         await self._app(scope, receive, send)

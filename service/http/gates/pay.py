@@ -4,7 +4,7 @@ It stands before the meter, so that a request that carries a payment never touch
 same `PaymentDue` and answers with it when a quota is spent.
 """
 
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -34,7 +34,7 @@ class Pay:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Refuse a payment before anything is metered.
 
         Raises:
@@ -42,8 +42,7 @@ class Pay:
         """
         exchange: Exchange = scope["verdict"]
         if _CARRIERS.isdisjoint(exchange.headers):
-            await self._app(scope, receive, send)
-            return
+            return self._app(scope, receive, send)
         if sum(name in _CARRIERS for name, _ in scope["headers"]) > 1:
             raise ServiceError("BAD_REQUEST", "a request carries one payment header, PAYMENT-SIGNATURE or X-PAYMENT")
         raise ServiceError(

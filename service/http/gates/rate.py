@@ -1,5 +1,7 @@
 """The gate of the request rate: approximate, generous, and the same for free and counted calls."""
 
+from collections.abc import Awaitable
+
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service.http.exchange import Exchange
@@ -18,7 +20,7 @@ class Rate:
         self._app = app
         self._throttle = throttle
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Let a request through that comes slowly enough.
 
         Raises:
@@ -26,4 +28,4 @@ class Rate:
         """
         exchange: Exchange = scope["verdict"]
         self._throttle.count(exchange.caller, scope)
-        await self._app(scope, receive, send)
+        return self._app(scope, receive, send)
