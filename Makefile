@@ -1,7 +1,7 @@
 # Everything is typed as `make <target>`; nothing but make and Python 3.11 or newer has to be there before.
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help run test lint coverage bench fixtures soak
+.PHONY: help run test measured lint coverage bench fixtures soak
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -20,18 +20,20 @@ help: ## show this help
 run: $(VENV)/run ## start the service on the bundled fixtures and print a key to try it with
 	@VERDICT_SOURCE='$(VERDICT_SOURCE)' VERDICT_DATA_DIR='$(VERDICT_DATA_DIR)' exec $(BIN)/python -m service serve --first-key
 
-test: lint ## lint, types, every test, and the coverage gate; what was skipped is listed with its reason
-	@rm -f .coverage .coverage.*
-	@$(COVERAGE) run -m pytest -n $(WORKERS) -rs -m 'not soak'
-	@$(COVERAGE) combine --quiet
+test: lint measured ## lint, types, every test, and the coverage gate; what was skipped is listed with its reason
 	@$(COVERAGE) report
+
+measured: $(VENV)/dev
+	@rm -f .coverage .coverage.*
+	@$(COVERAGE) run -m pytest -n $(WORKERS) -rfEs -m 'not soak'
+	@$(COVERAGE) combine --quiet
 
 lint: $(VENV)/dev ## ruff and mypy
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mypy
 
-coverage: test ## the coverage of the tests as pages in htmlcov/
+coverage: measured ## run every test and write its coverage as pages in htmlcov/
 	@$(COVERAGE) html
 
 bench: $(VENV)/dev ## measure side by side and write BENCHMARKS.md
@@ -41,7 +43,7 @@ fixtures: $(VENV)/dev ## make the recording in fixtures/ anew, from its seed
 	@$(BIN)/python -m fixtures.generate
 
 soak: $(VENV)/dev ## long fault injection
-	@$(BIN)/python -m pytest -rs -m soak
+	@$(BIN)/python -m pytest -rfEs -m soak
 
 # The environment is made once, and again when its lock changes. PIP_* settings of the machine are left alone.
 $(VENV)/run: requirements.lock | $(BIN)/python

@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -146,15 +147,19 @@ async def test_a_worker_that_dies_after_a_steady_time_is_replaced_at_once(
     assert vars(caplog.records[0])["pause_s"] == 0.1
 
 
-async def test_a_worker_started_while_the_stop_is_called_is_stopped_too(
-    tmp_path: Path, listener: socket.socket
+async def test_a_worker_that_starts_in_the_moment_of_the_stop_is_stopped_too(
+    tmp_path: Path, listener: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     supervisor = Supervisor([sys.executable, "-c", OBEDIENT, str(tmp_path)], listener, Hasty())
-    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
-        task = group.create_task(supervisor.run(1))
-        await asyncio.sleep(0)
+    start = asyncio.create_subprocess_exec
+
+    async def start_late(*command: str, **options: Any) -> asyncio.subprocess.Process:
         supervisor.stop()
-        assert await task
+        return await start(*command, **options)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start_late)
+    async with asyncio.timeout(30):
+        assert await supervisor.run(1)
     assert living(tmp_path) == []
 
 
