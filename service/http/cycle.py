@@ -18,6 +18,7 @@ class Connection(Protocol):
     """What a cycle needs of the connection it belongs to."""
 
     flow: FlowControl
+    tasks: set[asyncio.Task[None]]
     loop: asyncio.AbstractEventLoop
 
     def write(self, data: bytes) -> None:
@@ -41,8 +42,12 @@ class Cycle:
         scope: The ASGI scope of the request.
         keep_alive: Whether the connection may serve another request afterwards.
         expects_continue: Whether the peer waits for `100 Continue` before it sends the body.
+
+    Attributes:
+        task: Runs it; one of the connection's `tasks` until it ends.
     """
 
+    task: asyncio.Task[None]
     started = False
     complete = False
     disconnected = False
@@ -70,6 +75,7 @@ class Cycle:
             log.exception("a request failed outside the application's own guard")
         finally:
             self._scope = {}  # it leads back here, and a ring would wait for the garbage collector
+            self._connection.tasks.discard(self.task)
             if not self.complete and not self.disconnected:
                 self._connection.drop()
 
@@ -126,7 +132,7 @@ class Cycle:
             raise RuntimeError("the answer was begun twice")
         status: int = message["status"]
         fields: list[tuple[bytes, bytes]] = message["headers"]
-        block = b"".join([b"%b: %b\r\n" % field for field in fields])
+        block = b"\r\n".join([*map(b": ".join, fields), b""])
         if block.count(b"\n") != len(fields) or block.count(b"\r") != len(fields) or b"\0" in block:
             raise RuntimeError("a header holds a line break or a NUL")
         named = dict(fields)

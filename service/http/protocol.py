@@ -184,9 +184,8 @@ class VerdictProtocol(HttpToolsProtocol):
 
     def _answer(self, cycle: Cycle) -> None:
         self._answering = cycle
-        task = self.loop.create_task(cycle.run(self.app))
-        self.tasks.add(task)
-        task.add_done_callback(self.tasks.discard)
+        cycle.task = self.loop.create_task(cycle.run(self.app))
+        self.tasks.add(cycle.task)
 
     # Deadlines and refusals.
 
