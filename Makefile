@@ -15,7 +15,7 @@ VERDICT_SOURCE ?= fixtures
 VERDICT_DATA_DIR ?= $(CURDIR)/.data
 
 help: ## show this help
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 run: $(VENV)/run ## start the service on the bundled fixtures and print a key to try it with
 	@VERDICT_SOURCE='$(VERDICT_SOURCE)' VERDICT_DATA_DIR='$(VERDICT_DATA_DIR)' exec $(BIN)/python -m service serve --first-key
