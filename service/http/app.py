@@ -138,8 +138,6 @@ def _decode(segment: bytes) -> str:
     """
     if segment.isalnum():
         return segment.decode("ascii")
-    if segment.isalnum():
-        return segment.decode("ascii")
     if _BAD_ESCAPE.search(segment):
         raise ServiceError("BAD_REQUEST", "the path holds a percent sign that two hexadecimal digits do not follow")
     try:

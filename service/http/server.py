@@ -50,8 +50,3 @@ def check_tls(settings: Settings) -> None:
             "VERDICT_TLS_CERT and VERDICT_TLS_KEY take the paths of a PEM certificate and of its own key "
             f"({error.strerror or error})"
         ) from error
-
-
-def server(app: App, settings: Settings) -> uvicorn.Server:
-    """A server for one process, as `configure` says."""
-    return uvicorn.Server(configure(app, settings))

@@ -14,7 +14,7 @@ from service.http.cors import Cors
 from service.http.deadline import Deadline
 from service.http.limits import Limits as Screen
 from service.http.reader import Limits
-from service.http.server import server
+from service.http.server import configure
 from service.settings import Settings
 from tests.http.wire import HOST, Peer, Wire, echo, served, until
 
@@ -211,7 +211,7 @@ async def test_fifty_dripping_and_fifty_silent_connections_cost_the_others_nothi
 @asynccontextmanager
 async def running(app: ASGIApp, drain_s: int = 1) -> AsyncIterator[tuple[uvicorn.Server, Wire]]:
     """The server as it is configured for the service, stopped on leaving."""
-    uvicorn_server = server(app, Settings(drain_seconds=drain_s))  # type: ignore[arg-type]
+    uvicorn_server = uvicorn.Server(configure(app, Settings(drain_seconds=drain_s)))  # type: ignore[arg-type]
     listener = socket.create_server(("127.0.0.1", 0))
     serving = asyncio.create_task(uvicorn_server.serve(sockets=[listener]))
     await until(lambda: bool(uvicorn_server.started))
