@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
 from service.access.audit import audit
 from service.access.caller import Caller
@@ -31,7 +31,21 @@ _SWEEPS_A_VERIFICATION: Final = 60
 
 _log = logging.getLogger("verdict.access")
 
-Waiter = tuple["asyncio.Future[Decision]", Take]
+
+class Waiter(Protocol):
+    """Who waits for a decision: a future, or what answers without one."""
+
+    def done(self) -> bool:
+        """Whether it does not wait any more; it is not charged then."""
+
+    def set_result(self, decision: Decision, /) -> None:
+        """Take the decision, once it is durable. Must not raise: others wait behind it."""
+
+    def set_exception(self, error: BaseException, /) -> None:
+        """Take the reason why there is none. Must not raise."""
+
+
+Waiting = tuple[Waiter, Take]
 
 
 class Meter:
@@ -50,7 +64,7 @@ class Meter:
         self._ledger = ledger
         self._journal = journal
         self._loop = asyncio.get_running_loop()
-        self._waiting: deque[Waiter] = deque()
+        self._waiting: deque[Waiting] = deque()
         self._writing = False
 
     def charge(self, caller: Caller, offer_id: str) -> Coroutine[None, None, Decision]:
@@ -67,6 +81,10 @@ class Meter:
             ServiceError: `UNAVAILABLE` if it could not be made durable: do not answer.
         """
         return self._decide(caller, offer_id, COMMITTED)
+
+    def ask(self, caller: Caller, offer_id: str, waiter: Waiter) -> None:
+        """As `charge`, for whoever does not await."""
+        self._queue(waiter, (caller.user_id, caller.tier, offer_id, COMMITTED))
 
     def reserve(self, caller: Caller, offer_id: str) -> Coroutine[None, None, Decision]:
         """Set a question aside for a call that is yet to be worked on; it must be committed or released.
@@ -152,7 +170,8 @@ class Meter:
             sweep += 1
 
     async def _decide(self, caller: Caller, offer_id: str, state: int) -> Decision:
-        future = self._ask(caller, offer_id, state)
+        future: asyncio.Future[Decision] = self._loop.create_future()
+        self._queue(future, (caller.user_id, caller.tier, offer_id, state))
         try:
             return await future
         except asyncio.CancelledError:
@@ -160,12 +179,10 @@ class Meter:
                 self._give_back([future.result().event_id])
             raise
 
-    def _ask(self, caller: Caller, offer_id: str, state: int) -> "asyncio.Future[Decision]":
-        future: asyncio.Future[Decision] = self._loop.create_future()
-        self._waiting.append((future, (caller.user_id, caller.tier, offer_id, state)))
+    def _queue(self, waiter: Waiter, wanted: Take) -> None:
+        self._waiting.append((waiter, wanted))
         if not self._writing:
             self._call_soon()
-        return future
 
     def _call_soon(self) -> None:
         """Call the writer in two turns of the loop: whoever is on the way has arrived by then and shares the commit."""
@@ -173,22 +190,22 @@ class Meter:
         self._loop.call_soon(self._loop.call_soon, self._call_writer)
 
     def _call_writer(self) -> None:
-        batch: list[Waiter] = []
+        batch: list[Waiting] = []
         answer = partial(self._answer, batch)
         try:
             self._database.submit(partial(self._settle, batch), answer)
         except ServiceError as error:
             answer(None, error)
 
-    def _settle(self, batch: list[Waiter], connection: Connection) -> list[Decision]:
+    def _settle(self, batch: list[Waiting], connection: Connection) -> list[Decision]:
         self._gather(batch)
         return self._ledger.settle(connection, [wanted for _, wanted in batch])
 
-    def _gather(self, batch: list[Waiter]) -> None:
+    def _gather(self, batch: list[Waiting]) -> None:
         while self._waiting:
             batch.append(self._waiting.popleft())
 
-    def _answer(self, batch: list[Waiter], decisions: list[Decision] | None, error: BaseException | None) -> None:
+    def _answer(self, batch: list[Waiting], decisions: list[Decision] | None, error: BaseException | None) -> None:
         self._writing = False
         if error is not None:
             self._fail(batch, error)
@@ -196,18 +213,18 @@ class Meter:
         if self._waiting:
             self._call_soon()
         abandoned = []
-        for (future, _), decision in zip(batch, decisions or (), strict=True):
-            if not future.done():
-                future.set_result(decision)
+        for (waiter, _), decision in zip(batch, decisions or (), strict=True):
+            if not waiter.done():
+                waiter.set_result(decision)
             else:
                 abandoned.append(decision.event_id)
         self._give_back(abandoned)
 
-    def _fail(self, batch: list[Waiter], error: BaseException) -> None:
+    def _fail(self, batch: list[Waiting], error: BaseException) -> None:
         self._gather(batch)  # the writer may not have looked who waits; who came since would fare no better
-        for future, _ in batch:
-            if not future.done():
-                future.set_exception(error)
+        for waiter, _ in batch:
+            if not waiter.done():
+                waiter.set_exception(error)
 
     def _give_back(self, event_ids: Sequence[int | None]) -> None:
         granted = [event_id for event_id in event_ids if event_id is not None]

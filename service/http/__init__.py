@@ -12,6 +12,8 @@ Decided here beyond `contract.md`:
   A failure is a `ServiceError` raised anywhere; the front alone turns it into an answer.
 - One table: Starlette's routes. The front reads them into two dictionaries by the path as it was sent; Starlette's
   linear matching behind thirty routes costs more than everything else here together.
+- A GET that nothing has to wait for takes the short way (`lane`): the same gates' checks called one after the other,
+  without a task, a coroutine or a message. A gate therefore says in `check` what it refuses and whether it must wait.
 - A refusal of the connection (malformed, too much, too slow) is JSON, keeps the order of pipelined answers, and ends
   the connection, lingering so that a peer still sending can read it. An idle connection is closed without a word.
 - HTTP/1.0 and 1.1 only; a Host header always; an absolute target must agree with it. `Upgrade` is ignored (RFC 9110

@@ -20,7 +20,7 @@ from service.http.health import LIVE, READY, Health
 from service.http.limits import Limits
 from service.http.pages import Page
 from service.http.quota import StreamDue
-from service.http.serve import Serve, waits
+from service.http.serve import Serve
 from service.http.throttle import Throttle
 from service.payments.challenge import Challenger
 from service.routes.call import Endpoint
@@ -41,7 +41,7 @@ class _Stacks:
 
     def route(self, offer: Offer, endpoint: Endpoint) -> Route:
         serve = Serve(offer, endpoint, self._clock, self._settings.source)
-        gates = [*self._entrance(offer), Middleware(Parameters, offer), *self._till(offer, endpoint)]
+        gates = [*self._entrance(offer), Middleware(Parameters, offer), *self._till(offer, waits=serve.waits)]
         return Route(offer.path, serve, methods=[offer.method], name=offer.id, middleware=gates)
 
     def _entrance(self, offer: Offer) -> list[Middleware]:
@@ -51,7 +51,7 @@ class _Stacks:
         auth = Middleware(Auth, self._doorkeeper, self._throttle, session_only=offer.gate == "session")
         return [auth, rate]
 
-    def _till(self, offer: Offer, endpoint: Endpoint) -> list[Middleware]:
+    def _till(self, offer: Offer, *, waits: bool) -> list[Middleware]:
         if not offer.counted:
             return []
         due: Due = StreamDue(self._clock)
@@ -59,7 +59,7 @@ class _Stacks:
         if offer.payable:
             due = PaymentDue(offer, self._challenger, self._settings.public_url)
             pay = [Middleware(Pay)]
-        return [*pay, Middleware(Metered, offer, self._meter, self._clock, due, waits=waits(endpoint))]
+        return [*pay, Middleware(Metered, offer, self._meter, self._clock, due, waits=waits)]
 
 
 def build_app(

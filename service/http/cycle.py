@@ -30,6 +30,9 @@ class Connection(Protocol):
     def answered(self, cycle: "Cycle") -> None:
         """Note that the whole answer was written."""
 
+    def start(self, cycle: "Cycle", app: ASGIApp) -> None:
+        """Run a cycle as a task."""
+
     def drop(self) -> None:
         """Break the connection: an answer was begun that cannot be finished."""
 
@@ -44,6 +47,7 @@ class Cycle:
         expects_continue: Whether the peer waits for `100 Continue` before it sends the body.
 
     Attributes:
+        scope: The ASGI scope of the request, as long as it is not answered.
         task: Runs it; one of the connection's `tasks` until it ends.
     """
 
@@ -63,21 +67,32 @@ class Cycle:
 
     def __init__(self, connection: Connection, scope: Scope, *, keep_alive: bool, expects_continue: bool) -> None:
         self._connection = connection
-        self._scope = scope
+        self.scope = scope
         self.keep_alive = keep_alive
         self._expects_continue = expects_continue
 
     async def run(self, app: ASGIApp) -> None:
         """Let the application answer; break the connection if it does not finish what it began."""
         try:
-            await app(self._scope, self.receive, self.send)
+            await app(self.scope, self.receive, self.send)
         except Exception:
             log.exception("a request failed outside the application's own guard")
         finally:
-            self._scope = {}  # it leads back here, and a ring would wait for the garbage collector
+            self.scope = {}  # it leads back here, and a ring would wait for the garbage collector
             self._connection.tasks.discard(self.task)
             if not self.complete and not self.disconnected:
                 self._connection.drop()
+
+    def answer(self, head: Message, body: bytes) -> None:
+        """Write a whole answer, if the peer is still there: for whoever does not `run` as an application."""
+        if not self.disconnected:
+            self._begin(head)
+            self._write({"type": "http.response.body", "body": body})
+        self.scope = {}
+
+    def hand_over(self, app: ASGIApp) -> None:
+        """Let an application answer after all."""
+        self._connection.start(self, app)
 
     def feed(self, body: bytes) -> None:
         """Take a piece of the request's body; nobody reads it once the answer is complete."""
@@ -136,11 +151,11 @@ class Cycle:
         if block.count(b"\n") != len(fields) or block.count(b"\r") != len(fields) or b"\0" in block:
             raise RuntimeError("a header holds a line break or a NUL")
         named = dict(fields)
-        if status in _WITHOUT_BODY or self._scope["method"] == "HEAD":
+        if status in _WITHOUT_BODY or self.scope["method"] == "HEAD":
             self._bodiless = True
         elif b"content-length" in named:
             self._owed = int(named[b"content-length"])
-        elif self._scope["http_version"] == "1.1":
+        elif self.scope["http_version"] == "1.1":
             self._chunked = True
             block += b"transfer-encoding: chunked\r\n"
         else:

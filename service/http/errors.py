@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from starlette.types import Send
+from starlette.types import Message, Send
 
 from service.errors import ServiceError
 from service.wire.envelope import failure
@@ -21,8 +21,14 @@ def fields(error: ServiceError, length: int) -> Fields:
     return [JSON, (b"content-length", b"%d" % length), NO_STORE, *own]
 
 
+def written(error: ServiceError) -> tuple[Message, bytes]:
+    """The head and body of a failure."""
+    body = failure(error)
+    return {"type": "http.response.start", "status": error.status, "headers": fields(error, len(body))}, body
+
+
 async def answer(error: ServiceError, send: Send) -> None:
     """Send a failure as the whole answer."""
-    body = failure(error)
-    await send({"type": "http.response.start", "status": error.status, "headers": fields(error, len(body))})
+    head, body = written(error)
+    await send(head)
     await send({"type": "http.response.body", "body": body})

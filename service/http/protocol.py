@@ -6,9 +6,10 @@ no certain meaning. What makes a message broken is `reader`'s to say.
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
-from starlette.types import Scope
+from starlette.types import ASGIApp, Scope
 from uvicorn.config import Config
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
@@ -27,7 +28,7 @@ from service.wire.envelope import failure
 class VerdictProtocol(HttpToolsProtocol):
     """One connection, given to uvicorn as its `http` class.
 
-    `limits` is a class attribute: a subclass may be tighter.
+    `limits` is a class attribute: a subclass may be tighter. An application may offer `at_once`, a short way for GETs.
     """
 
     limits = Limits()
@@ -40,6 +41,7 @@ class VerdictProtocol(HttpToolsProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
+        self._at_once: Callable[[Scope, Cycle], bool] | None = getattr(self.app, "at_once", None)
         self._reader: Reader
         self._deaf = False
         self._timed = 0
@@ -171,6 +173,11 @@ class VerdictProtocol(HttpToolsProtocol):
             else:
                 self._await_rest()
 
+    def start(self, cycle: Cycle, app: ASGIApp) -> None:
+        """Run a cycle as a task."""
+        cycle.task = self.loop.create_task(cycle.run(app))
+        self.tasks.add(cycle.task)
+
     def drop(self) -> None:
         """Break the connection: an answer was begun that cannot be finished."""
         self.transport.abort()
@@ -184,8 +191,17 @@ class VerdictProtocol(HttpToolsProtocol):
 
     def _answer(self, cycle: Cycle) -> None:
         self._answering = cycle
-        cycle.task = self.loop.create_task(cycle.run(self.app))
-        self.tasks.add(cycle.task)
+        if self._at_once is not None and cycle.scope["method"] == "GET":
+            self.loop.call_soon(self._hurry, cycle)
+        else:
+            self.start(cycle, self.app)
+
+    def _hurry(self, cycle: Cycle) -> None:
+        """Answer without a task, if the application can and the peer takes what it is sent."""
+        if cycle.disconnected:
+            return
+        if self.flow.write_paused or self._at_once is None or not self._at_once(cycle.scope, cycle):
+            self.start(cycle, self.app)
 
     # Deadlines and refusals.
 

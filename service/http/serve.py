@@ -3,7 +3,7 @@
 from inspect import iscoroutinefunction
 from typing import Final
 
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from service.clock import Clock
 from service.http.errors import JSON, NO_STORE
@@ -21,9 +21,13 @@ class Serve:
         endpoint: Its bound function.
         clock: Time.
         source: Where data comes from, for `X-Data-Source`.
+
+    Attributes:
+        waits: Whether the route function has to wait for something before it can answer.
     """
 
     def __init__(self, offer: Offer, endpoint: Endpoint, clock: Clock, source: str) -> None:
+        self.waits = iscoroutinefunction(endpoint)
         self._enveloped = offer.envelope
         self._endpoint = endpoint
         self._clock = clock
@@ -34,13 +38,19 @@ class Serve:
         exchange: Exchange = scope["verdict"]
         result = self._endpoint(Call(exchange.parameters, exchange.body, exchange.caller))
         answer = result if isinstance(result, Answer) else await result
+        head, body = self._write_up(answer, exchange)
+        await send(head)
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+    def answer(self, exchange: Exchange) -> tuple[Message, bytes]:
+        """The head and body of a route that answers from memory; its failures cross as they are."""
+        result = self._endpoint(Call(exchange.parameters, exchange.body, exchange.caller))
+        if not isinstance(result, Answer):
+            raise TypeError("the route has to wait")
+        return self._write_up(result, exchange)
+
+    def _write_up(self, answer: Answer, exchange: Exchange) -> tuple[Message, bytes]:
         exchange.counted = answer.counted
         body = success(answer, self._clock.now_ms()) if self._enveloped else encode(answer.data)
         headers = [*self._fields, (b"content-length", b"%d" % len(body))]
-        await send({"type": "http.response.start", "status": 200, "headers": headers})
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
-
-
-def waits(endpoint: Endpoint) -> bool:
-    """Whether a route function has to wait for something before it can answer."""
-    return iscoroutinefunction(endpoint)
+        return {"type": "http.response.start", "status": 200, "headers": headers}, body

@@ -312,7 +312,7 @@ async def test_a_counted_route_without_auth_before_it_answers_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with staged(tmp_path) as stage:
-        metered = stage.app._with_parameter[b"/api/cli/stream"].stacks["GET"][1]._app._app._app  # type: ignore[attr-defined]
+        metered = stage.app._with_parameter[b"/api/cli/stream"].stacks["GET"][1].app.app.app  # type: ignore[attr-defined]
         monkeypatch.setitem(stage.app._exact[MANIFEST.encode()].stacks, "GET", ("manifest", metered))
         reply = await ask(stage.app, MANIFEST)
         assert (reply.status, reply.code) == (500, "INTERNAL")

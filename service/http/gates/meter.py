@@ -12,8 +12,8 @@ from typing import Final
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.access.caller import Caller
-from service.access.meter import Meter
-from service.access.standing import Standing
+from service.access.meter import Meter, Waiter
+from service.access.standing import Decision, Standing
 from service.clock import Clock
 from service.http import quota
 from service.http.exchange import Exchange
@@ -41,28 +41,31 @@ class Metered:
     """
 
     def __init__(self, app: ASGIApp, offer: Offer, meter: Meter, clock: Clock, due: Due, *, waits: bool) -> None:
-        self._app = app
+        self.app = app
         self._offer_id = offer.id
         self._meter = meter
         self._clock = clock
-        self._due = due
+        self.due = due
         self._way = self._reserve if waits else self._charge
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve a call for a question; HEAD for nothing."""
         exchange: Exchange = scope["verdict"]
+        way = self._look if scope["method"] == "HEAD" else self._way
+        return way(exchange, self._caller(exchange), scope, receive, send)
+
+    def _caller(self, exchange: Exchange) -> Caller:
         if exchange.caller is None:
             raise RuntimeError("a counted route stands behind auth")
-        way = self._look if scope["method"] == "HEAD" else self._way
-        return way(exchange, exchange.caller, scope, receive, send)
+        return exchange.caller
 
     async def _look(self, exchange: Exchange, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         standing = await self._meter.standing(caller)
         self._show(exchange, standing)
         if standing.remaining == 0:
-            await self._due(scope, receive, send, standing)
+            await self.due(scope, receive, send, standing)
         else:
-            await self._app(scope, receive, send)
+            await self.app(scope, receive, send)
 
     async def _charge(self, exchange: Exchange, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         spent: Standing | None = None
@@ -73,23 +76,37 @@ class Metered:
                 return
             if _is_counted(message, exchange):
                 decision = await self._meter.charge(caller, self._offer_id)
-                self._show(exchange, decision.standing)
-                if decision.event_id is None:
+                if not self.settle(exchange, decision, message):
                     spent = decision.standing
                     return
-                message["delivered"] = partial(self._meter.delivered, decision.event_id)
             await send(message)
 
-        await self._app(scope, receive, charging)
+        await self.app(scope, receive, charging)
         if spent is not None:
-            await self._due(scope, receive, send, spent)
+            await self.due(scope, receive, send, spent)
+
+    def ask(self, exchange: Exchange, waiter: Waiter) -> None:
+        """Charge for an answer that exists, without awaiting: the waiter is told."""
+        self._meter.ask(self._caller(exchange), self._offer_id, waiter)
+
+    def settle(self, exchange: Exchange, decision: Decision, head: Message) -> bool:
+        """Note on an answer what the meter decided.
+
+        Returns:
+            Whether it is counted and may leave.
+        """
+        self._show(exchange, decision.standing)
+        if decision.event_id is None:
+            return False
+        head["delivered"] = partial(self._meter.delivered, decision.event_id)
+        return True
 
     async def _reserve(self, exchange: Exchange, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         decision = await self._meter.reserve(caller, self._offer_id)
         self._show(exchange, decision.standing)
         event_id = decision.event_id
         if event_id is None:
-            await self._due(scope, receive, send, decision.standing)
+            await self.due(scope, receive, send, decision.standing)
             return
         committed = False
 
@@ -102,7 +119,7 @@ class Metered:
             await send(message)
 
         try:
-            await self._app(scope, receive, committing)
+            await self.app(scope, receive, committing)
         finally:
             if not committed:
                 await self._meter.release(event_id)

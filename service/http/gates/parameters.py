@@ -20,8 +20,20 @@ class Parameters:
     """
 
     def __init__(self, app: ASGIApp, offer: Offer) -> None:
-        self._app = app
+        self.app = app
         self._offer = offer
+
+    def check(self, scope: Scope, exchange: Exchange) -> bool:
+        """Decode path and query.
+
+        Returns:
+            Whether that is all the route takes; a body has to be waited for.
+
+        Raises:
+            ServiceError: BAD_REQUEST.
+        """
+        exchange.parameters = decode(self._offer, exchange.path_params, scope["query_string"])
+        return self._offer.body is None
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Let a request through that says what the route takes.
@@ -29,13 +41,12 @@ class Parameters:
         Raises:
             ServiceError: BAD_REQUEST, UNSUPPORTED_MEDIA_TYPE.
         """
-        exchange: Exchange = scope["verdict"]
-        exchange.parameters = decode(self._offer, exchange.path_params, scope["query_string"])
+        self.check(scope, scope["verdict"])
         if self._offer.body is not None:
             return self._read_body(self._offer.body, scope, receive, send)
-        return self._app(scope, receive, send)
+        return self.app(scope, receive, send)
 
     async def _read_body(self, body: type[Struct], scope: Scope, receive: Receive, send: Send) -> None:
         exchange: Exchange = scope["verdict"]
         exchange.body = await read_body(body, exchange.headers, receive)
-        await self._app(scope, receive, send)
+        await self.app(scope, receive, send)

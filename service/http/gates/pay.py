@@ -32,17 +32,28 @@ class Pay:
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+        self.app = app
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Refuse a payment before anything is metered.
 
         Raises:
+            ServiceError: As `check`.
+        """
+        self.check(scope, scope["verdict"])
+        return self.app(scope, receive, send)
+
+    def check(self, scope: Scope, exchange: Exchange) -> bool:
+        """Look for a payment.
+
+        Returns:
+            True: there is none, and nothing here takes waiting.
+
+        Raises:
             ServiceError: BAD_REQUEST for two payment headers, PAYMENT_REQUIRED for one: none is accepted yet.
         """
-        exchange: Exchange = scope["verdict"]
         if _CARRIERS.isdisjoint(exchange.headers):
-            return self._app(scope, receive, send)
+            return True
         if sum(name in _CARRIERS for name, _ in scope["headers"]) > 1:
             raise ServiceError("BAD_REQUEST", "a request carries one payment header, PAYMENT-SIGNATURE or X-PAYMENT")
         raise ServiceError(

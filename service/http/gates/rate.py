@@ -17,8 +17,20 @@ class Rate:
     """
 
     def __init__(self, app: ASGIApp, throttle: Throttle) -> None:
-        self._app = app
+        self.app = app
         self._throttle = throttle
+
+    def check(self, scope: Scope, exchange: Exchange) -> bool:
+        """Count the request.
+
+        Returns:
+            True: nothing here takes waiting.
+
+        Raises:
+            ServiceError: RATE_LIMITED.
+        """
+        self._throttle.count(exchange.caller, scope)
+        return True
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Let a request through that comes slowly enough.
@@ -26,6 +38,5 @@ class Rate:
         Raises:
             ServiceError: RATE_LIMITED.
         """
-        exchange: Exchange = scope["verdict"]
-        self._throttle.count(exchange.caller, scope)
-        return self._app(scope, receive, send)
+        self.check(scope, scope["verdict"])
+        return self.app(scope, receive, send)
