@@ -221,7 +221,11 @@ class _Giver:
         exchange = self._exchange
         head["headers"] += exchange.fields
         exchange.status = head["status"]
-        self._cycle.answer(head, body)
+        try:
+            self._cycle.answer(head, body)
+        except Exception:  # its neighbours in the batch must still be told of theirs
+            log.exception("an answer could not be written", extra={"request_id": exchange.request_id.decode()})
+            self._cycle.drop()
         self._app.answers[exchange.route, exchange.status] += 1
 
     def fail(self, error: BaseException) -> None:

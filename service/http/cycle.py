@@ -90,6 +90,10 @@ class Cycle:
             self._write({"type": "http.response.body", "body": body})
         self.scope = {}
 
+    def drop(self) -> None:
+        """Break off: what was begun cannot be finished."""
+        self._connection.drop()
+
     def hand_over(self, app: ASGIApp) -> None:
         """Let an application answer after all."""
         self._connection.start(self, app)

@@ -117,7 +117,8 @@ class VerdictProtocol(HttpToolsProtocol):
         An answer that is marked as delivered has left a moment later: a process killed between the two would have
         counted a call that it never answered. (uvloop before 0.23 held writes until the end of the loop's turn.)
         """
-        self.transport.write(data)
+        if not self.transport.is_closing():
+            self.transport.write(data)
 
     # The reader.
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.types import Scope
+from starlette.types import Message, Scope
 
 from service.errors import ServiceError
 from service.http.app import App
@@ -142,6 +142,28 @@ async def test_an_answer_that_cannot_be_counted_is_not_given_and_its_neighbours_
             reply = await send(wire, RISK, **key)
         assert (reply.code, reply.headers["retry-after"]) == ("UNAVAILABLE", "1")
         assert await stage.used() == [("coin.risk", 1)]
+
+
+async def test_an_answer_that_cannot_be_written_breaks_off_its_connection_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = Cycle.answer
+
+    def clumsy(cycle: Cycle, head: Message, body: bytes) -> None:
+        if b"CLUMSY" in body:
+            raise RuntimeError("a header holds a line break")
+        answer(cycle, head, body)
+
+    monkeypatch.setattr(Cycle, "answer", clumsy)
+    async with staged(tmp_path) as stage, served(stage.app) as wire:
+        key = bearer(await stage.key())
+        assert (await send(wire, RISK, **key)).status == 200
+        one, other = await wire.connect(), await wire.connect()
+        await one.say(request(OTHER + "CLUMSY", **key))
+        await other.say(request(OTHER + "ETH", **key))
+        assert (await other.reply()).status == 200
+        assert await one.closed() == b""
+        other.close()
 
 
 async def test_a_peer_that_leaves_before_its_answer_is_counted_keeps_its_question(tmp_path: Path) -> None:
