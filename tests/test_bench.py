@@ -1,0 +1,33 @@
+"""The bench itself: it runs, asks every contender the same, and writes down what it saw."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.serving import PATIENCE_S
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="server and load need a processor each")
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processes cannot be pinned here")
+def test_a_short_bench_measures_every_contender_and_writes_ratios_formed_within_a_round(tmp_path: Path) -> None:
+    report = tmp_path / "BENCHMARKS.md"
+    options = ["--rounds", "1", "--seconds", "0.3", "--connections", "4", "--out", str(report)]
+    done = subprocess.run(
+        [sys.executable, "-m", "bench", *options],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    rows = re.findall(r"^\| ([a-zA-Z].*?) \| (\d+) .*? \| (\d+\.\d+) ", report.read_text(), re.MULTILINE)
+    assert [name.split()[0] for name, _, _ in rows] == ["bare", "verdict,", "FastAPI"]
+    rates = [int(rate) for _, rate, _ in rows]
+    assert [float(ratio) for _, _, ratio in rows] == pytest.approx([rate / rates[0] for rate in rates], abs=0.002)
