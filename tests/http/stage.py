@@ -54,6 +54,7 @@ class Desk:
     def __init__(self, clock: FakeClock) -> None:
         self._clock = clock
         self.calls = 0
+        self.entered = 0
         self.gate = asyncio.Event()
         self.gate.set()
 
@@ -69,6 +70,7 @@ class Desk:
         return Answer({"symbol": symbol}, self._clock.now_ms() - 3 * SECOND_MS, counted=symbol != "UNSURE")
 
     async def waiting(self, call: Call[Any, Any]) -> Answer:
+        self.entered += 1
         await self.gate.wait()
         return self.ready(call)
 

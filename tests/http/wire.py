@@ -25,10 +25,18 @@ class Wire:
     def __init__(self, port: int, state: ServerState) -> None:
         self.port = port
         self.state = state
+        self._peers: list[Peer] = []
 
     async def connect(self) -> "Peer":
         """Open a connection."""
-        return Peer(*await asyncio.open_connection("127.0.0.1", self.port))
+        peer = Peer(*await asyncio.open_connection("127.0.0.1", self.port))
+        self._peers.append(peer)
+        return peer
+
+    def hang_up(self) -> None:
+        """Close what a test that failed has left open, so that the tests after it are not blamed."""
+        for peer in self._peers:
+            peer.close()
 
     async def say(self, *parts: bytes) -> list[Reply]:
         """Say the parts one after the other on a connection of their own and read what comes until it is closed."""
@@ -138,9 +146,11 @@ async def served(app: ASGIApp, *, tls: SSLContext | None = None, **limits: Any) 
     # Connections inherit it: a reader that takes nothing is then felt after kilobytes, not megabytes.
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 16_384)
     server = await loop.create_server(lambda: Bounded(config, state, {}), sock=listener, ssl=tls)
+    wire = Wire(server.sockets[0].getsockname()[1], state)
     try:
-        yield Wire(server.sockets[0].getsockname()[1], state)
+        yield wire
     finally:
+        wire.hang_up()
         server.close()
         for connection in list(state.connections):
             connection.transport.abort()
