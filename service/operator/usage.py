@@ -1,7 +1,7 @@
 """`verdict usage`: who has asked how many questions."""
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from service.access.audit import DayUsage, usage_by_day
 from service.clock import DAY_MS, day_of, iso
@@ -16,11 +16,10 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """List users with the questions of today, of thirty days, and of all time; refused and failed calls cost none."""
 
     async def read(folder: Folder) -> tuple[int, list[DayUsage]]:
-        used = await folder.database.inspect(usage_by_day)
-        return day_of(folder.clock.now_ms()), [day for day in used if arguments.user in {None, day.user_id}]
+        return day_of(folder.clock.now_ms()), await folder.database.inspect(usage_by_day)
 
     today, used = run_in_folder(environment, read)
-    users = {day.user_id: {row.day: row.questions for row in used if row.user_id == day.user_id} for day in used}
+    users = _by_user(used, arguments.user)
     if arguments.json:
         print_json({"users": [_plain(user, days, today) for user, days in users.items()]})
         return DONE
@@ -30,6 +29,14 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
     ]
     print_table(["USER", "TODAY", "30 DAYS", "ALL", "LAST DAY"], rows, nothing="No question has been asked yet.")
     return DONE
+
+
+def _by_user(used: Iterable[DayUsage], only: int | None) -> dict[int, dict[int, int]]:
+    users: dict[int, dict[int, int]] = {}
+    for row in used:
+        if only in {None, row.user_id}:
+            users.setdefault(row.user_id, {})[row.day] = row.questions
+    return users
 
 
 def _plain(user: int, days: Mapping[int, int], today: int) -> dict[str, object]:

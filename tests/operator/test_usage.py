@@ -1,8 +1,11 @@
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from service.access.audit import DayUsage
 from service.clock import DAY_MS, SystemClock, day_of, iso
+from service.operator import usage
 from tests.operator.conftest import Verdict
 from tests.operator.test_doctor import EVENT, opened
 
@@ -21,6 +24,21 @@ def test_users_are_listed_with_what_they_asked_today_in_a_month_and_ever(verdict
     ]
     (second,) = verdict("usage", "--user", "2", "--json").json["users"]
     assert second == {"userId": 2, "today": 0, "total": 1, "days": {iso((today - 3) * DAY_MS)[:10]: 1}}
+
+
+def test_rows_are_gone_through_once_however_many_there_are(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Rows(list[DayUsage]):
+        passes = 0
+
+        def __iter__(self) -> Iterator[DayUsage]:
+            Rows.passes += 1
+            return super().__iter__()
+
+    verdict("keys", "create", "--name", "first")
+    rows = Rows(DayUsage(user, day, 1) for user in range(1, 21) for day in range(5))
+    monkeypatch.setattr(usage, "usage_by_day", lambda _: rows)
+    assert len(verdict("usage", "--json").json["users"]) == 20
+    assert Rows.passes == 1
 
 
 def test_before_the_first_question_it_says_so(verdict: Verdict) -> None:
