@@ -4,6 +4,8 @@ import logging
 from hashlib import sha256
 from typing import Final
 
+import msgspec
+
 from service.access import changes
 from service.access.caller import Caller
 from service.access.credentials import Found, find
@@ -20,7 +22,10 @@ MOST_KNOWN: Final = 100_000
 _WATCH_S: Final = 1.0
 _LOOKS_PER_NOTE: Final = 10
 
-_NOTE: Final = "UPDATE credentials SET last_used_ms = max(coalesce(last_used_ms, 0), ?) WHERE id = ?"
+_NOTE: Final = """
+UPDATE credentials SET last_used_ms = max(coalesce(last_used_ms, 0), used.value)
+FROM (SELECT CAST(key AS INTEGER) AS id, value FROM json_each(?)) AS used WHERE credentials.id = used.id
+"""
 
 _log = logging.getLogger("verdict.access")
 
@@ -118,19 +123,20 @@ class Doorkeeper:
                 self._endings[change.credential_id] = change.ends_ms
                 _trim(self._endings)
 
-    async def note_use(self) -> None:
-        """Write down when credentials were last used, each at most once a minute.
+    def note_use(self, *, least_ms: int = MINUTE_MS) -> None:
+        """Have it written down when credentials were last used; what cannot be written is logged and lost.
 
-        Raises:
-            ServiceError: `UNAVAILABLE` if the store cannot be written.
+        Args:
+            least_ms: How much later than noted a use has to be: by default, each is noted at most once a minute. With
+                1, as before the store closes, every use is.
         """
         due, self._unnoted = self._unnoted, {}
         for known in self._known.values():
-            if known.used_ms - known.noted_ms >= MINUTE_MS:
+            if known.used_ms - known.noted_ms >= least_ms:
                 due[known.caller.credential_id] = known.noted_ms = known.used_ms
         if due:
-            rows = [(used_ms, credential_id) for credential_id, used_ms in due.items()]
-            await self._db.write(lambda connection: connection.executemany(_NOTE, rows).rowcount)
+            used = msgspec.json.encode(due).decode()
+            self._db.submit(lambda connection: connection.execute(_NOTE, (used,)).rowcount, _noted)
 
     async def watch(self) -> None:
         """Follow the changes of other processes for ever, and note uses beside.
@@ -147,10 +153,7 @@ class Doorkeeper:
                 _log.warning("changes cannot be read: every token is checked anew", extra={"reason": error.message})
                 self.forget()
             if look % _LOOKS_PER_NOTE == 0:
-                try:
-                    await self.note_use()
-                except ServiceError as error:
-                    _log.warning("the last use of credentials was not noted", extra={"reason": error.message})
+                self.note_use()
 
     def _fingerprint(self, token: str) -> bytes:
         if token.startswith(self._keys.prefix):
@@ -177,6 +180,11 @@ class Doorkeeper:
             del self._tokens_of[known.caller.user_id]
         if known.used_ms > known.noted_ms:
             self._unnoted[known.caller.credential_id] = known.used_ms
+
+
+def _noted(_: int | None, error: BaseException | None) -> None:
+    if error is not None:
+        _log.warning("the last use of credentials was not noted", extra={"reason": str(error)})
 
 
 def _trim(remembered: dict[int, int]) -> None:

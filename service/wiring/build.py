@@ -68,6 +68,7 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         leadership = stack.enter_context(claim_leadership(settings.data_dir))
         access = await open_access(settings, open_secrets(settings.data_dir), database, clock)
         meter = await stack.enter_async_context(open_meter(database, clock))
+        stack.callback(access.doorkeeper.note_use, least_ms=1)  # with the meter's last write, which is waited for
         venue = await stack.enter_async_context(_open_venue(settings, clock))
         market = await stack.enter_async_context(
             open_market(database, clock, venue.session, venue.origin, leadership.held)

@@ -56,8 +56,7 @@ async def test_a_nonce_lasts_five_minutes_and_asking_stores_nothing(desk: Access
     assert await db.read("SELECT * FROM spent_nonces") == []
 
 
-@pytest.mark.promise("signin.login")
-@pytest.mark.promise("sessions.30-days")
+@pytest.mark.promise("signin.login", "sessions.30-days")
 async def test_a_login_gives_a_session_of_thirty_days(desk: AccessDesk, doorkeeper: Doorkeeper) -> None:
     session = await desk.login(signed(desk))
     assert session == Session(session.token, wallet().address, "2025-08-24T12:00:00.000Z")
@@ -95,8 +94,7 @@ async def test_a_refused_login_makes_no_user(desk: AccessDesk, db: Database) -> 
     await desk.login(asked)
 
 
-@pytest.mark.promise("signin.logout")
-@pytest.mark.promise("sessions.revocable")
+@pytest.mark.promise("signin.logout", "sessions.revocable")
 async def test_logging_out_ends_this_session_at_once_and_no_other(access: Access) -> None:
     tokens = [(await access.desk.login(signed(access.desk))).token for _ in range(2)]
     caller, other = [await access.doorkeeper.admit(token) for token in tokens]
@@ -179,7 +177,7 @@ async def test_keys_are_listed_newest_first_with_what_became_of_them(access: Acc
     caller = await caller_of(access)
     made = [await access.desk.create_key(caller, NewKey(name)) for name in ("old", "lost", "kept")]
     await access.doorkeeper.admit(made[2].key)
-    await access.doorkeeper.note_use()
+    access.doorkeeper.note_use()
     await access.desk.revoke_key(caller, made[1].prefix)
     replaced = await access.desk.rotate_key(caller, RotateKey(made[0].prefix, 60))
     rows = msgspec.to_builtins(await access.desk.list_keys(caller))["keys"]
@@ -192,8 +190,7 @@ async def test_keys_are_listed_newest_first_with_what_became_of_them(access: Acc
     ]
 
 
-@pytest.mark.promise("revocation.immediate")
-@pytest.mark.promise("keys.revoke")
+@pytest.mark.promise("revocation.immediate", "keys.revoke")
 async def test_revoking_ends_a_key_at_once_and_again_changes_nothing(access: Access, clock: FakeClock) -> None:
     caller = await caller_of(access)
     made = await access.desk.create_key(caller, NewKey("robot"))
@@ -297,8 +294,7 @@ async def test_somebody_elses_key_is_as_good_as_none(access: Access) -> None:
     assert await works(access.doorkeeper, made.key)
 
 
-@pytest.mark.promise("tier.applied", "tier.identity", "tier.expires-null")
-@pytest.mark.promise("tiers.source", "tiers.kind")
+@pytest.mark.promise("tier.applied", "tier.identity", "tier.expires-null", "tiers.source", "tiers.kind")
 async def test_the_entitlement_is_what_the_gate_applies(access: Access, registrar: Registrar) -> None:
     caller = await caller_of(access)
     await registrar.add_grant(wallet().address, "pro", START_MS + 1_000)

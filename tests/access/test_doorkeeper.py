@@ -16,6 +16,7 @@ from service.clock import MINUTE_MS, SECOND_MS
 from service.errors import ServiceError
 from service.settings import Settings
 from service.storage.database import Database, open_database
+from service.storage.writer import Answer
 from service.wire.access import Session
 from tests.access.signing import login, wallet
 from tests.fakes.clock import START_MS, FakeClock
@@ -76,8 +77,7 @@ async def test_a_key_is_admitted_once_and_recalled_afterwards(doorkeeper: Doorke
     assert doorkeeper.recall(key.key) is caller
 
 
-@pytest.mark.promise("tiers.kind")
-@pytest.mark.promise("auth.two-kinds")
+@pytest.mark.promise("tiers.kind", "auth.two-kinds")
 async def test_a_session_is_admitted_with_its_wallet_and_end(access: Access) -> None:
     session = await sign_in(access)
     caller = await access.doorkeeper.admit(session.token)
@@ -125,8 +125,7 @@ async def test_a_key_expires_to_the_millisecond_also_when_it_is_remembered(
     assert await refusal(doorkeeper, key) == "The API key expired at 2025-07-25T12:00:05.000Z."
 
 
-@pytest.mark.promise("auth.expired-401")
-@pytest.mark.promise("sessions.30-days", "sessions.leeway")
+@pytest.mark.promise("auth.expired-401", "sessions.30-days", "sessions.leeway")
 async def test_a_session_expires_after_thirty_days_and_the_leeway(access: Access, clock: FakeClock) -> None:
     token = (await sign_in(access)).token
     clock.at_ms = START_MS + SESSION_MS + LEEWAY_MS - 1
@@ -157,8 +156,7 @@ async def test_a_tier_ends_with_its_grant_also_when_it_is_remembered(
     assert (await doorkeeper.admit(key.key)).tier == "access"
 
 
-@pytest.mark.promise("revocation.several")
-@pytest.mark.promise("auth.revoked-401")
+@pytest.mark.promise("revocation.several", "auth.revoked-401")
 async def test_a_revocation_by_another_process_is_known_within_a_second(
     doorkeeper: Doorkeeper, registrar: Registrar, db: Database, clock: FakeClock
 ) -> None:
@@ -292,8 +290,24 @@ async def test_the_last_use_of_a_revoked_key_is_not_lost(
     doorkeeper.recall(key.key)
     await registrar.revoke_key(key.prefix)
     await doorkeeper.catch_up()
-    await doorkeeper.note_use()
+    doorkeeper.note_use()
+    await db.write(lambda connection: connection.total_changes)
     assert await last_used(db) == [START_MS + 7]
+
+
+async def test_before_the_store_closes_every_use_is_noted_however_recent(
+    doorkeeper: Doorkeeper, registrar: Registrar, db: Database, clock: FakeClock
+) -> None:
+    keys = [(await registrar.create_key("mine")).key for _ in range(3)]
+    for key in keys[:2]:
+        await doorkeeper.admit(key)
+    doorkeeper.note_use()
+    clock.at_ms += 7
+    doorkeeper.recall(keys[1])
+    doorkeeper.note_use()
+    doorkeeper.note_use(least_ms=1)
+    await db.write(lambda connection: connection.total_changes)
+    assert await last_used(db) == [START_MS, START_MS + 7, None]
 
 
 async def test_the_last_use_never_goes_back(
@@ -301,11 +315,13 @@ async def test_the_last_use_never_goes_back(
 ) -> None:
     key = (await registrar.create_key("mine")).key
     await doorkeeper.admit(key)
-    await doorkeeper.note_use()
+    doorkeeper.note_use()
+    await db.write(lambda connection: connection.total_changes)
     clock.set_wall(START_MS - MINUTE_MS)
     await doorkeeper.admit(key)
     doorkeeper._unnoted[1] = START_MS - MINUTE_MS
-    await doorkeeper.note_use()
+    doorkeeper.note_use()
+    await db.write(lambda connection: connection.total_changes)
     assert await last_used(db) == [START_MS]
 
 
@@ -345,12 +361,16 @@ async def test_a_store_that_does_not_answer_means_that_nobody_is_remembered(
     async def fail(*_: object) -> Any:
         raise ServiceError("UNAVAILABLE", "The store is away.")
 
+    def fail_later(_: object, answer: Answer) -> None:
+        asyncio.get_running_loop().call_soon(answer, None, ServiceError("UNAVAILABLE", "The store is away."))
+
     async with watching(doorkeeper):
         await clock.settle()
         with monkeypatch.context() as broken:
             broken.setattr(db, "read", fail)
-            broken.setattr(db, "write", fail)
+            broken.setattr(db, "submit", fail_later)
             await clock.advance(10 * SECOND_MS / 1_000)
+            await clock.settle()
             assert doorkeeper.recall(key) is None
             with pytest.raises(ServiceError, match="away"):
                 await doorkeeper.admit(key)

@@ -4,12 +4,16 @@ from pathlib import Path
 import pytest
 
 from service.access.doorkeeper import Doorkeeper
+from service.access.room import open_registrar
+from service.access.secrets import open_secrets
 from service.clock import Clock, FrozenClock, SystemClock
 from service.settings import Settings
+from service.storage.database import open_database
 from service.wiring.build import base_url, build
 from service.wiring.clocks import choose_clock
 from service.wiring.readings import wal_bytes
-from tests.fakes.clock import FakeClock
+from service.wiring.venues import DATABASE
+from tests.fakes.clock import START_MS, FakeClock
 
 
 @pytest.mark.parametrize(
@@ -49,6 +53,26 @@ async def test_rooms_are_opened_and_closed_without_leaving_a_task_behind(tmp_pat
                 await clock.sleep(0.01)
         await asyncio.sleep(0)
     assert asyncio.all_tasks() == {asyncio.current_task()}
+
+
+async def test_what_was_used_in_the_last_minute_is_noted_before_the_store_closes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    doorkeepers = []
+
+    async def watch(doorkeeper: Doorkeeper) -> None:
+        doorkeepers.append(doorkeeper)
+
+    monkeypatch.setattr(Doorkeeper, "watch", watch)
+    clock = FakeClock()
+    settings = Settings(source="fixtures", data_dir=tmp_path, port=1)
+    async with asyncio.timeout(60):
+        async with build(settings, clock), open_database(tmp_path / DATABASE, clock) as db:
+            key = (await open_registrar(settings, open_secrets(tmp_path), db, clock).create_key("mine")).key
+            await asyncio.sleep(0)
+            await doorkeepers[0].admit(key)
+        async with open_database(tmp_path / DATABASE, clock) as db:
+            assert await db.read("SELECT last_used_ms FROM credentials") == [(START_MS,)]
 
 
 async def test_a_loop_that_fails_ends_the_service_rather_than_half_of_it(
