@@ -25,5 +25,7 @@ Identity, as decided here beyond `contract.md` §3:
 - What changes for credentials in use is a row of `access_changes`. Every process reads on from the epoch it has seen,
   each second and after its own changes, and forgets exactly the users concerned. If it cannot read, it forgets all.
 - `secrets.toml` must be 0600: it holds what would let a thief of the database mint sessions.
+- The store remembers a mark of every pepper it was opened with. A start beside working keys of another pepper warns,
+  and `verdict doctor` finds it, until those keys are revoked or the old file is back.
 - A user may hold 100 keys that work, so that one account cannot fill the store.
 """

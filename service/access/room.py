@@ -5,6 +5,7 @@ from msgspec import Struct
 from service.access.desk import AccessDesk
 from service.access.doorkeeper import Doorkeeper, open_doorkeeper
 from service.access.keys import KeyForm
+from service.access.pepper import check_pepper
 from service.access.rate import RequestRate
 from service.access.registrar import Registrar
 from service.access.secrets import Secrets
@@ -33,8 +34,9 @@ async def open_access(settings: Settings, secrets: Secrets, db: Database, clock:
         clock: Time.
 
     Raises:
-        ServiceError: `UNAVAILABLE` if the store cannot be read.
+        ServiceError: `UNAVAILABLE` if the store does not answer.
     """
+    await check_pepper(db, secrets, clock)
     keys = KeyForm(settings.key_prefix, secrets.key_pepper)
     sessions = SessionForm(secrets.session_key)
     sign_in = SignIn(clock, secrets.session_key, sign_in_domains(settings), sign_in_chain(settings))

@@ -1,5 +1,6 @@
 """`secrets.toml`: the pepper of the keys and the key of the sessions, made at the first start."""
 
+import hmac
 import os
 import re
 import secrets
@@ -13,6 +14,7 @@ from msgspec import Struct
 
 FILE_NAME: Final = "secrets.toml"
 _SECRET_BYTES: Final = 32
+_MARK_BYTES: Final = 16
 _HEX: Final = re.compile(rf"[0-9a-f]{{{2 * _SECRET_BYTES}}}\Z")
 _FOR_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _HEADING: Final = (
@@ -29,6 +31,11 @@ class Secrets(Struct, frozen=True):
 
     key_pepper: bytes
     session_key: bytes
+
+    @property
+    def mark(self) -> bytes:
+        """Tells one pepper from another without giving anything of it away."""
+        return hmac.digest(self.key_pepper, b"mark", "sha256")[:_MARK_BYTES]
 
     def __repr__(self) -> str:
         return "Secrets(…)"

@@ -13,7 +13,8 @@ from typing import Final
 import msgspec
 
 from service.access.audit import audit, repair_counters, repair_days, users_ahead
-from service.access.secrets import FILE_NAME, SecretsError, open_secrets
+from service.access.pepper import REMEDY, count_strange_keys
+from service.access.secrets import FILE_NAME, Secrets, SecretsError, open_secrets
 from service.clock import DAY_MS, Clock, day_of, iso
 from service.operator.folder import database_of, refusing
 from service.operator.output import WIDTH, print_json
@@ -54,7 +55,9 @@ def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
         clock = choose_clock(settings)
         if arguments.repair:
             asyncio.run(_repair(path, clock))
-    checks = [_engine(), _secrets(settings.data_dir), _privacy(path), *_contents(path, clock), _disk(path), _wal(path)]
+    about_secrets, secrets = _secrets(settings.data_dir)
+    contents = _contents(path, clock, secrets)
+    checks = [_engine(), about_secrets, _privacy(path), *contents, _disk(path), _wal(path)]
     if arguments.json:
         print_json({"ok": not any(found.findings for found in checks), "checks": msgspec.to_builtins(checks)})
     else:
@@ -97,17 +100,17 @@ def _engine() -> Check:
     return Check("SQLite", version)
 
 
-def _secrets(folder: Path) -> Check:
+def _secrets(folder: Path) -> tuple[Check, Secrets | None]:
     path = folder / FILE_NAME
     if not path.exists():
         remedy = f"restore {FILE_NAME} beside the database; a new one ends every key and session"
-        return Check("secrets", "missing", [f"{path} is not there"], remedy)
+        return Check("secrets", "missing", [f"{path} is not there"], remedy), None
     try:
-        open_secrets(folder)
+        secrets = open_secrets(folder)
     except SecretsError as error:
         said, _, remedy = str(error).partition("; ")
-        return Check("secrets", "cannot be used", [said], remedy)
-    return Check("secrets", "readable by their owner alone")
+        return Check("secrets", "cannot be used", [said], remedy), None
+    return Check("secrets", "readable by their owner alone"), secrets
 
 
 def _privacy(path: Path) -> Check:
@@ -116,9 +119,12 @@ def _privacy(path: Path) -> Check:
     return Check("privacy", "the database is readable by its owner alone")
 
 
-def _contents(path: Path, clock: Clock) -> list[Check]:
-    today = day_of(clock.now_ms())
+def _contents(path: Path, clock: Clock, secrets: Secrets | None) -> list[Check]:
+    now_ms = clock.now_ms()
+    today = day_of(now_ms)
     looks: list[Callable[[Connection], Check]] = [_pages, _counters, lambda connection: _days(connection, today)]
+    if secrets is not None:
+        looks.append(lambda connection: _keys(connection, secrets, now_ms))
     try:
         connection = connect(path, query_only=True)
         try:
@@ -144,6 +150,13 @@ def _days(connection: Connection, today: int) -> Check:
     ahead = [f"user {user} was last seen on {iso(day * DAY_MS)[:10]}" for user, day in users_ahead(connection, today)]
     remedy = f"set the machine's clock right, then {_REPAIR}; until then these users get no daily question"
     return _judge("days", f"{len(ahead)} users lie ahead" if ahead else "nobody's day lies ahead", ahead, remedy)
+
+
+def _keys(connection: Connection, secrets: Secrets, now_ms: int) -> Check:
+    strange = count_strange_keys(connection, secrets, now_ms)
+    found = [f"{strange} working keys were made with another {FILE_NAME} and are unknown to the service"]
+    said = f"{strange} unknown" if strange else f"all that work were made with this {FILE_NAME}"
+    return _judge("keys", said, found if strange else [], REMEDY)
 
 
 def _judge(check: str, said: str, findings: list[str], remedy: str) -> Check:

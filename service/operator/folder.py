@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from msgspec import Struct
 
+from service.access.pepper import check_pepper
 from service.access.registrar import Registrar
 from service.access.room import open_registrar
 from service.access.secrets import SecretsError, open_secrets
@@ -94,5 +95,6 @@ async def _run(settings: Settings, work: Callable[[Folder], Awaitable[T]]) -> T:
 async def _open(settings: Settings) -> AsyncIterator[Folder]:
     clock = choose_clock(settings)
     async with open_database(settings.data_dir / DATABASE, clock) as database:
-        registrar = open_registrar(settings, open_secrets(settings.data_dir), database, clock)
-        yield Folder(database, registrar, clock)
+        secrets = open_secrets(settings.data_dir)
+        await check_pepper(database, secrets, clock)
+        yield Folder(database, open_registrar(settings, secrets, database, clock), clock)

@@ -12,7 +12,7 @@ from service.operator import doctor
 from service.storage.engine import StorageError
 from tests.operator.conftest import Told, Verdict
 
-ALL = ["SQLite", "secrets", "privacy", "database", "counters", "days", "disk", "log"]
+ALL = ["SQLite", "secrets", "privacy", "database", "counters", "days", "keys", "disk", "log"]
 
 EVENT = "INSERT INTO usage_events (user_id, offer_id, at_ms, day, bucket, state, run_id) VALUES (?, 'x', 0, ?, 1, ?, 1)"
 """An event of a user, on a day, in a state (1 committed, 2 released)."""
@@ -58,8 +58,7 @@ def test_a_sound_folder_has_every_check_ok_and_exit_code_0(verdict: Verdict) -> 
     assert all(check["findings"] == [] and check["remedy"] is None for check in as_json["checks"])
 
 
-@pytest.mark.promise("meter.counters")
-@pytest.mark.promise("operator.doctor")
+@pytest.mark.promise("meter.counters", "operator.doctor")
 def test_counters_that_differ_from_events_are_found_and_repaired(verdict: Verdict, data_dir: Path) -> None:
     today = day_of(SystemClock().now_ms())
     count(data_dir, day=today, events=3, counted=5)
@@ -88,6 +87,20 @@ def test_missing_secrets_are_found_and_not_made_anew(verdict: Verdict, data_dir:
     (data_dir / "secrets.toml").unlink()
     assert "restore secrets.toml" in str(finding(verdict("doctor", "--json"), "secrets")["remedy"])
     assert not (data_dir / "secrets.toml").exists()
+
+
+def test_keys_that_were_made_with_other_secrets_are_told_at_once_and_found(
+    verdict: Verdict, data_dir: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    kept = (data_dir / "secrets.toml").read_bytes()
+    (data_dir / "secrets.toml").unlink()
+    verdict("keys", "list")
+    assert "secrets.toml is not the one" in caplog.text
+    found = finding(verdict("doctor", "--json"), "keys")
+    assert found["said"] == "1 unknown"
+    assert "kept with the backup" in str(found["remedy"])
+    (data_dir / "secrets.toml").write_bytes(kept)
+    assert verdict("doctor").code == 0
 
 
 def test_a_database_that_others_can_read_is_found(verdict: Verdict, data_dir: Path) -> None:
