@@ -10,6 +10,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 PIP := $(BIN)/python -m pip install --quiet --require-hashes --requirement
 COVERAGE := $(BIN)/coverage
 WORKERS ?= 2
+SOAK ?= long
 
 VERDICT_SOURCE ?= fixtures
 VERDICT_DATA_DIR ?= $(CURDIR)/.data
@@ -42,8 +43,8 @@ bench: $(VENV)/dev ## measure side by side and write BENCHMARKS.md
 fixtures: $(VENV)/dev ## make the recording in fixtures/ anew, from its seed
 	@$(BIN)/python -m fixtures.generate
 
-soak: $(VENV)/dev ## long fault injection
-	@$(BIN)/python -m pytest -rfEs -m soak
+soak: $(VENV)/dev ## fault injection for half an hour; SOAK=short for five minutes
+	@$(BIN)/python -m pytest -rfEs -m soak --soak $(SOAK)
 
 # The environment is made once, and again when its lock changes. PIP_* settings of the machine are left alone.
 $(VENV)/run: requirements.lock | $(BIN)/python

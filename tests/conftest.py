@@ -12,6 +12,17 @@ from service.settings import Settings
 from service.upstream.replay.server import replay_server
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`make soak SOAK=short`."""
+    parser.addoption("--soak", choices=["long", "short"], default="long", help="how long the soak tests go on")
+
+
+@pytest.fixture
+def patience(request: pytest.FixtureRequest) -> int:
+    """Per cent of its full length that a soak test is to last."""
+    return 100 if request.config.getoption("--soak") == "long" else 20
+
+
 @pytest.fixture
 def venue() -> Iterator[str]:
     """The address of a venue that answers, on a thread of its own: the command runs its own event loop."""

@@ -77,6 +77,16 @@ def test_make_test_in_a_bare_clone_installs_the_development_lock_and_runs_everyt
         assert step in steps
 
 
+def test_make_soak_is_long_unless_it_is_asked_to_be_short(clone: Path) -> None:
+    assert "-m soak --soak long" in make(clone, "-n", "soak").stdout
+    assert "-m soak --soak short" in make(clone, "-n", "soak", "SOAK=short").stdout
+
+
+def test_what_must_pass_before_a_change_is_taken_is_every_test_and_a_short_soak() -> None:
+    steps = (ROOT / ".ci" / "run").read_text().splitlines()
+    assert steps[-2:] == ["make test", "make soak SOAK=short"]
+
+
 def test_a_python_that_is_too_old_or_missing_is_refused_with_what_to_do(clone: Path) -> None:
     refused = make(clone, "run", "PYTHON=")
     assert refused.returncode != 0

@@ -60,5 +60,7 @@ def test_a_process_killed_under_load_has_counted_what_it_answered_and_nothing_el
 @pytest.mark.promise("meter.durable", "meter.once")
 @pytest.mark.soak
 @pytest.mark.timeout(1_800)
-def test_a_hundred_kills_at_random_moments_leave_every_answer_counted_and_nothing_else(tmp_path: Path) -> None:
-    check_kills(tmp_path, kills=100, seed=8402)
+def test_a_hundred_kills_at_random_moments_leave_every_answer_counted_and_nothing_else(
+    tmp_path: Path, patience: int
+) -> None:
+    check_kills(tmp_path, kills=patience, seed=8402)
