@@ -33,6 +33,13 @@ class Hasty(SystemClock):
         await asyncio.sleep(seconds / 100)
 
 
+class Endless(SystemClock):
+    """A clock on which no pause ever ends."""
+
+    async def sleep(self, _: float) -> None:
+        await asyncio.Event().wait()
+
+
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
     with socket.create_server(("127.0.0.1", 0)) as bound:
@@ -135,6 +142,19 @@ async def test_a_worker_that_keeps_dying_is_started_ever_more_slowly(
         supervisor.stop()
     pauses = [vars(record)["pause_s"] for record in caplog.records]
     assert pauses[:3] == [0.2, 0.4, 0.8]
+
+
+async def test_a_stop_in_the_pause_before_another_start_ends_the_pause(
+    tmp_path: Path, listener: socket.socket, caplog: pytest.LogCaptureFixture
+) -> None:
+    script = OBEDIENT.replace("sys.stdin.read()", "sys.exit(1)")
+    supervisor = Supervisor([sys.executable, "-c", script, str(tmp_path)], listener, Endless())
+    async with asyncio.timeout(30), asyncio.TaskGroup() as group:
+        task = group.create_task(supervisor.run(1))
+        await until(lambda: len(caplog.records) == 1)
+        supervisor.stop()
+        assert await task
+    assert len(starts(tmp_path)) == 1
 
 
 async def test_a_worker_that_dies_after_a_steady_time_is_replaced_at_once(

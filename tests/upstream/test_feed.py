@@ -83,6 +83,15 @@ async def test_a_coins_context_comes_with_its_name(clock: FakeClock) -> None:
     assert float(frame["data"]["ctx"]["markPx"]) > 0
 
 
+async def test_the_contexts_of_every_coin_come_under_their_dex(clock: FakeClock) -> None:
+    async with connected(clock) as (_, socket):
+        await socket.say("subscribe", type="allDexsAssetCtxs")
+        ((dex, contexts),) = (await socket.frame())["data"]["ctxs"]
+    assert dex == ""
+    assert len(contexts) == 41, "also of the coin that is no longer listed, and has no mid"
+    assert all(float(context["markPx"]) > 0 for context in contexts)
+
+
 async def test_an_ended_subscription_is_silent(clock: FakeClock) -> None:
     async with connected(clock) as (_, socket):
         await socket.say("subscribe", type="allMids")
