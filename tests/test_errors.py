@@ -21,7 +21,6 @@ def test_a_code_outside_the_table_cannot_be_raised() -> None:
 
 
 @pytest.mark.promise("errors.table")
-@pytest.mark.promise("errors.table")
 def test_every_code_answers_with_a_status_of_failure() -> None:
     assert all(400 <= status < 600 for status in STATUS.values())
     assert all(code == code.upper() for code in STATUS)

@@ -10,7 +10,6 @@ def read(**given: str) -> Settings:
 
 
 @pytest.mark.promise("run.address")
-@pytest.mark.promise("run.address")
 def test_without_an_environment_every_setting_has_its_default() -> None:
     settings = Settings.from_environ({})
     assert (settings.host, settings.port, settings.source, settings.replay) == ("127.0.0.1", 8402, "live", "shifted")
@@ -42,8 +41,7 @@ def test_the_variables_of_the_clients_are_left_alone() -> None:
     assert read(url="http://127.0.0.1:8402", token="verdict_sk_x") == Settings()
 
 
-@pytest.mark.promise("settings.prefix", "run.tls", "keys.prefix-setting")
-@pytest.mark.promise("settings.prefix", "keys.prefix-setting", "run.tls", "run.source")
+@pytest.mark.promise("settings.prefix", "run.tls", "keys.prefix-setting", "run.source")
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [

@@ -46,7 +46,6 @@ async def meter(db: Database, clock: FakeClock) -> AsyncIterator[Meter]:
 
 
 @pytest.mark.promise("meter.last-question")
-@pytest.mark.promise("meter.last-question")
 async def test_of_a_thousand_calls_at_once_with_one_question_left_exactly_one_is_granted(meter: Meter) -> None:
     assert await charge(meter, 9) == 9
     assert await charge(meter, 1_000) == 1
@@ -96,7 +95,6 @@ async def test_two_hundred_calls_while_midnight_passes_use_each_day_once(meter: 
 
 
 @pytest.mark.promise("quota.day-fixed")
-@pytest.mark.promise("quota.day-fixed")
 async def test_a_call_reserved_before_midnight_belongs_to_that_day_when_committed_after(
     meter: Meter, clock: FakeClock
 ) -> None:
@@ -107,7 +105,6 @@ async def test_a_call_reserved_before_midnight_belongs_to_that_day_when_committe
     assert await charge(meter, 60, a_caller(1, "access")) == 50
 
 
-@pytest.mark.promise("meter.clock-back")
 @pytest.mark.promise("meter.clock-back")
 async def test_a_clock_set_back_gives_no_extra_question(meter: Meter, clock: FakeClock) -> None:
     await charge(meter, 10)
@@ -249,7 +246,6 @@ async def test_a_lease_that_ran_out_is_released_and_cannot_be_committed(
     watch.cancel()
 
 
-@pytest.mark.promise("meter.counters")
 @pytest.mark.promise("meter.counters")
 async def test_the_watch_names_a_counter_that_is_wrong_and_goes_on_where_the_store_fails(
     meter: Meter, clock: FakeClock, db: Database, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch

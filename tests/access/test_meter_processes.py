@@ -55,7 +55,6 @@ async def counted(db: Database, first: int = 0) -> set[int]:
 
 
 @pytest.mark.promise("meter.processes")
-@pytest.mark.promise("meter.processes")
 async def test_two_processes_share_one_question_left(db: Database, clock: FakeClock) -> None:
     async with asyncio.timeout(PATIENCE_S):
         system = SystemClock()
@@ -94,9 +93,7 @@ async def read_until(processes: list[Process], most: int) -> tuple[int, int]:
     return max(seen), min(seen)
 
 
-@pytest.mark.promise("meter.durable")
-@pytest.mark.promise("meter.once")
-@pytest.mark.promise("meter.durable", "meter.lease")
+@pytest.mark.promise("meter.durable", "meter.once", "meter.lease")
 @pytest.mark.slow
 @pytest.mark.parametrize("way", ["charge", "reserve"])
 async def test_a_process_killed_at_any_moment_leaves_no_answer_uncounted_and_no_call_counted_in_vain(

@@ -66,7 +66,6 @@ async def test_calls_that_were_counted_and_not_answered_are_given_back(path: Pat
 
 
 @pytest.mark.promise("meter.lease")
-@pytest.mark.promise("meter.lease")
 async def test_reservations_of_a_dead_process_are_released(path: Path, clock: FakeClock) -> None:
     async with dying(path, clock) as meter:
         await meter.reserve(PRO, "ask")
@@ -134,7 +133,6 @@ async def test_a_restored_copy_does_not_meet_the_runs_of_its_future(
         assert (await db.read("SELECT max(id) FROM usage_runs")) == [(42,)]
 
 
-@pytest.mark.promise("meter.counters")
 @pytest.mark.promise("meter.counters")
 async def test_wrong_counters_are_found_and_repaired_and_the_meter_notices(db: Database, clock: FakeClock) -> None:
     async with open_meter(db, clock) as meter:

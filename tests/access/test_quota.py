@@ -22,7 +22,6 @@ def take_all(usage: Usage, tier: Tier, today: int) -> tuple[int, Usage]:
     return taken, usage
 
 
-@pytest.mark.promise("quota.free")
 @pytest.mark.promise("quota.free", "quota.starter")
 def test_a_new_user_has_ten_questions_and_then_none_that_day() -> None:
     taken, usage = take_all(Usage(), "free", DAY)
@@ -30,8 +29,7 @@ def test_a_new_user_has_ten_questions_and_then_none_that_day() -> None:
     assert take(usage, "free", DAY) == (None, usage)
 
 
-@pytest.mark.promise("quota.next-midnight")
-@pytest.mark.promise("quota.free", "quota.next-midnight")
+@pytest.mark.promise("quota.next-midnight", "quota.free")
 def test_the_first_daily_question_comes_at_the_midnight_after_the_tenth() -> None:
     _, usage = take_all(Usage(), "free", DAY)
     assert take_all(usage, "free", DAY + 1)[0] == 1
@@ -46,13 +44,11 @@ def test_a_starter_spent_over_two_days_gives_nothing_more_on_the_second() -> Non
 
 
 @pytest.mark.promise("quota.no-saving")
-@pytest.mark.promise("quota.no-saving")
 def test_unused_days_do_not_add_up() -> None:
     _, usage = take_all(Usage(), "free", DAY)
     assert take_all(usage, "free", DAY + 30)[0] == 1
 
 
-@pytest.mark.promise("tiers.three")
 @pytest.mark.promise("tiers.three")
 def test_access_has_fifty_a_day_and_leaves_the_starter_alone() -> None:
     taken, usage = take_all(Usage(), "access", DAY)
@@ -61,7 +57,6 @@ def test_access_has_fifty_a_day_and_leaves_the_starter_alone() -> None:
     assert take_all(usage, "free", DAY)[0] == 10
 
 
-@pytest.mark.promise("tiers.three")
 @pytest.mark.promise("tiers.three")
 def test_pro_has_no_limit_and_is_counted() -> None:
     taken, usage = take_all(Usage(), "pro", DAY)
@@ -78,7 +73,6 @@ def test_what_was_used_under_one_tier_counts_under_the_next_that_day() -> None:
     assert take(usage, "access", DAY + 2)[0] == FROM_DAY
 
 
-@pytest.mark.promise("meter.clock-back")
 @pytest.mark.promise("meter.clock-back")
 def test_a_clock_set_back_gives_nothing_again() -> None:
     _, usage = take_all(Usage(), "free", DAY)

@@ -26,7 +26,6 @@ def test_a_grant_to_a_wallet_waits_for_whoever_proves_it(verdict: Verdict) -> No
     assert "no end" in verdict("grants", "list").out
 
 
-@pytest.mark.promise("operator.grants")
 @pytest.mark.promise("operator.grants", "tiers.source")
 def test_a_grant_applies_to_the_users_next_key_until_it_is_taken_back(verdict: Verdict) -> None:
     verdict("grants", "add", "--user", "1", "--tier", "access")

@@ -8,8 +8,7 @@ from tests.operator.conftest import Verdict
 WALLET = "0xd8dA6BF26964aF9D7eEd9e03E53415D37aA96045"
 
 
-@pytest.mark.promise("operator.keys-json")
-@pytest.mark.promise("operator.keys-create", "operator.keys-json")
+@pytest.mark.promise("operator.keys-json", "operator.keys-create")
 def test_a_key_is_made_with_its_user_and_its_json_has_exactly_five_fields(verdict: Verdict) -> None:
     made = verdict("keys", "create", "--name", "first", "--json")
     assert made.code == 0
@@ -30,7 +29,6 @@ def test_without_json_the_key_alone_is_on_stdout_and_advice_on_stderr(verdict: V
 
 
 @pytest.mark.promise("run.data-dir")
-@pytest.mark.promise("run.data-dir")
 def test_the_first_command_makes_the_folder_and_its_files_for_their_owner_alone(
     verdict: Verdict, data_dir: Path
 ) -> None:
@@ -41,14 +39,12 @@ def test_the_first_command_makes_the_folder_and_its_files_for_their_owner_alone(
 
 
 @pytest.mark.promise("operator.keys-create")
-@pytest.mark.promise("operator.keys-create")
 def test_each_key_makes_a_new_user_unless_one_is_named(verdict: Verdict) -> None:
     made = [verdict("keys", "create", "--name", name, "--json").json["userId"] for name in ("a", "b")]
     again = verdict("keys", "create", "--name", "c", "--user", "1", "--json").json["userId"]
     assert (made, again) == ([1, 2], 1)
 
 
-@pytest.mark.promise("operator.keys-create")
 @pytest.mark.promise("operator.keys-create")
 def test_a_tier_and_a_wallet_come_with_the_key(verdict: Verdict) -> None:
     made = verdict("keys", "create", "--name", "a", "--tier", "access", "--wallet", WALLET, "--json").json
@@ -57,7 +53,6 @@ def test_a_tier_and_a_wallet_come_with_the_key(verdict: Verdict) -> None:
     assert made["userId"] == other["userId"]
 
 
-@pytest.mark.promise("operator.keys-manage", "keys.shown-once")
 @pytest.mark.promise("operator.keys-manage", "keys.shown-once")
 def test_keys_are_listed_newest_first_without_the_keys_themselves(verdict: Verdict) -> None:
     first = verdict("keys", "create", "--name", "first", "--json").json
@@ -73,7 +68,6 @@ def test_keys_are_listed_newest_first_without_the_keys_themselves(verdict: Verdi
     assert [key["name"] for key in verdict("keys", "list", "--user", "1", "--json").json["keys"]] == ["first"]
 
 
-@pytest.mark.promise("operator.keys-manage")
 @pytest.mark.promise("operator.keys-manage")
 def test_a_revoked_key_says_so_in_the_list(verdict: Verdict) -> None:
     prefix = verdict("keys", "create", "--name", "first", "--json").json["prefix"]

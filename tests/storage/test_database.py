@@ -201,7 +201,6 @@ async def test_after_leaving_writes_are_refused(path: Path, clock: FakeClock) ->
 
 
 @pytest.mark.promise("meter.wal-full")
-@pytest.mark.promise("meter.wal-full")
 async def test_every_commit_is_synced(db: Database) -> None:
     assert await db.write(lambda connection: connection.execute("PRAGMA synchronous").fetchone()) == (2,)
     assert await db.write(lambda connection: connection.execute("PRAGMA journal_mode").fetchone()) == ("wal",)

@@ -154,8 +154,7 @@ async def test_a_redirect_is_never_followed(venue: Venue) -> None:
     assert visited == []
 
 
-@pytest.mark.promise("errors.upstream-502")
-@pytest.mark.promise("errors.upstream-details")
+@pytest.mark.promise("errors.upstream-502", "errors.upstream-details")
 async def test_a_refusal_is_a_4xx_with_the_upstreams_words_and_is_not_tried_again(venue: Venue) -> None:
     venue.faults.next = faults.answer(422, b"Failed to deserialize the JSON body into the target type")
     async with venue.session() as session:

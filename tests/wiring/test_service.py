@@ -27,11 +27,11 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         yield running
 
 
-@pytest.mark.promise("envelope.success", "fixtures.header", "operator.while-running", "run.source")
 @pytest.mark.promise(
-    "operator.while-running",
     "envelope.success",
     "fixtures.header",
+    "operator.while-running",
+    "run.source",
     "headers.ratelimit",
     "numbers.null",
     "routes.no-version",
@@ -48,8 +48,7 @@ def test_a_first_call_with_a_key_made_while_it_runs_gets_the_risk_context_in_the
     assert headers["ratelimit"] == '"questions";r=9'
 
 
-@pytest.mark.promise("quota.402", "quota.every-call", "operator.usage")
-@pytest.mark.promise("quota.every-call", "quota.402", "operator.usage", "meter.once")
+@pytest.mark.promise("quota.402", "quota.every-call", "operator.usage", "meter.once")
 def test_the_quota_ends_in_a_challenge_and_is_counted_to_the_question(service: Serving) -> None:
     key = service.make_key()
     answers = [service.ask(RISK, key)[0] for _ in range(12)]
@@ -59,8 +58,7 @@ def test_the_quota_ends_in_a_challenge_and_is_counted_to_the_question(service: S
     assert [row["total"] for row in usage["users"]] == [10]
 
 
-@pytest.mark.promise("revocation.several", "operator.keys-manage", "operator.while-running")
-@pytest.mark.promise("revocation.several", "auth.revoked-401", "operator.while-running")
+@pytest.mark.promise("revocation.several", "operator.keys-manage", "operator.while-running", "auth.revoked-401")
 def test_a_key_revoked_by_the_operator_is_refused_by_the_running_service(service: Serving) -> None:
     key = service.make_key()
     assert service.ask(RISK, key)[0] == 200
@@ -71,7 +69,6 @@ def test_a_key_revoked_by_the_operator_is_refused_by_the_running_service(service
     assert "revoked" in body["error"]["message"]
 
 
-@pytest.mark.promise("operator.grants", "tier.applied")
 @pytest.mark.promise("operator.grants", "tier.applied", "auth.tier-resolved")
 def test_a_grant_given_by_the_operator_is_seen_by_the_running_service(service: Serving) -> None:
     key = service.make_key()
@@ -87,7 +84,6 @@ def test_probes_say_that_it_lives_and_is_ready(service: Serving) -> None:
     assert (status, body["ready"], body["market"]["coins"]) == (200, True, 40)
 
 
-@pytest.mark.promise("manifest.public")
 @pytest.mark.promise("manifest.public", "documents.openapi", "documents.x402")
 @pytest.mark.parametrize("path", ["/api/cli/manifest", "/openapi.json", "/.well-known/x402"])
 def test_what_describes_the_service_needs_no_key_and_names_where_it_listens(service: Serving, path: str) -> None:
@@ -121,7 +117,6 @@ def test_an_unknown_symbol_and_an_unknown_path_are_json_and_cost_nothing(service
     assert headers["content-type"] == "application/json"
 
 
-@pytest.mark.promise("operator.doctor", "operator.while-running")
 @pytest.mark.promise("operator.doctor", "operator.while-running")
 def test_doctor_finds_nothing_wrong_while_it_runs(service: Serving) -> None:
     assert json.loads(service.verdict("doctor", "--json").stdout)["ok"]
@@ -189,7 +184,6 @@ def test_a_restart_keeps_keys_and_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.promise("meter.durable")
-@pytest.mark.promise("meter.durable")
 def test_kill_9_loses_no_count_of_an_answered_call(tmp_path: Path) -> None:
     with serving(tmp_path) as running:
         key = running.make_key()
@@ -201,7 +195,6 @@ def test_kill_9_loses_no_count_of_an_answered_call(tmp_path: Path) -> None:
 
 
 @pytest.mark.promise("fixtures.frozen")
-@pytest.mark.promise("fixtures.frozen")
 def test_frozen_replay_gives_the_same_answer_at_every_start(tmp_path: Path) -> None:
     answers = []
     for name in ("a", "b"):
@@ -212,7 +205,6 @@ def test_frozen_replay_gives_the_same_answer_at_every_start(tmp_path: Path) -> N
 
 
 @pytest.mark.promise("operator.serve", "meter.processes")
-@pytest.mark.promise("meter.processes", "operator.serve")
 def test_two_workers_share_keys_and_quota_exactly(tmp_path: Path) -> None:
     with serving(tmp_path, "--workers", "2", metrics_port=str(free_ports())) as running:
         running.wait_for("ready", times=2)
@@ -311,7 +303,6 @@ def test_metrics_are_on_a_port_of_their_own(tmp_path: Path) -> None:
         assert running.ask("/metrics")[0] == 404
 
 
-@pytest.mark.promise("serve.https", "run.tls")
 @pytest.mark.promise("serve.https", "run.tls")
 def test_https_is_served_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
     if shutil.which("openssl") is None:
