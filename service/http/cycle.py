@@ -84,10 +84,9 @@ class Cycle:
                 self._connection.drop()
 
     def answer(self, head: Message, body: bytes) -> None:
-        """Write a whole answer, if the peer is still there: for whoever does not `run` as an application."""
-        if not self.disconnected:
-            self._begin(head)
-            self._write({"type": "http.response.body", "body": body})
+        """Write a whole answer: for whoever does not `run` as an application."""
+        self._begin(head)
+        self._write({"type": "http.response.body", "body": body})
         self.scope = {}
 
     def drop(self) -> None:

@@ -1,7 +1,7 @@
 """The end of the way: run the route function, wrap what it returns, answer."""
 
 from inspect import iscoroutinefunction
-from typing import Final
+from typing import Final, cast
 
 from starlette.types import Message, Receive, Scope, Send
 
@@ -45,9 +45,7 @@ class Serve:
     def answer(self, exchange: Exchange) -> tuple[Message, bytes]:
         """The head and body of a route that answers from memory; its failures cross as they are."""
         result = self._endpoint(Call(exchange.parameters, exchange.body, exchange.caller))
-        if not isinstance(result, Answer):
-            raise TypeError("the route has to wait")
-        return self._write_up(result, exchange)
+        return self._write_up(cast("Answer", result), exchange)
 
     def _write_up(self, answer: Answer, exchange: Exchange) -> tuple[Message, bytes]:
         exchange.counted = answer.counted
