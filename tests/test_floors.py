@@ -49,3 +49,10 @@ def test_the_project_itself_asks_for_no_less_than_the_floors() -> None:
 def test_the_sqlite_in_use_is_past_the_wal_reset_bug() -> None:
     pysqlite3 = pytest.importorskip("pysqlite3")
     assert pysqlite3.sqlite_version_info >= SQLITE_FLOOR
+
+
+def test_what_is_tested_is_what_is_run() -> None:
+    """`make run` and `make test` share an environment: a package must be locked to one version by both."""
+    pin = re.compile(r"^([a-zA-Z0-9_.-]+)==([^ ;\\]+)", re.MULTILINE)
+    run, dev = (dict(pin.findall((ROOT / name).read_text())) for name in ("requirements.lock", "requirements-dev.lock"))
+    assert {name: dev.get(name) for name in run} == run
