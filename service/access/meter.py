@@ -185,9 +185,9 @@ class Meter:
             self._call_soon()
 
     def _call_soon(self) -> None:
-        """Call the writer in two turns of the loop: whoever is on the way has arrived by then and shares the commit."""
+        """Call the writer in the next turn of the loop: whoever has arrived in this one shares the commit."""
         self._writing = True
-        self._loop.call_soon(self._loop.call_soon, self._call_writer)
+        self._loop.call_soon(self._call_writer)
 
     def _call_writer(self) -> None:
         batch: list[Waiting] = []
