@@ -16,8 +16,9 @@ RANKS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "clock", "units", "settings", "logs"}),
     frozenset({"wire"}),
     frozenset({"storage", "upstream", "streams", "analytics"}),
-    frozenset({"access", "payments", "market", "transcripts", "wallets", "rwa", "sentiment"}),
-    frozenset({"verdict", "walkforward"}),
+    frozenset({"access", "payments", "market"}),
+    frozenset({"rwa", "sentiment", "wallets"}),
+    frozenset({"transcripts", "verdict", "walkforward"}),
     frozenset({"ask"}),
     frozenset({"routes"}),
     frozenset({"http", "clients"}),
@@ -46,6 +47,9 @@ OWNERS: dict[str, frozenset[str]] = {
     "Crypto": frozenset({"access", "payments"}),
     "jwt": frozenset({"access"}),
     "prometheus_client": frozenset({"http"}),
+    "yarl": frozenset({"upstream"}),
+    "defusedxml": frozenset({"sentiment", "upstream"}),
+    "vaderSentiment": frozenset({"sentiment"}),
 }
 
 LONGEST_FILE = 400
