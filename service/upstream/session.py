@@ -3,13 +3,16 @@
 import asyncio
 import logging
 import zlib
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from http import HTTPStatus
-from typing import Any, Final, Generic, NoReturn, TypeVar
+from types import MappingProxyType
+from typing import Any, Final, Generic, NamedTuple, NoReturn, Protocol, TypeVar
+from urllib.parse import urlencode
 
 import aiohttp
 import msgspec
+from yarl import URL
 
 from service import __version__
 from service.clock import SECOND_MS, Clock
@@ -19,6 +22,7 @@ from service.upstream.failure import UpstreamError
 from service.upstream.http_date import parse_http_date
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 DEADLINE_S: Final = 10.0
 LARGEST_BODY: Final = 4 * 1024 * 1024
@@ -30,12 +34,32 @@ _START_OF_FAILURE: Final = 16_384
 _CONNECTIONS: Final = 8
 _HEADERS: Final = {
     "User-Agent": f"verdict/{__version__}",
-    "Accept": "application/json",
     "Accept-Encoding": "gzip",
-    "Content-Type": "application/json",
 }
+_JSON_BODY: Final = {"Content-Type": "application/json"}
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _encode: Final = msgspec.json.Encoder().encode
 _log: Final = logging.getLogger("verdict.upstream")
+
+
+class Decoder(Protocol[T_co]):
+    """Reads an answer: msgspec's own decoders, or one of another format."""
+
+    def decode(self, body: bytes, /) -> T_co:
+        """Read it whole.
+
+        Raises:
+            MsgspecError: If it is not what was asked for.
+            ValueError: The same.
+        """
+
+
+class _Question(NamedTuple):
+    """What is sent: a path with its query below the session's URL, and a body where it is posted."""
+
+    target: str
+    body: bytes | None
+    weight: int
 
 
 class Fetched(msgspec.Struct, Generic[T], frozen=True):
@@ -75,11 +99,26 @@ class UpstreamSession:
         self._retries = RetryBudget()
         self._breaker = Breaker(clock)
         self._last_status: int | None = None
-        self._flights: dict[tuple[str, bytes, int], asyncio.Task[Fetched[Any]]] = {}
+        self._flights: dict[tuple[_Question, int], asyncio.Task[Fetched[Any]]] = {}
 
-    async def post_json(
-        self, path: str, payload: object, *, weight: int, decoder: msgspec.json.Decoder[T]
+    async def get(
+        self, path: str, *, weight: int, decoder: Decoder[T], query: Mapping[str, str] = _NOTHING
     ) -> Fetched[T]:
+        """Ask by GET; else as `post_json`.
+
+        Args:
+            path: Below the session's URL (`/coins/markets`).
+            weight: What the upstream charges for it.
+            decoder: Of the answer's type; kept by the caller, one for each type.
+            query: Parameters, in this order.
+
+        Raises:
+            UpstreamError: If there is no usable answer.
+        """
+        target = f"{path}?{urlencode(query)}" if query else path
+        return await self._ask(_Question(target, None, weight), decoder)
+
+    async def post_json(self, path: str, payload: object, *, weight: int, decoder: Decoder[T]) -> Fetched[T]:
         """Ask, and decode the answer into its type.
 
         Calls that ask the same at the same time share one request and one value, so values should be immutable.
@@ -95,11 +134,13 @@ class UpstreamSession:
             UpstreamError: If there is no usable answer: refused, broken, late, too large, malformed, or not asked for
                 because it is down or has told us to wait.
         """
-        body = _encode(payload)
-        key = (path, body, id(decoder))
+        return await self._ask(_Question(path, _encode(payload), weight), decoder)
+
+    async def _ask(self, question: _Question, decoder: Decoder[T]) -> Fetched[T]:
+        key = (question, id(decoder))
         flight = self._flights.get(key)
         if flight is None:
-            flight = asyncio.create_task(self._fly(path, body, weight, decoder))
+            flight = asyncio.create_task(self._fly(question, decoder))
             self._flights[key] = flight
             flight.add_done_callback(lambda done: self._land(key, done))
         # Shielded: a caller that gives up must not take the answer from the others.
@@ -113,39 +154,39 @@ class UpstreamSession:
             flight.cancel()
         await asyncio.gather(*flights, return_exceptions=True)
 
-    def _land(self, key: tuple[str, bytes, int], flight: asyncio.Task[Fetched[Any]]) -> None:
+    def _land(self, key: tuple[_Question, int], flight: asyncio.Task[Fetched[Any]]) -> None:
         del self._flights[key]
         if not flight.cancelled():
             flight.exception()  # Retrieved here: all who waited may have given up.
 
-    async def _fly(self, path: str, body: bytes, weight: int, decoder: msgspec.json.Decoder[T]) -> Fetched[T]:
+    async def _fly(self, question: _Question, decoder: Decoder[T]) -> Fetched[T]:
         self._hold()
-        await self._weight.take(weight)
-        self.weight += weight
+        await self._weight.take(question.weight)
+        self.weight += question.weight
         self._hold()
         self._breaker.enter()
         self._retries.deposit()
         try:
             async with asyncio.timeout(self._deadline_s):
-                return await self._try_twice(path, body, weight, decoder)
+                return await self._try_twice(question, decoder)
         except TimeoutError:
             self._breaker.failed()
             self._fail(None, f"no answer within {self._deadline_s:g} s".encode())
 
-    async def _try_twice(self, path: str, body: bytes, weight: int, decoder: msgspec.json.Decoder[T]) -> Fetched[T]:
+    async def _try_twice(self, question: _Question, decoder: Decoder[T]) -> Fetched[T]:
         try:
-            return await self._try(path, body, decoder)
+            return await self._try(question, decoder)
         except UpstreamError as error:
             again = error.code == "UPSTREAM_5XX" and not self._breaker.wait_s()
-            if not again or not self._retries.withdraw() or not self._weight.take_now(weight):
+            if not again or not self._retries.withdraw() or not self._weight.take_now(question.weight):
                 raise
-        self.weight += weight
-        return await self._try(path, body, decoder)
+        self.weight += question.weight
+        return await self._try(question, decoder)
 
-    async def _try(self, path: str, body: bytes, decoder: msgspec.json.Decoder[T]) -> Fetched[T]:
+    async def _try(self, question: _Question, decoder: Decoder[T]) -> Fetched[T]:
         self.calls += 1
         try:
-            async with self._http.post(self._url + path, data=body, allow_redirects=False) as response:
+            async with self._send(question) as response:
                 if response.status != HTTPStatus.OK:
                     await self._refused(response)
                 answer = await read_body(response, LARGEST_BODY)
@@ -158,12 +199,19 @@ class UpstreamSession:
             self._fail(None, f"connection failed ({type(error).__name__})".encode())
         try:
             value = decoder.decode(answer)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        except (msgspec.MsgspecError, ValueError, RecursionError):
             self._breaker.failed()
             self._fail(HTTPStatus.OK, answer[:_START_OF_FAILURE])
         self._breaker.succeeded()
         date_ms = parse_http_date(response.headers.get("Date", ""))
         return Fetched(value, self._clock.now_ms() if date_ms is None else date_ms)
+
+    def _send(self, question: _Question) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        # Encoded already: what was quoted must not be quoted again.
+        url = URL(self._url + question.target, encoded=True)
+        if question.body is None:
+            return self._http.get(url, allow_redirects=False)
+        return self._http.post(url, data=question.body, headers=_JSON_BODY, allow_redirects=False)
 
     async def _refused(self, response: aiohttp.ClientResponse) -> NoReturn:
         pause_s = self._asked_pause(response)
@@ -201,7 +249,13 @@ class UpstreamSession:
 
 @asynccontextmanager
 async def open_session(
-    name: str, url: str, clock: Clock, *, weight_per_minute: int, deadline_s: float = DEADLINE_S
+    name: str,
+    url: str,
+    clock: Clock,
+    *,
+    weight_per_minute: int,
+    deadline_s: float = DEADLINE_S,
+    headers: Mapping[str, str] = _NOTHING,
 ) -> AsyncIterator[UpstreamSession]:
     """Open a session to one upstream and close it with everything that is under way.
 
@@ -211,11 +265,12 @@ async def open_session(
         clock: Time of the budgets and of answers without a `Date`.
         weight_per_minute: The venue's published budget; 80 % of it are used at most.
         deadline_s: Seconds for a whole call, the retry included.
+        headers: Sent with every request (an API key). They never reach an error or a log.
     """
     async with aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=_CONNECTIONS),
         timeout=aiohttp.ClientTimeout(total=None),  # each call has its own deadline
-        headers=_HEADERS,
+        headers={**_HEADERS, **headers},
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
     ) as http:
