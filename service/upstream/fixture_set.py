@@ -2,13 +2,16 @@
 
 import hashlib
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 METADATA: Final = "metadata.json"
+PACKED: Final = ".gz"
+"""The ending of a packed file's name."""
+
 _LEVEL: Final = 9
 _GZIP: Final = 31
 
@@ -103,3 +106,28 @@ def read_set(directory: Path) -> tuple[Metadata, dict[str, bytes]]:
         if hashlib.sha256(files[name]).hexdigest() != digest:
             raise FixtureError(f"{name} in {directory} is not the file that {METADATA} names; run `make fixtures`")
     return metadata, files
+
+
+def read_files(directory: Path) -> Mapping[str, bytes]:
+    """A whole set for those who want its content: unpacked when it is looked at, under its path without the `.gz`.
+
+    Raises:
+        FixtureError: If a file is missing or changed.
+    """
+    _, files = read_set(directory)
+    return _Unpacked(files)
+
+
+class _Unpacked(Mapping[str, bytes]):
+    def __init__(self, files: Mapping[str, bytes]) -> None:
+        self._files = {name.removesuffix(PACKED): (name, content) for name, content in files.items()}
+
+    def __getitem__(self, path: str) -> bytes:
+        name, content = self._files[path]
+        return unpack(content) if name.endswith(PACKED) else content
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._files)
+
+    def __len__(self) -> int:
+        return len(self._files)

@@ -8,14 +8,16 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 import msgspec
 import pytest
 
 from service.clock import DAY_MS, HOUR_MS, FrozenClock
 from service.upstream.failure import UpstreamError
 from service.upstream.fixture_set import FixtureError
+from service.upstream.http_date import http_date
 from service.upstream.replay.recording import frozen_at
-from service.upstream.replay.server import WEIGHT_PER_MINUTE, Mode, Replay, replay_server
+from service.upstream.replay.server import UPSTREAMS, WEIGHT_PER_MINUTE, Mode, Replay, replay_server
 from service.upstream.session import UpstreamSession, open_session
 from tests.fakes.clock import FakeClock
 from tests.upstream import faults
@@ -214,3 +216,21 @@ async def test_contexts_have_the_fields_of_recorded_ones_nulls_included(clock: F
     assert {name for context in contexts for name, value in context.items() if value is None} == nulls
     universe = cassette("test_get_info.yaml")["universe"]
     assert set(universe[0]) <= set(meta["universe"][0])
+
+
+async def test_every_upstream_has_an_address_and_another_has_none(clock: FakeClock) -> None:
+    async with replaying(clock) as (replay, _):
+        assert replay.base("hyperliquid") == replay.url
+        assert [replay.base(name) for name in UPSTREAMS[1:]] == [f"{replay.url}/{name}" for name in UPSTREAMS[1:]]
+        with pytest.raises(ValueError, match="'kraken' is not replayed; these are: hyperliquid, binance"):
+            replay.base("kraken")
+
+
+async def test_what_no_upstream_serves_is_not_found_at_the_replays_own_time(clock: FakeClock) -> None:
+    async with replaying(clock) as (replay, _), aiohttp.ClientSession() as http:
+        async with http.get(replay.base("binance") + "/fapi/v0/nothing") as response:
+            assert (response.status, response.headers["Date"]) == (404, http_date(clock.now_ms()))
+        replay.interceptor = put = faults.Faults()
+        put.next = faults.answer(418)
+        async with http.get(replay.base("coindesk") + "/nothing") as response:
+            assert response.status == 418

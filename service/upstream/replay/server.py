@@ -1,20 +1,38 @@
 """The replay server on its loopback port."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final, Literal
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from service.clock import DAY_MS, Clock, day_of
+from service.upstream.fixture_set import read_files
 from service.upstream.http_date import http_date
+from service.upstream.replay import alternative, binance, coingecko, news
 from service.upstream.replay.answers import Venue
 from service.upstream.replay.feed import Feed
 from service.upstream.replay.recording import Recording, load_recording
+from service.upstream.replay.stage import Stage
 
 Mode = Literal["shifted", "frozen"]
 Interceptor = Callable[[web.Request], Awaitable[web.StreamResponse | None]]
+
+MAIN: Final = "hyperliquid"
+"""The upstream at the root, `/info` and `/ws`."""
+
+MOUNTED: Final[Sequence[tuple[str, Callable[[Stage], list[web.RouteDef]]]]] = (
+    ("/binance", binance.routes),
+    ("/coingecko", coingecko.routes),
+    ("/alternative", alternative.routes),
+    ("", news.routes),
+)
+"""Where each of the others is; the two news feeds name their own first step."""
+
+UPSTREAMS: Final = (MAIN, "binance", "coingecko", "alternative", "coindesk", "cointelegraph")
+"""Names of sessions that can be opened to a replay."""
 
 WEIGHT_PER_MINUTE: Final = 1_200_000
 """The replay's own published budget: nobody else shares it, so a first start need not take the venue's two minutes."""
@@ -28,17 +46,42 @@ class Replay:
 
     Attributes:
         url: Where it listens (`http://127.0.0.1:41234`); `/info` and `/ws` below it.
-        interceptor: Called before the venue; what it returns is answered in the venue's place. Null but in tests.
+        interceptor: Called before whatever is asked, whichever upstream it is (`request.path` tells); what it returns
+            is answered in its place. Null but in tests.
     """
 
-    def __init__(self, recording: Recording, clock: Clock, mode: Mode) -> None:
+    def __init__(self, recording: Recording, files: Mapping[str, bytes], clock: Clock, mode: Mode) -> None:
         self.url = ""
         self.interceptor: Interceptor | None = None
         self._recording = recording
         self._clock = clock
         self._mode = mode
         self._venue = Venue(recording)
+        self._files = files
         self._feeds: set[Feed] = set()
+
+    def base(self, upstream: str) -> str:
+        """The address a session to one of `UPSTREAMS` is opened with.
+
+        Raises:
+            ValueError: If it is none of them.
+        """
+        if upstream not in UPSTREAMS:
+            raise ValueError(f"{upstream!r} is not replayed; these are: {', '.join(UPSTREAMS)}")
+        return self.url if upstream == MAIN else f"{self.url}/{upstream}"
+
+    def application(self) -> web.Application:
+        """Every upstream under one roof."""
+        app = web.Application(client_max_size=_LARGEST_REQUEST, middlewares=[self._at_the_door])
+        app.router.add_post("/info", self.info)
+        app.router.add_get("/ws", self.socket)
+        stage = Stage(
+            files=self._files, tape=self._venue.tape, recording=self._recording, clock=self._clock, now=self.now
+        )
+        for prefix, routes in MOUNTED:
+            for route in routes(stage):
+                app.router.add_route(route.method, prefix + route.path, route.handler, **route.kwargs)
+        return app
 
     @property
     def shift_days(self) -> int:
@@ -57,20 +100,13 @@ class Replay:
         shift_ms = self.shift_days * DAY_MS
         return min(self._clock.now_ms() - shift_ms, self._recording.frozen_at_ms), shift_ms
 
-    async def info(self, request: web.Request) -> web.StreamResponse:
+    async def info(self, request: web.Request) -> web.Response:
         """`POST /info`."""
-        intercepted = await self._intercept(request)
-        if intercepted is not None:
-            return intercepted
         reply = self._venue.reply(await request.read(), *self.now())
-        headers = {"Date": http_date(self._clock.now_ms()), "Content-Type": reply.content_type}
-        return web.Response(status=reply.status, body=reply.body, headers=headers)
+        return web.Response(status=reply.status, body=reply.body, headers={"Content-Type": reply.content_type})
 
     async def socket(self, request: web.Request) -> web.StreamResponse:
         """`GET /ws`."""
-        intercepted = await self._intercept(request)
-        if intercepted is not None:
-            return intercepted
         feed = Feed(self._venue, self._clock, self.now)
         self._feeds.add(feed)
         try:
@@ -83,8 +119,20 @@ class Replay:
         for feed in tuple(self._feeds):
             await feed.close()
 
-    async def _intercept(self, request: web.Request) -> web.StreamResponse | None:
-        return await self.interceptor(request) if self.interceptor else None
+    @web.middleware
+    async def _at_the_door(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Let a fault stand in, and date what is answered by the replay's clock: ages are taken from that header."""
+        intercepted = await self.interceptor(request) if self.interceptor else None
+        if intercepted is not None:
+            return intercepted
+        try:
+            response = await handler(request)
+        except web.HTTPException as refusal:
+            refusal.headers["Date"] = http_date(self._clock.now_ms())
+            raise
+        if not response.prepared:
+            response.headers["Date"] = http_date(self._clock.now_ms())
+        return response
 
 
 @asynccontextmanager
@@ -99,11 +147,8 @@ async def replay_server(fixtures_dir: Path, clock: Clock, mode: Mode) -> AsyncIt
     Raises:
         FixtureError: If the set cannot be used.
     """
-    replay = Replay(load_recording(fixtures_dir), clock, mode)
-    app = web.Application(client_max_size=_LARGEST_REQUEST)
-    app.router.add_post("/info", replay.info)
-    app.router.add_get("/ws", replay.socket)
-    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=_STOP_S)
+    replay = Replay(load_recording(fixtures_dir), read_files(fixtures_dir), clock, mode)
+    runner = web.AppRunner(replay.application(), access_log=None, handler_cancellation=True, shutdown_timeout=_STOP_S)
     await runner.setup()
     try:
         site = web.TCPSite(runner, "127.0.0.1", 0)

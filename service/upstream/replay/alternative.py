@@ -1,0 +1,10 @@
+"""alternative.me, replayed; mounted under `/alternative`."""
+
+from aiohttp import web
+
+from service.upstream.replay.stage import Stage
+
+
+def routes(stage: Stage) -> list[web.RouteDef]:  # noqa: ARG001 nothing is recorded yet
+    """What is served, by paths below the mount point."""
+    return []
