@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from service.wire.regime import Regime
+
 Trend = Literal["UP", "HODL", "DOWN"]
 PayingSide = Literal["longs", "shorts"]
 Stance = Literal["accumulation", "distribution", "euphoria", "capitulation", "exhaustion", "neutral"]
@@ -36,3 +38,185 @@ class RiskContext(Struct, frozen=True):
     sentiment_summary: str | None
     venue: str
     venue_symbol: str | UnsetType = UNSET
+
+
+class Facts(Struct, frozen=True):
+    """What is known of a coin at one time: money in USD, volumes of 24 hours, `fundingRate` in percent a year.
+
+    `volume` is that of spot and perpetuals on all venues where it is known; null is not recorded.
+    """
+
+    priceUSD: float | None
+    marketCap: float | None
+    volume: float | None
+    openInterest: float | None
+    fundingRate: float | None
+    futuresVolume24h: float | None
+
+
+class HistoricalPoint(Struct, frozen=True):
+    """A bar's end: ISO 8601 UTC, USD, USD traded in the bar on the venue, percent a year (mean of its payments)."""
+
+    t: str
+    priceUSD: float
+    volume: float | None
+    fundingRate: float | None
+
+
+class Historical(Struct, frozen=True):
+    """A coin `count` units ago, now, and between. `change_pct` is that of the price, in percent."""
+
+    symbol: str
+    count: int
+    unit: Literal["h", "d"]
+    at: Facts
+    now: Facts
+    change_pct: float | None
+    series: list[HistoricalPoint]
+
+
+class CategoryCoin(Struct, frozen=True):
+    """A coin of a category: USD, percent, USD; `streak_days` is how long its daily trend state has lasted."""
+
+    symbol: str
+    name: str
+    price: float | None
+    change_24h: float | None
+    market_cap: float | None
+    trend_daily: Trend | None
+    streak_days: int | None
+
+
+class TrendCounts(Struct, frozen=True):
+    """How many coins are in each state."""
+
+    UP: int
+    HODL: int
+    DOWN: int
+
+
+class TrendShares(Struct, frozen=True):
+    """What share of the coins is in each state, percent."""
+
+    UP: float
+    HODL: float
+    DOWN: float
+
+
+class CategoryInfo(Struct, frozen=True):
+    """A category's trend breakdown. Money is USD, `change_24h` percent.
+
+    Leaders and laggards are tickers, the best and the worst change first.
+    """
+
+    name: str
+    description: str | None
+    coins: list[CategoryCoin]
+    trends: TrendCounts
+    market_cap: float | None
+    change_24h: float | None
+    volume_24h: float | None
+    leaders: list[str]
+    laggards: list[str]
+
+
+class Extreme(Struct, frozen=True):
+    """A state that at least 60 % of the universe is in."""
+
+    state: Trend
+    share_pct: float
+    count: int
+
+
+class Mover(Struct, frozen=True):
+    """A coin ahead of or behind the others: 30-day return less the universe's median, percentage points."""
+
+    symbol: str
+    relative_pct: float
+    trend_daily: Trend
+
+
+class Divergence(Struct, frozen=True):
+    """Two things that usually agree and do not; `detail` is a sentence with the figures."""
+
+    kind: str
+    symbol: str | None
+    detail: str
+
+
+class MarketHealth(Struct, frozen=True):
+    """Breadth of the market on the last closed day; the fields from `velocity` on are there with `context=1`.
+
+    `velocity` is the change of the net share (UP less DOWN) a day over five days, percentage points.
+    """
+
+    date: str
+    universe: int
+    trends: TrendCounts
+    breadth_pct: TrendShares
+    hasExtremes: bool
+    extremes: list[Extreme]
+    velocity: float | UnsetType | None = UNSET
+    regime: Regime | UnsetType | None = UNSET
+    regime_age_days: int | UnsetType | None = UNSET
+    leadership: list[Mover] | UnsetType = UNSET
+    laggards: list[Mover] | UnsetType = UNSET
+    divergences: list[Divergence] | UnsetType = UNSET
+    interpretation: str | UnsetType = UNSET
+
+
+class Crossing(Struct, frozen=True):
+    """UP less DOWN changed its sign between two closed daily bars; `at` is the close of the later one, newest first.
+
+    `up` and `down` are the counts at the crossing, `previous` and `current` those of the two bars.
+    """
+
+    id: str
+    up: int
+    down: int
+    direction: Literal["UP over DOWN", "DOWN over UP"]
+    at: str
+    previous: TrendCounts
+    current: TrendCounts
+    universe: int
+
+
+class Crossings(Struct, frozen=True):
+    """Breadth crossings of the last 90 days; `message` says so where there are none."""
+
+    crossings: list[Crossing]
+    message: str | UnsetType = UNSET
+
+
+Zone = Literal["hot", "very-hot", "cold", "very-cold"]
+
+
+class FundingAlert(Struct, frozen=True):
+    """A coin's funding entered a zone.
+
+    `fundingAtTrigger` is percent a year, `percentile` 0 to 100 of the coin's last 30 days.
+    """
+
+    id: str
+    asset: str
+    triggerZone: Zone
+    fundingAtTrigger: float
+    percentile: float
+    interval_hours: float
+    firedAt: str
+    clearedAt: str | None
+    price: float | None
+
+
+class PageMeta(Struct, frozen=True):
+    """How many there are in all, and where the next page begins; null where there is none."""
+
+    total: int
+    next_cursor: str | None
+
+
+class FundingAlerts(Struct, frozen=True):
+    """Funding alert events, newest first."""
+
+    events: list[FundingAlert]
+    meta: PageMeta

@@ -13,7 +13,8 @@ import pytest
 from service.clock import SECOND_MS
 from service.errors import ServiceError
 from service.market.desk import MarketDesk
-from service.market.room import LONGEST_PAUSE_S, QUOTES_EVERY_S, keep_doing, open_market
+from service.market.loops import LONGEST_PAUSE_S, keep_doing
+from service.market.room import QUOTES_EVERY_S, open_market
 from service.storage.database import Database, open_database
 from service.upstream.failure import UpstreamError
 from service.upstream.session import UpstreamSession

@@ -1,0 +1,37 @@
+"""What is answered when there is nothing to say: the upstream's failure, or that we have only just begun."""
+
+from typing import Final, NoReturn
+
+from service.errors import ServiceError
+from service.market.observed import Failure
+
+_RETRY_AFTER_S: Final = 5
+_BAD_REQUEST: Final = 400
+_INTERNAL_SERVER_ERROR: Final = 500
+
+
+def nothing_to_say(upstream: str, failure: Failure | None, what: str) -> NoReturn:
+    """Refuse to answer, and say why.
+
+    Args:
+        upstream: Who should have told (`hyperliquid`).
+        failure: How the last attempt to ask it failed; null where it has not been asked yet.
+        what: What is missing, for a person (`prices`).
+
+    Raises:
+        ServiceError: `UPSTREAM_4XX` or `UPSTREAM_5XX` with `{upstream, upstreamStatus, upstreamBody}` after a failure;
+            else `UNAVAILABLE` with `Retry-After`.
+    """
+    if failure is None:
+        raise ServiceError(
+            "UNAVAILABLE",
+            f"there are no recent {what} yet: they are being fetched; try again in a few seconds "
+            "(if this lasts, the clock of the service's machine may be wrong)",
+            headers={"Retry-After": str(_RETRY_AFTER_S)},
+        )
+    refused = failure.status is not None and _BAD_REQUEST <= failure.status < _INTERNAL_SERVER_ERROR
+    raise ServiceError(
+        "UPSTREAM_4XX" if refused else "UPSTREAM_5XX",
+        f"{upstream} has given no {what} for too long",
+        details={"upstream": upstream, "upstreamStatus": failure.status, "upstreamBody": failure.body},
+    )
