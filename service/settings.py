@@ -13,9 +13,14 @@ from platformdirs import user_data_path
 _PREFIX: Final = "VERDICT_"
 _KEY_PREFIX: Final = re.compile(r"[a-z0-9]{1,20}_sk_\Z")
 _URL: Final = re.compile(r"https?://[^/\s]+\Z")
+_API: Final = re.compile(r"https?://[^/\s?#]+(?:/[^\s?#]*)?\Z")
+_KEY: Final = re.compile(r"[!-~]{1,200}\Z")
 _HOST: Final = re.compile(r"(?:[\w-]{1,63}(?:\.[\w-]{1,63})*|\[[0-9A-Fa-f:.]+\])\Z")
 _ORIGIN: Final = re.compile(r"(?:\*|[a-z][a-z0-9+.-]*://(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?)\Z")
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}\Z")
+UPSTREAMS: Final = ("hyperliquid", "binance", "coingecko", "alternative", "coindesk", "cointelegraph")
+"""Who is asked for data, by the names that errors, logs and metrics use."""
+
 _CLIENT_SETTINGS: Final = frozenset({"URL", "TOKEN"})
 _FIXTURES: Final = Path(__file__).resolve().parent.parent / "fixtures" / "upstream"
 
@@ -48,6 +53,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = "shifted"
     fixtures_dir: Annotated[Path, Meta(description="where recorded upstreams are read from")] = _FIXTURES
     hyperliquid_url: Annotated[str, Meta(description="Hyperliquid's API")] = "https://api.hyperliquid.xyz"
+    binance_url: Annotated[str, Meta(description="Binance's USD-M futures API")] = "https://fapi.binance.com"
+    coingecko_url: Annotated[str, Meta(description="CoinGecko's API")] = "https://api.coingecko.com"
+    coingecko_key: Annotated[str | None, Meta(description="CoinGecko demo key, if you have one")] = None
+    alternative_url: Annotated[str, Meta(description="the Fear & Greed index")] = "https://api.alternative.me"
+    coindesk_url: Annotated[str, Meta(description="CoinDesk, for its news feed")] = "https://www.coindesk.com"
+    cointelegraph_url: Annotated[str, Meta(description="Cointelegraph, for its news feed")] = (
+        "https://cointelegraph.com"
+    )
     key_prefix: Annotated[str, Meta(description="what API keys begin with; ends in _sk_")] = "verdict_sk_"
     metrics_port: Annotated[int, Meta(description="port of /metrics; 0: off; worker n adds n")] = 0
     log_level: Annotated[
@@ -111,10 +124,23 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         self._check_lists()
         if not _ADDRESS.match(self.pay_to):
             raise SettingsError("VERDICT_PAY_TO takes an EVM address: 0x and 40 hexadecimal digits")
-        if not _URL.match(self.hyperliquid_url):
-            raise SettingsError("VERDICT_HYPERLIQUID_URL takes a scheme and a host, such as https://api.example.org")
+        self._check_upstreams()
         if self.public_url and not _URL.match(self.public_url):
             raise SettingsError("VERDICT_PUBLIC_URL takes a scheme and a host, such as https://api.example.org")
+
+    def _check_upstreams(self) -> None:
+        for upstream in UPSTREAMS:
+            if not _API.match(self.url_of(upstream)):
+                raise SettingsError(
+                    f"{variable(f'{upstream}_url')} takes a scheme and a host, such as https://api.example.org"
+                )
+        if self.coingecko_key and not _KEY.match(self.coingecko_key):
+            raise SettingsError("VERDICT_COINGECKO_KEY takes printable characters without spaces")
+
+    def url_of(self, upstream: str) -> str:
+        """Where one of `UPSTREAMS` is asked."""
+        url: str = getattr(self, f"{upstream}_url")
+        return url
 
     def _check_lists(self) -> None:
         for host in self.hosts:

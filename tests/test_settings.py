@@ -79,6 +79,8 @@ def test_the_variables_of_the_clients_are_left_alone() -> None:
         ("cors_origins", "https://App.example/", "VERDICT_CORS_ORIGINS takes origins such as https://app.example.org"),
         ("public_url", "a.example", "VERDICT_PUBLIC_URL takes a scheme and a host, such as https://api.example.org"),
         ("hyperliquid_url", "ftp://x", "VERDICT_HYPERLIQUID_URL takes a scheme and a host"),
+        ("coingecko_url", "http://", "VERDICT_COINGECKO_URL takes a scheme and a host"),
+        ("coingecko_key", "two words", "VERDICT_COINGECKO_KEY takes printable characters without spaces"),
         ("pay_to", "0x12", "VERDICT_PAY_TO takes an EVM address: 0x and 40 hexadecimal digits"),
         ("network", "base", "VERDICT_NETWORK takes eip155:84532 or eip155:8453, not 'base'"),
     ],

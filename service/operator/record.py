@@ -13,7 +13,7 @@ from service.settings import Settings
 from service.upstream.fixture_set import Metadata
 from service.upstream.record import record
 from service.upstream.session import open_session
-from service.wiring.venues import HYPERLIQUID, HYPERLIQUID_WEIGHT
+from service.wiring.venues import HYPERLIQUID, PUBLISHED
 
 
 def capture(arguments: Namespace, environment: Mapping[str, str]) -> int:
@@ -32,6 +32,8 @@ def capture(arguments: Namespace, environment: Mapping[str, str]) -> int:
 
 
 async def _capture(settings: Settings, target: Path, coins: list[str]) -> Metadata:
-    session = open_session(HYPERLIQUID, settings.hyperliquid_url, SystemClock(), weight_per_minute=HYPERLIQUID_WEIGHT)
+    session = open_session(
+        HYPERLIQUID, settings.hyperliquid_url, SystemClock(), weight_per_minute=PUBLISHED[HYPERLIQUID]
+    )
     async with session as opened:
         return await record(opened, target, coins)

@@ -22,12 +22,10 @@ from service.payments.challenge import Challenger
 from service.routes.table import bind
 from service.settings import Settings
 from service.storage.database import open_database
-from service.upstream.replay.server import WEIGHT_PER_MINUTE, replay_server
-from service.upstream.session import UpstreamSession, open_session
 from service.wire.offers import OFFERS
 from service.wiring.leader import claim_leadership
 from service.wiring.readings import read_all
-from service.wiring.venues import DATABASE, HYPERLIQUID, HYPERLIQUID_WEIGHT
+from service.wiring.venues import DATABASE, HYPERLIQUID, open_upstreams
 
 
 class Service(Struct, frozen=True):
@@ -36,13 +34,6 @@ class Service(Struct, frozen=True):
     app: App
     health: Health
     metrics: Metrics
-
-
-class Venue(Struct, frozen=True):
-    """A session to a venue, and which history it tells at this moment."""
-
-    session: UpstreamSession
-    origin: Callable[[], str]
 
 
 @asynccontextmanager
@@ -69,15 +60,15 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         access = await open_access(settings, open_secrets(settings.data_dir), database, clock)
         meter = await stack.enter_async_context(open_meter(database, clock))
         stack.callback(access.doorkeeper.note_use, least_ms=1)  # with the meter's last write, which is waited for
-        venue = await stack.enter_async_context(_open_venue(settings, clock))
+        upstreams = await stack.enter_async_context(open_upstreams(settings, clock))
         market = await stack.enter_async_context(
-            open_market(database, clock, venue.session, venue.origin, leadership.held)
+            open_market(database, clock, upstreams.sessions[HYPERLIQUID], upstreams.origin, leadership.held)
         )
         loops = (access.doorkeeper.watch, meter.watch, partial(leadership.watch, clock))
         await stack.enter_async_context(_running(loops))
         health = Health({"market": market.readiness})
         app = _assemble(settings, clock, access, meter, market, health)
-        metrics = Metrics(partial(read_all, app, database, market, venue.session, leadership.held))
+        metrics = Metrics(partial(read_all, app, database, market, upstreams.sessions, leadership.held))
         yield Service(app, health, metrics)
 
 
@@ -104,22 +95,6 @@ def base_url(settings: Settings) -> str:
         return settings.public_url
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     return f"{'https' if settings.tls_cert else 'http'}://{host}:{settings.port}"
-
-
-@asynccontextmanager
-async def _open_venue(settings: Settings, clock: Clock) -> AsyncIterator[Venue]:
-    async with AsyncExitStack() as stack:
-        if settings.source == "live":
-            url, weight, origin = settings.hyperliquid_url, HYPERLIQUID_WEIGHT, _live
-        else:
-            replay = await stack.enter_async_context(replay_server(settings.fixtures_dir, clock, settings.replay))
-            url, weight, origin = replay.url, WEIGHT_PER_MINUTE, lambda: replay.origin
-        session = await stack.enter_async_context(open_session(HYPERLIQUID, url, clock, weight_per_minute=weight))
-        yield Venue(session, origin)
-
-
-def _live() -> str:
-    return "live"
 
 
 @asynccontextmanager

@@ -11,7 +11,11 @@ from service.upstream.session import UpstreamSession
 
 
 def read_all(
-    app: App, database: Database, market: MarketDesk, session: UpstreamSession, leads: Callable[[], bool]
+    app: App,
+    database: Database,
+    market: MarketDesk,
+    sessions: Mapping[str, UpstreamSession],
+    leads: Callable[[], bool],
 ) -> Iterator[Reading]:
     """Read every counter of this process.
 
@@ -25,7 +29,7 @@ def read_all(
         {(route or "none", str(status)): count for (route, status), count in app.answers.items()},
         ("route", "status"),
     )
-    yield from _read_upstream(session)
+    yield from _read_upstreams(sessions)
     yield Reading("storage_transactions", "Transactions committed.", {(): database.transactions})
     yield Reading("storage_closures", "What they held; the ratio is the size of a group.", {(): database.closures})
     yield Reading("storage_wal_bytes", "Size of the write-ahead log.", {(): wal_bytes(database.path)}, kind="gauge")
@@ -41,11 +45,16 @@ def wal_bytes(database: Path) -> int:
         return 0
 
 
-def _read_upstream(session: UpstreamSession) -> Iterator[Reading]:
-    of, upstream = ("upstream",), (session.name,)
-    yield Reading("upstream_calls", "Requests sent to upstreams.", {upstream: session.calls}, of)
-    yield Reading("upstream_failures", "Those that gave no usable answer.", {upstream: session.failures}, of)
-    yield Reading("upstream_weight", "Weight spent of the upstreams' budgets.", {upstream: session.weight}, of)
+def _read_upstreams(sessions: Mapping[str, UpstreamSession]) -> Iterator[Reading]:
+    calls: dict[tuple[str, ...], float] = {}
+    failures: dict[tuple[str, ...], float] = {}
+    weights: dict[tuple[str, ...], float] = {}
+    for name, session in sessions.items():
+        calls[name,], failures[name,], weights[name,] = session.calls, session.failures, session.weight
+    of = ("upstream",)
+    yield Reading("upstream_calls", "Requests sent to upstreams.", calls, of)
+    yield Reading("upstream_failures", "Those that gave no usable answer.", failures, of)
+    yield Reading("upstream_weight", "Weight spent of the upstreams' budgets.", weights, of)
 
 
 def _read_market(state: Mapping[str, object]) -> Iterator[Reading]:

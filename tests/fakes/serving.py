@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from service.settings import UPSTREAMS
+
 PATIENCE_S = 60.0
 """Longest wait for anything a process says or does; nothing takes that long unless it fails."""
 
@@ -22,6 +24,12 @@ def environment(settings: Mapping[str, str]) -> dict[str, str]:
     """This process's environment with these settings and no others."""
     outer = {name: value for name, value in os.environ.items() if not name.startswith("VERDICT_")}
     return outer | {f"VERDICT_{name.upper()}": value for name, value in settings.items()}
+
+
+def live_at(url: str) -> dict[str, str]:
+    """Settings of live data whose upstreams all stand at one address, as the replay has them."""
+    others = {f"{name}_url": f"{url}/{name}" for name in UPSTREAMS}
+    return {"source": "live", **others, "hyperliquid_url": url}
 
 
 def run_verdict(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:

@@ -14,6 +14,7 @@ from service.storage.database import open_database
 from service.upstream.replay.server import Replay, replay_server
 from service.wire.access import Tier
 from service.wiring import build as wiring
+from service.wiring import venues
 from tests.fakes.asgi import Reply, ask
 from tests.fakes.clock import FakeClock
 from tests.upstream.faults import Faults
@@ -76,7 +77,7 @@ async def indoors(
 
     chosen: dict[str, Any] = {"source": "fixtures", "rate_per_minute": UNBOUNDED, "rate_burst": UNBOUNDED, **settings}
     own = Settings(data_dir=data_dir, **chosen)
-    with patch.object(wiring, "replay_server", intercepted):
+    with patch.object(venues, "replay_server", intercepted):
         async with wiring.build(own, clock) as service:
             yield Indoors(service, own, clock, before)
 

@@ -11,6 +11,7 @@ from service.clock import parse_iso
 from service.upstream.replay.server import replay_server
 from tests.fakes.asgi import Reply
 from tests.fakes.clock import FakeClock
+from tests.fakes.serving import live_at
 from tests.service.indoors import PATIENCE_S, RISK, Indoors, indoors, until
 from tests.upstream.conftest import FIXTURES
 from tests.upstream.faults import Fault, Faults, answer, cut_short, hang, html, not_a_number, redirect, reset, too_many
@@ -161,7 +162,7 @@ async def test_the_source_of_the_data_is_said_live_or_fixtures(tmp_path: Path, h
     clock = FakeClock()
     async with (
         replay_server(FIXTURES, clock, "shifted") as venue,
-        indoors(tmp_path / "live", clock, source="live", hyperliquid_url=venue.url) as live,
+        indoors(tmp_path / "live", clock, **live_at(venue.url)) as live,
     ):
         key = await live.make_key()
         await live.be_ready()

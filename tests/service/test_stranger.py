@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.serving import PATIENCE_S, Serving, environment, run_verdict, serving
+from tests.fakes.serving import PATIENCE_S, Serving, environment, live_at, run_verdict, serving
 
 RISK = "/api/cli/coin/risk/BTC"
 
@@ -256,7 +256,7 @@ def test_secrets_that_others_can_read_are_refused_with_the_command_that_helps(tm
 
 
 def test_live_data_that_cannot_be_had_are_told_by_readyz_and_by_every_answer(tmp_path: Path) -> None:
-    running = Serving(data_dir=str(tmp_path), source="live", hyperliquid_url="http://127.0.0.1:1")
+    running = Serving(data_dir=str(tmp_path), **live_at("http://127.0.0.1:1"))
     try:
         running.wait_for("a refresh failed")
         key = running.make_key()

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.serving import PATIENCE_S, Serving, ended, environment, run_verdict, serving, wait_until
+from tests.fakes.serving import PATIENCE_S, Serving, ended, environment, live_at, run_verdict, serving, wait_until
 
 RISK = "/api/cli/coin/risk/BTC"
 
@@ -253,7 +253,7 @@ def test_workers_stop_in_order_when_their_parent_is_killed(tmp_path: Path) -> No
 
 @pytest.mark.promise("run.source", "fixtures.header")
 def test_live_data_is_fetched_from_the_venue_that_is_named(tmp_path: Path, venue: str) -> None:
-    with serving(tmp_path, source="live", hyperliquid_url=venue) as running:
+    with serving(tmp_path, **live_at(venue)) as running:
         status, headers, body = running.ask(RISK, running.make_key())
         assert (status, headers["x-data-source"]) == (200, "live")
         assert body["data"]["price"] > 0
@@ -262,9 +262,7 @@ def test_live_data_is_fetched_from_the_venue_that_is_named(tmp_path: Path, venue
 @pytest.mark.promise("errors.unavailable", "errors.retry-after")
 def test_until_the_venue_has_answered_it_is_alive_and_not_ready(tmp_path: Path) -> None:
     port = free_ports()
-    running = Serving(
-        data_dir=str(tmp_path), source="live", hyperliquid_url="http://127.0.0.1:9", metrics_port=str(port)
-    )
+    running = Serving(data_dir=str(tmp_path), metrics_port=str(port), **live_at("http://127.0.0.1:9"))
     with ended(running):
         running.wait_for("listening")
         assert "verdict_ready 0.0" in scrape(port)
