@@ -1,13 +1,14 @@
 """THE table: every route, what it takes, what it gives, what it costs. Everything public is made from it."""
 
 from collections.abc import Sequence
-from typing import Annotated, Final, Literal
+from typing import Final, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Struct
 
 from service.units import MicroUsd, usdc
 from service.wire import access, market
 from service.wire.manifest import Manifest
+from service.wire.parameters import SymbolText
 
 DATA_CALL: Final = MicroUsd(5_000)
 """Price of an ordinary data call: 0.005 USDC."""
@@ -17,15 +18,6 @@ DEAR_CALL: Final = MicroUsd(50_000)
 
 Gate = Literal["public", "bearer", "session"]
 """Who may call: anyone, any credential, or a session only (keys cannot make keys)."""
-
-SymbolText = Annotated[
-    str,
-    Meta(
-        pattern=r"^[A-Za-z0-9]{1,20}\Z",
-        description="A ticker such as BTC, 1 to 20 letters and digits; case does not matter",
-        examples=["BTC"],
-    ),
-]
 
 
 class NoParameters(Struct, frozen=True, forbid_unknown_fields=True):
