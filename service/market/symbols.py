@@ -139,7 +139,8 @@ class Directory:
         if ticker in self._delisted:
             said = f"{ticker} was delisted and is no longer traded{hint}"
         elif ticker in self._parts:
-            said = f"no coin {ticker!r} is listed: {self._parts[ticker]} is, and one {self._parts[ticker]} is 1000 {ticker}"
+            many = self._parts[ticker]
+            said = f"no coin {ticker!r} is listed: {many} is, and one {many} is 1000 {ticker}"
         else:
             said = f"no coin {ticker!r} is listed{hint}"
         return ServiceError("UNKNOWN_SYMBOL", said, details={"candidates": candidates})
