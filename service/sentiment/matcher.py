@@ -1,0 +1,246 @@
+"""Which coins and categories a text is about. Pure: known coins in, places in a text out.
+
+How sure one has to be depends on what the name means besides the coin:
+
+- `$TICKER`, a pair (`LINK/USDT`, `LINK-PERP`), or `Name (TICKER)` always counts.
+- A ticker in capitals counts where the rest of the text is not in capitals too. One that is an English word (`NEAR`,
+  `LINK`, `ONE`) counts only with the coin's name in the same text or a token's word beside it ("ONE token", "NEAR
+  holders", "LINK jumps"); an acronym (`AI`, `IP`, `ID`) only with the name, a single letter with that or "token".
+- A name counts in any case, or with a capital where it is an English word, and then only where the next word is a
+  coin's ("Optimism Foundation"), or the text talks of crypto and the word is not a common one ("Avalanche jumps").
+- `kPEPE`-like tickers stand for a thousand of a coin that texts call `PEPE`.
+- Of names that overlap the longest counts: "Bitcoin Cash" is not Bitcoin, "Ethereum Classic" not Ethereum.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from msgspec import Struct
+
+from service.sentiment.names import ACRONYMS, ALIASES, CAPITAL, COMMON, MOVES, NOUNS, TAILS, TOPICS, WORDS
+
+LONGEST: Final = 4_000
+"""Characters that are read of a text."""
+
+_TOKEN: Final = re.compile(r"[$#]?[A-Za-z0-9](?:[A-Za-z0-9.]*[A-Za-z0-9])?(?:['\u2019][sS]\b)?")
+_POSSESSIVE: Final = re.compile(r"['\u2019][sS]\Z")
+_ITS: Final = frozenset({"token", "coin"})
+_CUES: Final = re.compile(
+    r"\b(?:crypto|cryptocurrency|token(?:s|ized|holders)?|coins?|blockchain|altcoins?|bitcoin|ether|ethereum|defi|staking|"
+    r"validators?|on-chain|layer-[12]|mainnet|dex|stablecoins?|airdrop|memecoins?|tvl|traders|unlock|dao|wallets?|exploit)\b",
+    re.IGNORECASE,
+)
+_PAIR: Final = re.compile(r"[/-]?(?:USD[TC]?|PERP)\Z")
+_PAIRED: Final = re.compile(r"[/-](?:USD[TC]?|BTC|ETH|PERP)\b")
+_THOUSANDS: Final = "K"
+_EFFECTS: Final = frozenset({"effect", "effects"})
+
+
+class Known(NamedTuple):
+    """A coin that may be meant: canonical ticker, title ("Chainlink"), names of the categories it belongs to."""
+
+    symbol: str
+    title: str
+    categories: Sequence[str] = ()
+
+
+class Mention(NamedTuple):
+    """One place where a coin is named: characters from `start` to before `end`."""
+
+    symbol: str
+    start: int
+    end: int
+
+
+class Attribution(Struct, frozen=True):
+    """What a text is about: coins in order of first mention, categories it names itself, and where coins are named."""
+
+    coins: tuple[str, ...]
+    categories: tuple[str, ...]
+    mentions: tuple[Mention, ...]
+
+
+class _Name(NamedTuple):
+    """A name: `wordy` is an English word, `common` one of the commonest, `capital` needs a capital letter."""
+
+    symbol: str
+    wordy: bool
+    common: bool
+    capital: bool
+
+
+class _Token(NamedTuple):
+    """A word of the text; `bare` is it without `$`, `'s` and the quote of a pair, `word` that in lower case."""
+
+    text: str
+    bare: str
+    word: str
+    start: int
+    end: int
+
+
+class Matcher:
+    """Finds known coins and categories in texts.
+
+    Args:
+        known: All coins that may be meant. Of two with one name or ticker, the first is.
+        categories: Names of categories, as they are asked for.
+    """
+
+    def __init__(self, known: Iterable[Known], categories: Iterable[str] = ()) -> None:
+        self._tickers: dict[str, str] = {}
+        self._names: dict[tuple[str, ...], _Name] = {}
+        self._longest = 1
+        for coin in known:
+            for ticker in _tickers(coin):
+                self._tickers.setdefault(ticker, coin.symbol)
+            for name in _names(coin):
+                words = tuple(name.split())
+                wordy = len(words) == 1 and (name in WORDS or name in ACRONYMS)
+                capital = wordy or name in CAPITAL or name == coin.title.lower() == coin.symbol.lower()
+                self._names.setdefault(words, _Name(coin.symbol, wordy, name in COMMON, capital))
+                self._longest = max(self._longest, len(words))
+        self._topics = [(category, _any_of(topics)) for category in categories if (topics := _topics(category))]
+
+    def read(self, text: str) -> Attribution:
+        """Find what a text is about; its first 4,000 characters are read.
+
+        Returns:
+            Coins, categories and mentions; all empty where none is known to be meant.
+        """
+        read = text[:LONGEST]
+        tokens = [_token(found) for found in _TOKEN.finditer(read)]
+        shouted = _is_shouted(read)
+        cued = _CUES.search(read) is not None
+        named = list(self._named(read, tokens, cued=cued))
+        symbols = {mention.symbol for mention in named}
+        taken = {at for mention in named for at in range(mention.start, mention.end)}
+        ticked = [
+            mention
+            for mention in self._ticked(read, tokens, symbols, shouted=shouted)
+            if mention.start not in taken or mention.symbol in symbols
+        ]
+        symbols |= {mention.symbol for mention in ticked}
+        mentions = sorted({*named, *ticked}, key=lambda mention: (mention.start, mention.symbol))
+        lowered = read.lower()
+        return Attribution(
+            coins=tuple(dict.fromkeys(mention.symbol for mention in mentions)),
+            categories=tuple(category for category, topics in self._topics if topics.search(lowered)),
+            mentions=tuple(mentions),
+        )
+
+    def _named(self, text: str, tokens: Sequence[_Token], *, cued: bool) -> Iterator[Mention]:
+        at = 0
+        words = [token.word for token in tokens]
+        while at < len(tokens):
+            size, name = self._longest_name(words, at)
+            if name is not None and self._is_meant(name, text, tokens, at, at + size, cued=cued):
+                yield Mention(name.symbol, tokens[at].start, tokens[at + size - 1].end)
+                at += size
+            else:
+                at += 1
+
+    def _longest_name(self, words: Sequence[str], at: int) -> tuple[int, _Name | None]:
+        for size in range(min(self._longest, len(words) - at), 0, -1):
+            name = self._names.get(tuple(words[at : at + size]))
+            if name is not None:
+                return size, name
+        return 0, None
+
+    def _is_meant(self, name: _Name, text: str, tokens: Sequence[_Token], at: int, end: int, *, cued: bool) -> bool:
+        """Whether the words that spell a name mean the coin."""
+        token = tokens[at]
+        after = tokens[end].word if end < len(tokens) else ""
+        if name.capital and (not token.bare[0].isupper() or after in _EFFECTS):
+            return False
+        if not name.wordy or after in NOUNS or self._ticker_follows(name.symbol, text, tokens, at):
+            return True
+        return not name.common and (cued or after in MOVES)
+
+    def _ticker_follows(self, symbol: str, text: str, tokens: Sequence[_Token], at: int) -> bool:
+        """Whether the coin's own ticker stands in capitals elsewhere in the text."""
+        return any(
+            other != at
+            and self._tickers.get(token.bare) == symbol
+            and token.bare.isupper()
+            and (len(token.bare) > 1 or token.text[0] == "$" or text[token.start - 1 : token.start] == "(")
+            for other, token in enumerate(tokens)
+        )
+
+    def _ticked(self, text: str, tokens: Sequence[_Token], symbols: set[str], *, shouted: bool) -> Iterator[Mention]:
+        for at, token in enumerate(tokens):
+            symbol = self._tickers.get(token.bare.upper() if token.text[0] == "$" else token.bare)
+            if symbol is not None:
+                after = tokens[at + 1].word if at + 1 < len(tokens) else ""
+                if _is_ticker(token, text, after, is_named=symbol in symbols, shouted=shouted):
+                    yield Mention(symbol, token.start, token.end)
+
+
+def _is_ticker(token: _Token, text: str, after: str, *, is_named: bool, shouted: bool) -> bool:
+    """Whether the letters of a ticker mean the coin."""
+    if token.text[0] == "$" or _PAIRED.match(text, token.end) or _PAIR.search(token.text):
+        return True
+    if shouted:
+        return is_named and text[token.start - 1 : token.start] == "("
+    if is_named:
+        return True
+    if len(token.bare) == 1:
+        return after in _ITS
+    if token.word in ACRONYMS:
+        return False
+    return token.word not in WORDS or after in MOVES or after in NOUNS
+
+
+def _token(found: re.Match[str]) -> _Token:
+    text = found[0]
+    bare = _POSSESSIVE.sub("", text.lstrip("$#"))
+    bare = _PAIR.sub("", bare) or bare
+    return _Token(text, bare, bare.lower(), found.start(), found.end())
+
+
+def _tickers(coin: Known) -> Iterator[str]:
+    """What texts write for a coin's ticker: itself, and for a thousand of a coin that coin's."""
+    yield coin.symbol
+    bare = _bare_ticker(coin)
+    if bare:
+        yield from (bare, f"k{bare}", f"1000{bare}")
+
+
+def _bare_ticker(coin: Known) -> str | None:
+    """The ticker within a ticker of thousands, where title or aliases bear it out."""
+    bare = coin.symbol[1:]
+    if coin.symbol[0] != _THOUSANDS or not bare:
+        return None
+    known_as = (re.sub(r"^k(?=[A-Z]{2})", "", coin.title), *ALIASES.get(coin.symbol, ()))
+    squeezed = ("".join(filter(str.isalnum, name)).upper() for name in known_as)
+    return bare if any(name.startswith(bare) for name in squeezed) else None
+
+
+def _names(coin: Known) -> Iterator[str]:
+    """The names of a coin, lower case: its title, that without its last word, and its aliases."""
+    title = " ".join(_token(found).word for found in _TOKEN.finditer(coin.title))
+    if title and coin.title != coin.symbol:
+        yield title
+        first, _, last = title.rpartition(" ")
+        if last in TAILS and first:
+            yield first
+    yield from ALIASES.get(coin.symbol, ())
+
+
+def _topics(category: str) -> frozenset[str]:
+    """The words that texts have for a category: its name where that is more than a plain word, and those of TOPICS."""
+    plain = category.lower().partition("(")[0].strip()
+    own = {plain} if " " in plain else set()
+    return frozenset(own.union(*(topics for beginning, topics in TOPICS.items() if plain.startswith(beginning))))
+
+
+def _any_of(topics: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(r"(?<!\w)(?:" + "|".join(map(re.escape, sorted(topics, key=len, reverse=True))) + r")(?!\w)")
+
+
+def _is_shouted(text: str) -> bool:
+    """Whether a text is written in capitals as a whole, so that they mean nothing."""
+    letters = [letter for letter in text if letter.isalpha()]
+    upper = sum(map(str.isupper, letters))
+    return upper > 0.7 * len(letters) and len(letters) > 12  # noqa: PLR2004

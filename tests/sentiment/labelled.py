@@ -1,0 +1,87 @@
+"""The labelled headlines of `fixtures/answers`, and how well something reads them."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from service.sentiment.matcher import Known, Matcher
+
+ANSWERS = Path(__file__).resolve().parents[2] / "fixtures" / "answers"
+LABELS = ("positive", "neutral", "negative")
+HALVES = ("dev", "held-out")
+
+
+class Headline(NamedTuple):
+    label: str
+    coins: frozenset[str]
+    text: str
+
+
+class Result(NamedTuple):
+    """`confusion` counts (label, said); `found`, `wrong` and `missed` count coins; `errors` are said labels that differ."""
+
+    confusion: dict[tuple[str, str], int]
+    found: int
+    wrong: int
+    missed: int
+    errors: list[tuple[str, str, float, str]]
+
+    @property
+    def total(self) -> int:
+        return sum(self.confusion.values())
+
+    @property
+    def accuracy(self) -> float:
+        return sum(self.confusion[label, label] for label in LABELS) / self.total
+
+    @property
+    def coin_precision(self) -> float:
+        return self.found / (self.found + self.wrong)
+
+    @property
+    def coin_recall(self) -> float:
+        return self.found / (self.found + self.missed)
+
+    def precision(self, label: str) -> float:
+        return self.confusion[label, label] / max(1, sum(self.confusion[truth, label] for truth in LABELS))
+
+    def recall(self, label: str) -> float:
+        return self.confusion[label, label] / sum(self.confusion[label, said] for said in LABELS)
+
+
+def rows(name: str) -> list[list[str]]:
+    return [line.split("\t") for line in (ANSWERS / name).read_text().splitlines()[1:]]
+
+
+def headlines(half: str) -> list[Headline]:
+    return [
+        Headline(label, frozenset(coins.split(",")) - {"-"}, text)
+        for label, coins, text in rows(f"headlines-{half}.tsv")
+    ]
+
+
+@cache
+def matcher() -> Matcher:
+    known = [Known(symbol, title, categories.split(";")) for symbol, title, categories in rows("coins.tsv")]
+    return Matcher(known, sorted({category for coin in known for category in coin.categories}))
+
+
+def judge(
+    labelled: Iterable[Headline], score: Callable[[str], float], clear: float, read: Callable[[str], Sequence[str]]
+) -> Result:
+    """Hold something against the labels: a score beyond `clear` to either side takes that side."""
+    confusion = {(label, said): 0 for label in LABELS for said in LABELS}
+    errors: list[tuple[str, str, float, str]] = []
+    found = wrong = missed = 0
+    for headline in labelled:
+        value = score(headline.text)
+        said = "positive" if value > clear else "negative" if value < -clear else "neutral"
+        confusion[headline.label, said] += 1
+        if said != headline.label:
+            errors.append((headline.label, said, value, headline.text))
+        coins = set(read(headline.text))
+        found += len(coins & headline.coins)
+        wrong += len(coins - headline.coins)
+        missed += len(headline.coins - coins)
+    return Result(confusion, found, wrong, missed, errors)
