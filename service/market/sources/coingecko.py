@@ -1,8 +1,8 @@
 """CoinGecko: `GET /api/v3/...`, with a free demo key or none.
 
 Source: CoinGecko's API documentation (v3: "Coins List with Market Data", "Coins Categories List with Market Data",
-"Coin Historical Chart Data by ID", "Crypto Global Market Data") and recorded samples. Numbers are JSON numbers; an id, a
-ticker and a name are always there, anything else may be null.
+"Coin Historical Chart Data by ID", "Crypto Global Market Data") and recorded samples. Numbers are JSON numbers; an id,
+a ticker and a name are always there, anything else may be null.
 """
 
 import re
