@@ -2,9 +2,10 @@
 
 import hashlib
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise, repeat
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -14,6 +15,10 @@ PACKED: Final = ".gz"
 
 _LEVEL: Final = 9
 _GZIP: Final = 31
+
+R = TypeVar("R", bound=msgspec.Struct)
+
+_tables: Final[msgspec.json.Decoder[dict[str, object]]] = msgspec.json.Decoder(dict[str, object])
 
 
 class FixtureError(Exception):
@@ -55,6 +60,42 @@ def unpack(packed: bytes) -> bytes:
         return zlib.decompress(packed, wbits=_GZIP)
     except zlib.error as error:
         raise FixtureError("a file of the fixture set is not gzip; run `make fixtures`") from error
+
+
+def pack_rows(rows: Sequence[msgspec.Struct]) -> bytes:
+    """Write rows of one kind column by column, under the wire's own names: a third of what packed rows take.
+
+    `{"t":[1745712000000,3600000,3600000],"s":"BTC","o":["94100.0","94350.0","94288.0"]}`: a column is a list, or one
+    value where all are equal; whole numbers are written as the first and then the differences.
+    """
+    columns: dict[str, object] = {}
+    for field in msgspec.structs.fields(type(rows[0])):
+        cells = [getattr(row, field.name) for row in rows]
+        whole = isinstance(cells[0], int)
+        steps = [cells[0], *(after - before for before, after in pairwise(cells))] if whole else cells
+        columns[field.encode_name] = steps if whole or len(set(cells)) > 1 else cells[0]
+    return pack(columns)
+
+
+def unpack_rows(packed: bytes, kind: type[R]) -> list[R]:
+    """The rows that `pack_rows` wrote.
+
+    Raises:
+        FixtureError: If it is not gzip.
+        ValueError: If it is not a table.
+        KeyError: If a column of that kind is not in it.
+    """
+    columns = _tables.decode(unpack(packed))
+    cells = [columns[field.encode_name] for field in msgspec.structs.fields(kind)]
+    length = next((len(cell) for cell in cells if isinstance(cell, list)), 1)
+    filled = [_column(cell, length) for cell in cells]
+    return [kind(*row) for row in zip(*filled, strict=True)]
+
+
+def _column(cells: object, length: int) -> Iterable[object]:
+    if not isinstance(cells, list):
+        return repeat(cells, length)
+    return accumulate(cells) if isinstance(cells[0], int) else cells
 
 
 def write_set(directory: Path, files: Mapping[str, bytes], metadata: Metadata) -> Metadata:

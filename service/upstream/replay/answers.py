@@ -7,13 +7,12 @@ import msgspec
 from msgspec.structs import replace
 
 from service.clock import HOUR_MS, LATEST_MS
-from service.upstream.replay.recording import Candle, Context, FundingRow, Recording
+from service.upstream.replay.recording import MAIN_DEX, Candle, Context, FundingRow, Recording
 from service.upstream.replay.tape import Tape
 
 Interval = Literal["1m", "3m", "5m", "15m", "30m", "1h", "2h", "4h", "8h", "12h", "1d", "3d", "1w", "1M"]
 """Every interval the venue knows; a recording holds `1h` and `1d`."""
 
-MAIN_DEX: Final = ""
 _JSON: Final = "application/json"
 _TEXT: Final = "text/plain; charset=utf-8"
 _encode: Final = msgspec.json.Encoder().encode
@@ -68,7 +67,14 @@ class _PerpDexs(_Request, frozen=True, tag="perpDexs"):
     pass
 
 
-_Question = _Meta | _MetaAndAssetCtxs | _AllMids | _CandleSnapshot | _FundingHistory | _PredictedFundings | _PerpDexs
+class _PerpConciseAnnotations(_Request, frozen=True, tag="perpConciseAnnotations"):
+    pass
+
+
+_OfDex = _Meta | _MetaAndAssetCtxs | _AllMids
+_OfVenue = _PredictedFundings | _PerpDexs | _PerpConciseAnnotations
+_OfCoin = _CandleSnapshot | _FundingHistory
+_Question = _OfDex | _OfVenue | _OfCoin
 _questions: Final[msgspec.json.Decoder[_Question]] = msgspec.json.Decoder(_Question)
 
 _NONSENSE: Final = Reply(422, b"Failed to deserialize the JSON body into the target type", _TEXT)
@@ -99,13 +105,16 @@ class Venue:
             question = _questions.decode(body)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             return _NONSENSE
-        if isinstance(question, _Meta | _MetaAndAssetCtxs | _AllMids):
+        if isinstance(question, _OfDex):
             return self._of_dex(question, at_ms)
-        if isinstance(question, _PerpDexs):
-            return Reply(200, self._recording.dexs)
+        if isinstance(question, _OfVenue):
+            return self._of_venue(question, at_ms, shift_ms)
+        return self._of_coin(question.req if isinstance(question, _CandleSnapshot) else question, at_ms, shift_ms)
+
+    def _of_venue(self, question: _OfVenue, at_ms: int, shift_ms: int) -> Reply:
         if isinstance(question, _PredictedFundings):
             return Reply(200, _encode(list(self._predictions(at_ms, shift_ms))))
-        return self._of_coin(question.req if isinstance(question, _CandleSnapshot) else question, at_ms, shift_ms)
+        return Reply(200, self._recording.dexs if isinstance(question, _PerpDexs) else self._recording.annotations)
 
     def _of_coin(self, span: _CandleRange | _FundingHistory, at_ms: int, shift_ms: int) -> Reply:
         if not self.tape.knows(span.coin):
@@ -118,23 +127,29 @@ class Venue:
         rows = self.tape.funding(span.coin, at_ms, start_ms, end_ms)
         return Reply(200, _encode([_shifted_row(row, shift_ms) for row in rows]))
 
-    def mids(self, at_ms: int) -> Mapping[str, str]:
-        """The mid price of every coin that is traded."""
-        found = ((asset.name, self.tape.mid(asset, at_ms)) for asset in self.tape.universe)
+    @property
+    def dexs(self) -> Sequence[str]:
+        """Every dex, the main one first."""
+        return tuple(self._recording.universes)
+
+    def mids(self, dex: str, at_ms: int) -> Mapping[str, str]:
+        """The mid price of every coin of a dex that is traded."""
+        found = ((asset.name, self.tape.mid(asset, at_ms)) for asset in self.tape.universe_of(dex))
         return {coin: mid for coin, mid in found if mid is not None}
 
-    def contexts(self, at_ms: int) -> Sequence[Context]:
-        """Every coin's context, in the universe's order."""
-        return [self.tape.context(asset, at_ms) for asset in self.tape.universe]
+    def contexts(self, dex: str, at_ms: int) -> Sequence[Context]:
+        """The context of every coin of a dex, in the universe's order."""
+        return [self.tape.context(asset, at_ms) for asset in self.tape.universe_of(dex)]
 
-    def _of_dex(self, question: _Meta | _MetaAndAssetCtxs | _AllMids, at_ms: int) -> Reply:
-        if question.dex not in {None, MAIN_DEX}:
+    def _of_dex(self, question: _OfDex, at_ms: int) -> Reply:
+        dex = question.dex or MAIN_DEX
+        if dex not in self.dexs:
             return _UNKNOWN_DEX
         if isinstance(question, _Meta):
-            return Reply(200, _encode(self._recording.meta))
+            return Reply(200, _encode(self._recording.universes[dex]))
         if isinstance(question, _AllMids):
-            return Reply(200, _encode(self.mids(at_ms)))
-        return Reply(200, _encode((self._recording.meta, self.contexts(at_ms))))
+            return Reply(200, _encode(self.mids(dex, at_ms)))
+        return Reply(200, _encode((self._recording.universes[dex], self.contexts(dex, at_ms))))
 
     def _predictions(self, at_ms: int, shift_ms: int) -> Iterator[tuple[str, list[tuple[str, dict[str, object]]]]]:
         for asset in self.tape.universe:

@@ -9,7 +9,8 @@ import msgspec
 from aiohttp import WSMsgType, web
 
 from service.clock import Clock
-from service.upstream.replay.answers import MAIN_DEX, Interval, Venue, shifted
+from service.upstream.replay.answers import Interval, Venue, shifted
+from service.upstream.replay.recording import MAIN_DEX
 
 PUSH_S: Final = 5.0
 """Seconds between two frames of one subscription."""
@@ -22,8 +23,16 @@ _GREETING: Final = "Websocket connection established."
 _PONG: Final = '{"channel":"pong"}'
 
 
-class AllMids(msgspec.Struct, frozen=True, tag_field="type", tag="allMids"):
-    """Mid prices of every coin."""
+class AllMids(msgspec.Struct, frozen=True, tag_field="type", tag="allMids", omit_defaults=True):
+    """Mid prices of every coin of a dex."""
+
+    dex: str = MAIN_DEX
+
+
+class AssetCtxs(msgspec.Struct, frozen=True, tag_field="type", tag="assetCtxs", omit_defaults=True):
+    """Contexts of every coin of a dex."""
+
+    dex: str = MAIN_DEX
 
 
 class AllDexsAssetCtxs(msgspec.Struct, frozen=True, tag_field="type", tag="allDexsAssetCtxs"):
@@ -43,7 +52,7 @@ class CandleFeed(msgspec.Struct, frozen=True, tag_field="type", tag="candle"):
     interval: Interval
 
 
-Subscription = AllMids | AllDexsAssetCtxs | ActiveAssetCtx | CandleFeed
+Subscription = AllMids | AssetCtxs | AllDexsAssetCtxs | ActiveAssetCtx | CandleFeed
 """What a socket wants to hear, told apart by `type`."""
 
 
@@ -121,7 +130,9 @@ class Feed:
             self._wanted.remove(wanted)
 
     def _exists(self, wanted: Subscription) -> bool:
-        return not isinstance(wanted, ActiveAssetCtx | CandleFeed) or self._venue.tape.knows(wanted.coin)
+        if isinstance(wanted, ActiveAssetCtx | CandleFeed):
+            return self._venue.tape.knows(wanted.coin)
+        return isinstance(wanted, AllDexsAssetCtxs) or wanted.dex in self._venue.dexs
 
     async def _push(self) -> None:
         while self._clock.monotonic() - self._heard_at < SILENCE_S:
@@ -135,12 +146,13 @@ class Feed:
         at_ms, shift_ms = self._now()
         tape = self._venue.tape
         if isinstance(wanted, AllMids):
-            yield "allMids", {"mids": self._venue.mids(at_ms)}
+            yield "allMids", {"mids": self._venue.mids(wanted.dex, at_ms)}
+        elif isinstance(wanted, AssetCtxs):
+            yield "assetCtxs", {"dex": wanted.dex, "ctxs": self._venue.contexts(wanted.dex, at_ms)}
         elif isinstance(wanted, AllDexsAssetCtxs):
-            yield "allDexsAssetCtxs", {"ctxs": [(MAIN_DEX, self._venue.contexts(at_ms))]}
+            yield "allDexsAssetCtxs", {"ctxs": [(dex, self._venue.contexts(dex, at_ms)) for dex in self._venue.dexs]}
         elif isinstance(wanted, ActiveAssetCtx):
-            asset = next(asset for asset in tape.universe if asset.name == wanted.coin)
-            yield "activeAssetCtx", {"coin": wanted.coin, "ctx": tape.context(asset, at_ms)}
+            yield "activeAssetCtx", {"coin": wanted.coin, "ctx": tape.context(tape.asset(wanted.coin), at_ms)}
         else:
             for bar in tape.candles(wanted.coin, wanted.interval, at_ms, at_ms, at_ms):
                 yield "candle", shifted(bar, shift_ms)

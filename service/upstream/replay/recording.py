@@ -1,18 +1,29 @@
 """A recorded venue in memory, in recorded time."""
 
 import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypeVar, overload
 
 import msgspec
 
-from service.upstream.fixture_set import METADATA, FixtureError, read_metadata, read_set, unpack
+from service.upstream.fixture_set import METADATA, FixtureError, read_metadata, read_set, unpack_rows
 
-T = TypeVar("T")
+R = TypeVar("R", bound=msgspec.Struct)
 
 VENUE: Final = "hyperliquid"
-CONTEXTS_FILE: Final = f"{VENUE}/metaAndAssetCtxs.json"
+MAIN_DEX: Final = ""
+"""The venue's own dex; the others belong to builders."""
+
 DEXS_FILE: Final = f"{VENUE}/perpDexs.json"
+ANNOTATIONS_FILE: Final = f"{VENUE}/perpConciseAnnotations.json"
+_CONTEXTS: Final = "metaAndAssetCtxs.json"
+_SERIES_ENDING: Final = ".json.gz"
+_ROWS_KEPT_UNPACKED: Final = 64
+"""Two days of hours and more: nearly all that is asked after a service's start."""
+
+_SERIES_KEPT_UNPACKED: Final = 8
 HOURLY: Final = "candles-1h"
 DAILY: Final = "candles-1d"
 FUNDING: Final = "funding"
@@ -91,17 +102,82 @@ class Universe(msgspec.Struct, frozen=True, rename="camel"):
     collateral_token: int
 
 
+class Dex(msgspec.Struct, frozen=True):
+    """What is read of a row of `perpDexs`."""
+
+    name: str
+
+
+_dexs: Final = msgspec.json.Decoder(list[Dex | None])
+_contexts: Final = msgspec.json.Decoder(tuple[Universe, list[Context]])
+
+
 class Recording(msgspec.Struct, frozen=True, kw_only=True):
-    """What was recorded. `identity` changes with any byte of the set; series are in order of time."""
+    """What was recorded. `identity` changes with any byte of the set; series are in order of time.
+
+    Attributes:
+        identity: Short name of the set.
+        frozen_at_ms: The last instant recorded.
+        universes: Dex → its universe, the main dex first.
+        contexts: Coin of any dex → its context.
+        dexs: The venue's `perpDexs`, as it wrote it.
+        annotations: Its `perpConciseAnnotations`.
+        hours: Coin → hourly bars.
+        days: Coin → daily bars.
+        funding: Coin → payments.
+    """
 
     identity: str
     frozen_at_ms: int
-    meta: Universe
-    contexts: dict[str, Context]
+    universes: Mapping[str, Universe]
+    contexts: Mapping[str, Context]
     dexs: bytes
-    hours: dict[str, list[Candle]]
-    days: dict[str, list[Candle]]
-    funding: dict[str, list[FundingRow]]
+    annotations: bytes
+    hours: Mapping[str, Sequence[Candle]]
+    days: Mapping[str, Sequence[Candle]]
+    funding: Mapping[str, Sequence[FundingRow]]
+
+
+class Packed(Sequence[R]):
+    """Rows that stay packed until they are looked at: half a million rows would otherwise fill 200 MB.
+
+    Args:
+        packed: What `pack_rows` wrote.
+        kind: Of the rows.
+    """
+
+    def __init__(self, packed: bytes, kind: type[R]) -> None:
+        self.packed = packed
+        self.kind = kind
+        rows = unpack_rows(packed, kind)
+        self._length = len(rows)
+        self.newest = rows[-_ROWS_KEPT_UNPACKED:]
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, at: int) -> R: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[R]: ...
+    def __getitem__(self, at: int | slice) -> R | Sequence[R]:
+        return _unpacked(self)[at]
+
+
+@lru_cache(_SERIES_KEPT_UNPACKED)
+def _unpacked(series: Packed[R]) -> Sequence[R]:
+    return unpack_rows(series.packed, series.kind)
+
+
+def contexts_file(dex: str) -> str:
+    """Where a dex's universe and contexts are: the main dex's at the top, another's in its own folder."""
+    return f"{VENUE}/{dex}/{_CONTEXTS}" if dex else f"{VENUE}/{_CONTEXTS}"
+
+
+def series_file(kind: str, coin: str) -> str:
+    """Where a coin's rows of one kind are: `candles-1d/BTC.json.gz`, `xyz/candles-1d/AAPL.json.gz`."""
+    dex, _, ticker = coin.rpartition(":")
+    return f"{VENUE}/{dex}/{kind}/{ticker}{_SERIES_ENDING}" if dex else f"{VENUE}/{kind}/{ticker}{_SERIES_ENDING}"
 
 
 def load_recording(directory: Path) -> Recording:
@@ -113,31 +189,45 @@ def load_recording(directory: Path) -> Recording:
     Raises:
         FixtureError: If a file is missing, changed or malformed.
     """
+    read_metadata(directory)
+    return _read(directory, hashlib.sha256((directory / METADATA).read_bytes()).hexdigest())
+
+
+@lru_cache(2)
+def _read(directory: Path, digest: str) -> Recording:
+    """What that metadata names, read once a process: its digests say that nothing else can be found there later."""
     metadata, files = read_set(directory)
     try:
-        meta, contexts = msgspec.json.decode(files[CONTEXTS_FILE], type=tuple[Universe, list[Context]])
-        return Recording(
-            identity=hashlib.sha256((directory / METADATA).read_bytes()).hexdigest()[:12],
-            frozen_at_ms=metadata.frozen_at,
-            meta=meta,
-            contexts={asset.name: context for asset, context in zip(meta.universe, contexts, strict=True)},
-            dexs=files[DEXS_FILE],
-            hours=_series(files, HOURLY, list[Candle]),
-            days=_series(files, DAILY, list[Candle]),
-            funding=_series(files, FUNDING, list[FundingRow]),
-        )
-    except (KeyError, ValueError) as error:
+        return _understood(digest[:12], metadata.frozen_at, files)
+    except (KeyError, ValueError, TypeError) as error:
         raise FixtureError(f"the fixture set in {directory} is malformed; run `make fixtures`") from error
 
 
-def _series(files: dict[str, bytes], kind: str, rows: type[list[T]]) -> dict[str, list[T]]:
-    decoder = msgspec.json.Decoder(rows)
-    start, end = f"{VENUE}/{kind}/", ".json.gz"
-    return {
-        name.removeprefix(start).removesuffix(end): decoder.decode(unpack(content))
-        for name, content in files.items()
-        if name.startswith(start)
+def _understood(identity: str, frozen_at_ms: int, files: Mapping[str, bytes]) -> Recording:
+    dexs = _dexs.decode(files[DEXS_FILE])
+    names = [MAIN_DEX, *(dex.name for dex in dexs if dex is not None)]
+    known = {dex: _contexts.decode(files[contexts_file(dex)]) for dex in names if contexts_file(dex) in files}
+    contexts = {
+        asset.name: context
+        for meta, of_dex in known.values()
+        for asset, context in zip(meta.universe, of_dex, strict=True)
     }
+    return Recording(
+        identity=identity,
+        frozen_at_ms=frozen_at_ms,
+        universes={dex: meta for dex, (meta, _) in known.items()},
+        contexts=contexts,
+        dexs=files[DEXS_FILE],
+        annotations=files[ANNOTATIONS_FILE],
+        hours=_series(files, contexts, HOURLY, Candle),
+        days=_series(files, contexts, DAILY, Candle),
+        funding=_series(files, contexts, FUNDING, FundingRow),
+    )
+
+
+def _series(files: Mapping[str, bytes], coins: Iterable[str], kind: str, row: type[R]) -> dict[str, Sequence[R]]:
+    found = ((coin, files.get(series_file(kind, coin))) for coin in coins)
+    return {coin: Packed(packed, row) for coin, packed in found if packed is not None}
 
 
 def frozen_at(directory: Path) -> int:

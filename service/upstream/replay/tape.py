@@ -2,13 +2,17 @@
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
-from typing import Final
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, Generic, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
-from service.clock import DAY_MS
-from service.upstream.replay.recording import Asset, Candle, Context, FundingRow, Recording
+from service.clock import DAY_MS, HOUR_MS, LATEST_MS
+from service.upstream.replay.recording import MAIN_DEX, Asset, Candle, Context, FundingRow, Packed, Recording
+
+R = TypeVar("R", bound=msgspec.Struct)
 
 MOST_CANDLES: Final = 5_000
 MOST_FUNDING_ROWS: Final = 500
@@ -18,6 +22,8 @@ _HALF_SPREAD: Final = 0.000_05
 _INTEREST_ELASTICITY: Final = 0.25
 _RATE_DECIMALS: Final = 10
 _USD_DECIMALS: Final = 6
+_STEP_MS: Final = {"1h": HOUR_MS, "1d": DAY_MS}
+_EARLIEST_MS: Final = -LATEST_MS
 
 
 def decimal_text(value: float, decimals: int) -> str:
@@ -73,42 +79,87 @@ def grown(candle: Candle, part: float, sz_decimals: int) -> Candle:
     )
 
 
+class _Line(Generic[R]):
+    """Rows in order of time. What lies among the newest is found without unpacking the rest."""
+
+    def __init__(self, rows: Sequence[R], time: Callable[[R], int]) -> None:
+        self._rows = rows
+        self._newest = rows.newest if isinstance(rows, Packed) else rows
+        self._time = time
+        whole = len(self._newest) == len(rows)
+        self._newest_from_ms = _EARLIEST_MS if whole else time(self._newest[0])
+
+    def between(self, first_ms: int, last_ms: int) -> Sequence[R]:
+        """Rows of a span of time, both ends included."""
+        rows = self._newest if first_ms >= self._newest_from_ms else self._rows
+        return rows[bisect_left(rows, first_ms, key=self._time) : bisect_right(rows, last_ms, key=self._time)]
+
+    def around(self, at_ms: int) -> tuple[R, R] | None:
+        """The last row that is not later, and the one after it, or itself again if none is; null if all are later."""
+        rows = self._newest if at_ms >= self._newest_from_ms else self._rows
+        after = bisect_right(rows, at_ms, key=self._time)
+        return (rows[after - 1], rows[min(after, len(rows) - 1)]) if after else None
+
+
+def _lines(series: Mapping[str, Sequence[R]], time: Callable[[R], int]) -> defaultdict[str, _Line[R]]:
+    return defaultdict(lambda: _Line[R]((), time), {coin: _Line(rows, time) for coin, rows in series.items()})
+
+
 class Tape:
-    """A recording that can be stopped at any instant; every time in and out is recorded time."""
+    """A recording that can be stopped at any instant; every time in and out is recorded time.
+
+    A coin is any dex's: `BTC`, `xyz:AAPL`.
+    """
 
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
-        self._assets = {asset.name: asset for asset in recording.meta.universe}
-        self._opens = {coin: [bar.open_ms for bar in bars] for coin, bars in recording.hours.items()}
-        self._paid = {coin: [row.time_ms for row in rows] for coin, rows in recording.funding.items()}
+        self._assets = {asset.name: asset for meta in recording.universes.values() for asset in meta.universe}
+        self._hours = _lines(recording.hours, _opened)
+        self._days = _lines(recording.days, _opened)
+        self._paid = _lines(recording.funding, _payment)
         self._last_volume = {coin: self._volume(coin, recording.frozen_at_ms)[0] for coin in recording.hours}
 
     def knows(self, coin: str) -> bool:
         """Whether the venue ever listed it."""
         return coin in self._assets
 
+    def asset(self, coin: str) -> Asset:
+        """A coin's row of its universe.
+
+        Raises:
+            KeyError: If the venue never listed it.
+        """
+        return self._assets[coin]
+
     @property
     def universe(self) -> Sequence[Asset]:
-        """Everything listed, delisted rows included, in the venue's order."""
-        return self._recording.meta.universe
+        """Everything listed by the main dex."""
+        return self.universe_of(MAIN_DEX)
+
+    def universe_of(self, dex: str) -> Sequence[Asset]:
+        """Everything listed by a dex, delisted rows included, in the venue's order.
+
+        Raises:
+            KeyError: If there is no such dex.
+        """
+        return self._recording.universes[dex].universe
 
     def price(self, coin: str, at_ms: int) -> float | None:
         """The price at an instant: within the hour that contains it, else the last close before; null if none."""
-        hours, at = self._recording.hours.get(coin, []), bisect_right(self._opens.get(coin, []), at_ms) - 1
-        return _walk(_corners(hours[at]), elapsed(hours[at], at_ms)) if at >= 0 else None
+        found = self._hours[coin].around(at_ms)
+        return _walk(_corners(found[0]), elapsed(found[0], at_ms)) if found else None
 
     def candles(self, coin: str, interval: str, at_ms: int, start_ms: int, end_ms: int) -> list[Candle]:
         """Bars from the one that contains `start_ms` to that of `end_ms` or now, the last still growing."""
-        series = {"1h": self._recording.hours, "1d": self._recording.days}.get(interval, {}).get(coin, [])
-        until = min(end_ms, at_ms)
-        known = [bar for bar in series if bar.open_ms <= at_ms][-MOST_CANDLES:]
-        return [self._as_of(bar, at_ms) for bar in known if bar.close_ms >= start_ms and bar.open_ms <= until]
+        if interval not in _STEP_MS:
+            return []
+        line = self._hours[coin] if interval == "1h" else self._days[coin]
+        known = line.between(start_ms - _STEP_MS[interval] + 1, at_ms)[-MOST_CANDLES:]
+        return [self._as_of(bar, at_ms) for bar in known if bar.open_ms <= end_ms]
 
-    def funding(self, coin: str, at_ms: int, start_ms: int, end_ms: int) -> list[FundingRow]:
+    def funding(self, coin: str, at_ms: int, start_ms: int, end_ms: int) -> Sequence[FundingRow]:
         """The first payments in a span of time, both ends included, up to a page."""
-        times, rows = self._paid.get(coin, []), self._recording.funding.get(coin, [])
-        first, last = bisect_left(times, start_ms), bisect_right(times, min(end_ms, at_ms))
-        return rows[first:last][:MOST_FUNDING_ROWS]
+        return self._paid[coin].between(start_ms, min(end_ms, at_ms))[:MOST_FUNDING_ROWS]
 
     def context(self, asset: Asset, at_ms: int) -> Context:
         """A coin's context; a delisted coin's, or one without bars, is as it was recorded."""
@@ -142,7 +193,7 @@ class Tape:
         sz, part = self._assets[bar.coin].sz_decimals, elapsed(bar, at_ms)
         if part >= 1 or bar.interval == "1h":
             return grown(bar, part, sz)
-        hours = [self._as_of(hour, at_ms) for hour in self._hours(bar.coin, bar.open_ms, at_ms)]
+        hours = [self._as_of(hour, at_ms) for hour in self._hours[bar.coin].between(bar.open_ms, at_ms)]
         if not hours:
             return grown(bar, part, sz)
         return replace(
@@ -155,14 +206,10 @@ class Tape:
             trades=sum(hour.trades for hour in hours),
         )
 
-    def _hours(self, coin: str, from_ms: int, at_ms: int) -> list[Candle]:
-        opens = self._opens.get(coin, [])
-        return self._recording.hours.get(coin, [])[bisect_left(opens, from_ms) : bisect_right(opens, at_ms)]
-
     def _volume(self, coin: str, at_ms: int) -> tuple[float, float]:
         """Base and USD volume of the 24 hours before an instant."""
         base = notional = 0.0
-        for bar in self._hours(coin, at_ms - DAY_MS - DAY_MS // 24, at_ms):
+        for bar in self._hours[coin].between(at_ms - DAY_MS - HOUR_MS, at_ms):
             part = elapsed(bar, at_ms) - elapsed(bar, at_ms - DAY_MS)
             base += float(bar.volume) * part
             notional += float(bar.volume) * part * (float(bar.open) + float(bar.close)) / 2
@@ -170,15 +217,23 @@ class Tape:
 
     def _running(self, coin: str, at_ms: int) -> tuple[float, float | None]:
         """The running funding rate and premium, on the line from the last payment to the next."""
-        rows, at = self._recording.funding.get(coin, []), bisect_right(self._paid.get(coin, []), at_ms) - 1
-        if at < 0:
+        found = self._paid[coin].around(at_ms)
+        if found is None:
             return 0.0, None
-        last, after = rows[at], rows[min(at + 1, len(rows) - 1)]
+        last, after = found
         part = (at_ms - last.time_ms) / ((after.time_ms - last.time_ms) or 1)
         rate = float(last.rate) + (float(after.rate) - float(last.rate)) * part
         if last.premium is None or after.premium is None:
             return rate, None
         return rate, float(last.premium) + (float(after.premium) - float(last.premium)) * part
+
+
+def _opened(candle: Candle) -> int:
+    return candle.open_ms
+
+
+def _payment(row: FundingRow) -> int:
+    return row.time_ms
 
 
 def _book(price: float, sz_decimals: int) -> tuple[str, str, str]:
