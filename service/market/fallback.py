@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from service.clock import DAY_MS, Clock
 from service.market.observed import History, Quote
-from service.market.sources.binance import Binance, Contract
+from service.market.sources.binance import Binance, Contract, Mark
 from service.upstream.session import UpstreamSession
 
 FALLBACK_VENUE: Final = "binance"
@@ -63,9 +63,6 @@ def agree(price: float, other: float) -> bool:
 class BinanceFallback:
     """Answers for the coins that Binance has too.
 
-    What is comparable between venues stands in: price, funding, the price a day before, and the day's volume, which is
-    then that venue's. Open interest is not: what is held elsewhere is another quantity, so it is unknown meanwhile.
-
     Args:
         session: Open session to the venue.
         clock: All of its time.
@@ -102,21 +99,7 @@ class BinanceFallback:
                 self._same.pop(symbol, None)
                 continue
             self._same[symbol] = contract
-            has_funding = mark.funding is not None
-            found.append(
-                replace(
-                    quote,
-                    volume_usd=quote.volume_usd if mark.volume_usd is None else mark.volume_usd,
-                    price=mark.price,
-                    price_ms=marks.observed_ms,
-                    funding=mark.funding / contract.interval_hours if mark.funding is not None else quote.funding,
-                    funding_ms=marks.observed_ms if has_funding else quote.funding_ms,
-                    interval_hours=contract.interval_hours if has_funding else quote.interval_hours,
-                    open_interest=None,
-                    prev_price=mark.prev_price,
-                    venue=self.name,
-                )
-            )
+            found.append(stand_in(quote, contract, mark, marks.observed_ms))
         return found
 
     async def daily_bars(self, symbol: str, start_ms: int) -> History | None:
@@ -131,6 +114,27 @@ class BinanceFallback:
         """
         contract = self._same.get(symbol)
         return await self._source.bars(contract.symbol, "1d", start_ms) if contract else None
+
+
+def stand_in(quote: Quote, contract: Contract, mark: Mark, observed_ms: int) -> Quote:
+    """A quote with what the other venue shows in its place.
+
+    What is comparable between venues stands in: price, funding, the price a day before, and the day's volume, which is
+    then that venue's. Open interest is not: what is held elsewhere is another quantity, so it is unknown meanwhile.
+    """
+    shown = replace(
+        quote,
+        volume_usd=quote.volume_usd if mark.volume_usd is None else mark.volume_usd,
+        price=mark.price,
+        price_ms=observed_ms,
+        open_interest=None,
+        prev_price=mark.prev_price,
+        venue=FALLBACK_VENUE,
+    )
+    if mark.funding is None:
+        return shown
+    hourly = mark.funding / contract.interval_hours
+    return replace(shown, funding=hourly, funding_ms=observed_ms, interval_hours=contract.interval_hours)
 
 
 def coins_of(contracts: Mapping[str, Contract]) -> dict[str, Contract]:

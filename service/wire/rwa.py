@@ -1,12 +1,35 @@
 """Payloads of the routes of real-world assets: equities, funds, metals, commodities, indices, currencies."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from service.wire.market import Trend
 
 AssetType = Literal["equity", "etf", "metal", "commodity", "index", "fx"]
+Dex = Literal["xyz"]
+
+
+class OfRwaSymbol(Struct, frozen=True, forbid_unknown_fields=True):
+    """A route about one real-world asset."""
+
+    symbol: Annotated[
+        str,
+        Meta(
+            pattern=r"^([A-Za-z0-9]{1,20}:)?[A-Za-z0-9]{1,20}\Z",
+            description="A ticker such as AAPL or GOLD, 1 to 20 letters and digits, with or without its dex "
+            "(xyz:AAPL); case does not matter",
+            examples=["AAPL", "xyz:AAPL"],
+        ),
+    ]
+
+
+class RwaAssetsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which assets are listed: those of a type, of a venue's dex, and how many at most."""
+
+    type: Annotated[AssetType | None, Meta(description="Only assets of this type; without it all")] = None
+    dex: Annotated[Dex | None, Meta(description="Only assets of this builder dex of the venue; without it all")] = None
+    top: Annotated[int, Meta(ge=1, le=1_000, description="How many assets at most, the most traded first")] = 200
 
 
 class RwaFunding(Struct, frozen=True):

@@ -1,0 +1,76 @@
+"""Binance's `TRADIFI_PERPETUAL` contracts in the builder dex's place."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from service.clock import Clock
+from service.market.fallback import FALLBACK_VENUE, Vouching, stand_in
+from service.market.observed import Quote
+from service.market.sources.binance import Binance, Contract
+from service.rwa.listing import Listed, Listing
+from service.upstream.session import UpstreamSession
+from service.wire.rwa import AssetType
+
+_ISO_4217: Final[Mapping[str, str]] = {"GOLD": "XAU", "SILVER": "XAG", "PLATINUM": "XPT", "PALLADIUM": "XPD"}
+"""Metals have currency codes, and are traded under them."""
+
+_UNDERLYING: Final[Mapping[AssetType, str]] = {
+    "equity": "EQUITY",
+    "etf": "EQUITY",
+    "metal": "COMMODITY",
+    "commodity": "COMMODITY",
+}
+"""What Binance calls each kind. The others it does not have."""
+
+
+class TradifiFallback:
+    """Answers for the assets that Binance has too.
+
+    Args:
+        session: Open session to the venue.
+        clock: All of its time.
+        listing: What is listed.
+    """
+
+    name = FALLBACK_VENUE
+
+    def __init__(self, session: UpstreamSession, clock: Clock, listing: Callable[[], Listing | None]) -> None:
+        self._source = Binance(session, clock)
+        self._vouching = Vouching(clock)
+        self._listing = listing
+
+    async def quotes(self, known: Mapping[str, Quote]) -> list[Quote]:
+        """Price and funding of the assets it has.
+
+        Args:
+            known: The last quotes by ticker: what its prices must agree with.
+
+        Raises:
+            UpstreamError: If there is no answer that can be trusted.
+        """
+        contracts = await self._source.contracts()
+        marks = await self._source.marks()
+        found = []
+        for asset in (self._listing() or Listing()).assets:
+            contract, quote = contract_of(asset, contracts), known.get(asset.symbol)
+            mark = marks.rows.get(contract.symbol) if contract else None
+            if contract is None or quote is None or mark is None:
+                continue
+            if self._vouching.holds(asset.id, quote.price, quote.price_ms, contract.symbol, mark.price):
+                found.append(stand_in(quote, contract, mark, marks.observed_ms))
+        return found
+
+
+def contract_of(asset: Listed, contracts: Mapping[str, Contract]) -> Contract | None:
+    """The contract on an asset, by ticker or currency code, and by kind: `xyz:GOLD` is `XAUUSDT`, a commodity.
+
+    Args:
+        asset: A listed one.
+        contracts: By the venue's symbol.
+    """
+    kind = _UNDERLYING.get(asset.type)
+    for base in (asset.symbol, _ISO_4217.get(asset.symbol)):
+        contract = contracts.get(f"{base}USDT")
+        if contract and contract.kind == "TRADIFI_PERPETUAL" and contract.underlying == kind:
+            return contract
+    return None

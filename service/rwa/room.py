@@ -1,0 +1,83 @@
+"""The room, opened: a desk that answers, and the loops that keep what it answers fresh."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Final
+
+from service.clock import Clock
+from service.market.fallback import FALLBACK_VENUE
+from service.market.loops import keep_doing
+from service.market.observed import VENUE
+from service.market.room import Market
+from service.market.shelf import Shelf
+from service.market.sources.hyperliquid import Hyperliquid
+from service.rwa.bars import BarsRefresh
+from service.rwa.desk import RwaDesk
+from service.rwa.drawers import Drawers
+from service.rwa.fallback import TradifiFallback
+from service.rwa.quotes import ListingRefresh, QuotesRefresh
+from service.upstream.session import UpstreamSession
+
+QUOTES_EVERY_S: Final = 30.0
+LISTING_EVERY_S: Final = 30.0
+"""How often it is asked whether the listing is due, which it is once an hour."""
+
+BARS_EVERY_S: Final = 30.0
+"""How often it is asked whether bars are missing, which they are once a day."""
+
+
+@asynccontextmanager
+async def open_rwa(
+    shelf: Shelf,
+    market: Market,
+    clock: Clock,
+    sessions: Mapping[str, UpstreamSession],
+    origin: Callable[[], str],
+    leader: Callable[[], bool],
+) -> AsyncIterator[RwaDesk]:
+    """Open the room; it answers at once from what the shelf holds.
+
+    Args:
+        shelf: Where the room keeps what it knows; its owner goes on following it.
+        market: The coins, to tell wrappers by, and the store of bars.
+        clock: All of its time.
+        sessions: To the upstreams by name: `hyperliquid` and `binance`.
+        origin: Which history the sessions tell at this moment.
+        leader: Whether this process is the one that fetches.
+
+    Yields:
+        The desk.
+
+    Raises:
+        ServiceError: `UNAVAILABLE` if the store cannot be read.
+    """
+    drawers, source = Drawers.open(shelf), Hyperliquid(sessions[VENUE], clock)
+    fallback = TradifiFallback(sessions[FALLBACK_VENUE], clock, lambda: drawers.listing.now.value)
+    listing = ListingRefresh(clock, drawers, source, origin, market.coins.view)
+    quotes = QuotesRefresh(clock, drawers, source, fallback, origin)
+    bars = BarsRefresh(clock, drawers, market.store, source, origin, lambda: market.coins.state.origin)
+
+    def led(step: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+        async def lead() -> None:
+            if leader():
+                await step()
+
+        return lead
+
+    desk = RwaDesk(clock, drawers)
+    await shelf.follow()
+    loops = [
+        asyncio.create_task(keep_doing(name, led(step), every_s, clock))
+        for name, step, every_s in (
+            ("rwa.listing", listing.round, LISTING_EVERY_S),
+            ("rwa.quotes", quotes.round, QUOTES_EVERY_S),
+            ("rwa.bars", bars.round, BARS_EVERY_S),
+        )
+    ]
+    try:
+        yield desk
+    finally:
+        for loop in loops:
+            loop.cancel()
+        await asyncio.gather(*loops, return_exceptions=True)
