@@ -1,0 +1,243 @@
+"""What is said of categories, from memory: CoinGecko tells who belongs to one, the venue what its coins do."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Final, NamedTuple
+
+from msgspec import Raw
+
+from service.clock import DAY_MS, HOUR_MS, Clock
+from service.errors import ServiceError
+from service.market.freshness import Freshness, Limits, span_around
+from service.market.gecko import UPSTREAM, GeckoDrawers, known_coins
+from service.market.observed import CoinView
+from service.market.silence import nothing_to_say
+from service.market.sources.coingecko import GeckoCategory, GeckoCoin
+from service.units import Symbol
+from service.wire.envelope import Answer, encode
+from service.wire.market import CategoryCoin, CategoryInfo, TrendCounts
+
+FIGURES: Final = Limits(stale=HOUR_MS, gone=48 * HOUR_MS)
+"""CoinGecko's figures: past the contract's 48 hours they are null."""
+
+EXTREMES: Final = 3
+"""Leaders and laggards, each, at the most."""
+
+MOST_CANDIDATES: Final = 5
+_LIKENESS: Final = 0.4
+_DECIMALS: Final = 4
+
+
+class _Said(NamedTuple):
+    """An answer; what it was made of; while it holds, unless that changes: from `since_ms` until `until_ms`."""
+
+    answer: Answer
+    view: Mapping[str, CoinView]
+    revisions: tuple[int, ...]
+    since_ms: int
+    until_ms: int
+
+    def holds(self, view: Mapping[str, CoinView], revisions: tuple[int, ...], now_ms: int) -> bool:
+        return self.view is view and self.revisions == revisions and self.since_ms <= now_ms < self.until_ms
+
+
+class CategoryDesk:
+    """Answers what is asked of categories.
+
+    Args:
+        clock: Ages are judged by it.
+        drawers: What is known of CoinGecko.
+        view: The venue's coins as they stand now; the same mapping while nothing changes.
+    """
+
+    def __init__(self, clock: Clock, drawers: GeckoDrawers, view: Callable[[], Mapping[str, CoinView]]) -> None:
+        self._clock = clock
+        self._drawers = drawers
+        self._view = view
+        self._said: dict[str, _Said] = {}
+
+    def info(self, name: str) -> Answer:
+        """Break a category's trends down.
+
+        Args:
+            name: Exact, as CoinGecko writes it.
+
+        Returns:
+            The encoded `CategoryInfo`. It is as old as the oldest price in it; without any price, as CoinGecko's
+            figures.
+
+        Raises:
+            ServiceError: `UNKNOWN_CATEGORY` with `{"candidates": [...]}`; `UPSTREAM_4XX` or `UPSTREAM_5XX` where
+                CoinGecko has failed and nothing is known of the category; `UNAVAILABLE` before it was asked.
+        """
+        view, now_ms = self._view(), self._clock.now_ms()
+        revisions = tuple(drawer.now.revision for drawer in self._drawers)
+        said = self._said.get(name)
+        if said is None or not said.holds(view, revisions, now_ms):
+            said = self._assess(name, view, revisions, now_ms)
+            self._said[name] = said
+        return said.answer
+
+    def find(self, name: str) -> GeckoCategory:
+        """The category of that exact name.
+
+        Raises:
+            ServiceError: As `info`.
+        """
+        kept = self._drawers.categories.now
+        if kept.value is None:
+            nothing_to_say(UPSTREAM, kept.failure, "categories")
+        for category in kept.value.categories:
+            if category.name == name:
+                return category
+        candidates = closest_names(name, self.category_names())
+        hint = f"; the closest: {', '.join(map(repr, candidates))}" if candidates else ""
+        raise ServiceError(
+            "UNKNOWN_CATEGORY",
+            f"no category is called {name!r} (names are exact, capitals included){hint}",
+            details={"candidates": candidates},
+        )
+
+    def category_names(self) -> Sequence[str]:
+        """Names of all categories, the largest first; none while none are known."""
+        kept = self._drawers.categories.now
+        return [] if kept.value is None else [category.name for category in kept.value.categories]
+
+    def members(self, name: str) -> Sequence[Symbol]:
+        """The venue's coins in a category, the largest market cap first.
+
+        Raises:
+            ServiceError: As `info`.
+        """
+        return [Symbol(symbol) for symbol, _ in self._coins_of(self.find(name), self._view())]
+
+    def titles(self) -> Mapping[Symbol, str]:
+        """What people call the venue's coins, by ticker, of those CoinGecko knows."""
+        return {Symbol(symbol): row.name for symbol, row in known_coins(self._drawers.coins.now).items()}
+
+    def identities(self) -> Mapping[str, str]:
+        """CoinGecko's ids by ticker, of the venue's coins it knows."""
+        return {symbol: row.id for symbol, row in known_coins(self._drawers.coins.now).items()}
+
+    def market_caps(self) -> Mapping[Symbol, float]:
+        """Market caps in USD by ticker, of the coins that have one not older than 48 hours."""
+        now_ms = self._clock.now_ms()
+        caps = ((symbol, _cap(row, now_ms)) for symbol, row in known_coins(self._drawers.coins.now).items())
+        return {Symbol(symbol): cap for symbol, cap in caps if cap is not None}
+
+    def volumes(self) -> Mapping[Symbol, float]:
+        """USD traded for cash in 24 hours by ticker, of the coins where that is not older than 48 hours."""
+        now_ms = self._clock.now_ms()
+        return {
+            Symbol(symbol): row.volume_usd
+            for symbol, row in known_coins(self._drawers.coins.now).items()
+            if row.volume_usd is not None and FIGURES.judge(row.seen_ms, now_ms) is not Freshness.GONE
+        }
+
+    def readiness(self) -> Mapping[str, object]:
+        """How much is known: categories, those of them whose coins are known, our coins at CoinGecko; and failures."""
+        members = self._drawers.members.now.value
+        return {
+            "categories": len(self.category_names()),
+            "read": 0 if members is None else len(members.members),
+            "coins": len(known_coins(self._drawers.coins.now)),
+            "failing": any(drawer.now.failure is not None for drawer in self._drawers),
+        }
+
+    def _assess(self, name: str, view: Mapping[str, CoinView], revisions: tuple[int, ...], now_ms: int) -> _Said:
+        category = self.find(name)
+        coins = self._coins_of(category, view)
+        seen = [category.seen_ms, *(row.seen_ms for _, row in coins)]
+        since_ms, until_ms = span_around(now_ms, (turn for at_ms in seen for turn in FIGURES.turns(at_ms)))
+        told = FIGURES.judge(category.seen_ms, now_ms) is not Freshness.GONE
+        views = [(view[symbol], row) for symbol, row in coins]
+        priced = [coin.price_ms for coin, _ in views if coin.price_ms is not None]
+        charted = [coin.through_ms for coin, _ in views if coin.through_ms is not None]
+        observed = priced or ([category.seen_ms] if told else charted)
+        if not observed:
+            nothing_to_say(UPSTREAM, self._drawers.categories.now.failure, f"data of the category {name!r}")
+        info = _break_down(category if told else None, name, category.description, views, now_ms)
+        return _Said(Answer(Raw(encode(info)), min(observed)), view, revisions, since_ms, until_ms)
+
+    def _coins_of(self, category: GeckoCategory, view: Mapping[str, CoinView]) -> list[tuple[str, GeckoCoin]]:
+        """The venue's coins in a category, largest market cap first, as CoinGecko last showed them."""
+        kept = self._drawers.members.now
+        membership = None if kept.value is None else kept.value.members.get(category.id)
+        if membership is None:
+            nothing_to_say(UPSTREAM, kept.failure, f"coins of the category {category.name!r}")
+        ids = frozenset(membership.ids)
+        coins = [
+            (symbol, row)
+            for symbol, row in known_coins(self._drawers.coins.now).items()
+            if row.id in ids and symbol in view
+        ]
+        return sorted(coins, key=lambda coin: (-(coin[1].market_cap or 0.0), coin[0]))
+
+
+def closest_names(name: str, known: Iterable[str]) -> list[str]:
+    """The categories a caller may have meant: at most five, the most likely first, capitals not regarded.
+
+    Args:
+        name: What was asked for.
+        known: Names of categories, the largest first.
+    """
+    asked = name.strip().casefold()
+    folded: dict[str, list[str]] = {}
+    for other in known:
+        folded.setdefault(other.casefold(), []).append(other)
+    holding = sorted((other for other in folded if asked and asked in other), key=lambda other: other.find(asked))
+    alike = get_close_matches(asked, folded, n=MOST_CANDIDATES, cutoff=_LIKENESS)
+    exact = [other for other in folded if other == asked]
+    best = dict.fromkeys([*exact, *holding, *alike])
+    return [original for other in best for original in folded[other]][:MOST_CANDIDATES]
+
+
+def _break_down(
+    told: GeckoCategory | None,
+    name: str,
+    description: str | None,
+    coins: Sequence[tuple[CoinView, GeckoCoin]],
+    now_ms: int,
+) -> CategoryInfo:
+    states = [coin.trend_daily for coin, _ in coins]
+    ranked = sorted(
+        ((coin.change_24h, coin.symbol) for coin, _ in coins if coin.change_24h is not None),
+        key=lambda pair: (-pair[0], pair[1]),
+    )
+    symbols = [symbol for _, symbol in ranked]
+    best = min(EXTREMES, -(-len(symbols) // 2))
+    worst = min(EXTREMES, len(symbols) - best)
+    return CategoryInfo(
+        name=name,
+        description=description,
+        coins=[_coin(coin, row, now_ms) for coin, row in coins],
+        trends=TrendCounts(states.count("UP"), states.count("HODL"), states.count("DOWN")),
+        market_cap=None if told is None else told.market_cap,
+        change_24h=None if told is None or told.change_24h is None else round(told.change_24h, _DECIMALS) + 0.0,
+        volume_24h=None if told is None else told.volume_24h,
+        leaders=symbols[:best],
+        laggards=symbols[::-1][:worst],
+    )
+
+
+def _coin(coin: CoinView, row: GeckoCoin, now_ms: int) -> CategoryCoin:
+    return CategoryCoin(
+        symbol=coin.symbol,
+        name=row.name,
+        price=coin.price,
+        change_24h=coin.change_24h,
+        market_cap=_cap(row, now_ms),
+        trend_daily=coin.trend_daily,
+        streak_days=_streak(coin),
+    )
+
+
+def _cap(row: GeckoCoin, now_ms: int) -> float | None:
+    return None if FIGURES.judge(row.seen_ms, now_ms) is Freshness.GONE else row.market_cap
+
+
+def _streak(coin: CoinView) -> int | None:
+    """Closed days for which the state has lasted, the one that brought it included."""
+    if coin.trend_daily is None or coin.trend_daily_since_ms is None or coin.through_ms is None:
+        return None
+    return (coin.through_ms - coin.trend_daily_since_ms) // DAY_MS + 1
