@@ -13,7 +13,7 @@ METADATA: Final = "metadata.json"
 PACKED: Final = ".gz"
 """The ending of a packed file's name."""
 
-_LEVEL: Final = 9
+_LEVEL: Final = 7
 _GZIP: Final = 31
 
 R = TypeVar("R", bound=msgspec.Struct)

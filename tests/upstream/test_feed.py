@@ -61,7 +61,7 @@ async def test_a_subscription_is_confirmed_and_answered_at_once(clock: FakeClock
         "data": {"method": "subscribe", "subscription": {"type": "allMids"}},
     }
     assert first["channel"] == "allMids"
-    assert len(first["data"]["mids"]) == 40
+    assert len(first["data"]["mids"]) == 80
 
 
 async def test_frames_follow_the_clock(clock: FakeClock) -> None:
@@ -86,10 +86,29 @@ async def test_a_coins_context_comes_with_its_name(clock: FakeClock) -> None:
 async def test_the_contexts_of_every_coin_come_under_their_dex(clock: FakeClock) -> None:
     async with connected(clock) as (_, socket):
         await socket.say("subscribe", type="allDexsAssetCtxs")
-        ((dex, contexts),) = (await socket.frame())["data"]["ctxs"]
-    assert dex == ""
-    assert len(contexts) == 41, "also of the coin that is no longer listed, and has no mid"
-    assert all(float(context["markPx"]) > 0 for context in contexts)
+        contexts = dict((await socket.frame())["data"]["ctxs"])
+    assert {dex: len(of_dex) for dex, of_dex in contexts.items()} == {"": 85, "xyz": 26}, "also of delisted coins"
+    assert all(float(context["markPx"]) > 0 for of_dex in contexts.values() for context in of_dex)
+
+
+async def test_one_dexs_contexts_and_mids_can_be_heard_alone(clock: FakeClock) -> None:
+    async with connected(clock) as (_, socket):
+        confirmed = await socket.say("subscribe", type="assetCtxs", dex="xyz")
+        contexts = await socket.frame()
+        await socket.say("subscribe", type="allMids", dex="xyz")
+        mids = await socket.frame()
+    assert confirmed["data"]["subscription"] == {"type": "assetCtxs", "dex": "xyz"}
+    assert (contexts["channel"], contexts["data"]["dex"], len(contexts["data"]["ctxs"])) == ("assetCtxs", "xyz", 26)
+    assert "xyz:AAPL" in mids["data"]["mids"]
+
+
+async def test_a_builders_market_has_its_own_candles_and_context(clock: FakeClock) -> None:
+    async with connected(clock) as (_, socket):
+        await socket.say("subscribe", type="candle", coin="xyz:NVDA", interval="1d")
+        candle = await socket.frame()
+        await socket.say("subscribe", type="activeAssetCtx", coin="xyz:NVDA")
+        context = await socket.frame()
+    assert candle["data"]["c"] == context["data"]["ctx"]["markPx"]
 
 
 async def test_an_ended_subscription_is_silent(clock: FakeClock) -> None:
@@ -110,6 +129,7 @@ async def test_an_ended_subscription_is_silent(clock: FakeClock) -> None:
         ("[" * 50_000, "Error parsing JSON"),
         ('{"method":"subscribe"}', "Invalid subscription"),
         ('{"method":"subscribe","subscription":{"type":"activeAssetCtx","coin":"TSLA"}}', "Invalid subscription"),
+        ('{"method":"subscribe","subscription":{"type":"assetCtxs","dex":"nope"}}', "Invalid subscription"),
         ('{"method":"unsubscribe","subscription":{"type":"allMids"}}', "Already unsubscribed"),
     ],
 )
@@ -170,7 +190,9 @@ async def test_frames_have_the_fields_of_recorded_ones(clock: FakeClock) -> None
         await socket.say("subscribe", type="candle", coin="BTC", interval="1d")
         candle = await socket.frame()
     recorded = json.loads((nautilus / "ws_all_dexs_asset_ctxs.json").read_text())
-    assert [dex for dex, _ in contexts["data"]["ctxs"]] == [recorded["data"]["ctxs"][0][0]]
-    assert fields(contexts["data"]["ctxs"][0][1][:1]) == fields(recorded["data"]["ctxs"][0][1][:1])
+    known = dict(recorded["data"]["ctxs"])
+    for dex, of_dex in contexts["data"]["ctxs"]:
+        assert fields(of_dex[:1]) == fields(known[dex][:1])
+    assert contexts["data"]["ctxs"][0][0] == recorded["data"]["ctxs"][0][0]
     sample = (net / "Subscriptions-Klines.txt").read_text().partition("= \n")[2]
     assert fields(candle) == fields(json.loads(sample))

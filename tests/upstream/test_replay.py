@@ -107,16 +107,70 @@ async def test_times_asked_for_and_answered_are_present_time(clock: FakeClock) -
 
 
 @pytest.mark.promise("fixtures.wire")
-async def test_meta_is_index_aligned_with_its_contexts(clock: FakeClock) -> None:
+@pytest.mark.parametrize(("dex", "listed", "traded"), [("", 85, 80), ("xyz", 26, 26)])
+async def test_meta_is_index_aligned_with_its_contexts(clock: FakeClock, dex: str, listed: int, traded: int) -> None:
     async with replaying(clock) as (_, session):
-        meta, contexts = await ask(session, type="metaAndAssetCtxs")
-        assert await ask(session, type="meta") == await ask(session, type="meta", dex="") == meta
-        mids = await ask(session, type="allMids")
-    assert len(meta["universe"]) == len(contexts) == 41
-    traded = [(row["name"], context["midPx"]) for row, context in zip(meta["universe"], contexts, strict=True)]
-    assert {name: mid for name, mid in traded if mid} == mids
-    assert len(mids) == 40
-    assert {"BTC", "ETH", "SOL", "kPEPE"} <= mids.keys()
+        meta, contexts = await ask(session, type="metaAndAssetCtxs", dex=dex)
+        assert await ask(session, type="meta", dex=dex) == meta
+        mids = await ask(session, type="allMids", dex=dex)
+    assert len(meta["universe"]) == len(contexts) == listed
+    quoted = [(row["name"], context["midPx"]) for row, context in zip(meta["universe"], contexts, strict=True)]
+    assert {name: mid for name, mid in quoted if mid} == mids
+    assert len(mids) == traded
+    assert all(name.startswith("xyz:") == bool(dex) for name, _ in quoted)
+
+
+async def test_without_a_dex_the_venues_own_is_meant(clock: FakeClock) -> None:
+    async with replaying(clock) as (_, session):
+        for kind in ("meta", "metaAndAssetCtxs", "allMids"):
+            assert await ask(session, type=kind) == await ask(session, type=kind, dex="")
+            assert await ask(session, type=kind) == await ask(session, type=kind, dex=None)
+
+
+async def test_the_builders_dex_is_named_and_its_markets_are_annotated(clock: FakeClock) -> None:
+    async with replaying(clock) as (_, session):
+        own, builders = await ask(session, type="perpDexs")
+        notes = await ask(session, type="perpConciseAnnotations")
+    assert (own, builders["name"], builders["fullName"]) == (None, "xyz", "XYZ")
+    assert dict(notes)["xyz:CL"] == {
+        "category": "commodities",
+        "displayName": "WTI Crude Oil",
+        "keywords": ["oil", "wti"],
+    }
+
+
+async def test_a_builders_market_is_found_by_its_whole_name_only(clock: FakeClock) -> None:
+    clock.set_wall(FROZEN_AT_MS)
+    async with replaying(clock) as (_, session):
+        bars = await candles(session, "1d", "xyz:TSLA")
+        assert await ask(session, type="fundingHistory", coin="xyz:TSLA", startTime=FROZEN_AT_MS - HOUR_MS) != []
+        for coin in ("TSLA", "xyz:tsla", "XYZ:TSLA", "xyz:BTC"):
+            span = {"coin": coin, "interval": "1d", "startTime": 0}
+            assert await ask(session, type="candleSnapshot", req=span) is None
+    assert (len(bars), bars[-1]["s"], bars[-1]["T"]) == (400, "xyz:TSLA", FROZEN_AT_MS)
+
+
+async def test_the_old_bars_of_a_delisted_coin_are_still_answered(clock: FakeClock) -> None:
+    clock.set_wall(FROZEN_AT_MS)
+    async with replaying(clock) as (_, session):
+        matic = await candles(session, "1d", "MATIC")
+        assert await candles(session, "1h", "MATIC") == []
+        assert await ask(session, type="fundingHistory", coin="MATIC", startTime=0) == []
+    assert (len(matic), matic[-1]["T"]) == (900 - 318, FROZEN_AT_MS - 318 * DAY_MS)
+
+
+@pytest.mark.parametrize("mode", ["frozen", "shifted"])
+async def test_nothing_after_now_is_served_of_either_dex(clock: FakeClock, mode: Mode) -> None:
+    now = FROZEN_AT_MS - 7 * HOUR_MS if mode == "frozen" else clock.now_ms()
+    clock.set_wall(now)
+    async with replaying(clock, mode) as (_, session):
+        for coin in ("BTC", "xyz:GOLD"):
+            for interval in ("1h", "1d"):
+                bars = await candles(session, interval, coin, now - 3 * DAY_MS)
+                assert max(bar["t"] for bar in bars) <= now < bars[-1]["T"] + 1
+            paid = await ask(session, type="fundingHistory", coin=coin, startTime=now - DAY_MS)
+            assert 0 < len(paid) <= 24
+            assert max(row["time"] for row in paid) <= now
 
 
 @pytest.mark.parametrize("kind", ["candleSnapshot", "fundingHistory"])

@@ -8,15 +8,25 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from service.clock import DAY_MS, HOUR_MS, LATEST_MS
-from service.upstream.replay.recording import Asset, Candle, Context, FundingRow, Recording, Universe, load_recording
-from service.upstream.replay.tape import MOST_CANDLES, MOST_FUNDING_ROWS, Tape, decimal_text, price_text
+from service.upstream.replay.recording import (
+    Asset,
+    Candle,
+    Context,
+    FundingRow,
+    Packed,
+    Recording,
+    Universe,
+    load_recording,
+)
+from service.upstream.replay.tape import MOST_CANDLES, MOST_FUNDING_ROWS, Tape, decimal_text, price_decimals, price_text
 from tests.upstream.conftest import FIXTURES
 
 RECORDING = load_recording(FIXTURES)
 TAPE = Tape(RECORDING)
 END_MS = RECORDING.frozen_at_ms
 LAST_DAY_MS = END_MS + 1 - DAY_MS
-COINS = [asset.name for asset in TAPE.universe if not asset.is_delisted]
+LISTED = [asset for dex in RECORDING.universes for asset in TAPE.universe_of(dex)]
+COINS = [asset.name for asset in LISTED if not asset.is_delisted]
 BTC = TAPE.universe[0]
 
 instants = st.integers(LAST_DAY_MS, END_MS)
@@ -37,7 +47,7 @@ def test_nothing_after_now_is_served(at_ms: int, coin: str) -> None:
 def test_closed_bars_are_as_recorded_and_only_the_last_is_open(at_ms: int, coin: str) -> None:
     for interval, recorded in (("1h", RECORDING.hours), ("1d", RECORDING.days)):
         served = bars(coin, interval, at_ms)
-        assert served[:-1] == recorded[coin][: len(served) - 1]
+        assert served[:-1] == list(recorded[coin][: len(served) - 1])
         assert served[-1].open_ms <= at_ms <= served[-1].close_ms
 
 
@@ -67,23 +77,23 @@ def test_an_open_bar_only_grows(hour: int, offsets: Sequence[int], coin: str) ->
 
 @pytest.mark.parametrize("coin", COINS)
 def test_the_last_millisecond_completes_a_bar(coin: str) -> None:
-    assert bars(coin, "1h", END_MS) == RECORDING.hours[coin]
-    assert bars(coin, "1d", END_MS) == RECORDING.days[coin]
+    assert bars(coin, "1h", END_MS) == list(RECORDING.hours[coin])
+    assert bars(coin, "1d", END_MS) == list(RECORDING.days[coin])
 
 
 @given(instants, st.sampled_from(COINS))
 def test_the_mark_price_is_the_close_of_the_open_bar(at_ms: int, coin: str) -> None:
-    asset = next(asset for asset in TAPE.universe if asset.name == coin)
+    asset = TAPE.asset(coin)
     context = TAPE.context(asset, at_ms)
     assert context.mark_px == bars(coin, "1h", at_ms)[-1].close
     assert context.impact_pxs is not None
     bid, ask = map(float, context.impact_pxs)
-    assert bid < float(context.mark_px) < ask
+    assert bid <= float(context.mark_px) <= ask > bid
     assert float(context.mid_px or 0) == pytest.approx((bid + ask) / 2)
     assert TAPE.mid(asset, at_ms) == context.mid_px
-    assert float(context.oracle_px) * (1 + float(context.premium or 0)) == pytest.approx(
-        float(context.mark_px), rel=2e-4
-    )
+    tick = 10.0 ** -price_decimals(float(context.mark_px), asset.sz_decimals)
+    oracle = float(context.mark_px) / (1 + float(context.premium or 0))
+    assert float(context.oracle_px) == pytest.approx(oracle, abs=1.1 * tick)
 
 
 def test_the_first_candle_contains_the_start_and_the_last_the_end() -> None:
@@ -106,7 +116,7 @@ def test_funding_comes_in_pages_by_time() -> None:
     first = TAPE.funding("BTC", END_MS, 0, LATEST_MS)
     second = TAPE.funding("BTC", END_MS, first[-1].time_ms + 1, LATEST_MS)
     assert len(first) == MOST_FUNDING_ROWS
-    assert [*first, *second] == RECORDING.funding["BTC"]
+    assert [*first, *second] == list(RECORDING.funding["BTC"][: 2 * MOST_FUNDING_ROWS])
     third = first[2]
     assert TAPE.funding("BTC", END_MS, third.time_ms, third.time_ms) == [third]
 
@@ -130,7 +140,7 @@ def test_day_volume_and_previous_price_look_back_a_day() -> None:
 
 
 def test_at_its_end_the_recording_answers_its_own_snapshot() -> None:
-    for asset in TAPE.universe:
+    for asset in LISTED:
         assert TAPE.context(asset, END_MS) == RECORDING.contexts[asset.name]
 
 
@@ -140,7 +150,7 @@ def test_a_delisted_coin_has_its_recorded_context_and_no_mid() -> None:
     context = TAPE.context(delisted, LAST_DAY_MS)
     assert (context.premium, context.mid_px, context.impact_pxs, context.open_interest) == (None, None, None, "0.0")
     assert TAPE.mid(delisted, LAST_DAY_MS) is None
-    assert bars(delisted.name, "1d", END_MS) == []
+    assert bars(delisted.name, "1d", END_MS) == list(RECORDING.days[delisted.name])
 
 
 def thin(**changes: object) -> Tape:
@@ -150,9 +160,10 @@ def thin(**changes: object) -> Tape:
     recording = Recording(
         identity="thin",
         frozen_at_ms=END_MS,
-        meta=Universe([asset], RECORDING.meta.margin_tables, 0),
+        universes={"": Universe([asset], RECORDING.universes[""].margin_tables, 0)},
         contexts={"ODD": replace(RECORDING.contexts["BTC"], mark_px="2.0")},
         dexs=b"[null]",
+        annotations=b"[]",
         hours={},
         days={"ODD": [bar]},
         funding={},
@@ -212,3 +223,36 @@ def test_at_most_five_thousand_candles_exist() -> None:
     ]
     served = thin(hours={"ODD": many}).candles("ODD", "1h", END_MS, 0, LATEST_MS)
     assert served == many[-MOST_CANDLES:]
+
+
+def test_what_was_not_listed_is_not_known() -> None:
+    assert (TAPE.knows("xyz:AAPL"), TAPE.knows("AAPL")) == (True, False)
+    with pytest.raises(KeyError):
+        TAPE.asset("AAPL")
+    with pytest.raises(KeyError):
+        TAPE.universe_of("flx")
+
+
+def test_rows_stay_packed_until_they_are_looked_at() -> None:
+    rows, recent = RECORDING.days["BTC"], RECORDING.hours["BTC"]
+    assert isinstance(rows, Packed)
+    assert len(rows) == len(list(rows)) == 900
+    assert rows[-1] == rows[899] == rows.newest[-1]
+    assert isinstance(recent, Packed)
+    assert list(recent[-len(recent.newest) :]) == recent.newest
+    assert Packed(rows.packed, Candle)[3:5] == rows[3:5]
+
+
+@given(st.integers(END_MS - 5 * DAY_MS, END_MS), st.integers(0, 3 * DAY_MS), st.sampled_from(["BTC", "xyz:AAPL"]))
+def test_a_span_holds_the_same_bars_whether_or_not_they_were_packed(start_ms: int, length_ms: int, coin: str) -> None:
+    found = bars(coin, "1h", END_MS, start_ms, start_ms + length_ms)
+    assert found == [
+        bar for bar in RECORDING.hours[coin] if bar.close_ms >= start_ms and bar.open_ms <= start_ms + length_ms
+    ]
+
+
+@pytest.mark.parametrize("days", [0, 1, 4, 60])
+def test_the_price_long_ago_is_the_open_of_its_hour(days: int) -> None:
+    bar = RECORDING.hours["ETH"][-1 - 24 * days]
+    assert TAPE.price("ETH", bar.open_ms) == pytest.approx(float(bar.open), rel=1e-4)
+    assert TAPE.price("ETH", RECORDING.hours["ETH"][0].open_ms - 1) is None

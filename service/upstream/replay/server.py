@@ -79,8 +79,9 @@ class Replay:
             files=self._files, tape=self._venue.tape, recording=self._recording, clock=self._clock, now=self.now
         )
         for prefix, routes in MOUNTED:
-            for route in routes(stage):
-                app.router.add_route(route.method, prefix + route.path, route.handler, **route.kwargs)
+            app.router.add_routes(
+                web.RouteDef(route.method, prefix + route.path, route.handler, route.kwargs) for route in routes(stage)
+            )
         return app
 
     @property
