@@ -27,7 +27,7 @@ WORDS: Final = _set(
     graph grass green grin gun hard harmony hash hat high hive home hook hop horizon hot hype ice idea if
     immutable in initial ink is it jasmine joe jupiter just keep kernel key king kite layer led leo less life
     lift like lime link lit local lock loom lot luna magic major maker man mantle mantra map mark mars mask
-    maverick me melania meme mercury metal min mind mine mint mode moon more most mother move movement my near
+    maverick me melania meme memecoin mercury metal min mind mine mint mode moon more most mother move movement my near
     neon neptune new next nil no not now oak of official om on one only ooh open optimism or orbit orca orders
     origin our out oxen pack paper peace pearl people pepper perp pi pixel play plume pluto point polygon popcat
     portal power prime prom pump quick rad rare raw ray real red ren render rep request resolve ride ring rock
@@ -48,7 +48,7 @@ COMMON: Final = _set(
     act all any art base beam big block blue bold bond book boom box can chain clean cloud coin compound core
     curve data dream edge energy era ever fair fight fine fire fit flash flow for free front fun game gas gift
     go gold good graph grass green hard harmony hash high home hot hype ice idea if in is it just keep key layer
-    life like link local lock lot magic major maker man mark mask me meme metal mind mine mint mode moon more
+    life like link local lock lot magic major maker man mark mask me meme memecoin metal mind mine mint mode moon more
     most mother move movement my near new next no not now of official on one only open optimism or our out pack
     paper peace people play point portal power prime pump quick rare raw real red render request ride ring rock
     rose safe sandbox self set ship show side sign silver sky so space stable stacks stage star stars step stone

@@ -1,0 +1,202 @@
+"""Keeping sentiment fresh: one round at a time, each source failing on its own."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Final, TypeVar
+
+from msgspec import Struct
+
+from service.clock import HOUR_MS, MINUTE_MS, Clock
+from service.market.observed import Failure
+from service.market.shelf import Drawer
+from service.sentiment.mood import HORIZON_MS, Conclusions, Index, Item, conclude
+from service.sentiment.reader import Reader, known_as
+from service.sentiment.sources.alternative import FearGreed
+from service.sentiment.sources.rss import News, Stories
+from service.sentiment.stance import Trading
+from service.sentiment.store import NewsStore
+from service.upstream.failure import UpstreamError
+
+T = TypeVar("T")
+
+EVERY_S: Final = 15.0
+"""How often to call `round`; it does nothing while nothing is due."""
+
+NEWS_EVERY_MS: Final = 10 * MINUTE_MS
+INDEX_EVERY_MS: Final = HOUR_MS
+GONE_MS: Final = 48 * HOUR_MS
+"""So old, neither news nor the index enters a conclusion."""
+
+_log: Final = logging.getLogger("verdict.sentiment")
+
+
+class Sources(Struct, frozen=True):
+    """What the room reads: news feeds, and the market's Fear & Greed index."""
+
+    feeds: Sequence[News]
+    fear_greed: FearGreed
+
+
+class Market(Struct, frozen=True):
+    """What the market room tells, each asked anew every round.
+
+    Attributes:
+        origin: Which history is told at this moment.
+        tape: How coins trade, by symbol.
+        categories: Name → symbols of its coins, in the category's own order.
+    """
+
+    origin: Callable[[], str]
+    tape: Callable[[], Mapping[str, Trading]]
+    categories: Callable[[], Mapping[str, Sequence[str]]]
+
+
+class _View(Struct, frozen=True):
+    """The market, as one round sees it."""
+
+    origin: str
+    tape: Mapping[str, Trading]
+    categories: Mapping[str, Sequence[str]]
+    read_with: str
+
+
+class SentimentRefresh:
+    """Fetches, scores, attributes, stores and concludes.
+
+    Args:
+        clock: When something is due.
+        store: Where items are kept.
+        drawer: Where conclusions are kept.
+        sources: What is read.
+        market: What is known of the market.
+    """
+
+    def __init__(
+        self, clock: Clock, store: NewsStore, drawer: Drawer[Conclusions], sources: Sources, market: Market
+    ) -> None:
+        self._clock = clock
+        self._store = store
+        self._drawer = drawer
+        self._sources = sources
+        self._market = market
+        self._origin: str | None = None
+        self._asked_ms: int | None = None
+        self._news_ms: int | None = None
+        self._index: Index | None = None
+        self._reader: tuple[str, Reader] | None = None
+
+    async def round(self) -> None:
+        """Do what is due: read the feeds every ten minutes; conclude after that, and when the market's coins changed.
+
+        One feed's failure leaves the others. Where all fail, the last conclusions stay as they are until their news are
+        48 hours old; then, and where there never were any, price and funding alone are concluded from.
+
+        Raises:
+            UpstreamError: If no feed answered; the drawer then says so.
+            ServiceError: `UNAVAILABLE` if the store could not be used.
+        """
+        view = self._look()
+        if view.origin != self._origin:
+            self._begin(view.origin)
+        if not self._is_due(self._asked_ms, NEWS_EVERY_MS):
+            if not self._is_concluded(view):
+                await self._conclude(view)
+            return
+        await self._ask_index()
+        told, refusals = await self._ask_feeds()
+        if self._market.origin() != view.origin:
+            return
+        if told or not refusals:
+            self._asked_ms = self._clock.now_ms()
+            self._news_ms = max((stories.observed_ms for stories in told.values()), default=self._asked_ms)
+            await self._take(view, told)
+            await self._conclude(view)
+            return
+        if self._is_gone(view.origin):
+            self._news_ms = None
+            await self._conclude(view)
+        await self._drawer.fail(Failure(self._clock.now_ms(), refusals[0].upstream_status, refusals[0].body))
+        raise refusals[0]
+
+    def _look(self) -> _View:
+        tape, categories = self._market.tape(), self._market.categories()
+        return _View(self._market.origin(), tape, categories, known_as(tape, categories))
+
+    def _begin(self, origin: str) -> None:
+        """Start with a history: what was known of the index is taken over if it belongs to it."""
+        kept = self._drawer.now
+        self._origin, self._asked_ms, self._news_ms = origin, None, None
+        self._index = kept.value.index if kept.value is not None and kept.origin == origin else None
+
+    def _is_due(self, done_ms: int | None, every_ms: int) -> bool:
+        now_ms = self._clock.now_ms()
+        return done_ms is None or not 0 <= now_ms - done_ms < every_ms
+
+    def _is_concluded(self, view: _View) -> bool:
+        kept = self._drawer.now
+        return kept.value is not None and kept.origin == view.origin and kept.value.read_with == view.read_with
+
+    def _is_gone(self, origin: str) -> bool:
+        """Whether the conclusions that are kept say nothing of now: another history's, or of news that are too old."""
+        kept = self._drawer.now
+        if kept.value is None or kept.origin != origin:
+            return True
+        news_ms = kept.value.news_ms
+        return news_ms is None or self._clock.now_ms() - news_ms > GONE_MS
+
+    async def _ask_index(self) -> None:
+        if self._is_due(None if self._index is None else self._index.observed_ms, INDEX_EVERY_MS):
+            outcome = await _attempt(self._sources.fear_greed.newest())
+            if isinstance(outcome, Index):
+                self._index = outcome
+
+    async def _ask_feeds(self) -> tuple[dict[str, Stories], list[UpstreamError]]:
+        feeds = self._sources.feeds
+        outcomes = await asyncio.gather(*(_attempt(feed.stories()) for feed in feeds))
+        told = {
+            feed.source: outcome for feed, outcome in zip(feeds, outcomes, strict=True) if isinstance(outcome, Stories)
+        }
+        return told, [outcome for outcome in outcomes if isinstance(outcome, UpstreamError)]
+
+    async def _take(self, view: _View, told: Mapping[str, Stories]) -> None:
+        """Keep what is new; scored in a thread, for a feed of strange coins takes tens of milliseconds."""
+        now_ms, reader = self._clock.now_ms(), self._reader_for(view)
+        held = await self._store.read(view.origin, now_ms - HORIZON_MS)
+        fresh: list[Item] = []
+        for source, stories in told.items():
+            fresh += await asyncio.to_thread(reader.read, source, stories.stories, [*held, *fresh], now_ms)
+        await self._store.put(view.origin, fresh, now_ms)
+        _log.info("news read", extra={"feeds": len(told), "fresh": len(fresh), "held": len(held)})
+
+    async def _conclude(self, view: _View) -> None:
+        """Conclude from what is kept; without news while these are gone."""
+        now_ms, kept = self._clock.now_ms(), self._drawer.now
+        items = [] if self._news_ms is None else await self._store.read(view.origin, now_ms - HORIZON_MS)
+        if kept.value is None or kept.value.read_with != view.read_with:
+            changed = await asyncio.to_thread(self._reader_for(view).attribute, items)
+            await self._store.put(view.origin, changed, now_ms)
+            items = sorted({item.id: item for item in [*items, *changed]}.values(), key=lambda item: item.published_ms)
+        index = None if self._index is None or now_ms - self._index.observed_ms > GONE_MS else self._index
+        coins, categories = await asyncio.to_thread(
+            conclude, items, view.tape, view.categories, None if index is None else index.value, now_ms
+        )
+        newest_ms = max((item.published_ms for item in items), default=None)
+        conclusions = Conclusions(newest_ms, self._news_ms, index, view.read_with, coins, categories)
+        seen = [
+            at_ms for at_ms in (self._news_ms, *(each.observed_ms for each in view.tape.values())) if at_ms is not None
+        ]
+        observed_ms = self._news_ms if self._news_ms is not None else max(seen, default=None)
+        await self._drawer.put(view.origin, conclusions, observed_ms)
+
+    def _reader_for(self, view: _View) -> Reader:
+        if self._reader is None or self._reader[0] != view.read_with:
+            self._reader = (view.read_with, Reader(view.tape, view.categories))
+        return self._reader[1]
+
+
+async def _attempt(call: Awaitable[T]) -> T | UpstreamError:
+    try:
+        return await call
+    except UpstreamError as error:
+        return error

@@ -1,0 +1,69 @@
+"""Fear & Greed of alternative.me: `GET /fng/?limit=N`, newest first, numbers in strings.
+
+Attribution is asked for: README and the manifest's documentation name the source.
+"""
+
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct
+from msgspec.json import Decoder
+
+from service.clock import LATEST_MS, SECOND_MS, Clock
+from service.sentiment.mood import Index
+from service.upstream.failure import UpstreamError
+from service.upstream.session import UpstreamSession
+
+PATH: Final = "/fng/"
+_WEIGHT: Final = 1
+_OK: Final = 200
+
+
+class Row(Struct, frozen=True):
+    """The index of a day: 0 (extreme fear) to 100 (extreme greed); `timestamp` is seconds since 1970."""
+
+    value: Annotated[int, Meta(ge=0, le=100)]
+    value_classification: str
+    timestamp: Annotated[int, Meta(ge=0, le=LATEST_MS // SECOND_MS)]
+
+
+class Trouble(Struct, frozen=True):
+    """What went wrong, if anything."""
+
+    error: str | None = None
+
+
+class Rows(Struct, frozen=True):
+    """The whole answer."""
+
+    data: tuple[Row, ...]
+    metadata: Trouble = Trouble()
+
+
+FEAR_GREED: Final = Decoder(Rows, strict=False)
+
+
+class FearGreed:
+    """The index, as this room asks for it.
+
+    Args:
+        session: Open session to alternative.me.
+        clock: An observation is never dated after its receipt.
+    """
+
+    def __init__(self, session: UpstreamSession, clock: Clock) -> None:
+        self._session = session
+        self._clock = clock
+
+    async def newest(self) -> Index:
+        """Ask for today's value.
+
+        Raises:
+            UpstreamError: If there is no answer that can be used.
+        """
+        fetched = await self._session.get(PATH, weight=_WEIGHT, decoder=FEAR_GREED, query={"limit": "1"})
+        rows = fetched.value
+        if rows.metadata.error or not rows.data:
+            said = (rows.metadata.error or "no value").encode()
+            raise UpstreamError(self._session.name, _OK, said)
+        newest = max(rows.data, key=lambda row: row.timestamp)
+        return Index(newest.value, min(fetched.date_ms, self._clock.now_ms()))
