@@ -1,0 +1,192 @@
+"""Funding events in the database, and how far their watch has come."""
+
+from collections.abc import Collection, Mapping, Sequence
+from hashlib import sha256
+from typing import Final
+
+from msgspec import Struct
+
+from service.analytics.funding import Zone, fires
+from service.clock import DAY_MS, HOUR_MS
+from service.market.alerts_watch import Change
+from service.market.watches import claim_watch, holds
+from service.storage.database import Database
+from service.storage.engine import Connection
+from service.wire.cursor import Position
+from service.wire.envelope import encode
+
+NAME: Final = "funding"
+KEEP_MS: Final = 400 * DAY_MS
+"""How long events are kept: some ten megabytes of them, at one a coin and day."""
+
+_TABLES: Final = ("funding_events", "funding_watch")
+_STANDS: Final[Mapping[Zone | None, tuple[Zone, ...]]] = {
+    None: (),
+    "hot": ("hot",),
+    "very-hot": ("hot", "very-hot"),
+    "cold": ("cold",),
+    "very-cold": ("cold", "very-cold"),
+}
+"""Whose events stay open in a zone: its own and, since very hot is hot too, those of its milder form."""
+
+_CLEAR: Final = """
+    UPDATE funding_events SET cleared_ms = max(?, fired_ms)
+    WHERE venue_symbol = ? AND cleared_ms IS NULL AND zone NOT IN (SELECT value FROM json_each(?))
+"""
+_FIRE: Final = """
+    INSERT INTO funding_events (id, venue_symbol, zone, fired_ms, apr, percentile, interval_hours, price)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+"""
+_WATCH: Final = """
+    INSERT INTO funding_watch VALUES (?, ?) ON CONFLICT (venue_symbol) DO UPDATE SET zone = excluded.zone
+"""
+_PRICE: Final = """
+    UPDATE funding_events SET price = c.close FROM candles c
+    WHERE price IS NULL AND c.venue_symbol = funding_events.venue_symbol AND c.interval = '1h' AND c.final = 1
+        AND c.open_ms = (fired_ms / ?1 - 1) * ?1
+"""
+"""An event of the past has the close of the hour that ended with it, as soon as that is known."""
+
+_PAGE: Final = """
+    SELECT w.through_ms,
+        (SELECT count(*) FROM funding_events WHERE {filters}),
+        e.id, e.venue_symbol, e.zone, e.fired_ms, e.cleared_ms, e.apr, e.percentile, e.interval_hours, e.price
+    FROM market_watches w LEFT JOIN (
+        SELECT * FROM funding_events WHERE {filters} AND (fired_ms, id) < (?4, ?5)
+        ORDER BY fired_ms DESC, id DESC LIMIT ?6
+    ) e ON true WHERE w.name = ?3 ORDER BY e.fired_ms DESC, e.id DESC
+"""
+
+
+class Event(Struct, frozen=True):
+    """A row of `funding_events`; see the migration."""
+
+    id: int
+    venue_symbol: str
+    zone: Zone
+    fired_ms: int
+    cleared_ms: int | None
+    apr: float
+    percentile: float
+    interval_hours: float
+    price: float | None
+
+
+class Page(Struct, frozen=True):
+    """Events, newest first; how many there are in all; up to when the watch had looked (null: it has not begun)."""
+
+    events: list[Event]
+    total: int
+    through_ms: int | None
+
+
+class Standing(Struct, frozen=True):
+    """What the watch knew when it last looked: up to when, and the zone of every coin that it had begun with."""
+
+    through_ms: int | None
+    zones: dict[str, Zone | None]
+
+
+class Finding(Struct, frozen=True):
+    """What was found of a coin: changes in the order of time, and its zone after them.
+
+    `since_ms` is there where its past was read for the first time: events that were over by then are not kept.
+    """
+
+    venue_symbol: str
+    changes: Sequence[Change]
+    zone: Zone | None
+    since_ms: int | None = None
+
+
+class Scan(Struct, frozen=True):
+    """A look at the present: when the newest rate that it saw was observed, and which coins were no longer listed."""
+
+    through_ms: int
+    gone: Collection[str] = ()
+
+
+class AlertStore:
+    """The tables of funding alerts.
+
+    Args:
+        database: Where they are.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def standing(self, origin: str) -> Standing:
+        """How far the watch over a history has come; nothing where the tables tell of another one."""
+        rows = await self._database.read(
+            "SELECT w.through_ms, f.venue_symbol, f.zone FROM market_watches w LEFT JOIN funding_watch f ON true "
+            "WHERE w.name = ? AND w.origin = ?",
+            (NAME, origin),
+        )
+        return Standing(rows[0][0] if rows else None, {coin: zone for _, coin, zone in rows if coin is not None})
+
+    async def record(self, origin: str, findings: Sequence[Finding], scan: Scan | None = None) -> None:
+        """Keep what was found, in one transaction; nothing if the market's store holds another history by now.
+
+        Args:
+            origin: The history it belongs to.
+            findings: Of coins whose zone changed, or whose watch begins.
+            scan: The look at the present that ends with this, if it does.
+        """
+
+        def work(connection: Connection) -> None:
+            if not holds(connection, origin):
+                return
+            claim_watch(connection, NAME, origin, _TABLES)
+            for finding in findings:
+                _keep(connection, finding)
+            if scan is not None:
+                _end(connection, scan)
+            connection.execute(_PRICE, (HOUR_MS,))
+
+        await self._database.write(work)
+
+    async def page(self, venue_symbol: str | None, since_ms: int | None, after: Position, limit: int) -> Page:
+        """Read events, newest first, at one instant of the store.
+
+        Args:
+            venue_symbol: Of this coin only, if given.
+            since_ms: Fired at or after this instant only, if given.
+            after: Time and id that those wanted come after in the order of the list.
+            limit: How many at most.
+        """
+        named = {"venue_symbol = ?1": venue_symbol, "fired_ms >= ?2": since_ms}
+        filters = " AND ".join(["true", *(text for text, value in named.items() if value is not None)])
+        rows = await self._database.read(_PAGE.format(filters=filters), (venue_symbol, since_ms, NAME, *after, limit))
+        if not rows:
+            return Page([], 0, None)
+        return Page([Event(*row[2:]) for row in rows if row[2] is not None], rows[0][1], rows[0][0])
+
+
+def _keep(connection: Connection, finding: Finding) -> None:
+    coin = finding.venue_symbol
+    for change in finding.changes:
+        open_zones = encode(_STANDS[change.after]).decode()
+        connection.execute(_CLEAR, (change.at_ms, coin, open_zones))
+        if fires(change.before, change.after):
+            row = (change.after, change.at_ms, change.apr, change.percentile, change.interval_hours, change.price)
+            connection.execute(_FIRE, (_identify(coin, change), coin, *row))
+    if finding.since_ms is not None:
+        connection.execute(
+            "DELETE FROM funding_events WHERE venue_symbol = ? AND cleared_ms < ?", (coin, finding.since_ms)
+        )
+    connection.execute(_WATCH, (coin, finding.zone))
+
+
+def _end(connection: Connection, scan: Scan) -> None:
+    for coin in scan.gone:
+        connection.execute(_CLEAR, (scan.through_ms, coin, "[]"))
+        connection.execute("DELETE FROM funding_watch WHERE venue_symbol = ?", (coin,))
+    connection.execute("UPDATE market_watches SET through_ms = ? WHERE name = ?", (scan.through_ms, NAME))
+    connection.execute("DELETE FROM funding_events WHERE fired_ms < ?", (scan.through_ms - KEEP_MS,))
+
+
+def _identify(coin: str, change: Change) -> int:
+    """A number that is the same wherever an event is found, so that cursors and pages are too; 63 bits of a digest."""
+    named = f"{coin} {change.after} {change.at_ms}".encode()
+    return int.from_bytes(sha256(named).digest()[:8], "big") >> 1

@@ -1,0 +1,96 @@
+"""One coin's funding, watched: what it paid in 30 days, the zone it is in, and when that changes. No I/O, no clock."""
+
+from bisect import bisect_left, insort
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from service.analytics.funding import LEAST_ROWS, Zone, next_zone, percentile
+from service.clock import DAY_MS
+from service.market.observed import PaymentRow
+from service.units import apr_pct
+
+WINDOW_MS: Final = 30 * DAY_MS
+"""What a rate is ranked within: the coin's payments of so long before."""
+
+
+class Change(Struct, frozen=True):
+    """A coin's funding passed from one zone to another (null: none), on a rate of `apr` percent a year.
+
+    `price` is USD where it was known at once.
+    """
+
+    at_ms: int
+    before: Zone | None
+    after: Zone | None
+    apr: float
+    percentile: float
+    interval_hours: float
+    price: float | None = None
+
+
+class Watch:
+    """The machine of one coin.
+
+    Args:
+        zone: The zone it is in.
+        through_ms: Up to when it has looked: what was paid until then is ranked within, and never judged again.
+
+    Attributes:
+        zone: As above.
+        through_ms: As above.
+        newest_ms: When the newest payment was made that it has been told; 0 before the first.
+    """
+
+    def __init__(self, zone: Zone | None, through_ms: int) -> None:
+        self.zone = zone
+        self.through_ms = through_ms
+        self.newest_ms = 0
+        self._paid: deque[tuple[int, float]] = deque()
+        self._ranked: list[float] = []
+
+    def pay(self, payments: Iterable[PaymentRow]) -> Iterator[Change]:
+        """Take over payments, oldest first; those after `through_ms` are judged as they were made.
+
+        A payment is ranked within those before it, as the rate is that will be paid next: nothing later enters.
+
+        Yields:
+            The changes of zone, dated by the payment.
+        """
+        for paid_ms, rate, interval_hours in payments:
+            if paid_ms <= self.newest_ms:
+                continue
+            apr = apr_pct(rate)
+            if paid_ms > self.through_ms:
+                yield from self.judge(paid_ms, apr, interval_hours)
+            self.newest_ms = paid_ms
+            self._paid.append((paid_ms, apr))
+            insort(self._ranked, apr)
+
+    def judge(self, at_ms: int, apr: float, interval_hours: float, price: float | None = None) -> Iterator[Change]:
+        """Look at the rate of an instant; with less than a week of payments to rank it within, nothing is said.
+
+        Args:
+            at_ms: When the rate was observed, not before `through_ms`.
+            apr: Percent a year.
+            interval_hours: Between two payments.
+            price: USD, if known.
+
+        Yields:
+            The change of zone, if there is one.
+        """
+        self.through_ms = at_ms
+        self._forget(at_ms - WINDOW_MS)
+        rank = percentile(apr, self._ranked)
+        if rank is None or len(self._ranked) < LEAST_ROWS:
+            return
+        before, self.zone = self.zone, next_zone(self.zone, rank, apr)
+        if self.zone != before:
+            yield Change(at_ms, before, self.zone, apr, rank, interval_hours, price)
+
+    def _forget(self, until_ms: int) -> None:
+        while self._paid and self._paid[0][0] <= until_ms:
+            _, apr = self._paid.popleft()
+            del self._ranked[bisect_left(self._ranked, apr)]

@@ -1,0 +1,39 @@
+"""What the routes about the whole market take."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from service.wire.parameters import CursorText, Instant, PageSize, SymbolText
+
+RegimeAction = Literal["active", "signals", "confidence", "history"]
+
+
+class HealthQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """`context=1` adds what the figures mean."""
+
+    context: Literal[0, 1] = 0
+
+
+class RegimeQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """What to be told of the regime; `symbol` narrows every action down to one coin."""
+
+    action: RegimeAction = "active"
+    symbol: Annotated[SymbolText, Meta(extra={"required_when": {"action": "history"}})] | None = None
+
+
+class HistoricalQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """A coin, and how many hours or days back."""
+
+    symbol: SymbolText
+    count: Annotated[int, Meta(ge=1, le=1000, description="How many intervals back")] = 24
+    unit: Literal["h", "d"] = "h"
+
+
+class AlertsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which funding alerts: of one coin, fired at or after an instant; a page of them."""
+
+    symbol: SymbolText | None = None
+    since: Instant | None = None
+    limit: PageSize = 50
+    cursor: CursorText | None = None
