@@ -1,6 +1,10 @@
-"""Series of closed bars, and the two series derived from them: ISO weeks and ratios."""
+"""Tables of closed bars, and the two kinds derived from them: ratios and ISO weeks.
 
-from collections.abc import Sequence
+A table has one row a day, without a day left out, and NaN where a series has no bar. Days count from 1970-01-01.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -9,74 +13,143 @@ import numpy.typing as npt
 from service.clock import DAY_MS
 
 Floats: TypeAlias = npt.NDArray[np.float64]
-Days: TypeAlias = npt.NDArray[np.int64]
+Flags: TypeAlias = npt.NDArray[np.bool_]
+Indices: TypeAlias = npt.NDArray[np.int64]
 Row: TypeAlias = tuple[int, float, float, float, float]
-"""One daily bar: open time (epoch ms, 00:00 UTC), open, high, low, close."""
+"""One daily bar: open time (epoch ms, 00:00 UTC), open, high, low, close; prices are positive and finite."""
 
-_DAYS_FROM_MONDAY: Final = 3
+WEEK: Final = 7
+_MONDAY: Final = 3
 """1970-01-01 was a Thursday: adding this makes the division by 7 start on Mondays."""
 
 
 class Bars(NamedTuple):
-    """Closed bars, oldest first, each array of shape (n,).
+    """Prices by day (first axis) and series (the others), NaN where there is no bar."""
 
-    `day` counts from 1970-01-01 and names the bar's first day (a week's Monday); prices are positive and finite.
-    """
-
-    day: Days
     open: Floats
     high: Floats
     low: Floats
     close: Floats
 
-    def until(self, stop: int) -> "Bars":
-        """The first `stop` bars."""
-        return Bars(self.day[:stop], self.open[:stop], self.high[:stop], self.low[:stop], self.close[:stop])
+
+class Chart(NamedTuple):
+    """What a SuperTrend is drawn over: `Bars` without the opens."""
+
+    high: Floats
+    low: Floats
+    close: Floats
 
 
-def from_rows(rows: Sequence[Row]) -> Bars:
-    """Make daily bars of rows that are sorted by time, one a day."""
-    table = np.array(rows, dtype=np.float64).reshape(-1, 5)
-    opened_ms = table[:, 0].astype(np.int64)  # below 2**53, so exact
-    return Bars(opened_ms // DAY_MS, *(table[:, column].copy() for column in range(1, 5)))
-
-
-def weekly(bars: Bars) -> Bars:
-    """Gather daily bars into closed ISO weeks (Monday to Sunday UTC).
+def table(history: Mapping[str, Sequence[Row]]) -> tuple[int, Bars]:
+    """Lay the daily bars of many coins on one calendar.
 
     Args:
-        bars: Daily bars; days may be missing.
+        history: By coin its bars, one a day at most.
 
     Returns:
-        One bar for every week that has a day and is closed: its Sunday or a later day is there.
+        The first day, and the bars of shape (days, coins), from the first bar of any coin to the last of any.
     """
-    week = (bars.day + _DAYS_FROM_MONDAY) // 7
-    starts = np.flatnonzero(np.diff(week, prepend=week[:1] - 1))
-    if starts.size and (bars.day[-1] + _DAYS_FROM_MONDAY) % 7 != 6:  # noqa: PLR2004 - Sunday
-        bars = bars.until(int(starts[-1]))
-        starts = starts[:-1]
-    if not starts.size:
-        return bars.until(0)
-    ends = np.append(starts[1:], bars.day.size) - 1
-    return Bars(
-        day=week[starts] * 7 - _DAYS_FROM_MONDAY,
-        open=bars.open[starts],
-        high=np.maximum.reduceat(bars.high, starts),
-        low=np.minimum.reduceat(bars.low, starts),
-        close=bars.close[ends],
-    )
+    sizes = [len(rows) for rows in history.values()]
+    flat = np.fromiter(chain.from_iterable(chain.from_iterable(history.values())), np.float64, 5 * sum(sizes))
+    rows = flat.reshape(-1, 5)
+    day = rows[:, 0].astype(np.int64) // DAY_MS  # below 2**53, so exact
+    first, last = (int(day.min()), int(day.max())) if day.size else (0, -1)
+    column = np.repeat(np.arange(len(sizes)), sizes)
+    prices = np.full((4, last - first + 1, len(sizes)), np.nan)
+    prices[:, day - first, column] = rows[:, 1:].T
+    return first, Bars(*prices)
 
 
-def ratio(base: Bars, quote: Bars) -> Bars:
-    """Price one coin in another on the days both have a bar.
+def charts(bars: Bars, against: Sequence[int]) -> Chart:
+    """Price every coin in US dollars and in other coins.
 
     Args:
-        base: Daily bars of the coin.
-        quote: Daily bars of what it is priced in.
+        bars: Daily bars of shape (days, coins), or of one day (coins,), priced in US dollars.
+        against: Columns of the coins to price in; -1 for one that has no bars.
 
     Returns:
-        Ratio bars as the room's docstring defines them.
+        Tables of shape (days, 1 + len(against), coins); the bar of a ratio is what the room's docstring defines, and
+        is missing where either side is. A coin in itself has no chart.
     """
-    day, ours, theirs = np.intersect1d(base.day, quote.day, assume_unique=True, return_indices=True)
-    ratios = [mine[ours] / other[theirs] for mine, other in zip(base[1:], quote[1:], strict=True)]
-    return Bars(day, ratios[0], np.maximum.reduce(ratios), np.minimum.reduce(ratios), ratios[3])
+    shape = (*bars.close.shape[:-1], 1 + len(against), bars.close.shape[-1])
+    high, low, close = (np.empty(shape) for _ in range(3))
+    high[..., 0, :], low[..., 0, :], close[..., 0, :] = bars.high, bars.low, bars.close
+    for place, other in enumerate(against, 1):
+        if other < 0:
+            for prices in (high, low, close):
+                prices[..., place, :] = np.nan
+            continue
+        ratios = [prices / prices[..., other : other + 1] for prices in bars]
+        above, under = high[..., place, :], low[..., place, :]
+        np.maximum(ratios[0], ratios[1], out=above)
+        np.minimum(ratios[0], ratios[1], out=under)
+        for ratio in ratios[2:]:
+            np.maximum(above, ratio, out=above)
+            np.minimum(under, ratio, out=under)
+        close[..., place, :] = ratios[3]
+        for prices in (high, low, close):
+            prices[..., place, other] = np.nan
+    return Chart(high, low, close)
+
+
+def week_of(day: int) -> int:
+    """Number the ISO week of a day, counted from that of 1970-01-01."""
+    return (day + _MONDAY) // WEEK
+
+
+def monday_of(week: int) -> int:
+    """The first day of a week."""
+    return week * WEEK - _MONDAY
+
+
+def is_sunday(day: int) -> bool:
+    """Whether a day is the last of its ISO week."""
+    return (day + _MONDAY) % WEEK == WEEK - 1
+
+
+class Pending(NamedTuple):
+    """What has been traded so far in weeks that are still open, of shape (series,).
+
+    `week` is their number, as `week_of` counts; -1 (and NaN prices) for a series none of whose weeks is open.
+    """
+
+    week: Indices
+    bar: Chart
+
+
+def weeks(first_day: int, days: Chart) -> tuple[Chart, Pending]:
+    """Gather daily bars into ISO weeks, Monday to Sunday UTC.
+
+    Args:
+        first_day: The day of the first row.
+        days: Daily bars of shape (days, series); days may be missing, rows may not.
+
+    Returns:
+        Bars of shape (weeks, series), from the week of the first day to that of the last, of the weeks that are closed
+        (their Sunday or a later day is there); and what is known of those that are not.
+    """
+    count, series = days.close.shape
+    before = first_day - monday_of(week_of(first_day))
+    folded = Chart(*(_fold(prices, before, -(before + count) % WEEK) for prices in days))
+    close = folded.close[:, 0].copy()
+    for day in range(1, WEEK):
+        np.copyto(close, folded.close[:, day], where=~np.isnan(folded.close[:, day]))
+    made = Chart(np.fmax.reduce(folded.high, axis=1), np.fmin.reduce(folded.low, axis=1), close)
+    pending = Pending(np.full(series, -1, np.int64), Chart(*(np.full(series, np.nan) for _ in made)))
+    traded = ~np.isnan(close)
+    if count:
+        newest = traded.shape[0] - 1 - traded[::-1].argmax(axis=0)
+        unclosed = traded.any(axis=0) & np.isnan(folded.close[newest, WEEK - 1, np.arange(series)])
+        where = newest[unclosed], np.flatnonzero(unclosed)
+        pending.week[unclosed] = week_of(first_day) + newest[unclosed]
+        for week, held in zip(made, pending.bar, strict=True):
+            held[unclosed] = week[where]
+            week[where] = np.nan
+    return made, pending
+
+
+def _fold(prices: Floats, before: int, after: int) -> Floats:
+    count, series = prices.shape
+    folded = np.empty((before + count + after, series))
+    folded[:before], folded[before : before + count], folded[before + count :] = np.nan, prices, np.nan
+    return folded.reshape(len(folded) // WEEK, WEEK, series)

@@ -1,28 +1,26 @@
-"""What the charts of a coin say: trend state by day and by week, and correlation to BTC."""
+"""What the charts of a coin say at last: trend state by day and by week, and correlation to BTC."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import reduce
-from typing import Final, Literal, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from service.analytics.bars import Bars, Days, Row, from_rows, ratio, weekly
-from service.analytics.correlation import correlation
-from service.analytics.supertrend import supertrend
+from service.analytics.bars import WEEK, Row, monday_of
+from service.analytics.panel import Panel
+from service.analytics.states import NAMES, State
+from service.analytics.votes import Runs, States
 from service.clock import DAY_MS
-
-BTC: Final = "BTC"
-ETH: Final = "ETH"
-
-State = Literal["UP", "HODL", "DOWN"]
 
 
 class Trend(NamedTuple):
-    """A trend state and the close of the first bar of its present run, epoch ms."""
+    """A trend state, the close of the first bar of its present run (epoch ms), and the days that run covers.
+
+    `streak_days` counts calendar days from the first bar of the run to its last, both included; a weekly bar is seven.
+    """
 
     state: State
     since_ms: int
+    streak_days: int
 
 
 class Assessment(NamedTuple):
@@ -42,69 +40,67 @@ def assess(history: Mapping[str, Sequence[Row]], coins: Collection[str]) -> dict
     """Assess coins against USD, BTC and ETH.
 
     Args:
-        history: Closed daily bars by venue symbol, oldest first; those of `BTC` and `ETH` as well as the coins'.
+        history: Closed daily bars by coin; those of BTC and ETH as well as the coins'.
         coins: Which of them to assess.
 
     Returns:
         One assessment a coin.
     """
-    bars = {name: from_rows(rows) for name, rows in history.items()}
-    nothing = from_rows(())
-    btc, eth = bars.get(BTC, nothing), bars.get(ETH, nothing)
-    charts = {coin: list(_charts(coin, bars[coin], btc, eth)) for coin in coins}
-    days = trends(charts, 1)
-    weeks = trends({coin: [weekly(chart) for chart in own] for coin, own in charts.items()}, 7)
-    return {
-        coin: Assessment(
-            through_ms=_through_ms(charts[coin]),
-            daily=days[coin],
-            weekly=weeks[coin],
-            btc_correlation=1.0 if coin == BTC else correlation(bars[coin], btc),
-        )
-        for coin in coins
-    }
+    found = assessments(Panel(history))
+    return {coin: found[coin] for coin in coins}
 
 
-def trends(charts: Mapping[str, Sequence[Bars]], bar_days: int) -> dict[str, Trend | None]:
-    """Tell each coin's trend state on the last bar that all its charts have.
+def assess_alone(history: Mapping[str, Sequence[Row]]) -> dict[str, Assessment]:
+    """Assess assets that are compared with nothing but USD, as equities and metals are.
 
     Args:
-        charts: By coin, its bars against everything it is compared with.
-        bar_days: Length of a bar in days.
+        history: Closed daily bars by asset; days without a session are missing.
 
     Returns:
-        The states; None where a chart is too short or the charts have no bar in common.
+        One assessment an asset: its state is UP or DOWN, its correlation unknown.
     """
-    directions = supertrend([chart for own in charts.values() for chart in own]).direction.T
-    columns = iter(directions)
+    return assessments(Panel(history, against=()))
+
+
+def assessments(panel: Panel) -> dict[str, Assessment]:
+    """Tell what is known of every coin of a panel."""
+    first_week = panel.weekly.first_week
+    daily = _trends(panel.states, panel.runs, [panel.first_day + row for row in range(len(panel.states))], 1)
+    mondays = [monday_of(first_week + row) for row in range(len(panel.weekly.states))]
+    weekly = _trends(panel.weekly.states, panel.weekly.runs(), mondays, WEEK)
+    correlations = panel.btc_correlations()
     return {
-        coin: _latest(own, [next(columns)[: chart.day.size] for chart in own], bar_days) for coin, own in charts.items()
+        coin: Assessment(
+            through_ms=None if through < 0 else (panel.first_day + through + 1) * DAY_MS,
+            daily=day,
+            weekly=week,
+            btc_correlation=None if unknown else correlation,
+        )
+        for coin, through, day, week, correlation, unknown in zip(
+            panel.coins,
+            panel.through.tolist(),
+            daily,
+            weekly,
+            correlations.tolist(),
+            np.isnan(correlations).tolist(),
+            strict=True,
+        )
     }
 
 
-def _charts(coin: str, bars: Bars, btc: Bars, eth: Bars) -> Iterator[Bars]:
-    yield bars
-    if coin != BTC:
-        yield ratio(bars, btc)
-    if coin != ETH:
-        yield ratio(bars, eth)
-
-
-def _latest(charts: Sequence[Bars], directions: Sequence[npt.NDArray[np.int8]], bar_days: int) -> Trend | None:
-    known = [chart.day[direction != 0] for chart, direction in zip(charts, directions, strict=True)]
-    common: Days = reduce(np.intersect1d, known)
-    if not common.size:
-        return None
-    votes = np.array(
-        [direction[np.searchsorted(chart.day, common)] for chart, direction in zip(charts, directions, strict=True)]
-    )
-    verdicts = np.where(votes.min(axis=0) == 1, 1, np.where(votes.max(axis=0) == -1, -1, 0))
-    changes = np.flatnonzero(np.diff(verdicts))
-    first = int(common[changes[-1] + 1 if changes.size else 0])
-    state: State = "UP" if verdicts[-1] == 1 else "DOWN" if verdicts[-1] == -1 else "HODL"
-    return Trend(state, (first + bar_days) * DAY_MS)
-
-
-def _through_ms(charts: Sequence[Bars]) -> int | None:
-    common: Days = reduce(np.intersect1d, [chart.day for chart in charts])
-    return (int(common[-1]) + 1) * DAY_MS if common.size else None
+def _trends(states: States, runs: Runs, days: Sequence[int], bar_days: int) -> list[Trend | None]:
+    """Read the last known state of every coin off its table."""
+    if not states.size:
+        return [None] * states.shape[1]
+    start, newest = runs.start[-1], runs.newest[-1]
+    last = states[newest, np.arange(newest.size)]
+    return [
+        Trend(
+            NAMES[state],
+            since_ms=(days[begun] + bar_days) * DAY_MS,
+            streak_days=days[shown] - days[begun] + bar_days,
+        )
+        if begun >= 0
+        else None
+        for state, begun, shown in zip(last.tolist(), start.tolist(), newest.tolist(), strict=True)
+    ]

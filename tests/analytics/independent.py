@@ -56,8 +56,8 @@ def charts(coin: str, history: Mapping[str, Sequence[Row]]) -> list[Series]:
     return [own, *(ratio(own, daily(history[other])) for other in ("BTC", "ETH") if other != coin)]
 
 
-def trend(own: Sequence[Series], bar_days: int) -> tuple[str, int] | None:
-    """State and `since` (epoch ms) on the last bar on which every chart has a direction."""
+def trend(own: Sequence[Series], bar_days: int) -> tuple[str, int, int] | None:
+    """State, `since` (epoch ms) and days of the run on the last bar on which every chart has a direction."""
     votes = [directions(chart) for chart in own]
     common = sorted(set.intersection(*(set(vote) for vote in votes)))
     states = [
@@ -68,7 +68,7 @@ def trend(own: Sequence[Series], bar_days: int) -> tuple[str, int] | None:
         return None
     run = next((back for back, state in enumerate(reversed(states)) if state != states[-1]), len(states))
     known = datetime.combine(common[-run] + timedelta(days=bar_days), datetime.min.time(), UTC)
-    return states[-1], int(known.timestamp()) * 1000
+    return states[-1], int(known.timestamp()) * 1000, (common[-1] - common[-run]).days + bar_days
 
 
 def correlation(one: Series, other: Series) -> float | None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.analytics.bars import Bars, Row, from_rows, ratio, weekly
+from service.analytics.bars import Bars, Chart, Pending, Row, charts, table, week_of, weeks
 from service.clock import DAY_MS
 from tests.analytics import independent
 from tests.market.recordings import candles, history, needs_recordings, rows
@@ -21,52 +21,111 @@ def rows_on(days: list[int]) -> list[Row]:
     return [(day * DAY_MS, 10.0 + day % 5, 20.0 + day % 7, 5.0 - day % 3, 11.0 + day % 4) for day in days]
 
 
-def bars_on(days: list[int]) -> Bars:
-    return from_rows(rows_on(days))
+def weekly(days: list[int]) -> tuple[dict[int, tuple[float, ...]], Pending]:
+    """The closed weeks of one coin by their number, and what is pending."""
+    first, bars = table({"A": rows_on(days)})
+    closed, pending = weeks(first, Chart(*bars[1:]))
+    made = zip(*(prices[:, 0].tolist() for prices in closed), strict=True)
+    return {week_of(first) + at: bar for at, bar in enumerate(made) if bar[-1] == bar[-1]}, pending
+
+
+def of_calendar(days: list[int]) -> dict[int, tuple[float, ...]]:
+    theirs = independent.weekly(independent.daily(rows_on(days)))
+    return {week_of(monday.toordinal() - 719_163): bar[1:] for monday, bar in theirs.items()}
+
+
+def test_a_table_has_a_row_for_every_day_and_nan_where_a_coin_has_no_bar() -> None:
+    first, bars = table({"A": rows_on([5, 7]), "B": rows_on([6]), "C": []})
+    assert first == 5
+    assert bars.close[[0, 2], 0].tolist() == [12.0, 14.0]
+    assert np.isnan(bars.close[[0, 2], 1]).all()
+    assert bars.open[1, 1] == 11.0
+    assert bars.high[1, 1] == 26.0
+    assert bars.low[1, 1] == 5.0
+    assert np.isnan(bars.close[1, 0])
+    assert np.isnan(bars.close[:, 2]).all()
+
+
+def test_the_order_in_which_bars_come_does_not_matter() -> None:
+    days = [3, 4, 9, 11]
+    one, other = table({"A": rows_on(days)}), table({"A": rows_on(days[::-1])})
+    assert one[0] == other[0]
+    np.testing.assert_array_equal(one[1].close, other[1].close)
+
+
+def test_no_bars_make_an_empty_table() -> None:
+    assert [prices.shape for prices in table({"A": []})[1]] == [(0, 1)] * 4
+    assert [prices.shape for prices in table({})[1]] == [(0, 0)] * 4
 
 
 def test_a_week_runs_from_monday_to_sunday_utc() -> None:
-    made = weekly(bars_on(list(range(MONDAY, MONDAY + 14))))
-    assert made.day.tolist() == [MONDAY, MONDAY + 7]
-    assert all(datetime.fromtimestamp(int(day) * DAY_MS / 1000, UTC).isoweekday() == 1 for day in made.day)
+    made, pending = weekly(list(range(MONDAY, MONDAY + 14)))
+    assert list(made) == [1, 2]
+    assert pending.week.tolist() == [-1]
+    assert datetime.fromtimestamp(MONDAY * DAY_MS / 1000, UTC).isoweekday() == 1
 
 
-def test_an_unfinished_week_is_not_a_bar() -> None:
-    assert weekly(bars_on(list(range(MONDAY, MONDAY + 6)))).day.size == 0
-    assert weekly(bars_on(list(range(MONDAY, MONDAY + 13)))).day.tolist() == [MONDAY]
+def test_an_unfinished_week_is_not_a_bar_but_pending() -> None:
+    made, pending = weekly(list(range(MONDAY, MONDAY + 6)))
+    assert made == {}
+    assert pending.week.tolist() == [1]
+    assert [prices.tolist() for prices in pending.bar] == [[26.0], [3.0], [12.0]]
+    assert list(weekly(list(range(MONDAY, MONDAY + 13)))[0]) == [1]
 
 
 def test_a_week_that_lacks_its_sunday_closes_with_the_next_bar() -> None:
     without_sunday = list(range(MONDAY, MONDAY + 6))
-    assert weekly(bars_on([*without_sunday, MONDAY + 9])).day.tolist() == [MONDAY]
+    made, pending = weekly([*without_sunday, MONDAY + 9])
+    assert list(made) == [1]
+    assert pending.week.tolist() == [2]
 
 
 def test_no_bars_make_no_weeks() -> None:
-    assert weekly(from_rows(())).day.size == 0
+    made, pending = weekly([])
+    assert made == {}
+    assert pending.week.tolist() == [-1]
 
 
 @given(st.sets(st.integers(0, 80)))
 def test_weeks_of_any_days_equal_those_of_the_calendar(days: set[int]) -> None:
-    bars = bars_on(sorted(days))
-    theirs = independent.weekly(independent.daily(rows_on(sorted(days))))
-    made = weekly(bars)
-    assert [tuple(map(float, bar)) for bar in zip(*made[1:], strict=True)] == list(theirs.values())
-    assert [datetime.fromtimestamp(int(day) * DAY_MS / 1000, UTC).date() for day in made.day] == list(theirs)
+    assert weekly(sorted(days))[0] == of_calendar(sorted(days))
 
 
 @given(st.sets(st.integers(0, 80)), st.data())
 def test_a_closed_week_never_changes_when_days_are_added(days: set[int], data: st.DataObject) -> None:
-    bars = bars_on(sorted(days))
-    earlier = weekly(bars.until(data.draw(st.integers(0, bars.day.size))))
-    for before, after in zip(earlier, weekly(bars), strict=True):
-        np.testing.assert_array_equal(before, after[: before.size])
+    known = sorted(days)
+    earlier, _ = weekly(known[: data.draw(st.integers(0, len(known)))])
+    later, _ = weekly(known)
+    assert {week: later[week] for week in earlier} == earlier
 
 
 def test_a_ratio_is_made_on_common_days_and_is_well_formed() -> None:
-    base = from_rows([(0, 8.0, 10.0, 4.0, 6.0), (DAY_MS, 6.0, 8.0, 6.0, 7.0)])
-    quote = from_rows([(DAY_MS, 2.0, 4.0, 1.0, 2.0), (2 * DAY_MS, 2.0, 2.0, 2.0, 2.0)])
-    made = ratio(base, quote)
-    assert [column.tolist() for column in made] == [[1], [3.0], [6.0], [2.0], [3.5]]
+    _, bars = table(
+        {
+            "A": [(0, 8.0, 10.0, 4.0, 6.0), (DAY_MS, 6.0, 8.0, 6.0, 7.0)],
+            "B": [(DAY_MS, 2.0, 4.0, 1.0, 2.0), (2 * DAY_MS, 2.0, 2.0, 2.0, 2.0)],
+        }
+    )
+    made = charts(bars, [1])
+    assert [prices[1, 1, 0] for prices in made] == [6.0, 2.0, 3.5]
+    assert np.isnan([prices[[0, 2], 1, 0] for prices in made]).all()
+    assert np.isnan([prices[:, 1, 1] for prices in made]).all(), "a coin has no chart in itself"
+    for usd, priced in zip(made, bars[1:], strict=True):
+        np.testing.assert_array_equal(usd[:, 0], priced)
+
+
+def test_in_a_coin_without_bars_nothing_has_a_price() -> None:
+    _, bars = table({"A": rows_on([1, 2])})
+    assert np.isnan([prices[:, 1] for prices in charts(bars, [-1])]).all()
+
+
+def test_one_day_gives_the_ratios_that_the_whole_table_has_on_it() -> None:
+    _, bars = table({"A": rows_on([1, 2, 4]), "B": rows_on([2, 3, 4])})
+    whole = charts(bars, [0])
+    for row in range(len(bars.close)):
+        one = charts(Bars(*(prices[row] for prices in bars)), [0])
+        for ours, theirs in zip(one, whole, strict=True):
+            np.testing.assert_array_equal(ours, theirs[row])
 
 
 @pytest.mark.real_data
@@ -75,15 +134,14 @@ def test_the_four_ratios_miss_the_hourly_range_less_than_the_usual_guess_does() 
     ours, usual = [], []
     for coin in ("SOL", "DOGE", "LINK", "kPEPE"):
         for quote in ("BTC", "ETH"):
-            daily = ratio(from_rows(history()[coin]), from_rows(history()[quote]))
+            first, bars = table({coin: history()[coin], quote: history()[quote]})
+            daily = charts(bars, [1])
             plain = {row[0]: row for row in history()[coin]}, {row[0]: row for row in history()[quote]}
-            hours = ratio_points(coin, quote)
-            for index, day in enumerate(daily.day.tolist()):
-                points = hours.get(day, [])
+            for day, points in ratio_points(coin, quote).items():
                 if len(points) == 48:
                     true = max(points) - min(points)
                     (_, _, h1, l1, _), (_, _, h2, l2, _) = plain[0][day * DAY_MS], plain[1][day * DAY_MS]
-                    ours.append(abs((daily.high[index] - daily.low[index]) / true - 1))
+                    ours.append(abs(float(daily.high[day - first, 1, 0] - daily.low[day - first, 1, 0]) / true - 1))
                     usual.append(abs((h1 / h2 - l1 / l2) / true - 1))
     assert len(ours) > 500
     assert fmean(ours) < 0.6 * fmean(usual)

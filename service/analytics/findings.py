@@ -1,0 +1,120 @@
+"""What is told of the market and its coins, as plain values. Needs no numpy.
+
+Every `*_ms` is the close of a daily bar, epoch milliseconds; prices are closes in USD; returns are those of the price
+alone, unlevered, without costs and funding, in percent, a short's being (entry - exit) / entry; convictions are 0 to 1.
+"""
+
+from typing import Literal, NamedTuple
+
+from service.analytics.rules import Direction, Regime
+from service.analytics.states import State
+
+ReasonCode = Literal[
+    "btc-trend",
+    "breadth-net-pct",
+    "btc-volatility-percentile",
+    "trend",
+    "trend-streak-days",
+    "market-regime",
+    "line-distance-atr",
+]
+
+
+class Reason(NamedTuple):
+    """One input of a decision and its value on that day.
+
+    | code | value |
+    |---|---|
+    | btc-trend, trend | the daily trend state of BTC, of the coin |
+    | breadth-net-pct | UP less DOWN, percent of the universe |
+    | btc-volatility-percentile | of the 30-day realised volatility within 365 days, 0 to 100 |
+    | trend-streak-days | calendar days the coin has been in that state, today's included |
+    | market-regime | the market's regime |
+    | line-distance-atr | average true ranges from the SuperTrend line in USD up to the close (negative: under it) |
+    """
+
+    code: ReasonCode
+    value: float | str
+
+
+class MarketRegime(NamedTuple):
+    """A run of the market's regime; `conviction` and `reasons` are those of its last day, `through_ms` its close."""
+
+    regime: Regime
+    since_ms: int
+    through_ms: int
+    age_days: int
+    conviction: float
+    reasons: tuple[Reason, ...]
+
+
+class CoinRegime(NamedTuple):
+    """The regime a coin is in."""
+
+    coin: str
+    regime: Regime
+    since_ms: int
+    conviction: float
+    reasons: tuple[Reason, ...]
+
+
+class Signal(NamedTuple):
+    """A coin's regime turned risk-on (long) or risk-off (short) at the close of a bar."""
+
+    coin: str
+    regime: Regime
+    direction: Direction
+    conviction: float
+    fired_ms: int
+    price: float
+    reasons: tuple[Reason, ...]
+
+
+class Position(NamedTuple):
+    """What following the coin's regime holds at the last closed bar."""
+
+    coin: str
+    regime: Regime
+    direction: Direction
+    conviction: float
+    entry_ms: int
+    entry_price: float
+    price: float
+    hold_days: int
+    return_pct: float
+
+
+class Trade(NamedTuple):
+    """A position that was closed; `exit_price` is the last close where the coin had no bar any more."""
+
+    coin: str
+    direction: Direction
+    entry_ms: int
+    entry_price: float
+    exit_ms: int
+    exit_price: float
+    return_pct: float
+    hold_days: int
+    exit_reason: Literal["trend-turned", "market-turned", "no-bars"]
+
+
+class Standing(NamedTuple):
+    """A coin's return over 30 days, the points by which it exceeds the universe's median, and its trend state."""
+
+    coin: str
+    return_pct: float
+    excess_pct: float
+    state: State
+
+
+class Divergence(NamedTuple):
+    """BTC closed at a 20-day high (bearish) or low (bullish) that breadth did not confirm.
+
+    `net_pct` is breadth on that day, `reference_net_pct` the best (worst) of the 20 days, `reference_ms` when it was.
+    """
+
+    code: Literal["bearish-breadth", "bullish-breadth"]
+    at_ms: int
+    net_pct: float
+    reference_net_pct: float
+    reference_ms: int

@@ -1,0 +1,95 @@
+"""When funding is out of the ordinary. Needs no numpy: it is asked for one rate of one coin at a time.
+
+A zone is entered when the present rate, annualised, is rare for the coin **and** costs one side something that a trader
+would act on; it is left only a good way inside, so that a rate that hovers around a threshold enters once.
+"""
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from typing import Final, Literal, NamedTuple
+
+Zone = Literal["hot", "very-hot", "cold", "very-cold"]
+
+DEFAULT_APR: Final = 10.95
+"""Percent a year that longs pay shorts where demand is even: the venue's interest of 0.00125 % an hour."""
+
+LEAST_ROWS: Final = 168
+"""Payments (a week, hourly) under which a percentile says nothing about a coin."""
+
+PERCENTILE_SLACK: Final = 5.0
+"""Points that a percentile must come back inside before a zone is left."""
+
+APR_SLACK: Final = DEFAULT_APR / 5
+"""Points a year that an APR must come back before a zone is left: a fifth of the default rate."""
+
+
+class _Rule(NamedTuple):
+    """What a zone asks for: rarity, from either end of the scale, and an APR beyond `apr`."""
+
+    zone: Zone
+    side: int
+    percentile: float
+    apr: float
+
+
+_RULES: Final = (
+    _Rule("very-hot", 1, 98, 2 * DEFAULT_APR),
+    _Rule("hot", 1, 90, DEFAULT_APR),
+    _Rule("very-cold", -1, 2, -DEFAULT_APR),
+    _Rule("cold", -1, 10, 0),
+)
+"""The stricter one of a side first."""
+
+_MILDER: Final[dict[Zone, Zone]] = {"very-hot": "hot", "very-cold": "cold"}
+
+
+def percentile(value: float, ranked: Sequence[float]) -> float | None:
+    """Rank a value within a history.
+
+    Args:
+        value: The present value.
+        ranked: The history, ascending.
+
+    Returns:
+        The share of the history that lies below, in percent, 4 decimals; equal values count half (the mid-rank, so
+        that a rate pinned at the venue's default lies in its middle and not at its end). None without a history.
+    """
+    if not ranked:
+        return None
+    below, through = bisect_left(ranked, value), bisect_right(ranked, value)
+    return round((below + through) * 50 / len(ranked), 4)
+
+
+def next_zone(zone: Zone | None, percentile: float, apr: float) -> Zone | None:
+    """Tell in which zone a rate is, given in which it was.
+
+    | zone | entered when | left when |
+    |---|---|---|
+    | very-hot | percentile ≥ 98 and APR > 21.9 | percentile < 93 or APR ≤ 19.71 |
+    | hot | percentile ≥ 90 and APR > 10.95 | percentile < 85 or APR ≤ 8.76 |
+    | cold | percentile ≤ 10 and APR < 0 | percentile > 15 or APR ≥ 2.19 |
+    | very-cold | percentile ≤ 2 and APR < -10.95 | percentile > 7 or APR ≥ -8.76 |
+
+    Hot: longs pay more than they do by default, and more than the coin's longs are used to. Cold: shorts pay. From a
+    very hot (cold) zone a rate falls back into the milder one while it meets what that one asks to stay.
+
+    Args:
+        zone: The zone until now.
+        percentile: Of the present rate within the coin's last 30 days, 0 to 100.
+        apr: The present rate, percent a year.
+
+    Returns:
+        The zone from now on.
+    """
+    was = {zone, _MILDER.get(zone)} if zone else set()
+    return next((rule.zone for rule in _RULES if _holds(rule, percentile, apr, slack=rule.zone in was)), None)
+
+
+def _holds(rule: _Rule, percentile: float, apr: float, *, slack: bool) -> bool:
+    rare = rule.side * (percentile - rule.percentile) + (PERCENTILE_SLACK if slack else 0) >= 0
+    return rare and rule.side * (apr - rule.apr) + (APR_SLACK if slack else 0) > 0
+
+
+def fires(before: Zone | None, after: Zone | None) -> bool:
+    """Say whether a change of zone is an event: any entry, a fall from very-hot to hot (or -cold) excepted."""
+    return after is not None and after != before and (before is None or _MILDER.get(before) != after)

@@ -1,0 +1,288 @@
+"""The regime of the market and of every coin, day by day, and the positions that follow from it."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+from math import isnan
+from typing import Final, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from service.analytics import rules
+from service.analytics.breadth import Breadth
+from service.analytics.findings import CoinRegime, MarketRegime, Position, Reason, Signal, Trade
+from service.analytics.growing import Growing
+from service.analytics.hysteresis import Machine
+from service.analytics.panel import BTC, Panel
+from service.analytics.states import DOWN, HODL, NAMES, UNKNOWN, UP
+from service.analytics.volatility import RETURNS, newest_percentile, percentiles, realised
+from service.clock import DAY_MS
+
+_MARKET: Final = Machine(rules.market_wants, rules.MARKET_SYMBOLS, rules.CONFIRM_DAYS)
+_COINS: Final = Machine(rules.coin_wants, rules.COIN_SYMBOLS, rules.CONFIRM_COIN_DAYS)
+
+
+class MarketCourse:
+    """Breadth and the market's regime, a value a row of the panel; grows with it.
+
+    `breadths` are the counts, `inputs` what the regime was decided on (None on days when one is unknown), `regimes` how
+    tables write it.
+
+    Args:
+        panel: The coins.
+    """
+
+    def __init__(self, panel: Panel) -> None:
+        self._panel = panel
+        self.breadths: list[Breadth] = []
+        self.inputs: list[rules.Inputs | None] = []
+        self.regimes: list[int] = []
+        self._code = np.zeros(1, np.int16)
+        counts = [np.count_nonzero(panel.states == state, axis=1).tolist() for state in (UP, HODL, DOWN)]
+        self._closes, self._values, ranks = self._rank_all()
+        for up, hodl, down, rank in zip(*counts, ranks, strict=True):
+            self._see(up, hodl, down, rank)
+        codes = _MARKET.walk(np.array(list(map(rules.market_symbol, self.inputs)), np.int16).reshape(-1, 1))
+        self.regimes += _MARKET.states(codes)[:, 0].tolist()
+        if self.regimes:
+            self._code = codes[-1]
+
+    def follow(self) -> None:
+        """Take the days that the panel has got since."""
+        for row in range(len(self.breadths), len(self._panel.states)):
+            states = self._panel.states[row]
+            up, hodl, down = (int(np.count_nonzero(states == state)) for state in (UP, HODL, DOWN))
+            self._see(up, hodl, down, self._next_rank(row))
+            self._code = _MARKET.step(self._code, np.array([rules.market_symbol(self.inputs[-1])], np.int16))
+            self.regimes += _MARKET.states(self._code).tolist()
+
+    def runs(self) -> list[MarketRegime]:
+        """Every run of the regime, oldest first."""
+        turns = [row for row, regime in enumerate(self.regimes) if row == 0 or regime != self.regimes[row - 1]]
+        ends = [*turns[1:], len(self.regimes)]
+        return [
+            self._run(start, end - 1) for start, end in zip(turns, ends, strict=True) if self.regimes[start] != UNKNOWN
+        ]
+
+    def now(self) -> MarketRegime | None:
+        """The run that goes on; None until all inputs have been known."""
+        if not self.regimes or self.regimes[-1] == UNKNOWN:
+            return None
+        start = len(self.regimes) - 1
+        while start > 0 and self.regimes[start - 1] == self.regimes[-1]:
+            start -= 1
+        return self._run(start, len(self.regimes) - 1)
+
+    def _see(self, up: int, hodl: int, down: int, rank: float) -> None:
+        row = len(self.breadths)
+        breadth = Breadth(self._panel.first_day + row, up, hodl, down)
+        btc = self._panel.column(BTC)
+        state = int(self._panel.states[row, btc]) if btc >= 0 else UNKNOWN
+        known = state != UNKNOWN and not isnan(rank)
+        self.breadths.append(breadth)
+        self.inputs.append(rules.Inputs(state, breadth.net_pct, rank) if known else None)
+
+    def _run(self, start: int, end: int) -> MarketRegime:
+        """Describe a run by the last of its days on which all inputs are known: its first is one."""
+        regime = self.regimes[end]
+        inputs = next(seen for seen in self.inputs[end::-1] if seen is not None)
+        return MarketRegime(
+            regime=rules.REGIMES[regime],
+            since_ms=_close_ms(self._panel, start),
+            through_ms=_close_ms(self._panel, end),
+            age_days=end - start,
+            conviction=rules.market_conviction(regime, inputs),
+            reasons=(
+                Reason("btc-trend", NAMES[inputs.btc]),
+                Reason("breadth-net-pct", inputs.net_pct),
+                Reason("btc-volatility-percentile", round(inputs.volatility, 4)),
+            ),
+        )
+
+    def _rank_all(self) -> tuple[list[float], list[float], list[float]]:
+        """BTC's closes, the known values of its realised volatility, and their percentile on every row (NaN: none)."""
+        ranks = np.full(len(self._panel.close), np.nan)
+        btc = self._panel.column(BTC)
+        if btc < 0:
+            return [], [], ranks.tolist()
+        rows = np.flatnonzero(~np.isnan(self._panel.close[:, btc]))
+        closes = self._panel.close[rows, btc]
+        values = realised(closes)[RETURNS:]
+        ranks[rows[RETURNS:]] = percentiles(values)
+        return closes.tolist(), values.tolist(), ranks.tolist()
+
+    def _next_rank(self, row: int) -> float:
+        btc = self._panel.column(BTC)
+        close = float(self._panel.close[row, btc]) if btc >= 0 else float("nan")
+        if isnan(close):
+            return close
+        self._closes.append(close)
+        if len(self._closes) > RETURNS:
+            self._values.append(float(realised(np.array(self._closes[-RETURNS - 1 :]))[-1]))
+        return newest_percentile(np.array(self._values))
+
+
+class CoinCourse:
+    """The regime of every coin, a row a day of the panel; grows with it.
+
+    Args:
+        panel: The coins.
+        market: The market they are in.
+    """
+
+    def __init__(self, panel: Panel, market: MarketCourse) -> None:
+        self._panel = panel
+        self._market = market
+        codes = _COINS.walk(self._symbols(0))
+        self._code = codes[-1] if len(codes) else np.zeros(codes.shape[1], np.int16)
+        self._regimes = Growing(_COINS.states(codes), UNKNOWN)
+
+    @property
+    def regimes(self) -> npt.NDArray[np.int8]:
+        """How tables write a regime, UNKNOWN where a coin has none."""
+        return self._regimes.now
+
+    def follow(self) -> None:
+        """Take the days that the panel and the market have got since."""
+        new = len(self._panel.coins) - self._code.size
+        if new:
+            self._code = np.concatenate([self._code, np.zeros(new, np.int16)])
+            self._regimes.widen(new)
+        for symbols in self._symbols(len(self.regimes)):
+            self._code = _COINS.step(self._code, symbols)
+            self._regimes.append(_COINS.states(self._code))
+
+    def coins(self) -> Iterator[CoinRegime]:
+        """Every coin that has a regime at the last row."""
+        for column, coin in enumerate(self._panel.coins):
+            turned = self._turned(column)
+            if turned is not None:
+                yield CoinRegime(
+                    coin=coin,
+                    regime=rules.REGIMES[int(self.regimes[-1, column])],
+                    since_ms=_close_ms(self._panel, turned),
+                    conviction=self._conviction(len(self.regimes) - 1, column),
+                    reasons=self._reasons(len(self.regimes) - 1, column),
+                )
+
+    def positions(self) -> Iterator[Position]:
+        """What is held at the last row."""
+        last = len(self.regimes) - 1
+        for column, coin in enumerate(self._panel.coins):
+            turned = self._turned(column)
+            side = int(self.regimes[-1, column]) if turned is not None else rules.NEUTRAL
+            if turned is not None and side != rules.NEUTRAL:
+                entry, price = self._price(turned, column), self._price(last, column)
+                yield Position(
+                    coin=coin,
+                    regime=rules.REGIMES[side],
+                    direction=rules.DIRECTIONS[side],
+                    conviction=self._conviction(last, column),
+                    entry_ms=_close_ms(self._panel, turned),
+                    entry_price=entry,
+                    price=price,
+                    hold_days=last - turned,
+                    return_pct=_return_pct(side, entry, price),
+                )
+
+    def signals(self, since_day: int) -> list[Signal]:
+        """Every turn to risk-on or risk-off from a day on, newest first."""
+        first = max(1, since_day - self._panel.first_day)
+        turned = (self.regimes[first:] != self.regimes[first - 1 : -1]) & (np.abs(self.regimes[first:]) == 1)
+        return [
+            Signal(
+                coin=self._panel.coins[column],
+                regime=rules.REGIMES[int(self.regimes[row, column])],
+                direction=rules.DIRECTIONS[int(self.regimes[row, column])],
+                conviction=self._conviction(row, column),
+                fired_ms=_close_ms(self._panel, row),
+                price=self._price(row, column),
+                reasons=self._reasons(row, column),
+            )
+            for row, column in reversed([(first + int(row), int(column)) for row, column in np.argwhere(turned)])
+        ]
+
+    def trades(self, coin: str) -> list[Trade]:
+        """The positions in a coin that were closed, oldest first."""
+        column = self._panel.column(coin)
+        if column < 0 or not len(self.regimes):
+            return []
+        turns = np.flatnonzero(np.diff(self.regimes[:, column])) + 1
+        return [
+            self._trade(start, end, column)
+            for start, end in pairwise(turns.tolist())
+            if int(self.regimes[start, column]) in rules.DIRECTIONS
+        ]
+
+    def _trade(self, start: int, end: int, column: int) -> Trade:
+        side = int(self.regimes[start, column])
+        entry, leave = self._price(start, column), self._price(end, column)
+        return Trade(
+            coin=self._panel.coins[column],
+            direction=rules.DIRECTIONS[side],
+            entry_ms=_close_ms(self._panel, start),
+            entry_price=entry,
+            exit_ms=_close_ms(self._panel, end),
+            exit_price=leave,
+            return_pct=_return_pct(side, entry, leave),
+            hold_days=end - start,
+            exit_reason=self._exit_reason(side, end, column),
+        )
+
+    def _exit_reason(self, side: int, row: int, column: int) -> Literal["trend-turned", "market-turned", "no-bars"]:
+        if self.regimes[row, column] == UNKNOWN:
+            return "no-bars"
+        return "trend-turned" if self._panel.states[row, column] == -side else "market-turned"
+
+    def _symbols(self, first: int) -> npt.NDArray[np.int16]:
+        """What `rules.coin_wants` is asked about each row from `first` on."""
+        states, newest = self._panel.states[first:], self._panel.runs.newest[first:]
+        market = np.array(self._market.regimes[first:], np.int16)[:, None]
+        absent = np.arange(first, first + len(states))[:, None] - newest
+        unseen = np.where((newest >= 0) & (absent <= rules.PATIENCE_DAYS), rules.UNSEEN, rules.GONE)
+        symbols = np.where(states == UNKNOWN, unseen, (states + 1) * 3 + market + 1)
+        return np.where(market == UNKNOWN, rules.GONE, symbols).astype(np.int16)
+
+    def _turned(self, column: int) -> int | None:
+        """The row on which a coin's present regime began; None if it has none."""
+        if not len(self.regimes) or self.regimes[-1, column] == UNKNOWN:
+            return None
+        return int(np.flatnonzero(self.regimes[:, column] != self.regimes[-1, column])[-1]) + 1
+
+    def _price(self, row: int, column: int) -> float:
+        """The last close until then."""
+        while np.isnan(self._panel.close[row, column]):
+            row -= 1
+        return float(self._panel.close[row, column])
+
+    def _trend(self, row: int, column: int) -> tuple[int, int]:
+        """The last known trend state until then, and the calendar days it has lasted."""
+        newest, start = (int(rows[row, column]) for rows in (self._panel.runs.newest, self._panel.runs.start))
+        return int(self._panel.states[newest, column]), newest - start + 1
+
+    def _reach(self, row: int, column: int) -> float | None:
+        newest = int(self._panel.runs.newest[row, column])
+        close, line, atr = (table[newest, column] for table in (self._panel.close, self._panel.line, self._panel.atr))
+        return float((close - line) / atr) if atr > 0 else None
+
+    def _conviction(self, row: int, column: int) -> float:
+        regime, market = int(self.regimes[row, column]), self._market.regimes[row]
+        return rules.coin_conviction(regime, self._trend(row, column)[0], market, self._reach(row, column))
+
+    def _reasons(self, row: int, column: int) -> tuple[Reason, ...]:
+        state, streak = self._trend(row, column)
+        reach = self._reach(row, column)
+        reasons = (
+            Reason("trend", NAMES[state]),
+            Reason("trend-streak-days", streak),
+            Reason("market-regime", rules.REGIMES[self._market.regimes[row]]),
+        )
+        return reasons if reach is None else (*reasons, Reason("line-distance-atr", round(reach, 4)))
+
+
+def _close_ms(panel: Panel, row: int) -> int:
+    return (panel.first_day + row + 1) * DAY_MS
+
+
+def _return_pct(side: int, entry: float, price: float) -> float:
+    return round(100 * side * (price - entry) / entry, 4)

@@ -1,0 +1,57 @@
+"""Trend states: what the charts of a coin say together, and how long they have said so."""
+
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from service.analytics.bars import Flags
+from service.analytics.states import DOWN, HODL, UNKNOWN, UP
+
+States: TypeAlias = npt.NDArray[np.int8]
+Rows: TypeAlias = npt.NDArray[np.int32]
+
+
+class Runs(NamedTuple):
+    """The runs of equal states, by bar and coin; -1 before a coin's first known state.
+
+    `start` is the row of the first bar of the run that goes on at this bar, `newest` that of the last known state. A
+    bar whose state is unknown neither ends a run nor begins one.
+    """
+
+    start: Rows
+    newest: Rows
+
+
+def agreed(directions: States, charts: Flags) -> States:
+    """Combine the charts of each coin into its trend state.
+
+    Args:
+        directions: Of shape (..., charts, coins): 1 above the line, -1 below, 0 unknown.
+        charts: Which charts a coin has, of shape (charts, coins): it is not compared with itself.
+
+    Returns:
+        Of shape (..., coins): UP where all charts are up, DOWN where all are down, UNKNOWN where one is not known.
+    """
+    missing = ~charts
+    high = np.where(missing, UP, directions).min(axis=-2)
+    low = np.where(missing, DOWN, directions).max(axis=-2)
+    known = ((directions != 0) | missing).all(axis=-2)
+    state = np.where(high == UP, UP, np.where(low == DOWN, DOWN, HODL))
+    return np.where(known, state, UNKNOWN).astype(np.int8)
+
+
+def runs(states: States) -> Runs:
+    """Find the run that every bar belongs to.
+
+    Args:
+        states: Of shape (bars, coins).
+    """
+    rows = np.arange(states.shape[0], dtype=np.int32)[:, None]
+    known = states != UNKNOWN
+    newest = np.maximum.accumulate(np.where(known, rows, np.int32(-1)), axis=0)
+    before = np.full(states.shape, -1, np.int32)
+    before[1:] = newest[:-1]
+    last = np.take_along_axis(states, np.maximum(before, 0), axis=0)
+    begins = known & ((before < 0) | (states != last))
+    return Runs(np.maximum.accumulate(np.where(begins, rows, np.int32(-1)), axis=0), newest)
