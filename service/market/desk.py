@@ -1,31 +1,34 @@
 """The room's front: answers from memory, encoded once for as long as they hold."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final, NoReturn
 
 from msgspec import Raw
 
 from service.clock import SECOND_MS, Clock
-from service.errors import ServiceError
-from service.market.freshness import QUOTE, Freshness
-from service.market.observed import MAJORS, VENUE, Chart, Quote, Snapshot, State
+from service.market.freshness import NEVER_MS, QUOTE, Freshness
+from service.market.observed import MAJORS, VENUE, Chart, Coin, CoinView, Failure, Quote, Snapshot, State
 from service.market.risk import assess_risk
-from service.market.symbols import canonical, closest
+from service.market.silence import nothing_to_say
+from service.market.symbols import Directory, Listing
+from service.market.view import view_coin
+from service.units import Symbol
 from service.wire.envelope import Answer, encode
+from service.wire.sentiment import NO_MOOD, Mood
 
-_RETRY_AFTER_S: Final = 5
-_BAD_REQUEST: Final = 400
-_INTERNAL_SERVER_ERROR: Final = 500
+_OK: Final = 200
 
 
 class _Entry:
     """One coin, and its answer while that holds: from `since_ms` until `until_ms`, null where nothing can be said."""
 
-    __slots__ = ("answer", "chart", "quote", "since_ms", "until_ms")
+    __slots__ = ("answer", "chart", "mood", "quote", "since_ms", "until_ms")
 
     def __init__(self, quote: Quote, chart: Chart) -> None:
         self.quote = quote
         self.chart = chart
+        self.mood: Mood | None = None
         self.answer: Answer | None = None
         self.since_ms = self.until_ms = 0
 
@@ -35,28 +38,76 @@ class MarketDesk:
 
     Args:
         clock: Ages are judged by it.
+
+    Attributes:
+        directory: Every coin of the venue, and which spelling finds it.
     """
 
     def __init__(self, clock: Clock) -> None:
+        self.directory = Directory()
         self._clock = clock
         self._state = State(origin="", revision=0)
         self._entries: dict[str, _Entry] = {}
+        self._listed: tuple[list[str], Sequence[Coin]] = ([], [])
+        self._view: Mapping[str, CoinView] = MappingProxyType({})
+        self._view_span = (NEVER_MS, NEVER_MS)
 
     @property
-    def revision(self) -> int:
-        """Of the snapshot answered from."""
-        return self._state.revision
+    def state(self) -> State:
+        """Of the snapshot answered from: its history, its revision, how the last refresh of quotes went."""
+        return self._state
 
     def show(self, snapshot: Snapshot) -> None:
         """Answer from this snapshot from now on."""
         self._state = snapshot.state
         self._entries = {quote.symbol: _Entry(quote, chart) for quote, chart in snapshot.coins}
+        self._view_span = (NEVER_MS, NEVER_MS)
+        listed = ([quote.venue_symbol for quote, _ in snapshot.coins], snapshot.delisted)
+        if listed != self._listed:
+            self._listed = listed
+            rows = [Listing(entry.quote.venue_symbol, symbol) for symbol, entry in self._entries.items()]
+            gone = [Listing(coin.venue_symbol, coin.symbol, listed=False) for coin in snapshot.delisted]
+            self.directory = Directory([*rows, *gone])
 
-    def risk(self, symbol: str) -> Answer:
+    def find(self, text: str) -> Symbol:
+        """Find the coin that a spelling means.
+
+        Raises:
+            ServiceError: `UNKNOWN_SYMBOL` with candidates; where no coin is known at all, as `risk` says it.
+        """
+        if not self._entries:
+            self._give_up(text)
+        return self.directory.resolve(text)
+
+    def quotes(self, origin: str) -> Mapping[str, Quote]:
+        """The last quotes by ticker, where those are of this history; else nothing."""
+        if self._state.origin != origin:
+            return {}
+        return {symbol: entry.quote for symbol, entry in self._entries.items()}
+
+    def view(self) -> Mapping[str, CoinView]:
+        """Every listed coin as it stands now, by ticker; what is past its limit is null.
+
+        Returns:
+            The same object for as long as nothing in it changes.
+        """
+        now_ms = self._clock.now_ms()
+        since_ms, until_ms = self._view_span
+        if not since_ms <= now_ms < until_ms:
+            viewed = {symbol: view_coin(entry.quote, entry.chart, now_ms) for symbol, entry in self._entries.items()}
+            self._view = MappingProxyType({symbol: seen.coin for symbol, seen in viewed.items()})
+            self._view_span = (
+                max((seen.since_ms for seen in viewed.values()), default=-NEVER_MS),
+                min((seen.until_ms for seen in viewed.values()), default=NEVER_MS),
+            )
+        return self._view
+
+    def risk(self, symbol: str, mood: Mood = NO_MOOD) -> Answer:
         """Bundle the risk context of a coin.
 
         Args:
             symbol: Ticker in any case.
+            mood: The coin's sentiment.
 
         Returns:
             The encoded payload, and the observation time of the older of price and funding.
@@ -65,11 +116,11 @@ class MarketDesk:
             ServiceError: `UNKNOWN_SYMBOL` with the closest tickers; `UPSTREAM_4XX` or `UPSTREAM_5XX` where an upstream
                 failed and neither price nor funding is left to say; `UNAVAILABLE` before the first data.
         """
-        entry = self._entries.get(symbol) or self._find(symbol)
+        entry = self._entries.get(symbol) or self._entries[self.find(symbol)]
         now_ms = self._clock.now_ms()
-        if not entry.since_ms <= now_ms < entry.until_ms:
-            risk = assess_risk(entry.quote, entry.chart, self._state, now_ms)
-            entry.since_ms, entry.until_ms = risk.since_ms, risk.until_ms
+        if entry.mood is not mood or not entry.since_ms <= now_ms < entry.until_ms:
+            risk = assess_risk(entry.quote, entry.chart, self._state, mood, now_ms)
+            entry.mood, entry.since_ms, entry.until_ms = mood, risk.since_ms, risk.until_ms
             entry.answer = None if risk.context is None else Answer(Raw(encode(risk.context)), risk.as_of_ms)
         if entry.answer is None:
             self._give_up(entry.quote.symbol)
@@ -78,7 +129,8 @@ class MarketDesk:
     def readiness(self) -> Mapping[str, object]:
         """What can be said of the room's readiness: coins, age of the prices in seconds, history, last failure.
 
-        `ready` once prices are known and BTC's and ETH's history has been had, or tried for.
+        `ready` once prices are known and BTC's and ETH's history has been had, or tried for. `venue` told the newest
+        prices, null where nobody did; `failing` says that the first venue does not answer.
         """
         state, entries = self._state, self._entries
         charted = [symbol for symbol, entry in entries.items() if entry.chart.through_ms is not None]
@@ -88,41 +140,14 @@ class MarketDesk:
             "ready": bool(entries) and tried,
             "coins": len(entries),
             "prices_age_seconds": age_s,
+            "venue": state.venue,
             "history": {"known": len(charted), "total": len(entries)},
             "failing": state.failure is not None,
         }
 
-    def _find(self, symbol: str) -> _Entry:
-        if not self._entries:
-            self._give_up(symbol)
-        ticker = canonical(symbol)
-        entry = self._entries.get(ticker)
-        if entry is None:
-            candidates = closest(ticker, self._entries)
-            verb = "is" if len(candidates) == 1 else "are"
-            hint = f"; the closest {verb} {', '.join(candidates)}" if candidates else ""
-            raise ServiceError(
-                "UNKNOWN_SYMBOL", f"no coin {symbol!r} is listed{hint}", details={"candidates": candidates}
-            )
-        return entry
-
     def _give_up(self, symbol: str) -> NoReturn:
         """Say why nothing can be said: the upstream's failure, its silence about a coin, or that we have just begun."""
-        failure, status, body = self._state.failure, None, ""
-        if failure is not None:
-            status, body = failure.status, failure.body
-        elif QUOTE.judge(self._state.quotes_ms, self._clock.now_ms()) is not Freshness.GONE:
-            status, body = 200, f"neither price nor funding of {symbol}"
-        else:
-            raise ServiceError(
-                "UNAVAILABLE",
-                "there are no recent prices yet: they are being fetched; try again in a few seconds "
-                "(if this lasts, the clock of the service's machine may be wrong)",
-                headers={"Retry-After": str(_RETRY_AFTER_S)},
-            )
-        refused = status is not None and _BAD_REQUEST <= status < _INTERNAL_SERVER_ERROR
-        raise ServiceError(
-            "UPSTREAM_4XX" if refused else "UPSTREAM_5XX",
-            f"{VENUE} has given no price and no funding of {symbol} for too long",
-            details={"upstream": VENUE, "upstreamStatus": status, "upstreamBody": body},
-        )
+        failure, now_ms = self._state.failure, self._clock.now_ms()
+        if failure is None and QUOTE.judge(self._state.quotes_ms, now_ms) is not Freshness.GONE:
+            failure = Failure(now_ms, _OK, f"neither price nor funding of {symbol}")
+        nothing_to_say(VENUE, failure, f"prices of {symbol}" if failure else "prices")

@@ -42,6 +42,9 @@ CHART: Final = Limits(stale=DAY_MS + 15 * MINUTE_MS, gone=48 * HOUR_MS)
 """Trends and correlation, from the close of the last day they contain: the next day has closed and a quarter of an hour
 was not enough to fetch it; past the contract's 48 hours."""
 
+MOOD: Final = Limits(stale=48 * HOUR_MS, gone=48 * HOUR_MS)
+"""Sentiment: its own room says when it is stale; past the contract's 48 hours."""
+
 
 def span_around(now_ms: int, turns: Iterable[int]) -> tuple[int, int]:
     """The time in which every judgement stays what it is now.

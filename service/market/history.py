@@ -1,25 +1,29 @@
-"""Keeping closed bars complete, and reading the charts they make."""
+"""Keeping closed daily bars complete, and reading the charts they make."""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
-from service.clock import DAY_MS, SECOND_MS, Clock
+from service.clock import DAY_MS, MINUTE_MS, SECOND_MS, Clock
 from service.market.observed import MAJORS, Chart, Progress, Row
+from service.market.patience import Patience
 from service.market.sources.hyperliquid import EARLIEST_MS, Hyperliquid
+from service.market.standby import Fallback
 from service.market.store import MarketStore
 from service.upstream.failure import UpstreamError
 
 SETTLE_MS: Final = 5 * SECOND_MS
 """So long after its close a bar counts as closed: the venue's last trades of the day have then entered it."""
 
+LATE_MS: Final = 15 * MINUTE_MS
+"""So long after its close a bar that the venue has not given is asked of the fall-back."""
+
 BATCH: Final = 8
 """Coins whose bars are fetched before their charts are read: enough to share the work, few enough to be seen soon."""
 
-FIRST_WAIT_S: Final = 60.0
-LONGEST_WAIT_S: Final = 3_600.0
-"""A coin that has no new bar when it should is asked again after a minute, then ever less often, hourly at last."""
+REPORT_S: Final = 60.0
+"""Seconds between two lines of the log about how far history is."""
 
 _log: Final = logging.getLogger("verdict.market")
 
@@ -33,6 +37,13 @@ class HistoryRefresh:
         source: The venue.
         origin: Which history the venue tells at this moment; a replay's changes at midnight.
         load: Shows the desk what the store holds.
+        background: Held while something is asked for that can wait, so that a price waits behind one such call at most.
+        fallback: Who is asked for bars that are late.
+
+    Attributes:
+        idle: Whether the last round left nothing that could be asked for at once.
+        asked_ms: When the last round began that asked for everything that was due, to its end; null before the first of
+            this history.
     """
 
     def __init__(
@@ -42,13 +53,21 @@ class HistoryRefresh:
         source: Hyperliquid,
         origin: Callable[[], str],
         load: Callable[[], Awaitable[None]],
+        background: asyncio.Lock,
+        fallback: Fallback,
     ) -> None:
+        self.idle = False
+        self.asked_ms: int | None = None
         self._clock = clock
         self._store = store
         self._source = source
         self._origin = origin
         self._load = load
-        self._waits: dict[tuple[str, str], tuple[float, float]] = {}
+        self._background = background
+        self._fallback = fallback
+        self._patience = Patience(clock)
+        self._asked_of = ""
+        self._reported_s: float | None = None
 
     async def round(self) -> None:
         """Fetch every closed bar that is missing, BTC and ETH first, then the most traded, and read the charts.
@@ -57,62 +76,113 @@ class HistoryRefresh:
             UpstreamError: If the venue wants to be left alone for a while; what was fetched until then is kept.
             ServiceError: `UNAVAILABLE` if the store could not be used.
         """
-        origin = self._origin()
+        origin, began_ms = self._origin(), self._clock.now_ms()
+        if origin != self._asked_of:
+            self._asked_of, self.asked_ms = origin, None
         progress = await self._store.progress(origin)
         await self._read_charts(origin, progress)
-        for batch in _batches(self._due(origin, progress)):
-            refusal = await self._fetch(origin, batch)
-            await self._read_charts(origin, await self._store.progress(origin))
+        due = self._due(origin, progress)
+        self.idle = not due
+        refusal: UpstreamError | None = None
+        for batch in _batches(due):
+            refusal = await self._fetch(origin, batch, refusal)
+            progress = await self._store.progress(origin)
+            await self._read_charts(origin, progress)
             await self._store.mark_history_tried(origin, self._clock.now_ms())
             await self._load()
-            if refusal is not None:
-                raise refusal
+            self._report(progress)
+            if refusal is not None and not self._is_late():
+                break
+        if refusal is not None:
+            raise refusal
+        self.idle = True
+        self.asked_ms = began_ms if progress and self._origin() == origin else self.asked_ms
 
     def _due(self, origin: str, progress: Sequence[Progress]) -> list[Progress]:
-        """The coins whose newest closed bar we lack, but those that were asked for it in vain a moment ago."""
-        newest_ms = (self._clock.now_ms() - SETTLE_MS) // DAY_MS * DAY_MS - DAY_MS
-        now_s = self._clock.monotonic()
-        self._waits = {key: wait for key, wait in self._waits.items() if key[0] == origin}
+        """The coins whose newest closed bar we lack, but those that were asked for it in vain a moment ago.
+
+        A delisted coin is asked once, for all it ever was.
+        """
+        newest_ms = self._newest_ms()
         return [
             coin
             for coin in progress
-            if (coin.last_ms is None or coin.last_ms < newest_ms)
-            and self._waits.get((origin, coin.venue_symbol), (0.0, 0.0))[0] <= now_s
+            if (not coin.listed or coin.last_ms is None or coin.last_ms < newest_ms)
+            and self._patience.is_over(origin, coin.venue_symbol)
         ]
 
-    async def _fetch(self, origin: str, batch: Sequence[Progress]) -> UpstreamError | None:
-        """Fetch the bars of some coins; one coin's failure is its own, unless the venue asks for silence."""
+    def _newest_ms(self) -> int:
+        """Open of the newest bar that is closed."""
+        return (self._clock.now_ms() - SETTLE_MS) // DAY_MS * DAY_MS - DAY_MS
+
+    def _is_late(self) -> bool:
+        """Whether the newest bar should be there by now."""
+        return self._clock.now_ms() >= self._newest_ms() + DAY_MS + LATE_MS
+
+    async def _fetch(
+        self, origin: str, batch: Sequence[Progress], refusal: UpstreamError | None
+    ) -> UpstreamError | None:
+        """Fetch the bars of some coins; one coin's failure is its own, unless the venue asks for silence.
+
+        Returns:
+            The silence asked for, now or before; the venue is not asked after it, the fall-back is.
+        """
         for coin in batch:
-            try:
-                found = await self._fetch_coin(origin, coin)
-            except UpstreamError as error:
-                if error.retry_after_s:
-                    return error
-                _log.warning("no bars", extra={"coin": coin.venue_symbol, "status": error.upstream_status})
-                found = False
-            self._note(origin, coin.venue_symbol, found=found)
-        return None
+            found = False
+            if refusal is None:
+                try:
+                    found = await self._fetch_coin(origin, coin)
+                except UpstreamError as error:
+                    refusal = error if error.retry_after_s else None
+                    _log.warning("no bars", extra={"coin": coin.venue_symbol, "status": error.upstream_status})
+            found = found or await self._substitute(origin, coin)
+            if found or refusal is None:
+                self._patience.note(coin.venue_symbol, found=found)
+        return refusal
 
     async def _fetch_coin(self, origin: str, coin: Progress) -> bool:
-        """Fetch a coin's bars; says whether there was a new closed one."""
+        """Fetch a coin's bars; says whether there was a new closed one, or nothing more to come."""
         start_ms = EARLIEST_MS if coin.last_ms is None else coin.last_ms + DAY_MS
-        history = await self._source.daily_bars(coin.venue_symbol, start_ms)
+        async with self._background:
+            history = await self._source.bars(coin.venue_symbol, "1d", start_ms)
         if self._origin() != origin:
             return True
         last_closed_ms = history.observed_ms - SETTLE_MS - DAY_MS
         await self._store.put_bars(origin, coin.venue_symbol, history.bars, last_closed_ms)
-        return any(start_ms <= bar.open_ms <= last_closed_ms for bar in history.bars)
+        if not coin.listed:
+            await self._store.settle(origin, coin.venue_symbol)
+        return not coin.listed or any(start_ms <= bar.open_ms <= last_closed_ms for bar in history.bars)
 
-    def _note(self, origin: str, coin: str, *, found: bool) -> None:
-        if found:
-            self._waits.pop((origin, coin), None)
-        else:
-            _, wait_s = self._waits.get((origin, coin), (0.0, FIRST_WAIT_S))
-            self._waits[origin, coin] = (self._clock.monotonic() + wait_s, min(2 * wait_s, LONGEST_WAIT_S))
+    async def _substitute(self, origin: str, coin: Progress) -> bool:
+        """Ask the fall-back for the bars of a coin that are late; says whether it had one.
+
+        Only what follows a history is asked for: one venue's bars go on where another's end, but never begin.
+        """
+        if not self._is_late() or not coin.listed or coin.last_ms is None:
+            return False
+        try:
+            history = await self._fallback.daily_bars(coin.symbol, coin.last_ms + DAY_MS)
+        except UpstreamError:  # the session has logged it
+            return False
+        if history is None or self._origin() != origin:
+            return False
+        last_closed_ms = history.observed_ms - SETTLE_MS - DAY_MS
+        bars = [bar for bar in history.bars if coin.last_ms < bar.open_ms <= last_closed_ms]
+        await self._store.put_bars(origin, coin.venue_symbol, bars, last_closed_ms, venue=self._fallback.name)
+        return bool(bars)
+
+    def _report(self, progress: Sequence[Progress]) -> None:
+        """Say how far history is, once a minute while much of it is missing."""
+        now_s, newest_ms = self._clock.monotonic(), self._newest_ms()
+        if self._reported_s is None or now_s - self._reported_s >= REPORT_S:
+            self._reported_s = now_s
+            listed = [coin for coin in progress if coin.listed]
+            known = sum(coin.last_ms is not None and coin.last_ms >= newest_ms for coin in listed)
+            _log.info("daily history", extra={"known": known, "total": len(listed)})
 
     async def _read_charts(self, origin: str, progress: Sequence[Progress]) -> None:
         """Read the charts of the coins that have bars, common with BTC's and ETH's, that their chart has not seen."""
-        lasts = {coin.venue_symbol: coin.last_ms for coin in progress if coin.last_ms is not None}
+        lasts = {coin.venue_symbol: coin.last_ms for coin in progress if coin.listed and coin.last_ms is not None}
         if not lasts.keys() >= set(MAJORS):
             return
         common_ms = min(lasts[major] for major in MAJORS)

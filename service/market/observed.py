@@ -1,5 +1,6 @@
 """What the room keeps of a market, whatever venue it was seen on. All times are epoch milliseconds UTC."""
 
+from collections.abc import Sequence
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -7,7 +8,7 @@ from msgspec import Struct
 from service.wire.market import Trend
 
 VENUE: Final = "hyperliquid"
-"""The one venue so far."""
+"""The first venue: what it lists is what is known here."""
 
 BENCHMARK: Final = "BTC"
 
@@ -15,14 +16,19 @@ MAJORS: Final = (BENCHMARK, "ETH")
 """What every coin is compared with, in venue symbols: fetched first, and waited for at the start."""
 
 Row: TypeAlias = tuple[int, float, float, float, float]
-"""A closed daily bar as the numbers want it: open time, open, high, low, close."""
+"""A closed bar as the numbers want it: open time, open, high, low, close."""
+
+PaymentRow: TypeAlias = tuple[int, float, float]
+"""A payment of funding: when it was paid, to the minute; the fraction an hour; hours since the one before."""
 
 
 class Quote(Struct, frozen=True):
     """A coin's newest price and funding, each with the time the venue showed it.
 
-    `price` is the mark price in USD, `funding` the fraction paid an hour (positive: longs pay), `volume_usd` that of
-    the last 24 hours. A value and its time are null together.
+    `price` is the mark price in USD, `funding` the fraction paid an hour (positive: longs pay), whatever the hours
+    between two payments are (`interval_hours`). `volume_usd` is that of the last 24 hours, `open_interest` in base
+    units, `prev_price` the price 24 hours before. `venue` told the price, or the funding where no price is known. A
+    value and its time are null together.
     """
 
     venue_symbol: str
@@ -32,6 +38,10 @@ class Quote(Struct, frozen=True):
     price_ms: int | None
     funding: float | None
     funding_ms: int | None
+    open_interest: float | None = None
+    prev_price: float | None = None
+    venue: str = VENUE
+    interval_hours: float = 1.0
 
 
 class Bar(Struct, frozen=True):
@@ -46,6 +56,29 @@ class Bar(Struct, frozen=True):
     trades: int
 
 
+class Coin(Struct, frozen=True):
+    """A coin that the first venue lists, or once listed."""
+
+    venue_symbol: str
+    symbol: str
+    listed: bool
+
+
+class Quotes(Struct, frozen=True):
+    """Coins as a venue showed them at one time; `delisted` are the names that it no longer trades."""
+
+    observed_ms: int
+    quotes: Sequence[Quote]
+    delisted: Sequence[str] = ()
+
+
+class History(Struct, frozen=True):
+    """Bars of one coin, oldest first, and the venue's time when it told them."""
+
+    observed_ms: int
+    bars: Sequence[Bar]
+
+
 class Chart(Struct, frozen=True):
     """What the closed daily bars of a coin say; `through_ms` is the close of the last day that entered."""
 
@@ -58,7 +91,7 @@ class Chart(Struct, frozen=True):
 
 
 class Failure(Struct, frozen=True):
-    """The last refresh of quotes, which failed: when, with which HTTP status (null: none), and what was said."""
+    """An attempt that failed: when, with which HTTP status (null: none), and what was said."""
 
     at_ms: int
     status: int | None
@@ -66,25 +99,58 @@ class Failure(Struct, frozen=True):
 
 
 class State(Struct, frozen=True):
-    """The store's one row about itself; see the migration."""
+    """The store's one row about itself; see the migrations.
+
+    `failure` is the first venue's last refresh of quotes, if that failed; `venue` says who brought quotes all the same.
+    """
 
     origin: str
     revision: int
     quotes_ms: int | None = None
     history_ms: int | None = None
     failure: Failure | None = None
+    venue: str | None = None
 
 
 class Snapshot(Struct, frozen=True):
-    """Everything a desk answers from, as of one instant of the store."""
+    """Everything a desk answers from. State and listed coins are of one instant of the store."""
 
     state: State
     coins: list[tuple[Quote, Chart]]
+    delisted: Sequence[Coin] = ()
 
 
 class Progress(Struct, frozen=True):
     """How far a coin's history goes: the open of its last closed bar, and of the last one its chart has seen."""
 
     venue_symbol: str
+    symbol: str
+    listed: bool
     last_ms: int | None
-    inputs_ms: int | None
+    inputs_ms: int | None = None
+
+
+class CoinView(Struct, frozen=True):
+    """A listed coin as it stands now; what is past its limit is null, times of what is null too.
+
+    `price` and `open_interest_usd` are USD, `change_24h` and `funding_apr` percent, `interval_hours` those between two
+    payments of funding. `through_ms` is the close of the last day that entered trends and correlation.
+    """
+
+    symbol: str
+    venue_symbol: str
+    venue: str
+    price: float | None
+    price_ms: int | None
+    change_24h: float | None
+    volume_usd: float
+    open_interest_usd: float | None
+    funding_apr: float | None
+    funding_ms: int | None
+    interval_hours: float
+    trend_daily: Trend | None
+    trend_daily_since_ms: int | None
+    trend_weekly: Trend | None
+    trend_weekly_since_ms: int | None
+    btc_correlation: float | None
+    through_ms: int | None

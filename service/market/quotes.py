@@ -1,17 +1,26 @@
-"""Keeping price and funding fresh."""
+"""Keeping price and funding fresh: asked for in rounds, pushed in between, stood in for when the venue fails."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final
 
-from service.clock import Clock
-from service.market.observed import Failure
+from msgspec.structs import replace
+
+from service.clock import SECOND_MS, Clock
+from service.market.observed import VENUE, Failure, Quote, Quotes
 from service.market.sources.hyperliquid import Hyperliquid
+from service.market.standby import Fallback
 from service.market.store import MarketStore
 from service.upstream.failure import UpstreamError
+from service.upstream.socket import Frame
+
+QUOTES_EVERY_S: Final = 15.0
+FEED_EVERY_S: Final = 5.0
+"""At most so often a pushed frame is read."""
 
 
 class QuoteRefresh:
-    """Asks for the quotes of all coins, one round at a time.
+    """Asks for the quotes of all coins, one round at a time, and takes what is pushed between two rounds.
 
     Args:
         clock: When a failure happened.
@@ -19,6 +28,8 @@ class QuoteRefresh:
         source: The venue.
         origin: Which history the venue tells at this moment; a replay's changes at midnight.
         load: Shows the desk what the store holds.
+        known: The last quotes of all coins in a history, by ticker.
+        fallback: Who is asked when the venue fails.
 
     Attributes:
         coins_known: Set once the store holds quotes that this process has fetched.
@@ -31,6 +42,8 @@ class QuoteRefresh:
         source: Hyperliquid,
         origin: Callable[[], str],
         load: Callable[[], Awaitable[None]],
+        known: Callable[[str], Mapping[str, Quote]],
+        fallback: Fallback,
     ) -> None:
         self.coins_known = asyncio.Event()
         self._clock = clock
@@ -38,22 +51,99 @@ class QuoteRefresh:
         self._source = source
         self._origin = origin
         self._load = load
+        self._known = known
+        self._fallback = fallback
+        self._failure: Failure | None = None
+        self._frame: tuple[Frame, str] | None = None
+        self._fed_s: float | None = None
+        self._newest: tuple[str, int] = ("", 0)
+        self._turn = asyncio.Lock()
 
     async def round(self) -> None:
         """Ask once. An answer that comes while the origin changes belongs to neither history and is dropped.
 
+        Where the venue fails, its feed is enough if that still tells prices; else the fall-back is asked.
+
         Raises:
-            UpstreamError: If the venue gave no quotes; the store then says so, and keeps what it has.
+            UpstreamError: If nobody gave quotes; the store then says so, and keeps what it has.
             ServiceError: `UNAVAILABLE` if the store could not be written.
         """
         origin = self._origin()
         try:
             found = await self._source.quotes()
         except UpstreamError as error:
-            await self._store.put_failure(Failure(self._clock.now_ms(), error.upstream_status, error.body))
-            await self._load()
-            raise
-        if self._origin() == origin:
-            await self._store.put_quotes(origin, found.observed_ms, found.quotes)
+            self._failure = Failure(self._clock.now_ms(), error.upstream_status, error.body)
+            if not await self._stand_in(origin, self._failure):
+                raise
+        else:
+            self._failure = None
+            await self._keep(origin, found)
+
+    def hear(self, frame: Frame) -> None:
+        """Take note of a pushed frame; `feed` reads the last one."""
+        self._frame = (frame, self._origin())
+
+    async def feed(self) -> None:
+        """Read the newest frame that was pushed since the last time, if there is one.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store could not be written.
+        """
+        if self._frame is None:
+            return
+        (frame, origin), self._frame = self._frame, None
+        found = self._source.read_frame(frame.value, frame.at_ms)
+        if found is not None:
+            self._fed_s = self._clock.monotonic()
+            await self._keep(origin, found)
+
+    async def _keep(self, origin: str, found: Quotes) -> None:
+        async with self._turn:
+            if self._origin() != origin:
+                return
+            newest_ms = self._newest[1] if self._newest[0] == origin else 0
+            kept = found if found.observed_ms >= newest_ms else _overtaken(found, newest_ms)
+            await self._store.put_quotes(origin, kept, failure=self._failure)
+            self._newest = (origin, kept.observed_ms)
             await self._load()
             self.coins_known.set()
+
+    async def _stand_in(self, origin: str, failure: Failure) -> bool:
+        """Whether somebody else tells quotes."""
+        fed = self._fed_s is not None and self._clock.monotonic() - self._fed_s < QUOTES_EVERY_S
+        stands_in = fed or await self._ask_fallback(origin, failure)
+        if fed or not stands_in:
+            await self._store.put_failure(failure, venue=VENUE if fed else None)
+        await self._load()
+        return stands_in
+
+    async def _ask_fallback(self, origin: str, failure: Failure) -> bool:
+        known = self._known(origin)
+        if not known:
+            return False
+        try:
+            quotes = await self._fallback.quotes(known)
+        except UpstreamError:  # the session has logged it; what is told is the first venue's failure
+            return False
+        told_ms = [quote.price_ms for quote in quotes if quote.price_ms is not None]
+        if not told_ms or self._origin() != origin:
+            return False
+        await self._store.put_quotes(origin, Quotes(min(told_ms), quotes), venue=self._fallback.name, failure=failure)
+        return True
+
+
+def _overtaken(found: Quotes, newest_ms: int) -> Quotes:
+    """What an answer is worth that is older than what was pushed meanwhile: who is listed, but no price.
+
+    The venue dates its answers in whole seconds, cut off: within a second nobody can tell which is older, and the
+    answer is taken as the newer one.
+    """
+    if newest_ms - found.observed_ms < SECOND_MS:
+        at_ms = newest_ms
+        quotes = [
+            replace(quote, price_ms=quote.price_ms and at_ms, funding_ms=quote.funding_ms and at_ms)
+            for quote in found.quotes
+        ]
+    else:
+        quotes = [replace(quote, price=None, price_ms=None, funding=None, funding_ms=None) for quote in found.quotes]
+    return Quotes(newest_ms, quotes, found.delisted)

@@ -1,46 +1,83 @@
-"""The market in the database: the newest quotes, closed bars, what the charts said, and how the last refresh went.
+"""The market in the database: the newest quotes, bars, payments, what the charts said, how the last refresh went.
 
 Every write is one closure of few statements with many rows each, and every write names the origin it belongs to: what
 was fetched from another history than the one the store now holds is dropped, never mixed in.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from service.market.observed import Bar, Chart, Failure, Progress, Quote, Row, Snapshot, State
-from service.storage.database import Database
+from service.market.observed import (
+    VENUE,
+    Bar,
+    Chart,
+    Coin,
+    Failure,
+    PaymentRow,
+    Progress,
+    Quote,
+    Quotes,
+    Snapshot,
+    State,
+)
+from service.market.series import Series
 from service.storage.engine import Connection
 from service.storage.rows import insert_rows
+from service.units import Interval
 from service.wire.envelope import encode
 
 _SNAPSHOT: Final = """
-    SELECT s.origin, s.revision, s.quotes_ms, s.history_ms, s.failed_ms, s.failed_status, s.failed_body,
+    SELECT s.origin, s.revision, s.quotes_ms, s.history_ms, s.failed_ms, s.failed_status, s.failed_body, s.venue,
         q.venue_symbol, q.symbol, q.volume_usd, q.price, q.price_ms, q.funding, q.funding_ms,
+        q.open_interest, q.prev_price, q.venue, q.interval_hours,
         c.through_ms, c.trend_daily, c.trend_daily_since_ms, c.trend_weekly, c.trend_weekly_since_ms, c.btc_correlation
     FROM market_state s LEFT JOIN market_quotes q ON true LEFT JOIN market_charts c USING (venue_symbol)
 """
+_DELISTED: Final = "SELECT venue_symbol, symbol FROM market_coins WHERE listed = 0 ORDER BY venue_symbol"
+_QUOTE: Final = 8
+_CHART: Final = _QUOTE + len(Quote.__struct_fields__)
 
 _PROGRESS: Final = """
-    SELECT q.venue_symbol, (
+    SELECT k.venue_symbol, k.symbol, k.listed, (
         SELECT open_ms FROM candles
-        WHERE venue_symbol = q.venue_symbol AND interval = '1d' AND final = 1 ORDER BY open_ms DESC LIMIT 1
+        WHERE venue_symbol = k.venue_symbol AND interval = ?1 AND final = 1 ORDER BY open_ms DESC LIMIT 1
     ), c.inputs_ms
-    FROM market_quotes q LEFT JOIN market_charts c USING (venue_symbol)
-    WHERE (SELECT origin FROM market_state) = ?
-    ORDER BY q.volume_usd DESC, q.venue_symbol
+    FROM market_coins k LEFT JOIN market_quotes q USING (venue_symbol) LEFT JOIN market_charts c USING (venue_symbol)
+    WHERE (SELECT origin FROM market_state) = ?2 AND (k.listed = 1 OR k.settled = 0)
+    ORDER BY k.listed DESC, q.volume_usd DESC, k.venue_symbol
 """
-
-_CLOSED_BARS: Final = """
-    SELECT venue_symbol, open_ms, open, high, low, close FROM candles
-    WHERE venue_symbol IN (SELECT value FROM json_each(?)) AND interval = '1d' AND final = 1
-    ORDER BY venue_symbol, open_ms
+_PAID: Final = """
+    SELECT k.venue_symbol, k.symbol, k.listed, (
+        SELECT paid_ms FROM funding_rates WHERE venue_symbol = k.venue_symbol ORDER BY paid_ms DESC LIMIT 1
+    )
+    FROM market_coins k LEFT JOIN market_quotes q USING (venue_symbol)
+    WHERE (SELECT origin FROM market_state) = ? AND k.listed = 1
+    ORDER BY q.volume_usd DESC, k.venue_symbol
 """
 
 _DELETE_UNLISTED: Final = "DELETE FROM market_quotes WHERE venue_symbol NOT IN (SELECT value FROM json_each(?))"
 _DELETE_CHARTS: Final = "DELETE FROM market_charts WHERE venue_symbol IN (SELECT value FROM json_each(?))"
 
+_LIST: Final = """
+    INSERT INTO market_coins (venue_symbol, symbol, listed) SELECT venue_symbol, symbol, 1 FROM market_quotes WHERE true
+    ON CONFLICT (venue_symbol) DO UPDATE SET listed = 1, settled = 0 WHERE listed = 0
+"""
+_DELIST: Final = """
+    UPDATE market_coins SET listed = 0
+    WHERE listed = 1 AND venue_symbol NOT IN (SELECT venue_symbol FROM market_quotes)
+"""
+_LIST_DELISTED: Final = """
+    INSERT INTO market_coins (venue_symbol, symbol, listed) SELECT value, upper(value), 0 FROM json_each(?) WHERE true
+    ON CONFLICT (venue_symbol) DO NOTHING
+"""
+_SETTLE: Final = "UPDATE market_coins SET settled = 1 WHERE venue_symbol = ? AND listed = 0"
+
 _MARK_TRIED: Final = """
     UPDATE market_state SET history_ms = ?, revision = revision + 1 WHERE origin = ? AND history_ms IS NULL
+"""
+_REFRESHED: Final = """
+    UPDATE market_state SET quotes_ms = ?, venue = ?, failed_ms = ?, failed_status = ?, failed_body = ?,
+        revision = revision + 1
 """
 
 _UPSERT_QUOTES: Final = """
@@ -49,26 +86,26 @@ _UPSERT_QUOTES: Final = """
         price = coalesce(excluded.price, price),
         price_ms = coalesce(excluded.price_ms, price_ms),
         funding = coalesce(excluded.funding, funding),
-        funding_ms = coalesce(excluded.funding_ms, funding_ms)
+        funding_ms = coalesce(excluded.funding_ms, funding_ms),
+        open_interest = excluded.open_interest,
+        prev_price = iif(excluded.price IS NULL, prev_price, excluded.prev_price),
+        venue = CASE
+            WHEN excluded.price IS NULL AND (excluded.funding IS NULL OR price IS NOT NULL) THEN venue
+            ELSE excluded.venue
+        END,
+        interval_hours = iif(excluded.funding IS NULL, interval_hours, excluded.interval_hours)
 """
 
 _UPSERT_CANDLES: Final = """
     ON CONFLICT (venue_symbol, interval, open_ms) DO UPDATE SET
         open = excluded.open, high = excluded.high, low = excluded.low, close = excluded.close,
-        volume = excluded.volume, trades = excluded.trades, final = excluded.final
+        volume = excluded.volume, trades = excluded.trades, final = excluded.final, venue = excluded.venue
     WHERE final = 0
 """
 
 
-class MarketStore:
-    """The room's tables.
-
-    Args:
-        database: Where they are.
-    """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
+class MarketStore(Series):
+    """The room's tables, read and written."""
 
     async def claim(self, origin: str) -> None:
         """Make the store hold this history: whatever it holds of another one is cleared.
@@ -84,80 +121,128 @@ class MarketStore:
         return int(revision)
 
     async def snapshot(self) -> Snapshot:
-        """Everything a desk answers from, read at one instant of the store."""
+        """Everything a desk answers from."""
+        delisted = [Coin(coin, symbol, listed=False) for coin, symbol in await self._database.read(_DELISTED)]
         rows = await self._database.read(_SNAPSHOT)
-        origin, revision, quotes_ms, history_ms, failed_ms, status, body = rows[0][:7]
+        origin, revision, quotes_ms, history_ms, failed_ms, status, body, venue = rows[0][:_QUOTE]
         failure = None if failed_ms is None else Failure(failed_ms, status, body)
         return Snapshot(
-            State(origin, revision, quotes_ms, history_ms, failure),
-            [(Quote(*row[7:14]), Chart(*row[14:])) for row in rows if row[7] is not None],
+            State(origin, revision, quotes_ms, history_ms, failure, venue),
+            [(Quote(*row[_QUOTE:_CHART]), Chart(*row[_CHART:])) for row in rows if row[_QUOTE] is not None],
+            delisted,
         )
 
-    async def put_quotes(self, origin: str, observed_ms: int, quotes: Sequence[Quote]) -> None:
-        """Keep what the venue just showed; coins it no longer lists go, fields it left out keep their last value.
+    async def put_quotes(
+        self, origin: str, found: Quotes, *, venue: str = VENUE, failure: Failure | None = None
+    ) -> None:
+        """Keep what a venue just showed; fields it left out keep their last value.
 
         Args:
             origin: The history it belongs to. Where the store holds another one, that is cleared in the same step, so
                 that prices pass from one to the other without a gap.
-            observed_ms: When the venue showed it.
-            quotes: All listed coins.
+            found: Of the first venue all listed coins: those missing are no longer listed. Of another, those it has.
+            venue: Who showed it.
+            failure: How the first venue failed meanwhile, if so.
         """
-        values = [tuple(getattr(quote, field) for field in Quote.__struct_fields__) for quote in quotes]
+        values = [tuple(getattr(quote, field) for field in Quote.__struct_fields__) for quote in found.quotes]
 
         def work(connection: Connection) -> None:
             _claim(connection, origin)
-            connection.execute(_DELETE_UNLISTED, (_names(quote.venue_symbol for quote in quotes),))
+            if venue == VENUE:
+                connection.execute(_DELETE_UNLISTED, (_names(quote.venue_symbol for quote in found.quotes),))
             insert_rows(connection, "INSERT INTO market_quotes", values, _UPSERT_QUOTES)
-            connection.execute(
-                "UPDATE market_state SET quotes_ms = ?, failed_ms = NULL, failed_status = NULL, failed_body = NULL",
-                (observed_ms,),
-            )
-            _touch(connection)
+            connection.execute(_LIST)
+            connection.execute(_DELIST)
+            connection.execute(_LIST_DELISTED, (_names(found.delisted),))
+            connection.execute(_REFRESHED, (found.observed_ms, venue, *_columns(failure)))
 
         await self._database.write(work)
 
-    async def put_failure(self, failure: Failure) -> None:
-        """Note that quotes could not be refreshed. What is known stays as it is."""
+    async def put_failure(self, failure: Failure, *, venue: str | None = None) -> None:
+        """Note that the first venue's quotes could not be refreshed. What is known stays as it is.
+
+        Args:
+            failure: How it failed.
+            venue: Who has brought quotes all the same (its own feed may); null where nobody has.
+        """
 
         def work(connection: Connection) -> None:
-            connection.execute(
-                "UPDATE market_state SET failed_ms = ?, failed_status = ?, failed_body = ?",
-                (failure.at_ms, failure.status, failure.body),
-            )
-            _touch(connection)
+            ((quotes_ms,),) = connection.execute("SELECT quotes_ms FROM market_state").fetchall()
+            connection.execute(_REFRESHED, (quotes_ms, venue, *_columns(failure)))
 
         await self._database.write(work)
 
-    async def progress(self, origin: str) -> list[Progress]:
-        """How far each coin's history goes, the most traded first; nothing where the store holds another history."""
-        return [Progress(*row) for row in await self._database.read(_PROGRESS, (origin,))]
+    async def progress(self, origin: str, interval: Interval = "1d") -> list[Progress]:
+        """How far bars go, the most traded coin first, delisted ones that are not settled last.
 
-    async def put_bars(self, origin: str, coin: str, bars: Sequence[Bar], last_closed_ms: int) -> None:
-        """Keep a coin's daily bars. A final bar never changes again; an open one is replaced.
+        Nothing where the store holds another history.
+        """
+        return _progress(await self._database.read(_PROGRESS, (interval, origin)))
+
+    async def funding_progress(self, origin: str) -> list[Progress]:
+        """How far payments of funding of listed coins go, the most traded first; `last_ms` is that of the last."""
+        return _progress(await self._database.read(_PAID, (origin,)))
+
+    async def put_bars(
+        self,
+        origin: str,
+        coin: str,
+        bars: Sequence[Bar],
+        last_closed_ms: int,
+        *,
+        interval: Interval = "1d",
+        venue: str = VENUE,
+    ) -> None:
+        """Keep a coin's bars. A final bar never changes again; an open one is replaced.
 
         Args:
             origin: The history they belong to.
             coin: Venue symbol.
-            bars: One a day.
+            bars: One for each interval.
             last_closed_ms: Bars that opened until this instant are closed.
+            interval: Length of a bar.
+            venue: Where they were seen.
         """
         values = [
-            (coin, "1d", *(getattr(bar, field) for field in Bar.__struct_fields__), int(bar.open_ms <= last_closed_ms))
+            (*(getattr(bar, field) for field in Bar.__struct_fields__), int(bar.open_ms <= last_closed_ms))
             for bar in bars
         ]
+        columns = "venue_symbol, interval, venue, open_ms, open, high, low, close, volume, trades, final"
 
         def work(connection: Connection) -> None:
             if _holds(connection, origin):
-                insert_rows(connection, "INSERT INTO candles", values, _UPSERT_CANDLES)
+                head = f"INSERT INTO candles ({columns})"
+                insert_rows(connection, head, values, _UPSERT_CANDLES, shared=(coin, interval, venue))
 
         await self._database.write(work)
 
-    async def closed_bars(self, coins: Collection[str]) -> dict[str, list[Row]]:
-        """Closed daily bars by venue symbol, oldest first."""
-        bars: dict[str, list[Row]] = {coin: [] for coin in coins}
-        for coin, opened_ms, opened, high, low, close in await self._database.read(_CLOSED_BARS, (_names(bars),)):
-            bars[coin].append((opened_ms, opened, high, low, close))
-        return bars
+    async def put_payments(self, origin: str, coin: str, rows: Sequence[PaymentRow], *, venue: str = VENUE) -> None:
+        """Keep payments of a coin's funding; one that is known stays as it is."""
+
+        def work(connection: Connection) -> None:
+            if _holds(connection, origin):
+                head = "INSERT INTO funding_rates (venue_symbol, venue, paid_ms, rate, interval_hours)"
+                insert_rows(connection, head, rows, "ON CONFLICT DO NOTHING", shared=(coin, venue))
+
+        await self._database.write(work)
+
+    async def prune(self, before_ms: int) -> None:
+        """Forget hourly bars and payments of funding from before an instant."""
+
+        def work(connection: Connection) -> None:
+            connection.execute("DELETE FROM candles WHERE interval = '1h' AND open_ms < ?", (before_ms,))
+            connection.execute("DELETE FROM funding_rates WHERE paid_ms < ?", (before_ms,))
+
+        await self._database.write(work)
+
+    async def settle(self, origin: str, coin: str) -> None:
+        """Note that a delisted coin's bars are all there."""
+
+        def work(connection: Connection) -> None:
+            if _holds(connection, origin):
+                connection.execute(_SETTLE, (coin,))
+
+        await self._database.write(work)
 
     async def put_charts(self, origin: str, charts: Mapping[str, tuple[int, Chart]]) -> None:
         """Keep what the charts of coins said.
@@ -176,7 +261,7 @@ class MarketStore:
             if _holds(connection, origin):
                 connection.execute(_DELETE_CHARTS, (_names(charts),))
                 insert_rows(connection, "INSERT INTO market_charts", values)
-                _touch(connection)
+                connection.execute("UPDATE market_state SET revision = revision + 1")
 
         await self._database.write(work)
 
@@ -192,12 +277,12 @@ class MarketStore:
 def _claim(connection: Connection, origin: str) -> None:
     if _holds(connection, origin):
         return
-    for table in ("market_quotes", "candles", "market_charts"):
+    for table in ("market_coins", "market_quotes", "candles", "market_charts", "funding_rates"):
         connection.execute(f"DELETE FROM {table}")  # noqa: S608 - a constant
     connection.execute(
         "INSERT INTO market_state (id, origin, revision) VALUES (1, ?, 1) ON CONFLICT (id) DO UPDATE SET "
         "origin = excluded.origin, revision = revision + 1, quotes_ms = NULL, history_ms = NULL, "
-        "failed_ms = NULL, failed_status = NULL, failed_body = NULL",
+        "failed_ms = NULL, failed_status = NULL, failed_body = NULL, venue = NULL",
         (origin,),
     )
 
@@ -207,8 +292,12 @@ def _holds(connection: Connection, origin: str) -> bool:
     return held == (origin,)
 
 
-def _touch(connection: Connection) -> None:
-    connection.execute("UPDATE market_state SET revision = revision + 1")
+def _columns(failure: Failure | None) -> tuple[int | None, int | None, str | None]:
+    return (None, None, None) if failure is None else (failure.at_ms, failure.status, failure.body)
+
+
+def _progress(rows: Iterable[tuple[str, str, int, int | None]]) -> list[Progress]:
+    return [Progress(coin, symbol, bool(listed), *rest) for coin, symbol, listed, *rest in rows]
 
 
 def _names(coins: Iterable[str]) -> str:

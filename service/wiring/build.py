@@ -25,7 +25,7 @@ from service.storage.database import open_database
 from service.wire.offers import OFFERS
 from service.wiring.leader import claim_leadership
 from service.wiring.readings import read_all
-from service.wiring.venues import DATABASE, HYPERLIQUID, open_upstreams
+from service.wiring.venues import DATABASE, open_upstreams
 
 
 class Service(Struct, frozen=True):
@@ -62,13 +62,13 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         stack.callback(access.doorkeeper.note_use, least_ms=1)  # with the meter's last write, which is waited for
         upstreams = await stack.enter_async_context(open_upstreams(settings, clock))
         market = await stack.enter_async_context(
-            open_market(database, clock, upstreams.sessions[HYPERLIQUID], upstreams.origin, leadership.held)
+            open_market(database, clock, upstreams.sessions, upstreams.feed_url, upstreams.origin, leadership.held)
         )
         loops = (access.doorkeeper.watch, meter.watch, partial(leadership.watch, clock))
         await stack.enter_async_context(_running(loops))
         health = Health({"market": market.readiness})
-        app = _assemble(settings, clock, access, meter, market, health)
-        metrics = Metrics(partial(read_all, app, database, market, upstreams.sessions, leadership.held))
+        app = _assemble(settings, clock, access, meter, market.coins, health)
+        metrics = Metrics(partial(read_all, app, database, market.coins, upstreams.sessions, leadership.held))
         yield Service(app, health, metrics)
 
 

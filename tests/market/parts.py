@@ -1,22 +1,66 @@
 """The room's parts without their loops."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import msgspec
+from msgspec.structs import replace
 
 from service.clock import DAY_MS
 from service.market.desk import MarketDesk
 from service.market.history import HistoryRefresh
+from service.market.hourly import FundingHistory, HourlyBars
+from service.market.observed import Bar, History, Quote
 from service.market.quotes import QuoteRefresh
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.store import MarketStore
+from service.upstream.failure import UpstreamError
 from service.upstream.session import UpstreamSession
 from service.wire.market import RiskContext
 from tests.fakes.clock import START_MS, FakeClock
 from tests.market.venue import Venue
 
 TODAY = START_MS // DAY_MS
+
+
+class Standby:
+    """A second venue: has what a test gives it, and fails while it has nothing at all.
+
+    Attributes:
+        shows: Price, funding and hours between payments, by ticker, as of `at_ms`.
+        days: Bars by ticker.
+        asked: Tickers whose bars were asked for.
+    """
+
+    name = "binance"
+
+    def __init__(self) -> None:
+        self.shows: dict[str, tuple[float, float | None, float]] = {}
+        self.at_ms = START_MS
+        self.days: dict[str, list[Bar]] = {}
+        self.asked: list[str] = []
+        self.rounds = 0
+
+    async def quotes(self, known: Mapping[str, Quote]) -> list[Quote]:
+        self.rounds += 1
+        if not self.shows:
+            raise UpstreamError(self.name, 503, b"down too")
+        return [
+            replace(
+                known[symbol], price=price, price_ms=self.at_ms, venue=self.name, interval_hours=hours,
+                funding=known[symbol].funding if funding is None else funding,
+                funding_ms=known[symbol].funding_ms if funding is None else self.at_ms,
+            )
+            for symbol, (price, funding, hours) in self.shows.items()
+            if symbol in known
+        ]  # fmt: skip
+
+    async def daily_bars(self, symbol: str, start_ms: int) -> History | None:
+        self.asked.append(symbol)
+        if symbol == "BROKEN":
+            raise UpstreamError(self.name, 500, b"no")
+        bars = self.days.get(symbol)
+        return None if bars is None else History(self.at_ms, [bar for bar in bars if bar.open_ms >= start_ms])
 
 
 class Parts:
@@ -27,8 +71,18 @@ class Parts:
         self.clock = clock
         self.desk = MarketDesk(clock)
         self.source = Hyperliquid(session, clock)
-        self.quotes = QuoteRefresh(clock, store, self.source, lambda: self.origin, self.load)
-        self.history = HistoryRefresh(clock, store, self.source, lambda: self.origin, self.load)
+        self.fallback = Standby()
+        self.background = asyncio.Lock()
+        self.quotes = QuoteRefresh(clock, store, self.source, self.told, self.load, self.desk.quotes, self.fallback)
+        self.history = HistoryRefresh(clock, store, self.source, self.told, self.load, self.background, self.fallback)
+        self.hours = HourlyBars(clock, store, self.source, self.told, self.background, self.may_ask)
+        self.funding = FundingHistory(clock, store, self.source, self.told, self.background, self.may_ask)
+
+    def told(self) -> str:
+        return self.origin
+
+    def may_ask(self) -> bool:
+        return self.history.idle
 
     async def load(self) -> None:
         self.desk.show(await self.store.snapshot())

@@ -14,7 +14,8 @@ COINS = ("BTC", "ETH", "SOL", "kPEPE")
 
 def snapshot(at_ms: int = START_MS, failure: Failure | None = None, history_ms: int | None = None) -> Snapshot:
     quotes = [Quote(coin, coin.upper(), 1.0, 2.5, at_ms, 0.0000125, at_ms) for coin in COINS]
-    return Snapshot(State("test", 7, at_ms, history_ms, failure), [(quote, Chart()) for quote in quotes])
+    state = State("test", 7, at_ms, history_ms, failure, None if failure else "hyperliquid")
+    return Snapshot(state, [(quote, Chart()) for quote in quotes])
 
 
 @pytest.fixture
@@ -109,6 +110,7 @@ def test_readiness_waits_for_prices_and_for_the_majors_history(clock: FakeClock)
         "ready": False,
         "coins": 0,
         "prices_age_seconds": None,
+        "venue": None,
         "history": {"known": 0, "total": 0},
         "failing": False,
     }

@@ -3,7 +3,8 @@
 import pytest
 
 from service.clock import DAY_MS, SECOND_MS
-from service.market.history import BATCH, FIRST_WAIT_S, LONGEST_WAIT_S, SETTLE_MS
+from service.market.history import BATCH, SETTLE_MS
+from service.market.patience import FIRST_WAIT_S, LONGEST_WAIT_S
 from service.market.sources.hyperliquid import EARLIEST_MS
 from service.upstream.failure import UpstreamError
 from tests.fakes.clock import START_MS

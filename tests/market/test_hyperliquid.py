@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from service.clock import DAY_MS, SECOND_MS
 from service.errors import ServiceError
-from service.market.sources import hyperliquid as wire
+from service.market.sources import hyperliquid_wire as wire
 from service.market.sources.hyperliquid import EARLIEST_MS, Hyperliquid
 from service.upstream.failure import UpstreamError
 from tests.fakes.clock import START_MS, FakeClock
@@ -24,24 +24,22 @@ from tests.upstream.faults import answer
 RECORDED = DATA / "wire"
 
 DECODERS: dict[str, Callable[[str], object]] = {
-    "hyperliquid-nautilus/ws_all_dexs_asset_ctxs.json": wire.DEX_CONTEXTS_FRAME.decode,
-    "hyperliquid-nautilus/ws_allmids.json": wire.MIDS_FRAME.decode,
-    "hyperliquid-net/Endpoints-Futures-ExchangeData-GetExchangeInfo.txt": lambda body: msgspec.json.decode(
-        body, type=wire.Universe, strict=False
-    ),
+    "hyperliquid-nautilus/ws_all_dexs_asset_ctxs.json": lambda body: list(frame_contexts(body)),
     "hyperliquid-net/Endpoints-Futures-ExchangeData-GetExchangeInfoAndTickers.txt": wire.META_AND_CONTEXTS.decode,
     "hyperliquid-net/Endpoints-Futures-ExchangeData-GetFundingRateHistory.txt": wire.FUNDING_HISTORY.decode,
     "hyperliquid-net/Endpoints-Spot-ExchangeData-GetKlines.txt": wire.CANDLES.decode,
-    "hyperliquid-net/Endpoints-Spot-ExchangeData-GetPrices.txt": wire.ALL_MIDS.decode,
-    "hyperliquid-net/Subscriptions-Prices.txt": wire.MIDS_FRAME.decode,
-    "hyperliquid-sdk/test_get_all_mids.yaml": wire.ALL_MIDS.decode,
     "hyperliquid-sdk/test_get_candles_snapshot.yaml": wire.CANDLES.decode,
     "hyperliquid-sdk/test_get_funding_history1684811870000.yaml": wire.FUNDING_HISTORY.decode,
     "hyperliquid-sdk/test_get_funding_historyNone.yaml": wire.FUNDING_HISTORY.decode,
-    "hyperliquid-sdk/test_get_info.yaml": lambda body: msgspec.json.decode(body, type=wire.Universe, strict=False),
 }
 
 NOT_READ = {
+    "hyperliquid-nautilus/ws_allmids.json": "marks are read, not mids",
+    "hyperliquid-net/Endpoints-Futures-ExchangeData-GetExchangeInfo.txt": "the universe comes with its contexts",
+    "hyperliquid-net/Endpoints-Spot-ExchangeData-GetPrices.txt": "marks are read, not mids",
+    "hyperliquid-net/Subscriptions-Prices.txt": "marks are read, not mids",
+    "hyperliquid-sdk/test_get_all_mids.yaml": "marks are read, not mids",
+    "hyperliquid-sdk/test_get_info.yaml": "the universe comes with its contexts",
     "hyperliquid-net/Endpoints-Futures-ExchangeData-GetSymbolsAtMaxOpenInterest.txt": "no route asks for it",
     "hyperliquid-net/Endpoints-Spot-ExchangeData-GetAssetInfo.txt": "spot tokens",
     "hyperliquid-net/Endpoints-Spot-ExchangeData-GetExchangeInfo.txt": "spot tokens",
@@ -53,6 +51,12 @@ NOT_READ = {
     "hyperliquid-net/Subscriptions-Trades.txt": "trades",
     "hyperliquid-sdk/test_get_l2_snapshot.yaml": "order books",
 }
+
+
+def frame_contexts(body: str) -> Iterator[tuple[str, wire.Contexts]]:
+    """A frame as it is read: the socket takes off the envelope."""
+    for dex, contexts in wire.DEX_CONTEXTS.decode(msgspec.json.encode(json.loads(body)["data"])).ctxs:
+        yield dex, wire.CONTEXTS.decode(contexts)
 
 
 def recorded_body(name: str) -> str:
@@ -81,23 +85,31 @@ def test_every_recorded_sample_is_read_or_says_why_not() -> None:
 @needs_recordings
 def test_a_real_frame_gives_the_numbers_that_stand_in_it() -> None:
     body = recorded_body("hyperliquid-nautilus/ws_all_dexs_asset_ctxs.json")
-    frame = wire.DEX_CONTEXTS_FRAME.decode(body)
-    for (dex, ours), (name, theirs) in zip(frame.data.ctxs, json.loads(body)["data"]["ctxs"], strict=True):
-        assert dex == name
-        assert [c.mark_px for c in ours] == [float(c["markPx"]) for c in theirs]
-        assert [c.funding for c in ours] == [float(c["funding"]) for c in theirs]
-        assert [c.premium for c in ours] == [None if c["premium"] is None else float(c["premium"]) for c in theirs]
+    theirs = dict(json.loads(body)["data"]["ctxs"])
+    for dex, ours in frame_contexts(body):
+        assert [c.mark_px for c in ours] == [float(c["markPx"]) for c in theirs[dex]]
+        assert [c.funding for c in ours] == [float(c["funding"]) for c in theirs[dex]]
+        assert [c.open_interest for c in ours] == [float(c["openInterest"]) for c in theirs[dex]]
+        assert [c.prev_day_px for c in ours] == [float(c["prevDayPx"]) for c in theirs[dex]]
 
 
 @pytest.mark.parametrize("number", ["nan", "NaN", "inf", "-Infinity", "1e400", "1_0", " 1", "", "0x1", "1,5"])
 def test_what_is_no_finite_number_is_refused(number: str) -> None:
     with pytest.raises(msgspec.MsgspecError):
-        wire.ALL_MIDS.decode(json.dumps({"BTC": number}))
+        wire.CONTEXTS.decode(json.dumps([{"markPx": number}]))
 
 
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(), lambda inner: st.lists(inner, max_size=3)))
 def test_any_json_is_decoded_or_refused_as_malformed(value: object) -> None:
-    for decoder in (wire.META_AND_CONTEXTS, wire.CANDLES, wire.FUNDING_HISTORY, wire.ALL_MIDS):
+    for decoder in (
+        wire.META_AND_CONTEXTS,
+        wire.CANDLES,
+        wire.FUNDING_HISTORY,
+        wire.DEX_CONTEXTS,
+        wire.CONTEXTS,
+        wire.PERP_DEXS,
+        wire.ANNOTATIONS,
+    ):
         try:
             decoder.decode(msgspec.json.encode(value))
         except msgspec.MsgspecError:
@@ -165,7 +177,7 @@ async def test_an_answer_that_cannot_be_trusted_is_refused_whole(parts: Parts, b
 
 async def test_bars_are_asked_for_from_a_day_on_and_come_in_order(parts: Parts) -> None:
     parts.venue.candles["BTC"] = [candle("BTC", day, 2, 4, 1, 3) for day in (TODAY, TODAY - 2, TODAY - 1)]
-    history = await parts.source.daily_bars("BTC", (TODAY - 1) * DAY_MS)
+    history = await parts.source.bars("BTC", "1d", (TODAY - 1) * DAY_MS)
     assert parts.venue.asked("candleSnapshot")[0]["req"] == {
         "coin": "BTC",
         "interval": "1d",
@@ -180,7 +192,7 @@ async def test_bars_are_asked_for_from_a_day_on_and_come_in_order(parts: Parts) 
 async def test_bars_of_something_else_are_refused(parts: Parts, field: str) -> None:
     parts.venue.candles["BTC"] = [candle("BTC", TODAY, 2, 4, 1, 3) | {field: "1h"}]
     with pytest.raises(UpstreamError):
-        await parts.source.daily_bars("BTC", EARLIEST_MS)
+        await parts.source.bars("BTC", "1d", EARLIEST_MS)
 
 
 @pytest.mark.parametrize(
@@ -190,13 +202,13 @@ async def test_bars_of_something_else_are_refused(parts: Parts, field: str) -> N
 )
 async def test_a_bar_that_cannot_be_is_left_out(parts: Parts, broken: dict[str, Any]) -> None:
     parts.venue.candles["BTC"] = [candle("BTC", TODAY - 1, 2, 4, 1, 3), candle("BTC", TODAY, 2, 4, 1, 3) | broken]
-    history = await parts.source.daily_bars("BTC", EARLIEST_MS)
+    history = await parts.source.bars("BTC", "1d", EARLIEST_MS)
     assert [bar.open_ms // DAY_MS for bar in history.bars] == [TODAY - 1]
 
 
 async def test_a_coin_the_venue_does_not_know_has_no_bars(parts: Parts) -> None:
     parts.venue.faults.next = answer(200, b"null")
-    assert list((await parts.source.daily_bars("NOPE", EARLIEST_MS)).bars) == []
+    assert list((await parts.source.bars("NOPE", "1d", EARLIEST_MS)).bars) == []
 
 
 class _Weighed:
@@ -217,7 +229,7 @@ async def test_history_is_weighed_by_the_days_it_may_hold(clock: FakeClock) -> N
     source = Hyperliquid(session, clock)  # type: ignore[arg-type]
     for start_ms in (START_MS, START_MS - 59 * DAY_MS, START_MS - 60 * DAY_MS, START_MS + DAY_MS):
         with pytest.raises(UpstreamError):
-            await source.daily_bars("BTC", start_ms)
+            await source.bars("BTC", "1d", start_ms)
     assert session.weights == [21, 21, 22, 21]
 
 

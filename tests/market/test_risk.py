@@ -9,6 +9,7 @@ from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 from service.market.observed import Chart, Failure, Quote, State
 from service.market.risk import Risk, assess_risk
 from service.wire.envelope import encode
+from service.wire.sentiment import NO_MOOD, Mood
 
 NOW = 1_753_444_800_000
 CHART = Chart(NOW - 12 * HOUR_MS, "UP", NOW - 5 * DAY_MS, "DOWN", NOW - 30 * DAY_MS, 0.75)
@@ -22,9 +23,15 @@ def quote(
 
 
 def assess(
-    quote: Quote, chart: Chart = CHART, now_ms: int = NOW, failure: Failure | None = None, quotes_ms: int = NOW
+    quote: Quote,
+    chart: Chart = CHART,
+    now_ms: int = NOW,
+    failure: Failure | None = None,
+    quotes_ms: int = NOW,
+    mood: Mood = NO_MOOD,
 ) -> Risk:
-    return assess_risk(quote, chart, State("test", 1, quotes_ms, None, failure), now_ms)
+    state = State("test", 1, quotes_ms, None, failure, None if failure else "hyperliquid")
+    return assess_risk(quote, chart, state, mood, now_ms)
 
 
 def stale(risk: Risk) -> list[str]:

@@ -14,10 +14,11 @@ from service.clock import SECOND_MS
 from service.errors import ServiceError
 from service.market.desk import MarketDesk
 from service.market.loops import LONGEST_PAUSE_S, keep_doing
-from service.market.room import QUOTES_EVERY_S, open_market
+from service.market.quotes import QUOTES_EVERY_S
+from service.market.room import open_market
 from service.storage.database import Database, open_database
 from service.upstream.failure import UpstreamError
-from service.upstream.session import UpstreamSession
+from service.upstream.session import UpstreamSession, open_session
 from tests.fakes.clock import START_MS, FakeClock
 from tests.market.parts import TODAY, said, until
 from tests.market.venue import Venue
@@ -36,19 +37,30 @@ def listed(venue: Venue) -> Venue:
 class World:
     """What a room is opened with, and may change while it is open."""
 
-    def __init__(self) -> None:
+    def __init__(self, url: str) -> None:
+        self.url = url
         self.origin = "test"
         self.leads = True
 
     @asynccontextmanager
     async def open(self, database: Database, session: UpstreamSession, clock: FakeClock) -> AsyncIterator[MarketDesk]:
-        async with open_market(database, clock, session, lambda: self.origin, lambda: self.leads) as desk:
-            yield desk
+        async with (
+            open_session("binance", f"{self.url}/binance", clock, weight_per_minute=1_000, deadline_s=20) as second,
+            open_market(
+                database,
+                clock,
+                {"hyperliquid": session, "binance": second},
+                f"{self.url}/ws",
+                lambda: self.origin,
+                lambda: self.leads,
+            ) as market,
+        ):
+            yield market.coins
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
+def world(venue: Venue) -> World:
+    return World(venue.url)
 
 
 def is_complete(desk: MarketDesk) -> bool:
@@ -87,7 +99,7 @@ async def test_after_midnight_the_new_bars_come_by_themselves(
         await until(lambda: is_complete(desk))
         clock.set_wall(START_MS + 43_210 * SECOND_MS)
         await clock.advance(15)
-        await until(lambda: len(listed.asked("candleSnapshot")) == 6)
+        await until(lambda: len(listed.asked_bars()) == 6)
         await until(lambda: said(desk, "SOL")._stale_fields == ["sentiment_stance"])
 
 
@@ -110,7 +122,7 @@ async def test_a_restart_answers_at_once_from_what_was_stored(
 async def test_a_follower_answers_what_the_leader_stored_and_asks_nobody(
     listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
 ) -> None:
-    follower = World()
+    follower = World(listed.url)
     follower.leads = False
     async with follower.open(database, session, clock) as second:
         await clock.advance(30)
@@ -146,7 +158,7 @@ async def test_when_the_origin_changes_prices_pass_over_and_history_is_fetched_a
         assert said(desk, "SOL").trend_daily is None
         await clock.advance(QUOTES_EVERY_S)
         await until(lambda: is_complete(desk))
-        assert len(listed.asked("candleSnapshot")) == 6
+        assert len(listed.asked_bars()) == 6
 
 
 async def test_a_venue_that_is_down_is_asked_again_and_again(

@@ -3,7 +3,7 @@
 import pytest
 
 from service.clock import DAY_MS
-from service.market.observed import Bar, Chart, Failure, Progress, Quote
+from service.market.observed import Bar, Chart, Failure, Progress, Quote, Quotes
 from service.market.store import MarketStore
 from service.storage.database import Database
 
@@ -14,6 +14,10 @@ DAY = 20_000
 
 def bar(day: int, close: float = 3.0) -> Bar:
     return Bar(day * DAY_MS, 2.0, 4.0, 1.0, close, 10.0, 7)
+
+
+def progress(coin: str, last_ms: int | None = None, inputs_ms: int | None = None, *, listed: bool = True) -> Progress:
+    return Progress(coin, coin.upper(), listed, last_ms, inputs_ms)
 
 
 @pytest.fixture
@@ -29,7 +33,7 @@ async def test_a_new_store_knows_its_origin_and_nothing_else(claimed: MarketStor
 
 async def test_quotes_come_back_to_the_last_bit(claimed: MarketStore) -> None:
     before = await claimed.revision()
-    await claimed.put_quotes("one", 1_000, [BTC, PEPE])
+    await claimed.put_quotes("one", Quotes(1_000, [BTC, PEPE]))
     snapshot = await claimed.snapshot()
     assert {quote.symbol: (quote, chart) for quote, chart in snapshot.coins} == {
         "BTC": (BTC, Chart()),
@@ -40,21 +44,21 @@ async def test_quotes_come_back_to_the_last_bit(claimed: MarketStore) -> None:
 
 
 async def test_a_field_that_a_later_answer_lacks_keeps_its_value_and_its_time(claimed: MarketStore) -> None:
-    await claimed.put_quotes("one", 1_000, [BTC])
-    await claimed.put_quotes("one", 2_000, [Quote("BTC", "BTC", 8.0, None, None, 0.5, 2_000)])
+    await claimed.put_quotes("one", Quotes(1_000, [BTC]))
+    await claimed.put_quotes("one", Quotes(2_000, [Quote("BTC", "BTC", 8.0, None, None, 0.5, 2_000)]))
     ((quote, _),) = (await claimed.snapshot()).coins
     assert quote == Quote("BTC", "BTC", 8.0, 118000.1, 1_000, 0.5, 2_000)
 
 
 async def test_a_coin_that_is_no_longer_listed_goes(claimed: MarketStore) -> None:
-    await claimed.put_quotes("one", 1_000, [BTC, PEPE])
-    await claimed.put_quotes("one", 2_000, [BTC])
+    await claimed.put_quotes("one", Quotes(1_000, [BTC, PEPE]))
+    await claimed.put_quotes("one", Quotes(2_000, [BTC]))
     assert [quote.symbol for quote, _ in (await claimed.snapshot()).coins] == ["BTC"]
 
 
 async def test_a_ticker_may_pass_from_one_coin_to_another(claimed: MarketStore) -> None:
-    await claimed.put_quotes("one", 1_000, [PEPE])
-    await claimed.put_quotes("one", 2_000, [Quote("KPEPE", "KPEPE", 5.0, 1.0, 2_000, None, None)])
+    await claimed.put_quotes("one", Quotes(1_000, [PEPE]))
+    await claimed.put_quotes("one", Quotes(2_000, [Quote("KPEPE", "KPEPE", 5.0, 1.0, 2_000, None, None)]))
     ((quote, _),) = (await claimed.snapshot()).coins
     assert quote.venue_symbol == "KPEPE"
 
@@ -63,12 +67,12 @@ async def test_a_failure_is_kept_until_quotes_come(claimed: MarketStore) -> None
     failure = Failure(5_000, 429, "slow down")
     await claimed.put_failure(failure)
     assert (await claimed.snapshot()).state.failure == failure
-    await claimed.put_quotes("one", 6_000, [BTC])
+    await claimed.put_quotes("one", Quotes(6_000, [BTC]))
     assert (await claimed.snapshot()).state.failure is None
 
 
 async def test_a_closed_bar_never_changes_and_an_open_one_does(claimed: MarketStore) -> None:
-    await claimed.put_quotes("one", 1_000, [BTC])
+    await claimed.put_quotes("one", Quotes(1_000, [BTC]))
     await claimed.put_bars("one", "BTC", [bar(DAY), bar(DAY + 1)], DAY * DAY_MS)
     await claimed.put_bars("one", "BTC", [bar(DAY, 1.5), bar(DAY + 1, 1.5)], (DAY + 1) * DAY_MS)
     assert await claimed.closed_bars(["BTC"]) == {
@@ -77,22 +81,25 @@ async def test_a_closed_bar_never_changes_and_an_open_one_does(claimed: MarketSt
 
 
 async def test_an_open_bar_is_no_history(claimed: MarketStore) -> None:
-    await claimed.put_quotes("one", 1_000, [BTC])
+    await claimed.put_quotes("one", Quotes(1_000, [BTC]))
     await claimed.put_bars("one", "BTC", [bar(DAY)], 0)
     assert await claimed.closed_bars(["BTC", "ETH"]) == {"BTC": [], "ETH": []}
-    assert await claimed.progress("one") == [Progress("BTC", None, None)]
+    assert await claimed.progress("one") == [progress("BTC")]
 
 
 async def test_progress_tells_the_most_traded_first(claimed: MarketStore) -> None:
-    await claimed.put_quotes("one", 1_000, [PEPE, BTC])
+    await claimed.put_quotes("one", Quotes(1_000, [PEPE, BTC]))
     await claimed.put_bars("one", "kPEPE", [bar(DAY), bar(DAY + 1)], DAY * DAY_MS)
     await claimed.put_charts("one", {"kPEPE": (7, Chart(8, "UP", 1, "DOWN", 2, -0.5))})
-    assert await claimed.progress("one") == [Progress("BTC", None, None), Progress("kPEPE", DAY * DAY_MS, 7)]
+    assert await claimed.progress("one") == [
+        progress("BTC"),
+        progress("kPEPE", DAY * DAY_MS, 7),
+    ]
     assert await claimed.progress("another") == []
 
 
 async def test_charts_are_replaced_and_come_with_their_coin(claimed: MarketStore) -> None:
-    await claimed.put_quotes("one", 1_000, [BTC])
+    await claimed.put_quotes("one", Quotes(1_000, [BTC]))
     await claimed.put_charts("one", {"BTC": (1, Chart(8, "UP", 1, "DOWN", 2, -0.5))})
     await claimed.put_charts("one", {"BTC": (2, Chart(9, "HODL", 3, None, None, None))})
     assert (await claimed.snapshot()).coins == [(BTC, Chart(9, "HODL", 3))]
@@ -107,7 +114,7 @@ async def test_history_is_noted_as_tried_once(claimed: MarketStore) -> None:
 
 
 async def filled(store: MarketStore, origin: str) -> None:
-    await store.put_quotes(origin, 1_000, [BTC, PEPE])
+    await store.put_quotes(origin, Quotes(1_000, [BTC, PEPE]))
     await store.put_bars(origin, "BTC", [bar(DAY)], DAY * DAY_MS)
     await store.put_charts(origin, {"BTC": (1, Chart(8, "UP", 1))})
     await store.mark_history_tried(origin, 4)
@@ -135,14 +142,14 @@ async def test_claiming_another_origin_clears_everything(claimed: MarketStore, d
 
 async def test_quotes_of_another_origin_replace_all_in_one_step(claimed: MarketStore) -> None:
     await filled(claimed, "one")
-    await claimed.put_quotes("two", 2_000, [BTC])
+    await claimed.put_quotes("two", Quotes(2_000, [BTC]))
     snapshot = await claimed.snapshot()
     assert (snapshot.state.origin, snapshot.coins) == ("two", [(BTC, Chart())])
     assert await claimed.closed_bars(["BTC"]) == {"BTC": []}
 
 
 async def test_bars_and_charts_of_another_origin_are_dropped(claimed: MarketStore) -> None:
-    await claimed.put_quotes("one", 1_000, [BTC])
+    await claimed.put_quotes("one", Quotes(1_000, [BTC]))
     await claimed.put_bars("two", "BTC", [bar(DAY)], DAY * DAY_MS)
     await claimed.put_charts("two", {"BTC": (1, Chart(8, "UP", 1))})
     assert await claimed.closed_bars(["BTC"]) == {"BTC": []}

@@ -1,159 +1,63 @@
-"""Hyperliquid: `POST /info`.
+"""Hyperliquid: `POST /info`, and the frames of its WebSocket.
 
-Source: the venue's API documentation ("Info endpoint: perpetuals", "Rate limits and user limits") and recorded samples.
-Numbers are decimal strings, times integer milliseconds.
+Source: the venue's API documentation ("Info endpoint: perpetuals", "Rate limits and user limits", "Subscriptions").
 """
 
 import logging
-from collections.abc import Iterable, Sequence
-from typing import Annotated, Final, TypeAlias, TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Final
 
-from msgspec import Meta, Struct
+import msgspec
+from msgspec import Raw
 from msgspec.json import Decoder
 
-from service.clock import DAY_MS, Clock
-from service.market.observed import Bar, Quote
+from service.clock import HOUR_MS, MINUTE_MS, Clock
+from service.market.observed import VENUE, Bar, History, PaymentRow, Quote, Quotes
+from service.market.sources.hyperliquid_wire import (
+    ANNOTATIONS,
+    CANDLES,
+    CONTEXTS,
+    DEX_CONTEXTS,
+    FUNDING_HISTORY,
+    META_AND_CONTEXTS,
+    PERP_DEXS,
+    Annotation,
+    Asset,
+    AssetContext,
+    Candle,
+    Dex,
+    FundingRate,
+)
 from service.market.symbols import canonical
+from service.units import INTERVAL_MS, Interval
 from service.upstream.failure import UpstreamError
 from service.upstream.session import UpstreamSession
 
 EARLIEST_MS: Final = 1_676_851_200_000
 """Monday 2023-02-20, the week in which the venue's first daily bar opened: history is asked for from here on."""
 
+MAIN_DEX: Final = ""
+"""The venue's own market; a builder's has a name, and its coins begin with it (`xyz:AAPL`)."""
+
+FUNDING_PAGE: Final = 500
+"""Payments in one answer."""
+
+FEED_SUBSCRIPTIONS: Final[Sequence[Mapping[str, object]]] = ({"type": "allDexsAssetCtxs"},)
+FEED_DECODERS: Final[Mapping[str, Decoder[Any]]] = {"allDexsAssetCtxs": Decoder(Raw)}
+"""A frame is kept as it came: most are replaced by the next before anybody reads them."""
+
 _INFO: Final = "/info"
 _WEIGHT: Final = 20
 _CANDLES_A_WEIGHT: Final = 60
-_FINITE: Final = 1e300
+_PAYMENTS_A_WEIGHT: Final = 20
 _OK: Final = 200
-
-Number: TypeAlias = Annotated[float, Meta(ge=-_FINITE, le=_FINITE)]
-"""A decimal string as a float; the bounds refuse NaN and the infinities, which a float alone would let in."""
-
-T = TypeVar("T")
 
 _log: Final = logging.getLogger("verdict.market")
 
 
-class Asset(Struct, frozen=True, rename="camel"):
-    """A row of the universe."""
-
-    name: str
-    sz_decimals: int
-    max_leverage: int
-    is_delisted: bool = False
-
-
-class Universe(Struct, frozen=True):
-    """`meta`: everything that is or was listed."""
-
-    universe: tuple[Asset, ...]
-
-
-class AssetContext(Struct, frozen=True, rename="camel"):
-    """A coin's context. `funding` is the fraction paid an hour, `open_interest` base units, `day_ntl_vlm` USD."""
-
-    funding: Number | None = None
-    open_interest: Number | None = None
-    prev_day_px: Number | None = None
-    day_ntl_vlm: Number | None = None
-    premium: Number | None = None
-    oracle_px: Number | None = None
-    mark_px: Number | None = None
-    mid_px: Number | None = None
-
-
-class Candle(
-    Struct,
-    frozen=True,
-    rename={
-        "open_ms": "t",
-        "close_ms": "T",
-        "coin": "s",
-        "interval": "i",
-        "open": "o",
-        "close": "c",
-        "high": "h",
-        "low": "l",
-        "volume": "v",
-        "trades": "n",
-    },
-):
-    """One bar; `close_ms` is its last millisecond."""
-
-    open_ms: int
-    close_ms: int
-    coin: str
-    interval: str
-    open: Number
-    close: Number
-    high: Number
-    low: Number
-    volume: Number
-    trades: int
-
-
-class FundingRate(Struct, frozen=True, rename={"rate": "fundingRate", "time_ms": "time"}):
-    """One payment of funding: the fraction paid, and when."""
-
-    coin: str
-    rate: Number
-    time_ms: int
-    premium: Number | None = None
-
-
-class Mids(Struct, frozen=True):
-    """`data` of an `allMids` frame."""
-
-    mids: dict[str, Number]
-
-
-class DexContexts(Struct, frozen=True):
-    """`data` of an `allDexsAssetCtxs` frame: by dex (the first has no name), contexts in the order of its universe."""
-
-    ctxs: tuple[tuple[str, tuple[AssetContext, ...]], ...]
-
-
-class MidsFrame(Struct, frozen=True, tag_field="channel", tag="allMids"):
-    """WebSocket frame of all mid prices."""
-
-    data: Mids
-
-
-class DexContextsFrame(Struct, frozen=True, tag_field="channel", tag="allDexsAssetCtxs"):
-    """WebSocket frame of all contexts of all dexes."""
-
-    data: DexContexts
-
-
-def _decoder(kind: type[T]) -> Decoder[T]:
-    """Lax only in that numbers may stand in strings, as the venue writes them."""
-    return Decoder(kind, strict=False)
-
-
-META_AND_CONTEXTS: Final = _decoder(tuple[Universe, tuple[AssetContext, ...]])
-ALL_MIDS: Final = _decoder(dict[str, Number])
-CANDLES: Final = _decoder(tuple[Candle, ...] | None)  # type: ignore[arg-type] # a union is no `type` to mypy
-FUNDING_HISTORY: Final = _decoder(tuple[FundingRate, ...] | None)  # type: ignore[arg-type]
-MIDS_FRAME: Final = _decoder(MidsFrame)
-DEX_CONTEXTS_FRAME: Final = _decoder(DexContextsFrame)
-
-
-class Quotes(Struct, frozen=True):
-    """Every listed coin, as the venue showed them at one time."""
-
-    observed_ms: int
-    quotes: Sequence[Quote]
-
-
-class History(Struct, frozen=True):
-    """Bars of one coin, oldest first, and the venue's time when it told them."""
-
-    observed_ms: int
-    bars: Sequence[Bar]
-
-
 class Hyperliquid:
-    """The venue, as this room asks it.
+    """The venue, as the service asks it.
 
     Args:
         session: Open session to it; keeps its limits.
@@ -163,85 +67,188 @@ class Hyperliquid:
     def __init__(self, session: UpstreamSession, clock: Clock) -> None:
         self._session = session
         self._clock = clock
+        self._universe: Sequence[Asset] = ()
 
-    async def quotes(self) -> Quotes:
-        """Ask for price and funding of all coins.
+    async def quotes(self, dex: str = MAIN_DEX) -> Quotes:
+        """Ask for price and funding of all coins of a market.
+
+        Args:
+            dex: Name of a builder's market, whose coins have their tickers without it (`AAPL` of `xyz:AAPL`).
 
         Raises:
             UpstreamError: If there is no answer that can be trusted.
         """
+        named = {"dex": dex} if dex else {}
         fetched = await self._session.post_json(
-            _INFO, {"type": "metaAndAssetCtxs"}, weight=_WEIGHT, decoder=META_AND_CONTEXTS
+            _INFO, {"type": "metaAndAssetCtxs", **named}, weight=_WEIGHT, decoder=META_AND_CONTEXTS
         )
         meta, contexts = fetched.value
         if len(meta.universe) != len(contexts):
             raise self._refuse(f"{len(meta.universe)} names for {len(contexts)} contexts")
-        observed_ms = min(fetched.date_ms, self._clock.now_ms())
-        listed = [pair for pair in zip(meta.universe, contexts, strict=True) if not pair[0].is_delisted]
-        quotes = [_quote(asset.name, context, observed_ms) for asset, context in _unambiguous(listed)]
-        if not quotes:
+        found = _quotes(meta.universe, contexts, min(fetched.date_ms, self._clock.now_ms()))
+        if not found.quotes:
             raise self._refuse("no coin is listed")
-        return Quotes(observed_ms, quotes)
+        if dex == MAIN_DEX:
+            self._universe = meta.universe
+        return found
 
-    async def daily_bars(self, coin: str, start_ms: int) -> History:
-        """Ask for a coin's daily bars from a day on, the open one included.
+    def read_frame(self, data: bytes, at_ms: int) -> Quotes | None:
+        """Read the main market's quotes off a frame of the WebSocket.
+
+        A frame names no coins: its contexts stand in the order of the universe, as `quotes` last brought it. One of
+        another length is refused until the universe has been asked for again, which every round does.
+
+        Args:
+            data: Of an `allDexsAssetCtxs` frame.
+            at_ms: When it was received: frames carry no time.
+
+        Returns:
+            The quotes; null where they cannot be trusted.
+        """
+        try:
+            markets = dict(DEX_CONTEXTS.decode(data).ctxs)
+            contexts = CONTEXTS.decode(markets.get(MAIN_DEX, b"[]"))
+        except msgspec.MsgspecError:
+            contexts = ()
+        if not contexts or len(contexts) != len(self._universe):
+            _log.warning("a frame is refused", extra={"names": len(self._universe), "contexts": len(contexts)})
+            return None
+        return _quotes(self._universe, contexts, at_ms)
+
+    async def bars(self, coin: str, interval: Interval, start_ms: int) -> History:
+        """Ask for a coin's bars from one on, the open one included.
 
         Args:
             coin: The venue's own symbol.
+            interval: Length of a bar.
             start_ms: Open of the first bar wanted.
+
+        Returns:
+            The bars; none of a coin that the venue does not know.
 
         Raises:
             UpstreamError: If there is no answer that can be trusted.
         """
-        wanted = max(0, self._clock.now_ms() - start_ms) // DAY_MS + 1
+        step_ms = INTERVAL_MS[interval]
+        wanted = max(0, self._clock.now_ms() - start_ms) // step_ms + 1
         fetched = await self._session.post_json(
             _INFO,
-            {"type": "candleSnapshot", "req": {"coin": coin, "interval": "1d", "startTime": start_ms}},
+            {"type": "candleSnapshot", "req": {"coin": coin, "interval": interval, "startTime": start_ms}},
             weight=_WEIGHT + -(-wanted // _CANDLES_A_WEIGHT),
             decoder=CANDLES,
         )
         candles = fetched.value or ()
-        if any(candle.coin != coin or candle.interval != "1d" for candle in candles):
-            raise self._refuse(f"bars of something else than {coin} by the day")
-        bars = {candle.open_ms: _bar(candle) for candle in candles if _is_sound(candle)}
+        if any(candle.coin != coin or candle.interval != interval for candle in candles):
+            raise self._refuse(f"bars of something else than {coin} by {interval}")
+        bars = {candle.open_ms: _bar(candle) for candle in candles if _is_sound(candle, step_ms)}
         if len(bars) < len(candles):
             _log.warning("bars left out", extra={"coin": coin, "count": len(candles) - len(bars)})
         return History(min(fetched.date_ms, self._clock.now_ms()), [bars[at] for at in sorted(bars)])
+
+    async def funding_history(self, coin: str, start_ms: int) -> list[PaymentRow]:
+        """Ask for payments of a coin's funding from an instant on, oldest first: the first `FUNDING_PAGE` of them.
+
+        The hours between two payments are those that the answer shows (the venue once paid every eight), and the rate
+        is spread over them.
+
+        Args:
+            coin: The venue's own symbol.
+            start_ms: From when on; where the answer is full, ask again from its last payment on.
+
+        Raises:
+            UpstreamError: If there is no answer that can be trusted.
+        """
+        wanted = min(FUNDING_PAGE, max(0, self._clock.now_ms() - start_ms) // HOUR_MS + 1)
+        fetched = await self._session.post_json(
+            _INFO,
+            {"type": "fundingHistory", "coin": coin, "startTime": start_ms},
+            weight=_WEIGHT + -(-wanted // _PAYMENTS_A_WEIGHT),
+            decoder=FUNDING_HISTORY,
+        )
+        rates = fetched.value or ()
+        if any(rate.coin != coin for rate in rates):
+            raise self._refuse(f"funding of something else than {coin}")
+        return _payments(rates)
+
+    async def annotations(self) -> dict[str, Annotation]:
+        """Ask what builders say of their coins.
+
+        Raises:
+            UpstreamError: If there is no answer that can be trusted.
+        """
+        fetched = await self._session.post_json(
+            _INFO, {"type": "perpConciseAnnotations"}, weight=_WEIGHT, decoder=ANNOTATIONS
+        )
+        return dict(fetched.value)
+
+    async def perp_dexs(self) -> list[Dex]:
+        """Ask which builders' markets there are.
+
+        Raises:
+            UpstreamError: If there is no answer that can be trusted.
+        """
+        fetched = await self._session.post_json(_INFO, {"type": "perpDexs"}, weight=_WEIGHT, decoder=PERP_DEXS)
+        return [dex for dex in fetched.value if dex is not None]
 
     def _refuse(self, why: str) -> UpstreamError:
         return UpstreamError(self._session.name, _OK, why.encode())
 
 
-def _unambiguous(listed: Iterable[tuple[Asset, AssetContext]]) -> Iterable[tuple[Asset, AssetContext]]:
-    """Leave out a coin whose ticker, upper-cased, an earlier one already has: no ticker may mean two coins."""
+def _quotes(universe: Sequence[Asset], contexts: Sequence[AssetContext], observed_ms: int) -> Quotes:
+    listed = [pair for pair in zip(universe, contexts, strict=True) if not pair[0].is_delisted]
+    return Quotes(
+        observed_ms,
+        [_quote(name, symbol, context, observed_ms) for name, symbol, context in _unambiguous(listed)],
+        [asset.name for asset in universe if asset.is_delisted],
+    )
+
+
+def _unambiguous(listed: Iterable[tuple[Asset, AssetContext]]) -> Iterable[tuple[str, str, AssetContext]]:
+    """Name, ticker and context; without coins whose ticker an earlier one has: no ticker may mean two coins."""
     taken: dict[str, str] = {}
     for asset, context in listed:
-        symbol = canonical(asset.name)
+        symbol = canonical(asset.name.partition(":")[2] or asset.name)
         if symbol in taken:
             _log.warning("ticker is taken", extra={"coin": asset.name, "by": taken[symbol]})
         else:
             taken[symbol] = asset.name
-            yield asset, context
+            yield asset.name, symbol, context
 
 
-def _quote(name: str, context: AssetContext, observed_ms: int) -> Quote:
-    price = context.mark_px if context.mark_px is not None and context.mark_px > 0 else None
+def _quote(name: str, symbol: str, context: AssetContext, observed_ms: int) -> Quote:
+    price = _positive(context.mark_px)
+    interest = context.open_interest
     return Quote(
-        venue_symbol=name,
-        symbol=canonical(name),
-        volume_usd=context.day_ntl_vlm or 0.0,
-        price=price,
-        price_ms=None if price is None else observed_ms,
-        funding=context.funding,
-        funding_ms=None if context.funding is None else observed_ms,
+        name,
+        symbol,
+        max(0.0, context.day_ntl_vlm or 0.0),
+        price,
+        None if price is None else observed_ms,
+        context.funding,
+        None if context.funding is None else observed_ms,
+        interest if interest is None or interest >= 0 else None,
+        _positive(context.prev_day_px),
+        VENUE,
+        1.0,
     )
+
+
+def _positive(price: float | None) -> float | None:
+    return price if price is not None and price > 0 else None
+
+
+def _payments(rates: Sequence[FundingRate]) -> list[PaymentRow]:
+    paid = sorted({round(rate.time_ms / MINUTE_MS) * MINUTE_MS: rate.rate for rate in rates}.items())
+    gaps = sorted(later - earlier for (earlier, _), (later, _) in pairwise(paid))
+    hours = max(1.0, round(gaps[len(gaps) // 2] / HOUR_MS)) if gaps else 1.0
+    return [(paid_ms, rate / hours, hours) for paid_ms, rate in paid]
 
 
 def _bar(candle: Candle) -> Bar:
     return Bar(candle.open_ms, candle.open, candle.high, candle.low, candle.close, candle.volume, candle.trades)
 
 
-def _is_sound(candle: Candle) -> bool:
-    """Whether it can be a day's bar: on the UTC day, and with its prices in order."""
+def _is_sound(candle: Candle, step_ms: int) -> bool:
+    """Whether it can be a bar: on the grid of UTC, and with its prices in order."""
     ends = (candle.open, candle.close)
-    return candle.open_ms % DAY_MS == 0 and 0 < candle.low <= min(ends) and max(ends) <= candle.high
+    return candle.open_ms % step_ms == 0 and 0 < candle.low <= min(ends) and max(ends) <= candle.high

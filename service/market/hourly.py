@@ -1,0 +1,187 @@
+"""Series by the hour, kept in the background: the bars of the last ninety days, and the funding paid in them."""
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, Clock, day_of
+from service.market.history import REPORT_S, SETTLE_MS
+from service.market.observed import Progress
+from service.market.patience import Patience
+from service.market.sources.hyperliquid import FUNDING_PAGE, Hyperliquid
+from service.market.store import MarketStore
+from service.upstream.failure import UpstreamError
+
+REACH_MS: Final = 90 * DAY_MS
+"""How far back hours are kept complete."""
+
+KEPT_MS: Final = 100 * DAY_MS
+"""Hours older than this are forgotten."""
+
+SPREAD_MS: Final = 30 * MINUTE_MS
+"""The coins' new hours are asked for over this long after the hour, the most traded first: never all at once."""
+
+_log: Final = logging.getLogger("verdict.market")
+
+
+class HourlyRefresh(ABC):
+    """Fetches what is missing of a series by the hour, one coin after the other, one round at a time.
+
+    Args:
+        clock: What hour it is.
+        store: Where the series is kept.
+        source: The venue.
+        origin: Which history the venue tells at this moment.
+        background: Held while the venue is asked.
+        may_ask: Whether nothing more urgent is missing; asked before each coin.
+
+    Attributes:
+        known: Coins whose series was complete when last looked at.
+        total: Coins that were listed then.
+    """
+
+    name: str
+
+    def __init__(
+        self,
+        clock: Clock,
+        store: MarketStore,
+        source: Hyperliquid,
+        origin: Callable[[], str],
+        background: asyncio.Lock,
+        may_ask: Callable[[], bool],
+    ) -> None:
+        self.known = self.total = 0
+        self._clock = clock
+        self._store = store
+        self._source = source
+        self._origin = origin
+        self._background = background
+        self._may_ask = may_ask
+        self._patience = Patience(clock)
+        self._reported_s: float | None = None
+        self._pruned_day: int | None = None
+
+    async def round(self) -> None:
+        """Fetch what is due, and once a day forget what is too old.
+
+        Raises:
+            UpstreamError: If the venue wants to be left alone for a while; what was fetched until then is kept.
+            ServiceError: `UNAVAILABLE` if the store could not be used.
+        """
+        origin = self._origin()
+        progress = await self._progress(origin)
+        self._count(progress)
+        for place, coin in enumerate(progress):
+            if not self._may_ask() or self._origin() != origin:
+                break
+            if self._is_due(origin, coin, place / len(progress)):
+                await self._fetch(origin, coin)
+                self._report()
+        today = day_of(self._clock.now_ms())
+        if self._pruned_day != today:
+            await self._store.prune(self._clock.now_ms() - KEPT_MS)
+            self._pruned_day = today
+
+    @abstractmethod
+    async def _progress(self, origin: str) -> list[Progress]:
+        """How far the series of the listed coins go, the most traded first."""
+
+    @abstractmethod
+    async def _ask(self, origin: str, coin: str, last_ms: int | None) -> bool:
+        """Ask for what follows the last entry, or for all that is kept, and keep it; whether there was any."""
+
+    @abstractmethod
+    def _newest_ms(self) -> int:
+        """Time of the newest entry that can be there."""
+
+    def _is_due(self, origin: str, coin: Progress, place: float) -> bool:
+        """Whether a coin lacks its newest hour and its turn has come, or lacks more than that."""
+        newest_ms = self._newest_ms()
+        if coin.last_ms is not None and coin.last_ms >= newest_ms:
+            return False
+        past_ms = (self._clock.now_ms() - SETTLE_MS) % HOUR_MS
+        behind = coin.last_ms is None or coin.last_ms < newest_ms - HOUR_MS
+        return (behind or past_ms >= place * SPREAD_MS) and self._patience.is_over(origin, coin.venue_symbol)
+
+    async def _fetch(self, origin: str, coin: Progress) -> None:
+        """Fetch one coin's; its failure is its own, unless the venue asks for silence."""
+        try:
+            found = await self._ask(origin, coin.venue_symbol, coin.last_ms)
+        except UpstreamError as error:
+            if error.retry_after_s:
+                raise
+            _log.warning("no hours", extra={"coin": coin.venue_symbol, "status": error.upstream_status})
+            found = False
+        self._patience.note(coin.venue_symbol, found=found)
+        self.known += found and coin.last_ms is None
+
+    def _count(self, progress: Sequence[Progress]) -> None:
+        self.known = sum(coin.last_ms is not None for coin in progress)
+        self.total = len(progress)
+
+    def _report(self) -> None:
+        now_s = self._clock.monotonic()
+        due = self._reported_s is None or now_s - self._reported_s >= REPORT_S
+        if due and self.known < self.total:
+            self._reported_s = now_s
+            _log.info(self.name, extra={"known": self.known, "total": self.total})
+
+    def _start_ms(self) -> int:
+        """The first hour that is kept complete."""
+        return (self._clock.now_ms() - REACH_MS) // HOUR_MS * HOUR_MS
+
+
+class HourlyBars(HourlyRefresh):
+    """Keeps closed hourly bars."""
+
+    name = "hourly history"
+
+    async def _progress(self, origin: str) -> list[Progress]:
+        return [coin for coin in await self._store.progress(origin, "1h") if coin.listed]
+
+    async def _ask(self, origin: str, coin: str, last_ms: int | None) -> bool:
+        start_ms = self._start_ms()
+        start_ms = start_ms if last_ms is None else max(start_ms, last_ms + HOUR_MS)
+        async with self._background:
+            history = await self._source.bars(coin, "1h", start_ms)
+        last_closed_ms = history.observed_ms - SETTLE_MS - HOUR_MS
+        bars = [bar for bar in history.bars if start_ms <= bar.open_ms <= last_closed_ms]
+        if self._origin() == origin:
+            await self._store.put_bars(origin, coin, bars, last_closed_ms, interval="1h")
+        return bool(bars)
+
+    def _newest_ms(self) -> int:
+        return (self._clock.now_ms() - SETTLE_MS) // HOUR_MS * HOUR_MS - HOUR_MS
+
+
+class FundingHistory(HourlyRefresh):
+    """Keeps what funding was paid, page by page where much is missing.
+
+    There is no fall-back: the venue keeps its history, so a gap is filled when it is back.
+    """
+
+    name = "funding history"
+
+    async def _progress(self, origin: str) -> list[Progress]:
+        return await self._store.funding_progress(origin)
+
+    async def _ask(self, origin: str, coin: str, last_ms: int | None) -> bool:
+        start_ms, found = self._start_ms(), False
+        # Payments are dated to the minute, so the last one itself may lie a moment after its date.
+        start_ms = start_ms if last_ms is None else max(start_ms, last_ms + MINUTE_MS)
+        while True:
+            async with self._background:
+                rows = await self._source.funding_history(coin, start_ms)
+            if self._origin() != origin:
+                return True
+            await self._store.put_payments(origin, coin, rows)
+            found = found or bool(rows)
+            if len(rows) < FUNDING_PAGE or rows[-1][0] < start_ms:
+                return found
+            start_ms = rows[-1][0] + MINUTE_MS
+
+    def _newest_ms(self) -> int:
+        return (self._clock.now_ms() - SETTLE_MS) // HOUR_MS * HOUR_MS

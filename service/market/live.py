@@ -1,0 +1,97 @@
+"""The first venue, kept: its quotes, its bars, its funding, and the desk that answers from them."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from service.clock import Clock
+from service.market.desk import MarketDesk
+from service.market.history import HistoryRefresh
+from service.market.hourly import FundingHistory, HourlyBars
+from service.market.quotes import FEED_EVERY_S, QUOTES_EVERY_S, QuoteRefresh
+from service.market.schedule import Loop
+from service.market.sources.hyperliquid import Hyperliquid
+from service.market.standby import Fallback
+from service.market.store import MarketStore
+from service.upstream.socket import UpstreamSocket
+
+HISTORY_EVERY_S: Final = 15.0
+HOURS_EVERY_S: Final = 30.0
+FOLLOW_EVERY_S: Final = 1.0
+
+
+class Live:
+    """The desk, and what keeps it fresh.
+
+    Args:
+        clock: All of its time.
+        store: Where everything is kept.
+        source: The venue.
+        fallback: Who stands in for it.
+        origin: Which history the venues tell at this moment.
+
+    Attributes:
+        desk: What answers.
+        history: What keeps the daily bars.
+        coins_known: Set once this process has fetched quotes: what needs coins waits for it.
+    """
+
+    def __init__(
+        self, clock: Clock, store: MarketStore, source: Hyperliquid, fallback: Fallback, origin: Callable[[], str]
+    ) -> None:
+        self.desk = MarketDesk(clock)
+        self._store = store
+        self._quotes = QuoteRefresh(clock, store, source, origin, self.load, self.desk.quotes, fallback)
+        background = asyncio.Lock()
+        self.history = HistoryRefresh(clock, store, source, origin, self.load, background, fallback)
+        self._hours = HourlyBars(clock, store, source, origin, background, self._is_idle)
+        self._funding = FundingHistory(clock, store, source, origin, background, self._is_idle)
+        self.coins_known = self._quotes.coins_known
+
+    async def load(self) -> None:
+        """Answer from what the store holds.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        self.desk.show(await self._store.snapshot())
+
+    def loops(self, socket: UpstreamSocket) -> Sequence[Loop]:
+        """What is to be done, in rows.
+
+        Args:
+            socket: To the venue's feed.
+        """
+
+        async def listen() -> None:
+            await socket.listen(self._quotes.hear)
+
+        known = self.coins_known
+        return (
+            Loop("follow", self._follow, FOLLOW_EVERY_S, everywhere=True),
+            Loop("quotes", self._quotes.round, QUOTES_EVERY_S),
+            Loop("socket", listen, FOLLOW_EVERY_S, after=known),
+            Loop("feed", self._quotes.feed, FEED_EVERY_S, after=known),
+            Loop("history", self.history.round, HISTORY_EVERY_S, after=known),
+            Loop("hours", self._hours.round, HOURS_EVERY_S, after=known),
+            Loop("funding", self._funding.round, HOURS_EVERY_S, after=known),
+        )
+
+    def readiness(self, *, leads: bool) -> Mapping[str, object]:
+        """What the desk says, and in the process that leads how far the series by the hour are.
+
+        Args:
+            leads: Whether this process does.
+        """
+        series = {"hourly": self._hours, "funding": self._funding} if leads else {}
+        return {
+            **self.desk.readiness(),
+            **{name: {"known": kept.known, "total": kept.total} for name, kept in series.items()},
+        }
+
+    async def _follow(self) -> None:
+        if await self._store.revision() != self.desk.state.revision:
+            await self.load()
+
+    def _is_idle(self) -> bool:
+        return self.history.idle

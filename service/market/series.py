@@ -1,0 +1,121 @@
+"""Reading the market's series: who was listed, closed bars, payments of funding.
+
+What a whole market holds is read on a thread and a connection of its own, so that nobody waits for it.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import Final, TypeVar
+
+from service.market.observed import Bar, Coin, PaymentRow, Row
+from service.storage.database import Database
+from service.storage.engine import Connection
+from service.units import Interval
+from service.wire.envelope import encode
+
+T = TypeVar("T")
+
+_COINS: Final = "SELECT venue_symbol, symbol, listed FROM market_coins ORDER BY venue_symbol"
+
+_WANTED: Final = "SELECT key, value FROM json_each(?1)"
+_EVERY: Final = "SELECT venue_symbol, ?1 FROM market_coins"
+
+_CLOSED: Final = """
+    WITH wanted (venue_symbol, since_ms) AS MATERIALIZED ({wanted})
+    SELECT c.venue_symbol, c.open_ms, c.open, c.high, c.low, c.close FROM wanted w CROSS JOIN candles c
+    WHERE c.venue_symbol = w.venue_symbol AND c.interval = ?2 AND c.open_ms >= w.since_ms AND c.final = 1
+    ORDER BY c.venue_symbol, c.open_ms
+"""
+
+_BARS: Final = """
+    SELECT open_ms, open, high, low, close, volume, trades FROM candles
+    WHERE venue_symbol = ? AND interval = ? AND open_ms >= ? AND final = 1 ORDER BY open_ms
+"""
+
+_NEWEST: Final = """
+    SELECT venue_symbol, (
+        SELECT open_ms FROM candles
+        WHERE venue_symbol = k.venue_symbol AND interval = ? AND final = 1 ORDER BY open_ms DESC LIMIT 1
+    ) AS newest_ms
+    FROM market_coins k WHERE newest_ms IS NOT NULL
+"""
+
+_PAID: Final = """
+    WITH wanted (venue_symbol, since_ms) AS MATERIALIZED ({wanted})
+    SELECT f.venue_symbol, f.paid_ms, f.rate, f.interval_hours FROM wanted w CROSS JOIN funding_rates f
+    WHERE f.venue_symbol = w.venue_symbol AND f.paid_ms >= w.since_ms
+    ORDER BY f.venue_symbol, f.paid_ms
+"""
+
+
+class Series:
+    """The market's series, read.
+
+    Args:
+        database: Where they are.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def coins(self) -> list[Coin]:
+        """Every coin that the venue's main market ever listed."""
+        rows = await self._database.read(_COINS)
+        return [Coin(venue_symbol, symbol, bool(listed)) for venue_symbol, symbol, listed in rows]
+
+    async def closed_bars(
+        self, coins: Collection[str] | None = None, interval: Interval = "1d", since_ms: int = 0
+    ) -> dict[str, list[Row]]:
+        """Closed bars, oldest first.
+
+        Args:
+            coins: Venue symbols, each of which is in the answer; null is every coin that was ever listed and has bars.
+            interval: Length of a bar.
+            since_ms: Opens of the bars wanted, from here on.
+        """
+        if coins is None:
+            return await self._read(_CLOSED.format(wanted=_EVERY), since_ms, interval)
+        return await self.closed_bars_after(dict.fromkeys(coins, since_ms), interval)
+
+    async def closed_bars_after(self, since_ms: Mapping[str, int], interval: Interval = "1d") -> dict[str, list[Row]]:
+        """Closed bars of coins, each from its own time on, oldest first.
+
+        Args:
+            since_ms: Open of the first bar wanted, by venue symbol.
+            interval: Length of a bar.
+        """
+        bars: dict[str, list[Row]] = {coin: [] for coin in since_ms}
+        wanted = encode(dict(since_ms)).decode()
+        return bars | await self._read(_CLOSED.format(wanted=_WANTED), wanted, interval)
+
+    async def bars(self, coin: str, interval: Interval, since_ms: int) -> list[Bar]:
+        """Closed bars of one coin with what was traded in them, oldest first."""
+        return [Bar(*row) for row in await self._database.read(_BARS, (coin, interval, since_ms))]
+
+    async def newest_closed(self, interval: Interval = "1d") -> dict[str, int]:
+        """Open of the newest closed bar of every coin that was ever listed and has one."""
+        return dict(await self._database.read(_NEWEST, (interval,)))
+
+    async def funding_since(self, coins: Collection[str] | None, since_ms: int) -> dict[str, list[PaymentRow]]:
+        """Payments of funding, oldest first.
+
+        Args:
+            coins: Venue symbols, each of which is in the answer; null is every coin that was ever listed and has any.
+            since_ms: The first time wanted.
+        """
+        if coins is None:
+            return await self._read(_PAID.format(wanted=_EVERY), since_ms)
+        paid: dict[str, list[PaymentRow]] = {coin: [] for coin in coins}
+        wanted = encode(dict.fromkeys(coins, since_ms)).decode()
+        return paid | await self._read(_PAID.format(wanted=_WANTED), wanted)
+
+    async def _read(self, sql: str, *parameters: str | int) -> dict[str, list[T]]:
+        """Rows by the coin that each begins with."""
+
+        def look(connection: Connection) -> dict[str, list[T]]:
+            found: dict[str, list[T]] = defaultdict(list)
+            for coin, *row in connection.execute(sql, parameters):
+                found[coin].append(tuple(row))  # type: ignore[arg-type] # the statement's columns are T's
+            return dict(found)
+
+        return await self._database.inspect(look)

@@ -1,0 +1,117 @@
+"""Hyperliquid's wire format: what is read of its answers and frames.
+
+Source: the venue's API documentation ("Info endpoint: perpetuals", "Subscriptions") and recorded samples. Numbers are
+decimal strings, times integer milliseconds. An unknown coin or dex is a body of `null`.
+"""
+
+from typing import Annotated, Final, TypeAlias, TypeVar
+
+from msgspec import Meta, Raw, Struct
+from msgspec.json import Decoder
+
+_FINITE: Final = 1e100
+
+Number: TypeAlias = Annotated[float, Meta(ge=-_FINITE, le=_FINITE)]
+"""A decimal string as a float; the bounds refuse NaN and the infinities, and keep products of two finite."""
+
+T = TypeVar("T")
+
+
+class Asset(Struct, frozen=True, rename="camel"):
+    """A row of the universe."""
+
+    name: str
+    is_delisted: bool = False
+
+
+class Universe(Struct, frozen=True):
+    """`meta`: everything that is or was listed on a dex."""
+
+    universe: tuple[Asset, ...]
+
+
+class AssetContext(Struct, frozen=True, rename="camel"):
+    """A coin's context. `funding` is the fraction paid an hour, `open_interest` base units, `day_ntl_vlm` USD."""
+
+    funding: Number | None = None
+    open_interest: Number | None = None
+    prev_day_px: Number | None = None
+    day_ntl_vlm: Number | None = None
+    mark_px: Number | None = None
+
+
+Contexts: TypeAlias = tuple[AssetContext, ...]
+
+
+class Candle(
+    Struct,
+    frozen=True,
+    rename={
+        "open_ms": "t",
+        "coin": "s",
+        "interval": "i",
+        "open": "o",
+        "close": "c",
+        "high": "h",
+        "low": "l",
+        "volume": "v",
+        "trades": "n",
+    },
+):
+    """One bar; volume in base units."""
+
+    open_ms: int
+    coin: str
+    interval: str
+    open: Number
+    close: Number
+    high: Number
+    low: Number
+    volume: Annotated[float, Meta(ge=0, le=_FINITE)]
+    trades: int
+
+
+class FundingRate(Struct, frozen=True, rename={"rate": "fundingRate", "time_ms": "time"}):
+    """One payment of funding: the fraction paid, and when."""
+
+    coin: str
+    rate: Number
+    time_ms: int
+
+
+class Dex(Struct, frozen=True, rename="camel"):
+    """A builder's market: its short name, which its coins begin with (`xyz`), and its full one."""
+
+    name: str
+    full_name: str
+
+
+class Annotation(Struct, frozen=True, rename="camel"):
+    """What a builder says of one of its coins. All of it is free text."""
+
+    category: str = ""
+    display_name: str | None = None
+    keywords: tuple[str, ...] = ()
+
+
+class DexContexts(Struct, frozen=True):
+    """`data` of an `allDexsAssetCtxs` frame: by dex (the main one has no name), contexts in its universe's order.
+
+    Those of each dex are left as they came: one of nine is wanted.
+    """
+
+    ctxs: tuple[tuple[str, Raw], ...]
+
+
+def _decoder(kind: type[T]) -> Decoder[T]:
+    """Lax only in that numbers may stand in strings, as the venue writes them."""
+    return Decoder(kind, strict=False)
+
+
+META_AND_CONTEXTS: Final = _decoder(tuple[Universe, Contexts])
+CANDLES: Final = _decoder(tuple[Candle, ...] | None)  # type: ignore[arg-type] # a union is no `type` to mypy
+FUNDING_HISTORY: Final = _decoder(tuple[FundingRate, ...] | None)  # type: ignore[arg-type]
+PERP_DEXS: Final = _decoder(tuple[Dex | None, ...])
+ANNOTATIONS: Final = _decoder(tuple[tuple[str, Annotation], ...])
+DEX_CONTEXTS: Final = _decoder(DexContexts)
+CONTEXTS: Final = _decoder(Contexts)
