@@ -20,10 +20,10 @@ from service.rwa.quotes import ListingRefresh, QuotesRefresh
 from service.upstream.session import UpstreamSession
 
 QUOTES_EVERY_S: Final = 30.0
-LISTING_EVERY_S: Final = 30.0
+LISTING_EVERY_S: Final = 5.0
 """How often it is asked whether the listing is due, which it is once an hour."""
 
-BARS_EVERY_S: Final = 30.0
+BARS_EVERY_S: Final = 5.0
 """How often it is asked whether bars are missing, which they are once a day."""
 
 
