@@ -1,0 +1,137 @@
+"""What the leader knows of one history of the market: every closed daily bar, and what has been made of them.
+
+Numbers are made here, so it is used on a worker thread, by one at a time; numpy comes with the first of them.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from service.analytics.breadth import Breadth
+from service.clock import DAY_MS
+from service.market.concluded import BreadthDay, Conclusions
+from service.market.observed import Chart, Row
+from service.market.telling import tell
+
+if TYPE_CHECKING:
+    from service.analytics.market import Market
+    from service.analytics.trend import Assessment
+
+
+class Charted(NamedTuple):
+    """A coin's chart, and the open of the newest bar it was made with."""
+
+    inputs_ms: int
+    chart: Chart
+
+
+class Chronicle:
+    """The bars of one history, and what they say.
+
+    Args:
+        origin: Which history.
+        published: The days whose breadth was published before, oldest first.
+    """
+
+    def __init__(self, origin: str, published: Sequence[BreadthDay]) -> None:
+        self.origin = origin
+        self._published = list(published)
+        self._told = False
+        self._rows: dict[str, list[Row]] = {}
+        self._charts: dict[str, Charted] = {}
+        self._market: Market | None = None
+
+    @property
+    def newest_ms(self) -> dict[str, int]:
+        """Open of each coin's newest bar."""
+        return {coin: rows[-1][0] for coin, rows in self._rows.items()}
+
+    @property
+    def last_days(self) -> dict[str, int]:
+        """The day of each coin's newest bar, counted from 1970-01-01."""
+        return {coin: open_ms // DAY_MS for coin, open_ms in self.newest_ms.items()}
+
+    def is_due(self, newest: int) -> bool:
+        """Whether there is something to tell, now that days up to `newest` may be published.
+
+        What was published before this process began is told once more: rules and words may be others than they were.
+        """
+        last = self._published[-1].day if self._published else -1
+        return newest > last or (newest == last and not self._told)
+
+    def take(self, news: Mapping[str, Sequence[Row]]) -> dict[str, Charted]:
+        """Take bars that follow those known.
+
+        Args:
+            news: By venue symbol, oldest first.
+
+        Returns:
+            The charts that are others now.
+        """
+        known = {coin: rows for coin, rows in news.items() if rows}
+        for coin, rows in known.items():
+            self._rows.setdefault(coin, []).extend(rows)
+        self._market = self._follow(known)
+        charts = {
+            coin: Charted(self._rows[coin][-1][0], _chart(found))
+            for coin, found in self._market.assessments().items()
+            if found.through_ms is not None
+        }
+        changed = {coin: charted for coin, charted in charts.items() if self._charts.get(coin) != charted}
+        self._charts = charts
+        return changed
+
+    def publish(self, newest: int) -> Conclusions | None:
+        """Publish every day that may be, and say what there is to say through the last one.
+
+        Args:
+            newest: The newest day that may be published; one that a coin has a bar of.
+
+        Returns:
+            The conclusions; null where no day knows the trend of any coin.
+        """
+        last = self._published[-1].day if self._published else -1
+        self._published += [
+            BreadthDay(*found) for found in self._whole().breadths if last < found.day <= newest and found.universe
+        ]
+        if not self._published:
+            return None
+        self._told = True
+        return tell(self._through(self._published[-1].day), self._published)
+
+    def _follow(self, news: Mapping[str, Sequence[Row]]) -> "Market":
+        """The market with these bars: one day more where they are all of one new day, else made anew."""
+        days = {row[0] // DAY_MS for rows in news.values() for row in rows}
+        if self._market is None or len(days) > 1 or min(days) <= self._market.panel.last_day:
+            return self._make(self._rows)
+        self._market.advance(min(days), {coin: rows[0] for coin, rows in news.items()})
+        return self._market
+
+    def _through(self, day: int) -> "Market":
+        """The market as of a day, whatever bars came since."""
+        market = self._whole()
+        if market.panel.last_day == day:
+            return market
+        end_ms = (day + 1) * DAY_MS
+        return self._make({coin: [row for row in rows if row[0] < end_ms] for coin, rows in self._rows.items()})
+
+    def _whole(self) -> "Market":
+        if self._market is None:
+            self._market = self._make(self._rows)
+        return self._market
+
+    def _make(self, rows: Mapping[str, Sequence[Row]]) -> "Market":
+        from service.analytics.market import Market  # noqa: PLC0415 - brings numpy, which only the leader needs
+
+        return Market(rows, [Breadth(day.day, day.up, day.hodl, day.down) for day in self._published])
+
+
+def _chart(found: "Assessment") -> Chart:
+    daily, weekly = found.daily, found.weekly
+    return Chart(
+        through_ms=found.through_ms,
+        trend_daily=None if daily is None else daily.state,
+        trend_daily_since_ms=None if daily is None else daily.since_ms,
+        trend_weekly=None if weekly is None else weekly.state,
+        trend_weekly_since_ms=None if weekly is None else weekly.since_ms,
+        btc_correlation=found.btc_correlation,
+    )

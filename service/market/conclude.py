@@ -1,0 +1,91 @@
+"""Keeping up to date what all closed daily bars say together: every coin's charts, and the market's conclusions."""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from service.clock import Clock
+from service.market.chronicle import Chronicle
+from service.market.concluded import Conclusions
+from service.market.observed import Progress, Row
+from service.market.publication import newest_publishable
+from service.market.shelf import Drawer
+from service.market.store import MarketStore
+
+CONCLUDE_EVERY_S: Final = 15.0
+
+
+class ConcludeRefresh:
+    """Looks for new closed bars and concludes from them, one round at a time, in the process that leads.
+
+    Args:
+        clock: Says when a day may be published.
+        store: Where bars are, and charts are put.
+        drawer: Where conclusions are put. It has been followed once: what it holds then is published for ever.
+        origin: Which history the store is meant to hold at this moment; a replay's changes at midnight.
+        asked: When the last round began that asked every coin for the bars it lacked; null before the first of this
+            history.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        store: MarketStore,
+        drawer: Drawer[Conclusions],
+        origin: Callable[[], str],
+        asked: Callable[[], int | None],
+    ) -> None:
+        self._clock = clock
+        self._store = store
+        self._drawer = drawer
+        self._origin = origin
+        self._asked = asked
+        self._chronicle: Chronicle | None = None
+
+    async def round(self) -> None:
+        """Take the bars that came since the last round, and put what they change.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store could not be used; the next round begins with all bars.
+        """
+        origin, asked_ms = self._origin(), self._asked()
+        progress = await self._store.progress(origin)
+        if not progress:
+            return
+        chronicle = self._recall(origin)
+        newest_ms = await self._store.newest_closed()
+        news = await self._read_news(chronicle, newest_ms)
+        if self._origin() != origin:
+            return
+        if news:
+            charts = await asyncio.to_thread(chronicle.take, news)
+            await self._store.put_charts(origin, charts)
+        await self._publish(chronicle, progress, asked_ms)
+        self._chronicle = chronicle
+
+    def _recall(self, origin: str) -> Chronicle:
+        """What is remembered of this history. It is forgotten until the round has ended well."""
+        chronicle, self._chronicle = self._chronicle, None
+        if chronicle is not None and chronicle.origin == origin:
+            return chronicle
+        kept = self._drawer.now
+        return Chronicle(origin, kept.value.breadth if kept.value is not None and kept.origin == origin else ())
+
+    async def _read_news(self, chronicle: Chronicle, newest_ms: Mapping[str, int]) -> dict[str, list[Row]]:
+        """Read the bars that the chronicle lacks, and no others."""
+        known_ms = chronicle.newest_ms
+        since_ms = {
+            coin: known_ms.get(coin, -1) + 1 for coin, at_ms in newest_ms.items() if known_ms.get(coin) != at_ms
+        }
+        return await self._store.closed_bars_after(since_ms) if since_ms else {}
+
+    async def _publish(self, chronicle: Chronicle, progress: Sequence[Progress], asked_ms: int | None) -> None:
+        """Put the conclusions of the newest day that may be published, where they are not there yet."""
+        listed = [coin.venue_symbol for coin in progress if coin.listed]
+        newest = newest_publishable(chronicle.last_days, listed, self._clock.now_ms(), asked_ms)
+        if newest is None or not chronicle.is_due(newest):
+            return
+        told = await asyncio.to_thread(chronicle.publish, newest)
+        kept = self._drawer.now
+        if told is not None and (told != kept.value or chronicle.origin != kept.origin):
+            await self._drawer.put(chronicle.origin, told, told.through_ms)

@@ -1,0 +1,142 @@
+"""What is said of the market's regime and of each coin's: four actions, each of the whole market or of one coin."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from service.clock import HOUR_MS, SECOND_MS, Clock, iso
+from service.errors import ServiceError
+from service.market.breadth_desk import standing
+from service.market.concluded import Conclusions
+from service.market.observed import CoinView, Failure
+from service.market.shelf import Drawer, Kept
+from service.market.wording import summarise
+from service.wire.envelope import Answer, encode
+from service.wire.queries import RegimeAction
+from service.wire.regime import (
+    ActiveRegime,
+    MarketRegime,
+    RegimeConfidence,
+    RegimeHistory,
+    RegimeMeta,
+    RegimePosition,
+    RegimeSignals,
+    RegimeSummary,
+)
+
+RULESET: Final = "regime-rules/1"
+"""Name and version of the rules, which `service.analytics.rules` states."""
+
+_NOTHING_HAPPENED: Final = RegimeSummary(0, 0, 0, None, None)
+
+
+class _Encoded(Struct, frozen=True):
+    """An answer, and the live prices in it."""
+
+    answer: Answer
+    prices: tuple[float | None, ...]
+
+
+class RegimeDesk:
+    """Answers from the conclusions and the live prices, in any process.
+
+    Args:
+        clock: Ages are judged by it.
+        drawer: Where the leader puts its conclusions.
+        view: The coins as quoted now, by ticker; prices older than their limit are null in it.
+        resolve: Finds the listed coin a spelling means; raises `UNKNOWN_SYMBOL` with candidates.
+        failure: How the last refresh of the market failed, if it did.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        drawer: Drawer[Conclusions],
+        view: Callable[[], Mapping[str, CoinView]],
+        resolve: Callable[[str], str],
+        failure: Callable[[], Failure | None],
+    ) -> None:
+        self._clock = clock
+        self._drawer = drawer
+        self._view = view
+        self._resolve = resolve
+        self._failure = failure
+        self._encoded: dict[tuple[RegimeAction, str | None], _Encoded] = {}
+        drawer.on_change(self._forget)
+
+    def regime(self, action: RegimeAction, symbol: str | None) -> Answer:
+        """Tell the regime.
+
+        Args:
+            action: `active`, `signals`, `confidence` or `history`.
+            symbol: A ticker in any case; narrows the answer down to that coin (what is said of the whole market stays).
+                Needed by `history`, which alone also knows coins that have been delisted.
+
+        Returns:
+            The payload, as of the close of the last published day's bar; live prices in it are newer.
+
+        Raises:
+            ServiceError: `UNKNOWN_SYMBOL` with candidates; `UPSTREAM_4XX`, `UPSTREAM_5XX` or `UNAVAILABLE` where
+                nothing was concluded, the last published day closed more than 48 hours ago, or the market's regime
+                is not known yet.
+        """
+        found = standing(self._drawer.now, self._clock.now_ms(), self._failure, "regimes")
+        coin = None if symbol is None else self._find(symbol, found, action)
+        held = _held(found, action, coin)
+        view = self._view()
+        prices = tuple(view[position.symbol].price if position.symbol in view else None for position in held)
+        kept = self._encoded.get((action, coin))
+        if kept is None or kept.prices != prices:
+            priced = [replace(position, currentPrice=price) for position, price in zip(held, prices, strict=True)]
+            payload = _payload(found, action, coin, priced)
+            kept = _Encoded(Answer(Raw(encode(payload)), found.through_ms), prices)
+            self._encoded[action, coin] = kept
+        return kept.answer
+
+    def _find(self, symbol: str, found: Conclusions, action: RegimeAction) -> str:
+        try:
+            return self._resolve(symbol)
+        except ServiceError:
+            ticker = symbol.upper()
+            if action == "history" and ticker in found.histories:
+                return ticker
+            raise
+
+    def _forget(self, _: Kept[Conclusions]) -> None:
+        self._encoded = {}
+
+
+def _held(found: Conclusions, action: RegimeAction, coin: str | None) -> list[RegimePosition]:
+    """The open positions that an answer shows with their live prices, the surest first."""
+    if action == "history":
+        own = found.histories.get(coin or "")
+        return [] if own is None or own.currentPosition is None else [own.currentPosition]
+    if action != "active":
+        return []
+    return [position for position in found.positions if coin in {None, position.symbol}]
+
+
+def _payload(found: Conclusions, action: RegimeAction, coin: str | None, held: list[RegimePosition]) -> Struct:
+    if action == "history":
+        own = found.histories.get(coin or "") or RegimeHistory(coin or "", [], _NOTHING_HAPPENED, None)
+        return replace(own, currentPosition=held[0] if held else None)
+    meta = RegimeMeta(found.health.universe, iso(found.through_ms), RULESET)
+    if action == "signals":
+        return RegimeSignals([signal for signal in found.signals if coin in {None, signal.symbol}], meta)
+    market = _known(found.regime)
+    if action == "active":
+        return ActiveRegime(market, held, meta)
+    coins = [row for row in found.confidence if coin in {None, row.symbol}]
+    return RegimeConfidence(RULESET, iso(found.through_ms), summarise(market, found.confidence), coins)
+
+
+def _known(market: MarketRegime | None) -> MarketRegime:
+    if market is None:
+        raise ServiceError(
+            "UNAVAILABLE",
+            "the market's regime is not known yet: it needs four months of closed daily bars of BTC; try again later",
+            headers={"Retry-After": str(HOUR_MS // SECOND_MS)},
+        )
+    return market

@@ -1,0 +1,210 @@
+"""What the numbers of a day say, as it travels: from a `Market` to `Conclusions`. Pure; runs on a worker thread."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from service.analytics import breadth as breadths
+from service.analytics import findings
+from service.analytics.breadth import Breadth
+from service.clock import DAY_MS, iso
+from service.market import wording
+from service.market.concluded import BreadthDay, Conclusions, RegimeRun
+from service.market.observed import BENCHMARK
+from service.market.symbols import canonical
+from service.wire.market import Crossing, Divergence, Extreme, MarketHealth, Mover, TrendCounts, TrendShares
+from service.wire.regime import (
+    CoinRegime,
+    MarketRegime,
+    RegimeHistory,
+    RegimePosition,
+    RegimeSignal,
+    RegimeSummary,
+    RegimeTrade,
+)
+
+if TYPE_CHECKING:
+    from service.analytics.market import Market
+    from service.analytics.trend import Assessment
+
+CROSSING_DAYS: Final = 90
+"""Closed days, the last one included, whose crossings are told."""
+
+SIGNAL_DAYS: Final = 30
+"""Closed days, the last one included, whose turns of regime are told."""
+
+MOVERS: Final = 5
+"""How many coins lead, and how many lag."""
+
+LIKE_BTC: Final = 0.7
+"""Correlation to BTC from which a coin usually goes with it, so that going against it is worth telling ..."""
+
+OPPOSED: Final = 10
+"""... of so many coins at most, the most correlated first."""
+
+
+def tell(market: "Market", published: Sequence[BreadthDay]) -> Conclusions:
+    """Say what there is to say.
+
+    Args:
+        market: All closed bars through the last published day, with the breadths that were published.
+        published: The published days, oldest first; one at least.
+    """
+    through = published[-1].day
+    regime = market.regime()
+    told = None if regime is None else _regime(regime)
+    confidence = [
+        CoinRegime(canonical(found.coin), found.regime, found.conviction) for found in market.coin_regimes().values()
+    ]
+    positions = [_position(found) for found in market.positions()]
+    return Conclusions(
+        through_ms=(through + 1) * DAY_MS,
+        breadth=list(published),
+        health=_health(market, _breadth(published[-1]), told, () if regime is None else regime.reasons),
+        crossings=[
+            _crossing(found) for found in market.crossings()[::-1] if found.current.day > through - CROSSING_DAYS
+        ],
+        regime=told,
+        runs=[RegimeRun(run.regime, run.since_ms) for run in market.regimes()],
+        positions=sorted(positions, key=lambda held: (-held.conviction, held.symbol)),
+        signals=[_signal(found) for found in market.signals(through - SIGNAL_DAYS + 1)],
+        confidence=sorted(confidence, key=lambda row: (-row.confidence, row.symbol)),
+        histories=_histories(market, {held.symbol: held for held in positions}),
+    )
+
+
+def _breadth(day: BreadthDay) -> Breadth:
+    return Breadth(day.day, day.up, day.hodl, day.down)
+
+
+def _counts(breadth: Breadth) -> TrendCounts:
+    return TrendCounts(breadth.up, breadth.hodl, breadth.down)
+
+
+def _regime(found: findings.MarketRegime) -> MarketRegime:
+    return MarketRegime(found.regime, iso(found.since_ms), found.age_days, found.conviction)
+
+
+def _health(
+    market: "Market", breadth: Breadth, regime: MarketRegime | None, reasons: Sequence[findings.Reason]
+) -> MarketHealth:
+    standings = [Mover(canonical(one.coin), one.excess_pct, one.state) for one in market.standings()]
+    leaders = [mover for mover in standings[:MOVERS] if mover.relative_pct > 0]
+    laggards = [mover for mover in standings[: -MOVERS - 1 : -1] if mover.relative_pct < 0]
+    counts = breadth.counts
+    extremes = [Extreme(found.state, found.share_pct, counts[found.state]) for found in breadths.extremes(breadth)]
+    velocity = market.velocity()
+    velocity = None if velocity is None else velocity + 0.0  # a negative zero would show
+    divergences = list(_divergences(market))
+    return MarketHealth(
+        date=wording.date(breadth.day),
+        universe=breadth.universe,
+        trends=_counts(breadth),
+        breadth_pct=TrendShares(**breadth.shares_pct),
+        hasExtremes=bool(extremes),
+        extremes=extremes,
+        velocity=velocity,
+        regime=None if regime is None else regime.regime,
+        regime_age_days=None if regime is None else regime.age_days,
+        leadership=leaders,
+        laggards=laggards,
+        divergences=divergences,
+        interpretation=wording.interpret(
+            breadth, extremes, velocity, regime, reasons, leaders, laggards, [found.detail for found in divergences]
+        ),
+    )
+
+
+def _divergences(market: "Market") -> Iterator[Divergence]:
+    for found in market.divergences():
+        yield Divergence(found.code, None, wording.diverge(found))
+    charts = market.assessments()
+    btc = charts.get(BENCHMARK)
+    if btc is None or btc.daily is None:
+        return
+    for coin, correlation in _opposed(charts, market.opposed()):
+        own = charts[coin].daily
+        if own is not None:
+            symbol = canonical(coin)
+            detail = wording.oppose(symbol, own.state, btc.daily.state, correlation)
+            yield Divergence("against-btc", symbol, detail)
+
+
+def _opposed(charts: Mapping[str, "Assessment"], coins: Sequence[str]) -> list[tuple[str, float]]:
+    known = [(coin, charts[coin].btc_correlation) for coin in coins]
+    alike = [(coin, correlation) for coin, correlation in known if correlation is not None and correlation >= LIKE_BTC]
+    return sorted(alike, key=lambda pair: (-pair[1], pair[0]))[:OPPOSED]
+
+
+def _crossing(found: breadths.Crossing) -> Crossing:
+    current = found.current
+    return Crossing(
+        id=f"{wording.date(current.day)}-{found.direction.lower().replace(' ', '-')}",
+        up=current.up,
+        down=current.down,
+        direction=found.direction,
+        at=iso((current.day + 1) * DAY_MS),
+        previous=_counts(found.previous),
+        current=_counts(current),
+        universe=current.universe,
+    )
+
+
+def _position(found: findings.Position) -> RegimePosition:
+    return RegimePosition(
+        symbol=canonical(found.coin),
+        regime=found.regime,
+        direction=found.direction,
+        conviction=found.conviction,
+        entryPrice=found.entry_price,
+        currentPrice=None,
+        entryDate=wording.closing_date(found.entry_ms),
+        holdDays=found.hold_days,
+    )
+
+
+def _signal(found: findings.Signal) -> RegimeSignal:
+    symbol = canonical(found.coin)
+    return RegimeSignal(
+        symbol=symbol,
+        regime=found.regime,
+        direction=found.direction,
+        conviction=found.conviction,
+        firedAt=iso(found.fired_ms),
+        reasons=wording.explain_turn(symbol, found.regime, found.reasons),
+    )
+
+
+def _histories(market: "Market", held: Mapping[str, RegimePosition]) -> dict[str, RegimeHistory]:
+    histories: dict[str, RegimeHistory] = {}
+    for coin in market.panel.coins:
+        symbol, closed = canonical(coin), market.trades(coin)
+        if closed or symbol in held:
+            histories[symbol] = RegimeHistory(
+                symbol, [_trade(trade) for trade in closed], _sum_up(closed), held.get(symbol)
+            )
+    return histories
+
+
+def _trade(found: findings.Trade) -> RegimeTrade:
+    return RegimeTrade(
+        direction=found.direction,
+        entryDate=wording.closing_date(found.entry_ms),
+        entryPrice=found.entry_price,
+        exitDate=wording.closing_date(found.exit_ms),
+        exitPrice=found.exit_price,
+        returnPct=found.return_pct + 0.0,  # a negative zero would show
+        holdDays=found.hold_days,
+    )
+
+
+def _sum_up(closed: Sequence[findings.Trade]) -> RegimeSummary:
+    """Count the closed trades: a win is a return over 0, everything else is a loss."""
+    total = len(closed)
+    wins = sum(trade.return_pct > 0 for trade in closed)
+    return RegimeSummary(
+        total=total,
+        wins=wins,
+        losses=total - wins,
+        winRate=round(wins / total, 4) if total else None,
+        meanReturnPct=round(sum(trade.return_pct for trade in closed) / total, 4) + 0.0 if total else None,
+    )
