@@ -51,7 +51,7 @@ async def record(session: UpstreamSession, directory: Path, coins: Sequence[str]
     """Capture 900 daily bars, 90 days of hourly ones and of funding, up to the last whole UTC day by the venue's clock.
 
     Of the venue's own dex and of the real-world assets' (`xyz:AAPL`). The venue's weight budget sets the pace: about
-    half a minute a coin.
+    twenty seconds a coin.
 
     Args:
         session: To the live venue.

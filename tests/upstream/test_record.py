@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import aiohttp
+import msgspec
 import pytest
 from aiohttp import web
 
@@ -12,7 +14,7 @@ from service.clock import DAY_MS
 from service.upstream.failure import UpstreamError
 from service.upstream.fixture_set import METADATA, FixtureError, read_set, unpack
 from service.upstream.record import record
-from service.upstream.replay.recording import CONTEXTS_FILE, frozen_at, load_recording
+from service.upstream.replay.recording import contexts_file, frozen_at, load_recording
 from service.upstream.replay.server import WEIGHT_PER_MINUTE, Mode, Replay, replay_server
 from service.upstream.session import UpstreamSession, open_session
 from tests.fakes.clock import FakeClock
@@ -32,18 +34,20 @@ async def venue(at_ms: int, mode: Mode = "frozen") -> AsyncIterator[tuple[Replay
         yield replay, session
 
 
+@pytest.mark.slow
 @pytest.mark.promise("operator.record")
 async def test_a_recording_of_the_whole_venue_is_the_set_it_was_served_from(tmp_path: Path) -> None:
     async with venue(END_MS) as (_, session):
         metadata = await record(session, tmp_path)
     _, recorded = read_set(tmp_path)
-    _, served = read_set(FIXTURES)
+    _, whole = read_set(FIXTURES)
+    served = {name: content for name, content in whole.items() if name.startswith(f"{session.name}/")}
     assert metadata.files.keys() == recorded.keys() == served.keys()
     for name, content in served.items():
         plain = unpack if name.endswith(".gz") else bytes
         assert plain(recorded[name]) == plain(content), name
     assert (metadata.last_day, metadata.frozen_at, metadata.seed) == ("2025-07-25", END_MS - 1, None)
-    assert load_recording(tmp_path).days == load_recording(FIXTURES).days
+    assert list(load_recording(tmp_path).days["BTC"]) == list(load_recording(FIXTURES).days["BTC"])
 
 
 async def test_the_day_under_way_is_left_out(tmp_path: Path) -> None:
@@ -57,10 +61,24 @@ async def test_the_day_under_way_is_left_out(tmp_path: Path) -> None:
 
 async def test_only_the_coins_asked_for_are_captured(tmp_path: Path) -> None:
     async with venue(END_MS) as (_, session):
-        await record(session, tmp_path, ["kPEPE", "BTC"])
+        await record(session, tmp_path, ["kPEPE", "BTC", "xyz:GOLD"])
     recording = load_recording(tmp_path)
-    assert [asset.name for asset in recording.meta.universe] == ["BTC", "kPEPE"]
-    assert recording.hours.keys() == recording.days.keys() == recording.funding.keys() == {"BTC", "kPEPE"}
+    assert {dex: [asset.name for asset in meta.universe] for dex, meta in recording.universes.items()} == {
+        "": ["BTC", "kPEPE"],
+        "xyz": ["xyz:GOLD"],
+    }
+    assert recording.hours.keys() == recording.days.keys() == recording.funding.keys() == {"BTC", "kPEPE", "xyz:GOLD"}
+    assert b"GOLD" in recording.annotations
+    assert b"AAPL" not in recording.annotations
+
+
+async def test_the_old_bars_of_a_delisted_coin_are_captured(tmp_path: Path) -> None:
+    async with venue(END_MS) as (_, session):
+        await record(session, tmp_path, ["MATIC"])
+    recording = load_recording(tmp_path)
+    assert recording.universes[""].universe[0].is_delisted
+    assert list(recording.days["MATIC"]) == list(load_recording(FIXTURES).days["MATIC"])
+    assert (dict(recording.hours), dict(recording.funding)) == ({}, {})
 
 
 async def test_a_coin_that_is_not_listed_is_refused_by_name(tmp_path: Path) -> None:
@@ -91,5 +109,22 @@ async def test_payments_that_do_not_go_forward_end_the_paging(tmp_path: Path) ->
 
         replay.interceptor = repeat_the_first
         await record(session, tmp_path, ["BTC"])
-    assert CONTEXTS_FILE in read_set(tmp_path)[1]
+    assert contexts_file("") in read_set(tmp_path)[1]
     assert len(load_recording(tmp_path).funding["BTC"]) == 1
+
+
+async def test_what_was_recorded_is_replayed_and_what_was_not_is_missing(tmp_path: Path) -> None:
+    async with venue(END_MS) as (_, session):
+        await record(session, tmp_path, ["BTC", "xyz:GOLD"])
+    clock = FakeClock(END_MS)
+    async with (
+        replay_server(tmp_path, clock, "frozen") as replay,
+        open_session("hyperliquid", replay.url, clock, weight_per_minute=WEIGHT_PER_MINUTE) as session,
+        aiohttp.ClientSession() as http,
+    ):
+        question: dict[str, object] = {"type": "allMids", "dex": "xyz"}
+        mids = await session.post_json("/info", question, weight=2, decoder=msgspec.json.Decoder(dict[str, str]))
+        assert mids.value.keys() == {"xyz:GOLD"}
+        for path in ("binance/fapi/v1/premiumIndex", "coingecko/api/v3/coins/categories", "alternative/fng/"):
+            async with http.get(f"{replay.url}/{path}") as response:
+                assert response.status < 500, path

@@ -248,7 +248,7 @@ async def test_it_listens_to_the_replay_for_an_hour_without_a_break(clock: FakeC
             await clock.advance(30)
             await drained(ear)
         assert (socket.connections, socket.malformed) == (1, 0)
-    assert len(first.value.mids) == 40
+    assert len(first.value.mids) == 80
 
 
 async def drained(ear: Ear) -> None:

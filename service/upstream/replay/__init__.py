@@ -18,6 +18,12 @@ Decided here:
   `prevDayPx` look back 24 hours. Open interest is the recorded one, scaled by the fourth root of the day's volume
   against the last day's.
 - Everything is a function of the recording and the clock: the same instant gives the same bytes.
+- One server for all upstreams: Hyperliquid at the root, each other one below its name (`/binance/fapi/v1/…`), by a
+  module of that name with `routes(stage)`. A fault can be put before any of them, and every answer carries the replay's
+  clock in its `Date`. A module whose files are not in the set answers as the upstream would where there is nothing.
+- Two dexs: the venue's own and the builder's `xyz`, whose coins are `xyz:AAPL` everywhere; a bare `AAPL` is unknown.
+- A recording's rows stay packed until they are asked for, but for the last two days of hours and payments: nearly all
+  that is asked after a service's start. Half a million rows would fill 200 MB unpacked; packed they fill 5.
 - Documented limits are kept: 5,000 candles, 500 funding rows, a socket silent for 60 s is closed, `null` for an
   unknown coin (200) or dex (500), 422 in plain text for what cannot be read. A recording holds hourly and daily bars;
   other intervals of the venue answer an empty list. `predictedFundings` names only the venue recorded.
