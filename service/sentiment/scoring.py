@@ -55,6 +55,11 @@ _TURNS: Final[Sequence[tuple[str, str]]] = (
     (r"\b(?:denies|deny|denied|dismisses rumou?rs|rebuts|debunks)\b", " not "),
     (r"\bno (?:signs?|evidence|sight|risk|need) (?:of|that)\b", " not "),
     (r"\b(?:fails?|failed|failing|unable|refuses|refused) to\b", " setback not "),
+    (r"\b(?:loses?|lost|losing) (?:its|their|his|a|the|grip)\b", " setback not "),
+    (r"\bsends? (?:\w+ ){1,4}(?:lower|down)\b|\b(?:down|lower)\s*$", " falls "),
+    (r"\bsends? (?:\w+ ){1,4}(?:higher|up)\b|\b(?:up|higher)\s*$", " rises "),
+    (r"\bgives? (?:back|up) (?:its|their|all|most|the) [\w-]+", " gives back "),
+    (r"\b(?:adds|adding|buys|buying) [\d,]+ (?:bitcoin|btc|ether|eth|coins|xxx+)", " buys "),
     (r"\bnot in sight\b|\bno [\w-]+ in sight\b|\bno relief\b", " setback "),
     (r"\b(?:up|adds?|gains?) (?:by )?\d+(?:[.,]\d+)?(?:%| percent)", " rises "),
     (r"\b(?:down|off|loses?|sheds?) (?:by )?\d+(?:[.,]\d+)?(?:%| percent)", " falls "),
@@ -90,7 +95,7 @@ class Scorer:
         self._analyzer.lexicon.update(_TOKENS)
         self._folds: Sequence[Callable[[str], str]] = (
             *(partial(re.compile(pattern).sub, token) for pattern, token in _TURNS),
-            partial(_any_of(phrases).sub, lambda found: _token(found[0])),
+            partial(_any_of(phrases).sub, lambda found: f" {_token(found[0])} "),
         )
 
     def score(self, text: str, names: Iterable[tuple[int, int]] = ()) -> float:

@@ -8,6 +8,9 @@ from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 from service.sentiment.scoring import CLEAR, scorer
 from tests.sentiment.labelled import ANSWERS, LABELS, Headline, Result, headlines, judge, matcher
 
+TUNED = ("dev", "practice")
+"""What the lexicon was tuned on."""
+
 VADER_CLEAR = 0.05
 """Where VADER's authors draw the line."""
 
@@ -39,8 +42,8 @@ def report(half: str) -> Iterator[str]:
     for label in LABELS:
         counts = (f"{each.confusion[label, said]:>10}" for each in (result, baseline) for said in LABELS)
         yield f"  {label:<14}" + "".join(counts)
-    if half == "dev":
-        yield "  errors (of the dev half only; the others are never looked at):"
+    if half in TUNED:
+        yield "  errors (listed of what was tuned on only; the others are never looked at):"
         yield from (f"    {label} read as {said} ({value:+.2f}): {text}" for label, said, value, text in result.errors)
 
 
