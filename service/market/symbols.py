@@ -68,7 +68,7 @@ class Directory:
 
     A ticker finds its coin in any case, in the venue's spelling (`kPEPE`), and under another ticker that means exactly
     the same unit (`1000PEPE`, `XBT`). A ticker of which the coin is only a multiple (`PEPE` for `KPEPE`) does not: a
-    price would be wrong a thousandfold. Names find nothing here; `names` is for those who read sentences.
+    price would be wrong a thousandfold. Names find nothing here, they only suggest; `names` is for who reads sentences.
 
     Args:
         listings: The venue's universe in its order. A ticker that two coins would share stays with the first that is
@@ -128,7 +128,7 @@ class Directory:
     def candidates(self, text: str) -> list[str]:
         """At most five traded tickers that a spelling may have meant, the most likely first."""
         ticker = text.strip().upper()
-        sure = [self._parts.get(ticker), SUCCEEDED.get(ticker)]
+        sure = [self._parts.get(ticker), SUCCEEDED.get(ticker), self.names.get(text.strip().casefold())]
         known = [symbol for symbol in sure if symbol in self._listed]
         return list(dict.fromkeys([*known, *closest(ticker, self._listed)]))[:MOST_CANDIDATES]
 

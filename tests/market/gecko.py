@@ -1,0 +1,141 @@
+"""CoinGecko replayed beside the venue it follows, and what this room makes of both, moved by hand."""
+
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from functools import cache
+
+import msgspec
+from aiohttp import web
+
+from service.clock import DAY_MS
+from service.market.caps import CapStore, PastCaps
+from service.market.categories import CategoryRefresh
+from service.market.category_desk import CategoryDesk
+from service.market.gecko import GeckoDrawers
+from service.market.observed import CoinView
+from service.market.shelf import Shelf
+from service.market.sources.coingecko import CoinGecko
+from service.storage.database import Database
+from service.upstream.fixture_set import read_files
+from service.upstream.replay.recording import Recording, load_recording
+from service.upstream.replay.server import Replay
+from service.upstream.session import UpstreamSession, open_session
+from service.wire.envelope import Answer
+from service.wire.market import CategoryInfo, Trend
+from tests.fakes.clock import FakeClock
+from tests.upstream.conftest import FIXTURES, listening
+from tests.upstream.faults import Faults
+
+AMPLE = 10_000_000
+KEYLESS = 5
+TRENDS: tuple[Trend, ...] = ("UP", "HODL", "DOWN")
+
+
+@cache
+def recording() -> tuple[Recording, Mapping[str, bytes]]:
+    return load_recording(FIXTURES), read_files(FIXTURES)
+
+
+def view_of(replay: Replay) -> dict[str, CoinView]:
+    """The venue's coins as they stand at the replay's now; trends go round, so that every state is there."""
+    (at_ms, shift_ms), tape, view = replay.now(), replay._venue.tape, {}
+    for place, asset in enumerate(asset for asset in tape.universe if not asset.is_delisted):
+        context = tape.context(asset, at_ms)
+        price, before = float(context.mark_px), float(context.prev_day_px)
+        close_ms = (at_ms + shift_ms) // DAY_MS * DAY_MS
+        view[asset.name.upper()] = coin(
+            asset.name,
+            price,
+            at_ms + shift_ms,
+            change_24h=round((price / before - 1) * 100, 4),
+            volume_usd=float(context.day_ntl_vlm),
+            trend_daily=TRENDS[place % 3],
+            trend_daily_since_ms=close_ms - place % 7 * DAY_MS,
+            through_ms=close_ms,
+        )
+    return view
+
+
+def coin(venue_symbol: str, price: float | None, price_ms: int | None, **known: object) -> CoinView:
+    unknown = dict.fromkeys(CoinView.__struct_fields__) | {"volume_usd": 0.0, "interval_hours": 1.0}
+    told = {"symbol": venue_symbol.upper(), "venue_symbol": venue_symbol, "venue": "hyperliquid"}
+    return CoinView(**(unknown | told | {"price": price, "price_ms": price_ms} | known))  # type: ignore[arg-type]
+
+
+class Gecko:
+    """The parts.
+
+    Attributes:
+        origin: Which history the replay is said to tell.
+        view: What the venue's coins are said to be.
+        faults: Put in CoinGecko's place: `gecko.faults.next = hang`.
+        paths: What was asked of CoinGecko, path and query, in order.
+    """
+
+    def __init__(self, replay: Replay, session: UpstreamSession, database: Database, clock: FakeClock) -> None:
+        self.origin = "test"
+        self.replay = replay
+        self.session = session
+        self.database = database
+        self.clock = clock
+        self.view: Mapping[str, CoinView] = view_of(replay)
+        self.faults = Faults()
+        self.paths: list[str] = []
+        self.broken: dict[str, web.Response] = {}
+        replay.interceptor = self._intercept
+        self.source = CoinGecko(session, clock)
+        self.caps = CapStore(database)
+        self.restart()
+
+    def restart(self) -> None:
+        """Begin anew, as another process would, with what is stored."""
+        self.shelf = Shelf(self.database)
+        self.drawers = GeckoDrawers.on(self.shelf)
+        self.refresh = CategoryRefresh(
+            self.clock, self.drawers, self.caps, self.source, lambda: self.origin, lambda: self.view
+        )
+        self.desk = CategoryDesk(self.clock, self.drawers, lambda: self.view)
+        self.past = PastCaps(self.caps, lambda: self.origin, self.desk.identities)
+
+    def look(self) -> None:
+        """Let the venue show its coins as of now."""
+        self.view = view_of(self.replay)
+
+    def asked(self, part: str) -> list[str]:
+        return [path for path in self.paths if part in path]
+
+    def info(self, name: str) -> CategoryInfo:
+        return said(self.desk.info(name))
+
+    async def _intercept(self, request: web.Request) -> web.StreamResponse | None:
+        self.paths.append(request.path_qs.removeprefix("/coingecko/api/v3"))
+        for part, body in self.broken.items():
+            if part in request.path_qs:
+                return web.Response(status=body.status, body=body.body, headers=body.headers)
+        return await self.faults(request)
+
+
+def said(answer: Answer) -> CategoryInfo:
+    """The payload, read back as a client would."""
+    assert isinstance(answer.data, msgspec.Raw)
+    return msgspec.json.decode(bytes(answer.data), type=CategoryInfo)
+
+
+def rows(*changes: dict[str, object]) -> bytes:
+    """A page of coins: each `{id, symbol, current_price, market_cap}`, and what else."""
+    plain = {"name": "Any", "market_cap": 1.0, "total_volume": None, "last_updated": None}
+    return json.dumps([plain | change for change in changes]).encode()
+
+
+@asynccontextmanager
+async def open_gecko(
+    clock: FakeClock, database: Database, weight_per_minute: int = AMPLE, deadline_s: float = 20
+) -> AsyncIterator[Gecko]:
+    replay = Replay(*recording(), clock, "shifted")
+    async with listening(replay.application()) as url:
+        replay.url = url
+        async with open_session(
+            "coingecko", replay.base("coingecko"), clock, weight_per_minute=weight_per_minute, deadline_s=deadline_s
+        ) as session:
+            yield Gecko(replay, session, database, clock)
