@@ -1,6 +1,6 @@
 """Everything the closed daily bars say of the market, computed whole or one day more."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from service.analytics import breadth, standing
 from service.analytics.bars import Row
@@ -18,11 +18,12 @@ class Market:
 
     Args:
         history: Closed daily bars by coin, one a day at most, those of coins delisted since included.
+        published: Breadths that have been told: they stand, and the regime follows them, whatever bars came since.
     """
 
-    def __init__(self, history: Mapping[str, Sequence[Row]]) -> None:
+    def __init__(self, history: Mapping[str, Sequence[Row]], published: Iterable[Breadth] = ()) -> None:
         self._panel = Panel(history)
-        self._course = MarketCourse(self._panel)
+        self._course = MarketCourse(self._panel, published)
         self._coins = CoinCourse(self._panel, self._course)
 
     def advance(self, day: int, rows: Mapping[str, Row]) -> None:

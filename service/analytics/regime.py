@@ -1,6 +1,6 @@
 """The regime of the market and of every coin, day by day, and the positions that follow from it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from math import isnan
 from typing import Final, Literal
@@ -30,10 +30,12 @@ class MarketCourse:
 
     Args:
         panel: The coins.
+        published: Breadths that have been told: they stand, and the regime follows them, whatever bars came since.
     """
 
-    def __init__(self, panel: Panel) -> None:
+    def __init__(self, panel: Panel, published: Iterable[Breadth] = ()) -> None:
         self._panel = panel
+        self._published = {breadth.day: breadth for breadth in published}
         self.breadths: list[Breadth] = []
         self.inputs: list[rules.Inputs | None] = []
         self.regimes: list[int] = []
@@ -75,7 +77,8 @@ class MarketCourse:
 
     def _see(self, up: int, hodl: int, down: int, rank: float) -> None:
         row = len(self.breadths)
-        breadth = Breadth(self._panel.first_day + row, up, hodl, down)
+        day = self._panel.first_day + row
+        breadth = self._published.get(day) or Breadth(day, up, hodl, down)
         btc = self._panel.column(BTC)
         state = int(self._panel.states[row, btc]) if btc >= 0 else UNKNOWN
         known = state != UNKNOWN and not isnan(rank)
