@@ -1,29 +1,27 @@
 """What is said of the market's breadth: its health and its crossings, encoded once a published day."""
 
-from collections.abc import Callable
-
 from msgspec import UNSET, Raw
 from msgspec.structs import replace
 
 from service.clock import Clock
 from service.market.concluded import Conclusions
+from service.market.desk import MarketDesk
 from service.market.freshness import CHART, Freshness
 from service.market.observed import VENUE, Failure
 from service.market.shelf import Drawer, Kept
 from service.market.silence import nothing_to_say
+from service.market.telling import CROSSING_DAYS
 from service.wire.envelope import Answer, encode
 from service.wire.market import Crossings, MarketHealth
 
-CROSSING_DAYS = 90
 
-
-def standing(kept: Kept[Conclusions], now_ms: int, failure: Callable[[], Failure | None], what: str) -> Conclusions:
+def standing(kept: Kept[Conclusions], now_ms: int, failure: Failure | None, what: str) -> Conclusions:
     """The conclusions, if they may still be said.
 
     Args:
         kept: What the shelf holds.
         now_ms: Wall time.
-        failure: How the last refresh of the market failed, if it did.
+        failure: How the last refresh of quotes failed, if it did.
         what: What is wanted of them, for the refusal.
 
     Raises:
@@ -32,7 +30,7 @@ def standing(kept: Kept[Conclusions], now_ms: int, failure: Callable[[], Failure
     """
     found = kept.value
     if found is None or CHART.judge(found.through_ms, now_ms) is Freshness.GONE:
-        nothing_to_say(VENUE, failure(), what)
+        nothing_to_say(VENUE, failure, what)
     return found
 
 
@@ -42,13 +40,13 @@ class BreadthDesk:
     Args:
         clock: Ages are judged by it.
         drawer: Where the leader puts its conclusions.
-        failure: How the last refresh of the market failed, if it did.
+        coins: Knows how the last refresh went.
     """
 
-    def __init__(self, clock: Clock, drawer: Drawer[Conclusions], failure: Callable[[], Failure | None]) -> None:
+    def __init__(self, clock: Clock, drawer: Drawer[Conclusions], coins: MarketDesk) -> None:
         self._clock = clock
         self._drawer = drawer
-        self._failure = failure
+        self._coins = coins
         self._encoded: dict[str, Answer] = {}
         drawer.on_change(self._forget)
 
@@ -82,7 +80,7 @@ class BreadthDesk:
         return self._answer("crossing", Crossings(found.crossings, message), found.through_ms)
 
     def _found(self, what: str) -> Conclusions:
-        return standing(self._drawer.now, self._clock.now_ms(), self._failure, what)
+        return standing(self._drawer.now, self._clock.now_ms(), self._coins.state.failure, what)
 
     def _answer(self, key: str, payload: object, as_of_ms: int) -> Answer:
         answer = self._encoded.get(key)

@@ -1,6 +1,5 @@
 """What is said of the market's regime and of each coin's: four actions, each of the whole market or of one coin."""
 
-from collections.abc import Callable, Mapping
 from typing import Final
 
 from msgspec import Raw, Struct
@@ -10,7 +9,7 @@ from service.clock import HOUR_MS, SECOND_MS, Clock, iso
 from service.errors import ServiceError
 from service.market.breadth_desk import standing
 from service.market.concluded import Conclusions
-from service.market.observed import CoinView, Failure
+from service.market.desk import MarketDesk
 from service.market.shelf import Drawer, Kept
 from service.market.wording import summarise
 from service.wire.envelope import Answer, encode
@@ -45,24 +44,13 @@ class RegimeDesk:
     Args:
         clock: Ages are judged by it.
         drawer: Where the leader puts its conclusions.
-        view: The coins as quoted now, by ticker; prices older than their limit are null in it.
-        resolve: Finds the listed coin a spelling means; raises `UNKNOWN_SYMBOL` with candidates.
-        failure: How the last refresh of the market failed, if it did.
+        coins: Knows what is listed, and at what price.
     """
 
-    def __init__(
-        self,
-        clock: Clock,
-        drawer: Drawer[Conclusions],
-        view: Callable[[], Mapping[str, CoinView]],
-        resolve: Callable[[str], str],
-        failure: Callable[[], Failure | None],
-    ) -> None:
+    def __init__(self, clock: Clock, drawer: Drawer[Conclusions], coins: MarketDesk) -> None:
         self._clock = clock
         self._drawer = drawer
-        self._view = view
-        self._resolve = resolve
-        self._failure = failure
+        self._coins = coins
         self._encoded: dict[tuple[RegimeAction, str | None], _Encoded] = {}
         drawer.on_change(self._forget)
 
@@ -82,10 +70,10 @@ class RegimeDesk:
                 nothing was concluded, the last published day closed more than 48 hours ago, or the market's regime
                 is not known yet.
         """
-        found = standing(self._drawer.now, self._clock.now_ms(), self._failure, "regimes")
+        found = standing(self._drawer.now, self._clock.now_ms(), self._coins.state.failure, "regimes")
         coin = None if symbol is None else self._find(symbol, found, action)
         held = _held(found, action, coin)
-        view = self._view()
+        view = self._coins.view()
         prices = tuple(view[position.symbol].price if position.symbol in view else None for position in held)
         kept = self._encoded.get((action, coin))
         if kept is None or kept.prices != prices:
@@ -97,7 +85,7 @@ class RegimeDesk:
 
     def _find(self, symbol: str, found: Conclusions, action: RegimeAction) -> str:
         try:
-            return self._resolve(symbol)
+            return self._coins.find(symbol)
         except ServiceError:
             ticker = symbol.upper()
             if action == "history" and ticker in found.histories:
