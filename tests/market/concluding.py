@@ -1,0 +1,94 @@
+"""A market put straight into the store, and what is concluded from it: moved by hand, one round at a time."""
+
+import math
+from collections.abc import Sequence
+from typing import TypeVar
+
+import msgspec
+
+from service.clock import DAY_MS, SECOND_MS
+from service.market.breadth_desk import BreadthDesk
+from service.market.conclude import ConcludeRefresh
+from service.market.concluded import CONCLUSIONS, Conclusions
+from service.market.desk import MarketDesk
+from service.market.observed import Bar, Quote, Quotes, Row
+from service.market.regime_desk import RegimeDesk
+from service.market.shelf import Shelf
+from service.market.store import MarketStore
+from service.storage.database import Database
+from service.wire.envelope import Answer
+from tests.fakes.clock import FakeClock
+
+T = TypeVar("T")
+
+FAR_AHEAD_MS = 2**52
+
+
+def wave(days: range, period: float, phase: float = 0.0, drift: float = 0.0) -> list[Row]:
+    """A coin that goes up and down around a drift."""
+    return [
+        (day * DAY_MS, p * 0.999, p * 1.01, p * 0.99, p)
+        for day, p in (
+            (day, 100 * math.exp(0.4 * math.sin(day / period + phase) + drift * (day - days[0]))) for day in days
+        )
+    ]
+
+
+def quote(coin: str, at_ms: int, price: float) -> Quote:
+    return Quote(coin, coin.upper(), 1e6, price, at_ms, 0.0000125, at_ms)
+
+
+class Reader:
+    """What one process has in memory and answers from."""
+
+    def __init__(self, database: Database, clock: FakeClock) -> None:
+        self.clock = clock
+        self.store = MarketStore(database)
+        self.shelf = Shelf(database)
+        self.drawer = self.shelf.drawer(CONCLUSIONS, Conclusions)
+        self.coins = MarketDesk(clock)
+        self.breadth = BreadthDesk(clock, self.drawer, self.coins)
+        self.regimes = RegimeDesk(clock, self.drawer, self.coins)
+
+    async def follow(self) -> None:
+        await self.shelf.follow()
+        self.coins.show(await self.store.snapshot())
+
+    @property
+    def told(self) -> Conclusions:
+        assert self.drawer.now.value is not None
+        return self.drawer.now.value
+
+
+class Leader(Reader):
+    """The process that concludes."""
+
+    def __init__(self, database: Database, clock: FakeClock) -> None:
+        super().__init__(database, clock)
+        self.origin = "test"
+        self.asked_ms: int | None = None
+        self.refresh = ConcludeRefresh(clock, self.store, self.drawer, lambda: self.origin, lambda: self.asked_ms)
+
+    async def list_coins(self, *coins: str, price: float = 100.0) -> None:
+        """Show these coins, and no others, at one price now."""
+        now_ms = self.clock.now_ms()
+        await self.store.put_quotes(self.origin, Quotes(now_ms, [quote(coin, now_ms, price) for coin in coins]))
+
+    async def give(self, coin: str, rows: Sequence[Row]) -> None:
+        await self.store.put_bars(self.origin, coin, [Bar(*row, 1.0, 1) for row in rows], FAR_AHEAD_MS)
+
+    async def round(self, *, asked: bool = False) -> None:
+        if asked:
+            self.asked_ms = self.clock.now_ms()
+        await self.refresh.round()
+        await self.follow()
+
+    def at(self, day: int, seconds: float = 0.0) -> None:
+        """Go to so long after the close of a day."""
+        self.clock.set_wall((day + 1) * DAY_MS + round(seconds * SECOND_MS))
+
+
+def read(answer: Answer, kind: type[T]) -> T:
+    """The payload, read back as a client would."""
+    assert isinstance(answer.data, msgspec.Raw)
+    return msgspec.json.decode(bytes(answer.data), type=kind)
