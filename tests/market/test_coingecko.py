@@ -63,8 +63,8 @@ def test_recorded_categories_decode() -> None:
 @needs_recordings
 def test_a_recorded_chart_decodes() -> None:
     chart = CHART.decode(sample("GetMarketChart.txt"))
-    assert chart.market_caps[0] == (1711843200000, 1370247487960.09)
-    assert chart.total_volumes[-1] == (1711983682000, 30137418199.6431)
+    assert list(chart.market_caps[0]) == [1711843200000, 1370247487960.09]
+    assert list(chart.total_volumes[-1]) == [1711983682000, 30137418199.6431]
 
 
 @pytest.mark.real_data

@@ -1,7 +1,7 @@
 """CoinGecko replayed over real HTTP: its own forms and refusals, prices from the venue's tape."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
 from itertools import pairwise
@@ -20,8 +20,8 @@ from tests.upstream.conftest import FIXTURES, listening
 
 
 @cache
-def recording() -> tuple[Recording, dict[str, bytes]]:
-    return load_recording(FIXTURES), dict(read_files(FIXTURES))
+def recording() -> tuple[Recording, Mapping[str, bytes]]:
+    return load_recording(FIXTURES), read_files(FIXTURES)
 
 
 class Browser:
@@ -53,10 +53,9 @@ class Browser:
 
 
 @asynccontextmanager
-async def browsing(clock: FakeClock, without: tuple[str, ...] = (), **changed: bytes) -> AsyncIterator[Browser]:
+async def browsing(clock: FakeClock, changed: Mapping[str, bytes] | None = None) -> AsyncIterator[Browser]:
     recorded, files = recording()
-    kept = {name: content for name, content in files.items() if name not in without} | changed
-    replay = Replay(recorded, kept, clock, "shifted")
+    replay = Replay(recorded, files if changed is None else changed, clock, "shifted")
     async with listening(replay.application()) as url, aiohttp.ClientSession() as http:
         replay.url = url
         yield Browser(replay, http, replay.base("coingecko"))
@@ -231,7 +230,7 @@ async def test_more_than_a_year_is_not_to_be_had_without_paying(browser: Browser
 
 
 async def test_a_set_without_its_files_has_nothing_to_tell(clock: FakeClock) -> None:
-    async with browsing(clock, without=(COINS_FILE, CATEGORIES_FILE)) as browser:
+    async with browsing(clock, {}) as browser:
         assert await browser.get("/coins/markets?vs_currency=usd") == []
         assert await browser.get("/coins/categories") == []
         assert (await browser.get("/global"))["data"]["market_cap_percentage"] == {}
@@ -240,7 +239,7 @@ async def test_a_set_without_its_files_has_nothing_to_tell(clock: FakeClock) -> 
 
 async def test_a_coin_that_follows_one_the_venue_never_had_is_not_priced(clock: FakeClock) -> None:
     lost = {"id": "lost", "symbol": "l", "name": "L", "supply": None, "follows": "GONE", "price": 1.0, "volume": 1.0}
-    async with browsing(clock, **{COINS_FILE: json.dumps([lost]).encode(), CATEGORIES_FILE: b"[]"}) as browser:
+    async with browsing(clock, {COINS_FILE: json.dumps([lost]).encode(), CATEGORIES_FILE: b"[]"}) as browser:
         row = await browser.coin("lost")
         assert (row["current_price"], row["circulating_supply"]) == (None, 0)
         chart = await browser.get("/coins/lost/market_chart?vs_currency=usd&days=365")
