@@ -104,7 +104,7 @@ class HistoricalDesk:
     async def _rates(self, coin: str, unit_ms: int, from_ms: int, through_ms: int) -> dict[int, float]:
         """Mean of the payments of each bar, percent a year, by its open."""
         rows = await self._database.read(_PAID, (coin, unit_ms, from_ms, through_ms))
-        return {open_ms: apr_pct(rate) for open_ms, rate in rows}
+        return {open_ms: apr_pct(rate) + 0.0 for open_ms, rate in rows}  # adding zero: JSON would show a negative one
 
     async def _tell_then(
         self, view: CoinView, at_ms: int, bars: Sequence[_Bar], unit_ms: int, apr: float | None
@@ -145,7 +145,7 @@ def _point(bar: _Bar, unit_ms: int, apr: float | None) -> HistoricalPoint:
 
 
 def _change_pct(then: float | None, now: float | None) -> float | None:
-    return None if then is None or now is None else round((now / then - 1) * 100, 4)
+    return None if then is None or now is None else round((now / then - 1) * 100, 4) + 0.0
 
 
 def _first(*amounts: float | None) -> float | None:

@@ -1,0 +1,39 @@
+"""Queries as the service decodes them, of routes that take some."""
+
+import pytest
+from msgspec import Struct
+
+from service.errors import ServiceError
+from service.http.parameters import decode
+from service.wire.offers import NoParameters, Offer
+
+
+class Asked:
+    """One route, asked by query strings.
+
+    Args:
+        parameters: What it takes.
+        path: Its template.
+        values: What stands in the path.
+    """
+
+    def __init__(self, parameters: type[Struct], path: str = "/api/cli/test", **values: str) -> None:
+        self._offer = Offer(id="test", path=path, summary="Of the tests", result=NoParameters, parameters=parameters)
+        self._values = values
+
+    def decode(self, query: str) -> Struct:
+        return decode(self._offer, self._values, query.encode())
+
+    def refusal(self, query: str) -> str:
+        """The parameter that is named as the caller's mistake."""
+        with pytest.raises(ServiceError) as caught:
+            self.decode(query)
+        assert caught.value.code == "BAD_REQUEST"
+        assert caught.value.details is not None
+        return str(caught.value.details["parameter"])
+
+
+NO_WHOLE_NUMBERS = (
+    "1_0", "%D9%A1%D9%A0", "nan", "inf", "1e400", "1e2", "-1", "0", "1000000000", "1.0", "0x10", "+5", "%205", "",
+)  # fmt: skip
+"""What `robustness.md` sends for a count or a limit."""
