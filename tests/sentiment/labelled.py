@@ -19,7 +19,7 @@ class Headline(NamedTuple):
 
 
 class Result(NamedTuple):
-    """`confusion` counts (label, said); `found`, `wrong` and `missed` count coins; `errors` are said labels that differ."""
+    """`confusion` counts (label, said); `found`, `wrong` and `missed` count coins; `errors` are labels read wrongly."""
 
     confusion: dict[tuple[str, str], int]
     found: int

@@ -46,6 +46,10 @@ class Stories(Struct, frozen=True):
     stories: tuple[Story, ...]
 
 
+class NotAFeedError(ValueError):
+    """What was read is no feed, or one made to hurt."""
+
+
 class RssDecoder:
     """Reads a feed.
 
@@ -60,19 +64,20 @@ class RssDecoder:
         """Read a feed whole, in any encoding that it declares and Python knows.
 
         Raises:
-            ValueError: If it is not RSS, declares entities or a document type, or has items of which none can be read.
+            NotAFeedError: If it is not RSS, declares entities or a document type, or has items of which none can be
+                read.
         """
         try:
             root: Element = fromstring(body, forbid_dtd=True)
-        except (ParseError, LookupError) as error:
-            raise ValueError("not XML") from error
+        except (ParseError, LookupError, ValueError) as error:
+            raise NotAFeedError("not XML") from error
         channel = root.find("channel")
         if root.tag != "rss" or channel is None:
-            raise ValueError("not RSS")
+            raise NotAFeedError("not RSS")
         items = channel.findall("item")
         stories = tuple({story.id: story for story in self._readable(items[:MOST_ITEMS])}.values())
         if items and not stories:
-            raise ValueError("no item with a title")
+            raise NotAFeedError("no item with a title")
         return stories
 
     def _readable(self, items: list[Element]) -> Iterator[Story]:

@@ -1,0 +1,149 @@
+"""Which coins and categories a text is about."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.sentiment.matcher import Known, Matcher
+from tests.sentiment.labelled import rows
+
+KNOWN = [Known(symbol, title, categories.split(";")) for symbol, title, categories in rows("coins.tsv")]
+CATEGORIES = [
+    "Meme", "Artificial Intelligence (AI)", "Layer 1 (L1)", "Decentralized Finance (DeFi)", "Privacy",
+    "Payment Solutions", "Real World Assets (RWA)", "Solana Ecosystem",
+]  # fmt: skip
+MATCHER = Matcher(KNOWN, CATEGORIES)
+
+
+def coins(text: str) -> tuple[str, ...]:
+    return MATCHER.read(text).coins
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("$LINK is moving", ("LINK",)),
+        ("watching $link and $one", ("LINK", "ONE")),
+        ("$ME, $S and $T", ("ME", "S", "T")),
+        ("LINK/USDT and NEAR-PERP volumes", ("LINK", "NEAR")),
+        ("SOLUSDT rises", ("SOL",)),
+        ("SOL slides, ARB too", ("SOL", "ARB")),
+        ("Chainlink and the Ethereum network", ("LINK", "ETH")),
+        ("Ether's fall, Bitcoin's rise", ("ETH", "BTC")),
+        ("Bitcoin\u2019s rise", ("BTC",)),
+        ("bitcoin and ethereum", ("BTC", "ETH")),
+        ("BITCOIN JUMPS AS ETHER STALLS", ("BTC", "ETH")),
+        ("Bitcoin Cash is not the other one", ("BCH",)),
+        ("Ethereum Classic forks", ("ETC",)),
+        ("Lido votes", ("LDO",)),
+        ("PEPE, kPEPE and 1000PEPE are one coin", ("KPEPE",)),
+        ("Shiba Inu and SHIB", ("KSHIB",)),
+        ("Kaspa grows", ("KAS",)),
+        ("Harmony (ONE) returns", ("ONE",)),
+        ("ONE token holders vote", ("ONE",)),
+        ("NEAR jumps 8%", ("NEAR",)),
+        ("The S token of Sonic", ("S",)),
+        ("the W coin", ("W",)),
+        ("Magic Eden says its ME is safe", ("ME",)),
+        ("Story's IP slides", ("IP",)),
+        ("Optimism Foundation grants", ("OP",)),
+        ("Optimism and OP", ("OP",)),
+        ("Avalanche jumps 9%", ("AVAX",)),
+        ("Ripple and the SEC", ("XRP",)),
+        ("Fetch.ai, io.net", ("FET", "IO")),
+        ("Aave pauses markets.", ("AAVE",)),
+        ("Stacks token, Render network", ("STX", "RENDER")),
+        ("#BTC rises", ("BTC",)),
+    ],
+)
+def test_a_coin_is_found(text: str, expected: tuple[str, ...]) -> None:
+    assert coins(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "One more thing near the link",
+        "ONE MORE THING NEAR THE LINK",
+        "Tell me about gas, the flow of funds and the story so far",
+        "Optimism returns to crypto",
+        "Near the deadline, traders wait for tokens",
+        "An avalanche of selling",
+        "AI start-ups and IP lawyers check your ID",
+        "AI token rally",
+        "Ripple effects of a rate cut",
+        "It costs $1 or $2.5",
+        "THE W AND THE S ON THE T",
+        "BITCOINER'S TOKEN",
+        "ripple through the market",
+        "sui generis",
+        "aave, in Finnish",
+        "Trump to speak",
+        "a one-off",
+        "The gala of the year",
+        "We move people",
+        "the T is late",
+        "solana-like",
+    ],
+)
+def test_a_word_is_no_coin(text: str) -> None:
+    assert coins(text) == (() if text != "solana-like" else ("SOL",))
+
+
+def test_mentions_say_where() -> None:
+    text = "On Monday Optimism's token, $OP, rose"
+    assert [text[found.start : found.end] for found in MATCHER.read(text).mentions] == ["Optimism's", "$OP"]
+
+
+def test_of_two_coins_with_one_name_the_first_is_meant() -> None:
+    matcher = Matcher([Known("POL", "Polygon"), Known("MATIC", "Polygon")])
+    assert matcher.read("Polygon network upgrade").coins == ("POL",)
+    assert matcher.read("MATIC and POL").coins == ("MATIC", "POL")
+
+
+@pytest.mark.parametrize(
+    ("coin", "text", "found"),
+    [
+        (Known("KAVA", "Kava"), "AVA rises", False),
+        (Known("KAVA", "Kava"), "KAVA rises", True),
+        (Known("K", "Kinto"), "K token", True),
+        (Known("KPEPE", "kPEPE"), "PEPE rises", True),
+        (Known("KLUNC", "Terra Classic"), "LUNC rises", True),
+        (Known("XYZ", ""), "XYZ rises", True),
+        (Known("POL", "POL (ex-MATIC)"), "POL rises", True),
+        (Known("MEME", "Memecoin"), "a memecoin season", False),
+    ],
+)
+def test_tickers_follow_from_the_coin(coin: Known, text: str, *, found: bool) -> None:
+    assert MATCHER.read("").coins == ()
+    assert bool(Matcher([coin]).read(text).coins) is found
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Meme coins slump", ("Meme",)),
+        ("AI tokens and DeFi", ("Artificial Intelligence (AI)", "Decentralized Finance (DeFi)")),
+        ("other layer-1 chains", ("Layer 1 (L1)",)),
+        ("privacy matters, payments too", ()),
+        ("privacy coins and payment solutions", ("Privacy", "Payment Solutions")),
+        ("the Solana ecosystem", ("Solana Ecosystem",)),
+        ("tokenized treasuries", ("Real World Assets (RWA)",)),
+        ("memecoins", ("Meme",)),
+        ("mememecoinss", ()),
+    ],
+)
+def test_a_category_is_found_by_the_words_texts_have_for_it(text: str, expected: tuple[str, ...]) -> None:
+    assert MATCHER.read(text).categories == expected
+
+
+@given(
+    st.text(max_size=300)
+    | st.lists(st.sampled_from([*(coin.symbol for coin in KNOWN), "$", "'s", " ", "/USDT"])).map("".join)
+)
+def test_any_text_is_read_and_every_mention_lies_in_it(text: str) -> None:
+    about = MATCHER.read(text)
+    assert set(about.coins) == {mention.symbol for mention in about.mentions} <= {coin.symbol for coin in KNOWN}
+    assert all(0 <= mention.start < mention.end <= len(text) for mention in about.mentions)
+    assert MATCHER.read(text) == about

@@ -1,0 +1,61 @@
+"""Which stories are new, what they say, whom they are about."""
+
+from service.clock import DAY_MS, HOUR_MS
+from service.sentiment.mood import HORIZON_MS, Item
+from service.sentiment.reader import Reader, known_as
+from service.sentiment.sources.rss import Story
+from service.sentiment.stance import Trading
+
+NOW_MS = 1_753_444_800_000
+TAPE = {"SOL": Trading("Solana"), "LINK": Trading("Chainlink"), "OP": Trading("Optimism")}
+READER = Reader(TAPE, {"Meme": (), "Oracle": ("LINK",)})
+
+
+def story(title: str, at_ms: int | None = NOW_MS, key: str = "") -> Story:
+    return Story(key or title, title, "https://news.example/a", at_ms)
+
+
+def read(*stories: Story, held: tuple[Item, ...] = ()) -> list[Item]:
+    return READER.read("coindesk", stories, held, NOW_MS)
+
+
+def test_a_story_becomes_an_item_scored_and_attributed() -> None:
+    (found,) = read(story("Solana surges as meme coins rally", NOW_MS - HOUR_MS))
+    assert (found.source, found.published_ms, found.scored_ms) == ("coindesk", NOW_MS - HOUR_MS, NOW_MS)
+    assert (found.coins, found.categories) == (("SOL",), ("Meme",))
+    assert found.score > 0.5
+
+
+def test_names_are_no_praise() -> None:
+    assert read(story("Optimism Foundation moves"))[0].score == 0
+
+
+def test_an_item_without_a_date_or_from_the_future_was_published_now() -> None:
+    found = read(story("a coin", None), story("another coin", NOW_MS + DAY_MS))
+    assert [each.published_ms for each in found] == [NOW_MS, NOW_MS]
+
+
+def test_what_is_too_old_to_enter_anything_is_left_out() -> None:
+    assert len(read(story("older", NOW_MS - HORIZON_MS - 1), story("old", NOW_MS - HORIZON_MS))) == 1
+
+
+def test_one_story_is_counted_once_whoever_passes_it_on() -> None:
+    first = read(story("Solana rises, again!", key="a"))
+    assert read(story("other words", key="a"), held=tuple(first)) == []
+    assert read(story("SOLANA RISES AGAIN", key="b", at_ms=NOW_MS - DAY_MS), held=tuple(first)) == []
+    assert len(read(story("Solana rises again", key="c", at_ms=NOW_MS - DAY_MS - 1), held=tuple(first))) == 1
+    assert len(read(story("twice", key="d"), story("Twice!", key="e"))) == 1
+
+
+def test_items_are_attributed_anew_only_where_that_changes_something() -> None:
+    items = read(story("Aptos rises"), story("Solana rises"))
+    wider = Reader({**TAPE, "APT": Trading("Aptos")}, {"Meme": ()})
+    (changed,) = wider.attribute(items)
+    assert (changed.title, changed.coins, changed.score) == ("Aptos rises", ("APT",), items[0].score)
+    assert READER.attribute(items) == []
+
+
+def test_what_texts_are_searched_for_has_a_name_of_its_own() -> None:
+    name = known_as(TAPE, {"Meme": ("SOL",)})
+    assert name == known_as(dict(reversed(TAPE.items())), {"Meme": ["SOL"]})
+    assert len({name, known_as({}, {"Meme": ("SOL",)}), known_as(TAPE, {"Meme": ()}), known_as(TAPE, {})}) == 4
