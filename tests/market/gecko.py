@@ -116,16 +116,21 @@ class Gecko:
         return await self.faults(request)
 
 
+def raw(answer: Answer) -> bytes:
+    """The payload as it was encoded."""
+    assert isinstance(answer.data, msgspec.Raw)
+    return bytes(answer.data)
+
+
 def said(answer: Answer) -> CategoryInfo:
     """The payload, read back as a client would."""
-    assert isinstance(answer.data, msgspec.Raw)
-    return msgspec.json.decode(bytes(answer.data), type=CategoryInfo)
+    return msgspec.json.decode(raw(answer), type=CategoryInfo)
 
 
-def rows(*changes: dict[str, object]) -> bytes:
+def rows(*changes: Mapping[str, object]) -> bytes:
     """A page of coins: each `{id, symbol, current_price, market_cap}`, and what else."""
     plain = {"name": "Any", "market_cap": 1.0, "total_volume": None, "last_updated": None}
-    return json.dumps([plain | change for change in changes]).encode()
+    return json.dumps([plain | dict(change) for change in changes]).encode()
 
 
 @asynccontextmanager
