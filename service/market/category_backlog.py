@@ -146,7 +146,7 @@ class Backlog:
         if self._origin() != origin:
             return
         wanted = self._register.wanted()
-        ids = tuple(row.id for row in seen if row.ticker in wanted)
+        ids = frozenset(row.id for row in seen if row.ticker in wanted)
         done.members[category_id] = Membership(ids, self._clock.now_ms())
         await self._register.note(origin, seen)
 

@@ -9,7 +9,7 @@ from msgspec import Raw
 from service.clock import DAY_MS, HOUR_MS, Clock
 from service.errors import ServiceError
 from service.market.freshness import Freshness, Limits, span_around
-from service.market.gecko import UPSTREAM, GeckoDrawers, known_coins
+from service.market.gecko import UPSTREAM, GeckoDrawers, known_coins, known_members
 from service.market.observed import CoinView
 from service.market.silence import nothing_to_say
 from service.market.sources.coingecko import GeckoCategory, GeckoCoin
@@ -103,43 +103,26 @@ class CategoryDesk:
         kept = self._drawers.categories.now
         return [] if kept.value is None else [category.name for category in kept.value.categories]
 
-    def members(self, name: str) -> Sequence[Symbol]:
-        """The venue's coins in a category, the largest market cap first.
-
-        Raises:
-            ServiceError: As `info`.
-        """
-        return [Symbol(symbol) for symbol, _ in self._coins_of(self.find(name), self._view())]
+    def memberships(self) -> Mapping[str, Sequence[Symbol]]:
+        """The venue's coins of every category whose coins have been read, the largest market cap first; may be none."""
+        members, view = known_members(self._drawers.members.now), self._view()
+        ranked = self._ranked(view)
+        kept = self._drawers.categories.now
+        return {
+            category.name: [Symbol(symbol) for symbol, row in ranked if row.id in members[category.id].ids]
+            for category in (() if kept.value is None else kept.value.categories)
+            if category.id in members
+        }
 
     def titles(self) -> Mapping[Symbol, str]:
         """What people call the venue's coins, by ticker, of those CoinGecko knows."""
         return {Symbol(symbol): row.name for symbol, row in known_coins(self._drawers.coins.now).items()}
 
-    def identities(self) -> Mapping[str, str]:
-        """CoinGecko's ids by ticker, of the venue's coins it knows."""
-        return {symbol: row.id for symbol, row in known_coins(self._drawers.coins.now).items()}
-
-    def market_caps(self) -> Mapping[Symbol, float]:
-        """Market caps in USD by ticker, of the coins that have one not older than 48 hours."""
-        now_ms = self._clock.now_ms()
-        caps = ((symbol, _cap(row, now_ms)) for symbol, row in known_coins(self._drawers.coins.now).items())
-        return {Symbol(symbol): cap for symbol, cap in caps if cap is not None}
-
-    def volumes(self) -> Mapping[Symbol, float]:
-        """USD traded for cash in 24 hours by ticker, of the coins where that is not older than 48 hours."""
-        now_ms = self._clock.now_ms()
-        return {
-            Symbol(symbol): row.volume_usd
-            for symbol, row in known_coins(self._drawers.coins.now).items()
-            if row.volume_usd is not None and FIGURES.judge(row.seen_ms, now_ms) is not Freshness.GONE
-        }
-
     def readiness(self) -> Mapping[str, object]:
         """How much is known: categories, those of them whose coins are known, our coins at CoinGecko; and failures."""
-        members = self._drawers.members.now.value
         return {
             "categories": len(self.category_names()),
-            "read": 0 if members is None else len(members.members),
+            "read": len(known_members(self._drawers.members.now)),
             "coins": len(known_coins(self._drawers.coins.now)),
             "failing": any(drawer.now.failure is not None for drawer in self._drawers),
         }
@@ -160,18 +143,17 @@ class CategoryDesk:
         return _Said(Answer(Raw(encode(info)), min(observed)), view, revisions, since_ms, until_ms)
 
     def _coins_of(self, category: GeckoCategory, view: Mapping[str, CoinView]) -> list[tuple[str, GeckoCoin]]:
-        """The venue's coins in a category, largest market cap first, as CoinGecko last showed them."""
+        """The venue's coins in a category, as CoinGecko last showed them."""
         kept = self._drawers.members.now
-        membership = None if kept.value is None else kept.value.members.get(category.id)
+        membership = known_members(kept).get(category.id)
         if membership is None:
             nothing_to_say(UPSTREAM, kept.failure, f"coins of the category {category.name!r}")
-        ids = frozenset(membership.ids)
-        coins = [
-            (symbol, row)
-            for symbol, row in known_coins(self._drawers.coins.now).items()
-            if row.id in ids and symbol in view
-        ]
-        return sorted(coins, key=lambda coin: (-(coin[1].market_cap or 0.0), coin[0]))
+        return [(symbol, row) for symbol, row in self._ranked(view) if row.id in membership.ids]
+
+    def _ranked(self, view: Mapping[str, CoinView]) -> list[tuple[str, GeckoCoin]]:
+        """The coins that both know, the largest market cap first."""
+        both = ((symbol, row) for symbol, row in known_coins(self._drawers.coins.now).items() if symbol in view)
+        return sorted(both, key=lambda coin: (-(coin[1].market_cap or 0.0), coin[0]))
 
 
 def closest_names(name: str, known: Iterable[str]) -> list[str]:

@@ -26,9 +26,9 @@ class GeckoCategories(Struct, frozen=True):
 
 
 class Membership(Struct, frozen=True):
-    """Ids of a category's coins that have tickers of the venue's, the largest first, and when that was read."""
+    """Ids of a category's coins that have tickers of the venue's, and when that was read."""
 
-    ids: tuple[str, ...]
+    ids: frozenset[str]
     read_ms: int
 
 

@@ -12,7 +12,7 @@ from service.clock import DAY_MS
 from service.market.caps import CapStore, PastCaps
 from service.market.categories import CategoryRefresh
 from service.market.category_desk import CategoryDesk
-from service.market.gecko import GeckoDrawers
+from service.market.gecko import GeckoDrawers, known_coins
 from service.market.observed import CoinView
 from service.market.shelf import Shelf
 from service.market.sources.coingecko import CoinGecko
@@ -96,11 +96,14 @@ class Gecko:
             self.clock, self.drawers, self.caps, self.source, lambda: self.origin, lambda: self.view
         )
         self.desk = CategoryDesk(self.clock, self.drawers, lambda: self.view)
-        self.past = PastCaps(self.caps, lambda: self.origin, self.desk.identities)
+        self.past = PastCaps(self.caps, lambda: self.origin, self.identities)
 
     def look(self) -> None:
         """Let the venue show its coins as of now."""
         self.view = view_of(self.replay)
+
+    def identities(self) -> dict[str, str]:
+        return {symbol: row.id for symbol, row in known_coins(self.drawers.coins.now).items()}
 
     def asked(self, part: str) -> list[str]:
         return [path for path in self.paths if part in path]

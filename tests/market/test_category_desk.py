@@ -57,7 +57,7 @@ class Stage:
     async def tell(self, *categories: GeckoCategory, **members: tuple[str, ...]) -> None:
         await self.drawers.coins.put("test", GeckoCoins(dict(self.coins)), START_MS)
         await self.drawers.categories.put("test", GeckoCategories(categories), START_MS)
-        read = {name: Membership(ids, START_MS) for name, ids in members.items()}
+        read = {name: Membership(frozenset(ids), START_MS) for name, ids in members.items()}
         await self.drawers.members.put("test", GeckoMembers(read), START_MS)
 
     def info(self, name: str) -> CategoryInfo:
@@ -187,8 +187,6 @@ async def test_coingeckos_figures_turn_null_after_48_hours_and_the_venues_do_not
     info = stage.info("Dogs")
     assert (info.market_cap, info.change_24h, info.volume_24h, info.coins[0].market_cap) == (None, None, None, None)
     assert (info.description, info.coins[0].price) == ("All about Dogs.", 2.0)
-    assert stage.desk.market_caps() == {}
-    assert stage.desk.volumes() == {}
 
 
 async def test_a_coin_the_venue_does_not_list_now_is_left_out(stage: Stage) -> None:
@@ -196,7 +194,7 @@ async def test_a_coin_the_venue_does_not_list_now_is_left_out(stage: Stage) -> N
     stage.coins["GONE"] = known("GONE", 5.0)
     await stage.tell(category("Dogs"), dogs=("gone", "a"))
     assert [row.symbol for row in stage.info("Dogs").coins] == ["A"]
-    assert stage.desk.members("Dogs") == ["A"]
+    assert stage.desk.memberships() == {"Dogs": ["A"]}
 
 
 async def test_unknown_trends_and_figures_are_null_and_not_counted(stage: Stage) -> None:
@@ -234,7 +232,8 @@ async def test_before_coingecko_was_asked_there_is_nothing_to_say_yet(stage: Sta
     error = refused(stage, "Dogs")
     assert (error.code, error.headers["Retry-After"]) == ("UNAVAILABLE", "5")
     assert stage.desk.category_names() == []
-    assert not (stage.desk.titles() or stage.desk.identities() or stage.desk.market_caps())
+    assert stage.desk.titles() == {}
+    assert stage.desk.memberships() == {}
 
 
 @pytest.mark.promise("errors.upstream-details")
@@ -255,21 +254,16 @@ async def test_a_category_whose_coins_were_not_read_yet_is_worth_another_try(sta
     assert "coins of the category 'Dogs'" in error.message
 
 
-async def test_others_are_told_names_members_titles_ids_and_market_caps(stage: Stage) -> None:
+async def test_others_are_told_of_every_category_that_has_been_read(stage: Stage) -> None:
     stage.list_coin("A", 1.0)
     stage.list_coin("B", 3.0)
     stage.list_coin("C", None)
-    stage.coins["C"] = replace(stage.coins["C"], volume_usd=None)
-    await stage.tell(category("Dogs"), category("Cats"), dogs=("a", "b", "c"))
+    await stage.tell(category("Dogs"), category("Cats"), category("Owls"), dogs=("a", "b", "c", "z"), owls=())
     desk = stage.desk
-    assert desk.category_names() == ["Dogs", "Cats"]
-    assert desk.members("Dogs") == ["B", "A", "C"]
+    assert desk.category_names() == ["Dogs", "Cats", "Owls"]
+    assert desk.memberships() == {"Dogs": ["B", "A", "C"], "Owls": []}
     assert desk.titles() == {"A": "The A", "B": "The B", "C": "The C"}
-    assert desk.identities() == {"A": "a", "B": "b", "C": "c"}
-    assert desk.market_caps() == {"A": 1.0, "B": 3.0}
-    assert desk.volumes() == {"A": 7.0, "B": 7.0}
-    assert desk.find("Cats").id == "cats"
-    assert desk.readiness() == {"categories": 2, "read": 1, "coins": 3, "failing": False}
+    assert desk.readiness() == {"categories": 3, "read": 2, "coins": 3, "failing": False}
 
 
 async def test_readiness_tells_of_failures(stage: Stage) -> None:
@@ -291,7 +285,7 @@ async def test_over_the_recorded_market_every_category_answers_with_its_own_coin
     for name in names:
         info = gecko.info(name)
         assert info.name == name
-        assert [row.symbol for row in info.coins] == gecko.desk.members(name)
+        assert [row.symbol for row in info.coins] == gecko.desk.memberships()[name]
         caps = [row.market_cap or 0 for row in info.coins]
         assert caps == sorted(caps, reverse=True)
         assert sum(msgspec.structs.astuple(info.trends)) == len(info.coins)
