@@ -1,12 +1,12 @@
-"""Keeping closed daily bars complete, and reading the charts they make."""
+"""Keeping closed daily bars complete."""
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from service.clock import DAY_MS, MINUTE_MS, SECOND_MS, Clock
-from service.market.observed import MAJORS, Chart, Progress, Row
+from service.market.observed import MAJORS, Progress
 from service.market.patience import Patience
 from service.market.sources.hyperliquid import EARLIEST_MS, Hyperliquid
 from service.market.standby import Fallback
@@ -19,9 +19,6 @@ SETTLE_MS: Final = 5 * SECOND_MS
 LATE_MS: Final = 15 * MINUTE_MS
 """So long after its close a bar that the venue has not given is asked of the fall-back."""
 
-BATCH: Final = 8
-"""Coins whose bars are fetched before their charts are read: enough to share the work, few enough to be seen soon."""
-
 REPORT_S: Final = 60.0
 """Seconds between two lines of the log about how far history is."""
 
@@ -33,14 +30,14 @@ class HistoryRefresh:
 
     Args:
         clock: What day it is, and how long coins without progress are left alone.
-        store: Where bars and charts are kept.
+        store: Where bars are kept.
         source: The venue.
         origin: Which history the venue tells at this moment; a replay's changes at midnight.
-        load: Shows the desk what the store holds.
         background: Held while something is asked for that can wait, so that a price waits behind one such call at most.
         fallback: Who is asked for bars that are late.
 
     Attributes:
+        news: Set whenever there are bars worth concluding from: the first venue's majors, or the end of a round.
         idle: Whether the last round left nothing that could be asked for at once.
         asked_ms: When the last round began that asked for everything that was due, to its end; null before the first of
             this history.
@@ -52,25 +49,25 @@ class HistoryRefresh:
         store: MarketStore,
         source: Hyperliquid,
         origin: Callable[[], str],
-        load: Callable[[], Awaitable[None]],
         background: asyncio.Lock,
         fallback: Fallback,
     ) -> None:
+        self.news = asyncio.Event()
         self.idle = False
         self.asked_ms: int | None = None
         self._clock = clock
         self._store = store
         self._source = source
         self._origin = origin
-        self._load = load
         self._background = background
         self._fallback = fallback
         self._patience = Patience(clock)
         self._asked_of = ""
+        self._known = self._total = 0
         self._reported_s: float | None = None
 
     async def round(self) -> None:
-        """Fetch every closed bar that is missing, BTC and ETH first, then the most traded, and read the charts.
+        """Fetch every closed bar that is missing, BTC and ETH first, then the most traded.
 
         Raises:
             UpstreamError: If the venue wants to be left alone for a while; what was fetched until then is kept.
@@ -80,23 +77,21 @@ class HistoryRefresh:
         if origin != self._asked_of:
             self._asked_of, self.asked_ms = origin, None
         progress = await self._store.progress(origin)
-        await self._read_charts(origin, progress)
         due = self._due(origin, progress)
         self.idle = not due
+        self._known, self._total = _count(progress, self._newest_ms())
         refusal: UpstreamError | None = None
-        for batch in _batches(due):
-            refusal = await self._fetch(origin, batch, refusal)
-            progress = await self._store.progress(origin)
-            await self._read_charts(origin, progress)
-            await self._store.mark_history_tried(origin, self._clock.now_ms())
-            await self._load()
-            self._report(progress)
-            if refusal is not None and not self._is_late():
-                break
+        for coins in _parts(due):
+            known = self._known
+            refusal = await self._fetch(origin, coins, refusal)
+            if self._known < known + len(coins) or coins[-1] is due[-1]:
+                await self._store.mark_history_tried(origin, self._clock.now_ms())
+            self.news.set()
         if refusal is not None:
             raise refusal
         self.idle = True
-        self.asked_ms = began_ms if progress and self._origin() == origin else self.asked_ms
+        if progress and self._origin() == origin:
+            self.asked_ms = began_ms
 
     def _due(self, origin: str, progress: Sequence[Progress]) -> list[Progress]:
         """The coins whose newest closed bar we lack, but those that were asked for it in vain a moment ago.
@@ -120,14 +115,14 @@ class HistoryRefresh:
         return self._clock.now_ms() >= self._newest_ms() + DAY_MS + LATE_MS
 
     async def _fetch(
-        self, origin: str, batch: Sequence[Progress], refusal: UpstreamError | None
+        self, origin: str, coins: Sequence[Progress], refusal: UpstreamError | None
     ) -> UpstreamError | None:
-        """Fetch the bars of some coins; one coin's failure is its own, unless the venue asks for silence.
+        """Fetch the bars of coins; one coin's failure is its own, unless the venue asks for silence.
 
         Returns:
             The silence asked for, now or before; the venue is not asked after it, the fall-back is.
         """
-        for coin in batch:
+        for coin in coins:
             found = False
             if refusal is None:
                 try:
@@ -135,9 +130,13 @@ class HistoryRefresh:
                 except UpstreamError as error:
                     refusal = error if error.retry_after_s else None
                     _log.warning("no bars", extra={"coin": coin.venue_symbol, "status": error.upstream_status})
+            elif not self._is_late():
+                break
             found = found or await self._substitute(origin, coin)
             if found or refusal is None:
                 self._patience.note(coin.venue_symbol, found=found)
+            self._known += found and coin.listed
+            self._report()
         return refusal
 
     async def _fetch_coin(self, origin: str, coin: Progress) -> bool:
@@ -171,50 +170,23 @@ class HistoryRefresh:
         await self._store.put_bars(origin, coin.venue_symbol, bars, last_closed_ms, venue=self._fallback.name)
         return bool(bars)
 
-    def _report(self, progress: Sequence[Progress]) -> None:
-        """Say how far history is, once a minute while much of it is missing."""
-        now_s, newest_ms = self._clock.monotonic(), self._newest_ms()
-        if self._reported_s is None or now_s - self._reported_s >= REPORT_S:
+    def _report(self) -> None:
+        """Say how far history is, once a minute while it is being fetched."""
+        now_s = self._clock.monotonic()
+        due = self._reported_s is None or now_s - self._reported_s >= REPORT_S
+        if due and self._known < self._total:
             self._reported_s = now_s
-            listed = [coin for coin in progress if coin.listed]
-            known = sum(coin.last_ms is not None and coin.last_ms >= newest_ms for coin in listed)
-            _log.info("daily history", extra={"known": known, "total": len(listed)})
-
-    async def _read_charts(self, origin: str, progress: Sequence[Progress]) -> None:
-        """Read the charts of the coins that have bars, common with BTC's and ETH's, that their chart has not seen."""
-        lasts = {coin.venue_symbol: coin.last_ms for coin in progress if coin.listed and coin.last_ms is not None}
-        if not lasts.keys() >= set(MAJORS):
-            return
-        common_ms = min(lasts[major] for major in MAJORS)
-        reached = {coin: min(last_ms, common_ms) for coin, last_ms in lasts.items()}
-        seen = {coin.venue_symbol: coin.inputs_ms for coin in progress}
-        todo = [coin for coin, inputs_ms in reached.items() if seen[coin] is None or seen[coin] != inputs_ms]
-        for at in range(0, len(todo), BATCH):
-            some = todo[at : at + BATCH]
-            bars = await self._store.closed_bars({*some, *MAJORS})
-            charts = await asyncio.to_thread(_charts, bars, some)
-            await self._store.put_charts(origin, {coin: (reached[coin], charts[coin]) for coin in some})
+            _log.info("daily history", extra={"known": self._known, "total": self._total})
 
 
-def _batches(due: Sequence[Progress]) -> list[Sequence[Progress]]:
-    """BTC and ETH by themselves, since every chart needs them; then the others, some at a time."""
+def _parts(due: Sequence[Progress]) -> list[Sequence[Progress]]:
+    """BTC and ETH by themselves, since everything is compared with them; then the others."""
     majors = [coin for coin in due if coin.venue_symbol in MAJORS]
     others = [coin for coin in due if coin.venue_symbol not in MAJORS]
-    batches = [majors, *(others[at : at + BATCH] for at in range(0, len(others), BATCH))]
-    return [batch for batch in batches if batch]
+    return [coins for coins in (majors, others) if coins]
 
 
-def _charts(bars: Mapping[str, Sequence[Row]], coins: Sequence[str]) -> dict[str, Chart]:
-    from service.analytics.trend import assess  # noqa: PLC0415 - brings numpy, which only a process that fetches needs
-
-    return {
-        coin: Chart(
-            through_ms=found.through_ms,
-            trend_daily=found.daily and found.daily.state,
-            trend_daily_since_ms=found.daily and found.daily.since_ms,
-            trend_weekly=found.weekly and found.weekly.state,
-            trend_weekly_since_ms=found.weekly and found.weekly.since_ms,
-            btc_correlation=found.btc_correlation,
-        )
-        for coin, found in assess(bars, coins).items()
-    }
+def _count(progress: Sequence[Progress], newest_ms: int) -> tuple[int, int]:
+    """How many listed coins have their newest bar, of how many."""
+    listed = [coin for coin in progress if coin.listed]
+    return sum(coin.last_ms is not None and coin.last_ms >= newest_ms for coin in listed), len(listed)

@@ -43,7 +43,7 @@ class Live:
         self._store = store
         self._quotes = QuoteRefresh(clock, store, source, origin, self.load, self.desk.quotes, fallback)
         background = asyncio.Lock()
-        self.history = HistoryRefresh(clock, store, source, origin, self.load, background, fallback)
+        self.history = HistoryRefresh(clock, store, source, origin, background, fallback)
         self._hours = HourlyBars(clock, store, source, origin, background, self._is_idle)
         self._funding = FundingHistory(clock, store, source, origin, background, self._is_idle)
         self.coins_known = self._quotes.coins_known

@@ -13,7 +13,7 @@ class Loop(NamedTuple):
     """A step that is done again and again.
 
     Only the process that leads does it, and only once `after` is set, where there is such an event. What is marked
-    `everywhere` is done in every process.
+    `everywhere` is done in every process. Where there is `wake`, setting it ends the pause between two steps.
     """
 
     name: str
@@ -21,6 +21,32 @@ class Loop(NamedTuple):
     every_s: float
     after: asyncio.Event | None = None
     everywhere: bool = False
+    wake: asyncio.Event | None = None
+
+
+class _Alarm:
+    """A clock whose sleep an event ends.
+
+    Args:
+        clock: What tells time.
+        wake: The event; it is cleared once it has woken somebody.
+    """
+
+    def __init__(self, clock: Clock, wake: asyncio.Event) -> None:
+        self.now_ms = clock.now_ms
+        self.monotonic = clock.monotonic
+        self._clock = clock
+        self._wake = wake
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for that long, or for the event."""
+        waits = [asyncio.ensure_future(self._clock.sleep(seconds)), asyncio.ensure_future(self._wake.wait())]
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+        self._wake.clear()
 
 
 @asynccontextmanager
@@ -48,4 +74,4 @@ async def _run(loop: Loop, leader: Callable[[], bool], clock: Clock) -> None:
 
     if loop.after is not None:
         await loop.after.wait()
-    await keep_doing(loop.name, step, loop.every_s, clock)
+    await keep_doing(loop.name, step, loop.every_s, clock if loop.wake is None else _Alarm(clock, loop.wake))

@@ -32,6 +32,11 @@ _BARS: Final = """
     WHERE venue_symbol = ? AND interval = ? AND open_ms >= ? AND final = 1 ORDER BY open_ms
 """
 
+_USUAL: Final = """
+    SELECT venue_symbol, avg(volume * close) FROM candles
+    WHERE interval = '1d' AND final = 1 AND open_ms >= ? GROUP BY venue_symbol
+"""
+
 _NEWEST: Final = """
     SELECT venue_symbol, (
         SELECT open_ms FROM candles
@@ -91,6 +96,10 @@ class Series:
     async def bars(self, coin: str, interval: Interval, since_ms: int) -> list[Bar]:
         """Closed bars of one coin with what was traded in them, oldest first."""
         return [Bar(*row) for row in await self._database.read(_BARS, (coin, interval, since_ms))]
+
+    async def usual_volumes(self, since_ms: int) -> dict[str, float]:
+        """What was traded of each coin a day, in USD: the mean of closed days that opened at or after an instant."""
+        return dict(await self._database.read(_USUAL, (since_ms,)))
 
     async def newest_closed(self, interval: Interval = "1d") -> dict[str, int]:
         """Open of the newest closed bar of every coin that was ever listed and has one."""

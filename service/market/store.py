@@ -7,6 +7,8 @@ was fetched from another history than the one the store now holds is dropped, ne
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from msgspec.structs import astuple
+
 from service.market.observed import (
     VENUE,
     Bar,
@@ -144,7 +146,7 @@ class MarketStore(Series):
             venue: Who showed it.
             failure: How the first venue failed meanwhile, if so.
         """
-        values = [tuple(getattr(quote, field) for field in Quote.__struct_fields__) for quote in found.quotes]
+        values = [astuple(quote) for quote in found.quotes]
 
         def work(connection: Connection) -> None:
             _claim(connection, origin)
@@ -203,14 +205,11 @@ class MarketStore(Series):
             interval: Length of a bar.
             venue: Where they were seen.
         """
-        values = [
-            (*(getattr(bar, field) for field in Bar.__struct_fields__), int(bar.open_ms <= last_closed_ms))
-            for bar in bars
-        ]
         columns = "venue_symbol, interval, venue, open_ms, open, high, low, close, volume, trades, final"
 
         def work(connection: Connection) -> None:
             if _holds(connection, origin):
+                values = [(*astuple(bar), int(bar.open_ms <= last_closed_ms)) for bar in bars]
                 head = f"INSERT INTO candles ({columns})"
                 insert_rows(connection, head, values, _UPSERT_CANDLES, shared=(coin, interval, venue))
 
@@ -251,11 +250,7 @@ class MarketStore(Series):
             origin: The history they were made of.
             charts: By venue symbol: `inputs_ms` and the chart.
         """
-        fields = Chart.__struct_fields__
-        values = [
-            (coin, inputs_ms, *(getattr(chart, field) for field in fields))
-            for coin, (inputs_ms, chart) in charts.items()
-        ]
+        values = [(coin, inputs_ms, *astuple(chart)) for coin, (inputs_ms, chart) in charts.items()]
 
         def work(connection: Connection) -> None:
             if _holds(connection, origin):

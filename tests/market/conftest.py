@@ -44,8 +44,9 @@ def store(database: Database) -> MarketStore:
 
 
 @pytest.fixture
-async def parts(venue: Venue, session: UpstreamSession, store: MarketStore, clock: FakeClock) -> Parts:
-    made = Parts(venue, session, store, clock)
-    await store.claim(made.origin)
+async def parts(venue: Venue, session: UpstreamSession, database: Database, clock: FakeClock) -> Parts:
+    made = Parts(venue, session, database, clock)
+    await made.shelf.follow()
+    await made.store.claim(made.origin)
     await made.load()
     return made

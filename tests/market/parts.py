@@ -7,13 +7,17 @@ import msgspec
 from msgspec.structs import replace
 
 from service.clock import DAY_MS
+from service.market.conclude import ConcludeRefresh
+from service.market.concluded import CONCLUSIONS, Conclusions
 from service.market.desk import MarketDesk
 from service.market.history import HistoryRefresh
 from service.market.hourly import FundingHistory, HourlyBars
 from service.market.observed import Bar, History, Quote
 from service.market.quotes import QuoteRefresh
+from service.market.shelf import Shelf
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.store import MarketStore
+from service.storage.database import Database
 from service.upstream.failure import UpstreamError
 from service.upstream.session import UpstreamSession
 from service.wire.market import RiskContext
@@ -64,17 +68,20 @@ class Standby:
 
 
 class Parts:
-    def __init__(self, venue: Venue, session: UpstreamSession, store: MarketStore, clock: FakeClock) -> None:
+    def __init__(self, venue: Venue, session: UpstreamSession, database: Database, clock: FakeClock) -> None:
         self.origin = "test"
         self.venue = venue
-        self.store = store
+        self.store = store = MarketStore(database)
         self.clock = clock
         self.desk = MarketDesk(clock)
         self.source = Hyperliquid(session, clock)
         self.fallback = Standby()
         self.background = asyncio.Lock()
         self.quotes = QuoteRefresh(clock, store, self.source, self.told, self.load, self.desk.quotes, self.fallback)
-        self.history = HistoryRefresh(clock, store, self.source, self.told, self.load, self.background, self.fallback)
+        self.history = HistoryRefresh(clock, store, self.source, self.told, self.background, self.fallback)
+        self.shelf = Shelf(database)
+        conclusions = self.shelf.drawer(CONCLUSIONS, Conclusions)
+        self.conclude = ConcludeRefresh(clock, store, conclusions, self.told, lambda: self.history.asked_ms)
         self.hours = HourlyBars(clock, store, self.source, self.told, self.background, self.may_ask)
         self.funding = FundingHistory(clock, store, self.source, self.told, self.background, self.may_ask)
 
@@ -89,7 +96,15 @@ class Parts:
 
     async def rounds(self) -> None:
         await self.quotes.round()
-        await self.history.round()
+        await self.keep_history()
+
+    async def keep_history(self) -> None:
+        """What the two loops do one after the other; a refusal ends the first of them alone."""
+        try:
+            await self.history.round()
+        finally:
+            await self.conclude.round()
+            await self.load()
 
     def risk(self, symbol: str) -> RiskContext:
         return said(self.desk, symbol)

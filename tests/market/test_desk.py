@@ -1,11 +1,14 @@
 """The front: who is found, what is kept encoded, and what is said when nothing can be said."""
 
+import msgspec
 import pytest
 
 from service.clock import MINUTE_MS, SECOND_MS
 from service.errors import ServiceError
 from service.market.desk import MarketDesk
-from service.market.observed import Chart, Failure, Quote, Snapshot, State
+from service.market.observed import Chart, Coin, Failure, Quote, Snapshot, State
+from service.wire.envelope import encode
+from service.wire.sentiment import Mood
 from tests.fakes.clock import START_MS, FakeClock
 from tests.market.parts import said
 
@@ -65,6 +68,59 @@ def test_new_data_are_encoded_anew(desk: MarketDesk) -> None:
     first = desk.risk("SOL")
     desk.show(snapshot())
     assert desk.risk("SOL") is not first
+
+
+def test_another_mood_is_encoded_anew(desk: MarketDesk) -> None:
+    calm, glad = Mood("neutral", "Calm.", START_MS), Mood("euphoria", "Glad.", START_MS)
+    first = desk.risk("SOL", calm)
+    assert desk.risk("sol", calm) is first
+    assert b'"sentiment_stance":"euphoria"' in encode(desk.risk("SOL", glad).data)
+
+
+@pytest.mark.parametrize("spelling", ["kpepe", "1000PEPE", " KPEPE "])
+def test_a_spelling_finds_its_ticker(desk: MarketDesk, spelling: str) -> None:
+    assert desk.find(spelling) == "KPEPE"
+
+
+def test_a_delisted_coin_is_said_to_be_gone(desk: MarketDesk) -> None:
+    desk.show(msgspec.structs.replace(snapshot(), delisted=[Coin("SOLX", "SOLX", listed=False)]))
+    with pytest.raises(ServiceError, match=r"SOLX was delisted and is no longer traded; the closest is SOL") as refused:
+        desk.find("solx")
+    assert refused.value.code == "UNKNOWN_SYMBOL"
+
+
+def test_before_any_coin_is_known_none_is_unknown(clock: FakeClock) -> None:
+    with pytest.raises(ServiceError) as refused:
+        MarketDesk(clock).find("BTC")
+    assert refused.value.code == "UNAVAILABLE"
+
+
+def test_the_same_listing_keeps_its_directory(desk: MarketDesk) -> None:
+    before = desk.directory
+    desk.show(snapshot(START_MS + 1))
+    assert desk.directory is before
+
+
+async def test_a_view_is_the_same_object_until_something_changes(desk: MarketDesk, clock: FakeClock) -> None:
+    first = desk.view()
+    assert list(first) == ["BTC", "ETH", "SOL", "KPEPE"]
+    await clock.advance(600)
+    assert desk.view() is first
+    await clock.advance(0.001)
+    second = desk.view()
+    assert (second["SOL"].price, first["SOL"].price) == (None, 2.5)
+    assert desk.view() is second
+    desk.show(snapshot(clock.now_ms()))
+    assert desk.view()["SOL"].price == 2.5
+
+
+def test_a_view_of_nothing_is_empty(clock: FakeClock) -> None:
+    assert dict(MarketDesk(clock).view()) == {}
+
+
+def test_quotes_are_those_of_the_history_asked_for(desk: MarketDesk) -> None:
+    assert desk.quotes("test")["KPEPE"].venue_symbol == "kPEPE"
+    assert desk.quotes("another") == {}
 
 
 async def test_a_clock_set_back_makes_an_old_answer_fresh_again(desk: MarketDesk, clock: FakeClock) -> None:

@@ -1,9 +1,12 @@
 """Keeping closed bars complete, and the charts they make."""
 
+import logging
+
 import pytest
 
 from service.clock import DAY_MS, SECOND_MS
-from service.market.history import BATCH, SETTLE_MS
+from service.market.history import SETTLE_MS
+from service.market.observed import Bar, History
 from service.market.patience import FIRST_WAIT_S, LONGEST_WAIT_S
 from service.market.sources.hyperliquid import EARLIEST_MS
 from service.upstream.failure import UpstreamError
@@ -41,7 +44,7 @@ async def test_the_open_bar_does_not_enter(parts: Parts) -> None:
     assert await last_days(parts) == {"BTC": TODAY - 1, "ETH": TODAY - 1, "SOL": TODAY - 1}
     before = parts.risk("SOL")
     parts.venue.candles["SOL"][-1] |= {"h": "99999.0", "c": "99999.0"}
-    await parts.history.round()
+    await parts.keep_history()
     after = parts.risk("SOL")
     assert (after.trend_daily, after.btc_correlation) == (before.trend_daily, before.btc_correlation)
 
@@ -136,7 +139,7 @@ async def test_one_coins_failure_is_its_own(parts: Parts) -> None:
     assert parts.risk("SOL").trend_daily is None
     parts.venue.candles["SOL"][0] |= {"i": "1d"}
     await parts.clock.advance(FIRST_WAIT_S)
-    await parts.history.round()
+    await parts.keep_history()
     assert parts.risk("SOL").trend_daily is not None
 
 
@@ -151,13 +154,13 @@ async def test_a_venue_that_asks_for_silence_ends_the_round_and_keeps_what_came(
 
     parts.venue.faults.next = third_is_refused  # type: ignore[assignment]
     with pytest.raises(UpstreamError) as refused:
-        await parts.history.round()
+        await parts.keep_history()
     assert refused.value.retry_after_s == 30
     assert parts.risk("BTC").trend_daily is not None
     assert parts.risk("SOL").trend_daily is None
     parts.venue.faults.next = None
     await parts.clock.advance(30)
-    await parts.history.round()
+    await parts.keep_history()
     assert parts.risk("SOL").trend_daily is not None
 
 
@@ -166,7 +169,7 @@ async def test_history_that_was_tried_in_vain_does_not_hold_up_readiness(parts: 
     await parts.quotes.round()
     assert parts.desk.readiness()["ready"] is False
     parts.venue.faults.next = answer(500, b"no candles today")
-    await parts.history.round()
+    await parts.keep_history()
     assert parts.desk.readiness()["ready"] is True
     assert parts.desk.readiness()["history"] == {"known": 0, "total": 2}
 
@@ -182,31 +185,29 @@ async def test_without_ether_no_chart_is_read(parts: Parts) -> None:
     assert parts.risk("BTC").trend_daily is None
 
 
-async def test_charts_are_read_that_a_stopped_process_left_unread(parts: Parts) -> None:
-    parts.list_market("SOL")
-    await parts.rounds()
-    read = parts.risk("SOL")
-    await parts.store._database.write(lambda connection: connection.execute("DELETE FROM market_charts").rowcount)
-    await parts.load()
-    assert parts.risk("SOL").trend_daily is None
+async def test_there_is_news_once_the_majors_are_there_and_again_when_all_are(parts: Parts) -> None:
+    parts.list_market("SOL", "XRP")
+    await parts.quotes.round()
+    seen: list[bool] = []
+
+    async def look(request: object) -> None:
+        seen.append(parts.history.news.is_set())
+        parts.history.news.clear()
+
+    parts.venue.faults.next = look  # type: ignore[assignment]
     await parts.history.round()
-    assert len(asked_coins(parts)) == 3
-    await parts.load()
-    assert parts.risk("SOL") == read
+    assert seen == [False, False, True, False]
+    assert parts.history.news.is_set()
+    parts.history.news.clear()
+    await parts.history.round()
+    assert not parts.history.news.is_set()
 
 
-async def test_many_coins_are_fetched_in_batches_and_seen_as_they_come(parts: Parts) -> None:
-    parts.list_market(*(f"C{number}" for number in range(2 * BATCH + 3)))
-    shown: list[int] = []
-    load = parts.history._load
-
-    async def watched() -> None:
-        await load()
-        shown.append(sum(chart.trend_daily is not None for _, chart in (await parts.store.snapshot()).coins))
-
-    parts.history._load = watched
+async def test_a_market_without_majors_is_fetched_too(parts: Parts) -> None:
+    parts.venue.list_coin("SOL", range(TODAY - 120, TODAY + 1))
     await parts.rounds()
-    assert shown == [2, 2 + BATCH, 2 + 2 * BATCH, 2 + 2 * BATCH + 3]
+    assert await last_days(parts) == {"SOL": TODAY - 1}
+    assert parts.desk.readiness()["ready"] is True
 
 
 async def test_bars_that_come_while_the_origin_changes_are_dropped_and_fetched_anew(parts: Parts) -> None:
@@ -230,3 +231,137 @@ async def test_a_chart_says_through_when_it_was_read(parts: Parts) -> None:
     await parts.rounds()
     charts = {quote.symbol: chart for quote, chart in (await parts.store.snapshot()).coins}
     assert charts["BTC"].through_ms == TODAY * DAY_MS <= START_MS
+
+
+async def test_a_delisted_coins_bars_are_asked_for_once_after_the_others(parts: Parts) -> None:
+    parts.list_market()
+    parts.venue.list_coin("MATIC", range(TODAY - 300, TODAY - 60))
+    parts.venue.list_coin("EMPTY", range(0))
+    parts.venue.delisted = {"MATIC", "EMPTY"}
+    await parts.rounds()
+    await parts.clock.advance(LONGEST_WAIT_S)
+    await parts.rounds()
+    assert asked_coins(parts) == ["BTC", "ETH", "EMPTY", "MATIC"]
+    bars = await parts.store.closed_bars()
+    assert (len(bars["MATIC"]), "EMPTY" in bars) == (240, False)
+    assert "MATIC" not in parts.desk.view()
+
+
+async def test_a_coin_that_is_delisted_while_we_watch_is_asked_for_its_last_days(parts: Parts) -> None:
+    parts.list_market("SOL")
+    await parts.rounds()
+    parts.venue.delisted = {"SOL"}
+    await parts.rounds()
+    await parts.rounds()
+    assert asked_coins(parts) == ["BTC", "ETH", "SOL", "SOL"]
+    assert parts.venue.asked("candleSnapshot")[-1]["req"]["startTime"] == TODAY * DAY_MS
+
+
+def late(parts: Parts, minutes: int) -> float:
+    """Seconds until so long after midnight."""
+    return (TODAY + 1) * DAY_MS / SECOND_MS + minutes * 60 - parts.clock.now_ms() / SECOND_MS
+
+
+def days(coin: str, until: int) -> list[Bar]:
+    return [Bar(day * DAY_MS, 2.0, 4.0, 1.0, 3.0, 10.0, 7) for day in range(TODAY - 120, until)]
+
+
+async def test_a_bar_that_is_late_by_a_quarter_of_an_hour_is_taken_from_the_fall_back_for_good(parts: Parts) -> None:
+    parts.list_market("SOL", days=range(TODAY - 120, TODAY))
+    await parts.rounds()
+    parts.fallback.days = {"SOL": days("SOL", TODAY + 2)}
+    for minutes, found in ((14, TODAY - 1), (15, TODAY)):
+        await parts.clock.advance(late(parts, minutes))
+        parts.fallback.at_ms = parts.clock.now_ms()
+        await parts.rounds()
+        assert (await last_days(parts))["SOL"] == found
+    assert sorted(set(parts.fallback.asked)) == ["BTC", "ETH", "SOL"]
+    parts.venue.candles["SOL"] = walk("SOL", range(TODAY - 120, TODAY + 2), 1.5)
+    await parts.clock.advance(LONGEST_WAIT_S)
+    await parts.rounds()
+    assert (await parts.store.closed_bars(["SOL"]))["SOL"][-1] == (TODAY * DAY_MS, 2.0, 4.0, 1.0, 3.0)
+
+
+async def test_the_fall_back_goes_on_with_a_history_and_begins_none(parts: Parts) -> None:
+    parts.list_market()
+    parts.venue.list_coin("BARE", range(0))
+    parts.fallback.days = {"BARE": days("BARE", TODAY)}
+    await parts.rounds()
+    await parts.clock.advance(LONGEST_WAIT_S)
+    await parts.rounds()
+    assert parts.fallback.asked == []
+    assert (await last_days(parts))["BARE"] is None
+
+
+async def test_a_fall_back_that_fails_or_changes_its_history_gives_nothing(parts: Parts) -> None:
+    parts.list_market("BROKEN", "SOL", days=range(TODAY - 120, TODAY))
+    await parts.rounds()
+    tell = parts.fallback.daily_bars
+
+    async def slow(symbol: str, start_ms: int) -> History | None:
+        found = await tell(symbol, start_ms)
+        if symbol == "SOL":
+            parts.origin = "tomorrow"
+        return found
+
+    parts.fallback.daily_bars = slow  # type: ignore[method-assign]
+    await parts.clock.advance(late(parts, 20))
+    parts.fallback.days, parts.fallback.at_ms = {"SOL": days("SOL", TODAY + 1)}, parts.clock.now_ms()
+    await parts.history.round()
+    parts.origin = "test"
+    assert {(await last_days(parts))[coin] for coin in ("BROKEN", "SOL")} == {TODAY - 1}
+
+
+async def test_while_the_venue_is_silent_late_bars_of_every_coin_come_from_the_fall_back(parts: Parts) -> None:
+    others = [f"C{number}" for number in range(5)]
+    parts.list_market(*others)
+    await parts.rounds()
+    await parts.clock.advance(late(parts, 20))
+    parts.fallback.days = {coin: days(coin, TODAY + 1) for coin in ("BTC", "ETH", *others)}
+    parts.fallback.at_ms = parts.clock.now_ms()
+    parts.venue.faults.next = too_many("30")
+    with pytest.raises(UpstreamError):
+        await parts.history.round()
+    assert set((await last_days(parts)).values()) == {TODAY}
+    assert len(asked_coins(parts)) == 7 + 1
+    assert parts.history.idle is False
+
+
+def asked_ms(parts: Parts) -> int | None:
+    return parts.history.asked_ms
+
+
+async def test_it_is_known_when_everybody_was_asked_last(parts: Parts) -> None:
+    await parts.history.round()
+    assert asked_ms(parts) is None
+    parts.list_market("SOL")
+    await parts.quotes.round()
+    parts.venue.faults.next = too_many("30")
+    with pytest.raises(UpstreamError):
+        await parts.history.round()
+    assert asked_ms(parts) is None
+    assert not parts.may_ask()
+    parts.venue.faults.next = None
+    await parts.clock.advance(30)
+    await parts.history.round()
+    assert (asked_ms(parts), parts.may_ask()) == (START_MS + 30 * SECOND_MS, True)
+    parts.origin = "tomorrow"
+    await parts.history.round()
+    assert asked_ms(parts) is None
+
+
+async def test_progress_is_logged_once_a_minute(parts: Parts, caplog: pytest.LogCaptureFixture) -> None:
+    parts.list_market(*(f"C{number}" for number in range(24)))
+    await parts.quotes.round()
+    asked = 0
+
+    async def take_time(request: object) -> None:
+        nonlocal asked
+        asked += 1
+        parts.clock.elapsed_s += 5
+
+    parts.venue.faults.next = take_time  # type: ignore[assignment]
+    with caplog.at_level(logging.INFO, logger="verdict.market"):
+        await parts.history.round()
+    lines = [vars(record) for record in caplog.records if record.message == "daily history"]
+    assert [(line["known"], line["total"]) for line in lines] == [(1, 26), (13, 26), (25, 26)]

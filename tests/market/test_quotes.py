@@ -1,13 +1,18 @@
 """Keeping price and funding fresh, and honest when they are not."""
 
+from collections.abc import Mapping
+
+import msgspec
 import pytest
 
 from service.clock import SECOND_MS
 from service.errors import ServiceError
+from service.market.observed import Quote
 from service.upstream.failure import UpstreamError
+from service.upstream.socket import Frame
 from tests.fakes.clock import START_MS
 from tests.market.parts import Parts
-from tests.market.venue import context
+from tests.market.venue import Context, context
 from tests.upstream.faults import Fault, answer, html, not_a_number, redirect, reset, too_many
 
 
@@ -137,3 +142,219 @@ async def test_an_answer_that_comes_while_the_origin_changes_is_dropped(parts: P
     parts.venue.faults.next = None
     await parts.quotes.round()
     assert (await parts.store.snapshot()).state.origin == "tomorrow"
+
+
+@pytest.mark.promise("risk.fall-back-venue")
+async def test_when_the_venue_fails_another_tells_the_coins_it_has_and_is_named(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("100.0"), "kPEPE": context("2.0"), "ODD": context("3.0")}
+    await parts.quotes.round()
+    await parts.clock.advance(15)
+    parts.fallback.shows = {"BTC": (101.0, 0.00002, 8.0), "KPEPE": (2.5, None, 8.0), "ELSE": (9.0, 0.0, 8.0)}
+    parts.fallback.at_ms = parts.clock.now_ms()
+    parts.venue.faults.next = answer(500, b"down")
+    await parts.quotes.round()
+    btc, pepe, odd = (parts.risk(symbol) for symbol in ("BTC", "KPEPE", "ODD"))
+    assert (btc.price, btc.funding_apr, btc.venue) == (101.0, 17.52, "binance")
+    assert "price" not in btc._stale_fields
+    assert parts.desk.risk("BTC").as_of_ms == START_MS + 15 * SECOND_MS
+    assert (pepe.price, pepe.venue, pepe.venue_symbol) == (2.5, "binance", "kPEPE")
+    assert pepe._stale_fields[0] == "funding_apr"
+    assert (odd.price, odd.venue, odd._stale_fields[:2]) == (3.0, "hyperliquid", ["price", "funding_apr"])
+    assert parts.desk.view()["BTC"].interval_hours == 8.0
+    assert {"failing": True, "venue": "binance"}.items() <= parts.desk.readiness().items()
+
+
+@pytest.mark.promise("risk.fall-back-venue")
+async def test_the_venue_takes_over_again_as_soon_as_it_answers(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("100.0")}
+    await parts.quotes.round()
+    parts.fallback.shows = {"BTC": (101.0, 0.00002, 8.0)}
+    parts.venue.faults.next = answer(500, b"down")
+    await parts.quotes.round()
+    parts.venue.faults.next = None
+    await parts.quotes.round()
+    said = parts.risk("BTC")
+    assert (said.price, said.funding_apr, said.venue) == (100.0, 10.95, "hyperliquid")
+    assert parts.desk.view()["BTC"].interval_hours == 1.0
+    assert parts.desk.readiness()["failing"] is False
+
+
+async def test_a_venue_that_is_not_asked_any_more_counts_as_failing(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("100.0")}
+    await parts.quotes.round()
+    await failing_round(parts, too_many("60"))
+    asked = len(parts.venue.faults.requests)
+    parts.fallback.shows = {"BTC": (101.0, 0.0, 8.0)}
+    await parts.quotes.round()
+    assert parts.risk("BTC").venue == "binance"
+    assert len(parts.venue.faults.requests) == asked
+
+
+@pytest.mark.promise("risk.fall-back-venue", "errors.upstream-502")
+async def test_when_both_fail_it_is_the_first_ones_failure_that_is_told(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0")}
+    await parts.quotes.round()
+    await parts.clock.advance(601)
+    assert (await failing_round(parts, answer(503, b"maintenance"))).upstream == "hyperliquid"
+    assert parts.fallback.rounds == 1
+    with pytest.raises(ServiceError) as refused:
+        parts.desk.risk("BTC")
+    assert refused.value.details == {
+        "upstream": "hyperliquid",
+        "upstreamStatus": 503,
+        "upstreamBody": "maintenance",
+    }
+
+
+async def test_a_coin_the_other_venue_lacks_ends_in_the_first_ones_failure(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0"), "ODD": context("3.0")}
+    await parts.quotes.round()
+    await parts.clock.advance(601)
+    parts.fallback.shows, parts.fallback.at_ms = {"BTC": (1.0, 0.0, 8.0)}, parts.clock.now_ms()
+    parts.venue.faults.next = answer(503, b"maintenance")
+    await parts.quotes.round()
+    assert parts.risk("BTC").price == 1.0
+    with pytest.raises(ServiceError) as refused:
+        parts.desk.risk("ODD")
+    assert refused.value.details is not None
+    assert refused.value.details["upstreamStatus"] == 503
+
+
+async def test_nobody_stands_in_for_a_market_that_was_never_seen(parts: Parts) -> None:
+    parts.fallback.shows = {"BTC": (101.0, 0.0, 8.0)}
+    await failing_round(parts, answer(500, b"down"))
+    assert parts.fallback.rounds == 0
+
+
+async def test_another_venue_that_has_none_of_the_coins_stands_in_for_none(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0")}
+    await parts.quotes.round()
+    parts.fallback.shows = {"ELSE": (101.0, 0.0, 8.0)}
+    await failing_round(parts, answer(500, b"down"))
+    assert parts.risk("BTC")._stale_fields[:2] == ["price", "funding_apr"]
+
+
+async def test_another_venues_answer_that_comes_while_the_origin_changes_is_dropped(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0")}
+    await parts.quotes.round()
+    parts.fallback.shows = {"BTC": (101.0, 0.0, 8.0)}
+    tell = parts.fallback.quotes
+
+    async def slow(known: Mapping[str, Quote]) -> list[Quote]:
+        parts.origin = "tomorrow"
+        return await tell(known)
+
+    parts.fallback.quotes = slow  # type: ignore[method-assign]
+    await failing_round(parts, answer(500, b"down"))
+    assert parts.risk("BTC").price == 1.0
+
+
+def pushed(parts: Parts, *contexts: Context, at_ms: int | None = None) -> None:
+    """Let a frame of the main market be heard."""
+    data = msgspec.Raw(msgspec.json.encode({"ctxs": [["xyz", [context("9.0")]], ["", contexts]]}))
+    parts.quotes.hear(Frame("allDexsAssetCtxs", data, parts.clock.now_ms() if at_ms is None else at_ms))
+
+
+async def test_a_pushed_frame_is_newer_than_the_round_before_it(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0"), "GONE": context("9.0"), "SOL": context("5.0")}
+    parts.venue.delisted = {"GONE"}
+    await parts.quotes.round()
+    await parts.clock.advance(5)
+    pushed(parts, context("2.0"), context("9.0"), context("6.0"))
+    await parts.quotes.feed()
+    assert (parts.risk("BTC").price, parts.risk("SOL").price) == (2.0, 6.0)
+    assert parts.desk.risk("BTC").as_of_ms == START_MS + 5 * SECOND_MS
+    assert "GONE" not in parts.desk.view()
+    assert len(parts.venue.faults.requests) == 1
+
+
+async def test_only_the_newest_of_many_frames_is_read(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0")}
+    await parts.quotes.round()
+    revision = await parts.store.revision()
+    await parts.quotes.feed()
+    assert await parts.store.revision() == revision
+    for price in ("2.0", "3.0", "4.0"):
+        pushed(parts, context(price))
+    await parts.quotes.feed()
+    await parts.quotes.feed()
+    assert parts.risk("BTC").price == 4.0
+    assert await parts.store.revision() == revision + 1
+
+
+@pytest.mark.parametrize("contexts", [[], [context("2.0")], [context("2.0")] * 3, [context("NaN")] * 2])
+async def test_a_frame_that_cannot_be_matched_with_the_coins_is_refused(parts: Parts, contexts: list[Context]) -> None:
+    parts.venue.contexts = {"BTC": context("1.0"), "SOL": context("5.0")}
+    await parts.quotes.round()
+    pushed(parts, *contexts)
+    await parts.quotes.feed()
+    assert parts.risk("BTC").price == 1.0
+
+
+async def test_after_a_listing_frames_are_read_again_once_the_round_has_named_the_coin(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0")}
+    await parts.quotes.round()
+    parts.venue.contexts["NEW"] = context("7.0")
+    await parts.clock.advance(5)
+    pushed(parts, context("2.0"), context("8.0"))
+    await parts.quotes.feed()
+    assert "NEW" not in parts.desk.view()
+    await parts.quotes.round()
+    pushed(parts, context("2.0"), context("8.0"))
+    await parts.quotes.feed()
+    assert parts.risk("NEW").price == 8.0
+
+
+async def test_while_rounds_fail_the_feed_alone_keeps_prices_fresh(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0")}
+    await parts.quotes.round()
+    parts.venue.faults.next = answer(500, b"down")
+    parts.fallback.shows = {"BTC": (101.0, 0.0, 8.0)}
+    for number in range(3):
+        await parts.clock.advance(14)
+        pushed(parts, context(f"{number}.5"))
+        await parts.quotes.feed()
+        await parts.clock.advance(1)
+        await parts.quotes.round()
+    said = parts.risk("BTC")
+    assert (said.price, said.venue, "price" in said._stale_fields) == (2.5, "hyperliquid", False)
+    assert parts.fallback.rounds == 0
+    assert {"failing": True, "venue": "hyperliquid"}.items() <= parts.desk.readiness().items()
+    await parts.clock.advance(15)
+    await parts.quotes.round()
+    assert parts.risk("BTC").venue == "binance"
+
+
+async def test_a_frame_that_was_pushed_in_another_history_is_dropped(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0")}
+    await parts.quotes.round()
+    pushed(parts, context("2.0"))
+    parts.origin = "tomorrow"
+    await parts.quotes.feed()
+    assert parts.risk("BTC").price == 1.0
+
+
+async def test_an_answer_as_old_as_a_frame_is_taken_and_never_dated_before_it(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0"), "DARK": context(None, None)}
+    await parts.quotes.round()
+    pushed(parts, context("2.0"), context(None), at_ms=START_MS + 999)
+    await parts.quotes.feed()
+    parts.venue.contexts["BTC"] = context("3.0")
+    await parts.quotes.round()
+    assert parts.risk("BTC").price == 3.0
+    assert parts.desk.risk("BTC").as_of_ms == START_MS + 999
+
+
+async def test_an_answer_that_a_frame_has_overtaken_lists_coins_and_tells_no_price(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0"), "OLD": context("4.0")}
+    await parts.quotes.round()
+    await parts.clock.advance(5)
+    pushed(parts, context("2.0"), context("4.5"))
+    await parts.quotes.feed()
+    parts.venue.ahead_ms = -2 * SECOND_MS
+    parts.venue.contexts["BTC"] = context("3.0")
+    parts.venue.delisted = {"OLD"}
+    await parts.quotes.round()
+    assert (parts.risk("BTC").price, "price" in parts.risk("BTC")._stale_fields) == (2.0, False)
+    assert parts.desk.risk("BTC").as_of_ms == START_MS + 5 * SECOND_MS
+    assert "OLD" not in parts.desk.view()

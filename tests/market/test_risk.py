@@ -105,6 +105,44 @@ def test_a_field_that_the_newest_answer_lacked_is_named_alone_and_dates_the_whol
     assert risk.as_of_ms == NOW - 15 * SECOND_MS
 
 
+@pytest.mark.promise("risk.fall-back-venue")
+def test_a_fall_back_that_brings_a_field_keeps_it_fresh_and_is_named_and_what_it_lacks_is_stale() -> None:
+    earlier = NOW - 15 * SECOND_MS
+    state = State("test", 1, NOW, None, Failure(NOW, 500, "no"), "binance")
+    brought = msgspec.structs.replace(quote(), venue="binance", funding_ms=earlier)
+    context = assess_risk(brought, CHART, state, NO_MOOD, NOW).context
+    assert context is not None
+    assert (context.venue, context._stale_fields) == ("binance", ["funding_apr", "sentiment_stance"])
+    lacking = assess_risk(quote(at_ms=earlier), CHART, state, NO_MOOD, NOW).context
+    assert lacking is not None
+    assert (lacking.venue, lacking._stale_fields[:2]) == ("hyperliquid", ["price", "funding_apr"])
+
+
+MOOD = Mood("euphoria", "Everybody is delighted.", NOW - HOUR_MS)
+
+
+@pytest.mark.promise("risk.sentiment")
+def test_a_mood_is_said_and_not_named() -> None:
+    context = assess(quote(), mood=MOOD).context
+    assert context is not None
+    assert (context.sentiment_stance, context.sentiment_summary) == ("euphoria", "Everybody is delighted.")
+    assert context._stale_fields == []
+    assert assess(quote(), mood=MOOD).as_of_ms == NOW
+
+
+@pytest.mark.promise("risk.sentiment", "risk.stale-limit")
+def test_an_old_mood_is_named_when_its_room_says_so_and_null_after_two_days() -> None:
+    named = assess(quote(), mood=msgspec.structs.replace(MOOD, stale=True)).context
+    assert named is not None
+    assert (named.sentiment_stance, named._stale_fields) == ("euphoria", ["sentiment_stance"])
+    later = MOOD.observed_ms + 48 * HOUR_MS if MOOD.observed_ms else 0
+    for now_ms, stance in ((later, "euphoria"), (later + 1, None)):
+        context = assess(quote(at_ms=now_ms), now_ms=now_ms, quotes_ms=now_ms, mood=MOOD).context
+        assert context is not None
+        assert (context.sentiment_stance, context.sentiment_summary is None) == (stance, stance is None)
+        assert ("sentiment_stance" in context._stale_fields) is (stance is None)
+
+
 def test_rounds_that_were_missed_name_price_and_funding() -> None:
     later = NOW + 45 * SECOND_MS
     assert stale(assess(quote(), now_ms=later)) == ["sentiment_stance"]
@@ -159,24 +197,29 @@ def test_old_charts_are_named_then_null() -> None:
 
 @pytest.mark.promise("numbers.null")
 @given(
-    st.tuples(*[st.none() | st.integers(NOW - 3 * DAY_MS, NOW)] * 3),
+    st.tuples(*[st.none() | st.integers(NOW - 3 * DAY_MS, NOW)] * 4),
     st.none() | st.floats(-1, 1, allow_nan=False),
     st.integers(NOW - 3 * DAY_MS, NOW + 3 * DAY_MS),
     st.integers(NOW - 3 * DAY_MS, NOW + 3 * DAY_MS),
     st.booleans(),
 )
 def test_an_answer_is_the_same_throughout_its_span_and_names_every_null(
-    times: tuple[int | None, int | None, int | None], funding: float | None, one_ms: int, other_ms: int, failed: bool
+    times: tuple[int | None, int | None, int | None, int | None],
+    funding: float | None,
+    one_ms: int,
+    other_ms: int,
+    failed: bool,
 ) -> None:
-    price_ms, funding_ms, through_ms = times
+    price_ms, funding_ms, through_ms, felt_ms = times
+    mood = NO_MOOD if felt_ms is None else msgspec.structs.replace(MOOD, observed_ms=felt_ms, stale=failed)
     rate = None if funding_ms is None else funding or 0.0
     made = Quote("X", "X", 1.0, None if price_ms is None else 5.0, price_ms, rate, funding_ms)
     chart = CHART if through_ms is None else msgspec.structs.replace(CHART, through_ms=through_ms)
     failure = Failure(NOW, None, "") if failed else None
-    risk = assess(made, chart, one_ms, failure)
+    risk = assess(made, chart, one_ms, failure, mood=mood)
     assert risk.since_ms <= one_ms < risk.until_ms
     if risk.since_ms <= other_ms < risk.until_ms:
-        assert assess(made, chart, other_ms, failure) == risk
+        assert assess(made, chart, other_ms, failure, mood=mood) == risk
     if risk.context is not None:
         said = msgspec.to_builtins(risk.context)
         named = ("price", "funding_apr", "trend_daily", "trend_weekly", "sentiment_stance", "btc_correlation")

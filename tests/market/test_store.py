@@ -1,5 +1,6 @@
 """The market in the database."""
 
+import msgspec
 import pytest
 
 from service.clock import DAY_MS
@@ -78,6 +79,45 @@ async def test_a_closed_bar_never_changes_and_an_open_one_does(claimed: MarketSt
     assert await claimed.closed_bars(["BTC"]) == {
         "BTC": [(DAY * DAY_MS, 2.0, 4.0, 1.0, 3.0), ((DAY + 1) * DAY_MS, 2.0, 4.0, 1.0, 1.5)]
     }
+
+
+async def test_a_coin_says_which_venue_told_its_price_and_how_often_funding_is_paid(claimed: MarketStore) -> None:
+    async def told(**fields: object) -> tuple[str, float]:
+        quote = msgspec.structs.replace(BTC, price=None, price_ms=None, funding=None, funding_ms=None)
+        await claimed.put_quotes("one", Quotes(2_000, [msgspec.structs.replace(quote, **fields)]), venue="x")
+        ((kept, _),) = (await claimed.snapshot()).coins
+        return kept.venue, kept.interval_hours
+
+    second = {"venue": "binance", "interval_hours": 8.0}
+    await claimed.put_quotes("one", Quotes(1_000, [msgspec.structs.replace(BTC, price=None, price_ms=None)]))
+    assert await told(**second) == ("hyperliquid", 1.0)
+    assert await told(**second, funding=0.5, funding_ms=1) == ("binance", 8.0)
+    assert await told(price=5.0, price_ms=1) == ("hyperliquid", 8.0)
+    assert await told(**second, funding=0.5, funding_ms=1) == ("hyperliquid", 8.0)
+
+
+async def test_what_belongs_to_a_price_comes_and_goes_with_it(claimed: MarketStore) -> None:
+    await claimed.put_quotes("one", Quotes(1_000, [msgspec.structs.replace(BTC, open_interest=7.0, prev_price=9.0)]))
+    await claimed.put_quotes("one", Quotes(2_000, [msgspec.structs.replace(BTC, price=None, price_ms=None)]))
+    ((kept, _),) = (await claimed.snapshot()).coins
+    assert (kept.prev_price, kept.open_interest) == (9.0, None)
+    await claimed.put_quotes("one", Quotes(3_000, [BTC]))
+    ((kept, _),) = (await claimed.snapshot()).coins
+    assert kept.prev_price is None
+
+
+async def test_who_brought_the_newest_quotes_is_known(claimed: MarketStore) -> None:
+    failure = Failure(5_000, 500, "down")
+    await claimed.put_quotes("one", Quotes(1_000, [BTC]))
+    assert (await claimed.snapshot()).state.venue == "hyperliquid"
+    await claimed.put_quotes("one", Quotes(2_000, [BTC]), venue="binance", failure=failure)
+    state = (await claimed.snapshot()).state
+    assert (state.venue, state.failure, state.quotes_ms) == ("binance", failure, 2_000)
+    await claimed.put_failure(failure, venue="hyperliquid")
+    state = (await claimed.snapshot()).state
+    assert (state.venue, state.failure, state.quotes_ms) == ("hyperliquid", failure, 2_000)
+    await claimed.put_failure(failure)
+    assert (await claimed.snapshot()).state.venue is None
 
 
 async def test_an_open_bar_is_no_history(claimed: MarketStore) -> None:
