@@ -30,6 +30,8 @@ ORIGIN = "recorded"
 LAST_DAY = 20_294
 """2025-07-25, the last day recorded."""
 
+FRIDAY, SUNDAY = date(2025, 7, 25), date(2025, 7, 20)
+
 
 @cache
 def states() -> dict[date, list[str]]:
@@ -71,9 +73,8 @@ async def leader(database: Database, clock: FakeClock) -> Leader:
     made.at(LAST_DAY, 20 * 60)
     await made.store.claim(ORIGIN)
     if not await made.store.coins():
-        ended = [coin for coin in coins() if history()[coin][-1][0] < LAST_DAY * DAY_MS]
         await made.list_coins(*coins())
-        await made.list_coins(*(coin for coin in coins() if coin not in ended))
+        await made.list_coins(*(coin for coin in coins() if history()[coin][-1][0] == LAST_DAY * DAY_MS))
         for coin in coins():
             await made.give(coin, history()[coin])
     await made.follow()
@@ -91,12 +92,10 @@ async def test_every_published_day_equals_a_count_of_independent_states(leader: 
 async def test_health_is_that_of_the_last_day(leader: Leader) -> None:
     health = read(leader.breadth.health(1), MarketHealth)
     assert health.date == "2025-07-25"
-    assert counts(date(2025, 7, 25)) == (health.trends.UP, health.trends.HODL, health.trends.DOWN)
+    assert counts(FRIDAY) == (health.trends.UP, health.trends.HODL, health.trends.DOWN)
     assert health.universe == 106
-    net = [
-        100 * (up - down) / (up + hodl + down) for up, hodl, down in map(counts, (date(2025, 7, 25), date(2025, 7, 20)))
-    ]
-    assert health.velocity == pytest.approx((net[0] - net[1]) / 5, abs=1e-4)
+    now, before = (100 * (up - down) / (up + hodl + down) for up, hodl, down in map(counts, (FRIDAY, SUNDAY)))
+    assert health.velocity == pytest.approx((now - before) / 5, abs=1e-4)
 
 
 @pytest.mark.promise("crossing.definition", "crossing.payload")
@@ -105,7 +104,7 @@ async def test_crossings_equal_those_of_independent_states(leader: Leader) -> No
     expected = [
         (iso((now[0] - date(1970, 1, 1)).days * DAY_MS + DAY_MS), now[1] > now[3], before[1:], now[1:])
         for before, now in pairwise(signed)
-        if (before[1] > before[3]) != (now[1] > now[3]) and (date(2025, 7, 25) - now[0]).days < 90
+        if (before[1] > before[3]) != (now[1] > now[3]) and (FRIDAY - now[0]).days < 90
     ]
     said = [
         (
@@ -132,12 +131,10 @@ async def test_leaders_and_laggards_are_thirty_days_of_closes_apart(leader: Lead
     health = read(leader.breadth.health(1), MarketHealth)
     assert isinstance(health.leadership, list)
     assert isinstance(health.laggards, list)
-    assert [(mover.symbol, mover.relative_pct) for mover in health.leadership] == [
-        (coin, pytest.approx(gained - median, abs=1e-4)) for gained, coin in returns[:-6:-1]
-    ]
-    assert [(mover.symbol, mover.relative_pct) for mover in health.laggards] == [
-        (coin, pytest.approx(gained - median, abs=1e-4)) for gained, coin in returns[:5]
-    ]
+    for movers, ranked in ((health.leadership, returns[::-1]), (health.laggards, returns)):
+        assert [mover.symbol for mover in movers] == [coin for _, coin in ranked[:5]]
+        for mover, (gained, _) in zip(movers, ranked, strict=False):
+            assert mover.relative_pct == pytest.approx(gained - median, abs=1e-4)
 
 
 @pytest.mark.parametrize("action", ["active", "signals", "confidence"])
