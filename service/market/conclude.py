@@ -12,8 +12,8 @@ from service.market.publication import newest_publishable
 from service.market.shelf import Drawer
 from service.market.store import MarketStore
 
-CONCLUDE_EVERY_S: Final = 5.0
-"""A round without new bars is two small reads; a coin is charted so soon after its bars have come."""
+CONCLUDE_EVERY_S: Final = 15.0
+"""A round without new bars is two small reads. Whoever brings bars may wake it sooner."""
 
 
 class ConcludeRefresh:
