@@ -5,7 +5,7 @@ A table has one row a day, without a day left out, and NaN where a series has no
 
 from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -72,7 +72,7 @@ def charts(bars: Bars, against: Sequence[int]) -> Chart:
         is missing where either side is. A coin in itself has no chart.
     """
     shape = (*bars.close.shape[:-1], 1 + len(against), bars.close.shape[-1])
-    high, low, close = (np.empty(shape) for _ in range(3))
+    high, low, close = np.empty((3, *shape))  # one piece: the larger it is, the larger the pages it comes in
     high[..., 0, :], low[..., 0, :], close[..., 0, :] = bars.high, bars.low, bars.close
     for place, other in enumerate(against, 1):
         if other < 0:
@@ -92,12 +92,15 @@ def charts(bars: Bars, against: Sequence[int]) -> Chart:
     return Chart(high, low, close)
 
 
-def week_of(day: int) -> int:
+Number = TypeVar("Number", int, Indices)
+
+
+def week_of(day: Number) -> Number:
     """Number the ISO week of a day, counted from that of 1970-01-01."""
     return (day + _MONDAY) // WEEK
 
 
-def monday_of(week: int) -> int:
+def monday_of(week: Number) -> Number:
     """The first day of a week."""
     return week * WEEK - _MONDAY
 
@@ -129,18 +132,20 @@ def weeks(first_day: int, days: Chart) -> tuple[Chart, Pending]:
         (their Sunday or a later day is there); and what is known of those that are not.
     """
     count, series = days.close.shape
-    before = first_day - monday_of(week_of(first_day))
-    folded = Chart(*(_fold(prices, before, -(before + count) % WEEK) for prices in days))
-    close = folded.close[:, 0].copy()
-    for day in range(1, WEEK):
-        np.copyto(close, folded.close[:, day], where=~np.isnan(folded.close[:, day]))
-    made = Chart(np.fmax.reduce(folded.high, axis=1), np.fmin.reduce(folded.low, axis=1), close)
+    high, low, close = (_by_week(first_day, prices) for prices in days)
+    made = Chart(
+        high=_joined([np.fmax.reduce(piece, axis=1) for piece in high], series),
+        low=_joined([np.fmin.reduce(piece, axis=1) for piece in low], series),
+        close=_joined([_last_known(piece) for piece in close], series),
+    )
     pending = Pending(np.full(series, -1, np.int64), Chart(*(np.full(series, np.nan) for _ in made)))
-    traded = ~np.isnan(close)
+    traded = ~np.isnan(made.close)
     if count:
-        newest = traded.shape[0] - 1 - traded[::-1].argmax(axis=0)
-        unclosed = traded.any(axis=0) & np.isnan(folded.close[newest, WEEK - 1, np.arange(series)])
-        where = newest[unclosed], np.flatnonzero(unclosed)
+        newest = len(traded) - 1 - traded[::-1].argmax(axis=0)
+        sunday = monday_of(week_of(first_day) + newest) + WEEK - 1 - first_day
+        lacking = (sunday >= count) | np.isnan(days.close[np.minimum(sunday, count - 1), np.arange(series)])
+        unclosed = np.flatnonzero(traded.any(axis=0) & lacking)
+        where = newest[unclosed], unclosed
         pending.week[unclosed] = week_of(first_day) + newest[unclosed]
         for week, held in zip(made, pending.bar, strict=True):
             held[unclosed] = week[where]
@@ -148,8 +153,21 @@ def weeks(first_day: int, days: Chart) -> tuple[Chart, Pending]:
     return made, pending
 
 
-def _fold(prices: Floats, before: int, after: int) -> Floats:
-    count, series = prices.shape
-    folded = np.empty((before + count + after, series))
-    folded[:before], folded[before : before + count], folded[before + count :] = np.nan, prices, np.nan
-    return folded.reshape(len(folded) // WEEK, WEEK, series)
+def _by_week(first_day: int, prices: Floats) -> list[Floats]:
+    """Cut a table into pieces of shape (weeks, days, series): parts of weeks at its ends, whole ones between."""
+    head = min(monday_of(week_of(first_day - 1) + 1) - first_day, len(prices))
+    whole, rest = divmod(len(prices) - head, WEEK)
+    tail = len(prices) - rest
+    pieces = [prices[:head][None], prices[head:tail].reshape(whole, WEEK, prices.shape[1]), prices[tail:][None]]
+    return [piece for piece in pieces if piece.size]
+
+
+def _last_known(piece: Floats) -> Floats:
+    last = piece[:, 0].copy()
+    for day in range(1, piece.shape[1]):
+        np.copyto(last, piece[:, day], where=~np.isnan(piece[:, day]))
+    return last
+
+
+def _joined(pieces: list[Floats], series: int) -> Floats:
+    return np.concatenate([np.empty((0, series)), *pieces])

@@ -53,8 +53,17 @@ class Machine:
                     codes[follows] = len(stands) * symbols
                     stands.append(follows)
                 table.append(codes[follows])
+        self._follows = table
         self._table = np.array(table, np.int16)
         self._states = np.repeat(np.array([stand.state for stand in stands], np.int8), symbols)
+
+    def after(self, code: int, symbol: int) -> int:
+        """The code that follows a code; 0 is the beginning."""
+        return self._follows[code + symbol]
+
+    def state(self, code: int) -> int:
+        """The state that a code stands for."""
+        return int(self._states[code])
 
     def walk(self, symbols: npt.NDArray[np.int16]) -> Codes:
         """Follow many series from their beginning.

@@ -16,6 +16,7 @@ from service.analytics.hysteresis import Machine
 from service.analytics.panel import BTC, Panel
 from service.analytics.states import DOWN, HODL, NAMES, UNKNOWN, UP
 from service.analytics.volatility import RETURNS, newest_percentile, percentiles, realised
+from service.analytics.votes import States
 from service.clock import DAY_MS
 
 _MARKET: Final = Machine(rules.market_wants, rules.MARKET_SYMBOLS, rules.CONFIRM_DAYS)
@@ -39,24 +40,14 @@ class MarketCourse:
         self.breadths: list[Breadth] = []
         self.inputs: list[rules.Inputs | None] = []
         self.regimes: list[int] = []
-        self._code = np.zeros(1, np.int16)
-        counts = [np.count_nonzero(panel.states == state, axis=1).tolist() for state in (UP, HODL, DOWN)]
+        self._code = 0
         self._closes, self._values, ranks = self._rank_all()
-        for up, hodl, down, rank in zip(*counts, ranks, strict=True):
-            self._see(up, hodl, down, rank)
-        codes = _MARKET.walk(np.array(list(map(rules.market_symbol, self.inputs)), np.int16).reshape(-1, 1))
-        self.regimes += _MARKET.states(codes)[:, 0].tolist()
-        if self.regimes:
-            self._code = codes[-1]
+        self._see(panel.states, ranks)
 
     def follow(self) -> None:
         """Take the days that the panel has got since."""
-        for row in range(len(self.breadths), len(self._panel.states)):
-            states = self._panel.states[row]
-            up, hodl, down = (int(np.count_nonzero(states == state)) for state in (UP, HODL, DOWN))
-            self._see(up, hodl, down, self._next_rank(row))
-            self._code = _MARKET.step(self._code, np.array([rules.market_symbol(self.inputs[-1])], np.int16))
-            self.regimes += _MARKET.states(self._code).tolist()
+        first, last = len(self.breadths), len(self._panel.states)
+        self._see(self._panel.states[first:], [self._next_rank(row) for row in range(first, last)])
 
     def runs(self) -> list[MarketRegime]:
         """Every run of the regime, oldest first."""
@@ -75,15 +66,19 @@ class MarketCourse:
             start -= 1
         return self._run(start, len(self.regimes) - 1)
 
-    def _see(self, up: int, hodl: int, down: int, rank: float) -> None:
-        row = len(self.breadths)
-        day = self._panel.first_day + row
-        breadth = self._published.get(day) or Breadth(day, up, hodl, down)
+    def _see(self, states: States, ranks: list[float]) -> None:
+        """Take the trend states of further days, and the percentiles of BTC's volatility on them."""
+        day = self._panel.first_day + len(self.breadths)
         btc = self._panel.column(BTC)
-        state = int(self._panel.states[row, btc]) if btc >= 0 else UNKNOWN
-        known = state != UNKNOWN and not isnan(rank)
-        self.breadths.append(breadth)
-        self.inputs.append(rules.Inputs(state, breadth.net_pct, rank) if known else None)
+        trends = states[:, btc].tolist() if btc >= 0 else [UNKNOWN] * len(states)
+        counts = [np.count_nonzero(states == state, axis=1).tolist() for state in (UP, HODL, DOWN)]
+        for ahead, (up, hodl, down, trend, rank) in enumerate(zip(*counts, trends, ranks, strict=True)):
+            breadth = Breadth(day + ahead, up, hodl, down)
+            inputs = None if trend == UNKNOWN or isnan(rank) else rules.Inputs(trend, breadth.net_pct, rank)
+            self._code = _MARKET.after(self._code, rules.market_symbol(inputs))
+            self.breadths.append(breadth)
+            self.inputs.append(inputs)
+            self.regimes.append(_MARKET.state(self._code))
 
     def _run(self, start: int, end: int) -> MarketRegime:
         """Describe a run by the last of its days on which all inputs are known: its first is one."""

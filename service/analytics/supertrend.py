@@ -25,8 +25,9 @@ _UPPER, _LOWER = 0, 1
 
 
 class State(NamedTuple):
-    """What the next bar of each series needs to know, arrays of shape (series...) or (2, series...); changed in place.
+    """What the next bar of each series needs to know; changed in place.
 
+    Arrays of shape (series,) and, with both sides, (2, series); or of shape (charts, coins) and (charts, 2, coins).
     `atr` is the sum of the true ranges until there are ten of them, and NaN before the first bar; `close` is the last
     one; `within` tells of either side whether that close stayed within its band.
     """
@@ -38,16 +39,17 @@ class State(NamedTuple):
     within: Flags
     up: Flags
 
-    def shaped(self, *series: int) -> "State":
-        """The same arrays, seen with several axes of series."""
-        sides = (2, *series)
+    def by_chart(self, charts: int) -> "State":
+        """The same for series that are charts of coins, all coins of the first chart first."""
+        shape = charts, self.bars.size // charts if charts else 0
+        sides = 2, *shape
         return State(
-            bars=self.bars.reshape(series),
-            close=self.close.reshape(series),
-            atr=self.atr.reshape(series),
-            band=self.band.reshape(sides),
-            within=self.within.reshape(sides),
-            up=self.up.reshape(series),
+            bars=self.bars.reshape(shape),
+            close=self.close.reshape(shape),
+            atr=self.atr.reshape(shape),
+            band=self.band.reshape(sides).swapaxes(0, 1),
+            within=self.within.reshape(sides).swapaxes(0, 1),
+            up=self.up.reshape(shape),
         )
 
     def beside(self, other: "State") -> "State":
@@ -63,24 +65,35 @@ class State(NamedTuple):
 
 
 class Course(NamedTuple):
-    """What a SuperTrend said bar by bar, of shape (bars, series).
+    """What a SuperTrend said bar by bar, of shape (bars, series), or of one bar, without the first axis.
 
-    `atr` and `line` in price units, NaN while unknown; `direction` 1 above the line, -1 below, 0 unknown.
+    `atr` and `band` (of shape (bars, 2, series)) in price units, NaN while unknown; `direction` 1 above the line, -1
+    below, 0 unknown.
     """
 
     atr: Floats
-    line: Floats
+    band: Floats
     direction: npt.NDArray[np.int8]
+
+    @property
+    def line(self) -> Floats:
+        """The band that counts: the lower one while the series goes up, else the upper one; NaN while unknown."""
+        return np.where(self.direction > 0, -self.band[..., _LOWER, :], self.band[..., _UPPER, :])
+
+    def of(self, series: int | slice) -> "Course":
+        """What it said of some series, by their last axis."""
+        return Course(self.atr[..., series], self.band[..., series], self.direction[..., series])
 
 
 def blank(*series: int) -> State:
-    """Make the state of series that have no bar yet."""
+    """Make the state of series that have no bar yet, of shape (series,) or (charts, coins)."""
+    sides = *series[:-1], 2, series[-1]
     return State(
         bars=np.zeros(series, np.int64),
         close=np.full(series, np.nan),
         atr=np.full(series, np.nan),
-        band=np.full((2, *series), np.nan),
-        within=np.zeros((2, *series), np.bool_),
+        band=np.full(sides, np.nan),
+        within=np.zeros(sides, np.bool_),
         up=np.zeros(series, np.bool_),
     )
 
@@ -90,34 +103,40 @@ def step(state: State, bar: Chart) -> Course:
 
     Args:
         state: Is brought up to date.
-        bar: Of shape (series,), NaN where a series has no bar this time.
+        bar: Of the shape of the state's series, NaN where a series has no bar this time.
 
     Returns:
-        What is said of this bar, of shape (series,).
+        What is said of this bar.
     """
     there = ~np.isnan(bar.close)
-    ranges = np.fmax(bar.high - bar.low, np.fmax(np.abs(bar.high - state.close), np.abs(bar.low - state.close)))
-    summed = np.where(state.bars == 0, 0.0, state.atr + ranges)
-    smoothed = (state.atr * (PERIOD - 1) + ranges) / PERIOD
     first, known = state.bars == PERIOD, there & (state.bars >= PERIOD)
-    atr = np.where(first, summed / PERIOD, np.where(state.bars > PERIOD, smoothed, summed))
+    both = known[..., None, :]
+    atr = _average_range(state, bar)
     middle, reach = (bar.high + bar.low) / 2, atr * MULTIPLIER
-    band = np.array([middle + reach, reach - middle])
-    band = np.where((band >= state.band) & state.within, state.band, band)
-    within = np.array([bar.close <= band[_UPPER], -bar.close <= band[_LOWER]])
-    up = first | np.where(state.up, within[_LOWER], ~within[_UPPER])
+    fresh = np.stack([middle + reach, reach - middle], axis=-2)
+    band = np.where((fresh >= state.band) & state.within, state.band, fresh)
+    within = np.stack([bar.close, -bar.close], axis=-2) <= band
+    up = first | np.where(state.up, within[..., _LOWER, :], ~within[..., _UPPER, :])
     state.bars[there] += 1
     np.copyto(state.close, bar.close, where=there)
     np.copyto(state.atr, atr, where=there)
-    np.copyto(state.band, band, where=known)
-    np.copyto(state.within, within, where=known)
+    np.copyto(state.band, band, where=both)
+    np.copyto(state.within, within, where=both)
     np.copyto(state.up, up, where=known)
-    line = np.where(up, -band[_LOWER], band[_UPPER])
     return Course(
         atr=np.where(known, atr, np.nan),
-        line=np.where(known, line, np.nan),
+        band=np.where(both, band, np.nan),
         direction=np.where(known, np.where(up, 1, -1), 0).astype(np.int8),
     )
+
+
+def _average_range(state: State, bar: Chart) -> Floats:
+    """The average true range of a bar, or the sum of the ranges while there are fewer than ten."""
+    above, under = np.abs(bar.high - state.close), np.abs(bar.low - state.close)
+    ranges = np.maximum(np.maximum(above, under), bar.high - bar.low)
+    summed = np.where(state.bars == 0, 0.0, state.atr + ranges)
+    smoothed = (state.atr * (PERIOD - 1) + ranges) / PERIOD
+    return np.where(state.bars > PERIOD, smoothed, np.where(state.bars == PERIOD, summed / PERIOD, summed))
 
 
 def supertrend(chart: Chart) -> tuple[Course, State]:
@@ -133,7 +152,8 @@ def supertrend(chart: Chart) -> tuple[Course, State]:
     count = np.count_nonzero(there, axis=0)
     if not count.any():
         nothing = np.full(there.shape, np.nan)
-        return Course(nothing, nothing, np.zeros(there.shape, np.int8)), blank(count.size)
+        band = np.full((len(there), 2, count.size), np.nan)
+        return Course(nothing, band, np.zeros(there.shape, np.int8)), blank(count.size)
     start = there.argmax(axis=0)
     gaps = _gaps(there, start, count)
     walk = _Walk(_closed_up(chart, start, gaps), start, count)
@@ -142,7 +162,7 @@ def supertrend(chart: Chart) -> tuple[Course, State]:
     for series, rows in gaps:
         bars = slice(start[series], start[series] + rows.size)
         _put_back(course.atr[:, series], bars, rows, np.nan)
-        _put_back(course.line[:, series], bars, rows, np.nan)
+        _put_back(course.band[:, :, series], bars, rows, np.nan)
         _put_back(course.direction[:, series], bars, rows, 0)
     return course, state
 
@@ -175,7 +195,7 @@ def _put_back(said: npt.NDArray[Any], bars: slice, rows: Indices, unknown: float
 
 
 class _Walk:
-    """A walk down the rows, all series abreast. What its tables hold outside a series' known bars means nothing.
+    """A walk down the rows, all series abreast. Where a series has nothing to say, `atr` and `band` are NaN.
 
     Args:
         chart: Bars without gaps.
@@ -185,15 +205,15 @@ class _Walk:
 
     def __init__(self, chart: Chart, start: Indices, count: Indices) -> None:
         rows, series = chart.close.shape
-        self._start, self._count = start, count
-        self._close = chart.close
-        self._ranges = _true_ranges(chart)
-        self._middle = (chart.high + chart.low) / 2
-        self._atr = np.empty((rows, series))
-        self._band = np.empty((rows, 2, series))
-        self._within = np.empty((rows, 2, series), np.bool_)
+        self._start, self._count, self._chart = start, count, chart
+        tables = np.empty((4, rows, series))  # one piece: the larger it is, the larger the pages it comes in
+        self._atr, self._ranges, self._band = tables[0], tables[1], tables[2:].reshape(rows, 2, series)
+        _write_true_ranges(chart, self._ranges)
+        self._outside = np.empty((rows, 2, series), np.bool_)
         self._up = np.empty((rows, series), np.bool_)
         self._summed = self._first_ranges()
+        spoken = np.flatnonzero(count > PERIOD)
+        self._begins = {int(row): spoken[start[spoken] + PERIOD == row] for row in np.unique(start[spoken] + PERIOD)}
 
     def _first_ranges(self) -> Floats:
         """Sum the first ten true ranges of each series, or those there are, one after the other as `step` does."""
@@ -204,47 +224,66 @@ class _Walk:
         return summed
 
     def go(self) -> None:
-        """Fill the tables."""
-        known = np.flatnonzero(self._count > PERIOD)
-        begins: dict[int, Indices] = {
-            int(row): known[self._start[known] + PERIOD == row] for row in np.unique(self._start[known] + PERIOD)
-        }
-        series = self._count.size
-        band, within, up = np.full((2, series), np.nan), np.zeros((2, series), np.bool_), np.ones(series, np.bool_)
-        atr, reach, keep = np.full(series, np.nan), np.empty(series), np.empty((2, series), np.bool_)
-        for row in range(min(begins, default=self._close.shape[0]), self._close.shape[0]):
-            begin = begins.get(row)
-            atr = np.multiply(atr, PERIOD - 1, out=self._atr[row])
-            atr += self._ranges[row]
-            atr /= PERIOD
-            if begin is not None:
+        """Fill the tables from the row on which the first series speaks."""
+        first = min(self._begins, default=len(self._ranges))
+        self._atr[:first] = self._band[:first] = np.nan
+        self._smooth(first)
+        reach, upper, lower = self._ranges[first:], self._band[first:, _UPPER], self._band[first:, _LOWER]
+        np.multiply(self._atr[first:], MULTIPLIER, reach)
+        np.add(self._chart.high[first:], self._chart.low[first:], out=upper)
+        upper /= 2
+        np.subtract(reach, upper, out=lower)
+        upper += reach
+        self._follow(first)
+
+    def _smooth(self, first: int) -> None:
+        """Wilder's average true range, which begins as a plain mean."""
+        before = np.full(self._count.size, np.nan)
+        weight, period = np.full_like(before, PERIOD - 1), np.full_like(before, PERIOD)
+        for row, (atr, ranges) in enumerate(zip(self._atr[first:], self._ranges[first:], strict=True), first):
+            np.multiply(before, weight, atr)
+            np.add(atr, ranges, atr)
+            np.divide(atr, period, atr)
+            if row in self._begins:
+                begin = self._begins[row]
                 atr[begin] = self._summed[begin] / PERIOD
-            np.multiply(atr, MULTIPLIER, out=reach)
-            before, band = band, self._band[row]
-            np.add(self._middle[row], reach, out=band[_UPPER])
-            np.subtract(reach, self._middle[row], out=band[_LOWER])
-            np.greater_equal(band, before, out=keep)
-            keep &= within
-            np.copyto(band, before, where=keep)
-            close, within = self._close[row], self._within[row]
-            np.less_equal(close, band[_UPPER], out=within[_UPPER])
-            np.greater_equal(close, -band[_LOWER], out=within[_LOWER])
-            up = np.where(up, within[_LOWER], ~within[_UPPER])
+            before = atr
+
+    def _follow(self, first: int) -> None:
+        """Let the bands follow the closes, and the direction the bands.
+
+        While a close stayed within its band, the next band is the inner one of the new and the old. The few series for
+        which it did not, or which have no old band, are put right one by one: choosing by mask takes far longer.
+        """
+        sides = np.empty((2, self._count.size))
+        before = np.full((2, self._count.size), np.nan)
+        up, anew = np.ones(self._count.size, np.bool_), np.zeros(0, np.int64)
+        tables = self._chart.close[first:], self._band[first:], self._outside[first:], self._up[first:]
+        for row, (close, band, outside, above) in enumerate(zip(*tables, strict=True), first):
+            begin = self._begins.get(row)
+            if begin is not None:
+                anew = np.concatenate([anew, begin, begin + up.size])
+            fresh = band.take(anew)
+            np.minimum(band, before, out=band)
+            band.put(anew, fresh)
+            sides[_UPPER] = close
+            np.negative(close, sides[_LOWER])
+            np.greater(sides, band, outside)
+            if 1 in outside.tobytes():
+                up = (up & ~outside[_LOWER]) | (outside[_UPPER] & ~up)
+                anew = np.flatnonzero(outside)
+            else:
+                anew = anew[:0]
             if begin is not None:
                 up[begin] = True
-            self._up[row] = up
+            above[:] = up
+            before = band
 
     def course(self) -> Course:
-        """What was said of every bar."""
-        row = np.arange(self._close.shape[0])[:, None]
-        known = (row >= self._start + PERIOD) & (row < self._start + self._count)
-        line = np.where(self._up, -self._band[:, _LOWER], self._band[:, _UPPER])
-        direction = np.where(self._up, np.int8(1), np.int8(-1)) * known
-        unknown = ~known
-        atr = self._atr
-        atr[unknown] = np.nan
-        line[unknown] = np.nan
-        return Course(atr, line, direction)
+        """What was said of every bar: where a series has nothing to say, the tables hold NaN by themselves."""
+        direction = np.where(self._up, np.int8(1), np.int8(-1))
+        direction *= ~np.isnan(self._atr)
+        return Course(self._atr, self._band, direction)
 
     def state(self) -> State:
         """Where each series stands after its last bar."""
@@ -253,23 +292,22 @@ class _Walk:
         known = self._count > PERIOD
         return State(
             bars=self._count.astype(np.int64),
-            close=self._close[last, series],
+            close=self._chart.close[last, series],
             atr=np.where(known, self._atr[last, series], self._summed),
             band=np.where(known, self._band[last, :, series].T, np.nan),
-            within=self._within[last, :, series].T & known,
+            within=~self._outside[last, :, series].T & known,
             up=self._up[last, series] & known,
         )
 
 
-def _true_ranges(chart: Chart) -> Floats:
-    """Wilder's true range of every bar; of the first, which has no close before it, unknown."""
-    ranges = np.full(chart.close.shape, np.nan)
-    within, before = ranges[1:], chart.close[:-1]
-    np.subtract(chart.high[1:], before, out=within)
-    np.abs(within, out=within)
+def _write_true_ranges(chart: Chart, ranges: Floats) -> None:
+    """Write Wilder's true range of every bar; of the first, which has no close before it, it is unknown."""
+    ranges[:1] = np.nan
+    today, before = ranges[1:], chart.close[:-1]
+    np.subtract(chart.high[1:], before, out=today)
+    np.abs(today, out=today)
     other = chart.low[1:] - before
     np.abs(other, out=other)
-    np.maximum(within, other, out=within)
+    np.maximum(today, other, out=today)
     np.subtract(chart.high[1:], chart.low[1:], out=other)
-    np.maximum(within, other, out=within)
-    return ranges
+    np.maximum(today, other, out=today)

