@@ -3,6 +3,7 @@
 How sure one has to be depends on what the name means besides the coin:
 
 - `$TICKER`, a pair (`LINK/USDT`, `LINK-PERP`), or `Name (TICKER)` always counts.
+- A price verb after a name or a ticker, with a percentage in the text, always counts ("Optimism surges 13%").
 - A ticker in capitals counts where the rest of the text is not in capitals too. One that is an English word (`NEAR`,
   `LINK`, `ONE`) counts only with the coin's name in the same text or a token's word beside it ("ONE token", "NEAR
   holders", "LINK jumps"); an acronym (`AI`, `IP`, `ID`) only with the name, a single letter with that or "token".
@@ -28,9 +29,11 @@ _POSSESSIVE: Final = re.compile(r"['\u2019][sS]\Z")
 _ITS: Final = frozenset({"token", "coin"})
 _CUES: Final = re.compile(
     r"\b(?:crypto|cryptocurrency|token(?:s|ized|holders)?|coins?|blockchain|altcoins?|bitcoin|ether|ethereum|defi|staking|"
-    r"validators?|on-chain|layer-[12]|mainnet|dex|stablecoins?|airdrop|memecoins?|tvl|traders|unlock|dao|wallets?|exploit)\b",
+    r"validators?|on-chain|layer-[12]|mainnet|dex|stablecoins?|airdrop|memecoins?|tvl|traders|unlock|dao|wallets?|exploit|"
+    r"funding|perps?|longs|shorts|liquidat(?:ed|ions))\b",
     re.IGNORECASE,
 )
+_PERCENT: Final = re.compile(r"\d ?(?:%|percent\b)")
 _PAIR: Final = re.compile(r"[/-]?(?:USD[TC]?|PERP)\Z")
 _PAIRED: Final = re.compile(r"[/-](?:USD[TC]?|BTC|ETH|PERP)\b")
 _THOUSANDS: Final = "K"
@@ -80,6 +83,24 @@ class _Token(NamedTuple):
     end: int
 
 
+class _Text(NamedTuple):
+    """What is read: `cued` talks of crypto, `measured` names a percentage, `shouted` is in capitals as a whole."""
+
+    text: str
+    tokens: Sequence[_Token]
+    cued: bool
+    measured: bool
+    shouted: bool
+
+    def after(self, at: int) -> str:
+        """The word that follows the token before `at`, in lower case."""
+        return self.tokens[at].word if at < len(self.tokens) else ""
+
+    def is_bracketed(self, token: _Token) -> bool:
+        """Whether a bracket opens right before a token."""
+        return self.text[token.start - 1 : token.start] == "("
+
+
 class Matcher:
     """Finds known coins and categories in texts.
 
@@ -109,33 +130,25 @@ class Matcher:
         Returns:
             Coins, categories and mentions; all empty where none is known to be meant.
         """
-        read = text[:LONGEST]
-        tokens = [_token(found) for found in _TOKEN.finditer(read)]
-        shouted = _is_shouted(read)
-        cued = _CUES.search(read) is not None
-        named = list(self._named(read, tokens, cued=cued))
+        read = _read(text[:LONGEST])
+        named = list(self._named(read))
         symbols = {mention.symbol for mention in named}
         taken = {at for mention in named for at in range(mention.start, mention.end)}
-        ticked = [
-            mention
-            for mention in self._ticked(read, tokens, symbols, shouted=shouted)
-            if mention.start not in taken or mention.symbol in symbols
-        ]
-        symbols |= {mention.symbol for mention in ticked}
-        mentions = sorted({*named, *ticked}, key=lambda mention: (mention.start, mention.symbol))
-        lowered = read.lower()
+        ticked = [mention for mention in self._ticked(read, symbols) if mention.start not in taken]
+        mentions = sorted([*named, *ticked], key=lambda mention: mention.start)
+        lowered = read.text.lower()
         return Attribution(
             coins=tuple(dict.fromkeys(mention.symbol for mention in mentions)),
             categories=tuple(category for category, topics in self._topics if topics.search(lowered)),
             mentions=tuple(mentions),
         )
 
-    def _named(self, text: str, tokens: Sequence[_Token], *, cued: bool) -> Iterator[Mention]:
-        at = 0
+    def _named(self, read: _Text) -> Iterator[Mention]:
+        at, tokens = 0, read.tokens
         words = [token.word for token in tokens]
         while at < len(tokens):
             size, name = self._longest_name(words, at)
-            if name is not None and self._is_meant(name, text, tokens, at, at + size, cued=cued):
+            if name is not None and self._is_meant(name, read, at, at + size):
                 yield Mention(name.symbol, tokens[at].start, tokens[at + size - 1].end)
                 at += size
             else:
@@ -148,48 +161,55 @@ class Matcher:
                 return size, name
         return 0, None
 
-    def _is_meant(self, name: _Name, text: str, tokens: Sequence[_Token], at: int, end: int, *, cued: bool) -> bool:
+    def _is_meant(self, name: _Name, read: _Text, at: int, end: int) -> bool:
         """Whether the words that spell a name mean the coin."""
-        token = tokens[at]
-        after = tokens[end].word if end < len(tokens) else ""
-        if name.capital and (not token.bare[0].isupper() or after in _EFFECTS):
+        token, after = read.tokens[at], read.after(end)
+        if name.capital and (token.bare.islower() or after in _EFFECTS):
             return False
-        if not name.wordy or after in NOUNS or self._ticker_follows(name.symbol, text, tokens, at):
+        if not name.wordy or after in NOUNS or self._ticker_stands(name.symbol, read, at):
             return True
-        return not name.common and (cued or after in MOVES)
+        moves = after in MOVES
+        return (moves and read.measured) or (not name.common and (read.cued or moves))
 
-    def _ticker_follows(self, symbol: str, text: str, tokens: Sequence[_Token], at: int) -> bool:
+    def _ticker_stands(self, symbol: str, read: _Text, at: int) -> bool:
         """Whether the coin's own ticker stands in capitals elsewhere in the text."""
         return any(
             other != at
             and self._tickers.get(token.bare) == symbol
             and token.bare.isupper()
-            and (len(token.bare) > 1 or token.text[0] == "$" or text[token.start - 1 : token.start] == "(")
-            for other, token in enumerate(tokens)
+            and (len(token.bare) > 1 or token.text[0] == "$" or read.is_bracketed(token))
+            for other, token in enumerate(read.tokens)
         )
 
-    def _ticked(self, text: str, tokens: Sequence[_Token], symbols: set[str], *, shouted: bool) -> Iterator[Mention]:
-        for at, token in enumerate(tokens):
+    def _ticked(self, read: _Text, symbols: set[str]) -> Iterator[Mention]:
+        for at, token in enumerate(read.tokens):
             symbol = self._tickers.get(token.bare.upper() if token.text[0] == "$" else token.bare)
-            if symbol is not None:
-                after = tokens[at + 1].word if at + 1 < len(tokens) else ""
-                if _is_ticker(token, text, after, is_named=symbol in symbols, shouted=shouted):
-                    yield Mention(symbol, token.start, token.end)
+            if symbol is not None and _is_ticker(token, read, read.after(at + 1), is_named=symbol in symbols):
+                yield Mention(symbol, token.start, token.end)
 
 
-def _is_ticker(token: _Token, text: str, after: str, *, is_named: bool, shouted: bool) -> bool:
+def _is_ticker(token: _Token, read: _Text, after: str, *, is_named: bool) -> bool:
     """Whether the letters of a ticker mean the coin."""
-    if token.text[0] == "$" or _PAIRED.match(text, token.end) or _PAIR.search(token.text):
+    if token.text[0] == "$" or _PAIRED.match(read.text, token.end) or _PAIR.search(token.text):
         return True
-    if shouted:
-        return is_named and text[token.start - 1 : token.start] == "("
-    if is_named:
+    if read.shouted or is_named:
+        return is_named and (not read.shouted or read.is_bracketed(token))
+    moves = after in MOVES
+    if moves and read.measured:
         return True
-    if len(token.bare) == 1:
-        return after in _ITS
-    if token.word in ACRONYMS:
-        return False
-    return token.word not in WORDS or after in MOVES or after in NOUNS
+    if len(token.bare) == 1 or token.word in ACRONYMS:
+        return after in _ITS and len(token.bare) == 1
+    return token.word not in WORDS or moves or after in NOUNS
+
+
+def _read(text: str) -> _Text:
+    return _Text(
+        text,
+        [_token(found) for found in _TOKEN.finditer(text)],
+        cued=_CUES.search(text) is not None,
+        measured=_PERCENT.search(text) is not None,
+        shouted=_is_shouted(text),
+    )
 
 
 def _token(found: re.Match[str]) -> _Token:

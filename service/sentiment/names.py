@@ -119,7 +119,7 @@ NOUNS: Final = _set(
 
 MOVES: Final = _set(
     """
-    advances bounces climbed climbs crashed crashes dips dives down dropped drops extends fall falls fell gain
+    advances bounces breaks climbed climbs crashed crashes dips dives down dropped drops extends fall falls fell gain
     gained gains hits jump jumped jumps leads loses outperforms plunged plunges pops price rallied rallies
     rebounded rebounds recovers rise rises rose sank sheds sinks slid slides slipped slips slumped slumps soared
     soars surged surges tops trades tumbled tumbles up

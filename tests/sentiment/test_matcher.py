@@ -54,6 +54,10 @@ def coins(text: str) -> tuple[str, ...]:
         ("Aave pauses markets.", ("AAVE",)),
         ("Stacks token, Render network", ("STX", "RENDER")),
         ("#BTC rises", ("BTC",)),
+        ("Optimism surges 13%", ("OP",)),
+        ("S sinks 11%", ("S",)),
+        ("IP leads gainers with 14%", ("IP",)),
+        ("Aave, aAve", ("AAVE",)),
     ],
 )
 def test_a_coin_is_found(text: str, expected: tuple[str, ...]) -> None:
