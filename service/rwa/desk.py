@@ -145,4 +145,4 @@ class RwaDesk:
         failure = kept.failure
         if failure is None and QUOTE.judge(kept.observed_ms, now_ms) is not Freshness.GONE:
             failure = Failure(now_ms, _OK, f"neither price nor funding of {symbol}")
-        nothing_to_say(VENUE, failure, f"price and no funding of {symbol}")
+        nothing_to_say(VENUE, failure, f"prices of {symbol}")

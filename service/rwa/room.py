@@ -9,13 +9,14 @@ from service.clock import Clock
 from service.market.fallback import FALLBACK_VENUE
 from service.market.loops import keep_doing
 from service.market.observed import VENUE
-from service.market.room import Market
 from service.market.shelf import Shelf
 from service.market.sources.hyperliquid import Hyperliquid
+from service.market.store import MarketStore
 from service.rwa.bars import BarsRefresh
 from service.rwa.desk import RwaDesk
 from service.rwa.drawers import Drawers
 from service.rwa.fallback import TradifiFallback
+from service.rwa.listing import Priced
 from service.rwa.quotes import ListingRefresh, QuotesRefresh
 from service.upstream.session import UpstreamSession
 
@@ -30,21 +31,25 @@ BARS_EVERY_S: Final = 5.0
 @asynccontextmanager
 async def open_rwa(
     shelf: Shelf,
-    market: Market,
+    store: MarketStore,
     clock: Clock,
     sessions: Mapping[str, UpstreamSession],
     origin: Callable[[], str],
     leader: Callable[[], bool],
+    coins: Callable[[], Mapping[str, Priced]],
+    held: Callable[[], str],
 ) -> AsyncIterator[RwaDesk]:
     """Open the room; it answers at once from what the shelf holds.
 
     Args:
         shelf: Where the room keeps what it knows; its owner goes on following it.
-        market: The coins, to tell wrappers by, and the store of bars.
+        store: The market's, where bars are kept.
         clock: All of its time.
         sessions: To the upstreams by name: `hyperliquid` and `binance`.
         origin: Which history the sessions tell at this moment.
         leader: Whether this process is the one that fetches.
+        coins: The coins of the main dex by ticker, to tell wrappers by.
+        held: Which history the store holds.
 
     Yields:
         The desk.
@@ -54,9 +59,9 @@ async def open_rwa(
     """
     drawers, source = Drawers.open(shelf), Hyperliquid(sessions[VENUE], clock)
     fallback = TradifiFallback(sessions[FALLBACK_VENUE], clock, lambda: drawers.listing.now.value)
-    listing = ListingRefresh(clock, drawers, source, origin, market.coins.view)
+    listing = ListingRefresh(clock, drawers, source, origin, coins)
     quotes = QuotesRefresh(clock, drawers, source, fallback, origin)
-    bars = BarsRefresh(clock, drawers, market.store, source, origin, lambda: market.coins.state.origin)
+    bars = BarsRefresh(clock, drawers, store, source, origin, held)
 
     def led(step: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
         async def lead() -> None:

@@ -3,6 +3,7 @@
 import asyncio
 import zlib
 from collections.abc import Awaitable, Callable
+from functools import cache
 
 from aiohttp import web
 
@@ -72,6 +73,7 @@ async def cut_short(request: web.Request) -> web.StreamResponse:
     return response
 
 
+@cache
 def _bomb() -> bytes:
     packer = zlib.compressobj(9, wbits=31)
     block = b" " * 1024 * 1024

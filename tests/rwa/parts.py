@@ -1,0 +1,131 @@
+"""The room's parts without their loops, over a small dex, a small Binance and a real store."""
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import msgspec
+from aiohttp import web
+from msgspec import Struct
+
+from service.clock import DAY_MS
+from service.market.shelf import Shelf
+from service.market.sources.hyperliquid import Hyperliquid
+from service.market.store import MarketStore
+from service.rwa.bars import BarsRefresh
+from service.rwa.desk import RwaDesk
+from service.rwa.drawers import Drawers
+from service.rwa.fallback import TradifiFallback
+from service.rwa.quotes import ListingRefresh, QuotesRefresh
+from service.storage.database import Database
+from service.upstream.session import UpstreamSession
+from service.wire.envelope import Answer
+from service.wire.rwa import RwaAsset, RwaAssets
+from tests.fakes.clock import START_MS, FakeClock
+from tests.market.binance_venue import BinanceVenue
+from tests.market.venue import Venue, context
+from tests.upstream.conftest import listening
+
+T = TypeVar("T")
+
+TODAY = START_MS // DAY_MS
+
+
+class Coin(Struct, frozen=True):
+    """As much of a coin as tells a wrapper."""
+
+    price: float | None
+
+
+class DexVenue(Venue):
+    """The dex `xyz`, and what is said of its coins.
+
+    Attributes:
+        notes: Annotations by coin.
+    """
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__(clock)
+        self.notes: dict[str, dict[str, Any]] = {}
+
+    def list_asset(
+        self,
+        ticker: str,
+        category: str | None = "stocks",
+        *,
+        price: str | None = "100.0",
+        volume: str = "1.0",
+        **note: Any,
+    ) -> None:
+        coin = f"xyz:{ticker}"
+        self.contexts[coin] = context(price, volume=volume) | {"prevDayPx": "80.0", "openInterest": "3.0"}
+        self.candles.setdefault(coin, [])
+        if category is not None:
+            self.notes[coin] = {"category": category} | note
+
+    def _reply(self, ask: dict[str, Any], now_ms: int) -> object:
+        if ask["type"] == "perpConciseAnnotations":
+            return list(self.notes.items())
+        assert ask.get("dex", "xyz") == "xyz"
+        return super()._reply(ask, now_ms)
+
+
+@asynccontextmanager
+async def open_dex(clock: FakeClock) -> AsyncIterator[DexVenue]:
+    venue = DexVenue(clock)
+    app = web.Application()
+    app.router.add_post("/info", venue.info)
+    async with listening(app) as url:
+        venue.url = url
+        yield venue
+
+
+class Parts:
+    """What a process that leads has.
+
+    Attributes:
+        coins: What the main dex lists.
+        held: The history that the store holds.
+    """
+
+    def __init__(
+        self,
+        dex: DexVenue,
+        binance: BinanceVenue,
+        sessions: tuple[UpstreamSession, UpstreamSession],
+        database: Database,
+        clock: FakeClock,
+    ) -> None:
+        self.origin = self.held = "test"
+        self.dex, self.binance, self.clock, self.database = dex, binance, clock, database
+        self.sessions = sessions
+        self.coins: dict[str, Coin] = {"BTC": Coin(118_000.0)}
+        self.store, self.shelf = MarketStore(database), Shelf(database)
+        self.drawers = Drawers.open(self.shelf)
+        self.desk = RwaDesk(clock, self.drawers)
+        source = Hyperliquid(sessions[0], clock)
+        fallback = TradifiFallback(sessions[1], clock, lambda: self.drawers.listing.now.value)
+        self.listing = ListingRefresh(clock, self.drawers, source, lambda: self.origin, lambda: self.coins)
+        self.quotes = QuotesRefresh(clock, self.drawers, source, fallback, lambda: self.origin)
+        self.bars = BarsRefresh(clock, self.drawers, self.store, source, lambda: self.origin, lambda: self.held)
+
+    async def rounds(self) -> None:
+        await self.listing.round()
+        await self.quotes.round()
+        await self.bars.round()
+
+    def told(self, text: str) -> RwaAsset:
+        return read(self.desk.symbol(text), RwaAsset)
+
+    def listed(self) -> list[str]:
+        return [asset.id for asset in read(self.desk.assets(None, 1_000), RwaAssets).assets]
+
+    def asked(self) -> list[str]:
+        return [json.loads(body)["type"] for body in self.dex.faults.requests]
+
+
+def read(answer: Answer, kind: type[T]) -> T:
+    """The payload, read back as a client would."""
+    assert isinstance(answer.data, msgspec.Raw)
+    return msgspec.json.decode(bytes(answer.data), type=kind, strict=True)

@@ -1,0 +1,176 @@
+"""Daily bars of the assets: increments, once a day, after the coins'; and the trends that closed ones make."""
+
+import pytest
+
+from service.clock import DAY_MS
+from service.market.observed import Chart
+from service.market.sources.hyperliquid import EARLIEST_MS
+from service.rwa.bars import BATCH, WAIT_S
+from service.upstream.failure import UpstreamError
+from tests.fakes.clock import FakeClock
+from tests.market.venue import candle, walk
+from tests.rwa.parts import TODAY, Parts
+from tests.upstream import faults
+
+NOON_S = 43_200
+PATIENCE_S = 600
+
+
+def asked(parts: Parts) -> list[tuple[str, int]]:
+    return [(ask["req"]["coin"], ask["req"]["startTime"]) for ask in parts.dex.asked("candleSnapshot")]
+
+
+def charts(parts: Parts) -> dict[str, Chart]:
+    kept = parts.drawers.charts.now.value
+    return kept.charts if kept else {}
+
+
+@pytest.fixture
+async def market(parts: Parts) -> Parts:
+    for ticker in ("AAPL", "TSLA"):
+        parts.dex.list_asset(ticker, volume="2.0" if ticker == "AAPL" else "1.0")
+        parts.dex.candles[f"xyz:{ticker}"] = walk(f"xyz:{ticker}", range(TODAY - 120, TODAY + 5), 1.01)
+    await parts.listing.round()
+    await parts.quotes.round()
+    return parts
+
+
+async def test_closed_bars_are_fetched_once_and_their_trends_told(market: Parts) -> None:
+    await market.bars.round()
+    assert asked(market) == [("xyz:AAPL", EARLIEST_MS), ("xyz:TSLA", EARLIEST_MS)]
+    assert charts(market)["xyz:AAPL"].through_ms == TODAY * DAY_MS
+    assert market.told("AAPL").trend_daily in {"UP", "DOWN"}
+    assert market.told("AAPL").trend_weekly in {"UP", "DOWN"}
+    assert market.told("AAPL")._stale_fields == []
+    rows = (await market.store.closed_bars(["xyz:AAPL"]))["xyz:AAPL"]
+    assert [row[0] // DAY_MS for row in rows] == list(range(TODAY - 120, TODAY))
+    await market.bars.round()
+    assert len(asked(market)) == 2
+
+
+async def test_only_the_new_bar_is_asked_for_ten_minutes_into_the_next_day(market: Parts, clock: FakeClock) -> None:
+    await market.bars.round()
+    await clock.advance(NOON_S + PATIENCE_S - 1)
+    await market.bars.round()
+    assert len(asked(market)) == 2
+    await clock.advance(1)
+    await market.bars.round()
+    assert asked(market)[2:] == [("xyz:AAPL", TODAY * DAY_MS), ("xyz:TSLA", TODAY * DAY_MS)]
+    assert market.drawers.charts.now.observed_ms == (TODAY + 1) * DAY_MS
+
+
+async def test_an_asset_without_a_new_bar_is_asked_again_after_a_quarter_of_an_hour(
+    market: Parts, clock: FakeClock
+) -> None:
+    market.dex.candles["xyz:TSLA"] = []
+    await market.bars.round()
+    await clock.advance(WAIT_S - 1)
+    await market.bars.round()
+    assert len(asked(market)) == 2
+    await clock.advance(1)
+    await market.bars.round()
+    assert asked(market)[2:] == [("xyz:TSLA", EARLIEST_MS)]
+    assert charts(market).keys() == {"xyz:AAPL"}
+
+
+async def test_one_assets_failure_is_its_own(market: Parts) -> None:
+    market.dex.faults.next = faults.once(market.dex.faults, faults.answer(400, b"no"))
+    await market.bars.round()
+    assert market.told("AAPL").trend_daily is None
+    assert market.told("TSLA").trend_daily is not None
+
+
+async def test_a_venue_that_wants_silence_ends_the_round_and_what_came_is_kept(market: Parts, clock: FakeClock) -> None:
+    market.dex.candles["xyz:AAPL"] = []
+    await market.bars.round()
+    market.dex.candles["xyz:AAPL"] = walk("xyz:AAPL", range(TODAY - 120, TODAY + 1))
+    await clock.advance(WAIT_S)
+    market.dex.faults.next = faults.too_many("60")
+    with pytest.raises(UpstreamError):
+        await market.bars.round()
+    market.dex.faults.next = None
+    await clock.advance(60)
+    await market.bars.round()
+    assert charts(market).keys() == {"xyz:AAPL", "xyz:TSLA"}
+
+
+async def test_trends_are_read_batch_by_batch(parts: Parts) -> None:
+    for number in range(BATCH + 1):
+        parts.dex.list_asset(f"A{number}")
+        parts.dex.candles[f"xyz:A{number}"] = walk(f"xyz:A{number}", range(TODAY - 30, TODAY + 1))
+    await parts.listing.round()
+    seen = []
+    parts.drawers.charts.on_change(lambda kept: seen.append(len(kept.value.charts) if kept.value else 0))
+    await parts.bars.round()
+    assert seen == [BATCH, BATCH + 1]
+
+
+async def test_no_bar_that_is_open_ever_enters(market: Parts) -> None:
+    market.dex.candles["xyz:AAPL"][-5] = candle("xyz:AAPL", TODAY, 1e6, 1e7, 1e-3, 1e6)
+    await market.bars.round()
+    first = market.drawers.charts.now.value
+    market.dex.candles["xyz:AAPL"][-5] = candle("xyz:AAPL", TODAY, 1.0, 1.0, 1.0, 1.0)
+    market.bars._of = ""
+    await market.bars.round()
+    assert market.drawers.charts.now.value == first
+
+
+async def test_a_restart_goes_on_where_the_store_ends(market: Parts, clock: FakeClock) -> None:
+    await market.bars.round()
+    again = Parts(market.dex, market.binance, market.sessions, market.database, clock)
+    await again.shelf.follow()
+    assert again.told("AAPL") == market.told("AAPL")
+    await again.bars.round()
+    assert len(asked(market)) == 2
+
+
+async def test_what_is_no_longer_listed_has_no_trend(market: Parts, clock: FakeClock) -> None:
+    await market.bars.round()
+    del market.dex.contexts["xyz:TSLA"]
+    await clock.advance(NOON_S + PATIENCE_S)
+    await market.listing.round()
+    await market.bars.round()
+    assert charts(market).keys() == {"xyz:AAPL"}
+
+
+async def test_nothing_is_fetched_before_the_listing_or_into_another_history(market: Parts) -> None:
+    market.held = "yesterday"
+    await market.bars.round()
+    market.held = market.origin = "tomorrow"
+    await market.bars.round()
+    assert asked(market) == []
+    fresh = Parts(market.dex, market.binance, market.sessions, market.database, market.clock)
+    await fresh.bars.round()
+    assert asked(market) == []
+
+
+async def test_another_history_is_fetched_anew_and_none_of_the_old_is_left(market: Parts) -> None:
+    await market.bars.round()
+    before = market.drawers.charts.now.value
+    market.origin = "tomorrow"
+    await market.store.claim("tomorrow")
+    market.held = "tomorrow"
+    for ticker in ("AAPL", "TSLA"):
+        market.dex.candles[f"xyz:{ticker}"] = walk(f"xyz:{ticker}", range(TODAY - 40, TODAY + 1), 0.98)
+    await market.listing.round()
+    await market.bars.round()
+    assert market.drawers.charts.now.origin == "tomorrow"
+    assert market.drawers.charts.now.value != before
+    rows = (await market.store.closed_bars(["xyz:AAPL"]))["xyz:AAPL"]
+    assert rows[0][0] == (TODAY - 40) * DAY_MS
+
+
+async def test_bars_that_come_while_the_history_changes_belong_to_neither(market: Parts) -> None:
+    histories = iter(["test", "test", "tomorrow", "tomorrow", "tomorrow"])
+    market.bars._origin = lambda: next(histories)
+    await market.bars.round()
+    assert await market.store.closed_bars(["xyz:AAPL"]) == {"xyz:AAPL": []}
+    assert market.drawers.charts.now.value is None
+
+
+async def test_a_young_asset_has_no_trend_yet_and_is_said_to_have_none(parts: Parts) -> None:
+    parts.dex.list_asset("AAPL")
+    parts.dex.candles["xyz:AAPL"] = walk("xyz:AAPL", range(TODAY - 5, TODAY + 1))
+    await parts.rounds()
+    assert parts.told("AAPL")._stale_fields == ["trend_daily", "trend_weekly"]
+    assert charts(parts)["xyz:AAPL"] == Chart(through_ms=TODAY * DAY_MS)
