@@ -37,6 +37,11 @@ class Secrets(Struct, frozen=True):
         """Tells one pepper from another without giving anything of it away."""
         return hmac.digest(self.key_pepper, b"mark", "sha256")[:_MARK_BYTES]
 
+    @property
+    def cursor_key(self) -> bytes:
+        """Under which the cursors of paged routes are written."""
+        return hmac.digest(self.session_key, b"cursors", "sha256")
+
     def __repr__(self) -> str:
         return "Secrets(…)"
 

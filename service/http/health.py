@@ -1,6 +1,7 @@
 """Whether the process lives, and whether it can answer: what load balancers and `make run` ask."""
 
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Final
 
 from msgspec import json
@@ -18,10 +19,12 @@ class Health:
 
     Args:
         checks: Room → its check. Checks answer from memory.
+        details: Rooms that are shown but not waited for.
     """
 
-    def __init__(self, checks: Mapping[str, Check]) -> None:
+    def __init__(self, checks: Mapping[str, Check], details: Mapping[str, Check] = MappingProxyType({})) -> None:
         self._checks = checks
+        self._details = details
 
     @property
     def ready(self) -> bool:
@@ -35,7 +38,7 @@ class Health:
         if scope["path"] == READY:
             found = {room: check() for room, check in self._checks.items()}
             ready = all(check.get("ready") for check in found.values())
-            body = {"ready": ready, **found}
+            body = {"ready": ready, **found, **{room: check() for room, check in self._details.items()}}
             status = 200 if ready else 503
         await _answer(send, status, json.encode(body), head=scope["method"] == "HEAD")
 

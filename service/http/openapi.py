@@ -231,18 +231,19 @@ def failure_codes(offer: Offer) -> list[str]:
 
 def _schemas(offers: Sequence[Offer]) -> dict[str, Any]:
     bodies = [offer.body for offer in offers if offer.body]
-    results = [offer.result for offer in offers]
+    results = [result for offer in offers for result in (offer.result, *offer.results)]
     _, schemas = components(dict.fromkeys((*results, *bodies, Meta, BareMeta, Failure, ChallengeV1, ChallengeV2)))
     return schemas | {f"{offer.result.__name__}Envelope": _envelope(offer) for offer in offers if offer.envelope}
 
 
 def _envelope(offer: Offer) -> JsonSchema:
+    kinds = [{"$ref": f"#/components/schemas/{kind.__name__}"} for kind in (offer.result, *offer.results)]
     meta = (Meta if offer.dated else BareMeta).__name__
     return {
         "type": "object",
         "properties": {
             "schemaVersion": {"const": 1},
-            "data": {"$ref": f"#/components/schemas/{offer.result.__name__}"},
+            "data": {"anyOf": kinds} if offer.results else kinds[0],
             "meta": {"$ref": f"#/components/schemas/{meta}"},
         },
         "required": ["schemaVersion", "data", "meta"],

@@ -1,6 +1,6 @@
 """The room's front: answers from memory, encoded once for as long as they hold."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NoReturn
 
@@ -18,6 +18,10 @@ from service.wire.envelope import Answer, encode
 from service.wire.sentiment import NO_MOOD, Mood
 
 _OK: Final = 200
+
+
+def _moodless(_: str) -> Mood:
+    return NO_MOOD
 
 
 class _Entry:
@@ -102,12 +106,12 @@ class MarketDesk:
             )
         return self._view
 
-    def risk(self, symbol: str, mood: Mood = NO_MOOD) -> Answer:
+    def risk(self, symbol: str, mood_of: Callable[[str], Mood] = _moodless) -> Answer:
         """Bundle the risk context of a coin.
 
         Args:
             symbol: Ticker in any case.
-            mood: The coin's sentiment.
+            mood_of: Tells the sentiment of a canonical ticker; the same object while it stays the same.
 
         Returns:
             The encoded payload, and the observation time of the older of price and funding.
@@ -117,7 +121,7 @@ class MarketDesk:
                 failed and neither price nor funding is left to say; `UNAVAILABLE` before the first data.
         """
         entry = self._entries.get(symbol) or self._entries[self.find(symbol)]
-        now_ms = self._clock.now_ms()
+        now_ms, mood = self._clock.now_ms(), mood_of(entry.quote.symbol)
         if entry.mood is not mood or not entry.since_ms <= now_ms < entry.until_ms:
             risk = assess_risk(entry.quote, entry.chart, self._state, mood, now_ms)
             entry.mood, entry.since_ms, entry.until_ms = mood, risk.since_ms, risk.until_ms

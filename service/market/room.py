@@ -2,26 +2,52 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from typing import Final
 
 from msgspec import Struct
 
 from service.clock import Clock
+from service.market.alerts import AlertRefresh
+from service.market.alerts_desk import AlertDesk
+from service.market.alerts_store import AlertStore
+from service.market.breadth_desk import BreadthDesk
+from service.market.caps import CapStore, PastCaps
+from service.market.categories import CATEGORIES_EVERY_S, CategoryRefresh
+from service.market.category_desk import CategoryDesk
+from service.market.conclude import CONCLUDE_EVERY_S, ConcludeRefresh
+from service.market.concluded import CONCLUSIONS, Conclusions
 from service.market.desk import MarketDesk
 from service.market.fallback import FALLBACK_VENUE, BinanceFallback
-from service.market.live import Live
+from service.market.gecko import UPSTREAM as GECKO
+from service.market.gecko import GeckoDrawers, known_coins
+from service.market.historical import HistoricalDesk
+from service.market.live import FOLLOW_EVERY_S, Live
 from service.market.observed import VENUE
-from service.market.schedule import running
+from service.market.regime_desk import RegimeDesk
+from service.market.samples import SampleRefresh, SampleStore
+from service.market.schedule import Loop, running
+from service.market.shelf import Shelf
+from service.market.sources.coingecko import CoinGecko, GeckoCoin
 from service.market.sources.hyperliquid import FEED_DECODERS, FEED_SUBSCRIPTIONS, Hyperliquid
 from service.market.store import MarketStore
 from service.storage.database import Database
 from service.upstream.session import UpstreamSession
 from service.upstream.socket import open_socket
+from service.wire.cursor import Cursors
+
+MINUTELY_S: Final = 60.0
+"""How often coins are sampled and their funding is watched."""
 
 
 class Market(Struct, frozen=True):
-    """The room's desks, and what can be said of its readiness."""
+    """The room's desks, one a topic; the store that rooms above read; and what can be said of its readiness."""
 
     coins: MarketDesk
+    breadth: BreadthDesk
+    regimes: RegimeDesk
+    historical: HistoricalDesk
+    categories: CategoryDesk
+    alerts: AlertDesk
     store: MarketStore
     readiness: Callable[[], Mapping[str, object]]
 
@@ -29,6 +55,8 @@ class Market(Struct, frozen=True):
 @asynccontextmanager
 async def open_market(
     database: Database,
+    shelf: Shelf,
+    cursors: Cursors,
     clock: Clock,
     sessions: Mapping[str, UpstreamSession],
     feed_url: str,
@@ -39,6 +67,8 @@ async def open_market(
 
     Args:
         database: Where the room keeps what it knows.
+        shelf: Its documents; followed here, for every room.
+        cursors: Writes and reads where pages begin.
         clock: All of its time.
         sessions: To the upstreams, by their names.
         feed_url: The first venue's WebSocket.
@@ -55,12 +85,41 @@ async def open_market(
     store = MarketStore(database)
     fallback = BinanceFallback(sessions[FALLBACK_VENUE], clock)
     live = Live(clock, store, Hyperliquid(sessions[VENUE], clock), fallback, origin)
+    coins, gecko = live.desk, GeckoDrawers.on(shelf)
+    conclusions = shelf.drawer(CONCLUSIONS, Conclusions)
+    samples, events, caps = SampleStore(database), AlertStore(database), CapStore(database)
+
+    def worth() -> Mapping[str, GeckoCoin]:
+        return known_coins(gecko.coins.now)
+
+    def identities() -> Mapping[str, str]:
+        return {symbol: coin.id for symbol, coin in worth().items()}
+
+    conclude = ConcludeRefresh(clock, store, conclusions, origin, lambda: live.history.asked_ms)
+    categories = CategoryRefresh(clock, gecko, caps, CoinGecko(sessions[GECKO], clock), origin, coins.view)
+    sampling = SampleRefresh(clock, samples, coins, worth, origin)
+    watching = AlertRefresh(clock, store, events, coins, origin)
+    market = Market(
+        coins=coins,
+        breadth=BreadthDesk(clock, conclusions, coins),
+        regimes=RegimeDesk(clock, conclusions, coins),
+        historical=HistoricalDesk(clock, database, coins, samples, PastCaps(caps, origin, identities), worth),
+        categories=CategoryDesk(clock, gecko, coins.view),
+        alerts=AlertDesk(events, cursors, coins),
+        store=store,
+        readiness=lambda: live.readiness(leads=leader()),
+    )
     await store.claim(origin())
+    await shelf.follow()
     await live.load()
     async with open_socket(VENUE, feed_url, clock, FEED_SUBSCRIPTIONS, FEED_DECODERS) as socket:
         loops = [
             *live.loops(socket),
-            # One row for each topic: Loop("name", refresh.round, EVERY_S, after=live.coins_known).
+            Loop("shelf", shelf.follow, FOLLOW_EVERY_S, everywhere=True),
+            Loop("conclude", conclude.round, CONCLUDE_EVERY_S, after=live.coins_known, wake=live.history.news),
+            Loop("categories", categories.round, CATEGORIES_EVERY_S, after=live.coins_known),
+            Loop("samples", sampling.round, MINUTELY_S, after=live.coins_known),
+            Loop("alerts", watching.round, MINUTELY_S, after=live.coins_known),
         ]
         async with running(loops, leader, clock):
-            yield Market(live.desk, store, lambda: live.readiness(leads=leader()))
+            yield market

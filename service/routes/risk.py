@@ -2,14 +2,15 @@
 
 from service.market.desk import MarketDesk
 from service.routes.call import Call
+from service.sentiment.desk import SentimentDesk
 from service.wire.envelope import Answer
 from service.wire.offers import OfSymbol
 
 
-def risk(market: MarketDesk, call: Call[OfSymbol, None]) -> Answer:
+def risk(market: MarketDesk, sentiment: SentimentDesk, call: Call[OfSymbol, None]) -> Answer:
     """Answer from memory.
 
     Raises:
         ServiceError: UNKNOWN_SYMBOL with candidates; UPSTREAM_4XX or UPSTREAM_5XX where nothing can be said.
     """
-    return market.risk(call.parameters.symbol)
+    return market.risk(call.parameters.symbol, sentiment.mood)

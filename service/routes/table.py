@@ -2,24 +2,43 @@
 
 from functools import partial
 
+from msgspec import Struct
+
 from service.access.desk import AccessDesk
-from service.market.desk import MarketDesk
-from service.routes import auth, keys, manifest
+from service.market.room import Market
+from service.routes import auth, keys, manifest, rwa
+from service.routes.alerts import alerts
 from service.routes.call import Endpoint
+from service.routes.category import info
+from service.routes.crossing import crossing
+from service.routes.health import health
+from service.routes.historical import historical
+from service.routes.regime import regime
 from service.routes.risk import risk
+from service.routes.sentiment import category_sentiment
 from service.routes.tier import tier
+from service.rwa.desk import RwaDesk
+from service.sentiment.desk import SentimentDesk
 from service.settings import Settings
 from service.wire.offers import OFFERS
 
 
-def bind(settings: Settings, started_ms: int, access: AccessDesk, market: MarketDesk) -> dict[str, Endpoint]:
+class Desks(Struct, frozen=True):
+    """Who is asked: the fronts of the rooms."""
+
+    access: AccessDesk
+    market: Market
+    rwa: RwaDesk
+    sentiment: SentimentDesk
+
+
+def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Endpoint]:
     """Give every route the desk that it asks.
 
     Args:
         settings: What the manifest says of payment.
         started_ms: When the service started, epoch milliseconds.
-        access: Identity.
-        market: Prices, funding, trends.
+        desks: The rooms' fronts.
 
     Returns:
         Offer id → endpoint, in the order of the offers.
@@ -27,10 +46,20 @@ def bind(settings: Settings, started_ms: int, access: AccessDesk, market: Market
     Raises:
         LookupError: If an offer has no route, or a route no offer.
     """
+    access, market = desks.access, desks.market
     bound: dict[str, Endpoint] = {
         "manifest": manifest.bound(settings, started_ms),
         "billing.tier": partial(tier, access),
-        "coin.risk": partial(risk, market),
+        "coin.risk": partial(risk, market.coins, desks.sentiment),
+        "coin.historical": partial(historical, market.historical),
+        "category.sentiment": partial(category_sentiment, desks.sentiment),
+        "category.info": partial(info, market.categories),
+        "regime": partial(regime, market.regimes),
+        "rwa.symbol": partial(rwa.symbol, desks.rwa),
+        "rwa.assets": partial(rwa.assets, desks.rwa),
+        "market.health": partial(health, market.breadth),
+        "market.crossing": partial(crossing, market.breadth),
+        "funding.alerts": partial(alerts, market.alerts),
         "auth.nonce": partial(auth.nonce, access),
         "auth.login": partial(auth.login, access),
         "auth.logout": partial(auth.logout, access),

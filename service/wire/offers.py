@@ -6,7 +6,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from service.units import MicroUsd, usdc
-from service.wire import access, market
+from service.wire import access, market, queries, regime, rwa, sentiment
 from service.wire.manifest import Manifest
 from service.wire.parameters import SymbolText
 
@@ -15,6 +15,9 @@ DATA_CALL: Final = MicroUsd(5_000)
 
 DEAR_CALL: Final = MicroUsd(50_000)
 """Price of the question route, pairs and walk-forward: 0.05 USDC."""
+
+UPSTREAM: Final = ("UPSTREAM_4XX", "UPSTREAM_5XX")
+"""What a route answers that has nothing to say because an upstream failed."""
 
 Gate = Literal["public", "bearer", "session"]
 """Who may call: anyone, any credential, or a session only (keys cannot make keys)."""
@@ -45,6 +48,7 @@ class Offer(Struct, frozen=True, kw_only=True):
         path: Starlette path template. Fields of `parameters` named in it come from the path, the others from the query.
         parameters: Struct the path and query are decoded into; its `Meta` constraints are the whole validation.
         result: Struct of `data` (or of the bare body where `envelope` is false).
+        results: Further structs that `data` may be, where a parameter decides (an `action`).
         body: Struct of the JSON request body, if the route takes one.
         summary: One sentence for manifest, OpenAPI and clients.
         price: What a call costs once the quota is spent; 0 is free and never counted.
@@ -60,6 +64,7 @@ class Offer(Struct, frozen=True, kw_only=True):
     path: str
     summary: str
     result: type[Struct]
+    results: Sequence[type[Struct]] = ()
     method: Literal["GET", "POST", "DELETE"] = "GET"
     parameters: type[Struct] = NoParameters
     body: type[Struct] | None = None
@@ -110,7 +115,97 @@ OFFERS: Final[Sequence[Offer]] = (
         result=market.RiskContext,
         price=DATA_CALL,
         refresh_seconds=15,
-        also=("UNKNOWN_SYMBOL", "UPSTREAM_4XX", "UPSTREAM_5XX"),
+        also=("UNKNOWN_SYMBOL", *UPSTREAM),
+    ),
+    Offer(
+        id="coin.historical",
+        path="/api/cli/coin/historical/{symbol}",
+        summary="A coin some hours or days ago, now, and between",
+        parameters=queries.HistoricalQuery,
+        result=market.Historical,
+        price=DATA_CALL,
+        refresh_seconds=300,
+        also=("UNKNOWN_SYMBOL", *UPSTREAM),
+    ),
+    Offer(
+        id="category.sentiment",
+        path="/api/cli/category/sentiment/{name}",
+        summary="Sentiment of a category: what is written about it, how its coins trade",
+        parameters=queries.OfCategory,
+        result=sentiment.CategorySentiment,
+        price=DATA_CALL,
+        refresh_seconds=600,
+        also=("UNKNOWN_CATEGORY", *UPSTREAM),
+    ),
+    Offer(
+        id="category.info",
+        path="/api/cli/category/info/{name}",
+        summary="Trend breakdown of a category and its coins",
+        parameters=queries.OfCategory,
+        result=market.CategoryInfo,
+        price=DATA_CALL,
+        refresh_seconds=300,
+        also=("UNKNOWN_CATEGORY", *UPSTREAM),
+    ),
+    Offer(
+        id="regime",
+        path="/api/cli/regime",
+        summary="Market regime: active positions, signals, confidence, or a coin's history",
+        parameters=queries.RegimeQuery,
+        result=regime.ActiveRegime,
+        results=(regime.RegimeSignals, regime.RegimeConfidence, regime.RegimeHistory),
+        price=DATA_CALL,
+        refresh_seconds=300,
+        also=("UNKNOWN_SYMBOL", *UPSTREAM),
+    ),
+    Offer(
+        id="rwa.symbol",
+        path="/api/cli/rwa/symbol/{symbol}",
+        summary="A real-world asset (equity, fund, metal, commodity, index, currency) by ticker",
+        parameters=rwa.OfRwaSymbol,
+        result=rwa.RwaAsset,
+        price=DATA_CALL,
+        refresh_seconds=30,
+        also=("UNKNOWN_SYMBOL", *UPSTREAM),
+    ),
+    Offer(
+        id="rwa.assets",
+        path="/api/cli/rwa/assets",
+        summary="List real-world assets, the most traded first",
+        parameters=rwa.RwaAssetsQuery,
+        result=rwa.RwaAssets,
+        price=DATA_CALL,
+        refresh_seconds=3600,
+        also=UPSTREAM,
+    ),
+    Offer(
+        id="market.health",
+        path="/api/cli/market/health",
+        summary="Breadth of the market on the last closed day, and what it means",
+        parameters=queries.HealthQuery,
+        result=market.MarketHealth,
+        price=DATA_CALL,
+        refresh_seconds=300,
+        also=UPSTREAM,
+    ),
+    Offer(
+        id="market.crossing",
+        path="/api/cli/market/crossing",
+        summary="Days on which coins going up came to outnumber those going down, or the reverse",
+        result=market.Crossings,
+        price=DATA_CALL,
+        refresh_seconds=300,
+        also=UPSTREAM,
+    ),
+    Offer(
+        id="funding.alerts",
+        path="/api/cli/funding/alerts",
+        summary="Events of coins whose funding left the ordinary",
+        parameters=queries.AlertsQuery,
+        result=market.FundingAlerts,
+        price=DATA_CALL,
+        refresh_seconds=60,
+        also=("UNKNOWN_SYMBOL", *UPSTREAM),
     ),
     Offer(
         id="auth.nonce",

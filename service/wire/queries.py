@@ -9,6 +9,20 @@ from service.wire.parameters import CursorText, Instant, PageSize, SymbolText
 RegimeAction = Literal["active", "signals", "confidence", "history"]
 
 
+class OfCategory(Struct, frozen=True, forbid_unknown_fields=True):
+    """A route about one category."""
+
+    name: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=100,
+            description="The exact name of a category such as Layer 1 (L1), case included",
+            examples=["Layer 1 (L1)"],
+        ),
+    ]
+
+
 class HealthQuery(Struct, frozen=True, forbid_unknown_fields=True):
     """`context=1` adds what the figures mean."""
 

@@ -16,12 +16,15 @@ from service.http.build import build_app
 from service.http.documents import build as build_documents
 from service.http.health import Health
 from service.http.metrics import Metrics
-from service.market.desk import MarketDesk
 from service.market.room import open_market
+from service.market.shelf import Shelf
 from service.payments.challenge import Challenger
-from service.routes.table import bind
+from service.routes.table import Desks, bind
+from service.rwa.room import open_rwa
+from service.sentiment.room import open_sentiment
 from service.settings import Settings
 from service.storage.database import open_database
+from service.wire.cursor import Cursors
 from service.wire.offers import OFFERS
 from service.wiring.leader import claim_leadership
 from service.wiring.readings import read_all
@@ -57,25 +60,44 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
     async with AsyncExitStack() as stack:
         database = await stack.enter_async_context(open_database(settings.data_dir / DATABASE, clock))
         leadership = stack.enter_context(claim_leadership(settings.data_dir))
-        access = await open_access(settings, open_secrets(settings.data_dir), database, clock)
+        secrets = open_secrets(settings.data_dir)
+        access = await open_access(settings, secrets, database, clock)
         meter = await stack.enter_async_context(open_meter(database, clock))
         stack.callback(access.doorkeeper.note_use, least_ms=1)  # with the meter's last write, which is waited for
         upstreams = await stack.enter_async_context(open_upstreams(settings, clock))
+        sessions, origin, leads, shelf = upstreams.sessions, upstreams.origin, leadership.held, Shelf(database)
+        cursors = Cursors(secrets.cursor_key)
         market = await stack.enter_async_context(
-            open_market(database, clock, upstreams.sessions, upstreams.feed_url, upstreams.origin, leadership.held)
+            open_market(database, shelf, cursors, clock, sessions, upstreams.feed_url, origin, leads)
+        )
+        rwa = await stack.enter_async_context(
+            open_rwa(
+                shelf,
+                market.store,
+                clock,
+                sessions,
+                origin,
+                leads,
+                market.coins.view,
+                lambda: market.coins.state.origin,
+            )
+        )
+        sentiment = await stack.enter_async_context(
+            open_sentiment(database, shelf, market, clock, sessions, origin, leads)
         )
         loops = (access.doorkeeper.watch, meter.watch, partial(leadership.watch, clock))
         await stack.enter_async_context(_running(loops))
-        health = Health({"market": market.readiness})
-        app = _assemble(settings, clock, access, meter, market.coins, health)
-        metrics = Metrics(partial(read_all, app, database, market.coins, upstreams.sessions, leadership.held))
+        health = Health(
+            {"market": market.readiness},
+            {"categories": market.categories.readiness, "rwa": rwa.readiness, "sentiment": sentiment.readiness},
+        )
+        app = _assemble(settings, clock, access, meter, Desks(access.desk, market, rwa, sentiment), health)
+        metrics = Metrics(partial(read_all, app, database, market.coins, sessions, leads))
         yield Service(app, health, metrics)
 
 
-def _assemble(
-    settings: Settings, clock: Clock, access: Access, meter: Meter, market: MarketDesk, health: Health
-) -> App:
-    endpoints = bind(settings, clock.now_ms(), access.desk, market)
+def _assemble(settings: Settings, clock: Clock, access: Access, meter: Meter, desks: Desks, health: Health) -> App:
+    endpoints = bind(settings, clock.now_ms(), desks)
     challenger = Challenger(settings.network, settings.pay_to)
     return build_app(
         settings,

@@ -72,9 +72,9 @@ def test_new_data_are_encoded_anew(desk: MarketDesk) -> None:
 
 def test_another_mood_is_encoded_anew(desk: MarketDesk) -> None:
     calm, glad = Mood("neutral", "Calm.", START_MS), Mood("euphoria", "Glad.", START_MS)
-    first = desk.risk("SOL", calm)
-    assert desk.risk("sol", calm) is first
-    assert b'"sentiment_stance":"euphoria"' in encode(desk.risk("SOL", glad).data)
+    first = desk.risk("SOL", lambda _: calm)
+    assert desk.risk("sol", lambda _: calm) is first
+    assert b'"sentiment_stance":"euphoria"' in encode(desk.risk("SOL", lambda _: glad).data)
 
 
 @pytest.mark.parametrize("spelling", ["kpepe", "1000PEPE", " KPEPE "])
