@@ -16,29 +16,25 @@ DEFAULT_APR: Final = 10.95
 LEAST_ROWS: Final = 168
 """Payments (a week, hourly) under which a percentile says nothing about a coin."""
 
-PERCENTILE_SLACK: Final = 5.0
-"""Points that a percentile must come back inside before a zone is left."""
-
-APR_SLACK: Final = DEFAULT_APR / 5
-"""Points a year that an APR must come back before a zone is left: a fifth of the default rate."""
-
 
 class _Rule(NamedTuple):
-    """What a zone asks for: rarity, from either end of the scale, and an APR beyond `apr`."""
+    """What a zone asks for: a percentile at `enter_pct` or beyond and an APR beyond `enter_apr`; less to stay."""
 
     zone: Zone
     side: int
-    percentile: float
-    apr: float
+    enter_pct: float
+    stay_pct: float
+    enter_apr: float
+    stay_apr: float
 
 
 _RULES: Final = (
-    _Rule("very-hot", 1, 98, 2 * DEFAULT_APR),
-    _Rule("hot", 1, 90, DEFAULT_APR),
-    _Rule("very-cold", -1, 2, -DEFAULT_APR),
-    _Rule("cold", -1, 10, 0),
+    _Rule("very-hot", 1, 98, 93, 21.9, 19.71),
+    _Rule("hot", 1, 90, 85, 10.95, 8.76),
+    _Rule("very-cold", -1, 2, 7, -10.95, -8.76),
+    _Rule("cold", -1, 10, 15, 0, 2.19),
 )
-"""The stricter one of a side first."""
+"""The stricter one of a side first. APRs are multiples of the default rate, and a fifth of it back inside."""
 
 _MILDER: Final[dict[Zone, Zone]] = {"very-hot": "hot", "very-cold": "cold"}
 
@@ -82,12 +78,13 @@ def next_zone(zone: Zone | None, percentile: float, apr: float) -> Zone | None:
         The zone from now on.
     """
     was = {zone, _MILDER.get(zone)} if zone else set()
-    return next((rule.zone for rule in _RULES if _holds(rule, percentile, apr, slack=rule.zone in was)), None)
+    return next((rule.zone for rule in _RULES if _holds(rule, percentile, apr, stays=rule.zone in was)), None)
 
 
-def _holds(rule: _Rule, percentile: float, apr: float, *, slack: bool) -> bool:
-    rare = rule.side * (percentile - rule.percentile) + (PERCENTILE_SLACK if slack else 0) >= 0
-    return rare and rule.side * (apr - rule.apr) + (APR_SLACK if slack else 0) > 0
+def _holds(rule: _Rule, percentile: float, apr: float, *, stays: bool) -> bool:
+    rare = rule.stay_pct if stays else rule.enter_pct
+    dear = rule.stay_apr if stays else rule.enter_apr
+    return rule.side * percentile >= rule.side * rare and rule.side * apr > rule.side * dear
 
 
 def fires(before: Zone | None, after: Zone | None) -> bool:

@@ -56,19 +56,61 @@ def charts(coin: str, history: Mapping[str, Sequence[Row]]) -> list[Series]:
     return [own, *(ratio(own, daily(history[other])) for other in ("BTC", "ETH") if other != coin)]
 
 
+def states(own: Sequence[Series]) -> dict[date, str]:
+    """The state of every bar on which every chart has a direction, oldest first."""
+    votes = [directions(chart) for chart in own]
+    found = {}
+    for day in sorted(set.intersection(*(set(vote) for vote in votes))):
+        now = {vote[day] for vote in votes}
+        found[day] = "UP" if now == {1} else "DOWN" if now == {-1} else "HODL"
+    return found
+
+
 def trend(own: Sequence[Series], bar_days: int) -> tuple[str, int, int] | None:
     """State, `since` (epoch ms) and days of the run on the last bar on which every chart has a direction."""
-    votes = [directions(chart) for chart in own]
-    common = sorted(set.intersection(*(set(vote) for vote in votes)))
-    states = [
-        "UP" if all(v == 1 for v in now) else "DOWN" if all(v == -1 for v in now) else "HODL"
-        for now in ([vote[day] for vote in votes] for day in common)
-    ]
-    if not states:
+    found = states(own)
+    if not found:
         return None
-    run = next((back for back, state in enumerate(reversed(states)) if state != states[-1]), len(states))
-    known = datetime.combine(common[-run] + timedelta(days=bar_days), datetime.min.time(), UTC)
-    return states[-1], int(known.timestamp()) * 1000, (common[-1] - common[-run]).days + bar_days
+    days, said = list(found), list(found.values())
+    run = next((back for back, state in enumerate(reversed(said)) if state != said[-1]), len(said))
+    known = datetime.combine(days[-run] + timedelta(days=bar_days), datetime.min.time(), UTC)
+    return said[-1], int(known.timestamp()) * 1000, (days[-1] - days[-run]).days + bar_days
+
+
+def breadths(history: Mapping[str, Sequence[Row]]) -> dict[date, dict[str, int]]:
+    """Coins by state on every day on which any has one."""
+    counts: dict[date, dict[str, int]] = {}
+    for coin in history:
+        for day, state in states(charts(coin, history)).items():
+            counts.setdefault(day, {"UP": 0, "HODL": 0, "DOWN": 0})[state] += 1
+    return dict(sorted(counts.items()))
+
+
+def crossings(counts: Mapping[date, Mapping[str, int]]) -> list[tuple[date, date, str]]:
+    """The day before with a sign, the day of the change, and who overtook whom."""
+    found: list[tuple[date, date, str]] = []
+    last: tuple[date, bool] | None = None
+    for day, count in counts.items():
+        if count["UP"] == count["DOWN"]:
+            continue
+        above = count["UP"] > count["DOWN"]
+        if last is not None and last[1] is not above:
+            found.append((last[0], day, "UP over DOWN" if above else "DOWN over UP"))
+        last = day, above
+    return found
+
+
+def volatility(closes: Sequence[float]) -> list[float | None]:
+    """Realised volatility at each close, percent a year."""
+    moves = [math.log(after / before) for before, after in pairwise(closes)]
+    return [
+        None if at < 30 else statistics.stdev(moves[at - 30 : at]) * math.sqrt(365) * 100 for at in range(len(closes))
+    ]
+
+
+def percentile(value: float, among: Sequence[float]) -> float:
+    """The mid-rank of a value, 0 to 100."""
+    return 100 * statistics.fmean(0.5 if other == value else float(other < value) for other in among)
 
 
 def correlation(one: Series, other: Series) -> float | None:

@@ -8,7 +8,7 @@ from datetime import date
 import numpy as np
 import pytest
 import talib
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from talipp import indicators
 from talipp.indicators.SuperTrend import Trend as TalippTrend
@@ -40,7 +40,7 @@ def walks(draw: st.DrawFn, least: int = 0, most: int = 60) -> Chart:
 @st.composite
 def herds(draw: st.DrawFn) -> Chart:
     """Several series that begin and end when they like and lack bars where they like."""
-    rows, series = draw(st.integers(0, 50)), draw(st.integers(1, 4))
+    rows, series = draw(st.integers(0, 40)), draw(st.integers(1, 3))
     chart = chart_of(
         [made(draw(st.lists(st.tuples(*[st.integers(0, 6)] * 4), min_size=rows, max_size=rows))) for _ in range(series)]
     )
@@ -85,6 +85,7 @@ def test_any_series_gives_what_ta_lib_gives(chart: Chart) -> None:
     np.testing.assert_array_equal(ours.direction[:, 0], direction)
 
 
+@settings(max_examples=50)
 @given(herds(), st.data())
 def test_a_prefix_of_the_bars_gives_a_prefix_of_the_result(chart: Chart, data: st.DataObject) -> None:
     stop = data.draw(st.integers(0, len(chart.close)))
@@ -93,6 +94,7 @@ def test_a_prefix_of_the_bars_gives_a_prefix_of_the_result(chart: Chart, data: s
     assert_same(part, said_at(whole, slice(stop)))
 
 
+@settings(max_examples=50)
 @given(herds(), st.data())
 def test_one_bar_more_gives_the_same_bits_as_the_whole_walk(chart: Chart, data: st.DataObject) -> None:
     stop = data.draw(st.integers(0, len(chart.close)))
@@ -103,6 +105,7 @@ def test_one_bar_more_gives_the_same_bits_as_the_whole_walk(chart: Chart, data: 
     assert_same(state, at_end)
 
 
+@settings(max_examples=50)
 @given(herds())
 def test_a_series_gives_the_same_bits_alone_and_among_others(chart: Chart) -> None:
     together, _ = supertrend(chart)
@@ -111,6 +114,7 @@ def test_a_series_gives_the_same_bits_alone_and_among_others(chart: Chart) -> No
         assert_same(alone, said_at(together, slice(None), slice(column, column + 1)))
 
 
+@settings(max_examples=50)
 @given(herds())
 def test_a_series_is_the_sequence_of_its_bars_whatever_days_are_missing(chart: Chart) -> None:
     ours, _ = supertrend(chart)
