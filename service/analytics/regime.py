@@ -73,7 +73,8 @@ class MarketCourse:
         trends = states[:, btc].tolist() if btc >= 0 else [UNKNOWN] * len(states)
         counts = [np.count_nonzero(states == state, axis=1).tolist() for state in (UP, HODL, DOWN)]
         for ahead, (up, hodl, down, trend, rank) in enumerate(zip(*counts, trends, ranks, strict=True)):
-            breadth = Breadth(day + ahead, up, hodl, down)
+            counted = Breadth(day + ahead, up, hodl, down)
+            breadth = self._published.get(counted.day, counted)
             inputs = None if trend == UNKNOWN or isnan(rank) else rules.Inputs(trend, breadth.net_pct, rank)
             self._code = _MARKET.after(self._code, rules.market_symbol(inputs))
             self.breadths.append(breadth)
