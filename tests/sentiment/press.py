@@ -8,7 +8,7 @@ from pathlib import Path
 
 from aiohttp import web
 
-from service.clock import SECOND_MS
+from service.clock import SECOND_MS, Clock
 from service.market.shelf import Shelf
 from service.sentiment.desk import SentimentDesk
 from service.sentiment.mood import Conclusions
@@ -92,7 +92,7 @@ class Room:
 
 
 @asynccontextmanager
-async def open_sources(url: str, clock: FakeClock) -> AsyncIterator[Sources]:
+async def open_sources(url: str, clock: Clock) -> AsyncIterator[Sources]:
     """Sessions to what stands at an address, as the replay has it."""
     async with AsyncExitStack() as stack:
         sessions = {

@@ -175,3 +175,13 @@ def test_any_title_comes_back_plain_and_its_date_whole(title: str, at_s: int) ->
 @given(TEXT)
 def test_plain_text_has_no_control_characters_left(text: str) -> None:
     assert all(letter.isprintable() or letter == " " or not letter.isascii() for letter in plain(text))
+
+
+def test_what_is_made_to_hurt_is_read_in_linear_time() -> None:
+    """Four megabytes of each: comments that never end, tags that never close, elements within elements."""
+    many = 1_000_000
+    for title in ("&lt;!--" * (many // 2), "&lt;a" * many, "&amp;amp;" * (many // 3), "&lt;" * many):
+        assert len(read(item(title))) <= 1
+    with suppress(NotAFeedError):
+        read("<a>" * (many // 4) + "</a>" * (many // 4))
+    assert len(read(item(date="1" * many, link="https://" + "a" * many, guid="b" * many))) == 1

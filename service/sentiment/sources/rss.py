@@ -24,6 +24,10 @@ LONGEST_TITLE: Final = 300
 LONGEST_URL: Final = 500
 MOST_ITEMS: Final = 500
 _WEIGHT: Final = 1
+_MARKED_UP: Final = 2_000
+"""Characters of a title that are read before its markup goes: what is longer was made to hurt."""
+
+_LONGEST_DATE: Final = 64
 _UNIQUE: Final = 16
 _TAG: Final = re.compile(r"<!--.*?-->|</?[A-Za-z!?][^<>]*>", re.DOTALL)
 _UNSAID: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
@@ -82,10 +86,10 @@ class RssDecoder:
 
     def _readable(self, items: list[Element]) -> Iterator[Story]:
         for item in items:
-            title = plain(_said(item, "title"))[:LONGEST_TITLE].strip()
+            title = plain(_said(item, "title")[:_MARKED_UP])[:LONGEST_TITLE].strip()
             if title:
                 link = _said(item, "link")
-                url = link if _LINK.match(link) and len(link) <= LONGEST_URL else ""
+                url = link if len(link) <= LONGEST_URL and _LINK.match(link) else ""
                 yield Story(self._identify(_said(item, "guid") or url or title), title, url, _date(item))
 
     def _identify(self, guid: str) -> str:
@@ -131,7 +135,7 @@ def _said(item: Element, tag: str) -> str:
 
 
 def _date(item: Element) -> int | None:
-    text = _said(item, "pubDate")
+    text = _said(item, "pubDate")[:_LONGEST_DATE]
     try:
         return parse_iso(text)
     except ValueError:
