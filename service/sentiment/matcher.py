@@ -14,7 +14,7 @@ How sure one has to be depends on what the name means besides the coin:
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -145,10 +145,10 @@ class Matcher:
 
     def _named(self, read: _Text) -> Iterator[Mention]:
         at, tokens = 0, read.tokens
-        words = [token.word for token in tokens]
+        words, standing = [token.word for token in tokens], self._standing(read)
         while at < len(tokens):
             size, name = self._longest_name(words, at)
-            if name is not None and self._is_meant(name, read, at, at + size):
+            if name is not None and _is_meant(name, read, at, at + size, standing.get(name.symbol, set()) - {at}):
                 yield Mention(name.symbol, tokens[at].start, tokens[at + size - 1].end)
                 at += size
             else:
@@ -161,31 +161,31 @@ class Matcher:
                 return size, name
         return 0, None
 
-    def _is_meant(self, name: _Name, read: _Text, at: int, end: int) -> bool:
-        """Whether the words that spell a name mean the coin."""
-        token, after = read.tokens[at], read.after(end)
-        if name.capital and (token.bare.islower() or after in _EFFECTS):
-            return False
-        if not name.wordy or after in NOUNS or self._ticker_stands(name.symbol, read, at):
-            return True
-        moves = after in MOVES
-        return (moves and read.measured) or (not name.common and (read.cued or moves))
-
-    def _ticker_stands(self, symbol: str, read: _Text, at: int) -> bool:
-        """Whether the coin's own ticker stands in capitals elsewhere in the text."""
-        return any(
-            other != at
-            and self._tickers.get(token.bare) == symbol
-            and token.bare.isupper()
-            and (len(token.bare) > 1 or token.text[0] == "$" or read.is_bracketed(token))
-            for other, token in enumerate(read.tokens)
-        )
+    def _standing(self, read: _Text) -> dict[str, set[int]]:
+        """Coins whose own ticker stands in capitals, and at which tokens."""
+        standing: dict[str, set[int]] = {}
+        for at, token in enumerate(read.tokens):
+            symbol = self._tickers.get(token.bare)
+            if symbol is not None and (len(token.bare) > 1 or token.text[0] == "$" or read.is_bracketed(token)):
+                standing.setdefault(symbol, set()).add(at)
+        return standing
 
     def _ticked(self, read: _Text, symbols: set[str]) -> Iterator[Mention]:
         for at, token in enumerate(read.tokens):
             symbol = self._tickers.get(token.bare.upper() if token.text[0] == "$" else token.bare)
             if symbol is not None and _is_ticker(token, read, read.after(at + 1), is_named=symbol in symbols):
                 yield Mention(symbol, token.start, token.end)
+
+
+def _is_meant(name: _Name, read: _Text, at: int, end: int, standing: Collection[int]) -> bool:
+    """Whether the words that spell a name mean the coin; `standing`: where its ticker is besides."""
+    token, after = read.tokens[at], read.after(end)
+    if name.capital and (token.bare.islower() or after in _EFFECTS):
+        return False
+    if not name.wordy or after in NOUNS or standing:
+        return True
+    moves = after in MOVES
+    return (moves and read.measured) or (not name.common and (read.cued or moves))
 
 
 def _is_ticker(token: _Token, read: _Text, after: str, *, is_named: bool) -> bool:
