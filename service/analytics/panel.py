@@ -11,6 +11,7 @@ from service.analytics.growing import Growing
 from service.analytics.states import UNKNOWN
 from service.analytics.votes import Runs, States, agreed, runs
 from service.analytics.weekly import Weekly
+from service.clock import DAY_MS
 
 BTC: Final = "BTC"
 ETH: Final = "ETH"
@@ -28,9 +29,12 @@ class Panel:
     """
 
     def __init__(self, history: Mapping[str, Sequence[Row]], against: Sequence[str] = (BTC, ETH)) -> None:
+        self._against = against
+        self._begin(history)
+
+    def _begin(self, history: Mapping[str, Sequence[Row]]) -> None:
         self.coins = list(history)
         self._column = {coin: at for at, coin in enumerate(self.coins)}
-        self._against = against
         self.first_day, bars = table(history)
         self._charts = self._compared()
         drawn = charts(bars, self._others())
@@ -86,8 +90,8 @@ class Panel:
         return Runs(self._starts.now, self._newest.now)
 
     def btc_correlations(self) -> Floats:
-        """Correlation to BTC, of shape (coins,), NaN while unknown; that of BTC itself is 1."""
-        btc = self.column(BTC)
+        """Correlation to BTC, of shape (coins,), NaN while unknown or not asked for; that of BTC itself is 1."""
+        btc = self.column(BTC) if BTC in self._against else -1
         found = correlation.correlations(self.close, btc, self._places)
         if btc >= 0:
             found[btc] = 1.0
@@ -106,13 +110,15 @@ class Panel:
             rows: The bars of that day, of all coins that have one. Coins that were not known are listed.
 
         Raises:
-            ValueError: If the day is not after the last one, or has no bars. A bar that came late changes what is known
-                of all days after it: make the panel anew.
+            ValueError: If the day is not after the last one, or has no bars, or those of another day. A bar that came
+                late changes what is known of all days after it: make the panel anew.
         """
-        if not rows or (self.coins and day <= self.last_day):
-            raise ValueError(f"day {day} has no bars or is not after the last one")
-        if not self.coins:
-            self.first_day = day
+        begun = len(self.close) > 0
+        if not rows or any(row[0] // DAY_MS != day for row in rows.values()) or (begun and day <= self.last_day):
+            raise ValueError(f"these are not the bars of a day after the last one: {day}")
+        if not begun:
+            self._begin(dict.fromkeys(self.coins, ()) | {coin: (row,) for coin, row in rows.items()})
+            return
         self._list([coin for coin in rows if coin not in self._column])
         for skipped in range(self.last_day + 1, day):
             self._take(skipped, {})
@@ -138,10 +144,9 @@ class Panel:
         self._weekly.take(day, drawn)
 
     def _note_states(self, row: int, states: States) -> None:
-        blank = np.full(states.size, -1, np.int32)
-        start, newest = (self.runs.start[-1], self.runs.newest[-1]) if row else (blank, blank)
+        start, newest = (rows[-1] for rows in self.runs)
+        last = self.states[start, np.arange(states.size)]
         known = states != UNKNOWN
-        last = self.states[start, np.arange(states.size)] if row else states
         begins = known & ((start < 0) | (states != last))
         self._states.append(states)
         self._starts.append(np.where(begins, np.int32(row), start))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from service.analytics.bars import Row
 from service.analytics.panel import BTC, ETH
-from service.analytics.trend import Assessment, assess
+from service.analytics.trend import Assessment, Trend, assess, assess_alone
 from service.clock import DAY_MS
 from tests.analytics import independent
 from tests.market.recordings import history, needs_recordings
@@ -142,3 +142,23 @@ def test_every_recorded_coin_equals_the_independent_computation() -> None:
         assert ours.btc_correlation == pytest.approx(theirs.btc_correlation, abs=1e-9)
     assert len(assessed) == 116
     assert {a.daily.state for a in assessed.values() if a.daily} == {"UP", "HODL", "DOWN"}
+
+
+def test_an_asset_alone_is_up_or_down_and_has_no_correlation() -> None:
+    sessions = [day for day in range(60) if day % 7 < 5]
+    falling = [(day * DAY_MS, p, p * 1.01, p * 0.99, p) for day, p in ((day, 100 * 0.97**day) for day in sessions)]
+    assessed = assess_alone({"GOLD": rising(range(60), 1.02), "CRUDE": falling, "NEW": falling[:5]})
+    assert assessed["GOLD"] == Assessment(60 * DAY_MS, Trend("UP", 11 * DAY_MS, 50), None, None)
+    assert assessed["CRUDE"].daily is not None
+    assert assessed["CRUDE"].daily.state == "DOWN"
+    assert assessed["NEW"] == Assessment(5 * DAY_MS, None, None, None)
+
+
+@settings(max_examples=30)
+@given(histories())
+def test_an_asset_alone_equals_the_independent_computation(history: History) -> None:
+    for asset, ours in assess_alone(history).items():
+        chart = independent.daily(history[asset])
+        assert ours.daily == independent.trend([chart], 1)
+        assert ours.weekly == independent.trend([independent.weekly(chart)], 7)
+        assert ours.btc_correlation is None
