@@ -1,6 +1,6 @@
 """The room, opened: desks that answer, and the loops that keep what they answer fresh."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -26,7 +26,7 @@ from service.market.observed import VENUE
 from service.market.regime_desk import RegimeDesk
 from service.market.samples import SampleRefresh, SampleStore
 from service.market.schedule import Loop, running
-from service.market.shelf import Shelf
+from service.market.shelf import Drawer, Shelf
 from service.market.sources.coingecko import CoinGecko, GeckoCoin
 from service.market.sources.hyperliquid import FEED_DECODERS, FEED_SUBSCRIPTIONS, Hyperliquid
 from service.market.store import MarketStore
@@ -85,41 +85,76 @@ async def open_market(
     store = MarketStore(database)
     fallback = BinanceFallback(sessions[FALLBACK_VENUE], clock)
     live = Live(clock, store, Hyperliquid(sessions[VENUE], clock), fallback, origin)
-    coins, gecko = live.desk, GeckoDrawers.on(shelf)
-    conclusions = shelf.drawer(CONCLUSIONS, Conclusions)
-    samples, events, caps = SampleStore(database), AlertStore(database), CapStore(database)
-
-    def worth() -> Mapping[str, GeckoCoin]:
-        return known_coins(gecko.coins.now)
-
-    def identities() -> Mapping[str, str]:
-        return {symbol: coin.id for symbol, coin in worth().items()}
-
-    conclude = ConcludeRefresh(clock, store, conclusions, origin, lambda: live.history.asked_ms)
-    categories = CategoryRefresh(clock, gecko, caps, CoinGecko(sessions[GECKO], clock), origin, coins.view)
-    sampling = SampleRefresh(clock, samples, coins, worth, origin)
-    watching = AlertRefresh(clock, store, events, coins, origin)
-    market = Market(
-        coins=coins,
-        breadth=BreadthDesk(clock, conclusions, coins),
-        regimes=RegimeDesk(clock, conclusions, coins),
-        historical=HistoricalDesk(clock, database, coins, samples, PastCaps(caps, origin, identities), worth),
-        categories=CategoryDesk(clock, gecko, coins.view),
-        alerts=AlertDesk(events, cursors, coins),
-        store=store,
-        readiness=lambda: live.readiness(leads=leader()),
+    topics = _Topics(
+        gecko=GeckoDrawers.on(shelf),
+        conclusions=shelf.drawer(CONCLUSIONS, Conclusions),
+        samples=SampleStore(database),
+        events=AlertStore(database),
+        caps=CapStore(database),
     )
     await store.claim(origin())
     await shelf.follow()
     await live.load()
+    source = CoinGecko(sessions[GECKO], clock)
     async with open_socket(VENUE, feed_url, clock, FEED_SUBSCRIPTIONS, FEED_DECODERS) as socket:
         loops = [
             *live.loops(socket),
             Loop("shelf", shelf.follow, FOLLOW_EVERY_S, everywhere=True),
-            Loop("conclude", conclude.round, CONCLUDE_EVERY_S, after=live.coins_known, wake=live.history.news),
-            Loop("categories", categories.round, CATEGORIES_EVERY_S, after=live.coins_known),
-            Loop("samples", sampling.round, MINUTELY_S, after=live.coins_known),
-            Loop("alerts", watching.round, MINUTELY_S, after=live.coins_known),
+            *topics.loops(clock, live, store, source, origin),
         ]
         async with running(loops, leader, clock):
-            yield market
+            yield topics.desks(clock, live, database, store, cursors, origin, leader)
+
+
+class _Topics(Struct, frozen=True):
+    """What is kept of each topic beside quotes and bars."""
+
+    gecko: GeckoDrawers
+    conclusions: Drawer[Conclusions]
+    samples: SampleStore
+    events: AlertStore
+    caps: CapStore
+
+    def loops(
+        self, clock: Clock, live: Live, store: MarketStore, source: CoinGecko, origin: Callable[[], str]
+    ) -> Sequence[Loop]:
+        """What keeps the topics fresh: one row each."""
+        coins, known = live.desk, live.coins_known
+        conclude = ConcludeRefresh(clock, store, self.conclusions, origin, lambda: live.history.asked_ms)
+        categories = CategoryRefresh(clock, self.gecko, self.caps, source, origin, coins.view)
+        samples = SampleRefresh(clock, self.samples, coins, self.worth, origin)
+        alerts = AlertRefresh(clock, store, self.events, coins, origin)
+        return (
+            Loop("conclude", conclude.round, CONCLUDE_EVERY_S, after=known, wake=live.history.news),
+            Loop("categories", categories.round, CATEGORIES_EVERY_S, after=known),
+            Loop("samples", samples.round, MINUTELY_S, after=known),
+            Loop("alerts", alerts.round, MINUTELY_S, after=known),
+        )
+
+    def desks(
+        self,
+        clock: Clock,
+        live: Live,
+        database: Database,
+        store: MarketStore,
+        cursors: Cursors,
+        origin: Callable[[], str],
+        leader: Callable[[], bool],
+    ) -> Market:
+        """What answers."""
+        coins = live.desk
+        past = PastCaps(self.caps, origin, lambda: {symbol: coin.id for symbol, coin in self.worth().items()})
+        return Market(
+            coins=coins,
+            breadth=BreadthDesk(clock, self.conclusions, coins),
+            regimes=RegimeDesk(clock, self.conclusions, coins),
+            historical=HistoricalDesk(clock, database, coins, self.samples, past, self.worth),
+            categories=CategoryDesk(clock, self.gecko, coins.view),
+            alerts=AlertDesk(self.events, cursors, coins),
+            store=store,
+            readiness=lambda: live.readiness(leads=leader()),
+        )
+
+    def worth(self) -> Mapping[str, GeckoCoin]:
+        """Our coins as CoinGecko last showed them, by ticker."""
+        return known_coins(self.gecko.coins.now)
