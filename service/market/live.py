@@ -1,7 +1,7 @@
 """The first venue, kept: its quotes, its bars, its funding, and the desk that answers from them."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from service.clock import Clock
@@ -76,6 +76,19 @@ class Live:
             Loop("hours", self._hours.round, HOURS_EVERY_S, after=known),
             Loop("funding", self._funding.round, HOURS_EVERY_S, after=known),
         )
+
+    def shown(self, step: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+        """Make a step after which this process answers from what it has changed, rather than a second later.
+
+        Args:
+            step: What changes the store.
+        """
+
+        async def stepped() -> None:
+            await step()
+            await self._follow()
+
+        return stepped
 
     def readiness(self, *, leads: bool) -> Mapping[str, object]:
         """What the desk says, and in the process that leads how far the series by the hour are.

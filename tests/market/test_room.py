@@ -5,23 +5,25 @@ import logging
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
 
-from service.clock import SECOND_MS
+from service.clock import HOUR_MS, SECOND_MS
 from service.errors import ServiceError
 from service.market.desk import MarketDesk
 from service.market.loops import LONGEST_PAUSE_S, keep_doing
 from service.market.quotes import QUOTES_EVERY_S
-from service.market.room import open_market
+from service.market.room import Market, open_market
+from service.market.shelf import Shelf
 from service.storage.database import Database, open_database
 from service.upstream.failure import UpstreamError
 from service.upstream.session import UpstreamSession, open_session
+from service.wire.cursor import Cursors
 from tests.fakes.clock import START_MS, FakeClock
 from tests.market.parts import TODAY, said, until
-from tests.market.venue import Venue
+from tests.market.venue import Venue, context, hour, payment
 from tests.upstream.faults import answer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +37,13 @@ def listed(venue: Venue) -> Venue:
 
 
 class World:
-    """What a room is opened with, and may change while it is open."""
+    """What a room is opened with, and may change while it is open.
+
+    Attributes:
+        market: The room, once it has been opened.
+    """
+
+    market: Market
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -44,17 +52,24 @@ class World:
 
     @asynccontextmanager
     async def open(self, database: Database, session: UpstreamSession, clock: FakeClock) -> AsyncIterator[MarketDesk]:
-        async with (
-            open_session("binance", f"{self.url}/binance", clock, weight_per_minute=1_000, deadline_s=20) as second,
-            open_market(
-                database,
-                clock,
-                {"hyperliquid": session, "binance": second},
-                f"{self.url}/ws",
-                lambda: self.origin,
-                lambda: self.leads,
-            ) as market,
-        ):
+        async with AsyncExitStack() as stack:
+            sessions = {"hyperliquid": session}
+            for name in ("binance", "coingecko"):
+                opened = open_session(name, f"{self.url}/{name}", clock, weight_per_minute=1_000, deadline_s=20)
+                sessions[name] = await stack.enter_async_context(opened)
+            market = await stack.enter_async_context(
+                open_market(
+                    database,
+                    Shelf(database),
+                    Cursors(b"k" * 32),
+                    clock,
+                    sessions,
+                    f"{self.url}/ws",
+                    lambda: self.origin,
+                    lambda: self.leads,
+                )
+            )
+            self.market = market
             yield market.coins
 
 
@@ -173,6 +188,72 @@ async def test_a_venue_that_is_down_is_asked_again_and_again(
         listed.faults.next = None
         await clock.advance(QUOTES_EVERY_S)
         await until(lambda: is_complete(desk))
+
+
+async def test_what_the_venue_pushes_is_answered_within_five_seconds_without_a_round(
+    listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
+) -> None:
+    async with world.open(database, session, clock) as desk:
+        await until(lambda: is_complete(desk))
+        await until(lambda: bool(listed.heard))
+        assert listed.heard == [{"method": "subscribe", "subscription": {"type": "allDexsAssetCtxs"}}]
+        await clock.advance(4)
+        listed.contexts["SOL"] = context("77.0")
+        await listed.push()
+        await settled()
+        await clock.advance(1)
+        await until(lambda: said(desk, "SOL").price == 77.0)
+        assert desk.risk("SOL").as_of_ms == START_MS + 4 * SECOND_MS
+        assert len(listed.asked("metaAndAssetCtxs")) == 1
+
+
+async def test_a_socket_that_breaks_changes_nothing_but_freshness_and_is_opened_again(
+    listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
+) -> None:
+    async with world.open(database, session, clock) as desk:
+        await until(lambda: len(listed.sockets) == 1 and is_complete(desk))
+        await listed.sockets[0].close()
+        await until(lambda: not listed.sockets)
+        await clock.advance(15)
+        await until(lambda: desk.risk("SOL").as_of_ms == START_MS + 15 * SECOND_MS)
+        assert said(desk, "SOL")._stale_fields == ["sentiment_stance"]
+        await until(lambda: len(listed.sockets) == 1)
+
+
+async def test_only_the_process_that_leads_opens_the_socket(
+    listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
+) -> None:
+    world.leads = False
+    async with world.open(database, session, clock):
+        await clock.advance(30)
+        assert (listed.sockets, listed.faults.requests) == ([], [])
+        assert "hourly" not in world.market.readiness()
+        world.leads = True
+        await clock.advance(15)
+        await until(lambda: len(listed.sockets) == 1)
+
+
+async def test_readiness_tells_how_far_the_series_by_the_hour_are(
+    listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
+) -> None:
+    hours = range(START_MS // HOUR_MS - 48, START_MS // HOUR_MS + 1)
+    listed.hours["SOL"] = [hour("SOL", number) for number in hours]
+    listed.funding = {coin: [payment(coin, number) for number in hours] for coin in ("BTC", "ETH")}
+    async with world.open(database, session, clock):
+        for _ in range(3):
+            await clock.advance(30)
+            await settled()
+        assert world.market.readiness().items() >= {
+            "history": {"known": 3, "total": 3},
+            "hourly": {"known": 1, "total": 3},
+            "funding": {"known": 2, "total": 3},
+        }.items()  # fmt: skip
+
+
+async def settled() -> None:
+    """Let what is under way over sockets and threads come to its end."""
+    for _ in range(100):
+        await asyncio.sleep(0.001)
 
 
 async def test_a_closed_room_leaves_no_task_behind(
