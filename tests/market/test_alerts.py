@@ -116,7 +116,9 @@ async def test_a_coin_whose_history_is_still_being_fetched_waits_for_it(watching
     await watching.pay("BTC", calm(500), watching.hour_ms - 300 * HOUR_MS)
     await watching.refresh.round()
     assert await watching.events() == []
-    await watching.pay("BTC", calm(300))
+    rates = calm(300)
+    rates[-9 * 24] = VERY_HOT  # over for more than a week: history, and no recent event
+    await watching.pay("BTC", rates)
     await watching.look({"BTC": VERY_HOT, "ETH": CALM})
     assert await watching.zones() == [("BTC", "very-hot", True)]
 
@@ -241,6 +243,16 @@ async def test_events_of_another_history_are_cleared_with_the_first_of_the_new_o
     assert await watching.events() == []
     await watching.look({"BTC": COLD})
     assert await watching.zones() == [("BTC", "cold", True)]
+
+
+async def test_nothing_that_was_paid_in_another_history_is_ranked_within(watching: Watching) -> None:
+    await begin(watching, "BTC")
+    watching.origin = "two"
+    await watching.refresh.round()
+    await watching.show({"BTC": CALM})
+    await watching.pay("BTC", calm(100))
+    await watching.look({"BTC": VERY_HOT})
+    assert await watching.events() == []
 
 
 async def test_what_was_found_while_the_history_changed_is_dropped(watching: Watching) -> None:

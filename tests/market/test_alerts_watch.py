@@ -76,6 +76,7 @@ def test_payments_that_are_told_twice_count_once() -> None:
     assert len(list(watch.pay(once))) == 1
     assert list(watch.pay(once)) == []
     assert watch.newest_ms == once[-1][0]
+    assert len(watch._ranked) == len(once)
 
 
 @settings(max_examples=60, deadline=None)

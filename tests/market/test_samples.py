@@ -55,6 +55,9 @@ async def test_each_coin_is_written_down_once_an_hour(hours: Hours) -> None:
     await hours.refresh.round()
     assert await hours.samples.at("BTC", START_MS) == WHOLE
     assert await hours.count() == 2
+    written = hours.database.transactions
+    await hours.refresh.round()
+    assert hours.database.transactions == written
 
 
 async def test_what_comes_late_in_an_hour_is_not_of_its_beginning(hours: Hours) -> None:
