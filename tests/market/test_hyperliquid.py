@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.clock import DAY_MS, SECOND_MS
+from service.clock import DAY_MS, HOUR_MS, SECOND_MS
 from service.errors import ServiceError
 from service.market.sources import hyperliquid_wire as wire
 from service.market.sources.hyperliquid import EARLIEST_MS, Hyperliquid
@@ -18,7 +18,7 @@ from service.upstream.failure import UpstreamError
 from tests.fakes.clock import START_MS, FakeClock
 from tests.market.parts import TODAY, Parts
 from tests.market.recordings import DATA, needs_recordings
-from tests.market.venue import candle, context
+from tests.market.venue import candle, context, payment
 from tests.upstream.faults import answer
 
 RECORDED = DATA / "wire"
@@ -93,6 +93,19 @@ def test_a_real_frame_gives_the_numbers_that_stand_in_it() -> None:
         assert [c.prev_day_px for c in ours] == [float(c["prevDayPx"]) for c in theirs[dex]]
 
 
+@pytest.mark.real_data
+@needs_recordings
+async def test_a_real_frame_is_read_over_the_universe_it_belongs_to(parts: Parts) -> None:
+    data = json.loads(recorded_body("hyperliquid-nautilus/ws_all_dexs_asset_ctxs.json"))["data"]
+    theirs = dict(data["ctxs"])[""]
+    parts.venue.contexts = {f"C{place}": context("1.0") for place in range(len(theirs))}
+    await parts.source.quotes()
+    found = parts.source.read_frame(msgspec.json.encode(data), START_MS)
+    assert found is not None
+    assert [quote.price for quote in found.quotes] == [float(row["markPx"]) or None for row in theirs]
+    assert [quote.funding for quote in found.quotes] == [float(row["funding"]) for row in theirs]
+
+
 @pytest.mark.parametrize("number", ["nan", "NaN", "inf", "-Infinity", "1e400", "1_0", " 1", "", "0x1", "1,5"])
 def test_what_is_no_finite_number_is_refused(number: str) -> None:
     with pytest.raises(msgspec.MsgspecError):
@@ -148,6 +161,107 @@ async def test_what_is_no_price_is_unknown_for_that_coin_alone(parts: Parts, pri
     btc, x = (await parts.source.quotes()).quotes
     assert btc.price == 1.0
     assert (x.price, x.price_ms, x.funding, x.funding_ms) == (None, None, None, None)
+
+
+async def test_quotes_carry_what_is_held_and_yesterdays_price(parts: Parts) -> None:
+    parts.venue.contexts = {
+        "BTC": context("1.0") | {"openInterest": "12.5", "prevDayPx": "0.8"},
+        "X": context("1.0") | {"openInterest": "-1.0", "prevDayPx": "0.0", "dayNtlVlm": "-5.0"},
+        "Y": context("1.0") | {"openInterest": None, "prevDayPx": None, "dayNtlVlm": None},
+    }
+    btc, x, y = (await parts.source.quotes()).quotes
+    assert (btc.open_interest, btc.prev_price, btc.venue, btc.interval_hours) == (12.5, 0.8, "hyperliquid", 1.0)
+    for quote in (x, y):
+        assert (quote.open_interest, quote.prev_price, quote.volume_usd) == (None, None, 0.0)
+
+
+async def test_delisted_coins_are_named_beside_the_quotes(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0"), "MATIC": context("0.37621", "0.0")}
+    parts.venue.delisted = {"MATIC"}
+    assert (await parts.source.quotes()).delisted == ["MATIC"]
+
+
+async def test_a_builders_market_is_asked_by_its_name_and_its_tickers_go_without_it(parts: Parts) -> None:
+    parts.venue.contexts = {"xyz:AAPL": context("230.5"), "xyz:GOLD": context("3300.0")}
+    found = (await parts.source.quotes("xyz")).quotes
+    assert [(quote.venue_symbol, quote.symbol) for quote in found] == [("xyz:AAPL", "AAPL"), ("xyz:GOLD", "GOLD")]
+    assert parts.venue.asked("metaAndAssetCtxs") == [{"type": "metaAndAssetCtxs", "dex": "xyz"}]
+    frame = msgspec.json.encode({"ctxs": [["", [context("1.0"), context("2.0")]]]})
+    assert parts.source.read_frame(frame, START_MS) is None
+
+
+@pytest.mark.parametrize("status", [200, 500])
+async def test_a_market_that_does_not_exist_is_refused(parts: Parts, status: int) -> None:
+    parts.venue.faults.next = answer(status, b"null")
+    with pytest.raises(UpstreamError):
+        await parts.source.quotes("nope")
+
+
+async def test_a_frame_is_read_in_the_order_of_the_universe(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0"), "OLD": context("9.0"), "kPEPE": context("3.0")}
+    parts.venue.delisted = {"OLD"}
+    await parts.source.quotes()
+    shown = [context("1.5"), context("0.0"), context("3.5", "-0.001")]
+    found = parts.source.read_frame(msgspec.json.encode({"ctxs": [["a", []], ["", shown]]}), START_MS + 7)
+    assert found is not None
+    assert [(q.symbol, q.price, q.funding, q.price_ms) for q in found.quotes] == [
+        ("BTC", 1.5, 0.0000125, START_MS + 7),
+        ("KPEPE", 3.5, -0.001, START_MS + 7),
+    ]
+    assert found.delisted == ["OLD"]
+
+
+@pytest.mark.parametrize(
+    "frame", [b"", b"null", b'{"ctxs":[]}', b'{"ctxs":[["xyz",[{}]]]}', b'{"ctxs":[["",[{},{}]]]}']
+)
+async def test_a_frame_that_fits_no_universe_is_refused(parts: Parts, frame: bytes) -> None:
+    assert parts.source.read_frame(frame, START_MS) is None
+    parts.venue.contexts = {"BTC": context("1.0")}
+    await parts.source.quotes()
+    assert parts.source.read_frame(frame, START_MS) is None
+
+
+async def test_payments_are_dated_to_the_minute_in_order(parts: Parts) -> None:
+    hour = START_MS // HOUR_MS
+    parts.venue.funding["BTC"] = [
+        payment("BTC", hour - back, late_ms=late) for back, late in ((1, -20), (2, 76), (0, 0))
+    ]
+    assert await parts.source.funding_history("BTC", 0) == [
+        ((hour - back) * HOUR_MS, 0.0000125, 1.0) for back in (2, 1, 0)
+    ]
+
+
+async def test_payments_every_eight_hours_are_spread_over_them(parts: Parts) -> None:
+    parts.venue.funding["BTC"] = [payment("BTC", number, "0.0008") for number in (0, 8, 16, 24, 25)]
+    rows = await parts.source.funding_history("BTC", 0)
+    assert [(paid_ms // HOUR_MS, hours) for paid_ms, _, hours in rows] == [(at, 8.0) for at in (0, 8, 16, 24, 25)]
+    assert [rate for _, rate, _ in rows] == pytest.approx([0.0001] * 5)
+
+
+async def test_a_single_payment_is_taken_as_hourly_and_no_coin_pays_nothing(parts: Parts) -> None:
+    parts.venue.funding["BTC"] = [payment("BTC", 0)]
+    assert await parts.source.funding_history("BTC", 0) == [(0, 0.0000125, 1.0)]
+    parts.venue.faults.next = answer(200, b"null")
+    assert await parts.source.funding_history("NOPE", 0) == []
+
+
+async def test_funding_of_something_else_is_refused(parts: Parts) -> None:
+    parts.venue.funding["BTC"] = [payment("ETH", 0)]
+    with pytest.raises(UpstreamError):
+        await parts.source.funding_history("BTC", 0)
+
+
+async def test_builders_markets_and_what_is_said_of_their_coins_are_read(parts: Parts) -> None:
+    parts.venue.faults.next = answer(200, b'[null,{"name":"xyz","fullName":"XYZ","deployer":"0x1"}]')
+    assert await parts.source.perp_dexs() == [wire.Dex("xyz", "XYZ")]
+    parts.venue.faults.next = answer(
+        200,
+        b'[["xyz:AAPL",{"category":"stocks","displayName":"Apple","keywords":["iphone"]}],["xyz:Z",{"category":""}]]',
+    )
+    assert await parts.source.annotations() == {
+        "xyz:AAPL": wire.Annotation("stocks", "Apple", ("iphone",)),
+        "xyz:Z": wire.Annotation("", None, ()),
+    }
 
 
 async def test_a_ticker_that_two_coins_would_share_stays_with_the_first(parts: Parts) -> None:
@@ -224,13 +338,19 @@ class _Weighed:
         raise UpstreamError(self.name, None, b"")
 
 
-async def test_history_is_weighed_by_the_days_it_may_hold(clock: FakeClock) -> None:
+async def test_history_is_weighed_by_what_it_may_hold(clock: FakeClock) -> None:
     session = _Weighed()
     source = Hyperliquid(session, clock)  # type: ignore[arg-type]
     for start_ms in (START_MS, START_MS - 59 * DAY_MS, START_MS - 60 * DAY_MS, START_MS + DAY_MS):
         with pytest.raises(UpstreamError):
             await source.bars("BTC", "1d", start_ms)
-    assert session.weights == [21, 21, 22, 21]
+    for start_ms in (START_MS, START_MS - 90 * DAY_MS):
+        with pytest.raises(UpstreamError):
+            await source.bars("BTC", "1h", start_ms)
+    for start_ms in (START_MS + 1, START_MS - 19 * HOUR_MS, START_MS - 20 * HOUR_MS, 0):
+        with pytest.raises(UpstreamError):
+            await source.funding_history("BTC", start_ms)
+    assert session.weights == [21, 21, 22, 21, 21, 57, 21, 21, 22, 45]
 
 
 def test_history_begins_on_a_monday() -> None:
