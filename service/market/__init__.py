@@ -23,6 +23,20 @@ Decided here:
 - **Tickers** are the venue's in upper case, case of the caller's spelling does not matter; `venue_symbol` is said only
   where it differs (`kPEPE`). A ticker that two listed coins would share stays with the first. Delisted coins are not
   known here.
+- **Funding alerts**: every minute each coin's running rate is ranked among what the coin paid in the 30 days before (a
+  week at least), and its zone follows from `analytics.funding.next_zone`. Entering a zone, or its stricter form, is an
+  event; falling back into the milder one is not. An event is cleared when its coin leaves the zone: while a coin is
+  very hot, its `hot` event stays open. A rate that is stale, or another venue's, is not judged. Hours that nobody
+  watched (the week before the first start, an outage) are judged from what was paid, each payment among those before
+  it, before the present is; the price is then the close of the hour that ended with it. `as_of` is the newest rate
+  looked at.
+- **The past of a coin** counts closed bars back from the last one, whose close is `as_of`: `series` is `count` of them,
+  `at` the close of the first, `now` live. Further back than bars go, `at` is null and `series` is what there is. A
+  payment belongs to the bar that it ends. `futuresVolume24h` was written down at the time, else it is the sum of 24
+  hours of bars (base units at the close); open interest is known only where it was written down; market cap and volume
+  are CoinGecko's.
+- **Samples**: in the first ten minutes of an hour open interest, volumes and market caps are written down, once; hours
+  are kept for 1,001 hours, midnights for 1,001 days (230 coins: some 30 MB).
 - Where nothing can be said: 502 with the venue's failure if there was one, or if it lists a coin without quoting it;
   503 with `Retry-After` while nothing has been asked yet.
 """

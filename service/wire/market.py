@@ -43,7 +43,8 @@ class RiskContext(Struct, frozen=True):
 class Facts(Struct, frozen=True):
     """What is known of a coin at one time: money in USD, volumes of 24 hours, `fundingRate` in percent a year.
 
-    `volume` is that of spot and perpetuals on all venues where it is known; null is not recorded.
+    `volume` is that of the coin itself on the spot markets that CoinGecko knows, `futuresVolume24h` and `openInterest`
+    are those of the venue's perpetual; null is not recorded.
     """
 
     priceUSD: float | None
