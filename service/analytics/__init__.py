@@ -1,7 +1,8 @@
-"""Pure numbers: bars, SuperTrend, trend states, correlation. No I/O, no clock; may import rank 0 and numpy.
+"""Pure numbers: trends, breadth, funding zones, volatility, the regime. No I/O, no clock; may import rank 0 and numpy.
 
-numpy costs some 60 ms and 30 MB, so these modules import it at their top and are themselves imported only when the
-first number is wanted: a process that only serves answers never pays for it.
+numpy costs some 60 ms and 30 MB, so the modules that need it import it at their top and are themselves imported only
+when the first number is wanted: a process that only serves answers never pays for it. `states`, `breadth`, `funding`,
+`rules` and `findings` need none and may be imported anywhere. `Market` is the front: who asks it gets plain values.
 
 Decided here:
 - **SuperTrend(10, 3)** is TA-Lib 0.8's, bar for bar: Wilder's ATR seeded with the mean of the first ten true ranges
@@ -22,4 +23,24 @@ Decided here:
   the first bar of the present run of states: the first moment at which anybody could have known it.
 - **Correlation** is Pearson's over the log returns between successive bars among the last 90 days on which both coins
   have a closed bar (89 returns), 30 such days at least; unknown where a price never moved; BTC with itself is 1.
+- **One calendar.** A panel has a row for every day and a column for every coin, those delisted since included, and is
+  led on by a day at the price of a day: the same recurrences, to the same bits as starting over. A bar that comes late
+  would change days after it, so it is refused, and whoever wants it starts over (40 ms).
+- **An asset that is no coin** (an equity, a metal) is compared with USD alone, so its trend is UP or DOWN.
+- **Breadth** counts every coin whose state is known on that day; net is UP less DOWN. A crossing is a change of its
+  sign between closed bars, days on which they tie stepped over. An extreme is 60 % in one state. Velocity is the change
+  of the net share over five days, points a day.
+- **Leaders and laggards** are told by their return over 30 days against the universe's median; a **divergence** is a
+  20-day closing high (low) of BTC with net breadth ten points off its own best (worst) of those days.
+- **Realised volatility** is the sample deviation of 30 daily log returns, annualised over 365 days. Its percentile is a
+  mid-rank among the last 365 values, itself included, 90 at least.
+- **The market's regime** is rules over BTC's trend, net breadth and that percentile (tables in `rules`): other
+  thresholds to begin than to go on, three closed days in a row to change, and no day's verdict ever revised. A day on
+  which an input is unknown neither confirms nor interrupts.
+- **A coin's regime** follows its own trend unless the market opposes it, two days in a row; HODL keeps what there was
+  unless the market is against it. A position is opened at the close of the bar on which the regime turned and closed at
+  the close of the bar on which it left. Three days without a known state end the regime, and the position with it, on
+  the third and at the last close: on the first nobody could know that it was the last.
+- **A funding zone** asks for a rate that is rare for the coin and dear in itself; both give way on leaving. Percentiles
+  are mid-ranks, so that a rate pinned at the venue's default is ordinary.
 """

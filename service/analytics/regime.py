@@ -52,9 +52,10 @@ class MarketCourse:
     def runs(self) -> list[MarketRegime]:
         """Every run of the regime, oldest first."""
         turns = [row for row, regime in enumerate(self.regimes) if row == 0 or regime != self.regimes[row - 1]]
-        ends = [*turns[1:], len(self.regimes)]
         return [
-            self._run(start, end - 1) for start, end in zip(turns, ends, strict=True) if self.regimes[start] != UNKNOWN
+            self._run(start, end - 1)
+            for start, end in pairwise([*turns, len(self.regimes)])
+            if self.regimes[start] != UNKNOWN
         ]
 
     def now(self) -> MarketRegime | None:
@@ -246,7 +247,8 @@ class CoinCourse:
         """The row on which a coin's present regime began; None if it has none."""
         if not len(self.regimes) or self.regimes[-1, column] == UNKNOWN:
             return None
-        return int(np.flatnonzero(self.regimes[:, column] != self.regimes[-1, column])[-1]) + 1
+        before = np.flatnonzero(self.regimes[:, column] != self.regimes[-1, column])
+        return int(before[-1]) + 1 if before.size else 0
 
     def _price(self, row: int, column: int) -> float:
         """The last close until then."""

@@ -36,7 +36,7 @@ def of_coin(panel: Panel, coin: str) -> list[bytes]:
     return [table[:, column].tobytes() for table in (*tables(panel), panel.weekly.states, *weekly)]
 
 
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(coarse(), st.integers(0, 61))
 def test_a_panel_led_on_day_by_day_holds_the_same_bits_as_one_made_whole(history: History, stop: int) -> None:
     whole, led = Panel(history), advanced(history, stop)
@@ -49,7 +49,7 @@ def test_a_panel_led_on_day_by_day_holds_the_same_bits_as_one_made_whole(history
     assert ours == {coin: theirs[coin] for coin in led.coins}
 
 
-@settings(max_examples=40)
+@settings(max_examples=40, deadline=None)
 @given(coarse(), st.integers(0, 61))
 def test_days_that_come_later_change_nothing_of_those_before(history: History, stop: int) -> None:
     cut, whole = Panel(until(history, stop)), Panel(history)
@@ -63,7 +63,7 @@ def test_days_that_come_later_change_nothing_of_those_before(history: History, s
         np.testing.assert_array_equal(whole.weekly.states[: len(weeks), theirs][known], weeks[known])
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 @given(coarse(), st.sampled_from(["SOL", "DOGE"]))
 def test_a_coin_is_the_same_in_whatever_company(history: History, coin: str) -> None:
     alone, together = Panel({name: history[name] for name in (coin, "ETH", BTC)}), Panel(history)

@@ -85,7 +85,7 @@ def test_any_series_gives_what_ta_lib_gives(chart: Chart) -> None:
     np.testing.assert_array_equal(ours.direction[:, 0], direction)
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(herds(), st.data())
 def test_a_prefix_of_the_bars_gives_a_prefix_of_the_result(chart: Chart, data: st.DataObject) -> None:
     stop = data.draw(st.integers(0, len(chart.close)))
@@ -94,7 +94,7 @@ def test_a_prefix_of_the_bars_gives_a_prefix_of_the_result(chart: Chart, data: s
     assert_same(part, said_at(whole, slice(stop)))
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(herds(), st.data())
 def test_one_bar_more_gives_the_same_bits_as_the_whole_walk(chart: Chart, data: st.DataObject) -> None:
     stop = data.draw(st.integers(0, len(chart.close)))
@@ -105,7 +105,7 @@ def test_one_bar_more_gives_the_same_bits_as_the_whole_walk(chart: Chart, data: 
     assert_same(state, at_end)
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(herds())
 def test_a_series_gives_the_same_bits_alone_and_among_others(chart: Chart) -> None:
     together, _ = supertrend(chart)
@@ -114,7 +114,7 @@ def test_a_series_gives_the_same_bits_alone_and_among_others(chart: Chart) -> No
         assert_same(alone, said_at(together, slice(None), slice(column, column + 1)))
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(herds())
 def test_a_series_is_the_sequence_of_its_bars_whatever_days_are_missing(chart: Chart) -> None:
     ours, _ = supertrend(chart)

@@ -103,7 +103,7 @@ def test_no_coins_are_no_work() -> None:
 
 
 @pytest.mark.promise("risk.trends")
-@settings(max_examples=60)
+@settings(max_examples=60, deadline=None)
 @given(histories())
 def test_any_history_gives_what_the_independent_computation_gives(history: History) -> None:
     for coin, ours in assess(history, list(history)).items():
@@ -114,7 +114,7 @@ def test_any_history_gives_what_the_independent_computation_gives(history: Histo
             assert ours.btc_correlation == (None if correlation is None else pytest.approx(correlation, abs=1e-9))
 
 
-@settings(max_examples=15)
+@settings(max_examples=15, deadline=None)
 @given(histories(most=60))
 def test_the_states_published_day_by_day_are_those_recomputed_later(history: History) -> None:
     published: dict[int, str] = {}
@@ -154,7 +154,7 @@ def test_an_asset_alone_is_up_or_down_and_has_no_correlation() -> None:
     assert assessed["NEW"] == Assessment(5 * DAY_MS, None, None, None)
 
 
-@settings(max_examples=30)
+@settings(max_examples=30, deadline=None)
 @given(histories())
 def test_an_asset_alone_equals_the_independent_computation(history: History) -> None:
     for asset, ours in assess_alone(history).items():

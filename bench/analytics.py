@@ -1,0 +1,124 @@
+"""How long the numbers take: everything anew, and one closed day more."""
+
+import gc
+import math
+import random
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from service.analytics.bars import Row
+from service.analytics.market import Market
+from service.clock import DAY_MS
+from tests.market.recordings import DATA, history
+
+FULL_MS, STEP_MS = 40.0, 2.0
+"""What issue 3 asks for: everything anew, and one bar more for all coins."""
+
+History = Mapping[str, Sequence[Row]]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """What was done, over how much, and how long each round of it took."""
+
+    what: str
+    coins: int
+    days: int
+    rounds_ms: list[float]
+    asked_ms: float | None = None
+
+
+def walks(coins: int, days: int) -> dict[str, list[Row]]:
+    """Random walks in place of the recordings; only their number matters to the clock."""
+    made = {}
+    for number in range(coins):
+        dice = random.Random(number)  # noqa: S311 - prices, not secrets
+        price, rows = 100.0, []
+        for day in range(days):
+            opened, price = price, price * math.exp(dice.gauss(0, 0.04))
+            rows.append((day * DAY_MS, opened, max(opened, price) * 1.01, min(opened, price) * 0.99, price))
+        made["BTC" if number == 0 else "ETH" if number == 1 else f"C{number}"] = rows
+    return made
+
+
+def recorded() -> tuple[str, History]:
+    if DATA.is_dir():
+        return "the recordings of 116 coins", history()
+    return "random walks (the recordings are not here)", walks(116, 880)
+
+
+def split(whole: History, days: int) -> tuple[dict[str, list[Row]], list[tuple[int, dict[str, Row]]]]:
+    """What was known some days before the end, and the bars of each day since."""
+    last = max(row[0] for rows in whole.values() for row in rows[-1:]) // DAY_MS
+    start = last - days + 1
+    before = {coin: [row for row in rows if row[0] < start * DAY_MS] for coin, rows in whole.items()}
+    after = [
+        (day, {coin: row for coin, rows in whole.items() for row in rows[-days - 1 :] if row[0] == day * DAY_MS})
+        for day in range(start, last + 1)
+    ]
+    return before, after
+
+
+def timed(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return (time.perf_counter() - start) * 1000
+
+
+def anew(whole: History, rounds: int) -> list[float]:
+    return [timed(lambda: Market(whole)) for _ in range(rounds + 1)][1:]
+
+
+def day_by_day(whole: History, days: int) -> list[float]:
+    """A warm-up week, then every day timed: Mondays and Sundays, on which weeks close, are among them."""
+    before, after = split(whole, days + 7)
+    market = Market(before)
+    return [timed(lambda day=day, rows=rows: market.advance(day, rows)) for day, rows in after][7:]  # type: ignore[misc]
+
+
+def measure(rounds: int = 15, days: int = 60) -> list[Timing]:
+    """Measure everything; some seconds."""
+    name, whole = recorded()
+    gc.collect()
+    timings = [
+        Timing(f"all anew, {name}", len(whole), max(map(len, whole.values())), anew(whole, rounds), FULL_MS),
+        Timing(f"one day more, {name}", len(whole), days, day_by_day(whole, days), STEP_MS),
+    ]
+    for coins in (10, 100, 1_000):
+        made = walks(coins, 400)
+        timings.append(Timing("one day more, random walks", coins, days, day_by_day(made, days)))
+    return timings
+
+
+def table(timings: Sequence[Timing]) -> str:
+    rows = [
+        "| what | coins | days | ms, median (min to max) | ms a coin, median | asked for |",
+        "|---|---|---|---|---|---|",
+    ]
+    for timing in timings:
+        ranked = sorted(timing.rounds_ms)
+        middle = statistics.median(ranked)
+        asked = f"< {timing.asked_ms:g} ms" if timing.asked_ms else ""
+        rows.append(
+            f"| {timing.what} | {timing.coins} | {timing.days} | {middle:.2f} ({ranked[0]:.2f} to {ranked[-1]:.2f}) "
+            f"| {middle / timing.coins:.4f} | {asked} |"
+        )
+    return "\n".join(rows)
+
+
+def report() -> str:
+    """The section of BENCHMARKS.md."""
+    return f"""## The numbers of the whole market
+
+All anew: from closed daily bars as the store hands them over to trends by day and week against USD, BTC and ETH,
+breadth, volatility, the regimes of the market and of every coin. One day more: the same, led on by one closed bar of
+every coin, to the same bits.
+
+{table(measure())}
+"""
+
+
+if __name__ == "__main__":
+    print(report())

@@ -1,0 +1,310 @@
+"""The market as a whole: the same in part, day by day and whole; and what is told of it, by hand."""
+
+import json
+from collections.abc import Mapping, Sequence
+from statistics import median
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.analytics.breadth import Breadth
+from service.analytics.findings import Position, Standing, Trade
+from service.analytics.growing import Growing
+from service.analytics.market import Market
+from service.analytics.panel import BTC, Panel
+from service.analytics.regime import CoinCourse, MarketCourse
+from service.analytics.standing import divergences, opposed, standings
+from service.analytics.states import UNKNOWN
+from service.analytics.votes import runs
+from service.clock import DAY_MS
+from tests.analytics import independent
+from tests.analytics.histories import History, markets, on, until
+from tests.market.recordings import history, needs_recordings
+
+LETTERS = {"U": 1, "H": 0, "D": -1, ".": UNKNOWN}
+REGIMES = {"+": 1, "o": 0, "-": -1, "?": UNKNOWN}
+
+
+def told(market: Market) -> dict[str, object]:
+    """Everything a market says at its last day."""
+    return {
+        "assessments": market.assessments(),
+        "breadths": list(market.breadths),
+        "crossings": market.crossings(),
+        "velocity": market.velocity(),
+        "standings": market.standings(),
+        "divergences": market.divergences(),
+        "opposed": sorted(market.opposed()),
+        "regime": market.regime(),
+        "regimes": market.regimes(),
+        "coins": market.coin_regimes(),
+        "signals": sorted(market.signals(0)),
+        "positions": sorted(market.positions()),
+        "trades": {coin: market.trades(coin) for coin in market.panel.coins},
+    }
+
+
+def led(history: History, stop: int) -> Market:
+    market = Market(until(history, stop))
+    for day in sorted({row[0] // DAY_MS for rows in history.values() for row in rows}):
+        if day >= stop:
+            market.advance(day, on(history, day))
+    return market
+
+
+@settings(max_examples=12, deadline=None)
+@given(markets(), st.integers(0, 260))
+def test_a_market_led_on_day_by_day_says_what_one_made_whole_says(history: History, stop: int) -> None:
+    assert told(led(history, stop)) == told(Market(history))
+
+
+@settings(max_examples=25, deadline=None)
+@given(markets(), st.integers(130, 259))
+def test_days_that_come_later_change_nothing_that_was_said(history: History, stop: int) -> None:
+    cut, whole = Market(until(history, stop)), Market(history)
+    shown = len(cut.breadths)
+    assert list(cut.breadths) == list(whole.breadths)[:shown]
+    assert cut.crossings() == whole.crossings()[: len(cut.crossings())]
+    *ended, present = cut.regimes()
+    assert ended == whole.regimes()[: len(ended)]
+    kept = whole.regimes()[len(ended)]
+    assert (present.regime, present.since_ms) == (kept.regime, kept.since_ms)
+    assert present.through_ms <= kept.through_ms
+    said_by_then = [signal for signal in whole.signals(0) if signal.fired_ms <= stop * DAY_MS]
+    assert sorted(cut.signals(0)) == sorted(said_by_then)
+    for coin in cut.panel.coins:
+        closed = cut.trades(coin)
+        assert whole.trades(coin)[: len(closed)] == closed
+        held = [position for position in cut.positions() if position.coin == coin]
+        later: list[Trade | Position] = [*whole.trades(coin)[len(closed) :]]
+        later += [position for position in whole.positions() if position.coin == coin]
+        for position in held:
+            assert (position.entry_ms, position.entry_price) == (later[0].entry_ms, later[0].entry_price)
+
+
+@settings(max_examples=15, deadline=None)
+@given(markets())
+def test_what_is_told_is_plain_and_finite(history: History) -> None:
+    assert json.dumps(told(Market(history)), allow_nan=False)
+
+
+def test_an_empty_market_says_nothing() -> None:
+    market = Market({})
+    assert {key: value for key, value in told(market).items() if value} == {}
+    assert market.trades("BTC") == []
+    bare = Market({BTC: [], "ETH": []})
+    assert bare.breadths == []
+    assert bare.regime() is None
+    assert bare.trades("BTC") == []
+
+
+# --- what is held, by hand ------------------------------------------------------------------------------------------
+
+
+def course(
+    trends: Mapping[str, str], market: str, closes: Mapping[str, Sequence[float]] | None = None
+) -> tuple[Panel, CoinCourse]:
+    """Coins whose trend states and market are as written, a letter a day, from 1970-01-01; closes are 100, 101, ..."""
+    days = len(market)
+    prices = closes or {coin: [100.0 + day for day in range(days)] for coin in trends}
+    panel = Panel(
+        {
+            coin: [
+                (day * DAY_MS, price, price, price, price)
+                for day, (price, trend) in enumerate(zip(prices[coin], trends[coin], strict=True))
+                if trend != "."
+            ]
+            for coin in trends
+        }
+        | {"CLOCK": [(day * DAY_MS, 1.0, 1.0, 1.0, 1.0) for day in range(days)]}
+    )
+    states = np.array([[LETTERS[state] for state in trends[coin]] for coin in trends] + [[UNKNOWN] * days], np.int8).T
+    panel._states = Growing(states, UNKNOWN)
+    panel._starts, panel._newest = (Growing(rows, -1) for rows in runs(states))
+    said = MarketCourse(panel)
+    said.regimes[:] = [REGIMES[regime] for regime in market]
+    return panel, CoinCourse(panel, said)
+
+
+def regimes(found: CoinCourse, column: int = 0) -> str:
+    letters = {number: letter for letter, number in REGIMES.items()}
+    return "".join(letters[int(regime)] for regime in found.regimes[:, column])
+
+
+def at(day: int) -> int:
+    """The close of a day."""
+    return (day + 1) * DAY_MS
+
+
+def test_positions_are_opened_and_closed_at_the_close_on_which_the_regime_turned() -> None:
+    _, found = course({"A": "HUUUUDDDDUUU"}, "o" * 12)
+    assert regimes(found) == "oo++++----++"
+    assert found.trades("A") == [
+        Trade("A", "long", at(2), 102.0, at(6), 106.0, 3.9216, 4, "trend-turned"),
+        Trade("A", "short", at(6), 106.0, at(10), 110.0, -3.7736, 4, "trend-turned"),
+    ]
+    assert list(found.positions()) == [Position("A", "risk-on", "long", 0.85, at(10), 110.0, 111.0, 1, 0.9091)]
+    assert [(signal.fired_ms, signal.direction, signal.price) for signal in found.signals(0)] == [
+        (at(10), "long", 110.0),
+        (at(6), "short", 106.0),
+        (at(2), "long", 102.0),
+    ]
+    assert [signal.fired_ms for signal in found.signals(7)] == [at(10)]
+    (now,) = found.coins()
+    assert (now.coin, now.regime, now.since_ms, now.conviction) == ("A", "risk-on", at(10), 0.85)
+    # Every bar is one point above the last, so the range is 1 and the line three ranges under the close.
+    assert dict(now.reasons) == {
+        "trend": "UP",
+        "trend-streak-days": 3,
+        "market-regime": "neutral",
+        "line-distance-atr": 3.0,
+    }
+
+
+def test_before_the_eleventh_bar_the_distance_from_the_line_is_not_among_the_reasons() -> None:
+    _, found = course({"A": "UUU"}, "ooo")
+    (signal,) = found.signals(0)
+    assert [reason.code for reason in signal.reasons] == ["trend", "trend-streak-days", "market-regime"]
+    assert signal.conviction == 0.55
+
+
+def test_a_position_is_closed_when_the_market_turns_against_an_undecided_coin() -> None:
+    _, found = course({"A": "UUUUHHHHH"}, "oooooo---")
+    assert regimes(found) == "oo+++++oo"
+    assert found.trades("A") == [Trade("A", "long", at(2), 102.0, at(7), 107.0, 4.902, 5, "market-turned")]
+    assert list(found.positions()) == []
+
+
+def test_a_coin_without_bars_is_let_go_at_its_last_close_after_two_days() -> None:
+    _, found = course({"A": "UUUUU....", "B": "HHHHHHHHH"}, "o" * 9)
+    assert regimes(found) == "oo+++++??"
+    assert found.trades("A") == [Trade("A", "long", at(2), 102.0, at(7), 104.0, 1.9608, 5, "no-bars")]
+    assert [coin.coin for coin in found.coins()] == ["B"]
+
+
+def test_a_day_or_two_without_bars_changes_nothing() -> None:
+    _, found = course({"A": "UUUU..UU"}, "o" * 8)
+    assert regimes(found) == "oo++++++"
+    (held,) = found.positions()
+    assert (held.entry_price, held.price, held.hold_days) == (102.0, 107.0, 5)
+
+
+def test_while_a_held_coin_has_no_bar_its_last_close_is_its_price() -> None:
+    _, found = course({"A": "UUUU."}, "o" * 5)
+    (held,) = found.positions()
+    assert (held.price, held.return_pct, held.hold_days) == (103.0, 0.9804, 2)
+
+
+def test_without_a_regime_of_the_market_no_coin_has_one() -> None:
+    _, found = course({"A": "UUUU"}, "??oo")
+    assert regimes(found) == "??oo"
+    assert found.trades("OTHER") == []
+
+
+# --- who leads, who disagrees ---------------------------------------------------------------------------------------
+
+
+def test_standings_rank_returns_over_thirty_days_against_the_median() -> None:
+    ends = {"A": 110.0, "B": 80.0, "C": 130.0, "D": 110.0, "OFF": 200.0}
+    trends = {"A": "U" * 31, "B": "D" * 31, "C": "H" * 31, "D": "U" * 31, "OFF": "U" * 30 + "."}
+    panel, _ = course(trends, "o" * 31, {coin: [100.0] * 30 + [end] for coin, end in ends.items()})
+    assert standings(panel) == [
+        Standing("C", 30.0, 20.0, "HODL"),
+        Standing("A", 10.0, 0.0, "UP"),
+        Standing("D", 10.0, 0.0, "UP"),
+        Standing("B", -20.0, -30.0, "DOWN"),
+    ]
+    assert standings(course({"A": "U" * 30}, "o" * 30)[0]) == []
+    assert standings(course({"A": "U" * 30 + "."}, "o" * 31)[0]) == []
+
+
+def breadths(*nets: int) -> list[Breadth]:
+    return [Breadth(day, 50 + net, 0, 50 - net) for day, net in enumerate(nets)]
+
+
+def btc(closes: Sequence[float | None]) -> Panel:
+    return Panel(
+        {
+            BTC: [(day * DAY_MS, close, close, close, close) for day, close in enumerate(closes) if close is not None],
+            "CLOCK": [(day * DAY_MS, 1.0, 1.0, 1.0, 1.0) for day in range(len(closes))],
+        }
+    )
+
+
+def test_a_high_of_bitcoin_that_fewer_coins_carry_is_a_bearish_divergence() -> None:
+    panel = btc([100.0 + day for day in range(20)])
+    (found,) = divergences(panel, breadths(*[0] * 5, 30, *[26] * 13, 25))
+    assert found == ("bearish-breadth", at(19), 50.0, 60.0, at(5))
+    assert divergences(panel, breadths(*[30] * 19, 26)) == []
+
+
+def test_a_low_of_bitcoin_that_fewer_coins_share_is_a_bullish_divergence() -> None:
+    panel = btc([100.0 - day for day in range(20)])
+    (found,) = divergences(panel, breadths(*[-30] * 19, -25))
+    assert found == ("bullish-breadth", at(19), -50.0, -60.0, at(0))
+    assert divergences(panel, breadths(*[-30] * 19, -26)) == []
+
+
+def test_without_a_fresh_high_or_low_nothing_diverges() -> None:
+    nets = breadths(*[30] * 19, -30)
+    assert divergences(btc([100.0 + day for day in range(19)] + [118.0]), nets) == []
+    assert divergences(btc([100.0 + day for day in range(19)] + [None]), nets) == []
+    assert divergences(btc([100.0 + day for day in range(19)]), nets[1:]) == []
+    assert divergences(course({"A": "U" * 20}, "o" * 20)[0], nets) == []
+    assert divergences(Panel({}), []) == []
+
+
+@pytest.mark.parametrize(("trend", "expected"), [("U", ["C"]), ("D", ["B"]), ("H", []), (".", [])])
+def test_a_coin_opposes_bitcoin_when_its_trend_is_the_opposite(trend: str, expected: list[str]) -> None:
+    panel, _ = course({BTC: "U" + trend, "A": "UH", "B": "UU", "C": "UD"}, "oo")
+    assert opposed(panel) == expected
+    assert opposed(course({"A": "U"}, "o")[0]) == []
+
+
+# --- the recordings -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.real_data
+@needs_recordings
+def test_the_recorded_market_has_regimes_of_both_kinds_made_of_independent_inputs() -> None:
+    market = Market(history())
+    counts = independent.breadths(history())
+    closes = [row[4] for row in history()[BTC]]
+    volatility = [value for value in independent.volatility(closes) if value is not None]
+    now = market.regime()
+    assert now is not None
+    said = dict(now.reasons)
+    last = counts[max(counts)]
+    assert said["btc-trend"] == independent.trend(independent.charts(BTC, history()), 1)[0]  # type: ignore[index]
+    assert said["breadth-net-pct"] == round(100 * (last["UP"] - last["DOWN"]) / sum(last.values()), 4)
+    assert said["btc-volatility-percentile"] == pytest.approx(
+        independent.percentile(volatility[-1], volatility[-365:]), abs=1e-4
+    )
+    assert {run.regime for run in market.regimes()} == {"risk-on", "neutral", "risk-off"}
+    assert min(run.age_days for run in market.regimes()) >= 2
+    assert json.dumps(told(market), allow_nan=False)
+
+
+@pytest.mark.real_data
+@needs_recordings
+def test_the_last_weeks_of_the_recorded_market_can_be_led_on_day_by_day() -> None:
+    whole = Market(history())
+    assert told(led(history(), whole.panel.last_day - 9)) == told(whole)
+
+
+@pytest.mark.real_data
+@needs_recordings
+def test_recorded_standings_are_those_of_plain_arithmetic() -> None:
+    market = Market(history())
+    last = market.panel.last_day
+    returns = {
+        coin: 100 * (rows[-1][4] / rows[-31][4] - 1) for coin, rows in history().items() if rows[-1][0] == last * DAY_MS
+    }
+    middle = median(returns.values())
+    found = market.standings()
+    assert {standing.coin for standing in found} == set(returns)
+    for standing in found:
+        assert standing.return_pct == pytest.approx(returns[standing.coin], abs=1e-4)
+        assert standing.excess_pct == pytest.approx(returns[standing.coin] - middle, abs=1e-4)
