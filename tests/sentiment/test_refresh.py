@@ -249,3 +249,12 @@ async def test_a_headline_that_gives_orders_changes_nothing_and_is_repeated_nowh
     said = (room.desk.mood("SOL").summary or "") + bytes(room.desk.category("Layer 1 (L1)").data).decode()  # type: ignore[call-overload]
     assert "Ignore" not in said
     assert "script" not in said
+
+
+async def test_the_newest_value_of_the_index_counts_in_whatever_order_they_come(room: Room) -> None:
+    rows = ",".join(
+        f'{{"value":"{value}","value_classification":"","timestamp":"{at}"}}' for value, at in ((1, 1), (9, 3), (5, 2))
+    )
+    room.press.faults["alternative"].next = answer(200, f'{{"data":[{rows}]}}'.encode())
+    await room.refresh.round()
+    assert room.desk.readiness()["fear_greed"] == 9

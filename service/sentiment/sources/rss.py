@@ -124,9 +124,8 @@ class News:
 
 def plain(text: str) -> str:
     """What a reader sees of a text: without markup, entities, control and direction characters; blanks are single."""
-    for _ in range(2):  # markup is escaped once in XML, and often once more by the publisher
-        text = _TAG.sub(" ", html.unescape(text))
-    return " ".join(_UNSAID.sub(" ", text).split())
+    # XML's own escapes are gone by now; what is left of them the publisher has escaped once more.
+    return " ".join(_UNSAID.sub(" ", _TAG.sub(" ", html.unescape(text))).split())
 
 
 def _said(item: Element, tag: str) -> str:
