@@ -115,9 +115,7 @@ class Chronicle:
         return self._make({coin: [row for row in rows if row[0] < end_ms] for coin, rows in self._rows.items()})
 
     def _whole(self) -> "Market":
-        if self._market is None:
-            self._market = self._make(self._rows)
-        return self._market
+        return self._market or self._make(self._rows)
 
     def _make(self, rows: Mapping[str, Sequence[Row]]) -> "Market":
         from service.analytics.market import Market  # noqa: PLC0415 - brings numpy, which only the leader needs

@@ -9,7 +9,6 @@ from service.analytics.breadth import Breadth
 from service.clock import DAY_MS, iso
 from service.market import wording
 from service.market.concluded import BreadthDay, Conclusions, RegimeRun
-from service.market.observed import BENCHMARK
 from service.market.symbols import canonical
 from service.wire.market import Crossing, Divergence, Extreme, MarketHealth, Mover, TrendCounts, TrendShares
 from service.wire.regime import (
@@ -24,7 +23,6 @@ from service.wire.regime import (
 
 if TYPE_CHECKING:
     from service.analytics.market import Market
-    from service.analytics.trend import Assessment
 
 CROSSING_DAYS: Final = 90
 """Closed days, the last one included, whose crossings are told."""
@@ -118,21 +116,14 @@ def _divergences(market: "Market") -> Iterator[Divergence]:
     for found in market.divergences():
         yield Divergence(found.code, None, wording.diverge(found))
     charts = market.assessments()
-    btc = charts.get(BENCHMARK)
-    if btc is None or btc.daily is None:
-        return
-    for coin, correlation in _opposed(charts, market.opposed()):
-        own = charts[coin].daily
-        if own is not None:
-            symbol = canonical(coin)
-            detail = wording.oppose(symbol, own.state, btc.daily.state, correlation)
-            yield Divergence("against-btc", symbol, detail)
-
-
-def _opposed(charts: Mapping[str, "Assessment"], coins: Sequence[str]) -> list[tuple[str, float]]:
-    known = [(coin, charts[coin].btc_correlation) for coin in coins]
-    alike = [(coin, correlation) for coin, correlation in known if correlation is not None and correlation >= LIKE_BTC]
-    return sorted(alike, key=lambda pair: (-pair[1], pair[0]))[:OPPOSED]
+    opposed = [
+        (chart.btc_correlation, canonical(coin), chart.daily.state)
+        for coin, chart in ((coin, charts[coin]) for coin in market.opposed())
+        if chart.daily is not None and chart.btc_correlation is not None and chart.btc_correlation >= LIKE_BTC
+    ]
+    for correlation, symbol, state in sorted(opposed, key=lambda one: (-one[0], one[1]))[:OPPOSED]:
+        detail = wording.oppose(symbol, state, "UP" if state == "DOWN" else "DOWN", correlation)
+        yield Divergence("against-btc", symbol, detail)
 
 
 def _crossing(found: breadths.Crossing) -> Crossing:

@@ -194,3 +194,50 @@ async def test_two_days_after_the_last_close_nothing_is_said_rather_than_somethi
 
 async def test_no_number_is_a_negative_zero_or_not_a_number(told: Leader) -> None:
     assert not re.search(rb"-0\.0+[,}\]]|NaN|Infinity", encode(told.told))
+
+
+async def test_a_coin_that_goes_against_bitcoin_though_it_usually_goes_with_it_is_told(leader: Leader) -> None:
+    """Of ninety days the coin copies sixty and turns in the last thirty; another never had anything to do with BTC."""
+    rally = wave(range(TODAY - 299, TODAY + 1), 1e9, 0.0, 0.02)
+    jitter = [1 + 0.05 * ((row[0] // DAY_MS * 7919) % 13 - 6) / 6 for row in rally]
+    btc = [(at, o * j, h * j, lo * j, c * j) for (at, o, h, lo, c), j in zip(rally, jitter, strict=True)]
+    fall = [1.0] * 270 + [0.955 ** (day + 1) for day in range(30)]
+    against = [(at, o * f, h * f, lo * f, c * f) for (at, o, h, lo, c), f in zip(btc, fall, strict=True)]
+    slide = wave(range(TODAY - 299, TODAY + 1), 1e9, 0.0, -0.02)
+    alone = [(row, 1 + 0.05 * ((row[0] // DAY_MS * 104_729) % 17 - 8) / 8) for row in slide]
+    other = Leader(leader.store._database, leader.clock)
+    other.origin = "another"
+    await other.list_coins("BTC", "ETH", "kFALL", "ALONE")
+    await other.give("BTC", btc)
+    await other.give("ETH", btc)
+    await other.give("kFALL", against)
+    await other.give("ALONE", [(at, o * j, h * j, lo * j, c * j) for (at, o, h, lo, c), j in alone])
+    await other.round(asked=True)
+    health = read(other.breadth.health(1), MarketHealth)
+    assert isinstance(health.divergences, list)
+    assert other.coins.view()["ALONE"].trend_daily == "DOWN"
+    told = [found for found in health.divergences if found.kind == "against-btc"]
+    assert [found.symbol for found in told] == ["KFALL"]
+    assert told[0].detail.startswith("KFALL is DOWN while BTC is UP, with a correlation of 0.")
+
+
+async def test_a_high_of_bitcoin_that_the_many_do_not_carry_is_told_with_its_figures(leader: Leader) -> None:
+    rally = wave(range(TODAY - 299, TODAY + 1), 1e9, 0.0, 0.02)
+    factors = [1.0] * 293 + [0.85 ** (day + 1) for day in range(7)]
+    fall = [(at, o * f, h * f, lo * f, c * f) for (at, o, h, lo, c), f in zip(rally, factors, strict=True)]
+    other = Leader(leader.store._database, leader.clock)
+    other.origin = "another"
+    await other.list_coins("BTC", "ETH", "ONE", "TWO", "THREE")
+    for coin, rows in (("BTC", rally), ("ETH", rally), ("ONE", fall), ("TWO", fall), ("THREE", fall)):
+        await other.give(coin, rows)
+    await other.round(asked=True)
+    health = read(other.breadth.health(1), MarketHealth)
+    assert isinstance(health.divergences, list)
+    assert isinstance(health.interpretation, str)
+    told = next(found for found in health.divergences if found.kind == "bearish-breadth")
+    assert told.symbol is None
+    assert told.detail.startswith(
+        "BTC's close of 2025-07-31 is its highest of 20 days, with a net breadth of -20.0 %; on "
+    )
+    assert told.detail.endswith(" that was +100.0 %.")
+    assert told.detail in health.interpretation

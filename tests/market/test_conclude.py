@@ -226,6 +226,21 @@ async def test_a_restart_says_the_same_and_writes_nothing_again(tmp_path: Path, 
         assert leader.drawer.now.revision == revision
 
 
+async def test_a_restart_while_a_new_day_comes_in_says_the_same_of_the_last_one(
+    leader: Leader, database: Database
+) -> None:
+    await complete(leader)
+    before, revision = leader.told, leader.drawer.now.revision
+    leader.at(TODAY + 1, 60)
+    for coin in COINS[:3]:
+        await leader.give(coin, wave(range(TODAY + 1, TODAY + 2), 5.0))
+    again = Leader(database, leader.clock)
+    await again.follow()
+    await again.round(asked=True)
+    assert (again.told, again.drawer.now.revision) == (before, revision)
+    assert (await charts(again))["SOL"].through_ms == (TODAY + 2) * DAY_MS
+
+
 async def test_another_process_answers_the_same(leader: Leader, database: Database, tmp_path: Path) -> None:
     await complete(leader)
     async with open_database(tmp_path / "verdict.db", leader.clock) as other:
@@ -272,7 +287,9 @@ async def test_bars_read_while_the_history_changes_are_not_concluded_from(
 async def test_what_could_not_be_written_is_written_by_the_next_round(
     leader: Leader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await give(leader, bars())
+    await complete(leader)
+    leader.at(TODAY + 1, 10)
+    await give(leader, {coin: rows[-1:] for coin, rows in bars(range(DAYS[0], TODAY + 2)).items()})
     with monkeypatch.context() as broken:
 
         async def refuse(*_: object) -> None:
@@ -282,7 +299,7 @@ async def test_what_could_not_be_written_is_written_by_the_next_round(
         with pytest.raises(ServiceError, match="disk"):
             await leader.round(asked=True)
     await leader.round()
-    assert leader.told.breadth[-1] == BreadthDay(TODAY, *_counts(leader))
+    assert leader.told.breadth[-1] == BreadthDay(TODAY + 1, *_counts(leader))
 
 
 def _counts(leader: Leader) -> tuple[int, int, int]:
