@@ -112,7 +112,7 @@ class BarsRefresh:
     async def _read(self, origin: str, some: Sequence[str], assets: Sequence[str]) -> None:
         """Read the trends of some assets; those of what is no longer listed go."""
         bars = {asset: rows for asset, rows in (await self._store.closed_bars(some)).items() if rows}
-        if self._origin() != origin or self._held() != origin:
+        if self._origin() != origin:
             return
         self._last_ms |= _last(bars)
         kept = self._drawers.charts.now

@@ -137,6 +137,19 @@ async def test_while_the_first_venue_fails_binance_tells_what_it_has_and_is_name
     assert (market.told("AAPL").venue, market.told("AAPL").price) == ("hyperliquid", 213.9)
 
 
+async def test_a_price_stays_its_venues_while_the_first_one_is_back_without_it(market: Parts, clock: FakeClock) -> None:
+    await market.rounds()
+    market.dex.faults.next = DOWN
+    await market.quotes.round()
+    await clock.advance(30)
+    market.dex.faults.next = None
+    market.dex.contexts["xyz:AAPL"] = context(None, "0.0001")
+    await market.quotes.round()
+    apple = market.told("AAPL")
+    assert (apple.venue, apple.price, apple.funding.interval_hours) == ("binance", 214.1, 1.0)
+    assert "price" in apple._stale_fields
+
+
 @pytest.mark.parametrize("theirs", ["1700.0", "40.0"])
 async def test_a_contract_at_another_price_does_not_stand_in(market: Parts, theirs: str) -> None:
     await market.rounds()
