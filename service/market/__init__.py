@@ -16,13 +16,30 @@ Decided here:
 - **History** is everything the venue has (from the week of 2023-02-20), so that no trend depends on when we began. A
   bar is final once it was read five seconds or more after its close by the venue's clock, and never changes again; what
   the venue says of it later is not taken over.
-- **Charts** are read when a coin, BTC and ETH have a new closed bar in common. They age from the close of the last day
+- **Charts** are read when there are new closed bars, of all coins at once. They age from the close of the last day
   they contain: named after 24 hours and a quarter (the time a round of all coins takes at midnight), null after 48.
 - **Origin**: data of two histories (live and a recording, or a recording moved by another number of days) are never
   mixed. Quotes of a new origin replace the old in one step; its bars are fetched anew.
 - **Tickers** are the venue's in upper case, case of the caller's spelling does not matter; `venue_symbol` is said only
   where it differs (`kPEPE`). A ticker that two listed coins would share stays with the first. Delisted coins are not
   known here.
+- **Conclusions** (breadth, crossings, regimes) are one document, made of all closed daily bars by the leader and read
+  by everybody; a process that comes to lead makes it once more, so that new rules and words are seen at once.
+- **A day is published once** and never changes: as soon as every listed coin has its bar; or 15 minutes after its
+  close, once everybody was asked since and nine in ten of the coins traded the day before have it; or a day later; and
+  never before everybody was asked once. BTC and ETH must have it. The regime follows the published figures; a bar that
+  comes later enters its coin's charts alone. The universe of a day are the coins whose trend is known on it, those that
+  have been delisted since included.
+- Breadth and regimes are as of the close of the last published day, and end 48 hours after it (502 or 503): these
+  payloads have no way to name a field stale. Crossings are told for 90 days, signals for 30. A day is named after the
+  bar it covers: `date`, `entryDate` and `exitDate` are the days whose close it was, `since`, `at` and `firedAt` the
+  instants of the closes.
+- **Regime** positions open and close at closes; `currentPrice` alone is live, null past its limit. `symbol` narrows every
+  action down to its coin; `history` alone knows delisted ones. A confidence is how clearly the rules' inputs speak, by
+  the formulas of `analytics.rules`, and no probability. A trade that ends at its entry price counts as a loss. Before
+  BTC's volatility can be ranked (some 120 days) there is no regime to tell: 503.
+- **Against BTC** is told of a coin whose trend opposes BTC's though its returns usually go with it (correlation of 0.7
+  or more), ten coins at most.
 - **Funding alerts**: every minute each coin's running rate is ranked among what the coin paid in the 30 days before (a
   week at least), and its zone follows from `analytics.funding.next_zone`. Entering a zone, or its stricter form, is an
   event; falling back into the milder one is not. An event is cleared when its coin leaves the zone: while a coin is
