@@ -165,14 +165,21 @@ async def test_members_are_stored_as_they_come_where_that_takes_long(clock: Fake
         await asyncio.gather(round_, return_exceptions=True)
 
 
-async def test_a_coin_outside_the_largest_is_found_in_a_category_and_then_asked_for_by_its_id(gecko: Gecko) -> None:
+def hide_notcoin(gecko: Gecko) -> None:
+    """Show Bitcoin alone among the largest, and Notcoin in one category alone."""
     few(gecko, "BTC", "ETH", "NOT")
-    large = [{"id": "bitcoin", "symbol": "btc", "current_price": gecko.view["BTC"].price}]
-    gecko.broken["&page=2"] = web.Response(body=b"[]")
-    gecko.broken["order=market_cap_desc&per_page=250&page=1"] = web.Response(body=rows(*large))
-    gecko.broken["category="] = web.Response(body=b"[]")
+    large = {"id": "bitcoin", "symbol": "btc", "current_price": gecko.view["BTC"].price}
     small = {"id": "notcoin", "symbol": "not", "current_price": gecko.view["NOT"].price}
-    gecko.broken = {"category=gaming&": web.Response(body=rows(small))} | gecko.broken
+    gecko.broken = {
+        "category=gaming&": web.Response(body=rows(small)),
+        "category=": web.Response(body=b"[]"),
+        "&page=1": web.Response(body=rows(large)),
+        "&page=2": web.Response(body=b"[]"),
+    }
+
+
+async def test_a_coin_outside_the_largest_is_found_in_a_category_and_then_asked_for_by_its_id(gecko: Gecko) -> None:
+    hide_notcoin(gecko)
     await gecko.refresh.round()
     assert gecko.identities() == {"BTC": "bitcoin", "NOT": "notcoin"}
     assert [path.split("?")[0] for path in gecko.asked("notcoin")] == ["/coins/notcoin/market_chart"] * 2
@@ -180,6 +187,31 @@ async def test_a_coin_outside_the_largest_is_found_in_a_category_and_then_asked_
     await gecko.refresh.round()
     assert gecko.asked("ids=") == ["/coins/markets?vs_currency=usd&ids=notcoin&per_page=250"]
     assert known_coins(gecko.drawers.coins.now)["NOT"].seen_ms == START_MS + REFRESH_S * 1_000
+
+
+async def test_a_coin_of_another_history_is_not_known_in_this_one(gecko: Gecko) -> None:
+    hide_notcoin(gecko)
+    await gecko.refresh.round()
+    gecko.origin = "tomorrow"
+    del gecko.broken["category=gaming&"]
+    await gecko.refresh.round()
+    assert gecko.identities() == {"BTC": "bitcoin"}
+
+
+async def test_a_coin_found_while_the_history_changes_is_not_known(gecko: Gecko) -> None:
+    hide_notcoin(gecko)
+    intercept = gecko.replay.interceptor
+    assert intercept is not None
+
+    async def change(request: web.Request) -> web.StreamResponse | None:
+        if "category=gaming&" in request.path_qs:
+            gecko.origin = "tomorrow"
+        return await intercept(request)
+
+    gecko.replay.interceptor = change
+    await gecko.refresh.round()
+    assert gecko.origin == "tomorrow"
+    assert gecko.identities() == {"BTC": "bitcoin"}
 
 
 async def test_a_coin_that_is_not_traded_any_more_is_nobody(gecko: Gecko) -> None:
@@ -233,6 +265,9 @@ async def test_after_a_429_nothing_is_asked_until_the_time_it_named(gecko: Gecko
     with pytest.raises(UpstreamError) as caught:
         await gecko.refresh.round()
     assert caught.value.retry_after_s == 600
+    assert gecko.drawers.coins.now.failure is not None
+    assert (gecko.drawers.coins.now.failure.status, gecko.drawers.coins.now.failure.body) == (429, "slow down")
+    assert gecko.drawers.categories.now.failure is None
     gecko.faults.next = None
     await gecko.clock.advance(599)
     with pytest.raises(UpstreamError):
