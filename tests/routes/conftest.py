@@ -9,12 +9,30 @@ import pytest
 from service.access.caller import Caller
 from service.access.room import Access, open_access
 from service.access.secrets import open_secrets
+from service.market.alerts_desk import AlertDesk
+from service.market.alerts_store import AlertStore
+from service.market.breadth_desk import BreadthDesk
+from service.market.caps import CapStore, PastCaps
+from service.market.category_desk import CategoryDesk
+from service.market.concluded import CONCLUSIONS, Conclusions
 from service.market.desk import MarketDesk
+from service.market.gecko import GeckoDrawers
+from service.market.historical import HistoricalDesk
 from service.market.observed import Chart, Quote, Snapshot, State
+from service.market.regime_desk import RegimeDesk
+from service.market.room import Market
+from service.market.samples import SampleStore
+from service.market.shelf import Shelf
+from service.market.store import MarketStore
 from service.routes.call import Call, Endpoint
-from service.routes.table import bind
+from service.routes.table import Desks, bind
+from service.rwa.desk import RwaDesk
+from service.rwa.drawers import Drawers
+from service.sentiment.desk import SentimentDesk
+from service.sentiment.mood import Conclusions as Moods
 from service.settings import Settings
-from service.storage.database import open_database
+from service.storage.database import Database, open_database
+from service.wire.cursor import Cursors
 from service.wire.envelope import Answer
 from service.wire.offers import NoParameters
 from tests.access.signing import login, wallet
@@ -28,8 +46,9 @@ PEPE = Quote("kPEPE", "KPEPE", 1e6, 0.0123, 1_753_444_790_000, 0.0000125, 1_753_
 class Table:
     """The bound routes, called as the service calls them."""
 
-    def __init__(self, bound: dict[str, Endpoint], access: Access, clock: FakeClock) -> None:
+    def __init__(self, bound: dict[str, Endpoint], access: Access, clock: FakeClock, desks: Desks) -> None:
         self.bound = bound
+        self.desks = desks
         self.access = access
         self.clock = clock
 
@@ -60,11 +79,31 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
+def desks_over(database: Database, clock: FakeClock, access: Access, coins: MarketDesk) -> Desks:
+    """Every desk, as it is before anything has been fetched; the coins' answers from what it is shown."""
+    shelf, store = Shelf(database), MarketStore(database)
+    conclusions, gecko = shelf.drawer(CONCLUSIONS, Conclusions), GeckoDrawers.on(shelf)
+    past = PastCaps(CapStore(database), lambda: "test", dict)
+    market = Market(
+        coins=coins,
+        breadth=BreadthDesk(clock, conclusions, coins),
+        regimes=RegimeDesk(clock, conclusions, coins),
+        historical=HistoricalDesk(clock, database, coins, SampleStore(database), past, dict),
+        categories=CategoryDesk(clock, gecko, coins.view),
+        alerts=AlertDesk(AlertStore(database), Cursors(bytes(32)), coins),
+        store=store,
+        readiness=coins.readiness,
+    )
+    sentiment = SentimentDesk(clock, shelf.drawer("sentiment.conclusions", Moods))
+    return Desks(access.desk, market, RwaDesk(clock, Drawers.open(shelf)), sentiment)
+
+
 @pytest.fixture
 async def table(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Table]:
     settings = Settings(data_dir=tmp_path, public_url="https://api.example.org")
-    market = MarketDesk(clock)
-    market.show(Snapshot(State("test", 1, quotes_ms=clock.now_ms()), [(PEPE, Chart())]))
+    coins = MarketDesk(clock)
+    coins.show(Snapshot(State("test", 1, quotes_ms=clock.now_ms()), [(PEPE, Chart())]))
     async with open_database(tmp_path / "verdict.db", clock) as db:
         access = await open_access(settings, open_secrets(tmp_path), db, clock)
-        yield Table(bind(settings, clock.now_ms(), access.desk, market), access, clock)
+        desks = desks_over(db, clock, access, coins)
+        yield Table(bind(settings, clock.now_ms(), desks), access, clock, desks)

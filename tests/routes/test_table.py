@@ -7,7 +7,6 @@ import pytest
 
 from service.access.caller import Caller
 from service.errors import ServiceError
-from service.market.desk import MarketDesk
 from service.routes import table as table_of_routes
 from service.settings import Settings
 from service.wire.offers import OFFERS, NoParameters, Offer, OfPrefix
@@ -27,12 +26,13 @@ async def test_a_difference_between_offers_and_routes_stops_the_start(
 ) -> None:
     monkeypatch.setattr(table_of_routes, "OFFERS", offers)
     with pytest.raises(LookupError, match=f": {named}$"):
-        table_of_routes.bind(Settings(), 0, table.access.desk, MarketDesk(table.clock))
+        table_of_routes.bind(Settings(), 0, table.desks)
 
 
 async def test_routes_that_answer_from_memory_do_not_wait(table: Table) -> None:
     waits = {offer_id for offer_id, endpoint in table.bound.items() if iscoroutinefunction(endpoint)}
-    assert waits == {"auth.login", "auth.logout", "keys.create", "keys.list", "keys.revoke", "keys.rotate"}
+    reading = {"coin.historical", "funding.alerts"}
+    assert waits == reading | {"auth.login", "auth.logout", "keys.create", "keys.list", "keys.revoke", "keys.rotate"}
 
 
 @pytest.mark.parametrize("offer", [offer for offer in OFFERS if offer.gate == "session"], ids=lambda offer: offer.id)
