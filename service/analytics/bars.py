@@ -23,73 +23,78 @@ _MONDAY: Final = 3
 """1970-01-01 was a Thursday: adding this makes the division by 7 start on Mondays."""
 
 
-class Bars(NamedTuple):
-    """Prices by day (first axis) and series (the others), NaN where there is no bar."""
-
-    open: Floats
-    high: Floats
-    low: Floats
-    close: Floats
-
-
 class Chart(NamedTuple):
-    """What a SuperTrend is drawn over: `Bars` without the opens."""
+    """What a SuperTrend is drawn over; NaN where there is no bar."""
 
     high: Floats
     low: Floats
     close: Floats
 
 
-def table(history: Mapping[str, Sequence[Row]]) -> tuple[int, Bars]:
-    """Lay the daily bars of many coins on one calendar.
+def table(history: Mapping[str, Sequence[Row]], against: Sequence[str]) -> tuple[int, Chart]:
+    """Lay the daily bars of many coins on one calendar, priced in US dollars and in other coins.
 
     Args:
         history: By coin its bars, one a day at most.
+        against: The coins to price in; nothing has a price in one that has no bars, nor in itself.
 
     Returns:
-        The first day, and the bars of shape (days, coins), from the first bar of any coin to the last of any.
+        The first day, and bars of shape (days, 1 + len(against), coins), from the first bar of any coin to the last of
+        any. The bar of a ratio is what the room's docstring defines, and is missing where either side is.
     """
     sizes = [len(rows) for rows in history.values()]
     flat = np.fromiter(chain.from_iterable(chain.from_iterable(history.values())), np.float64, 5 * sum(sizes))
     rows = flat.reshape(-1, 5)
-    day = rows[:, 0].astype(np.int64) // DAY_MS  # below 2**53, so exact
+    day = rows[:, 0].astype(np.int64) // DAY_MS  # times are below 2**53, so exact
     first, last = (int(day.min()), int(day.max())) if day.size else (0, -1)
-    column = np.repeat(np.arange(len(sizes)), sizes)
-    prices = np.full((4, last - first + 1, len(sizes)), np.nan)
-    prices[:, day - first, column] = rows[:, 1:].T
-    return first, Bars(*prices)
+    place = (day - first) * len(sizes) + np.repeat(np.arange(len(sizes)), sizes)
+    prices = np.full((4, (last - first + 1) * len(sizes)), np.nan)
+    for field, laid in enumerate(prices, 1):
+        laid[place] = rows[:, field]
+    opens, *others = prices.reshape(4, last - first + 1, len(sizes))
+    drawn = np.empty((3, last - first + 1, 1 + len(against), len(sizes)))
+    drawn[:, :, 0] = others
+    columns = {coin: at for at, coin in enumerate(history)}
+    chart = Chart(*drawn)
+    _price(opens, chart, [columns.get(coin, -1) for coin in against])
+    return first, chart
 
 
-def charts(bars: Bars, against: Sequence[int]) -> Chart:
-    """Price every coin in US dollars and in other coins.
+def charts(bars: Sequence[Row | None], against: Sequence[int]) -> Chart:
+    """Price the coins of one day.
 
     Args:
-        bars: Daily bars of shape (days, coins), or of one day (coins,), priced in US dollars.
-        against: Columns of the coins to price in; -1 for one that has no bars.
+        bars: Of every coin its bar, if it has one.
+        against: Columns of the coins to price in; -1 for one that is not known.
 
     Returns:
-        Tables of shape (days, 1 + len(against), coins); the bar of a ratio is what the room's docstring defines, and
-        is missing where either side is. A coin in itself has no chart.
+        Bars of shape (1 + len(against), coins), the same as those of that day in a `table`.
     """
-    shape = (*bars.close.shape[:-1], 1 + len(against), bars.close.shape[-1])
-    high, low, close = np.empty((3, *shape))  # one piece: the larger it is, the larger the pages it comes in
-    high[..., 0, :], low[..., 0, :], close[..., 0, :] = bars.high, bars.low, bars.close
+    missing = (np.nan,) * 4
+    prices = np.array([missing if bar is None else bar[1:] for bar in bars]).reshape(-1, 4).T
+    drawn = np.empty((3, 1 + len(against), prices.shape[1]))
+    drawn[:, 0] = prices[1:]
+    _price(prices[0], Chart(*drawn), against)
+    return Chart(*drawn)
+
+
+def _price(opens: Floats, chart: Chart, against: Sequence[int]) -> None:
+    """Write the bars in other coins beside those in US dollars, which are there."""
+    in_usd = Chart(*(prices[..., 0, :] for prices in chart))
+    scratch = np.empty_like(opens)
     for place, other in enumerate(against, 1):
+        high, low, close = (prices[..., place, :] for prices in chart)
         if other < 0:
-            for prices in (high, low, close):
-                prices[..., place, :] = np.nan
+            high[:] = low[:] = close[:] = np.nan
             continue
-        ratios = [prices / prices[..., other : other + 1] for prices in bars]
-        above, under = high[..., place, :], low[..., place, :]
-        np.maximum(ratios[0], ratios[1], out=above)
-        np.minimum(ratios[0], ratios[1], out=under)
-        for ratio in ratios[2:]:
-            np.maximum(above, ratio, out=above)
-            np.minimum(under, ratio, out=under)
-        close[..., place, :] = ratios[3]
-        for prices in (high, low, close):
-            prices[..., place, other] = np.nan
-    return Chart(high, low, close)
+        np.divide(in_usd.close, in_usd.close[..., other : other + 1], out=close)
+        np.copyto(high, close)
+        np.copyto(low, close)
+        for prices in (opens, in_usd.high, in_usd.low):
+            np.divide(prices, prices[..., other : other + 1], out=scratch)
+            np.maximum(high, scratch, out=high)
+            np.minimum(low, scratch, out=low)
+        high[..., other] = low[..., other] = close[..., other] = np.nan
 
 
 Number = TypeVar("Number", int, Indices)

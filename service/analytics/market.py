@@ -17,7 +17,7 @@ class Market:
     What it answers is plain values, so that who asks needs no numpy.
 
     Args:
-        history: Closed daily bars by coin, one a day at most, those of coins delisted since included.
+        history: Closed daily bars by coin, one a day at most; those of coins delisted since included.
         published: Breadths that have been told: they stand, and the regime follows them, whatever bars came since.
     """
 

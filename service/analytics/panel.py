@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from service.analytics import correlation, supertrend
-from service.analytics.bars import Bars, Chart, Flags, Floats, Indices, Row, charts, table
+from service.analytics.bars import Chart, Flags, Floats, Indices, Row, charts, table
 from service.analytics.growing import Growing
 from service.analytics.states import UNKNOWN
 from service.analytics.votes import Runs, States, agreed, runs
@@ -35,16 +35,15 @@ class Panel:
     def _begin(self, history: Mapping[str, Sequence[Row]]) -> None:
         self.coins = list(history)
         self._column = {coin: at for at, coin in enumerate(self.coins)}
-        self.first_day, bars = table(history)
         self._charts = self._compared()
-        drawn = charts(bars, self._others())
+        self.first_day, drawn = table(history, self._against)
         course, state = supertrend.supertrend(
             Chart(*(prices.reshape(len(prices), self._charts.size) for prices in drawn))
         )
         states = agreed(course.direction.reshape(drawn.close.shape), self._charts)
         found = runs(states)
         self._state = state.by_chart(len(self._charts))
-        self._close = Growing(bars.close, np.nan)
+        self._close = Growing(drawn.close[:, 0].copy(), np.nan)
         in_usd = course.of(slice(len(self.coins)))
         self._atr = Growing(in_usd.atr.copy(), np.nan)
         self._line = Growing(in_usd.line, np.nan)
@@ -52,7 +51,7 @@ class Panel:
         self._starts = Growing(found.start, -1)
         self._newest = Growing(found.newest, -1)
         self.through = _last_rows(~np.isnan(drawn.close) | ~self._charts)
-        self._places = correlation.common_places(bars.close, self.column(BTC))
+        self._places = correlation.common_places(self.close, self.column(BTC))
         self._weekly = Weekly(self.first_day, drawn, self._charts)
 
     def column(self, coin: str) -> int:
@@ -125,22 +124,18 @@ class Panel:
         self._take(day, rows)
 
     def _take(self, day: int, rows: Mapping[str, Row]) -> None:
-        prices = np.full((4, len(self.coins)), np.nan)
-        if rows:
-            prices[:, [self._column[coin] for coin in rows]] = np.array([row[1:] for row in rows.values()]).T
-        bar = Bars(*prices)
-        drawn = charts(bar, self._others())
+        drawn = charts([rows.get(coin) for coin in self.coins], [self.column(other) for other in self._against])
         course = supertrend.step(self._state, drawn)
         there = ~np.isnan(drawn.close) | ~self._charts
         row = len(self.close)
-        self._close.append(bar.close)
+        self._close.append(drawn.close[0])
         self._atr.append(course.atr[0])
         self._line.append(course.line[0])
         self._note_states(row, agreed(course.direction, self._charts))
         self.through[there.all(axis=0)] = row
         btc = self.column(BTC)
         if btc >= 0:
-            correlation.note(self._places, row, ~np.isnan(bar.close) & ~np.isnan(bar.close[btc]))
+            correlation.note(self._places, row, ~np.isnan(drawn.close[0]) & ~np.isnan(drawn.close[0, btc]))
         self._weekly.take(day, drawn)
 
     def _note_states(self, row: int, states: States) -> None:
@@ -167,9 +162,6 @@ class Panel:
         self.through = np.concatenate([self.through, np.full(new, -1)])
         self._places = np.concatenate([self._places, np.full((new, correlation.WINDOW), -1)])
         self._weekly.widen(self._charts)
-
-    def _others(self) -> list[int]:
-        return [self.column(other) for other in self._against]
 
     def _compared(self) -> Flags:
         """Which charts each coin has: in USD, and in every other coin but itself."""

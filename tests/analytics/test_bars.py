@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.analytics.bars import Bars, Chart, Pending, Row, charts, table, week_of, weeks
+from service.analytics.bars import Chart, Pending, Row, charts, table, week_of, weeks
 from service.clock import DAY_MS
 from tests.analytics import independent
 from tests.market.recordings import candles, history, needs_recordings, rows
@@ -23,8 +23,8 @@ def rows_on(days: list[int]) -> list[Row]:
 
 def weekly(days: list[int]) -> tuple[dict[int, tuple[float, ...]], Pending]:
     """The closed weeks of one coin by their number, and what is pending."""
-    first, bars = table({"A": rows_on(days)})
-    closed, pending = weeks(first, Chart(*bars[1:]))
+    first, drawn = table({"A": rows_on(days)}, [])
+    closed, pending = weeks(first, Chart(*(prices[:, 0] for prices in drawn)))
     made = zip(*(prices[:, 0].tolist() for prices in closed), strict=True)
     return {week_of(first) + at: bar for at, bar in enumerate(made) if bar[-1] == bar[-1]}, pending
 
@@ -35,27 +35,18 @@ def of_calendar(days: list[int]) -> dict[int, tuple[float, ...]]:
 
 
 def test_a_table_has_a_row_for_every_day_and_nan_where_a_coin_has_no_bar() -> None:
-    first, bars = table({"A": rows_on([5, 7]), "B": rows_on([6]), "C": []})
+    first, drawn = table({"A": rows_on([5, 7]), "B": rows_on([6]), "C": []}, [])
     assert first == 5
-    assert bars.close[[0, 2], 0].tolist() == [12.0, 14.0]
-    assert np.isnan(bars.close[[0, 2], 1]).all()
-    assert bars.open[1, 1] == 11.0
-    assert bars.high[1, 1] == 26.0
-    assert bars.low[1, 1] == 5.0
-    assert np.isnan(bars.close[1, 0])
-    assert np.isnan(bars.close[:, 2]).all()
-
-
-def test_the_order_in_which_bars_come_does_not_matter() -> None:
-    days = [3, 4, 9, 11]
-    one, other = table({"A": rows_on(days)}), table({"A": rows_on(days[::-1])})
-    assert one[0] == other[0]
-    np.testing.assert_array_equal(one[1].close, other[1].close)
+    assert [prices[1, 0, 1] for prices in drawn] == [26.0, 5.0, 13.0]
+    assert drawn.close[[0, 2], 0, 0].tolist() == [12.0, 14.0]
+    assert np.isnan(drawn.close[[0, 2], 0, 1]).all()
+    assert np.isnan(drawn.close[1, 0, 0])
+    assert np.isnan(drawn.close[:, 0, 2]).all()
 
 
 def test_no_bars_make_an_empty_table() -> None:
-    assert [prices.shape for prices in table({"A": []})[1]] == [(0, 1)] * 4
-    assert [prices.shape for prices in table({})[1]] == [(0, 0)] * 4
+    assert [prices.shape for prices in table({"A": []}, ["B"])[1]] == [(0, 2, 1)] * 3
+    assert [prices.shape for prices in table({}, [])[1]] == [(0, 1, 0)] * 3
 
 
 def test_a_week_runs_from_monday_to_sunday_utc() -> None:
@@ -100,31 +91,29 @@ def test_a_closed_week_never_changes_when_days_are_added(days: set[int], data: s
 
 
 def test_a_ratio_is_made_on_common_days_and_is_well_formed() -> None:
-    _, bars = table(
-        {
-            "A": [(0, 8.0, 10.0, 4.0, 6.0), (DAY_MS, 6.0, 8.0, 6.0, 7.0)],
-            "B": [(DAY_MS, 2.0, 4.0, 1.0, 2.0), (2 * DAY_MS, 2.0, 2.0, 2.0, 2.0)],
-        }
-    )
-    made = charts(bars, [1])
+    history: dict[str, list[Row]] = {
+        "A": [(0, 8.0, 10.0, 4.0, 6.0), (DAY_MS, 6.0, 8.0, 6.0, 7.0)],
+        "B": [(DAY_MS, 2.0, 4.0, 1.0, 2.0), (2 * DAY_MS, 2.0, 2.0, 2.0, 2.0)],
+    }
+    _, made = table(history, ["B"])
     assert [prices[1, 1, 0] for prices in made] == [6.0, 2.0, 3.5]
     assert np.isnan([prices[[0, 2], 1, 0] for prices in made]).all()
     assert np.isnan([prices[:, 1, 1] for prices in made]).all(), "a coin has no chart in itself"
-    for usd, priced in zip(made, bars[1:], strict=True):
-        np.testing.assert_array_equal(usd[:, 0], priced)
+    assert [prices[1, 0].tolist() for prices in made] == [[8.0, 4.0], [6.0, 1.0], [7.0, 2.0]]
 
 
 def test_in_a_coin_without_bars_nothing_has_a_price() -> None:
-    _, bars = table({"A": rows_on([1, 2])})
-    assert np.isnan([prices[:, 1] for prices in charts(bars, [-1])]).all()
+    _, made = table({"A": rows_on([1, 2])}, ["B"])
+    assert np.isnan([prices[:, 1] for prices in made]).all()
+    assert np.isnan([prices[1] for prices in charts(rows_on([1]), [-1])]).all()
 
 
-def test_one_day_gives_the_ratios_that_the_whole_table_has_on_it() -> None:
-    _, bars = table({"A": rows_on([1, 2, 4]), "B": rows_on([2, 3, 4])})
-    whole = charts(bars, [0])
-    for row in range(len(bars.close)):
-        one = charts(Bars(*(prices[row] for prices in bars)), [0])
-        for ours, theirs in zip(one, whole, strict=True):
+def test_one_day_gives_the_bars_that_the_whole_table_has_on_it() -> None:
+    history = {"A": rows_on([1, 2, 4]), "B": rows_on([2, 3, 4])}
+    first, whole = table(history, ["A"])
+    for row in range(len(whole.close)):
+        bars = [next((bar for bar in rows if bar[0] == (first + row) * DAY_MS), None) for rows in history.values()]
+        for ours, theirs in zip(charts(bars, [0]), whole, strict=True):
             np.testing.assert_array_equal(ours, theirs[row])
 
 
@@ -134,8 +123,7 @@ def test_the_four_ratios_miss_the_hourly_range_less_than_the_usual_guess_does() 
     ours, usual = [], []
     for coin in ("SOL", "DOGE", "LINK", "kPEPE"):
         for quote in ("BTC", "ETH"):
-            first, bars = table({coin: history()[coin], quote: history()[quote]})
-            daily = charts(bars, [1])
+            first, daily = table({coin: history()[coin], quote: history()[quote]}, [quote])
             plain = {row[0]: row for row in history()[coin]}, {row[0]: row for row in history()[quote]}
             for day, points in ratio_points(coin, quote).items():
                 if len(points) == 48:

@@ -21,9 +21,13 @@ def rows_of(prices: Prices) -> list[independent.Row]:
     return [(day * DAY_MS, price, price, price, price) for day, price in sorted(prices.items())]
 
 
+def closes_of(*many: Prices) -> np.ndarray:
+    return table({str(name): rows_of(prices) for name, prices in enumerate(many)}, [])[1].close[:, 0]
+
+
 def correlation(one: Prices, other: Prices) -> float | None:
-    _, bars = table({"one": rows_of(one), "other": rows_of(other)})
-    value = float(correlations(bars.close, 1, common_places(bars.close, 1))[0])
+    closes = closes_of(one, other)
+    value = float(correlations(closes, 1, common_places(closes, 1))[0])
     return None if math.isnan(value) else value
 
 
@@ -63,10 +67,9 @@ def test_a_coin_that_mirrors_another_is_at_the_ends_of_the_scale() -> None:
 
 
 def test_without_the_other_coin_nothing_is_said() -> None:
-    _, bars = table({"one": rows_of(wave(range(100)))})
-    assert np.isnan(correlations(bars.close, -1, common_places(bars.close, -1))).all()
-    _, nothing = table({"one": [], "other": []})
-    assert np.isnan(correlations(nothing.close, 1, common_places(nothing.close, 1))).all()
+    alone, nothing = closes_of(wave(range(100))), closes_of({}, {})
+    assert np.isnan(correlations(alone, -1, common_places(alone, -1))).all()
+    assert np.isnan(correlations(nothing, 1, common_places(nothing, 1))).all()
 
 
 @given(st.lists(st.tuples(closes, closes), min_size=LEAST, max_size=120))

@@ -54,7 +54,8 @@ def herds(draw: st.DrawFn) -> Chart:
 
 
 def chart_of(many: Sequence[Sequence[Row]]) -> Chart:
-    return Chart(*table({str(name): rows for name, rows in enumerate(many)})[1][1:])
+    _, drawn = table({str(name): rows for name, rows in enumerate(many)}, [])
+    return Chart(*(prices[:, 0] for prices in drawn))
 
 
 def cut(chart: Chart, *where: slice | int) -> Chart:
