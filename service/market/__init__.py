@@ -21,8 +21,18 @@ Decided here:
 - **Origin**: data of two histories (live and a recording, or a recording moved by another number of days) are never
   mixed. Quotes of a new origin replace the old in one step; its bars are fetched anew.
 - **Tickers** are the venue's in upper case, case of the caller's spelling does not matter; `venue_symbol` is said only
-  where it differs (`kPEPE`). A ticker that two listed coins would share stays with the first. Delisted coins are not
-  known here.
+  where it differs (`kPEPE`). A ticker that two listed coins would share stays with the first. One resolver
+  (`symbols.Directory`) answers every route. It takes another ticker only where that means the same unit (`1000PEPE`,
+  `XBT`): `PEPE` is not KPEPE, whose price is a thousandfold, and is refused with KPEPE as candidate. Delisted coins are
+  refused as delisted, with their successor as candidate. Names find nothing; they suggest.
+- **Identity**: which of CoinGecko's coins is ours is told by ticker and price, never by ticker alone (`identity`): the
+  prices must agree within 10 %, of several the largest market cap is taken, and who was known stays known within 30 %.
+  Whoever cannot be told apart is unknown: no market cap, no category.
+- **Categories** are CoinGecko's, by their exact names, with the venue's prices, changes and trends; a category's coins
+  are those of its 250 largest that the venue lists. Five calls a minute are all there is without a key, of which we use
+  four: coins and categories every 300 s, the members of a category and the past of a coin once a day, the largest and
+  most traded first. What CoinGecko told last is served while it is silent; its figures are null after 48 hours. An
+  answer is as old as its oldest price; where no price is left, as CoinGecko's figures; then as the charts.
 - **Conclusions** (breadth, crossings, regimes) are one document, made of all closed daily bars by the leader and read
   by everybody; a process that comes to lead makes it once more, so that new rules and words are seen at once.
 - **A day is published once** and never changes: as soon as every listed coin has its bar; or 15 minutes after its
