@@ -67,22 +67,12 @@ class State(NamedTuple):
 class Course(NamedTuple):
     """What a SuperTrend said bar by bar, of shape (bars, series), or of one bar, without the first axis.
 
-    `atr` and `band` (of shape (bars, 2, series)) in price units, NaN while unknown; `direction` 1 above the line, -1
-    below, 0 unknown.
+    `atr` and `line` in price units, NaN while unknown; `direction` 1 above the line, -1 below, 0 unknown.
     """
 
     atr: Floats
-    band: Floats
+    line: Floats
     direction: npt.NDArray[np.int8]
-
-    @property
-    def line(self) -> Floats:
-        """The band that counts: the lower one while the series goes up, else the upper one; NaN while unknown."""
-        return np.where(self.direction > 0, -self.band[..., _LOWER, :], self.band[..., _UPPER, :])
-
-    def of(self, series: int | slice) -> "Course":
-        """What it said of some series, by their last axis."""
-        return Course(self.atr[..., series], self.band[..., series], self.direction[..., series])
 
 
 def blank(*series: int) -> State:
@@ -123,52 +113,56 @@ def step(state: State, bar: Chart) -> Course:
     np.copyto(state.band, band, where=both)
     np.copyto(state.within, within, where=both)
     np.copyto(state.up, up, where=known)
+    line = np.where(up, -band[..., _LOWER, :], band[..., _UPPER, :])
     return Course(
         atr=np.where(known, atr, np.nan),
-        band=np.where(both, band, np.nan),
+        line=np.where(known, line, np.nan),
         direction=np.where(known, np.where(up, 1, -1), 0).astype(np.int8),
     )
 
 
 def _average_range(state: State, bar: Chart) -> Floats:
     """The average true range of a bar, or the sum of the ranges while there are fewer than ten."""
-    above, under = np.abs(bar.high - state.close), np.abs(bar.low - state.close)
-    ranges = np.maximum(np.maximum(above, under), bar.high - bar.low)
+    ranges = _true_range(bar.high, bar.low, state.close)
     summed = np.where(state.bars == 0, 0.0, state.atr + ranges)
     smoothed = (state.atr * (PERIOD - 1) + ranges) / PERIOD
     return np.where(state.bars > PERIOD, smoothed, np.where(state.bars == PERIOD, summed / PERIOD, summed))
 
 
-def supertrend(chart: Chart) -> tuple[Course, State]:
+def _true_range(high: Floats, low: Floats, before: Floats) -> Floats:
+    """Wilder's true range: how far a bar reaches, the close before it included."""
+    return np.maximum(high, before) - np.minimum(low, before)
+
+
+def supertrend(chart: Chart, shown: int | None = None) -> tuple[Course, State]:
     """Walk whole histories, to the same bits as `step` bar by bar.
 
     Args:
         chart: Tables of shape (bars, series); each series is the sequence of its bars, whatever rows are missing.
+        shown: How many of the series, the first ones, want `atr` and `line`; none: all of them.
 
     Returns:
         What is said of every bar, and the state from which `step` goes on.
     """
     there = ~np.isnan(chart.close)
     count = np.count_nonzero(there, axis=0)
-    if not count.any():
-        nothing = np.full(there.shape, np.nan)
-        band = np.full((len(there), 2, count.size), np.nan)
-        return Course(nothing, band, np.zeros(there.shape, np.int8)), blank(count.size)
-    start = there.argmax(axis=0)
+    start = there.argmax(axis=0) if there.size else np.zeros_like(count)
     gaps = _gaps(there, start, count)
-    walk = _Walk(_closed_up(chart, start, gaps), start, count)
-    walk.go()
-    state, course = walk.state(), walk.course()
+    walk = _Walk(_closed_up(chart, start, gaps), start, count, count.size if shown is None else shown)
+    course, state = walk.go()
     for series, rows in gaps:
         bars = slice(start[series], start[series] + rows.size)
-        _put_back(course.atr[:, series], bars, rows, np.nan)
-        _put_back(course.band[:, :, series], bars, rows, np.nan)
         _put_back(course.direction[:, series], bars, rows, 0)
+        for said in (course.atr, course.line):
+            if series < said.shape[1]:
+                _put_back(said[:, series], bars, rows, np.nan)
     return course, state
 
 
 def _gaps(there: Flags, start: Indices, count: Indices) -> list[tuple[int, Indices]]:
     """The series that lack bars between their first and their last, each with the rows it has."""
+    if not there.size:
+        return []
     end = there.shape[0] - there[::-1].argmax(axis=0)
     gappy = np.flatnonzero((count > 0) & (end - start != count))
     return [(int(series), np.flatnonzero(there[:, series])) for series in gappy]
@@ -195,119 +189,113 @@ def _put_back(said: npt.NDArray[Any], bars: slice, rows: Indices, unknown: float
 
 
 class _Walk:
-    """A walk down the rows, all series abreast. Where a series has nothing to say, `atr` and `band` are NaN.
+    """A walk down the rows, all series abreast, in scratch memory that stays in the processor's cache.
 
     Args:
         chart: Bars without gaps.
         start: Row of the first bar of each series.
         count: Its bars.
+        shown: How many series, the first ones, want their average true ranges and lines.
     """
 
-    def __init__(self, chart: Chart, start: Indices, count: Indices) -> None:
+    def __init__(self, chart: Chart, start: Indices, count: Indices, shown: int) -> None:
         rows, series = chart.close.shape
-        self._start, self._count, self._chart = start, count, chart
-        tables = np.empty((4, rows, series))  # one piece: the larger it is, the larger the pages it comes in
-        self._atr, self._ranges, self._band = tables[0], tables[1], tables[2:].reshape(rows, 2, series)
-        _write_true_ranges(chart, self._ranges)
-        self._outside = np.empty((rows, 2, series), np.bool_)
-        self._up = np.empty((rows, series), np.bool_)
+        self._chart, self._start, self._count = chart, start, count
+        speaking = np.flatnonzero(count > PERIOD)
+        self._begins = _grouped(start[speaking] + PERIOD, speaking)
+        self._ends = _grouped(start[speaking] + count[speaking] - 1, speaking)
         self._summed = self._first_ranges()
-        spoken = np.flatnonzero(count > PERIOD)
-        self._begins = {int(row): spoken[start[spoken] + PERIOD == row] for row in np.unique(start[spoken] + PERIOD)}
+        self._state = blank(series)
+        self._atr, self._line = np.full((2, rows, shown), np.nan)
+        self._up = np.zeros((rows, series), np.bool_)
 
     def _first_ranges(self) -> Floats:
         """Sum the first ten true ranges of each series, or those there are, one after the other as `step` does."""
+        high, low, close = self._chart
         summed = np.where(self._count > 0, 0.0, np.nan)
         for bar in range(1, PERIOD + 1):
             has = np.flatnonzero(self._count > bar)
-            summed[has] += self._ranges[self._start[has] + bar, has]
+            row = self._start[has] + bar
+            summed[has] += _true_range(high[row, has], low[row, has], close[row - 1, has])
         return summed
 
-    def go(self) -> None:
-        """Fill the tables from the row on which the first series speaks."""
-        first = min(self._begins, default=len(self._ranges))
-        self._atr[:first] = self._band[:first] = np.nan
-        self._smooth(first)
-        reach, upper, lower = self._ranges[first:], self._band[first:, _UPPER], self._band[first:, _LOWER]
-        np.multiply(self._atr[first:], MULTIPLIER, reach)
-        np.add(self._chart.high[first:], self._chart.low[first:], out=upper)
-        upper /= 2
-        np.subtract(reach, upper, out=lower)
-        upper += reach
-        self._follow(first)
-
-    def _smooth(self, first: int) -> None:
-        """Wilder's average true range, which begins as a plain mean."""
-        before = np.full(self._count.size, np.nan)
-        weight, period = np.full_like(before, PERIOD - 1), np.full_like(before, PERIOD)
-        for row, (atr, ranges) in enumerate(zip(self._atr[first:], self._ranges[first:], strict=True), first):
-            np.multiply(before, weight, atr)
-            np.add(atr, ranges, atr)
-            np.divide(atr, period, atr)
-            if row in self._begins:
-                begin = self._begins[row]
-                atr[begin] = self._summed[begin] / PERIOD
-            before = atr
+    def go(self) -> tuple[Course, State]:
+        """Walk from the row on which the first series speaks to the last."""
+        if self._begins:
+            self._follow(min(self._begins))
+        row = np.arange(len(self._up))[:, None]
+        known = (row >= self._start + PERIOD) & (row < self._start + self._count)
+        direction = np.where(self._up, np.int8(1), np.int8(-1))
+        direction *= known
+        shown = known[:, : self._atr.shape[1]]
+        self._atr[~shown] = self._line[~shown] = np.nan
+        return Course(self._atr, self._line, direction), self._state_at_end()
 
     def _follow(self, first: int) -> None:
-        """Let the bands follow the closes, and the direction the bands.
+        """Let the average range follow the bars, the bands both, and the direction the bands.
 
         While a close stayed within its band, the next band is the inner one of the new and the old. The few series for
         which it did not, or which have no old band, are put right one by one: choosing by mask takes far longer.
         """
-        sides = np.empty((2, self._count.size))
-        before = np.full((2, self._count.size), np.nan)
-        up, anew = np.ones(self._count.size, np.bool_), np.zeros(0, np.int64)
-        tables = self._chart.close[first:], self._band[first:], self._outside[first:], self._up[first:]
-        for row, (close, band, outside, above) in enumerate(zip(*tables, strict=True), first):
-            begin = self._begins.get(row)
-            if begin is not None:
-                anew = np.concatenate([anew, begin, begin + up.size])
+        series, shown = self._count.size, self._atr.shape[1]
+        weight, period, reach_of, half = (np.full(series, float(by)) for by in (PERIOD - 1, PERIOD, MULTIPLIER, 2))
+        atr, reach, ranges, other = np.full((4, series), np.nan)
+        band, kept, sides = np.full((3, 2, series), np.nan)
+        outside, up = np.zeros((2, series), np.bool_), np.ones(series, np.bool_)
+        nobody = anew = np.zeros(0, np.int64)
+        before = self._chart.close[first - 1]
+        rows = zip(range(first, len(self._up)), *(prices[first:] for prices in self._chart), strict=True)
+        for row, high, low, close in rows:
+            np.maximum(high, before, out=ranges)
+            np.minimum(low, before, out=other)
+            np.subtract(ranges, other, ranges)
+            np.multiply(atr, weight, atr)
+            np.add(atr, ranges, atr)
+            np.divide(atr, period, atr)
+            begin = self._begins.get(row, nobody)
+            if begin.size:
+                atr[begin] = self._summed[begin] / PERIOD
+                anew = np.concatenate([anew, begin, begin + series])
+            np.multiply(atr, reach_of, reach)
+            kept, band = band, kept
+            upper, lower = band
+            np.add(high, low, upper)
+            np.divide(upper, half, upper)
+            np.subtract(reach, upper, lower)
+            np.add(upper, reach, upper)
             fresh = band.take(anew)
-            np.minimum(band, before, out=band)
+            np.minimum(band, kept, out=band)
             band.put(anew, fresh)
             sides[_UPPER] = close
             np.negative(close, sides[_LOWER])
             np.greater(sides, band, outside)
-            if 1 in outside.tobytes():
-                up = (up & ~outside[_LOWER]) | (outside[_UPPER] & ~up)
-                anew = np.flatnonzero(outside)
-            else:
-                anew = anew[:0]
-            if begin is not None:
-                up[begin] = True
-            above[:] = up
-            before = band
+            anew = np.flatnonzero(outside)
+            up = (up & ~outside[_LOWER]) | (outside[_UPPER] & ~up)
+            up[begin] = True
+            self._up[row] = up
+            self._atr[row] = atr[:shown]
+            self._line[row] = np.where(up[:shown], -lower[:shown], upper[:shown])
+            if row in self._ends:
+                self._note_end(self._ends[row], atr, band, outside, up)
+            before = close
 
-    def course(self) -> Course:
-        """What was said of every bar: where a series has nothing to say, the tables hold NaN by themselves."""
-        direction = np.where(self._up, np.int8(1), np.int8(-1))
-        direction *= ~np.isnan(self._atr)
-        return Course(self._atr, self._band, direction)
+    def _note_end(self, ended: Indices, atr: Floats, band: Floats, outside: Flags, up: Flags) -> None:
+        """Keep where some series stand after their last bar."""
+        self._state.atr[ended] = atr[ended]
+        self._state.band[:, ended] = band[:, ended]
+        self._state.within[:, ended] = ~outside[:, ended]
+        self._state.up[ended] = up[ended]
 
-    def state(self) -> State:
+    def _state_at_end(self) -> State:
         """Where each series stands after its last bar."""
-        series = np.arange(self._count.size)
-        last = self._start + np.maximum(self._count, 1) - 1
-        known = self._count > PERIOD
-        return State(
-            bars=self._count.astype(np.int64),
-            close=self._chart.close[last, series],
-            atr=np.where(known, self._atr[last, series], self._summed),
-            band=np.where(known, self._band[last, :, series].T, np.nan),
-            within=~self._outside[last, :, series].T & known,
-            up=self._up[last, series] & known,
-        )
+        there = np.flatnonzero(self._count)
+        state = self._state
+        state.bars[:] = self._count
+        state.close[there] = self._chart.close[(self._start + self._count - 1)[there], there]
+        np.copyto(state.atr, self._summed, where=self._count <= PERIOD)
+        return state
 
 
-def _write_true_ranges(chart: Chart, ranges: Floats) -> None:
-    """Write Wilder's true range of every bar; of the first, which has no close before it, it is unknown."""
-    ranges[:1] = np.nan
-    today, before = ranges[1:], chart.close[:-1]
-    np.subtract(chart.high[1:], before, out=today)
-    np.abs(today, out=today)
-    other = chart.low[1:] - before
-    np.abs(other, out=other)
-    np.maximum(today, other, out=today)
-    np.subtract(chart.high[1:], chart.low[1:], out=other)
-    np.maximum(today, other, out=today)
+def _grouped(rows: Indices, series: Indices) -> dict[int, Indices]:
+    """The series by the row that each has."""
+    return {int(row): series[rows == row] for row in np.unique(rows)}

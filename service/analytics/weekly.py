@@ -21,7 +21,7 @@ class Weekly:
     def __init__(self, first_day: int, days: Chart, charts: Flags) -> None:
         shape = charts.shape
         closed, pending = weeks(first_day, Chart(*(prices.reshape(len(prices), charts.size) for prices in days)))
-        course, state = supertrend.supertrend(closed)
+        course, state = supertrend.supertrend(closed, shown=0)
         self.first_week = week_of(first_day)
         self._charts = charts
         self._state = state.by_chart(shape[0])

