@@ -20,7 +20,7 @@ from service.upstream.failure import UpstreamError
 
 T = TypeVar("T")
 
-EVERY_S: Final = 15.0
+EVERY_S: Final = 5.0
 """How often to call `round`; it does nothing while nothing is due."""
 
 NEWS_EVERY_MS: Final = 10 * MINUTE_MS
@@ -85,9 +85,12 @@ class SentimentRefresh:
         self._news_ms: int | None = None
         self._index: Index | None = None
         self._reader: tuple[str, Reader] | None = None
+        self._charted = 0
 
     async def round(self) -> None:
-        """Do what is due: read the feeds every ten minutes; conclude after that, and when the market's coins changed.
+        """Do what is due: read the feeds every ten minutes; conclude after that, and when the market told more.
+
+        It tells more when coins or categories changed, and when the last days of more coins came to be known.
 
         One feed's failure leaves the others. Where all fail, the last conclusions stay as they are until their news are
         48 hours old; then, and where there never were any, price and funding alone are concluded from.
@@ -126,7 +129,7 @@ class SentimentRefresh:
     def _begin(self, origin: str) -> None:
         """Start with a history: what was known of the index is taken over if it belongs to it."""
         kept = self._drawer.now
-        self._origin, self._asked_ms, self._news_ms = origin, None, None
+        self._origin, self._asked_ms, self._news_ms, self._charted = origin, None, None, 0
         self._index = kept.value.index if kept.value is not None and kept.origin == origin else None
 
     def _is_due(self, done_ms: int | None, every_ms: int) -> bool:
@@ -135,7 +138,9 @@ class SentimentRefresh:
 
     def _is_concluded(self, view: _View) -> bool:
         kept = self._drawer.now
-        return kept.value is not None and kept.origin == view.origin and kept.value.read_with == view.read_with
+        if kept.value is None or kept.origin != view.origin or kept.value.read_with != view.read_with:
+            return False
+        return _charted(view.tape) <= self._charted
 
     def _is_gone(self, origin: str) -> bool:
         """Whether the conclusions that are kept say nothing of now: another history's, or of news that are too old."""
@@ -171,7 +176,7 @@ class SentimentRefresh:
 
     async def _conclude(self, view: _View) -> None:
         """Conclude from what is kept; without news while these are gone."""
-        now_ms, kept = self._clock.now_ms(), self._drawer.now
+        now_ms, kept, self._charted = self._clock.now_ms(), self._drawer.now, _charted(view.tape)
         items = [] if self._news_ms is None else await self._store.read(view.origin, now_ms - HORIZON_MS)
         if kept.value is None or kept.value.read_with != view.read_with:
             changed = await asyncio.to_thread(self._reader_for(view).attribute, items)
@@ -193,6 +198,11 @@ class SentimentRefresh:
         if self._reader is None or self._reader[0] != view.read_with:
             self._reader = (view.read_with, Reader(view.tape, view.categories))
         return self._reader[1]
+
+
+def _charted(tape: Mapping[str, Trading]) -> int:
+    """How many coins' last days are known."""
+    return sum(trading.change_7d is not None for trading in tape.values())
 
 
 async def _attempt(call: Awaitable[T]) -> T | UpstreamError:

@@ -182,6 +182,22 @@ async def test_coins_that_come_later_are_found_in_what_was_written_before(room: 
     assert room.desk.category("New").as_of_ms == START_MS - 60 * SECOND_MS
 
 
+async def test_days_that_come_later_are_concluded_from_before_news_are_due(room: Room) -> None:
+    whole = room.tape["SOL"]
+    room.tape["SOL"] = Trading("Solana", 18.0, None, 45.0, None, START_MS - 5_000)
+    await room.refresh.round()
+    assert "in 7 days," not in (room.desk.mood("SOL").summary or "").replace("no news in 7 days,", "")
+    room.tape["SOL"] = whole
+    await room.clock.advance(15)
+    await room.refresh.round()
+    assert "price +18.0 % in 7 days" in (room.desk.mood("SOL").summary or "")
+    assert room.press.asked() == (1, 1, 1)
+    before = room.drawer.now
+    room.tape["SOL"] = Trading("Solana", 18.0, None, 45.0, None, START_MS - 5_000)
+    await room.refresh.round()
+    assert room.drawer.now is before
+
+
 async def test_what_was_known_is_there_after_a_restart(room: Room) -> None:
     room.press.publish("coindesk", "Solana soars")
     room.press.index = 77
