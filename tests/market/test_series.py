@@ -94,6 +94,12 @@ async def test_bars_of_all_coins_include_delisted_ones_and_no_builders_coin(clai
     assert await claimed.newest_closed() == {"BTC": days[2].open_ms, "MATIC": days[2].open_ms}
 
 
+async def test_what_is_usually_traded_is_the_mean_of_the_closed_days_in_usd(claimed: MarketStore) -> None:
+    days = [bar((DAY + number) * DAY_MS, close) for number, close in enumerate((3.0, 2.0, 3.5, 4.0))]
+    await claimed.put_bars("one", "BTC", days, days[2].open_ms)
+    assert await claimed.usual_volumes(days[1].open_ms) == {"BTC": (20.0 + 35.0) / 2}
+
+
 async def test_a_bar_says_where_it_was_seen(claimed: MarketStore, database: Database) -> None:
     at_ms = DAY * DAY_MS
     await claimed.put_bars("one", "BTC", [bar(at_ms), bar(at_ms + DAY_MS)], at_ms)
