@@ -8,14 +8,33 @@ Decided here:
 - **Price** is the venue's mark price (median of its oracle, book and trades; what positions are valued and liquidated
   at); **funding** the rate running this hour. Both come in one answer every 15 seconds and are dated by the venue's own
   clock (the `Date` of the answer), never later than its receipt.
-- A field is **stale** as soon as the newest refresh did not bring it, or once its age says that rounds were missed, and
-  is named in `_stale_fields`; past its limit it is null. What was never known is null and named too, sentiment included
-  until it has a room. Fields derived from another (`carry_*`, `*_since`, `funding_*_side`) follow it unnamed. BTC's
-  correlation to itself is 1 by definition and never stale.
+- **Between two answers** the venue's WebSocket pushes both; at most one frame in five seconds is read, the newest. A
+  frame names no coins: it is matched with the universe of the last answer and refused where the lengths differ, until
+  the next answer. It carries no time: it is dated by its receipt, in whole seconds as the answers are. An answer older
+  than the newest frame tells who is listed and nothing else. So while answers fail, the feed alone keeps prices fresh.
+- **Fall-back**: when an answer fails and the feed is silent too, Binance is asked in the same round. What it has is
+  fresh, with `venue` "binance" (that of the price, else of the funding) and its own hours between payments; the others
+  keep their last values, named stale. The next answer of the first venue takes over at once. Only when both fail does
+  anything age, and what callers are then told is the first venue's failure. A market that was never seen has no
+  fall-back: nothing would vouch for the tickers.
+- A field is **stale** as soon as the newest refresh did not bring it, whoever was asked, or once its age says that
+  rounds were missed, and is named in `_stale_fields`; past its limit it is null. What was never known is null and named
+  too. Fields derived from another (`carry_*`, `*_since`, `funding_*_side`, `sentiment_summary`) follow it unnamed.
+  Sentiment is stale when its own room says so. BTC's correlation to itself is 1 by definition and never stale.
 - `as_of` is the older observation of price and funding among those said. Nothing moves it but a newer observation.
-- **History** is everything the venue has (from the week of 2023-02-20), so that no trend depends on when we began. A
-  bar is final once it was read five seconds or more after its close by the venue's clock, and never changes again; what
-  the venue says of it later is not taken over.
+- **Other desks** read all coins from one view: in public units, null past the same limits, the same object for as long
+  as nothing changes, so that they may keep what they made of it.
+- **History** is everything the venue has (from the week of 2023-02-20), so that no trend depends on when we began, of
+  delisted coins too, asked for once, so that breadth of the past has no survivorship bias. A bar is final once it was
+  read five seconds or more after its close by the venue's clock, and never changes again; what the venue says of it
+  later is not taken over. A bar that is missing 15 minutes after its close is taken from the fall-back, for good, but
+  only behind bars of the venue: another's history is never the beginning of ours.
+- **Hours**: bars of the last 90 days and the funding paid in them, kept for 100. A new hour is asked for within half an
+  hour, the coins in turns, and never while days are missing. Of all that can wait, one request stands in the queue at a
+  time, so a price waits behind one at most. Payments are dated to the minute, and their rate is spread over the hours
+  since the one before; they have no fall-back, because the venue keeps them until it is asked.
+- **Cost**: a usual hour spends under a quarter of the venue's budget, builder's coins included; a first start of 230
+  coins has prices at once and everything else within an hour (`tests/market/test_weights.py`).
 - **Charts** are read when there are new closed bars, of all coins at once. They age from the close of the last day
   they contain: named after 24 hours and a quarter (the time a round of all coins takes at midnight), null after 48.
 - **Origin**: data of two histories (live and a recording, or a recording moved by another number of days) are never

@@ -5,4 +5,5 @@ Decided here:
   breaks us. Decimal strings become finite floats or the whole answer is refused: NaN cannot enter here.
 - What one coin lacks is null for that coin alone; what makes the answer as a whole doubtful (lists of unequal length,
   no coin at all, another coin's bars) refuses it whole. A price under the wrong name is worse than none.
+- Only what is asked for is decoded: of a frame of nine markets one is, and only when somebody reads it.
 """
