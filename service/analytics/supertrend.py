@@ -206,7 +206,7 @@ class _Walk:
         self._ends = _grouped(start[speaking] + count[speaking] - 1, speaking)
         self._summed = self._first_ranges()
         self._state = blank(series)
-        self._atr, self._line = np.full((2, rows, shown), np.nan)
+        self._atr, self._band = np.full((rows, shown), np.nan), np.full((rows, 2, shown), np.nan)
         self._up = np.zeros((rows, series), np.bool_)
 
     def _first_ranges(self) -> Floats:
@@ -227,9 +227,10 @@ class _Walk:
         known = (row >= self._start + PERIOD) & (row < self._start + self._count)
         direction = np.where(self._up, np.int8(1), np.int8(-1))
         direction *= known
-        shown = known[:, : self._atr.shape[1]]
-        self._atr[~shown] = self._line[~shown] = np.nan
-        return Course(self._atr, self._line, direction), self._state_at_end()
+        line = np.where(self._up[:, : self._atr.shape[1]], -self._band[:, _LOWER], self._band[:, _UPPER])
+        for shown in (self._atr, line):
+            np.copyto(shown, np.nan, where=~known[:, : shown.shape[1]])
+        return Course(self._atr, line, direction), self._state_at_end()
 
     def _follow(self, first: int) -> None:
         """Let the average range follow the bars, the bands both, and the direction the bands.
@@ -238,43 +239,49 @@ class _Walk:
         which it did not, or which have no old band, are put right one by one: choosing by mask takes far longer.
         """
         series, shown = self._count.size, self._atr.shape[1]
-        weight, period, reach_of, half = (np.full(series, float(by)) for by in (PERIOD - 1, PERIOD, MULTIPLIER, 2))
+        weight, period, reach_of, half = (np.full(series, by) for by in (PERIOD - 1.0, PERIOD, MULTIPLIER, 0.5))
         atr, reach, ranges, other = np.full((4, series), np.nan)
         band, kept, sides = np.full((3, 2, series), np.nan)
-        outside, up = np.zeros((2, series), np.bool_), np.ones(series, np.bool_)
-        nobody = anew = np.zeros(0, np.int64)
+        outside, turns = np.zeros((2, series), np.bool_), np.zeros(series, np.bool_)
+        up, anew = np.ones(series, np.bool_), np.zeros(0, np.int64)
         before = self._chart.close[first - 1]
-        rows = zip(range(first, len(self._up)), *(prices[first:] for prices in self._chart), strict=True)
-        for row, high, low, close in rows:
+        tables = self._up, self._atr, self._band, *self._chart
+        rows = zip(range(first, len(self._up)), *(rows_of[first:] for rows_of in tables), strict=True)
+        for row, said, atr_said, band_said, high, low, close in rows:
             np.maximum(high, before, out=ranges)
             np.minimum(low, before, out=other)
             np.subtract(ranges, other, ranges)
             np.multiply(atr, weight, atr)
             np.add(atr, ranges, atr)
             np.divide(atr, period, atr)
-            begin = self._begins.get(row, nobody)
-            if begin.size:
+            begin = self._begins.get(row)
+            if begin is not None:
                 atr[begin] = self._summed[begin] / PERIOD
                 anew = np.concatenate([anew, begin, begin + series])
             np.multiply(atr, reach_of, reach)
             kept, band = band, kept
             upper, lower = band
             np.add(high, low, upper)
-            np.divide(upper, half, upper)
+            np.multiply(upper, half, upper)
             np.subtract(reach, upper, lower)
             np.add(upper, reach, upper)
             fresh = band.take(anew)
             np.minimum(band, kept, out=band)
             band.put(anew, fresh)
-            sides[_UPPER] = close
+            np.copyto(sides[_UPPER], close)
             np.negative(close, sides[_LOWER])
             np.greater(sides, band, outside)
-            anew = np.flatnonzero(outside)
-            up = (up & ~outside[_LOWER]) | (outside[_UPPER] & ~up)
-            up[begin] = True
-            self._up[row] = up
-            self._atr[row] = atr[:shown]
-            self._line[row] = np.where(up[:shown], -lower[:shown], upper[:shown])
+            anew = outside.ravel().nonzero()[0]
+            # Where it goes up it turns if the close is outside below, where it goes down if it is outside above.
+            np.bitwise_xor(outside[_UPPER], outside[_LOWER], turns)
+            np.bitwise_and(turns, up, turns)
+            np.bitwise_xor(turns, outside[_UPPER], turns)
+            np.bitwise_xor(up, turns, up)
+            if begin is not None:
+                up[begin] = True
+            np.copyto(said, up)
+            np.copyto(atr_said, atr[:shown])
+            np.copyto(band_said, band[:, :shown])
             if row in self._ends:
                 self._note_end(self._ends[row], atr, band, outside, up)
             before = close
