@@ -24,7 +24,7 @@ EXTREMES: Final = 3
 """Leaders and laggards, each, at the most."""
 
 MOST_CANDIDATES: Final = 5
-_LIKENESS: Final = 0.4
+_LIKENESS: Final = 0.6
 _DECIMALS: Final = 4
 
 

@@ -136,7 +136,9 @@ class Directory:
         candidates = self.candidates(ticker)
         verb = "is" if len(candidates) == 1 else "are"
         hint = f"; the closest {verb} {', '.join(candidates)}" if candidates else ""
-        if ticker in self._delisted:
+        if ticker in self._delisted and SUCCEEDED.get(ticker) in self._listed:
+            said = f"{ticker} was delisted and is no longer traded; its holders were given {SUCCEEDED[ticker]}"
+        elif ticker in self._delisted:
             said = f"{ticker} was delisted and is no longer traded{hint}"
         elif ticker in self._parts:
             many = self._parts[ticker]

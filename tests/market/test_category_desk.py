@@ -138,7 +138,7 @@ async def test_a_name_that_is_not_exact_is_unknown_with_the_closest_names(stage:
 
 
 async def test_the_right_name_in_another_case_is_the_first_candidate(stage: Stage) -> None:
-    await stage.tell(category("Big Memes"), category("Memes"), category("MEME"), category("Meme"))
+    await stage.tell(*map(category, ("Big Memes", "Memes", "MEME", "Meme", "Metaverse", "Oracle")))
     error = refused(stage, "mEmE")
     assert error.details == {"candidates": ["MEME", "Meme", "Memes", "Big Memes"]}
     assert error.message.startswith("no category is called 'mEmE' (names are exact, capitals included); the closest: ")

@@ -15,6 +15,7 @@ DIRECTORY = Directory(
         Listing("BTC", "BTC", "Bitcoin"),
         Listing("ETH", "ETH", "Ethereum"),
         Listing("MATIC", "MATIC", "Polygon", listed=False),
+        Listing("LUNA", "LUNA", listed=False),
         Listing("kPEPE", "KPEPE", "Pepe"),
         Listing("KAS", "KAS", "Kaspa"),
         Listing("POL", "POL", "Polygon"),
@@ -90,8 +91,9 @@ def test_a_coin_that_is_listed_both_ways_is_found_under_each_of_its_names() -> N
 @pytest.mark.promise("errors.candidates")
 def test_a_delisted_coin_is_said_to_be_delisted_and_its_successor_is_suggested() -> None:
     message, candidates = refused("matic")
-    assert message.startswith("MATIC was delisted and is no longer traded; the closest ")
+    assert message == "MATIC was delisted and is no longer traded; its holders were given POL"
     assert candidates[0] == "POL"
+    assert refused("LUNA") == ("LUNA was delisted and is no longer traded", [])
 
 
 def test_a_coin_that_is_listed_again_is_not_delisted() -> None:
