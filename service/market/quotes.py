@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from service.clock import SECOND_MS, Clock
+from service.clock import Clock
 from service.market.observed import VENUE, Failure, Quote, Quotes
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.standby import Fallback
@@ -133,17 +133,6 @@ class QuoteRefresh:
 
 
 def _overtaken(found: Quotes, newest_ms: int) -> Quotes:
-    """What an answer is worth that is older than what was pushed meanwhile: who is listed, but no price.
-
-    The venue dates its answers in whole seconds, cut off: within a second nobody can tell which is older, and the
-    answer is taken as the newer one.
-    """
-    if newest_ms - found.observed_ms < SECOND_MS:
-        at_ms = newest_ms
-        quotes = [
-            replace(quote, price_ms=quote.price_ms and at_ms, funding_ms=quote.funding_ms and at_ms)
-            for quote in found.quotes
-        ]
-    else:
-        quotes = [replace(quote, price=None, price_ms=None, funding=None, funding_ms=None) for quote in found.quotes]
+    """What an answer is worth that is older than what was pushed meanwhile: who is listed, but no price."""
+    quotes = [replace(quote, price=None, price_ms=None, funding=None, funding_ms=None) for quote in found.quotes]
     return Quotes(newest_ms, quotes, found.delisted)

@@ -202,11 +202,11 @@ async def test_a_frame_is_read_in_the_order_of_the_universe(parts: Parts) -> Non
     parts.venue.delisted = {"OLD"}
     await parts.source.quotes()
     shown = [context("1.5"), context("0.0"), context("3.5", "-0.001")]
-    found = parts.source.read_frame(msgspec.json.encode({"ctxs": [["a", []], ["", shown]]}), START_MS + 7)
+    found = parts.source.read_frame(msgspec.json.encode({"ctxs": [["a", []], ["", shown]]}), START_MS + 1_007)
     assert found is not None
     assert [(q.symbol, q.price, q.funding, q.price_ms) for q in found.quotes] == [
-        ("BTC", 1.5, 0.0000125, START_MS + 7),
-        ("KPEPE", 3.5, -0.001, START_MS + 7),
+        ("BTC", 1.5, 0.0000125, START_MS + 1_000),
+        ("KPEPE", 3.5, -0.001, START_MS + 1_000),
     ]
     assert found.delisted == ["OLD"]
 

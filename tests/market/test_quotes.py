@@ -334,15 +334,15 @@ async def test_a_frame_that_was_pushed_in_another_history_is_dropped(parts: Part
     assert parts.risk("BTC").price == 1.0
 
 
-async def test_an_answer_as_old_as_a_frame_is_taken_and_never_dated_before_it(parts: Parts) -> None:
-    parts.venue.contexts = {"BTC": context("1.0"), "DARK": context(None, None)}
+async def test_of_an_answer_and_a_frame_of_one_second_the_later_is_taken(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0")}
     await parts.quotes.round()
-    pushed(parts, context("2.0"), context(None), at_ms=START_MS + 999)
+    pushed(parts, context("2.0"), at_ms=START_MS + 999)
     await parts.quotes.feed()
     parts.venue.contexts["BTC"] = context("3.0")
     await parts.quotes.round()
     assert parts.risk("BTC").price == 3.0
-    assert parts.desk.risk("BTC").as_of_ms == START_MS + 999
+    assert parts.desk.risk("BTC").as_of_ms == START_MS
 
 
 async def test_an_answer_that_a_frame_has_overtaken_lists_coins_and_tells_no_price(parts: Parts) -> None:

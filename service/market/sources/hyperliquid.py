@@ -12,7 +12,7 @@ import msgspec
 from msgspec import Raw
 from msgspec.json import Decoder
 
-from service.clock import HOUR_MS, MINUTE_MS, Clock
+from service.clock import HOUR_MS, MINUTE_MS, SECOND_MS, Clock
 from service.market.observed import VENUE, Bar, History, PaymentRow, Quote, Quotes
 from service.market.sources.hyperliquid_wire import (
     ANNOTATIONS,
@@ -100,7 +100,7 @@ class Hyperliquid:
 
         Args:
             data: Of an `allDexsAssetCtxs` frame.
-            at_ms: When it was received: frames carry no time.
+            at_ms: When it was received: frames carry no time, so that is theirs, the second it was in.
 
         Returns:
             The quotes; null where they cannot be trusted.
@@ -113,7 +113,8 @@ class Hyperliquid:
         if not contexts or len(contexts) != len(self._universe):
             _log.warning("a frame is refused", extra={"names": len(self._universe), "contexts": len(contexts)})
             return None
-        return _quotes(self._universe, contexts, at_ms)
+        # In whole seconds, as the answers' `Date` is: what is told both ways in one second is of one age.
+        return _quotes(self._universe, contexts, at_ms // SECOND_MS * SECOND_MS)
 
     async def bars(self, coin: str, interval: Interval, start_ms: int) -> History:
         """Ask for a coin's bars from one on, the open one included.
