@@ -39,6 +39,7 @@ class HistoryRefresh:
     Attributes:
         news: Set whenever there are bars worth concluding from: the first venue's majors, or the end of a round.
         idle: Whether the last round left nothing that could be asked for at once.
+        caught_up: Set once that was so for the first time.
         asked_ms: When the last round began that asked for everything that was due, to its end; null before the first of
             this history.
     """
@@ -53,6 +54,7 @@ class HistoryRefresh:
         fallback: Fallback,
     ) -> None:
         self.news = asyncio.Event()
+        self.caught_up = asyncio.Event()
         self.idle = False
         self.asked_ms: int | None = None
         self._clock = clock
@@ -90,6 +92,7 @@ class HistoryRefresh:
         if refusal is not None:
             raise refusal
         self.idle = True
+        self.caught_up.set()
         if progress and self._origin() == origin:
             self.asked_ms = began_ms
 

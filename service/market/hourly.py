@@ -38,6 +38,7 @@ class HourlyRefresh(ABC):
         may_ask: Whether nothing more urgent is missing; asked before each coin.
 
     Attributes:
+        news: Set after every round that brought coins which were not known before.
         known: Coins whose series was complete when last looked at.
         total: Coins that were listed then.
     """
@@ -53,6 +54,7 @@ class HourlyRefresh(ABC):
         background: asyncio.Lock,
         may_ask: Callable[[], bool],
     ) -> None:
+        self.news = asyncio.Event()
         self.known = self.total = 0
         self._clock = clock
         self._store = store
@@ -74,12 +76,15 @@ class HourlyRefresh(ABC):
         origin = self._origin()
         progress = await self._progress(origin)
         self._count(progress)
+        known = self.known
         for place, coin in enumerate(progress):
             if not self._may_ask() or self._origin() != origin:
                 break
             if self._is_due(origin, coin, place / len(progress)):
                 await self._fetch(origin, coin)
                 self._report()
+        if self.known > known:
+            self.news.set()
         today = day_of(self._clock.now_ms())
         if self._pruned_day != today:
             await self._store.prune(self._clock.now_ms() - KEPT_MS)

@@ -33,6 +33,7 @@ class Live:
     Attributes:
         desk: What answers.
         history: What keeps the daily bars.
+        funding: What keeps the payments of funding.
         coins_known: Set once this process has fetched quotes: what needs coins waits for it.
     """
 
@@ -45,7 +46,7 @@ class Live:
         background = asyncio.Lock()
         self.history = HistoryRefresh(clock, store, source, origin, background, fallback)
         self._hours = HourlyBars(clock, store, source, origin, background, self._is_idle)
-        self._funding = FundingHistory(clock, store, source, origin, background, self._is_idle)
+        self.funding = FundingHistory(clock, store, source, origin, background, self._is_idle)
         self.coins_known = self._quotes.coins_known
 
     async def load(self) -> None:
@@ -55,6 +56,14 @@ class Live:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
         self.desk.show(await self._store.snapshot())
+
+    def known(self) -> asyncio.Event:
+        """An event that is set once there are coins: now, if the store holds any, else when the first are fetched."""
+        if not self.desk.view():
+            return self.coins_known
+        kept = asyncio.Event()
+        kept.set()
+        return kept
 
     def loops(self, socket: UpstreamSocket) -> Sequence[Loop]:
         """What is to be done, in rows.
@@ -73,8 +82,8 @@ class Live:
             Loop("socket", listen, FOLLOW_EVERY_S, after=known),
             Loop("feed", self._quotes.feed, FEED_EVERY_S, after=known),
             Loop("history", self.history.round, HISTORY_EVERY_S, after=known),
-            Loop("hours", self._hours.round, HOURS_EVERY_S, after=known),
-            Loop("funding", self._funding.round, HOURS_EVERY_S, after=known),
+            Loop("hours", self._hours.round, HOURS_EVERY_S, after=self.history.caught_up),
+            Loop("funding", self.funding.round, HOURS_EVERY_S, after=self.history.caught_up),
         )
 
     def shown(self, step: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
@@ -96,7 +105,7 @@ class Live:
         Args:
             leads: Whether this process does.
         """
-        series = {"hourly": self._hours, "funding": self._funding} if leads else {}
+        series = {"hourly": self._hours, "funding": self.funding} if leads else {}
         return {
             **self.desk.readiness(),
             **{name: {"known": kept.known, "total": kept.total} for name, kept in series.items()},

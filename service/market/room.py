@@ -1,5 +1,6 @@
 """The room, opened: desks that answer, and the loops that keep what they answer fresh."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
@@ -40,7 +41,10 @@ MINUTELY_S: Final = 60.0
 
 
 class Market(Struct, frozen=True):
-    """The room's desks, one a topic; the store that rooms above read; and what can be said of its readiness."""
+    """The room's desks, one a topic, and what rooms above it need.
+
+    `store` holds the series; `known` is set once there are coins, kept or fetched; `readiness` says how far all is.
+    """
 
     coins: MarketDesk
     breadth: BreadthDesk
@@ -49,6 +53,7 @@ class Market(Struct, frozen=True):
     categories: CategoryDesk
     alerts: AlertDesk
     store: MarketStore
+    known: asyncio.Event
     readiness: Callable[[], Mapping[str, object]]
 
 
@@ -125,10 +130,10 @@ class _Topics(Struct, frozen=True):
         samples = SampleRefresh(clock, self.samples, coins, self.worth, origin)
         alerts = AlertRefresh(clock, store, self.events, coins, origin)
         return (
-            Loop("conclude", conclude.round, CONCLUDE_EVERY_S, after=known, wake=live.history.news),
+            Loop("conclude", live.shown(conclude.round), CONCLUDE_EVERY_S, after=known, wake=live.history.news),
             Loop("categories", categories.round, CATEGORIES_EVERY_S, after=known),
             Loop("samples", samples.round, MINUTELY_S, after=known),
-            Loop("alerts", alerts.round, MINUTELY_S, after=known),
+            Loop("alerts", alerts.round, MINUTELY_S, after=known, wake=live.funding.news),
         )
 
     def desks(
@@ -152,6 +157,7 @@ class _Topics(Struct, frozen=True):
             categories=CategoryDesk(clock, self.gecko, coins.view),
             alerts=AlertDesk(self.events, cursors, coins),
             store=store,
+            known=live.known(),
             readiness=lambda: live.readiness(leads=leader()),
         )
 

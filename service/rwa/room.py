@@ -1,14 +1,13 @@
 """The room, opened: a desk that answers, and the loops that keep what it answers fresh."""
 
-import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
 from service.clock import Clock
 from service.market.fallback import FALLBACK_VENUE
-from service.market.loops import keep_doing
 from service.market.observed import VENUE
+from service.market.schedule import Loop, running
 from service.market.shelf import Shelf
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.store import MarketStore
@@ -63,26 +62,12 @@ async def open_rwa(
     quotes = QuotesRefresh(clock, drawers, source, fallback, origin)
     bars = BarsRefresh(clock, drawers, store, source, origin, held)
 
-    def led(step: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
-        async def lead() -> None:
-            if leader():
-                await step()
-
-        return lead
-
     desk = RwaDesk(clock, drawers)
     await shelf.follow()
-    loops = [
-        asyncio.create_task(keep_doing(name, led(step), every_s, clock))
-        for name, step, every_s in (
-            ("rwa.listing", listing.round, LISTING_EVERY_S),
-            ("rwa.quotes", quotes.round, QUOTES_EVERY_S),
-            ("rwa.bars", bars.round, BARS_EVERY_S),
-        )
-    ]
-    try:
+    loops = (
+        Loop("rwa.listing", listing.round, LISTING_EVERY_S),
+        Loop("rwa.quotes", quotes.round, QUOTES_EVERY_S),
+        Loop("rwa.bars", bars.round, BARS_EVERY_S),
+    )
+    async with running(loops, leader, clock):
         yield desk
-    finally:
-        for loop in loops:
-            loop.cancel()
-        await asyncio.gather(*loops, return_exceptions=True)

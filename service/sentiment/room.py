@@ -48,7 +48,8 @@ async def open_sentiment(
     Raises:
         ServiceError: `UNAVAILABLE` if the store cannot be read.
     """
-    tape, drawer = Tape(clock, market), shelf.drawer("sentiment.conclusions", Conclusions)
+    tape = Tape(clock, market.coins, market.store, market.categories.titles)
+    drawer = shelf.drawer("sentiment.conclusions", Conclusions)
     sources = Sources([News(sessions[name], clock) for name in FEEDS], FearGreed(sessions["alternative"], clock))
 
     def categories() -> Mapping[str, Sequence[str]]:
@@ -58,12 +59,11 @@ async def open_sentiment(
         clock, NewsStore(database), drawer, sources, Market(origin=origin, tape=tape.now, categories=categories)
     )
 
-    async def round_of_news() -> None:
-        if market.coins.view():
-            await tape.read()
-            await refresh.round()
+    async def read_the_news() -> None:
+        await tape.read()
+        await refresh.round()
 
-    desk = SentimentDesk(clock, drawer)
+    desk = SentimentDesk(clock, drawer, market.categories.find)
     await shelf.follow()
-    async with running([Loop("sentiment", round_of_news, EVERY_S)], leader, clock):
+    async with running([Loop("sentiment", read_the_news, EVERY_S, after=market.known)], leader, clock):
         yield desk

@@ -1,13 +1,16 @@
 """How coins trade, as stances want it: the market's view of now beside its last days."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Final
 
 from msgspec import Struct
 
 from service.clock import DAY_MS, HOUR_MS, Clock
-from service.market.room import Market
+from service.market.desk import MarketDesk
+from service.market.series import Series
 from service.sentiment.stance import Trading
+from service.units import Symbol
 
 WEEK_DAYS: Final = 7
 USUAL_DAYS: Final = 30
@@ -15,7 +18,7 @@ USUAL_DAYS: Final = 30
 
 
 class Days(Struct, frozen=True):
-    """A coin's last days, USD: what it closed at a week ago, and what is traded of it on a usual day."""
+    """A coin's last days, USD: what it closed at about a week ago, and what is traded of it on a usual day."""
 
     week_ago: float | None
     usual_volume: float | None
@@ -26,28 +29,36 @@ class Tape:
 
     Args:
         clock: Now.
-        market: The venue's coins, their names, and their closed days.
+        coins: How the venue's coins stand.
+        series: Their closed days.
+        titles: What people call them, by ticker, as far as that is known.
     """
 
-    def __init__(self, clock: Clock, market: Market) -> None:
+    def __init__(
+        self, clock: Clock, coins: MarketDesk, series: Series, titles: Callable[[], Mapping[Symbol, str]]
+    ) -> None:
         self._clock = clock
-        self._market = market
+        self._coins = coins
+        self._series = series
+        self._titles = titles
         self._days: Mapping[str, Days] = {}
-        self._of: tuple[str, int] | None = None
+        self._of: tuple[str, int, int] | None = None
 
     async def read(self) -> None:
-        """Read the last days, once an hour and whenever another history is told.
+        """Read the last days: once an hour, and whenever another history is told or days of more coins have come.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
         now_ms = self._clock.now_ms()
-        of = (self._market.coins.state.origin, now_ms // HOUR_MS)
+        charted = sum(coin.through_ms is not None for coin in self._coins.view().values())
+        of = (self._coins.state.origin, now_ms // HOUR_MS, charted)
         if of == self._of:
             return
-        store, week_ms = self._market.store, now_ms // DAY_MS * DAY_MS - (WEEK_DAYS + 1) * DAY_MS
-        closes = await store.closed_bars(since_ms=week_ms)
-        volumes = await store.usual_volumes(now_ms - (USUAL_DAYS + 1) * DAY_MS)
+        # The day whose close is nearest to a week ago, never more than twelve hours off.
+        week_ms = (now_ms + DAY_MS // 2) // DAY_MS * DAY_MS - (WEEK_DAYS + 1) * DAY_MS
+        closes = await self._series.closed_bars(since_ms=week_ms)
+        volumes = await self._series.usual_volumes(now_ms - (USUAL_DAYS + 1) * DAY_MS)
         self._days = {
             coin: Days(rows[0][4] if rows[0][0] == week_ms else None, volumes.get(coin))
             for coin, rows in closes.items()
@@ -56,7 +67,7 @@ class Tape:
 
     def now(self) -> Mapping[str, Trading]:
         """Every listed coin by ticker; what is unknown of it is null."""
-        titles = {str(symbol): title for symbol, title in self._market.categories.titles().items()}
+        titles = {str(symbol): title for symbol, title in self._titles().items()}
         return {
             symbol: Trading(
                 title=titles.get(symbol, ""),
@@ -66,7 +77,7 @@ class Tape:
                 volume_ratio=_ratio(coin.volume_usd, days.usual_volume),
                 observed_ms=coin.price_ms,
             )
-            for symbol, coin in self._market.coins.view().items()
+            for symbol, coin in self._coins.view().items()
             for days in (self._days.get(coin.venue_symbol, _UNKNOWN),)
         }
 
@@ -75,8 +86,13 @@ _UNKNOWN: Final = Days(None, None)
 
 
 def _change_pct(price: float | None, before: float | None) -> float | None:
-    return None if price is None or not before else round((price / before - 1) * 100, 4)
+    return None if price is None or not before else _told((price / before - 1) * 100)
 
 
 def _ratio(volume: float, usual: float | None) -> float | None:
-    return round(volume / usual, 4) if usual else None
+    return _told(volume / usual) if usual else None
+
+
+def _told(figure: float) -> float | None:
+    """A figure to four decimals; null where what it is measured by is as good as nothing."""
+    return round(figure, 4) + 0.0 if isfinite(figure) else None

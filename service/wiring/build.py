@@ -88,8 +88,8 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         loops = (access.doorkeeper.watch, meter.watch, partial(leadership.watch, clock))
         await stack.enter_async_context(_running(loops))
         health = Health(
-            {"market": market.readiness},
-            {"categories": market.categories.readiness, "rwa": rwa.readiness, "sentiment": sentiment.readiness},
+            {"market": market.readiness, "rwa": rwa.readiness, "sentiment": sentiment.readiness},
+            {"categories": market.categories.readiness},
         )
         app = _assemble(settings, clock, access, meter, Desks(access.desk, market, rwa, sentiment), health)
         metrics = Metrics(partial(read_all, app, database, market.coins, sessions, leads))

@@ -1,3 +1,4 @@
+import asyncio
 from collections.abc import AsyncIterator
 from inspect import isawaitable
 from pathlib import Path
@@ -92,9 +93,10 @@ def desks_over(database: Database, clock: FakeClock, access: Access, coins: Mark
         categories=CategoryDesk(clock, gecko, coins.view),
         alerts=AlertDesk(AlertStore(database), Cursors(bytes(32)), coins),
         store=store,
+        known=asyncio.Event(),
         readiness=coins.readiness,
     )
-    sentiment = SentimentDesk(clock, shelf.drawer("sentiment.conclusions", Moods))
+    sentiment = SentimentDesk(clock, shelf.drawer("sentiment.conclusions", Moods), market.categories.find)
     return Desks(access.desk, market, RwaDesk(clock, Drawers.open(shelf)), sentiment)
 
 
