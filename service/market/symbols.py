@@ -84,12 +84,13 @@ class Directory:
         for row in rows:
             if row.listed:
                 self._listed.setdefault(row.symbol, row)
-        self._delisted = {row.symbol: row for row in rows if not row.listed and row.symbol not in self._listed}
-        self._aliases = {alias: symbol for alias, symbol in self._renamed() if alias not in self._listed}
+        # What is listed is looked for first, so none of these need leave it out.
+        self._delisted = frozenset(row.symbol for row in rows if not row.listed)
+        self._aliases = dict(self._renamed())
         self._parts = {
             base: symbol
             for base, units, symbol in ((*unit_of(row.venue_symbol), row.symbol) for row in self._listed.values())
-            if units > 1 and base not in self._listed
+            if units > 1
         }
         self.names: Mapping[str, Symbol] = MappingProxyType(dict(self._named()))
 
