@@ -1,27 +1,105 @@
-"""The whole service in this process: a clock moved by hand, a venue that fails on demand, everything else as it is."""
+"""The whole service in this process: a clock moved by hand, upstreams that fail on demand, everything else as it is."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+import json
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
+from shutil import copytree
+from typing import Any, NamedTuple
 from unittest.mock import patch
+
+from aiohttp import web
 
 from service.access.room import open_registrar
 from service.access.secrets import open_secrets
 from service.settings import Settings
 from service.storage.database import open_database
 from service.upstream.replay.server import Replay, replay_server
+from service.upstream.session import DEADLINE_S, UpstreamSession, open_session
 from service.wire.access import Tier
 from service.wiring import build as wiring
 from service.wiring import venues
 from tests.fakes.asgi import Reply, ask
 from tests.fakes.clock import FakeClock
+from tests.fakes.serving import live_at
+from tests.service.handful import cut
+from tests.upstream.conftest import FIXTURES
 from tests.upstream.faults import Faults
 
 RISK = "/api/cli/coin/risk/BTC"
+EVERYTHING = (
+    RISK,
+    "/api/cli/coin/historical/BTC?count=24&unit=h",
+    "/api/cli/coin/historical/BTC?count=30&unit=d",
+    "/api/cli/category/info/Meme",
+    "/api/cli/category/sentiment/Meme",
+    "/api/cli/regime?action=active",
+    "/api/cli/regime?action=signals",
+    "/api/cli/regime?action=confidence",
+    "/api/cli/regime?action=history&symbol=BTC",
+    "/api/cli/rwa/symbol/AAPL",
+    "/api/cli/rwa/assets",
+    "/api/cli/market/health?context=1",
+    "/api/cli/market/crossing",
+    "/api/cli/funding/alerts",
+)
+"""Every data route, of things that the handful of coins has."""
+
 PATIENCE_S = 30.0
 UNBOUNDED = 1_000_000_000
+
+Answer = Callable[[web.Request], Awaitable[web.StreamResponse | None]]
+"""A fault, or one that lets some requests pass."""
+
+
+class Doors(Faults):
+    """Stands before every upstream. `next` shuts all of them; `shut` single ones.
+
+    Names are those of the sessions; `feed` is Hyperliquid's socket, `xyz` what is asked of its builder dex, and so are
+    the types of its requests (`metaAndAssetCtxs`).
+
+    Attributes:
+        calls: What came, by each of its names.
+        during: Called with every request's names as it comes.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: Counter[str] = Counter()
+        self._shut: dict[str, Answer] = {}
+
+    def shut(self, *names: str, fault: Answer) -> None:
+        """Let what goes by one of these names meet a fault."""
+        self._shut |= dict.fromkeys(names, fault)
+
+    def open(self) -> None:
+        """Let everything pass again."""
+        self.next = None
+        self._shut.clear()
+
+    async def __call__(self, request: web.Request) -> web.StreamResponse | None:
+        names = names_of(request.path, await request.read())
+        self.calls.update(names)
+        chosen = next((self._shut[name] for name in names if name in self._shut), None)
+        if chosen is None:
+            return await super().__call__(request)
+        self.requests.append(await request.read())
+        return await chosen(request)
+
+
+def names_of(path: str, body: bytes) -> list[str]:
+    """What a request goes by, the most particular name first."""
+    first = path.split("/")[1]
+    if first == "ws":
+        return ["feed"]
+    if first != "info":
+        return [first]
+    asked = json.loads(body)
+    coin = str(asked.get("req", {}).get("coin", ""))
+    of_xyz = asked.get("dex") == "xyz" or coin.startswith("xyz:")
+    return [*(["xyz"] if of_xyz else []), asked["type"], "hyperliquid"]
 
 
 class Indoors:
@@ -29,17 +107,42 @@ class Indoors:
 
     Attributes:
         clock: All of its time.
-        faults: Stands before the venue: `faults.next = hang`; counts its requests.
+        faults: Stands before the upstreams: `faults.next = hang`; counts their requests.
+        sessions: Its sessions to them, by name.
+        replay: The upstreams themselves.
     """
 
-    def __init__(self, service: wiring.Service, settings: Settings, clock: FakeClock, faults: Faults) -> None:
+    def __init__(
+        self,
+        service: wiring.Service,
+        settings: Settings,
+        clock: FakeClock,
+        faults: Faults,
+        sessions: Mapping[str, UpstreamSession],
+        replay: Replay | None,
+    ) -> None:
         self.service = service
         self.clock = clock
         self.faults = faults
+        self.sessions = sessions
         self._settings = settings
+        self._replay = replay
+
+    @property
+    def doors(self) -> Doors:
+        assert isinstance(self.faults, Doors), "there is one door before all of them"
+        return self.faults
+
+    @property
+    def replay(self) -> Replay:
+        assert self._replay is not None, "the upstreams are somewhere else"
+        return self._replay
 
     async def ask(self, target: str = RISK, method: str = "GET", *, key: str | None = None) -> Reply:
         return await ask(self.service.app, target, method, key=key)
+
+    async def readiness(self) -> Any:
+        return (await self.ask("/readyz")).json
 
     async def make_key(self, tier: Tier = "free") -> str:
         """Make a key as the operator does: on the data folder, beside the running service."""
@@ -48,38 +151,128 @@ class Indoors:
             return (await registrar.create_key("test", tier=tier)).key
 
     async def be_ready(self) -> None:
-        await until(lambda: self.service.health.ready)
+        """Let as much time pass as it takes until the service says that it is ready."""
+        await self.pass_until(lambda: self.service.health.ready, step_s=0.5)
+
+    async def be_complete(self) -> None:
+        """Let as much time pass as it takes until nothing is missing any more."""
+        while not _is_complete(await self.readiness()):
+            await self.pass_time(5, 5)
+
+    async def pass_until(self, condition: Callable[[], bool], step_s: float = 1.0) -> None:
+        """Let time pass, in steps, until something is so."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not condition():
+                await self.clock.advance(step_s)
+                await self.settle()
 
     async def pass_time(self, seconds: float, step_s: float = 30.0) -> None:
-        """Let time pass in steps; the venue is asked, and has answered or failed, in each."""
+        """Let time pass in steps; the upstreams are asked, and have answered or failed, in each."""
         for _ in range(max(1, round(seconds / step_s))):
             await self.clock.advance(min(step_s, seconds))
             await self.settle()
 
+    async def lose(self, *names: str, fault: Answer) -> None:
+        """Let upstreams fail from now on, an open feed included."""
+        self.doors.shut(*names, fault=fault)
+        if "feed" in names:
+            await self.replay.hang_up()
+
     async def settle(self) -> None:
-        """Let what is under way over sockets and threads come to its end."""
-        for _ in range(40):
+        """Let what is under way over sockets and threads come to its end; what waits for time, or for ever, does not.
+
+        A few milliseconds of calm, or a tenth of a second of it while there are requests under way.
+        """
+        calm, before = 0, (0, 0)
+        while calm < (8 if before[0] == 0 else 100):
             await asyncio.sleep(0.001)
+            now = self._under_way()
+            calm, before = calm + 1 if now == before else 0, now
+
+    def _under_way(self) -> tuple[int, int]:
+        sessions = self.sessions.values()
+        return sum(len(session._flights) for session in sessions), sum(session.calls for session in sessions)
 
 
 @asynccontextmanager
 async def indoors(
-    data_dir: Path, clock: FakeClock, faults: Faults | None = None, **settings: Any
+    data_dir: Path,
+    clock: FakeClock,
+    faults: Faults | None = None,
+    *,
+    deadline_s: float = DEADLINE_S,
+    weights: Mapping[str, int] = venues.PUBLISHED,
+    **settings: Any,
 ) -> AsyncIterator[Indoors]:
-    """Build the service around a replay whose interceptor is ours from the first request on."""
-    before = faults or Faults()
+    """Build the service around a replay whose interceptor is ours from the first request on.
+
+    Args:
+        data_dir: Where it keeps what it knows.
+        clock: All of its time.
+        faults: Stands before the upstreams.
+        deadline_s: Of a call to an upstream, in the machine's own time: the loop's timer is not moved by hand.
+        weights: What live upstreams allow.
+        settings: Of the service; `source="live"` alone asks a replay as if it were the real upstreams.
+    """
+    before = faults or Doors()
+    chosen: dict[str, Any] = {"source": "fixtures", "rate_per_minute": UNBOUNDED, "rate_burst": UNBOUNDED, **settings}
+    opened: dict[str, UpstreamSession] = {}
+    replays: list[Replay] = []
 
     @asynccontextmanager
     async def intercepted(*arguments: Any) -> AsyncIterator[Replay]:
         async with replay_server(*arguments) as replay:
             replay.interceptor = before
+            replays.append(replay)
             yield replay
 
-    chosen: dict[str, Any] = {"source": "fixtures", "rate_per_minute": UNBOUNDED, "rate_burst": UNBOUNDED, **settings}
-    own = Settings(data_dir=data_dir, **chosen)
-    with patch.object(venues, "replay_server", intercepted):
-        async with wiring.build(own, clock) as service:
-            yield Indoors(service, own, clock, before)
+    @asynccontextmanager
+    async def noted(name: str, *arguments: Any, **named: Any) -> AsyncIterator[UpstreamSession]:
+        async with open_session(name, *arguments, deadline_s=deadline_s, **named) as session:
+            opened[name] = session
+            yield session
+
+    async with AsyncExitStack() as stack:
+        stack.enter_context(patch.object(venues, "replay_server", intercepted))
+        stack.enter_context(patch.object(venues, "open_session", noted))
+        stack.enter_context(patch.object(venues, "PUBLISHED", weights))
+        if chosen["source"] == "live" and "hyperliquid_url" not in chosen:
+            played = intercepted(chosen.get("fixtures_dir", FIXTURES), clock, "shifted")
+            chosen |= live_at((await stack.enter_async_context(played)).url)
+        own = Settings(data_dir=data_dir, **chosen)
+        service = await stack.enter_async_context(wiring.build(own, clock))
+        yield Indoors(service, own, clock, before, opened, replays[0] if replays else None)
+
+
+class Kept(NamedTuple):
+    """What a service left behind that knew everything of a handful of coins, live: to start from where it ended."""
+
+    data_dir: Path
+    fixtures_dir: Path
+    at_ms: int
+    key: str
+
+    @asynccontextmanager
+    async def reopened(self, data_dir: Path, **named: Any) -> AsyncIterator[Indoors]:
+        """Go on in a copy."""
+        copytree(self.data_dir, data_dir)
+        clock = FakeClock(self.at_ms)
+        async with indoors(data_dir, clock, **{**_AMPLE, "fixtures_dir": self.fixtures_dir, **named}) as house:
+            yield house
+
+
+_AMPLE: Mapping[str, Any] = {"source": "live", "weights": dict.fromkeys(venues.PUBLISHED, UNBOUNDED)}
+
+
+async def keep(directory: Path) -> Kept:
+    """Run a service until it knows everything."""
+    data_dir, fixtures_dir = directory / "data", cut(directory / "fixtures")
+    clock = FakeClock()
+    async with indoors(data_dir, clock, fixtures_dir=fixtures_dir, **_AMPLE) as house:
+        key = await house.make_key("pro")
+        await house.be_complete()
+        await house.pass_time(90, 5)
+    return Kept(data_dir, fixtures_dir, clock.at_ms, key)
 
 
 async def until(condition: Callable[[], bool]) -> None:
@@ -87,3 +280,10 @@ async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(PATIENCE_S):
         while not condition():  # noqa: ASYNC110 - what is waited for is of many kinds
             await asyncio.sleep(0.002)
+
+
+def _is_complete(said: Any) -> bool:
+    market, rwa, categories = said["market"], said["rwa"], said["categories"]
+    series = (market["history"], market["hourly"], market["funding"], rwa["history"])
+    known = all(0 < each["total"] == each["known"] for each in series)
+    return known and said["sentiment"]["coins"] > 0 and 0 < categories["categories"] == categories["read"]

@@ -1,4 +1,4 @@
-"""What callers see while the venue fails: honest ages, then a refusal that says why, then everything as before."""
+"""What callers see while both venues fail: honest ages, then a refusal that says why, then everything as before."""
 
 import asyncio
 from collections import Counter
@@ -8,13 +8,10 @@ from pathlib import Path
 import pytest
 
 from service.clock import parse_iso
-from service.upstream.replay.server import replay_server
 from tests.fakes.asgi import Reply
 from tests.fakes.clock import FakeClock
-from tests.fakes.serving import live_at
-from tests.service.indoors import PATIENCE_S, RISK, Indoors, indoors, until
-from tests.upstream.conftest import FIXTURES
-from tests.upstream.faults import Fault, Faults, answer, cut_short, hang, html, not_a_number, redirect, reset, too_many
+from tests.service.indoors import EVERYTHING, RISK, Doors, Indoors, Kept, indoors, until
+from tests.upstream.faults import Fault, answer, cut_short, hang, html, not_a_number, redirect, reset, too_many
 
 SECRETS = {
     "key": b'{"api_key":"hunter2hunter2"}',
@@ -24,26 +21,29 @@ SECRETS = {
 }
 
 
+VENUES = ("hyperliquid", "feed", "binance")
+
+
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[Indoors]:
-    async with indoors(tmp_path, FakeClock()) as service:
-        await service.be_ready()
+async def house(kept: Kept, tmp_path: Path) -> AsyncIterator[Indoors]:
+    async with kept.reopened(tmp_path / "data") as service:
+        await service.pass_time(15, 5)
         yield service
 
 
 async def fail_until_gone(house: Indoors, key: str, fault: Fault) -> list[Reply]:
-    """Let the venue fail for eleven minutes; what is answered every half a minute."""
-    house.faults.next = fault
+    """Let the venues fail for eleven minutes; what is answered every half a minute."""
+    await house.lose(*VENUES, fault=fault)
     replies = []
     for _ in range(22):
-        await house.pass_time(30)
+        await house.pass_time(30, 5)
         replies.append(await house.ask(key=key))
     return replies
 
 
 async def recover(house: Indoors, key: str) -> Reply:
-    """Let the venue answer again, and time pass until it is asked."""
-    house.faults.next = None
+    """Let the venues answer again, and time pass until they are asked."""
+    house.doors.open()
     for _ in range(40):
         await house.pass_time(15)
         if (await house.ask(RISK, "HEAD", key=key)).status == 200:
@@ -57,7 +57,7 @@ async def recover(house: Indoors, key: str) -> Reply:
 async def test_while_the_venue_fails_ages_grow_fields_are_named_stale_and_at_last_it_is_502(house: Indoors) -> None:
     key = await house.make_key("pro")
     fresh = await house.ask(key=key)
-    assert (fresh.status, fresh.json["data"]["_stale_fields"]) == (200, ["sentiment_stance"])
+    assert (fresh.status, fresh.json["data"]["_stale_fields"]) == (200, [])
     replies = await fail_until_gone(house, key, answer(503, b"the engine is down"))
 
     statuses = [reply.status for reply in replies]
@@ -78,7 +78,7 @@ async def test_while_the_venue_fails_ages_grow_fields_are_named_stale_and_at_las
         assert (details["upstream"], details["upstreamStatus"]) == ("hyperliquid", 503)
 
     again = await recover(house, key)
-    assert again.json["data"]["_stale_fields"] == ["sentiment_stance"]
+    assert again.json["data"]["_stale_fields"] == []
     assert again.json["meta"]["data_age_seconds"] <= 60
 
 
@@ -120,51 +120,66 @@ async def test_what_the_venue_says_is_repeated_without_its_secrets(house: Indoor
         assert part.decode() not in body
 
 
-async def test_a_venue_that_hangs_keeps_nobody_waiting(house: Indoors) -> None:
+async def test_venues_that_hang_keep_nobody_waiting(house: Indoors) -> None:
     key = await house.make_key("pro")
-    house.faults.next = hang
-    asked = len(house.faults.requests)
+    await house.lose(*VENUES, fault=hang)
+    asked = house.doors.calls["hyperliquid"]
     await house.clock.advance(15)
-    await until(lambda: len(house.faults.requests) > asked)
+    await until(lambda: house.doors.calls["hyperliquid"] > asked)
     replies = await asyncio.gather(*(house.ask(key=key) for _ in range(100)))
     assert {reply.status for reply in replies} == {200}
 
 
 async def test_a_thousand_misses_on_one_symbol_ask_the_venue_nothing(house: Indoors) -> None:
     key = await house.make_key("pro")
-    async with asyncio.timeout(PATIENCE_S):
-        while (await house.ask("/readyz")).json["market"]["history"] != {"known": 40, "total": 40}:
-            await house.settle()
     before = len(house.faults.requests)
     replies = await asyncio.gather(*(house.ask("/api/cli/coin/risk/NOSUCHCOIN", key=key) for _ in range(1_000)))
     assert {(reply.status, reply.code) for reply in replies} == {(404, "UNKNOWN_SYMBOL")}
     assert len(house.faults.requests) == before
 
 
-async def test_a_thousand_calls_before_the_first_answer_of_the_venue_ask_it_once(tmp_path: Path) -> None:
-    faults = Faults()
-    faults.next = hang
-    async with indoors(tmp_path, FakeClock(), faults) as house:
-        key = await house.make_key()
-        await faults.came(1)
-        replies = await asyncio.gather(*(house.ask(key=key) for _ in range(1_000)))
-        assert {(reply.status, reply.code) for reply in replies} == {(503, "UNAVAILABLE")}
-        assert all(int(reply.headers["retry-after"]) > 0 for reply in replies)
-        assert len(faults.requests) == 1
+@pytest.mark.parametrize(
+    "missed",
+    [
+        "/api/cli/coin/historical/NOSUCHCOIN",
+        "/api/cli/regime?action=history&symbol=NOSUCHCOIN",
+        "/api/cli/rwa/symbol/NOSUCHASSET",
+        "/api/cli/category/info/No%20such%20category",
+        "/api/cli/category/sentiment/No%20such%20category",
+        "/api/cli/funding/alerts?symbol=NOSUCHCOIN",
+    ],
+)
+async def test_what_does_not_exist_asks_nobody_and_costs_nothing(house: Indoors, missed: str) -> None:
+    key, before = await house.make_key(), len(house.faults.requests)
+    for _ in range(20):
+        replies = await asyncio.gather(*(house.ask(missed, key=key) for _ in range(10)))
+        assert {reply.status for reply in replies} == {404}
+    assert len(house.faults.requests) == before
+    assert (await house.ask(key=key)).headers["ratelimit"] == '"questions";r=9'
+
+
+async def test_a_thousand_calls_before_the_first_answer_of_the_venue_ask_it_once(kept: Kept, tmp_path: Path) -> None:
+    doors = Doors()
+    doors.next = hang
+    async with indoors(tmp_path, FakeClock(), doors, fixtures_dir=kept.fixtures_dir) as house:
+        key = await house.make_key("pro")
+        await until(lambda: doors.calls["hyperliquid"] > doors.calls["xyz"] > 0)
+        for target in EVERYTHING:
+            calls = 1_000 if target is RISK else 20
+            replies = await asyncio.gather(*(house.ask(target, key=key) for _ in range(calls)))
+            assert {(reply.status, reply.code) for reply in replies} == {(503, "UNAVAILABLE")}, target
+            assert all(int(reply.headers["retry-after"]) > 0 for reply in replies)
+        # Once what it trades itself, once what its builder dex does.
+        assert doors.calls == {"metaAndAssetCtxs": 2, "hyperliquid": 2, "xyz": 1}
         assert (await house.ask("/readyz")).status == 503
         assert (await house.ask("/healthz")).status == 200
-        assert (await house.ask("/api/cli/billing/tier", key=key)).status == 200
+        assert (await house.ask("/api/cli/billing/tier", key=key)).json["data"]["tier"] == "pro"
 
 
 @pytest.mark.promise("fixtures.header", "run.source")
-async def test_the_source_of_the_data_is_said_live_or_fixtures(tmp_path: Path, house: Indoors) -> None:
-    assert (await house.ask(key=await house.make_key())).headers["x-data-source"] == "fixtures"
-    clock = FakeClock()
-    async with (
-        replay_server(FIXTURES, clock, "shifted") as venue,
-        indoors(tmp_path / "live", clock, **live_at(venue.url)) as live,
-    ):
-        key = await live.make_key()
-        await live.be_ready()
-        reply = await live.ask(key=key)
-        assert (reply.status, reply.headers["x-data-source"]) == (200, "live")
+async def test_the_source_of_the_data_is_said_live_or_fixtures(kept: Kept, house: Indoors, tmp_path: Path) -> None:
+    assert (await house.ask(key=kept.key)).headers["x-data-source"] == "live"
+    async with indoors(tmp_path / "other", FakeClock(), fixtures_dir=kept.fixtures_dir) as other:
+        await other.be_ready()
+        reply = await other.ask(key=await other.make_key())
+        assert (reply.status, reply.headers["x-data-source"]) == (200, "fixtures")

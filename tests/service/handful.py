@@ -1,0 +1,52 @@
+"""A fixture set of a handful of coins and assets, cut out of the whole one: what a service knows in a second or two."""
+
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from service.upstream.fixture_set import read_set, write_set
+from service.upstream.replay.recording import VENUE, contexts_file
+from tests.upstream.conftest import FIXTURES
+
+COINS = ("BTC", "ETH", "SOL", "DOGE", "HYPE", "XMR", "kPEPE")
+"""Traded; Binance has all of them but HYPE and XMR."""
+
+DELISTED = ("MATIC",)
+ASSETS = ("xyz:XYZ100", "xyz:MSFT", "xyz:AAPL", "xyz:GOLD")
+"""Binance has the last two."""
+
+CATEGORIES = ("Layer 1 (L1)", "Meme", "Privacy")
+_CATEGORIES = "coingecko/categories.json"
+
+
+def cut(directory: Path) -> Path:
+    """Write the small set into a folder."""
+    metadata, files = read_set(FIXTURES)
+    files = {name: content for name, content in files.items() if _is_kept(name)}
+    files[contexts_file("")] = _contexts(files[contexts_file("")], {*COINS, *DELISTED})
+    files[contexts_file("xyz")] = _contexts(files[contexts_file("xyz")], ASSETS)
+    files[_CATEGORIES] = _rows(files[_CATEGORIES], lambda row: row["name"] in CATEGORIES)
+    write_set(directory, files, metadata)
+    return directory
+
+
+def _is_kept(name: str) -> bool:
+    """Whether a file is no series, or the series of a coin that is kept."""
+    first, *_, last = name.split("/")
+    if first != VENUE or not last.endswith(".gz"):
+        return True
+    dex = "xyz:" if "/xyz/" in name else ""
+    return dex + last.partition(".")[0] in {*COINS, *DELISTED, *ASSETS}
+
+
+def _contexts(content: bytes, names: Collection[str]) -> bytes:
+    meta, contexts = msgspec.json.decode(content)
+    kept = [(row, context) for row, context in zip(meta["universe"], contexts, strict=True) if row["name"] in names]
+    meta["universe"] = [row for row, _ in kept]
+    return msgspec.json.encode([meta, [context for _, context in kept]])
+
+
+def _rows(content: bytes, keeps: Callable[[Any], bool]) -> bytes:
+    return msgspec.json.encode([row for row in msgspec.json.decode(content) if keeps(row)])
