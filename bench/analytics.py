@@ -8,8 +8,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from service.analytics.bars import Row
+from service.analytics.bars import Row, table
 from service.analytics.market import Market
+from service.analytics.panel import BTC, ETH
 from service.clock import DAY_MS
 from tests.market.recordings import DATA, history
 
@@ -67,8 +68,9 @@ def timed(work: Callable[[], object]) -> float:
     return (time.perf_counter() - start) * 1000
 
 
-def anew(whole: History, rounds: int) -> list[float]:
-    return [timed(lambda: Market(whole)) for _ in range(rounds + 1)][1:]
+def rounds_of(work: Callable[[], object], rounds: int) -> list[float]:
+    """The first round, which warms up, is thrown away."""
+    return [timed(work) for _ in range(rounds + 1)][1:]
 
 
 def day_by_day(whole: History, days: int) -> list[float]:
@@ -81,9 +83,16 @@ def day_by_day(whole: History, days: int) -> list[float]:
 def measure(rounds: int = 15, days: int = 60) -> list[Timing]:
     """Measure everything; some seconds."""
     name, whole = recorded()
+    longest = max(map(len, whole.values()))
     gc.collect()
     timings = [
-        Timing(f"all anew, {name}", len(whole), max(map(len, whole.values())), anew(whole, rounds), FULL_MS),
+        Timing(f"all anew, {name}", len(whole), longest, rounds_of(lambda: Market(whole), rounds), FULL_MS),
+        Timing(
+            "of that, reading rows into tables",
+            len(whole),
+            longest,
+            rounds_of(lambda: table(whole, (BTC, ETH)), rounds),
+        ),
         Timing(f"one day more, {name}", len(whole), days, day_by_day(whole, days), STEP_MS),
     ]
     for coins in (10, 100, 1_000):
@@ -92,7 +101,7 @@ def measure(rounds: int = 15, days: int = 60) -> list[Timing]:
     return timings
 
 
-def table(timings: Sequence[Timing]) -> str:
+def written(timings: Sequence[Timing]) -> str:
     rows = [
         "| what | coins | days | ms, median (min to max) | ms a coin, median | asked for |",
         "|---|---|---|---|---|---|",
@@ -116,7 +125,7 @@ All anew: from closed daily bars as the store hands them over to trends by day a
 breadth, volatility, the regimes of the market and of every coin. One day more: the same, led on by one closed bar of
 every coin, to the same bits.
 
-{table(measure())}
+{written(measure())}
 """
 
 
