@@ -172,7 +172,8 @@ def _decode(segment: bytes) -> str:
     """Percent-decode a path segment.
 
     Raises:
-        ServiceError: BAD_REQUEST for what is no UTF-8 text that can be printed, NOT_FOUND for an encoded slash or dots.
+        ServiceError: BAD_REQUEST for what is no UTF-8 text that can be printed, NOT_FOUND for encoded dot segments. A
+            slash that was encoded is text (a category may be called `Lending/Borrowing`): it never parts a path.
     """
     if segment.isalnum():
         return segment.decode("ascii")
@@ -182,7 +183,7 @@ def _decode(segment: bytes) -> str:
         text = unquote_to_bytes(segment).decode()
     except UnicodeDecodeError:
         raise ServiceError("BAD_REQUEST", "the path holds bytes that are not UTF-8") from None
-    if "/" in text or text in {".", ".."}:
+    if text in {".", ".."}:
         raise _nowhere()
     if not text.isprintable():
         raise ServiceError("BAD_REQUEST", "the path holds characters that cannot be printed")

@@ -57,7 +57,16 @@ async def test_a_path_finds_its_route_and_its_last_segment_the_parameter() -> No
 
 
 @pytest.mark.parametrize(
-    ("segment", "text"), [("Layer%201", "Layer 1"), ("%42TC", "BTC"), ("a+b", "a+b"), ("%C3%A9", "é"), ("a%3Fb", "a?b")]
+    ("segment", "text"),
+    [
+        ("Layer%201", "Layer 1"),
+        ("%42TC", "BTC"),
+        ("a+b", "a+b"),
+        ("%C3%A9", "é"),
+        ("a%3Fb", "a?b"),
+        ("a%2Fb", "a/b"),
+        ("..%2F..%2Fkeys", "../../keys"),
+    ],
 )
 async def test_a_segment_is_percent_decoded_once(segment: str, text: str) -> None:
     assert (await ask(front(), f"/coin/{segment}")).body.decode() == f"GET /coin/{{symbol}} {{'symbol': '{text}'}}"
@@ -68,7 +77,7 @@ async def test_a_segment_is_percent_decoded_once(segment: str, text: str) -> Non
     "path",
     [
         "/", "/nothing", "/coin", "/coin/", "/coin/BTC/", "/coin//BTC", "//coin/BTC", "/coin/./BTC", "/coin/../keys",
-        "/coin/.", "/coin/..", "/coin/%2E", "/coin/%2e%2e", "/coin/a%2Fb", "/coin/%2F", "/coin/a/b", "/keys/", "/KEYS",
+        "/coin/.", "/coin/..", "/coin/%2E", "/coin/%2e%2e", "/coin/a/b", "/keys/", "/KEYS",
         "/%6Beys", "/coin%2FBTC", "/keys/rotate/", "*",
     ],
 )  # fmt: skip
