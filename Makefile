@@ -1,7 +1,7 @@
 # Everything is typed as `make <target>`; nothing but make and Python 3.11 or newer has to be there before.
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help run test measured lint coverage bench fixtures soak
+.PHONY: help run test measured lint coverage bench eval fixtures soak
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -39,6 +39,9 @@ coverage: measured ## run every test and write its coverage as pages in htmlcov/
 
 bench: $(VENV)/dev ## measure side by side and write BENCHMARKS.md
 	@$(BIN)/python -m bench
+
+eval: $(VENV)/dev ## read labelled headlines and print how well, beside VADER alone
+	@$(BIN)/python -m tests.sentiment.evaluate
 
 fixtures: $(VENV)/dev ## make the recording in fixtures/ anew, from its seed
 	@$(BIN)/python -m fixtures.generate
