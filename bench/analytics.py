@@ -87,12 +87,7 @@ def measure(rounds: int = 15, days: int = 60) -> list[Timing]:
     gc.collect()
     timings = [
         Timing(f"all anew, {name}", len(whole), longest, rounds_of(lambda: Market(whole), rounds), FULL_MS),
-        Timing(
-            "of that, reading rows into tables",
-            len(whole),
-            longest,
-            rounds_of(lambda: table(whole, (BTC, ETH)), rounds),
-        ),
+        Timing("of that, rows into tables", len(whole), longest, rounds_of(lambda: table(whole, (BTC, ETH)), rounds)),
         Timing(f"one day more, {name}", len(whole), days, day_by_day(whole, days), STEP_MS),
     ]
     for coins in (10, 100, 1_000):
