@@ -1,0 +1,63 @@
+"""A table of steps: who does them, when they begin, what wakes them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from service.market.schedule import Loop, running
+from tests.fakes.clock import FakeClock
+
+
+class Steps:
+    """Notes when it was done."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        self._clock = clock
+        self.at_s: list[float] = []
+
+    async def __call__(self) -> None:
+        self.at_s.append(self._clock.monotonic())
+
+
+@asynccontextmanager
+async def doing(clock: FakeClock, *table: Loop, leads: bool = True) -> AsyncIterator[None]:
+    async with running(table, lambda: leads, clock):
+        await clock.settle()
+        yield
+
+
+async def test_steps_keep_their_own_rhythms_until_the_block_ends(clock: FakeClock) -> None:
+    fast, slow = Steps(clock), Steps(clock)
+    async with doing(clock, Loop("fast", fast, 5), Loop("slow", slow, 10)):
+        await clock.advance(20)
+    await clock.advance(20)
+    assert (fast.at_s, slow.at_s) == ([0, 5, 10, 15, 20], [0, 10, 20])
+
+
+async def test_who_does_not_lead_does_only_what_everybody_does(clock: FakeClock) -> None:
+    own, shared = Steps(clock), Steps(clock)
+    async with doing(clock, Loop("own", own, 5), Loop("shared", shared, 5, everywhere=True), leads=False):
+        await clock.advance(5)
+    assert (own.at_s, shared.at_s) == ([], [0, 5])
+
+
+async def test_a_step_begins_after_its_event(clock: FakeClock) -> None:
+    ready, step = asyncio.Event(), Steps(clock)
+    async with doing(clock, Loop("step", step, 5, after=ready)):
+        await clock.advance(7)
+        ready.set()
+        await clock.settle()
+        await clock.advance(5)
+    assert step.at_s == [7, 12]
+
+
+async def test_a_step_is_woken_once_by_what_it_waits_for(clock: FakeClock) -> None:
+    news, step = asyncio.Event(), Steps(clock)
+    async with doing(clock, Loop("step", step, 60, wake=news)):
+        await clock.advance(7)
+        news.set()
+        await clock.settle()
+        await clock.advance(10)
+        assert step.at_s == [0, 7]
+        await clock.advance(50)
+    assert step.at_s == [0, 7, 67]
