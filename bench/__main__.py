@@ -16,6 +16,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench import analytics, tick
 from bench.fastapi_stack import TOKEN as FASTAPI_TOKEN
 from bench.load import Load, drive
 
@@ -205,7 +206,8 @@ def main() -> None:
             seen = measure(contenders, rounds=chosen.rounds, seconds=chosen.seconds, connections=chosen.connections)
     finally:
         shutil.rmtree(folder)
-    text = report(before, seen, chosen)
+    sections = [report(before, seen, chosen), analytics.report(2 * chosen.rounds + 1), tick.report(8 * chosen.rounds)]
+    text = "\n".join(sections)
     chosen.out.write_text(text)
     print(text)
 

@@ -91,7 +91,7 @@ def contexts(seed: int) -> list[dict[str, object]]:
     ]
 
 
-def measure(ticks: int = 60) -> list[Ticks]:
+def measure(ticks: int) -> list[Ticks]:
     """Refresh all quotes again and again, by asking and by being told."""
     return asyncio.run(_measure(ticks))
 
@@ -168,16 +168,16 @@ def table(seen: Sequence[Ticks]) -> str:
     return "\n".join(rows)
 
 
-def report() -> str:
+def report(ticks: int) -> str:
     """The section of BENCHMARKS.md."""
     return f"""## A refresh of all quotes
 
 From the venue's bytes to the desk: decoded, stored in SQLite, loaded again, seen by the other desks. The thread that
 writes works beside the loop; its time is not the loop's.
 
-{table(measure())}
+{table(measure(ticks))}
 """
 
 
 if __name__ == "__main__":
-    print(report())
+    print(report(60))

@@ -27,7 +27,13 @@ def test_a_short_bench_measures_every_contender_and_writes_ratios_formed_within_
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    rows = re.findall(r"^\| ([a-zA-Z].*?) \| (\d+) .*? \| (\d+\.\d+) ", report.read_text(), re.MULTILINE)
+    metered, numbers, quotes = re.split(r"^## (?=The numbers|A refresh)", report.read_text(), flags=re.MULTILINE)
+    rows = re.findall(r"^\| ([a-zA-Z].*?) \| (\d+) .*? \| (\d+\.\d+) ", metered, re.MULTILINE)
     assert [name.split()[0] for name, _, _ in rows] == ["bare", "verdict,", "FastAPI"]
     rates = [int(rate) for _, rate, _ in rows]
     assert [float(ratio) for _, _, ratio in rows] == pytest.approx([rate / rates[0] for rate in rates], abs=0.002)
+    assert re.findall(r"^\| (all anew|one day more), .*? \| < (40|2) ms \|$", numbers, re.MULTILINE) == [
+        ("all anew", "40"),
+        ("one day more", "2"),
+    ]
+    assert len(re.findall(r"^\| quotes of all coins, .*? \| < 5 ms \|", quotes, re.MULTILINE)) == 2
