@@ -9,6 +9,7 @@ from pathlib import Path
 from aiohttp import web
 
 from service.clock import SECOND_MS, Clock
+from service.errors import ServiceError
 from service.market.shelf import Shelf
 from service.sentiment.desk import SentimentDesk
 from service.sentiment.mood import Conclusions
@@ -31,6 +32,7 @@ class Press:
     """What is published.
 
     Attributes:
+        url: Where all of it is.
         stories: Feed → (title, when, guid), newest first.
         index: Today's Fear & Greed.
         faults: By feed, and of `alternative`: put in the publisher's place.
@@ -41,6 +43,7 @@ class Press:
         self.stories: dict[str, list[tuple[str, int, str]]] = {feed: [] for feed in FEEDS}
         self.index = 50
         self.faults = {name: Faults() for name in (*FEEDS, "alternative")}
+        self.url = ""
 
     def publish(self, feed: str, title: str, ago_s: int = 60, guid: str = "") -> None:
         self.stories[feed].insert(
@@ -86,9 +89,14 @@ class Room:
         self.shelf = Shelf(database)
         self.drawer = self.shelf.drawer("sentiment.conclusions", Conclusions)
         self.store = NewsStore(database)
-        self.desk = SentimentDesk(clock, self.drawer)
+        self.desk = SentimentDesk(clock, self.drawer, self.find)
         market = Market(lambda: self.origin, lambda: self.tape, lambda: self.categories)
         self.refresh = SentimentRefresh(clock, self.store, self.drawer, sources, market)
+
+    def find(self, name: str) -> object:
+        if name not in self.categories:
+            raise ServiceError("UNKNOWN_CATEGORY", f"no category {name!r}", details={"candidates": ["Meme"]})
+        return name
 
 
 @asynccontextmanager
@@ -106,14 +114,21 @@ async def open_sources(url: str, clock: Clock) -> AsyncIterator[Sources]:
 
 
 @asynccontextmanager
-async def open_room(folder: Path, clock: FakeClock) -> AsyncIterator[Room]:
+async def open_press(clock: FakeClock) -> AsyncIterator[Press]:
     press, app = Press(clock), web.Application()
     for path in FEEDS.values():
         app.router.add_get(path, press.rss)
     app.router.add_get("/alternative/fng/", press.fng)
+    async with listening(app) as url:
+        press.url = url
+        yield press
+
+
+@asynccontextmanager
+async def open_room(folder: Path, clock: FakeClock) -> AsyncIterator[Room]:
     async with (
-        listening(app) as url,
-        open_sources(url, clock) as sources,
+        open_press(clock) as press,
+        open_sources(press.url, clock) as sources,
         open_database(folder / "verdict.db", clock) as database,
     ):
         yield Room(press, database, clock, sources)

@@ -58,7 +58,7 @@ async def answers(folder: Path, tape: dict[str, Trading]) -> dict[str, tuple[byt
         open_database(folder / "verdict.db", clock) as database,
     ):
         drawer = Shelf(database).drawer("sentiment.conclusions", Conclusions)
-        desk = SentimentDesk(clock, drawer)
+        desk = SentimentDesk(clock, drawer, CATEGORIES.__getitem__)
         market = Market(lambda: replay.origin, lambda: tape, lambda: CATEGORIES)
         await SentimentRefresh(clock, NewsStore(database), drawer, sources, market).round()
         said = {name: desk.category(name) for name in CATEGORIES}
