@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from service.wire.parameters import CursorText, Instant, PageSize, SymbolText
+from service.wire.parameters import CursorText, Instant, PageSize, SymbolText, instant_ms
 
 RegimeAction = Literal["active", "signals", "confidence", "history"]
 
@@ -45,9 +45,19 @@ class HistoricalQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class AlertsQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which funding alerts: of one coin, fired at or after an instant; a page of them."""
+    """Which funding alerts: of one coin, fired at or after an instant; a page of them.
+
+    Raises:
+        ServiceError: `BAD_REQUEST` for an instant that the pattern lets through and the calendar does not: a mistake in
+            a parameter is told before a quota is looked at.
+    """
 
     symbol: SymbolText | None = None
     since: Instant | None = None
     limit: PageSize = 50
     cursor: CursorText | None = None
+
+    def __post_init__(self) -> None:
+        """Read the instant; no pattern knows the lengths of months."""
+        if self.since is not None:
+            instant_ms(self.since, "since")

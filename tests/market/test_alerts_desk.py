@@ -125,12 +125,6 @@ async def test_a_foreign_cursor_is_refused(watching: Watching) -> None:
 
 
 @pytest.mark.promise("alerts.parameters")
-@pytest.mark.parametrize("since", ["9999-01-01T00:00:00Z", "2026-02-30T00:00:00Z", "1969-12-31T23:59:59Z"])
-async def test_an_instant_that_cannot_be_is_refused_by_name(watching: Watching, since: str) -> None:
-    error = await refused(watching, AlertsQuery(since=since))
-    assert (error.code, error.details) == ("BAD_REQUEST", {"parameter": "since"})
-
-
 async def test_a_coin_that_does_not_exist_is_unknown_and_one_without_events_has_none(watching: Watching) -> None:
     error = await refused(watching, AlertsQuery(symbol="PEPE"))
     assert (error.code, error.details) == ("UNKNOWN_SYMBOL", {"candidates": ["KPEPE"]})

@@ -44,6 +44,12 @@ def test_what_is_no_instant_is_refused_by_name(value: str) -> None:
     assert ROUTE.refusal(f"since={value}") == "since"
 
 
+@pytest.mark.promise("meter.order", "errors.bad-request-parameter")
+@pytest.mark.parametrize("since", ["9999-01-01T00:00:00Z", "2026-02-30T00:00:00Z", "1969-12-31T23:59:59Z"])
+def test_an_instant_that_cannot_be_is_refused_by_name_before_the_quota_is_looked_at(since: str) -> None:
+    assert ROUTE.refusal(f"since={since}") == "since"
+
+
 @pytest.mark.promise("cursors.foreign")
 @pytest.mark.parametrize("value", ["", "a" * 201, "a=b", "%00", "%0a", "a.b", "é", "%F0%9F%98%80"])
 def test_what_cannot_be_a_cursor_is_refused_by_name(value: str) -> None:
