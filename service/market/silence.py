@@ -25,7 +25,7 @@ def nothing_to_say(upstream: str, failure: Failure | None, what: str) -> NoRetur
     if failure is None:
         raise ServiceError(
             "UNAVAILABLE",
-            f"there are no recent {what} yet: they are being fetched; try again in a few seconds "
+            f"no recent {what} yet: this service is still fetching; try again in a few seconds "
             "(if this lasts, the clock of the service's machine may be wrong)",
             headers={"Retry-After": str(_RETRY_AFTER_S)},
         )
