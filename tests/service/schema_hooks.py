@@ -20,15 +20,19 @@ from tests.fakes.clock import START_MS
 URL = os.environ.get("VERDICT_URL", "")
 TOKEN = os.environ.get("VERDICT_TOKEN", "")
 
-BEYOND_SCHEMAS = {
-    "expiresAt": "expiresAt has passed",
-    "prefix": "The key cannot be rotated: it has ended or was rotated before",
-    None: "A user may have 100 keys that work. Revoke one first",
-    "grace_seconds": "the body: Expected `int`, got `float`",
-}
+BEYOND_SCHEMAS = (
+    ("expiresAt", "expiresAt has passed"),
+    ("prefix", "The key cannot be rotated: it has ended or was rotated before"),
+    (None, "A user may have 100 keys that work. Revoke one first"),
+    (None, "the path holds characters that cannot be printed"),
+    ("grace_seconds", "the body: Expected `int`, got `float`"),
+    ("cursor", "cursor was not given by this route"),
+    ("since", "since is no instant"),
+)
 """By `details.parameter`, what no schema can say of a request, and how the 400 begins that says it.
 
-To JSON Schema 60.0 is an integer; here a whole number is written in plain digits, in a body as in a query.
+To JSON Schema 60.0 is an integer; here a whole number is written in plain digits, in a body as in a query. What can be
+printed is Unicode's to say, and changes with its versions. Cursors are signed; the year 9999 is no instant here.
 """
 
 
@@ -102,8 +106,8 @@ def filter_failure(context: Any, failure: Any, case: Any, response: Any) -> bool
     if any(unquote(str(value)) == f"{{{name}}}" for name, value in (case.path_parameters or {}).items()):
         return False
     error = response.json()["error"]
-    told = BEYOND_SCHEMAS.get((error.get("details") or {}).get("parameter"))
-    return told is None or not error["message"].startswith(told)
+    parameter = (error.get("details") or {}).get("parameter")
+    return not any(parameter == named and error["message"].startswith(told) for named, told in BEYOND_SCHEMAS)
 
 
 schemathesis.check(no_token_is_403)

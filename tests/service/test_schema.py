@@ -16,7 +16,7 @@ from tests.service.schema_hooks import sign_in
 
 ROOT = Path(__file__).resolve().parents[2]
 UNBOUNDED = {"rate_per_minute": "1000000000", "rate_burst": "1000000000"}
-OPERATIONS = 10
+OPERATIONS = 19
 CALLERS = ["an API key of tier pro", "a session of tier free", "nobody"]
 
 

@@ -122,13 +122,22 @@ def test_a_spent_key_says_how_much_was_used_and_when_the_next_question_is_free(s
 
 
 @pytest.mark.parametrize(
-    ("typed", "meant"), [("BITCOIN", "BTC"), ("XBT", "BTC"), ("pepe", "KPEPE"), ("ETHUSD", "ETH"), ("SOLANA", "SOL")]
+    ("typed", "meant"), [("BITCOIN", "BTC"), ("BTCUSD", "BTC"), ("pepe", "KPEPE"), ("ETHUSD", "ETH"), ("SOLANA", "SOL")]
 )
 def test_an_unknown_symbol_names_the_one_that_was_meant(service: Serving, typed: str, meant: str) -> None:
     status, _, body = service.ask(f"/api/cli/coin/risk/{typed}", service.make_key())
     assert (status, body["error"]["code"]) == (404, "UNKNOWN_SYMBOL")
     assert meant in body["error"]["details"]["candidates"]
     assert meant in body["error"]["message"]
+
+
+@pytest.mark.promise("symbols.case", "symbols.venue")
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("xbt", "BTC"), ("1000PEPE", "KPEPE"), ("kPEPE", "KPEPE"), ("eth", "ETH")]
+)
+def test_a_ticker_as_other_venues_write_it_is_answered_under_its_own(service: Serving, typed: str, meant: str) -> None:
+    status, _, body = service.ask(f"/api/cli/coin/risk/{typed}", service.make_key())
+    assert (status, body["data"]["symbol"]) == (200, meant)
 
 
 def test_what_is_asked_wrongly_is_told_with_what_is_right(service: Serving) -> None:

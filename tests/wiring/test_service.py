@@ -42,7 +42,7 @@ def test_a_first_call_with_a_key_made_while_it_runs_gets_the_risk_context_in_the
     assert list(body) == ["schemaVersion", "data", "meta"]
     assert body["data"]["symbol"] == "BTC"
     assert body["data"]["price"] > 0
-    assert body["data"]["_stale_fields"] == ["sentiment_stance"]
+    assert body["data"]["_stale_fields"] == []
     assert 0 <= body["meta"]["data_age_seconds"] <= 60
     assert headers["x-data-source"] == "fixtures"
     assert headers["ratelimit"] == '"questions";r=9'
@@ -81,7 +81,7 @@ def test_a_grant_given_by_the_operator_is_seen_by_the_running_service(service: S
 def test_probes_say_that_it_lives_and_is_ready(service: Serving) -> None:
     assert service.ask("/healthz")[::2] == (200, {"live": True})
     status, _, body = service.ask("/readyz")
-    assert (status, body["ready"], body["market"]["coins"]) == (200, True, 40)
+    assert (status, body["ready"], body["market"]["coins"]) == (200, True, 80)
 
 
 @pytest.mark.promise("manifest.public", "documents.openapi", "documents.x402")
