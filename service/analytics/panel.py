@@ -138,9 +138,9 @@ class Panel:
 
     def _note_states(self, row: int, states: States) -> None:
         start, newest = (rows[-1] for rows in self.runs)
-        last = self.states[start, np.arange(states.size)]
+        last = np.where(start < 0, UNKNOWN, self.states[start, np.arange(states.size)])
         known = states != UNKNOWN
-        begins = known & ((start < 0) | (states != last))
+        begins = known & (states != last)
         self._states.append(states)
         self._starts.append(np.where(begins, np.int32(row), start))
         self._newest.append(np.where(known, np.int32(row), newest))

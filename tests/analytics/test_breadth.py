@@ -79,6 +79,7 @@ def test_net_is_up_less_down_of_the_whole_universe() -> None:
     assert Breadth(0, 0, 0, 0).net_pct == 0.0
 
 
+@pytest.mark.promise("health.extreme")
 @pytest.mark.parametrize(
     ("breadth", "expected"),
     [

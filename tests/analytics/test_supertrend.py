@@ -151,6 +151,17 @@ def test_ten_bars_say_nothing_and_the_eleventh_speaks() -> None:
     assert said.line[-1, 0] == 4
 
 
+def test_the_first_bar_that_speaks_is_up_wherever_it_closes() -> None:
+    calm = [(day * DAY_MS, 10.0, 10.01, 9.99, 10.0) for day in range(PERIOD)]
+    chart = chart_of([[*calm, *((day * DAY_MS, 5.0, 10.0, 5.0, 5.0) for day in (10, 11))]])
+    said, _ = supertrend(chart)
+    line, direction, _ = talib_of(chart)
+    assert chart.close[PERIOD, 0] < said.line[PERIOD, 0] == pytest.approx(line[PERIOD])
+    assert said.direction[:, 0].tolist() == direction.tolist() == [0] * 10 + [1, 1]
+    state = supertrend(cut(chart, slice(PERIOD)))[1]
+    assert step(state, cut(chart, PERIOD)).direction.tolist() == [1]
+
+
 def test_a_state_without_bars_is_blank() -> None:
     course, state = supertrend(chart_of([[]]))
     assert course.direction.shape == (0, 1)

@@ -11,8 +11,12 @@ from service.analytics.volatility import LEAST_RANKED, RETURNS, YEAR, newest_per
 from tests.analytics import independent
 from tests.market.recordings import history, needs_recordings
 
-closes = st.lists(st.floats(0.5, 2), max_size=120)
-grid = st.lists(st.integers(0, 20).map(float), max_size=460)
+closes = st.lists(st.floats(0.5, 2), max_size=20) | st.lists(st.floats(0.5, 2), min_size=28, max_size=70)
+grid = st.lists(st.integers(0, 20).map(float), max_size=20) | st.builds(
+    lambda size, seed: [float((seed * at * at + at) % 21) for at in range(size)],
+    st.integers(80, 460),
+    st.integers(0, 99),
+)
 
 
 @given(closes)
