@@ -156,7 +156,7 @@ class Indoors:
 
     async def be_complete(self) -> None:
         """Let as much time pass as it takes until nothing is missing any more."""
-        while not _is_complete(await self.readiness()):
+        while not is_complete(await self.readiness()):
             await self.pass_time(5, 5)
 
     async def pass_until(self, condition: Callable[[], bool], step_s: float = 1.0) -> None:
@@ -184,14 +184,16 @@ class Indoors:
         A few milliseconds of calm, or a tenth of a second of it while there are requests under way.
         """
         calm, before = 0, (0, 0)
-        while calm < (8 if before[0] == 0 else 100):
+        while calm < (5 if before[0] == 0 else 100):
             await asyncio.sleep(0.001)
             now = self._under_way()
             calm, before = calm + 1 if now == before else 0, now
 
     def _under_way(self) -> tuple[int, int]:
         sessions = self.sessions.values()
-        return sum(len(session._flights) for session in sessions), sum(session.calls for session in sessions)
+        # Who waits for its share of a budget waits for time.
+        flying = sum(len(session._flights) for session in sessions if not session._weight._turn.locked())
+        return flying, sum(session.calls for session in sessions)
 
 
 @asynccontextmanager
@@ -282,7 +284,8 @@ async def until(condition: Callable[[], bool]) -> None:
             await asyncio.sleep(0.002)
 
 
-def _is_complete(said: Any) -> bool:
+def is_complete(said: Any) -> bool:
+    """Whether nothing is missing any more, by what `/readyz` says."""
     market, rwa, categories = said["market"], said["rwa"], said["categories"]
     series = (market["history"], market["hourly"], market["funding"], rwa["history"])
     known = all(0 < each["total"] == each["known"] for each in series)
