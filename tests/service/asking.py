@@ -1,0 +1,141 @@
+"""The ten data routes of a whole market, asked over HTTP of a process that knows all that its recording tells."""
+
+import http.client
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple, NoReturn
+from urllib.parse import quote
+
+from tests.fakes.serving import PATIENCE_S, Serving, serving, wait_until
+from tests.upstream.conftest import FIXTURES
+
+UNBOUNDED = {"rate_per_minute": "1000000000", "rate_burst": "1000000000"}
+L1 = quote("Layer 1 (L1)")
+
+ROUTES: Mapping[str, str] = {
+    "coin.risk": "coin/risk/BTC",
+    "coin.historical": "coin/historical/BTC",
+    "category.sentiment": f"category/sentiment/{L1}",
+    "category.info": f"category/info/{L1}",
+    "regime": "regime",
+    "rwa.symbol": "rwa/symbol/AAPL",
+    "rwa.assets": "rwa/assets",
+    "market.health": "market/health",
+    "market.crossing": "market/crossing",
+    "funding.alerts": "funding/alerts",
+}
+"""Offer → a question that it answers, below `/api/cli/`."""
+
+REGIMES = (
+    "regime?action=active",
+    "regime?action=signals",
+    "regime?action=confidence",
+    "regime?action=history&symbol=BTC",
+)
+
+
+def category_names() -> list[str]:
+    """What CoinGecko calls the recorded categories."""
+    return [str(row["name"]) for row in json.loads((FIXTURES / "coingecko" / "categories.json").read_bytes())]
+
+
+def escaped(name: str) -> str:
+    """A category's name as it stands in a path."""
+    return quote(name, safe="")
+
+
+class Reply(NamedTuple):
+    """One answer: the headers by lower-case name, the body as it was read and decoded (null where there is none)."""
+
+    status: int
+    fields: dict[str, str]
+    raw: bytes
+    body: Any
+
+    @property
+    def code(self) -> str:
+        """The error's code, empty for a success."""
+        return str(self.body.get("error", {}).get("code", ""))
+
+
+class Caller:
+    """Somebody with a token and one connection that is kept.
+
+    Args:
+        port: Where the service listens.
+        token: An API key or a session.
+    """
+
+    def __init__(self, port: int, token: str) -> None:
+        self.token = token
+        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+
+    def ask(self, target: str, method: str = "GET", **fields: str) -> Reply:
+        """Ask one of the data routes, by its path and query below `/api/cli/`."""
+        self._connection.request(
+            method, f"/api/cli/{target}", headers={"Authorization": f"Bearer {self.token}", **fields}
+        )
+        response = self._connection.getresponse()
+        raw = response.read()
+        told = {name.lower(): value for name, value in response.getheaders()}
+        return Reply(response.status, told, raw, json.loads(raw, parse_constant=_not_finite) if raw else None)
+
+    def whole(self, target: str) -> Any:
+        """The envelope of a success."""
+        reply = self.ask(target)
+        assert reply.status == 200, (target, reply.body)
+        return reply.body
+
+    def data(self, target: str) -> Any:
+        """The payload of a success."""
+        return self.whole(target)["data"]
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def _not_finite(number: str) -> NoReturn:
+    raise AssertionError(f"{number} is no number")
+
+
+class Whole(NamedTuple):
+    """A service that knows everything, and somebody who may ask it without end."""
+
+    service: Serving
+    pro: Caller
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.service.port}"
+
+    def caller(self, token: str) -> Caller:
+        return Caller(self.service.port, token)
+
+
+def wait_for_all(whole: Whole) -> None:
+    """Wait until every route answers, and nothing more is being fetched."""
+
+    def is_settled() -> bool:
+        told = whole.service.ask("/readyz")[2]
+        parts = [told["market"][part] for part in ("history", "hourly", "funding")] + [told["rwa"]["history"]]
+        settled = all(part["known"] == part["total"] > 0 for part in parts)
+        return settled and told["categories"]["read"] == told["categories"]["categories"] > 0
+
+    def answers() -> bool:
+        return all(whole.pro.ask(target).status == 200 for target in ROUTES.values())
+
+    wait_until(lambda: is_settled() and answers())
+
+
+@contextmanager
+def whole_market(data_dir: Path, **settings: str) -> Iterator[Whole]:
+    """A service over the whole recording, once it knows it."""
+    with serving(data_dir, **UNBOUNDED, **settings) as service:
+        whole = Whole(service, Caller(service.port, service.make_key("--tier", "pro")))
+        try:
+            wait_for_all(whole)
+            yield whole
+        finally:
+            whole.pro.close()
