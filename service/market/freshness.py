@@ -19,20 +19,29 @@ class Freshness(Enum):
 
 
 class Limits(NamedTuple):
-    """Ages in milliseconds: past `stale` a value is named, past `gone` it is null."""
+    """Ages in milliseconds: past `stale` a value is named, past `gone` it is null.
+
+    A value from so far ahead is judged alike: the clock that dated it has been set back since, so nobody knows its age.
+    """
 
     stale: int
     gone: int
 
     def judge(self, observed_ms: int | None, now_ms: int) -> Freshness:
         """Judge a value by when it was observed; what never was is gone."""
-        if observed_ms is None or now_ms - observed_ms > self.gone:
+        if observed_ms is None or abs(now_ms - observed_ms) > self.gone:
             return Freshness.GONE
-        return Freshness.STALE if now_ms - observed_ms > self.stale else Freshness.FRESH
+        return Freshness.STALE if abs(now_ms - observed_ms) > self.stale else Freshness.FRESH
 
     def turns(self, observed_ms: int | None) -> list[int]:
         """The instants from which the judgement is another."""
-        return [] if observed_ms is None else [observed_ms + self.stale + 1, observed_ms + self.gone + 1]
+        if observed_ms is None:
+            return []
+        return [observed_ms - self.stale, observed_ms + self.stale + 1, *self.ends(observed_ms)]
+
+    def ends(self, observed_ms: int | None) -> list[int]:
+        """The instants from which a value is said, and is said no longer."""
+        return [] if observed_ms is None else [observed_ms - self.gone, observed_ms + self.gone + 1]
 
 
 QUOTE: Final = Limits(stale=45 * SECOND_MS, gone=10 * MINUTE_MS)

@@ -30,12 +30,7 @@ def view_coin(quote: Quote, chart: Chart, now_ms: int) -> Seen:
     price = quote.price if QUOTE.judge(quote.price_ms, now_ms) is not Freshness.GONE else None
     funding = quote.funding if QUOTE.judge(quote.funding_ms, now_ms) is not Freshness.GONE else None
     charted = chart if CHART.judge(chart.through_ms, now_ms) is not Freshness.GONE else Chart()
-    turns = [
-        turn
-        for limits, observed_ms in ((QUOTE, quote.price_ms), (QUOTE, quote.funding_ms), (CHART, chart.through_ms))
-        if observed_ms is not None
-        for turn in (observed_ms + limits.gone + 1,)
-    ]
+    ends = [*QUOTE.ends(quote.price_ms), *QUOTE.ends(quote.funding_ms), *CHART.ends(chart.through_ms)]
     coin = CoinView(
         symbol=quote.symbol,
         venue_symbol=quote.venue_symbol,
@@ -55,7 +50,7 @@ def view_coin(quote: Quote, chart: Chart, now_ms: int) -> Seen:
         btc_correlation=charted.btc_correlation,
         through_ms=charted.through_ms,
     )
-    return Seen(coin, *span_around(now_ms, turns))
+    return Seen(coin, *span_around(now_ms, ends))
 
 
 def _change_pct(price: float, before: float | None) -> float | None:

@@ -29,9 +29,22 @@ def test_an_age_is_fresh_then_stale_then_gone(limits: Limits, age_ms: int, judge
     assert limits.judge(1_000_000_000 - age_ms, 1_000_000_000) is judged
 
 
+@pytest.mark.parametrize(
+    ("ahead_ms", "judged"),
+    [
+        (45 * SECOND_MS, Freshness.FRESH),
+        (45 * SECOND_MS + 1, Freshness.STALE),
+        (10 * MINUTE_MS, Freshness.STALE),
+        (10 * MINUTE_MS + 1, Freshness.GONE),
+    ],
+)
+def test_what_a_clock_dated_that_was_set_back_is_of_no_known_age(ahead_ms: int, judged: Freshness) -> None:
+    assert QUOTE.judge(1_000_000_000 + ahead_ms, 1_000_000_000) is judged
+
+
 def test_what_was_never_observed_is_gone() -> None:
     assert QUOTE.judge(None, 0) is Freshness.GONE
-    assert QUOTE.turns(None) == []
+    assert QUOTE.turns(None) == QUOTE.ends(None) == []
 
 
 @given(st.lists(instants, max_size=4), instants, st.data())
@@ -41,6 +54,16 @@ def test_no_judgement_changes_within_its_span(observed: list[int], now_ms: int, 
     assert since <= now_ms < until
     other = data.draw(st.integers(max(since, -(10**7)), min(until, 10**7) - 1))
     assert [limits.judge(at, other) for at in observed] == [limits.judge(at, now_ms) for at in observed]
+
+
+@given(st.lists(instants, max_size=4), instants, st.data())
+def test_what_is_said_is_said_until_its_end(observed: list[int], now_ms: int, data: st.DataObject) -> None:
+    limits = Limits(stale=50, gone=400)
+    since, until = span_around(now_ms, [end for at in observed for end in limits.ends(at)])
+    other = data.draw(st.integers(max(since, -(10**7)), min(until, 10**7) - 1))
+    assert [limits.judge(at, other) is Freshness.GONE for at in observed] == [
+        limits.judge(at, now_ms) is Freshness.GONE for at in observed
+    ]
 
 
 def test_without_turns_a_span_has_no_end() -> None:
