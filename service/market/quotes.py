@@ -101,8 +101,10 @@ class QuoteRefresh:
         async with self._turn:
             if self._origin() != origin:
                 return
-            newest_ms = self._newest[1] if self._newest[0] == origin else 0
-            kept = found if found.observed_ms >= newest_ms else _overtaken(found, newest_ms)
+            newest_origin, newest_ms = self._newest
+            # What lies ahead of the clock was dated before that was set back, and overtakes nothing.
+            overtaken = newest_origin == origin and found.observed_ms < newest_ms <= self._clock.now_ms()
+            kept = _overtaken(found, newest_ms) if overtaken else found
             await self._store.put_quotes(origin, kept, failure=self._failure)
             self._newest = (origin, kept.observed_ms)
             await self._load()

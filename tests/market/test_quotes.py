@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import msgspec
 import pytest
 
-from service.clock import SECOND_MS
+from service.clock import HOUR_MS, SECOND_MS
 from service.errors import ServiceError
 from service.market.observed import Quote
 from service.upstream.failure import UpstreamError
@@ -358,3 +358,20 @@ async def test_an_answer_that_a_frame_has_overtaken_lists_coins_and_tells_no_pri
     assert (parts.risk("BTC").price, "price" in parts.risk("BTC")._stale_fields) == (2.0, False)
     assert parts.desk.risk("BTC").as_of_ms == START_MS + 5 * SECOND_MS
     assert "OLD" not in parts.desk.view()
+
+
+async def test_a_clock_that_is_set_back_ends_no_refresh(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0")}
+    await parts.quotes.round()
+    pushed(parts, context("1.1"))
+    await parts.quotes.feed()
+    parts.clock.set_wall(START_MS - HOUR_MS)
+    with pytest.raises(ServiceError, match="no recent prices"):
+        parts.desk.risk("BTC")
+    pushed(parts, context("1.2"))
+    await parts.quotes.feed()
+    assert (parts.risk("BTC").price, parts.desk.risk("BTC").as_of_ms) == (1.2, START_MS - HOUR_MS)
+    parts.clock.set_wall(START_MS - 2 * HOUR_MS)
+    parts.venue.contexts = {"BTC": context("1.3")}
+    await parts.quotes.round()
+    assert (parts.risk("BTC").price, parts.desk.risk("BTC").as_of_ms) == (1.3, START_MS - 2 * HOUR_MS)
