@@ -39,12 +39,14 @@ class Panel:
         self.first_day, drawn = table(history, self._against)
         flat = Chart(*(prices.reshape(len(prices), self._charts.size) for prices in drawn))
         course, state = supertrend.supertrend(flat, shown=len(self.coins))
-        states = agreed(course.direction.reshape(drawn.close.shape), self._charts)
+        directions = course.direction.reshape(drawn.close.shape)
+        states = agreed(directions, self._charts)
         found = runs(states)
         self._state = state.by_chart(len(self._charts))
         self._close = Growing(drawn.close[:, 0].copy(), np.nan)
         self._atr = Growing(course.atr, np.nan)
         self._line = Growing(course.line, np.nan)
+        self._in_usd = Growing(directions[:, 0].copy(), 0)
         self._states = Growing(states, UNKNOWN)
         self._starts = Growing(found.start, -1)
         self._newest = Growing(found.newest, -1)
@@ -75,6 +77,11 @@ class Panel:
     def line(self) -> Floats:
         """SuperTrend lines in USD, NaN while unknown."""
         return self._line.now
+
+    @property
+    def in_usd(self) -> States:
+        """Directions of the SuperTrends in USD: 1 up, -1 down, 0 unknown."""
+        return self._in_usd.now
 
     @property
     def states(self) -> States:
@@ -129,6 +136,7 @@ class Panel:
         self._close.append(drawn.close[0])
         self._atr.append(course.atr[0])
         self._line.append(course.line[0])
+        self._in_usd.append(course.direction[0])
         self._note_states(row, agreed(course.direction, self._charts))
         self.through[there.all(axis=0)] = row
         btc = self.column(BTC)
@@ -155,7 +163,7 @@ class Panel:
         charts_of_one = len(self._charts)
         self._charts = self._compared()
         self._state = self._state.beside(supertrend.blank(charts_of_one, new))
-        for table_ in (self._close, self._atr, self._line, self._states, self._starts, self._newest):
+        for table_ in (self._close, self._atr, self._line, self._in_usd, self._states, self._starts, self._newest):
             table_.widen(new)
         self.through = np.concatenate([self.through, np.full(new, -1)])
         self._places = np.concatenate([self._places, np.full((new, correlation.WINDOW), -1)])

@@ -232,16 +232,23 @@ class CoinCourse:
     def _exit_reason(self, side: int, row: int, column: int) -> Literal["trend-turned", "market-turned", "no-bars"]:
         if self.regimes[row, column] == UNKNOWN:
             return "no-bars"
-        return "trend-turned" if self._panel.states[row, column] == -side else "market-turned"
+        return "trend-turned" if self._panel.in_usd[row, column] == -side else "market-turned"
 
     def _symbols(self, first: int) -> npt.NDArray[np.int16]:
         """What `rules.coin_wants` is asked about each row from `first` on."""
         states, newest = self._panel.states[first:], self._panel.runs.newest[first:]
         market = np.array(self._market.regimes[first:], np.int16)[:, None]
-        absent = np.arange(first, first + len(states))[:, None] - newest
-        unseen = np.where((newest >= 0) & (absent <= rules.PATIENCE_DAYS), rules.UNSEEN, rules.GONE)
-        symbols = np.where(states == UNKNOWN, unseen, (states + 1) * 3 + market + 1)
-        return np.where(market == UNKNOWN, rules.GONE, symbols).astype(np.int16)
+        rows = np.arange(first, first + len(states))[:, None]
+        unseen = np.where((newest >= 0) & (rows - newest <= rules.PATIENCE_DAYS), rules.UNSEEN, rules.GONE)
+        seen = (states + 1) * 6 + (self._panel.in_usd[first:] > 0) * 3 + market + 1
+        symbols = np.where(states == UNKNOWN, unseen, seen)
+        is_young = rows - self._first_known() < rules.SEASON_DAYS - 1
+        return np.where((market == UNKNOWN) | is_young, rules.GONE, symbols).astype(np.int16)
+
+    def _first_known(self) -> npt.NDArray[np.intp]:
+        """The row on which the trend of each coin was first known; 0 where it never was, which is as good as any."""
+        known = self._panel.states != UNKNOWN
+        return known.argmax(axis=0) if known.size else np.zeros(known.shape[1], np.intp)
 
     def _turned(self, column: int) -> int | None:
         """The row on which a coin's present regime began; None if it has none."""

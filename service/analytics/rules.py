@@ -25,6 +25,13 @@ CONFIRM_DAYS: Final = 3
 CONFIRM_COIN_DAYS: Final = 2
 """The same for a coin's regime. Its trend is slow by itself: SuperTrend asks for a close beyond three ranges."""
 
+SEASON_DAYS: Final = 30
+"""Days that a coin's trend must have been known, the present one included, before the coin has a regime.
+
+A SuperTrend begins as up, whatever the price did; on the recordings it takes 23 bars at the median until one that began
+as down would say the same. Without a season every listing would be a long.
+"""
+
 PATIENCE_DAYS: Final = 2
 """Days without a known state after which a coin has no regime any more: delisted, or its bars are missing."""
 
@@ -95,8 +102,9 @@ def market_wants(regime: int, symbol: int) -> int | None:
     return NEUTRAL
 
 
-COIN_SYMBOLS: Final = 11
-UNSEEN, GONE = 9, 10
+COIN_SYMBOLS: Final = 20
+UNSEEN, GONE = 18, 19
+"""Below them: 6 * (trend + 1) + 3 * (1 if the coin is up in USD, else 0) + market + 1, each -1, 0 or 1."""
 
 
 def coin_wants(regime: int, symbol: int) -> int | None:
@@ -104,8 +112,11 @@ def coin_wants(regime: int, symbol: int) -> int | None:
 
     | regime | may begin | may go on |
     |---|---|---|
-    | risk-on | trend UP, market not risk-off | trend UP; or HODL, market not risk-off |
-    | risk-off | trend DOWN, market not risk-on | trend DOWN; or HODL, market not risk-on |
+    | risk-on | trend UP, market not risk-off | trend UP; or HODL and up in USD, market not risk-off |
+    | risk-off | trend DOWN, market not risk-on | trend DOWN; or HODL and down in USD, market not risk-on |
+
+    In USD, because that is what a position gains or loses: HODL alone would let a short stand while its coin rises, for
+    as long as BTC rises faster.
     """
     if symbol == UNSEEN:
         return None
@@ -113,10 +124,10 @@ def coin_wants(regime: int, symbol: int) -> int | None:
         return UNKNOWN
     if regime == UNKNOWN:
         return NEUTRAL
-    trend, market = symbol // 3 - 1, symbol % 3 - 1
+    trend, in_usd, market = symbol // 6 - 1, symbol // 3 % 2 * 2 - 1, symbol % 3 - 1
     for side in (RISK_ON, RISK_OFF):
         begins = trend == side and market != -side
-        goes_on = trend == side or (trend == NEUTRAL and market != -side)
+        goes_on = trend == side or (trend == NEUTRAL and in_usd == side and market != -side)
         if goes_on if regime == side else begins:
             return side
     return NEUTRAL

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from service.analytics import rules
 from service.analytics.breadth import Breadth
 from service.analytics.findings import Position, Standing, Trade
 from service.analytics.growing import Growing
@@ -23,7 +24,8 @@ from tests.analytics import independent
 from tests.analytics.histories import History, markets, on, until
 from tests.market.recordings import history, needs_recordings
 
-LETTERS = {"U": 1, "H": 0, "D": -1, ".": UNKNOWN}
+LETTERS = {"U": 1, "H": 0, "h": 0, "D": -1, ".": UNKNOWN}
+IN_USD = {"U": 1, "H": 1, "h": -1, "D": -1, ".": 0}
 REGIMES = {"+": 1, "o": 0, "-": -1, "?": UNKNOWN}
 
 
@@ -103,10 +105,19 @@ def test_an_empty_market_says_nothing() -> None:
 # --- what is held, by hand ------------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def unseasoned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Coins have a regime from the first day on which their trend is known, so that a case fits on a line."""
+    monkeypatch.setattr(rules, "SEASON_DAYS", 1)
+
+
 def course(
     trends: Mapping[str, str], market: str, closes: Mapping[str, Sequence[float]] | None = None
 ) -> tuple[Panel, CoinCourse]:
-    """Coins whose trend states and market are as written, a letter a day, from 1970-01-01; closes are 100, 101, ..."""
+    """Coins whose trend states and market are as written, a letter a day, from 1970-01-01; closes are 100, 101, ...
+
+    H is HODL and up in USD, h is HODL and down in USD.
+    """
     days = len(market)
     prices = closes or {coin: [100.0 + day for day in range(days)] for coin in trends}
     panel = Panel(
@@ -120,12 +131,13 @@ def course(
         }
         | {"CLOCK": [(day * DAY_MS, 1.0, 1.0, 1.0, 1.0) for day in range(days)]}
     )
-    states = np.array([[LETTERS[state] for state in trends[coin]] for coin in trends] + [[UNKNOWN] * days], np.int8).T
-    panel._states = Growing(states, UNKNOWN)
+    said_by = [trends[coin] for coin in trends] + ["." * days]
+    states, in_usd = (np.array([[key[one] for one in own] for own in said_by], np.int8).T for key in (LETTERS, IN_USD))
+    panel._states, panel._in_usd = Growing(states, UNKNOWN), Growing(in_usd, 0)
     panel._starts, panel._newest = (Growing(rows, -1) for rows in runs(states))
-    said = MarketCourse(panel)
-    said.regimes[:] = [REGIMES[regime] for regime in market]
-    return panel, CoinCourse(panel, said)
+    about = MarketCourse(panel)
+    about.regimes[:] = [REGIMES[regime] for regime in market]
+    return panel, CoinCourse(panel, about)
 
 
 def regimes(found: CoinCourse, column: int = 0) -> str:
@@ -138,6 +150,7 @@ def at(day: int) -> int:
     return (day + 1) * DAY_MS
 
 
+@pytest.mark.usefixtures("unseasoned")
 def test_positions_are_opened_and_closed_at_the_close_on_which_the_regime_turned() -> None:
     _, found = course({"A": "HUUUUDDDDUUU"}, "o" * 12)
     assert regimes(found) == "oo++++----++"
@@ -163,6 +176,7 @@ def test_positions_are_opened_and_closed_at_the_close_on_which_the_regime_turned
     }
 
 
+@pytest.mark.usefixtures("unseasoned")
 def test_before_the_eleventh_bar_the_distance_from_the_line_is_not_among_the_reasons() -> None:
     _, found = course({"A": "UUU"}, "ooo")
     (signal,) = found.signals(0)
@@ -170,6 +184,7 @@ def test_before_the_eleventh_bar_the_distance_from_the_line_is_not_among_the_rea
     assert signal.conviction == 0.55
 
 
+@pytest.mark.usefixtures("unseasoned")
 def test_a_position_is_closed_when_the_market_turns_against_an_undecided_coin() -> None:
     _, found = course({"A": "UUUUHHHHH"}, "oooooo---")
     assert regimes(found) == "oo+++++oo"
@@ -177,6 +192,23 @@ def test_a_position_is_closed_when_the_market_turns_against_an_undecided_coin() 
     assert list(found.positions()) == []
 
 
+@pytest.mark.usefixtures("unseasoned")
+def test_a_position_is_closed_when_its_coin_turns_in_dollars_though_it_is_undecided_as_a_whole() -> None:
+    _, found = course({"A": "UUUUhhHHH"}, "o" * 9)
+    assert regimes(found) == "oo+++oooo"
+    assert found.trades("A") == [Trade("A", "long", at(2), 102.0, at(5), 105.0, 2.9412, 3, "trend-turned")]
+
+
+def test_a_coin_has_no_regime_before_its_trend_has_been_known_for_thirty_days() -> None:
+    """Every SuperTrend begins as up: who was listed a fortnight ago has turned nowhere."""
+    _, found = course({"A": ".." + "U" * 33}, "o" * 35)
+    assert regimes(found) == "?" * 31 + "oo++"
+    assert [signal.fired_ms for signal in found.signals(0)] == [at(33)]
+    _, gaps = course({"A": "UU" + "." * 27 + "UUUU"}, "o" * 33)
+    assert regimes(gaps) == "?" * 29 + "oo++"
+
+
+@pytest.mark.usefixtures("unseasoned")
 def test_a_coin_without_bars_is_let_go_at_its_last_close_after_two_days() -> None:
     _, found = course({"A": "UUUUU....", "B": "HHHHHHHHH"}, "o" * 9)
     assert regimes(found) == "oo+++++??"
@@ -184,6 +216,7 @@ def test_a_coin_without_bars_is_let_go_at_its_last_close_after_two_days() -> Non
     assert [coin.coin for coin in found.coins()] == ["B"]
 
 
+@pytest.mark.usefixtures("unseasoned")
 def test_a_day_or_two_without_bars_changes_nothing() -> None:
     _, found = course({"A": "UUUU..UU"}, "o" * 8)
     assert regimes(found) == "oo++++++"
@@ -191,12 +224,14 @@ def test_a_day_or_two_without_bars_changes_nothing() -> None:
     assert (held.entry_price, held.price, held.hold_days) == (102.0, 107.0, 5)
 
 
+@pytest.mark.usefixtures("unseasoned")
 def test_while_a_held_coin_has_no_bar_its_last_close_is_its_price() -> None:
     _, found = course({"A": "UUUU."}, "o" * 5)
     (held,) = found.positions()
     assert (held.price, held.return_pct, held.hold_days) == (103.0, 0.9804, 2)
 
 
+@pytest.mark.usefixtures("unseasoned")
 def test_without_a_regime_of_the_market_no_coin_has_one() -> None:
     _, found = course({"A": "UUUU"}, "??oo")
     assert regimes(found) == "??oo"
@@ -285,6 +320,18 @@ def test_the_recorded_market_has_regimes_of_both_kinds_made_of_independent_input
     assert {run.regime for run in market.regimes()} == {"risk-on", "neutral", "risk-off"}
     assert min(run.age_days for run in market.regimes()) >= 2
     assert json.dumps(told(market), allow_nan=False)
+
+
+@pytest.mark.real_data
+@needs_recordings
+def test_no_recorded_position_stands_longer_against_its_coins_trend_in_dollars_than_a_change_takes() -> None:
+    market = Market(history())
+    held = [position for position in market.positions() if position.hold_days >= rules.CONFIRM_COIN_DAYS]
+    assert 20 < len(held) < len(market.coin_regimes())
+    for position in held:
+        directions = independent.directions(independent.daily(history()[position.coin]))
+        newest = [directions[day] for day in sorted(directions)][-rules.CONFIRM_COIN_DAYS :]
+        assert (1 if position.direction == "long" else -1) in newest, position
 
 
 @pytest.mark.real_data

@@ -52,10 +52,13 @@ def returns(said: str) -> bool:
 
 
 def coin_followed(days: Sequence[tuple[str, str]]) -> str:
-    """A coin's regime after each day, of its trend (U, H, D; . no state; x gone) and the market's regime (+ o -)."""
+    """A coin's regime after each day, of its trend and the market's regime (+ o -).
+
+    U is UP, H is HODL and up in USD, h HODL and down in USD, D is DOWN; . is no state, x gone.
+    """
     code, said = 0, ""
     for trend, market in days:
-        symbol = {".": UNSEEN, "x": GONE}.get(trend, "DHU".find(trend) * 3 + "-o+".find(market))
+        symbol = {".": UNSEEN, "x": GONE}.get(trend, "D?hH?U".find(trend) * 3 + "-o+".find(market))
         code = COINS.after(code, symbol)
         said += LETTERS[COINS.state(code)]
     return said
@@ -150,8 +153,15 @@ def test_volatility_that_hovers_around_a_threshold_changes_the_regime_once_at_mo
         ("UUUDDDD", "ooooooo", "oo++---"),
         ("UUUDDDD", "+++++++", "oo++ooo"),
         ("UUUDHDH", "oooo---", "oo++ooo"),
+        ("hhhh", "----", "oooo"),
         ("UUUDUDU", "ooooooo", "oo+++++"),
-        ("DDDHHHH", "ooo++++", "oo--ooo"),
+        ("DDDhhhh", "ooooooo", "oo-----"),
+        ("DDDhhhh", "ooo++++", "oo--ooo"),
+        ("DDDHHHH", "ooooooo", "oo--ooo"),
+        ("DDDHHHH", "-------", "oo--ooo"),
+        ("DDDHhHh", "ooooooo", "oo-----"),
+        ("UUUhhhh", "+++++++", "oo++ooo"),
+        ("UUUhHhH", "ooooooo", "oo+++++"),
         ("U.UU..U", "ooooooo", "ooo++++"),
         ("UUUxxUUU", "oooooooo", "oo+??oo+"),
         (".U", "oo", "?o"),
