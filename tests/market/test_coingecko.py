@@ -14,7 +14,6 @@ from service.market.sources.coingecko import (
     CATEGORIES,
     CHART,
     DAILY_DAYS,
-    GLOBAL,
     HOURLY_DAYS,
     MARKETS,
     Cap,
@@ -69,27 +68,18 @@ def test_a_recorded_chart_decodes() -> None:
 
 @pytest.mark.real_data
 @needs_recordings
-def test_recorded_totals_decode() -> None:
-    total = GLOBAL.decode(sample("GetGlobalData.txt")).data
-    assert (total.total_market_cap["usd"], total.total_volume["usd"]) == (2515268352188.766, 198293501804.3288)
-    assert total.market_cap_percentage["btc"] == 60.70858347681936
-
-
-@pytest.mark.real_data
-@needs_recordings
 async def test_the_adapter_reads_every_recorded_answer_over_the_wire(gecko: Gecko) -> None:
     recorded = {
         "GetMarkets.txt": lambda: gecko.source.page(1),
         "GetMarketDataCategories.txt": gecko.source.categories,
         "GetMarketChart.txt": lambda: gecko.source.caps("ethereum", DAILY_DAYS),
-        "GetGlobalData.txt": gecko.source.total,
     }
     for name, ask in recorded.items():
         gecko.faults.next = answer(200, sample(name))
         assert await ask()
     assert {path.name for path in SAMPLES.iterdir()} - recorded.keys() == {
-        "GetAssetCategories.txt", "GetAssetHistory.txt", "GetAssets.txt", "GetDerivatives.txt", "GetOhlc.txt",
-        "Search.txt",
+        "GetAssetCategories.txt", "GetAssetHistory.txt", "GetAssets.txt", "GetDerivatives.txt", "GetGlobalData.txt",
+        "GetOhlc.txt", "Search.txt",
     }  # fmt: skip
 
 
@@ -175,15 +165,6 @@ async def test_categories_come_with_text_and_figures(gecko: Gecko) -> None:
         "Nobody has to hold the user's funds for them."
     )
     assert {category.seen_ms for category in categories.values()} == {START_MS}
-
-
-async def test_the_whole_market_is_told_in_dollars(gecko: Gecko) -> None:
-    total = await gecko.source.total()
-    assert total.seen_ms == START_MS
-    assert total.market_cap is not None
-    assert total.volume_24h is not None
-    bitcoin = (await gecko.source.page(1))[0]
-    assert total.btc_dominance_pct == pytest.approx(100 * (bitcoin.market_cap or 0) / total.market_cap)
 
 
 @pytest.mark.parametrize(

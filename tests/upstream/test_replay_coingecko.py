@@ -192,16 +192,6 @@ async def test_times_are_moved_with_the_replay(clock: FakeClock, browser: Browse
     after = await browser.get("/coins/bitcoin/market_chart?vs_currency=usd&days=365")
     assert [at_ms + 500 * DAY_MS for at_ms, _ in before["prices"]] == [at_ms for at_ms, _ in after["prices"]]
     assert [price for _, price in before["prices"]] == [price for _, price in after["prices"]]
-    assert (await browser.get("/global"))["data"]["updated_at"] == (START_MS + 500 * DAY_MS) // 1000
-
-
-async def test_the_whole_market_is_the_sum_of_its_coins(browser: Browser) -> None:
-    total = (await browser.get("/global"))["data"]
-    rows = await browser.get("/coins/markets?vs_currency=usd&per_page=250")
-    assert total["total_market_cap"]["usd"] == sum(row["market_cap"] for row in rows)
-    assert total["active_cryptocurrencies"] == len(rows)
-    assert next(iter(total["market_cap_percentage"])) == "btc"
-    assert len(total["market_cap_percentage"]) == 10
 
 
 @pytest.mark.parametrize(
@@ -233,7 +223,6 @@ async def test_a_set_without_its_files_has_nothing_to_tell(clock: FakeClock) -> 
     async with browsing(clock, {}) as browser:
         assert await browser.get("/coins/markets?vs_currency=usd") == []
         assert await browser.get("/coins/categories") == []
-        assert (await browser.get("/global"))["data"]["market_cap_percentage"] == {}
         assert (await browser.ask("/coins/bitcoin/market_chart?vs_currency=usd&days=1"))[0] == 404
 
 

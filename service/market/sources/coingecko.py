@@ -1,8 +1,8 @@
 """CoinGecko: `GET /api/v3/...`, with a free demo key or none.
 
 Source: CoinGecko's API documentation (v3: "Coins List with Market Data", "Coins Categories List with Market Data",
-"Coin Historical Chart Data by ID", "Crypto Global Market Data") and recorded samples. Numbers are JSON numbers; an id,
-a ticker and a name are always there, anything else may be null.
+"Coin Historical Chart Data by ID") and recorded samples. Numbers are JSON numbers; an id, a ticker and a name are
+always there, anything else may be null.
 """
 
 import re
@@ -76,24 +76,9 @@ class ChartRows(Struct, frozen=True):
     total_volumes: tuple[tuple[Number, Number | None], ...]
 
 
-class TotalRow(Struct, frozen=True):
-    """The whole market, by currency (`usd`), in it; by ticker, in percent."""
-
-    total_market_cap: dict[str, Number | None]
-    total_volume: dict[str, Number | None]
-    market_cap_percentage: dict[str, Number | None]
-
-
-class GlobalRow(Struct, frozen=True):
-    """What `/global` wraps it in."""
-
-    data: TotalRow
-
-
 MARKETS: Final = Decoder(tuple[MarketRow, ...])
 CATEGORIES: Final = Decoder(tuple[CategoryRow, ...])
 CHART: Final = Decoder(ChartRows)
-GLOBAL: Final = Decoder(GlobalRow)
 
 
 class GeckoCoin(Struct, frozen=True):
@@ -126,15 +111,6 @@ class Cap(Struct, frozen=True):
     at_ms: int
     market_cap: float | None
     volume_usd: float | None
-
-
-class Total(Struct, frozen=True):
-    """The whole market: USD, percent of BTC, and when that was so."""
-
-    market_cap: float | None
-    volume_24h: float | None
-    btc_dominance_pct: float | None
-    seen_ms: int
 
 
 class CoinGecko:
@@ -207,21 +183,6 @@ class CoinGecko:
         points = ((int(at_ms), cap) for at_ms, cap in fetched.value.market_caps)
         caps = {at_ms: Cap(at_ms, _worth(cap), volumes.get(at_ms)) for at_ms, cap in points if 0 < at_ms <= now_ms}
         return [caps[at_ms] for at_ms in sorted(caps)]
-
-    async def total(self) -> Total:
-        """Ask what all coins together are worth.
-
-        Raises:
-            UpstreamError: If there is no answer that can be trusted.
-        """
-        fetched = await self._session.get("/api/v3/global", weight=_CALL, decoder=GLOBAL)
-        total = fetched.value.data
-        return Total(
-            total.total_market_cap.get("usd"),
-            total.total_volume.get("usd"),
-            total.market_cap_percentage.get("btc"),
-            min(fetched.date_ms, self._clock.now_ms()),
-        )
 
     async def _coins(self, **wanted: str) -> list[GeckoCoin]:
         fetched = await self._session.get(

@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 from aiohttp import web
 
-from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, iso
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, iso
 from service.upstream.replay.stage import Stage
 
 COINS_FILE: Final = "coingecko/coins.json"
@@ -22,7 +22,6 @@ MOST_DAYS: Final = 365
 _API: Final = "/api/v3"
 _MOST_HOURLY_DAYS: Final = 90
 _LARGEST_PAGE: Final = 250
-_LARGEST: Final = 10
 _INSTANTS: Final = 4
 _DIGITS: Final = 6
 _PERCENT_DECIMALS: Final = 5
@@ -82,7 +81,6 @@ def routes(stage: Stage) -> list[web.RouteDef]:
         web.get(f"{_API}/coins/markets", gecko.markets),
         web.get(f"{_API}/coins/categories", gecko.categories),
         web.get(f"{_API}/coins/{{id}}/market_chart", gecko.chart),
-        web.get(f"{_API}/global", gecko.total),
     ]
 
 
@@ -162,25 +160,6 @@ class _Gecko:
                 "prices": [(at_ms + shift_ms, price) for at_ms, price, _ in points],
                 "market_caps": [(at_ms + shift_ms, _cap(coin, price)) for at_ms, price, _ in points],
                 "total_volumes": [(at_ms + shift_ms, volume) for at_ms, _, volume in points],
-            }
-        )
-
-    async def total(self, _: web.Request) -> web.Response:
-        """`GET /global`."""
-        minute_ms, shift_ms = self._minute()
-        now, before = self._at(minute_ms), self._at(minute_ms - DAY_MS)
-        cap = _sum(one.cap for one in now.values())
-        largest = [(self._coins[coin_id].symbol, one.cap) for coin_id, one in now.items() if one.cap][:_LARGEST]
-        return _json(
-            {
-                "data": {
-                    "active_cryptocurrencies": len(now),
-                    "total_market_cap": {"usd": cap},
-                    "total_volume": {"usd": _sum(one.volume for one in now.values())},
-                    "market_cap_percentage": {symbol: 100 * worth / cap for symbol, worth in largest},
-                    "market_cap_change_percentage_24h_usd": _change(cap, _sum(one.cap for one in before.values())),
-                    "updated_at": (minute_ms + shift_ms) // SECOND_MS,
-                }
             }
         )
 
