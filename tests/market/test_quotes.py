@@ -206,6 +206,20 @@ async def test_when_both_fail_it_is_the_first_ones_failure_that_is_told(parts: P
     }
 
 
+async def test_a_venue_whose_coins_have_no_price_any_more_counts_as_failing(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("100.0"), "SOL": context("5.0")}
+    await parts.quotes.round()
+    await parts.clock.advance(15)
+    parts.fallback.shows, parts.fallback.at_ms = {"BTC": (101.0, 0.00002, 8.0)}, parts.clock.now_ms()
+    parts.venue.contexts = {"BTC": context(None), "SOL": context("0.0")}
+    pushed(parts, context(None), context("0.0"))
+    await parts.quotes.feed()
+    await parts.quotes.round()
+    said = parts.risk("BTC")
+    assert (said.price, said.venue, "price" in said._stale_fields) == (101.0, "binance", False)
+    assert parts.desk.readiness()["failing"] is True
+
+
 async def test_a_coin_the_other_venue_lacks_ends_in_the_first_ones_failure(parts: Parts) -> None:
     parts.venue.contexts = {"BTC": context("1.0"), "ODD": context("3.0")}
     await parts.quotes.round()

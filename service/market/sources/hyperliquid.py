@@ -86,8 +86,8 @@ class Hyperliquid:
         if len(meta.universe) != len(contexts):
             raise self._refuse(f"{len(meta.universe)} names for {len(contexts)} contexts")
         found = _quotes(meta.universe, contexts, min(fetched.date_ms, self._clock.now_ms()))
-        if not found.quotes:
-            raise self._refuse("no coin is listed")
+        if not _tells_prices(found):
+            raise self._refuse("no coin has a price")
         if dex == MAIN_DEX:
             self._universe = meta.universe
         return found
@@ -110,11 +110,13 @@ class Hyperliquid:
             contexts = CONTEXTS.decode(markets.get(MAIN_DEX, b"[]"))
         except msgspec.MsgspecError:
             contexts = ()
-        if not contexts or len(contexts) != len(self._universe):
-            _log.warning("a frame is refused", extra={"names": len(self._universe), "contexts": len(contexts)})
-            return None
-        # In whole seconds, as the answers' `Date` is: what is told both ways in one second is of one age.
-        return _quotes(self._universe, contexts, at_ms // SECOND_MS * SECOND_MS)
+        if len(contexts) == len(self._universe):
+            # In whole seconds, as the answers' `Date` is: what is told both ways in one second is of one age.
+            found = _quotes(self._universe, contexts, at_ms // SECOND_MS * SECOND_MS)
+            if _tells_prices(found):
+                return found
+        _log.warning("a frame is refused", extra={"names": len(self._universe), "contexts": len(contexts)})
+        return None
 
     async def bars(self, coin: str, interval: Interval, start_ms: int) -> History:
         """Ask for a coin's bars from one on, the open one included.
@@ -202,6 +204,11 @@ def _quotes(universe: Sequence[Asset], contexts: Sequence[AssetContext], observe
         [_quote(name, symbol, context, observed_ms) for name, symbol, context in _unambiguous(listed)],
         [asset.name for asset in universe if asset.is_delisted],
     )
+
+
+def _tells_prices(found: Quotes) -> bool:
+    """Whether anybody has a price: what has none is no market, and somebody else is to be asked for it."""
+    return any(quote.price is not None for quote in found.quotes)
 
 
 def _unambiguous(listed: Iterable[tuple[Asset, AssetContext]]) -> Iterable[tuple[str, str, AssetContext]]:
