@@ -112,12 +112,15 @@ class QuoteRefresh:
 
     async def _stand_in(self, origin: str, failure: Failure) -> bool:
         """Whether somebody else tells quotes."""
-        fed = self._fed_s is not None and self._clock.monotonic() - self._fed_s < QUOTES_EVERY_S
-        stands_in = fed or await self._ask_fallback(origin, failure)
-        if fed or not stands_in:
+        stands_in = not self._is_fed() and await self._ask_fallback(origin, failure)
+        fed = self._is_fed()
+        if not stands_in:
             await self._store.put_failure(failure, venue=VENUE if fed else None)
         await self._load()
-        return stands_in
+        return stands_in or fed
+
+    def _is_fed(self) -> bool:
+        return self._fed_s is not None and self._clock.monotonic() - self._fed_s < QUOTES_EVERY_S
 
     async def _ask_fallback(self, origin: str, failure: Failure) -> bool:
         known = self._known(origin)
@@ -128,7 +131,7 @@ class QuoteRefresh:
         except UpstreamError:  # the session has logged it; what is told is the first venue's failure
             return False
         told_ms = [quote.price_ms for quote in quotes if quote.price_ms is not None]
-        if not told_ms or self._origin() != origin:
+        if not told_ms or self._origin() != origin or self._is_fed():
             return False
         await self._store.put_quotes(origin, Quotes(min(told_ms), quotes), venue=self._fallback.name, failure=failure)
         return True

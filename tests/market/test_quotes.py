@@ -263,6 +263,27 @@ async def test_another_venues_answer_that_comes_while_the_origin_changes_is_drop
     assert parts.risk("BTC").price == 1.0
 
 
+async def test_what_the_feed_told_while_another_venue_was_asked_stands(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0")}
+    await parts.quotes.round()
+    parts.fallback.shows = {"BTC": (1.1, 0.0, 8.0)}
+    parts.fallback.at_ms = START_MS + SECOND_MS
+    tell = parts.fallback.quotes
+
+    async def slow(known: Mapping[str, Quote]) -> list[Quote]:
+        await parts.clock.advance(2)
+        pushed(parts, context("1.2"))
+        await parts.quotes.feed()
+        return await tell(known)
+
+    parts.fallback.quotes = slow  # type: ignore[method-assign]
+    parts.venue.faults.next = answer(500, b"down")
+    await parts.quotes.round()
+    assert (parts.risk("BTC").price, parts.risk("BTC").venue) == (1.2, "hyperliquid")
+    assert parts.desk.risk("BTC").as_of_ms == START_MS + 2 * SECOND_MS
+    assert parts.desk.readiness()["failing"] is True
+
+
 def pushed(parts: Parts, *contexts: Context, at_ms: int | None = None) -> None:
     """Let a frame of the main market be heard."""
     data = msgspec.Raw(msgspec.json.encode({"ctxs": [["xyz", [context("9.0")]], ["", contexts]]}))
