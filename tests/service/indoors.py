@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from shutil import copytree
 from typing import Any, NamedTuple
@@ -129,6 +129,10 @@ class Indoors:
         self._replay = replay
 
     @property
+    def data_dir(self) -> Path:
+        return self._settings.data_dir
+
+    @property
     def doors(self) -> Doors:
         assert isinstance(self.faults, Doors), "there is one door before all of them"
         return self.faults
@@ -235,14 +239,17 @@ async def indoors(
             yield session
 
     async with AsyncExitStack() as stack:
-        stack.enter_context(patch.object(venues, "replay_server", intercepted))
-        stack.enter_context(patch.object(venues, "open_session", noted))
-        stack.enter_context(patch.object(venues, "PUBLISHED", weights))
         if chosen["source"] == "live" and "hyperliquid_url" not in chosen:
             played = intercepted(chosen.get("fixtures_dir", FIXTURES), clock, "shifted")
             chosen |= live_at((await stack.enter_async_context(played)).url)
         own = Settings(data_dir=data_dir, **chosen)
-        service = await stack.enter_async_context(wiring.build(own, clock))
+        # Undone as soon as it is built: another may be built beside it, and outlive it.
+        with (
+            patch.object(venues, "replay_server", intercepted),
+            patch.object(venues, "open_session", noted),
+            patch.object(venues, "PUBLISHED", weights),
+        ):
+            service = await stack.enter_async_context(wiring.build(own, clock))
         yield Indoors(service, own, clock, before, opened, replays[0] if replays else None)
 
 
@@ -258,9 +265,17 @@ class Kept(NamedTuple):
     async def reopened(self, data_dir: Path, **named: Any) -> AsyncIterator[Indoors]:
         """Go on in a copy."""
         copytree(self.data_dir, data_dir)
-        clock = FakeClock(self.at_ms)
-        async with indoors(data_dir, clock, **{**_AMPLE, "fixtures_dir": self.fixtures_dir, **named}) as house:
+        async with self._opened(data_dir, FakeClock(self.at_ms), **named) as house:
             yield house
+
+    @asynccontextmanager
+    async def beside(self, other: Indoors) -> AsyncIterator[Indoors]:
+        """Open one more service on the data folder of another, on its clock."""
+        async with self._opened(other.data_dir, other.clock) as house:
+            yield house
+
+    def _opened(self, data_dir: Path, clock: FakeClock, **named: Any) -> AbstractAsyncContextManager[Indoors]:
+        return indoors(data_dir, clock, **{**_AMPLE, "fixtures_dir": self.fixtures_dir, **named})
 
 
 _AMPLE: Mapping[str, Any] = {"source": "live", "weights": dict.fromkeys(venues.PUBLISHED, UNBOUNDED)}
