@@ -59,11 +59,11 @@ class CoinRegime(NamedTuple):
 
 
 class Signal(NamedTuple):
-    """A coin's regime turned risk-on (long) or risk-off (short) at the close of a bar."""
+    """A coin's regime turned at the close of a bar: to risk-on (long), to risk-off (short), or to neutral (None)."""
 
     coin: str
     regime: Regime
-    direction: Direction
+    direction: Direction | None
     conviction: float
     fired_ms: int
     price: float

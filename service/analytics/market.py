@@ -88,7 +88,7 @@ class Market:
         return {regime.coin: regime for regime in self._coins.coins()}
 
     def signals(self, since_day: int) -> list[Signal]:
-        """Turns to risk-on and risk-off on that day (counted from 1970-01-01) or later, newest first."""
+        """Turns of coins' regimes on that day (counted from 1970-01-01) or later, newest first."""
         return self._coins.signals(since_day)
 
     def positions(self) -> list[Position]:

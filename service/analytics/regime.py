@@ -186,14 +186,15 @@ class CoinCourse:
                 )
 
     def signals(self, since_day: int) -> list[Signal]:
-        """Every turn to risk-on or risk-off from a day on, newest first."""
+        """Every turn from a day on, newest first; that a coin has a regime at last, or none any more, is no turn."""
         first = max(1, since_day - self._panel.first_day)
-        turned = (self.regimes[first:] != self.regimes[first - 1 : -1]) & (np.abs(self.regimes[first:]) == 1)
+        before, now = self.regimes[first - 1 : -1], self.regimes[first:]
+        turned = (now != before) & (now != UNKNOWN) & (before != UNKNOWN)
         return [
             Signal(
                 coin=self._panel.coins[column],
                 regime=rules.REGIMES[int(self.regimes[row, column])],
-                direction=rules.DIRECTIONS[int(self.regimes[row, column])],
+                direction=rules.DIRECTIONS.get(int(self.regimes[row, column])),
                 conviction=self._conviction(row, column),
                 fired_ms=_close_ms(self._panel, row),
                 price=self._price(row, column),

@@ -32,7 +32,7 @@ class Conclusions(Struct, frozen=True):
 
     `through_ms` is the close of that day's bar. `breadth` holds every published day, oldest first: days are added, none
     is ever changed, and the regime follows it, so that nothing said of the past is said differently later. `crossings`
-    and `signals` are newest first. `regime` is null until its inputs are known (some 120 days of BTC); `runs` are the
+    and `signals` are newest first, signals of one day by ticker. `regime` is null until its inputs are known (some 120 days of BTC); `runs` are the
     market regime's, oldest first. `positions` are the open ones, the surest first; `histories` hold every coin that
     ever had one, by ticker. `currentPrice` is null everywhere: it is the present's, and filled in when answered.
     """

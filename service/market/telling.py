@@ -54,6 +54,7 @@ def tell(market: "Market", published: Sequence[BreadthDay]) -> Conclusions:
         CoinRegime(canonical(found.coin), found.regime, found.conviction) for found in market.coin_regimes().values()
     ]
     positions = [_position(found) for found in market.positions()]
+    signals = sorted(market.signals(through - SIGNAL_DAYS + 1), key=lambda fired: (-fired.fired_ms, canonical(fired.coin)))
     return Conclusions(
         through_ms=(through + 1) * DAY_MS,
         breadth=list(published),
@@ -64,7 +65,7 @@ def tell(market: "Market", published: Sequence[BreadthDay]) -> Conclusions:
         regime=told,
         runs=[RegimeRun(run.regime, run.since_ms) for run in market.regimes()],
         positions=sorted(positions, key=lambda held: (-held.conviction, held.symbol)),
-        signals=[_signal(found) for found in market.signals(through - SIGNAL_DAYS + 1)],
+        signals=[_signal(found) for found in signals],
         confidence=sorted(confidence, key=lambda row: (-row.confidence, row.symbol)),
         histories=_histories(market, {held.symbol: held for held in positions}),
     )

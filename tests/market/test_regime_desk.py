@@ -103,7 +103,7 @@ async def test_signals_are_the_turns_of_the_last_thirty_days_newest_first(told: 
         for position in read(told.regimes.regime("active", None), ActiveRegime).positions
     }
     for signal in signals:
-        assert signal.regime in {"risk-on", "risk-off"}
+        assert signal.direction == {"risk-on": "long", "risk-off": "short"}.get(signal.regime)
         bar = iso(parse_iso(signal.firedAt) - DAY_MS)[:10]
         assert entries.get((signal.symbol, bar), signal.direction) == signal.direction
 
