@@ -1,0 +1,156 @@
+"""What the ten data routes cost: one question an answer, nothing for a mistake, half a cent once they are spent."""
+
+import base64
+import json
+from collections.abc import Callable, Iterator
+from contextlib import closing
+
+import pytest
+
+from tests.service.asking import ROUTES, Caller, Whole
+
+REFRESH_S = dict(zip(ROUTES, (15, 300, 600, 300, 300, 30, 3600, 300, 300, 60), strict=True))
+MISTAKES = {
+    **{f"{target}?colour=blue": (400, "BAD_REQUEST") for target in ROUTES.values()},
+    "coin/risk/NOWHERE": (404, "UNKNOWN_SYMBOL"),
+    "coin/historical/NOWHERE": (404, "UNKNOWN_SYMBOL"),
+    "coin/historical/BTC?count=0": (400, "BAD_REQUEST"),
+    "category/info/Nowhere": (404, "UNKNOWN_CATEGORY"),
+    "category/sentiment/Nowhere": (404, "UNKNOWN_CATEGORY"),
+    "regime?action=history": (400, "BAD_REQUEST"),
+    "regime?action=history&symbol=NOWHERE": (404, "UNKNOWN_SYMBOL"),
+    "rwa/symbol/NOWHERE": (404, "UNKNOWN_SYMBOL"),
+    "rwa/assets?type=crypto": (400, "BAD_REQUEST"),
+    "market/health?context=2": (400, "BAD_REQUEST"),
+    "funding/alerts?cursor=AAAB": (400, "BAD_REQUEST"),
+    "funding/alerts?symbol=NOWHERE": (404, "UNKNOWN_SYMBOL"),
+}
+
+READ_FROM_THE_STORE = ("coin/historical/NOWHERE", "funding/alerts?symbol=NOWHERE", "funding/alerts?cursor=AAAB")
+"""What only a route that reads the store can find out: a question is reserved before anything is read for it."""
+
+NewCaller = Callable[[], Caller]
+
+
+@pytest.fixture
+def new_caller(market: Whole) -> Iterator[NewCaller]:
+    """Somebody new with ten questions."""
+    opened: list[Caller] = []
+
+    def make() -> Caller:
+        caller = market.caller(market.service.make_key())
+        opened.append(caller)
+        return caller
+
+    yield make
+    for caller in opened:
+        caller.close()
+
+
+def left(fields: dict[str, str]) -> int:
+    """Questions that are left, as an answer says it."""
+    name, _, rest = fields["ratelimit"].partition(";r=")
+    assert name == '"questions"'
+    return int(rest.partition(";")[0])
+
+
+@pytest.mark.promise("quota.every-call", "meter.once", "pay.priced-counted", "quota.402", "price.data-call")
+def test_ten_routes_take_ten_questions_and_then_each_asks_for_half_a_cent(new_caller: NewCaller) -> None:
+    caller = new_caller()
+    answers = [caller.ask(target) for target in ROUTES.values()]
+    assert [answer.status for answer in answers] == [200] * 10
+    assert [left(answer.fields) for answer in answers] == list(range(9, -1, -1))
+    for offer, target in ROUTES.items():
+        spent = caller.ask(target)
+        assert (spent.status, spent.code) == (402, "PAYMENT_REQUIRED"), offer
+        assert spent.body["gate"]["this_query"] == {"route": offer, "price_usdc": "0.005"}
+        assert spent.body["gate"]["quota"] == {"used": 10, "limit": 10, "remaining": 0, "period": "lifetime"}
+        (accepted,) = spent.body["accepts"]
+        assert accepted["maxAmountRequired"] == "5000"
+        assert accepted["resource"].endswith(f"/api/cli/{target}")
+        second = json.loads(base64.b64decode(spent.fields["payment-required"]))
+        assert [row["amount"] for row in second["accepts"]] == ["5000"]
+
+
+@pytest.mark.promise("meter.errors-free", "meter.order")
+def test_a_mistake_costs_nothing_and_is_told_also_to_somebody_who_has_no_question_left(new_caller: NewCaller) -> None:
+    caller = new_caller()
+    for target, refused in MISTAKES.items():
+        reply = caller.ask(target)
+        assert (reply.status, reply.code) == refused, target
+    assert left(caller.ask("rwa/assets").fields) == 9
+    for target in list(ROUTES.values())[1:]:
+        assert caller.ask(target).status == 200
+    assert caller.ask("rwa/assets").status == 402
+    answered = {target: caller.ask(target) for target in MISTAKES}
+    told = {target: (reply.status, reply.code) for target, reply in answered.items()}
+    assert told == MISTAKES | dict.fromkeys(READ_FROM_THE_STORE, (402, "PAYMENT_REQUIRED"))
+
+
+@pytest.mark.promise("meter.head-free")
+def test_a_head_is_the_answer_without_its_body_and_costs_nothing(new_caller: NewCaller) -> None:
+    caller = new_caller()
+    for target in ROUTES.values():
+        head = caller.ask(target, "HEAD")
+        assert (head.status, head.raw) == (200, b""), target
+        assert int(head.fields["content-length"]) > 0
+    assert left(caller.ask("coin/risk/BTC").fields) == 9
+
+
+@pytest.mark.promise("errors.405-allow")
+@pytest.mark.parametrize("target", ROUTES.values())
+def test_nothing_but_reading_is_allowed(market: Whole, target: str) -> None:
+    for method in ("POST", "PUT", "DELETE", "PATCH"):
+        reply = market.pro.ask(target, method)
+        assert (reply.status, reply.code) == (405, "METHOD_NOT_ALLOWED")
+        assert reply.fields["allow"] == "GET, HEAD, OPTIONS"
+
+
+@pytest.mark.promise("routes.token", "auth.none-403", "auth.malformed-401")
+@pytest.mark.parametrize("target", ROUTES.values())
+def test_nobody_is_answered_without_a_good_token(market: Whole, target: str) -> None:
+    status, _, body = market.service.ask(f"/api/cli/{target}")
+    assert (status, body["error"]["code"]) == (403, "AUTH_REQUIRED")
+    with closing(market.caller("verdict_sk_nonsense")) as stranger:
+        reply = stranger.ask(target)
+    assert (reply.status, reply.code) == (401, "AUTH_INVALID")
+
+
+@pytest.mark.promise(
+    "manifest.lists-priced", "price.data-call", "risk.refresh", "historical.as-of", "category.sentiment-as-of",
+    "category.info-as-of", "regime.as-of", "rwa.symbol-as-of", "health.as-of", "crossing.as-of", "alerts.as-of",
+)  # fmt: skip
+def test_the_manifest_lists_them_with_price_interval_and_parameters(market: Whole) -> None:
+    routes = market.pro.data("manifest")["routes"]
+    priced = {route["id"]: route for route in routes if route["payable"]}
+    assert {offer: route["refresh_seconds"] for offer, route in priced.items()} == REFRESH_S
+    for route in priced.values():
+        assert (route["method"], route["price_usdc"], route["price_atomic"]) == ("GET", "0.005", "5000")
+        assert route["streaming"] is False
+    taken = {offer: [row["name"] for row in route["parameters"]] for offer, route in priced.items()}
+    assert taken == {
+        "coin.risk": ["symbol"],
+        "coin.historical": ["symbol", "count", "unit"],
+        "category.sentiment": ["name"],
+        "category.info": ["name"],
+        "regime": ["action", "symbol"],
+        "rwa.symbol": ["symbol"],
+        "rwa.assets": ["type", "dex", "top"],
+        "market.health": ["context"],
+        "market.crossing": [],
+        "funding.alerts": ["symbol", "since", "limit", "cursor"],
+    }
+    defaults = {
+        (offer, row["name"]): row["schema"]["default"]
+        for offer, route in priced.items()
+        for row in route["parameters"]
+        if row["schema"].get("default") is not None
+    }
+    assert defaults == {
+        ("coin.historical", "count"): 24,
+        ("coin.historical", "unit"): "h",
+        ("regime", "action"): "active",
+        ("rwa.assets", "top"): 200,
+        ("market.health", "context"): 0,
+        ("funding.alerts", "limit"): 50,
+    }
