@@ -45,7 +45,8 @@ Decided here:
   `XBT`): `PEPE` is not KPEPE, whose price is a thousandfold, and is refused with KPEPE as candidate. Delisted coins are
   refused as delisted, with their successor as candidate. Names find nothing; they suggest.
 - **Identity**: which of CoinGecko's coins is ours is told by ticker and price, never by ticker alone (`identity`): the
-  prices must agree within 10 %, of several the largest market cap is taken, and who was known stays known within 30 %.
+  prices must agree within 10 %, those within 2 % come first, of several the largest market cap is taken. Who was known
+  stays known within 30 %, and gives way only to one within 2 %: a larger namesake that drifts past takes nobody's place.
   Whoever cannot be told apart is unknown: no market cap, no category.
 - **Categories** are CoinGecko's, by their exact names, with the venue's prices, changes and trends; a category's coins
   are those of its 250 largest that the venue lists. Five calls a minute are all there is without a key, of which we use

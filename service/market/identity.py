@@ -8,7 +8,10 @@ from service.market.sources.coingecko import GeckoCoin
 from service.market.symbols import unit_of
 
 AGREEING: Final = 0.10
-"""Two prices of the same coin differ by less, as a part of the venue's; perpetual and cash seldom by more than 0.01."""
+"""Two prices of the same coin differ by less, as a part of the venue's."""
+
+EQUAL: Final = 0.02
+"""Nearly always by less than this: perpetual and cash seldom part by more than 0.01. Namesakes seldom come so near."""
 
 PARTED: Final = 0.30
 """By more than this the prices of one coin never differ, however fast it moves between two looks."""
@@ -26,9 +29,10 @@ def identify(
 ) -> dict[str, GeckoCoin]:
     """Tell which of CoinGecko's coins each of the venue's is.
 
-    Same ticker, and a price within 10 % of the venue's, thousands counted; of several (what wraps a coin has its price)
-    the one with the largest market cap. Who was known keeps its place, unless another has a claim by that rule, while
-    its price stays within 30 %: so a jump between two looks unmaps nothing.
+    Same ticker, and a price within 10 % of the venue's, thousands counted; those within 2 % before others; of several
+    (what wraps a coin has its price) the one with the largest market cap. Who was known keeps its place while its price
+    stays within 30 %, so that a jump between two looks unmaps nothing. Only one within 2 % can take it: a namesake that
+    drifts past does not.
 
     Args:
         coins: The venue's, as they stand now.
@@ -57,10 +61,12 @@ def _choose(price: float | None, units: int, seen: Sequence[GeckoCoin], known: G
         return held
     if shown is not None and shown.price is not None and _apart(price, units, shown) > PARTED:
         held = None
-    agreeing = [row for row in seen if _apart(price, units, row) <= AGREEING]
-    if known is not None and shown is None:
-        agreeing.append(known)
-    return max(agreeing, key=lambda row: row.market_cap or 0.0, default=held)
+    claims = [row for row in seen if _apart(price, units, row) <= EQUAL]
+    if held is None:
+        claims = claims or [row for row in seen if _apart(price, units, row) <= AGREEING]
+    elif shown is None:
+        claims.append(held)
+    return max(claims, key=lambda row: row.market_cap or 0.0, default=held)
 
 
 def _apart(price: float, units: int, row: GeckoCoin) -> float:

@@ -4,6 +4,8 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from service.clock import DAY_MS, Clock
 from service.market.gecko import GeckoCoins, known_coins
 from service.market.identity import identify, wanted_tickers
@@ -72,4 +74,9 @@ class Register:
     def _identify(self, origin: str, seen: Sequence[GeckoCoin]) -> dict[str, GeckoCoin]:
         since_ms = self._clock.now_ms() - _DEAD_MS
         alive = [row for row in seen if row.seen_ms > since_ms]
-        return identify(self._view().values(), alive, self.known(origin))
+        known = {
+            # What it was worth when it was last followed is no claim against one that is followed now.
+            symbol: row if row.seen_ms > since_ms else replace(row, market_cap=None)
+            for symbol, row in self.known(origin).items()
+        }
+        return identify(self._view().values(), alive, known)

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import web
 
-from service.clock import DAY_MS, HOUR_MS
+from service.clock import DAY_MS, HOUR_MS, iso
 from service.market.categories import CATEGORIES_EVERY_S, REFRESH_S
 from service.market.category_backlog import AGAIN_MS, FIRST, WAIT_S
 from service.market.gecko import known_coins, known_members
@@ -221,6 +221,22 @@ async def test_a_coin_that_is_not_traded_any_more_is_nobody(gecko: Gecko) -> Non
     gecko.broken["page=2"] = web.Response(body=b"[]")
     await gecko.refresh.round()
     assert gecko.identities() == {}
+
+
+async def test_a_coin_that_is_no_longer_followed_does_not_hold_its_ticker_against_one_that_is(gecko: Gecko) -> None:
+    few(gecko, "BTC")
+    price = gecko.view["BTC"].price
+    old = {"id": "old", "symbol": "btc", "current_price": price, "market_cap": 9e15, "last_updated": iso(START_MS)}
+    new = {"id": "new", "symbol": "btc", "current_price": price, "market_cap": 1.0}
+    gecko.broken["ids="] = gecko.broken["per_page=250&page=1"] = web.Response(body=rows(old))
+    gecko.broken["&page=2"] = web.Response(body=b"[]")
+    await gecko.refresh.round()
+    assert gecko.identities() == {"BTC": "old"}
+    gecko.broken["per_page=250&page=1"] = web.Response(body=rows(old, new))
+    for waited_s, found in ((DAY_MS / 1_000 - 1, "old"), (REFRESH_S, "new"), (REFRESH_S, "new")):
+        await gecko.clock.advance(waited_s)
+        await gecko.refresh.round()
+        assert gecko.identities() == {"BTC": found}
 
 
 def answer_of(status: int, body: bytes = b'{"error":"no"}', **headers: str) -> web.Response:

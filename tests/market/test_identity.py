@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.market.identity import AGREEING, PARTED, identify, wanted_tickers
+from service.market.identity import AGREEING, EQUAL, PARTED, identify, wanted_tickers
 from service.market.observed import CoinView
 from service.market.sources.coingecko import GeckoCoin
 from tests.fakes.clock import START_MS
@@ -81,6 +81,26 @@ def test_who_was_known_and_does_not_agree_gives_way_to_one_that_does() -> None:
     assert ids(identify([listed("A", 1.0)], seen, {"A": row("old", "A", 1.0)})) == {"A": "new"}
 
 
+def test_a_namesake_whose_price_drifts_past_takes_nobodys_place() -> None:
+    known = {"A": row("ours", "A", 1.0, 1e8)}
+    for price in (0.91, 0.95, 0.975, 1.03, 1.09):
+        seen = [row("namesake", "A", price, 9e9), row("ours", "A", 1.001, 1e8)]
+        assert ids(identify([listed("A", 1.0)], seen, known)) == {"A": "ours"}
+        assert ids(identify([listed("A", 1.0)], seen, {})) == {"A": "ours"}
+
+
+def test_a_namesake_that_agrees_only_roughly_takes_nobodys_place_while_that_one_jumps_or_is_not_shown() -> None:
+    known = {"A": row("ours", "A", 1.0, 1e8)}
+    namesake = row("namesake", "A", 0.82, 9e9)
+    assert ids(identify([listed("A", 0.8)], [row("ours", "A", 1.0, 1e8), namesake], known)) == {"A": "ours"}
+    assert ids(identify([listed("A", 0.8)], [namesake], known)) == {"A": "ours"}
+
+
+def test_who_was_mistaken_for_ours_gives_way_to_the_one_whose_price_is_ours() -> None:
+    seen = [row("namesake", "A", 1.05, 9e9), row("ours", "A", 1.001, 1e8)]
+    assert ids(identify([listed("A", 1.0)], seen, {"A": seen[0]})) == {"A": "ours"}
+
+
 def test_a_coin_the_venue_no_longer_lists_is_forgotten() -> None:
     assert identify([], [row("a", "A", 1.0)], {"A": row("a", "A", 1.0)}) == {}
 
@@ -96,7 +116,9 @@ def test_whoever_is_found_shares_the_ticker_and_the_price(
     seen = [row(f"id-{place}", "A", one, caps[place]) for place, one in enumerate(prices)]
     found = identify([listed("A", price), listed("B", price)], seen, {})
     assert "B" not in found
-    agreeing = [one for one in seen if one.price is not None and abs(one.price / price - 1) <= AGREEING]
+    apart = {one.id: 1.0 if one.price is None else abs(one.price / price - 1) for one in seen}
+    agreeing = [one for one in seen if apart[one.id] <= AGREEING]
+    agreeing = [one for one in agreeing if apart[one.id] <= EQUAL] or agreeing
     assert bool(agreeing) is ("A" in found)
     if agreeing:
         assert found["A"] in agreeing
