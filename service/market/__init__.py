@@ -10,8 +10,11 @@ Decided here:
   clock (the `Date` of the answer), never later than its receipt.
 - **Between two answers** the venue's WebSocket pushes both; at most one frame in five seconds is read, the newest. A
   frame names no coins: it is matched with the universe of the last answer and refused where the lengths differ, until
-  the next answer. It carries no time: it is dated by its receipt, in whole seconds as the answers are. An answer older
-  than the newest frame tells who is listed and nothing else. So while answers fail, the feed alone keeps prices fresh.
+  the next answer. That is safe because a coin's place is its number in orders: the venue lists at the end and takes
+  nobody away. Should it ever, a pushed price that more than doubles or halves is left to the next answer, and a frame
+  with more than a tenth of such prices is refused. It carries no time: it is dated by its receipt, in whole seconds as
+  the answers are. An answer older than the newest frame tells who is listed and nothing else. So while answers fail,
+  the feed alone keeps prices fresh. Answers and frames without any price are failures.
 - **Fall-back**: when an answer fails and the feed is silent too, Binance is asked in the same round. What it has is
   fresh, with `venue` "binance" (that of the price, else of the funding) and its own hours between payments; the others
   keep their last values, named stale. The next answer of the first venue takes over at once. Only when both fail does
@@ -20,7 +23,8 @@ Decided here:
 - A field is **stale** as soon as the newest refresh did not bring it, whoever was asked, or once its age says that
   rounds were missed, and is named in `_stale_fields`; past its limit it is null. What was never known is null and named
   too. Fields derived from another (`carry_*`, `*_since`, `funding_*_side`, `sentiment_summary`) follow it unnamed.
-  Sentiment is stale when its own room says so. BTC's correlation to itself is 1 by definition and never stale.
+  Sentiment is stale when its own room says so. What is dated ahead of our clock by as much is stale and null alike: the
+  clock was set back since, and nobody knows how old it is. BTC's correlation to itself is 1 by definition and never stale.
 - `as_of` is the older observation of price and funding among those said. Nothing moves it but a newer observation.
 - **Other desks** read all coins from one view: in public units, null past the same limits, the same object for as long
   as nothing changes, so that they may keep what they made of it.

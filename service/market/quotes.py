@@ -1,6 +1,7 @@
 """Keeping price and funding fresh: asked for in rounds, pushed in between, stood in for when the venue fails."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
@@ -17,6 +18,14 @@ from service.upstream.socket import Frame
 QUOTES_EVERY_S: Final = 15.0
 FEED_EVERY_S: Final = 5.0
 """At most so often a pushed frame is read."""
+
+LARGEST_LEAP: Final = 2.0
+"""A pushed price that is more than so many times the last one known, or so many times less, needs an answer's word."""
+
+MOST_LEAPS: Final = 0.1
+"""Of all prices; where more leap, the frame's order is another than it was."""
+
+_log: Final = logging.getLogger("verdict.market")
 
 
 class QuoteRefresh:
@@ -93,6 +102,7 @@ class QuoteRefresh:
             return
         (frame, origin), self._frame = self._frame, None
         found = self._source.read_frame(frame.value, frame.at_ms)
+        found = found and _believed(found, self._known(origin))
         if found is not None:
             self._fed_s = self._clock.monotonic()
             await self._keep(origin, found)
@@ -137,7 +147,33 @@ class QuoteRefresh:
         return True
 
 
+def _believed(frame: Quotes, known: Mapping[str, Quote]) -> Quotes | None:
+    """What a frame is worth whose coins are told by their places alone; null where those seem to be other coins'.
+
+    The venue's places never change (orders name coins by them), but nothing in a frame shows that. So a price that
+    leaps is left to the next answer, which names its coin.
+    """
+    leapt = {quote.symbol for quote in frame.quotes if _leaps(quote.price, known.get(quote.symbol))}
+    if not leapt:
+        return frame
+    _log.warning("pushed prices are not believed", extra={"coins": sorted(leapt), "of": len(frame.quotes)})
+    if len(leapt) > len(frame.quotes) * MOST_LEAPS:
+        return None
+    quotes = [_unseen(known[quote.symbol]) if quote.symbol in leapt else quote for quote in frame.quotes]
+    return Quotes(frame.observed_ms, quotes, frame.delisted)
+
+
+def _leaps(price: float | None, last: Quote | None) -> bool:
+    if price is None or last is None or last.price is None:
+        return False
+    return max(price, last.price) > min(price, last.price) * LARGEST_LEAP
+
+
+def _unseen(quote: Quote) -> Quote:
+    """A quote of which no price was seen."""
+    return replace(quote, price=None, price_ms=None, funding=None, funding_ms=None)
+
+
 def _overtaken(found: Quotes, newest_ms: int) -> Quotes:
     """What an answer is worth that is older than what was pushed meanwhile: who is listed, but no price."""
-    quotes = [replace(quote, price=None, price_ms=None, funding=None, funding_ms=None) for quote in found.quotes]
-    return Quotes(newest_ms, quotes, found.delisted)
+    return Quotes(newest_ms, [_unseen(quote) for quote in found.quotes], found.delisted)

@@ -309,11 +309,11 @@ async def test_only_the_newest_of_many_frames_is_read(parts: Parts) -> None:
     revision = await parts.store.revision()
     await parts.quotes.feed()
     assert await parts.store.revision() == revision
-    for price in ("2.0", "3.0", "4.0"):
+    for price in ("1.2", "1.3", "1.4"):
         pushed(parts, context(price))
     await parts.quotes.feed()
     await parts.quotes.feed()
-    assert parts.risk("BTC").price == 4.0
+    assert parts.risk("BTC").price == 1.4
     assert await parts.store.revision() == revision + 1
 
 
@@ -347,12 +347,12 @@ async def test_while_rounds_fail_the_feed_alone_keeps_prices_fresh(parts: Parts)
     parts.fallback.shows = {"BTC": (101.0, 0.0, 8.0)}
     for number in range(3):
         await parts.clock.advance(14)
-        pushed(parts, context(f"{number}.5"))
+        pushed(parts, context(f"1.{number}"))
         await parts.quotes.feed()
         await parts.clock.advance(1)
         await parts.quotes.round()
     said = parts.risk("BTC")
-    assert (said.price, said.venue, "price" in said._stale_fields) == (2.5, "hyperliquid", False)
+    assert (said.price, said.venue, "price" in said._stale_fields) == (1.2, "hyperliquid", False)
     assert parts.fallback.rounds == 0
     assert {"failing": True, "venue": "hyperliquid"}.items() <= parts.desk.readiness().items()
     await parts.clock.advance(15)
@@ -410,3 +410,41 @@ async def test_a_clock_that_is_set_back_ends_no_refresh(parts: Parts) -> None:
     parts.venue.contexts = {"BTC": context("1.3")}
     await parts.quotes.round()
     assert (parts.risk("BTC").price, parts.desk.risk("BTC").as_of_ms) == (1.3, START_MS - 2 * HOUR_MS)
+
+
+PRICES = {f"C{number}": 1.7**number for number in range(40)}
+"""Of coins in the order of their listing; nearly all neighbours' differ by less than a frame may leap."""
+
+
+async def listed(parts: Parts, prices: Mapping[str, float]) -> None:
+    parts.venue.contexts = {coin: context(repr(price)) for coin, price in prices.items()}
+    await parts.quotes.round()
+    await parts.clock.advance(5)
+
+
+async def test_prices_that_moved_to_other_places_land_under_no_name(parts: Parts) -> None:
+    prices = {**PRICES, "C3": 1e6, "C20": 1e-6}
+    await listed(parts, prices)
+    shown = [*list(prices.values())[1:], 5.0]  # the first was taken away, and another coin listed
+    pushed(parts, *(context(repr(price)) for price in shown))
+    await parts.quotes.feed()
+    assert {symbol: parts.risk(symbol).price for symbol in prices} == prices
+    assert parts.desk.risk("C0").as_of_ms == START_MS
+
+
+async def test_a_single_price_that_leaps_waits_for_the_answer_that_names_it(parts: Parts) -> None:
+    await listed(parts, PRICES)
+    shown = {**PRICES, "C7": 2.01 * PRICES["C7"], "C8": PRICES["C8"] * 2, "C9": PRICES["C9"] / 2.01}
+    parts.venue.contexts = {coin: context(repr(price), "0.001", "77.0") for coin, price in shown.items()}
+    pushed(parts, *parts.venue.contexts.values())
+    await parts.quotes.feed()
+    for symbol in ("C7", "C9"):
+        said = parts.risk(symbol)
+        assert (said.price, said.funding_apr, said._stale_fields[:2]) == (
+            PRICES[symbol], 10.95, ["price", "funding_apr"],
+        )  # fmt: skip
+        assert parts.desk.view()[symbol].volume_usd == 1_000_000.0
+    assert (parts.risk("C8").price, parts.risk("C8").funding_apr) == (shown["C8"], 876.0)
+    assert "price" not in parts.risk("C8")._stale_fields
+    await parts.quotes.round()
+    assert {symbol: parts.risk(symbol).price for symbol in shown} == shown
