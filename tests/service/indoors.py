@@ -172,8 +172,9 @@ class Indoors:
 
     async def pass_time(self, seconds: float, step_s: float = 30.0) -> None:
         """Let time pass in steps; the upstreams are asked, and have answered or failed, in each."""
-        for _ in range(max(1, round(seconds / step_s))):
-            await self.clock.advance(min(step_s, seconds))
+        end_s = self.clock.monotonic() + seconds
+        while (left_s := end_s - self.clock.monotonic()) > 0:
+            await self.clock.advance(min(step_s, left_s))
             await self.settle()
 
     async def lose(self, *names: str, fault: Answer) -> None:

@@ -9,14 +9,14 @@ import threading
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from service.storage.engine import connect
 from tests.fakes.calls import call_until_it_dies
-from tests.fakes.serving import Serving, run_verdict, serving, wait_until
+from tests.fakes.serving import Serving, ended, live_at, run_verdict, serving, wait_until
 from tests.service.attack import RISK, UNBOUNDED
 
 TIER = "/api/cli/billing/tier"
@@ -50,6 +50,19 @@ def test_told_to_stop_under_load_it_ends_in_time_and_has_counted_what_it_answere
     assert answered > 0
     assert counted(tmp_path) == answered
     assert json.loads(run_verdict("doctor", "--json", data_dir=str(tmp_path)).stdout)["ok"]
+
+
+@pytest.mark.parametrize("source", ["fixtures", "live"])
+def test_told_to_stop_while_its_loops_fetch_it_ends_in_time(tmp_path: Path, source: str) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as mute:  # takes connections and never says anything
+        silent = live_at("http://{}:{}".format(*mute.getsockname()))
+        service = Serving(data_dir=str(tmp_path), **(silent if source == "live" else {}))
+        with ended(service):
+            service.wait_for("listening" if source == "live" else "ready")
+            service.process.send_signal(signal.SIGTERM)
+            assert service.process.wait(STOP_S) == 0
+            service.wait_for("stopped")
+            assert [record for record in service.records if record["level"] == "error"] == []
 
 
 @pytest.mark.soak

@@ -1,5 +1,7 @@
 """Services that follow each other, stand beside each other, and take over from each other: the same answers."""
 
+import asyncio
+import threading
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -10,8 +12,11 @@ import pytest
 
 from service.clock import DAY_MS, HOUR_MS
 from tests.fakes.clock import FakeClock
-from tests.service.indoors import EVERYTHING, RISK, Doors, Indoors, Kept, indoors, is_complete
-from tests.upstream.faults import hang
+from tests.service.indoors import EVERYTHING, RISK, Answer, Doors, Indoors, Kept, indoors, is_complete
+from tests.upstream.faults import drip, hang
+
+MOST_THREADS = 6
+"""Of the loop's own pool, which grows when many of them are wanted at once and is kept."""
 
 
 async def tell(house: Indoors, key: str) -> dict[str, Any]:
@@ -135,3 +140,30 @@ async def test_a_clock_set_back_gives_no_negative_age_and_breaks_nothing(
                     if reply.status == 200:
                         assert reply.json["meta"]["data_age_seconds"] >= 0, target
         await tell(house, kept.key)
+
+
+def held() -> tuple[int, int, int]:
+    """Tasks, threads and descriptors of this process."""
+    return len(asyncio.all_tasks()), threading.active_count(), len(list(Path("/proc/self/fd").iterdir()))
+
+
+async def test_services_that_were_closed_leave_no_task_thread_or_descriptor(kept: Kept, tmp_path: Path) -> None:
+    async def live_once(name: str, fault: Answer | None) -> None:
+        async with AsyncExitStack() as stack:
+            house = await stack.enter_async_context(kept.reopened(tmp_path / name))
+            await stack.enter_async_context(kept.beside(house))
+            if fault is not None:
+                house.doors.shut("hyperliquid", "coingecko", "coindesk", fault=fault)
+            await house.pass_time(60, 7.5)
+            await tell(house, kept.key)
+
+    await live_once("first", None)  # what is made once a process, such as the pool of threads, is made now
+    await asyncio.sleep(0.05)
+    before = held()
+    for number, fault in enumerate([None, hang, drip, None]):
+        await live_once(str(number), fault)
+    await asyncio.sleep(0.05)
+    tasks, threads, descriptors = held()
+    assert tasks == before[0]
+    assert threads <= before[1] + MOST_THREADS
+    assert descriptors <= before[2]
