@@ -24,7 +24,7 @@ Decided here:
   rounds were missed, and is named in `_stale_fields`; past its limit it is null. What was never known is null and named
   too. Fields derived from another (`carry_*`, `*_since`, `funding_*_side`, `sentiment_summary`) follow it unnamed.
   Sentiment is stale when its own room says so. What is dated ahead of our clock by as much is stale and null alike: the
-  clock was set back since, and nobody knows how old it is. BTC's correlation to itself is 1 by definition and never stale.
+  clock was set back since, and nobody knows how old it is. BTC's correlation to itself is 1 by definition, never stale.
 - `as_of` is the older observation of price and funding among those said. Nothing moves it but a newer observation.
 - **Other desks** read all coins from one view: in public units, null past the same limits, the same object for as long
   as nothing changes, so that they may keep what they made of it.
@@ -50,7 +50,7 @@ Decided here:
   refused as delisted, with their successor as candidate. Names find nothing; they suggest.
 - **Identity**: which of CoinGecko's coins is ours is told by ticker and price, never by ticker alone (`identity`): the
   prices must agree within 10 %, those within 2 % come first, of several the largest market cap is taken. Who was known
-  stays known within 30 %, and gives way only to one within 2 %: a larger namesake that drifts past takes nobody's place.
+  stays known within 30 %, and gives way only to one within 2 %: larger namesakes that drift past take nobody's place.
   Whoever cannot be told apart is unknown: no market cap, no category.
 - **Categories** are CoinGecko's, by their exact names, with the venue's prices, changes and trends; a category's coins
   are those of its 250 largest that the venue lists. Five calls a minute are all there is without a key, of which we use

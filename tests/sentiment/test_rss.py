@@ -63,7 +63,9 @@ def test_what_is_no_date_is_none(date: str) -> None:
         ("  two\n  lines\t ", "two lines"),
         ("price &lt; $5 and &gt; $3", "price < $5 and > $3"),
         ("<i>Bitcoin</i> rises", "Bitcoin rises"),
-        ("right\u202eto\u202cleft\u200b", "right to left"),
+        ("right \u202eto\u202c left\u200b", "right to left"),
+        ("Bit\u200bcoin, Et\u00adher, So\u2060lana, X\U000e0061RP", "Bitcoin, Ether, Solana, XRP"),
+        ("one\u2028line\u2029only\x85here", "one line only here"),
     ],
 )
 def test_a_title_is_what_a_reader_sees(title: str, text: str) -> None:

@@ -30,7 +30,10 @@ _MARKED_UP: Final = 2_000
 _LONGEST_DATE: Final = 64
 _UNIQUE: Final = 16
 _TAG: Final = re.compile(r"<!--.*?-->|</?[A-Za-z!?][^<>]*>", re.DOTALL)
-_UNSAID: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
+_CONTROLS: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_INVISIBLE: Final = re.compile(r"[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]+")
+"""What no reader sees, and what therefore parts no word: "Bit", a zero-width blank, and "coin" are Bitcoin."""
+
 _LINK: Final = re.compile(r"https?://[^\s<>\"]+\Z", re.IGNORECASE)
 
 
@@ -123,9 +126,10 @@ class News:
 
 
 def plain(text: str) -> str:
-    """What a reader sees of a text: without markup, entities, control and direction characters; blanks are single."""
+    """What a reader sees of a text: without markup, entities, control and invisible characters; blanks are single."""
     # XML's own escapes are gone by now; what is left of them the publisher has escaped once more.
-    return " ".join(_UNSAID.sub(" ", _TAG.sub(" ", html.unescape(text))).split())
+    visible = _INVISIBLE.sub("", _TAG.sub(" ", html.unescape(text)))
+    return " ".join(_CONTROLS.sub(" ", visible).split())
 
 
 def _said(item: Element, tag: str) -> str:
