@@ -108,8 +108,9 @@ def bare(health: MarketHealth) -> MarketHealth:
 
 def _none_fired(found: Conclusions) -> str:
     days = min(CROSSING_DAYS, len(found.breadth))
+    lately = "on the last closed day" if days == 1 else f"in the last {days} closed days"
     newest = found.breadth[-1]
     return (
-        f"UP less DOWN has not changed its sign in the last {days} closed days; "
+        f"UP less DOWN has not changed its sign {lately}; "
         f"on {found.health.date} it was {newest.up - newest.down:+d} ({newest.up} UP, {newest.down} DOWN)."
     )

@@ -31,10 +31,12 @@ class Conclusions(Struct, frozen=True):
     """Everything said of the market as a whole, through one published day.
 
     `through_ms` is the close of that day's bar. `breadth` holds every published day, oldest first: days are added, none
-    is ever changed, and the regime follows it, so that nothing said of the past is said differently later. `crossings`
-    and `signals` are newest first, signals of one day by ticker. `regime` is null until its inputs are known (some 120 days of BTC); `runs` are the
-    market regime's, oldest first. `positions` are the open ones, the surest first; `histories` hold every coin that
-    ever had one, by ticker. `currentPrice` is null everywhere: it is the present's, and filled in when answered.
+    is ever changed, and the market's regime follows it, so that neither is ever told differently. What is told of one
+    coin changes in one case: bars that come three days late and more take back that it was let go meanwhile.
+    `crossings` and `signals` are newest first, signals of one day by ticker. `regime` is null until its inputs are
+    known (some 120 days of BTC); `runs` are the market regime's, oldest first. `positions` are the open ones, the
+    surest first; `histories` hold every coin that ever had one, by ticker. `currentPrice` is null everywhere: it is the
+    present's, and filled in when answered.
     """
 
     through_ms: int

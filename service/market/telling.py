@@ -54,7 +54,9 @@ def tell(market: "Market", published: Sequence[BreadthDay]) -> Conclusions:
         CoinRegime(canonical(found.coin), found.regime, found.conviction) for found in market.coin_regimes().values()
     ]
     positions = [_position(found) for found in market.positions()]
-    signals = sorted(market.signals(through - SIGNAL_DAYS + 1), key=lambda fired: (-fired.fired_ms, canonical(fired.coin)))
+    signals = sorted(
+        market.signals(through - SIGNAL_DAYS + 1), key=lambda fired: (-fired.fired_ms, canonical(fired.coin))
+    )
     return Conclusions(
         through_ms=(through + 1) * DAY_MS,
         breadth=list(published),

@@ -37,7 +37,10 @@ def days(count: int) -> str:
 
 def oppose(symbol: str, trend: Trend, btc: Trend, correlation: float) -> str:
     """A coin that goes the other way than the one it usually goes with."""
-    return f"{symbol} is {trend} while BTC is {btc}, with a correlation of {correlation:.2f} over 90 days of returns."
+    return (
+        f"{symbol} is {trend} while BTC is {btc}, with a correlation of {correlation:.2f} over the returns of at most "
+        "90 daily bars."
+    )
 
 
 def diverge(found: BreadthDivergence) -> str:
@@ -71,7 +74,7 @@ def summarise(market: MarketRegime, coins: Sequence[CoinRegime]) -> str:
     """How many coins are in each regime, and what a confidence is."""
     counts = Counter(row.regime for row in coins)
     return (
-        f"The market is {market.regime} since {market.since} ({days(market.age_days)}), confidence "
+        f"The market has been {market.regime} since {market.since} ({days(market.age_days)}), confidence "
         f"{market.conviction:.2f}. Of {len(coins)} coins {counts['risk-on']} are risk-on, {counts['neutral']} neutral "
         f"and {counts['risk-off']} risk-off. {CONFIDENCE_MEANS}"
     )
@@ -121,8 +124,8 @@ def _speed(velocity: float) -> str:
 def _place(regime: MarketRegime, reasons: Iterable[Reason]) -> Iterator[str]:
     values = {reason.code: reason.value for reason in reasons}
     yield (
-        f"The market's regime is {regime.regime} since {regime.since} ({days(regime.age_days)}): BTC's daily trend is "
-        f"{values['btc-trend']}, its 30-day realised volatility at percentile "
+        f"The market's regime has been {regime.regime} since {regime.since} ({days(regime.age_days)}); BTC's daily "
+        f"trend is {values['btc-trend']}, its 30-day realised volatility at percentile "
         f"{values['btc-volatility-percentile']:.1f} of 365 days."
     )
 

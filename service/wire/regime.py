@@ -19,7 +19,11 @@ class MarketRegime(Struct, frozen=True):
 
 
 class RegimePosition(Struct, frozen=True):
-    """A coin whose regime points somewhere. Prices are USD closes of the venue; `entryDate` a UTC day."""
+    """A coin whose regime points somewhere.
+
+    Opened in USD at the close of the UTC day `entryDate`, that is at 00:00 of the next day, when its signal fired;
+    `holdDays` counts from there to the last published close. `currentPrice` is live, null where too old.
+    """
 
     symbol: str
     regime: Regime
@@ -48,7 +52,10 @@ class ActiveRegime(Struct, frozen=True):
 
 
 class RegimeSignal(Struct, frozen=True):
-    """A coin's regime turned; `direction` is null where it turned neutral. `reasons` are sentences with figures."""
+    """A coin's regime turned; `direction` is null where it turned neutral. `reasons` are sentences with figures.
+
+    `firedAt` is the close of the bar, the first instant at which it could be known.
+    """
 
     symbol: str
     regime: Regime
@@ -83,7 +90,7 @@ class RegimeConfidence(Struct, frozen=True):
 
 
 class RegimeTrade(Struct, frozen=True):
-    """A closed position of a coin's regime, before costs and funding."""
+    """A closed position of a coin's regime, before costs and funding; opened and closed at the closes of UTC days."""
 
     direction: Direction
     entryDate: str

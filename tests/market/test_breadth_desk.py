@@ -110,7 +110,7 @@ async def test_the_interpretation_says_the_figures_of_the_answer_and_no_others(t
     assert f"{health.universe} coins" in text
     assert health.date in text
     assert f"moved by {health.velocity:+.1f} percentage points" in text
-    assert f"regime is {health.regime} since " in text
+    assert f"regime has been {health.regime} since " in text
     assert isinstance(health.leadership, list)
     assert isinstance(health.laggards, list)
     assert isinstance(health.divergences, list)
@@ -157,6 +157,10 @@ async def test_where_nothing_crossed_the_list_is_empty_and_a_message_says_so(tol
     assert isinstance(crossings.message, str)
     assert "90 closed days" in crossings.message
     assert f"{last.up - last.down:+d} ({last.up} UP, {last.down} DOWN)" in crossings.message
+    await told.drawer.put("test", replace(told.told, crossings=[], breadth=[last]), CLOSE_MS)
+    message = read(told.breadth.crossing(), Crossings).message
+    assert isinstance(message, str)
+    assert message.startswith("UP less DOWN has not changed its sign on the last closed day; on 2025-07-31 it was ")
 
 
 async def test_an_answer_is_encoded_once_a_day(told: Leader) -> None:
