@@ -40,7 +40,8 @@ In 6 to 9 the change of 24 h stands for an unknown one of 7 d. A summary is one 
 figures it rests on. Headlines are never repeated in an answer: they are other people's words, and may be made to hurt.
 
 Decided here:
-- Feeds are read every ten minutes, the index every hour, each dated by the upstream's clock; no item is dated later.
+- Feeds are read every ten minutes, each dated by the upstream's clock; no item is dated later. The index is read every
+  hour, and dated by the day that it is of: its last value enters nothing 48 hours after that day began.
 - An item is one story: the same guid, or the same title within a day, is not counted twice, whoever passes it on.
 - One feed's failure leaves the others. Where all fail, conclusions stay as they are, with their age, and moods are
   named stale; once their news are 48 hours old, price and funding alone are concluded from, as before any news came.

@@ -38,10 +38,10 @@ class Item(Struct, frozen=True):
 
 
 class Index(Struct, frozen=True):
-    """The newest value of Fear & Greed, 0 to 100, and when it was told."""
+    """The newest value of Fear & Greed, 0 to 100, and when the day began that it is of."""
 
     value: int
-    observed_ms: int
+    of_ms: int
 
 
 class CoinMood(Struct, frozen=True):

@@ -84,6 +84,7 @@ class SentimentRefresh:
         self._asked_ms: int | None = None
         self._news_ms: int | None = None
         self._index: Index | None = None
+        self._index_ms: int | None = None
         self._reader: tuple[str, Reader] | None = None
         self._charted = 0
 
@@ -129,7 +130,8 @@ class SentimentRefresh:
     def _begin(self, origin: str) -> None:
         """Start with a history: what was known of the index is taken over if it belongs to it."""
         kept = self._drawer.now
-        self._origin, self._asked_ms, self._news_ms, self._charted = origin, None, None, 0
+        self._origin, self._charted = origin, 0
+        self._asked_ms = self._news_ms = self._index_ms = None
         self._index = kept.value.index if kept.value is not None and kept.origin == origin else None
 
     def _is_due(self, done_ms: int | None, every_ms: int) -> bool:
@@ -151,10 +153,10 @@ class SentimentRefresh:
         return news_ms is None or self._clock.now_ms() - news_ms > GONE_MS
 
     async def _ask_index(self) -> None:
-        if self._is_due(None if self._index is None else self._index.observed_ms, INDEX_EVERY_MS):
+        if self._is_due(self._index_ms, INDEX_EVERY_MS):
             outcome = await _attempt(self._sources.fear_greed.newest())
             if isinstance(outcome, Index):
-                self._index = outcome
+                self._index, self._index_ms = outcome, self._clock.now_ms()
 
     async def _ask_feeds(self) -> tuple[dict[str, Stories], list[UpstreamError]]:
         feeds = self._sources.feeds
@@ -182,7 +184,7 @@ class SentimentRefresh:
             changed = await asyncio.to_thread(self._reader_for(view).attribute, items)
             await self._store.put(view.origin, changed, now_ms)
             items = sorted({item.id: item for item in [*items, *changed]}.values(), key=lambda item: item.published_ms)
-        index = None if self._index is None or now_ms - self._index.observed_ms > GONE_MS else self._index
+        index = None if self._index is None or now_ms - self._index.of_ms > GONE_MS else self._index
         coins, categories = await asyncio.to_thread(
             conclude, items, view.tape, view.categories, None if index is None else index.value, now_ms
         )

@@ -268,9 +268,29 @@ async def test_a_headline_that_gives_orders_changes_nothing_and_is_repeated_nowh
 
 
 async def test_the_newest_value_of_the_index_counts_in_whatever_order_they_come(room: Room) -> None:
-    rows = ",".join(
-        f'{{"value":"{value}","value_classification":"","timestamp":"{at}"}}' for value, at in ((1, 1), (9, 3), (5, 2))
-    )
-    room.press.faults["alternative"].next = answer(200, f'{{"data":[{rows}]}}'.encode())
+    room.press.faults["alternative"].next = values((1, 3), (9, 1), (5, 2))
     await room.refresh.round()
     assert room.desk.readiness()["fear_greed"] == 9
+
+
+async def test_a_value_of_days_ago_is_not_todays_however_often_it_is_told(room: Room) -> None:
+    room.press.faults["alternative"].next = values((90, 1))
+    for _ in range(25):
+        assert "Fear & Greed 90" in (await mood_now(room))
+        await room.clock.advance(3_600)
+    assert "Fear & Greed" not in (await mood_now(room))
+    assert room.desk.readiness()["fear_greed"] is None
+    room.press.faults["alternative"].next = values((80, -1))
+    await room.clock.advance(3_600)
+    assert "Fear & Greed 80" in (await mood_now(room))
+
+
+def values(*told: tuple[int, int]) -> Fault:
+    """The index as it was so many days ago."""
+    rows = ",".join(f'{{"value":"{value}","timestamp":"{START_MS // 1_000 - ago * 86_400}"}}' for value, ago in told)
+    return answer(200, f'{{"data":[{rows}]}}'.encode())
+
+
+async def mood_now(room: Room) -> str:
+    await room.refresh.round()
+    return room.desk.mood("BTC").summary or ""

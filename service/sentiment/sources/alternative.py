@@ -22,7 +22,6 @@ class Row(Struct, frozen=True):
     """The index of a day: 0 (extreme fear) to 100 (extreme greed); `timestamp` is seconds since 1970."""
 
     value: Annotated[int, Meta(ge=0, le=100)]
-    value_classification: str
     timestamp: Annotated[int, Meta(ge=0, le=LATEST_MS // SECOND_MS)]
 
 
@@ -47,7 +46,7 @@ class FearGreed:
 
     Args:
         session: Open session to alternative.me.
-        clock: An observation is never dated after its receipt.
+        clock: No value is dated after its receipt.
     """
 
     def __init__(self, session: UpstreamSession, clock: Clock) -> None:
@@ -66,4 +65,4 @@ class FearGreed:
             said = (rows.metadata.error or "no value").encode()
             raise UpstreamError(self._session.name, _OK, said)
         newest = max(rows.data, key=lambda row: row.timestamp)
-        return Index(newest.value, min(fetched.date_ms, self._clock.now_ms()))
+        return Index(newest.value, min(newest.timestamp * SECOND_MS, fetched.date_ms, self._clock.now_ms()))
