@@ -114,14 +114,25 @@ class Whole(NamedTuple):
         return Caller(self.service.port, token)
 
 
-def wait_for_all(whole: Whole) -> None:
-    """Wait until every route answers, and nothing more is being fetched."""
+def wait_for_all(whole: Whole, hours: int | None = None, payments: int | None = None) -> None:
+    """Wait until every route answers, and nothing more is being fetched.
+
+    Args:
+        whole: Who is asked.
+        hours: How many coins have hourly bars; all of them, if nothing is said.
+        payments: How many have payments of funding.
+    """
 
     def is_settled() -> bool:
         told = whole.service.ask("/readyz")[2]
-        parts = [told["market"][part] for part in ("history", "hourly", "funding")] + [told["rwa"]["history"]]
-        settled = all(part["known"] == part["total"] > 0 for part in parts)
-        return settled and told["categories"]["read"] == told["categories"]["categories"] > 0
+        market, assets, names = told["market"], told["rwa"]["history"], told["categories"]
+        return bool(
+            market["history"]["known"] == market["coins"] > 0
+            and market["hourly"]["known"] == (hours or market["coins"])
+            and market["funding"]["known"] == (payments or market["coins"])
+            and assets["known"] == assets["total"] > 0
+            and names["read"] == names["categories"] > 0
+        )
 
     def answers() -> bool:
         return all(whole.pro.ask(target).status == 200 for target in ROUTES.values())
@@ -130,12 +141,14 @@ def wait_for_all(whole: Whole) -> None:
 
 
 @contextmanager
-def whole_market(data_dir: Path, **settings: str) -> Iterator[Whole]:
-    """A service over the whole recording, once it knows it."""
+def whole_market(
+    data_dir: Path, hours: int | None = None, payments: int | None = None, **settings: str
+) -> Iterator[Whole]:
+    """A service over a recording, once it knows all of it; arguments as of `wait_for_all`."""
     with serving(data_dir, **UNBOUNDED, **settings) as service:
         whole = Whole(service, Caller(service.port, service.make_key("--tier", "pro")))
         try:
-            wait_for_all(whole)
+            wait_for_all(whole, hours, payments)
             yield whole
         finally:
             whole.pro.close()
