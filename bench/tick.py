@@ -72,7 +72,7 @@ class _Nobody:
 
 
 def contexts(seed: int) -> list[dict[str, object]]:
-    """Contexts as the venue writes them."""
+    """Contexts as the venue writes them; prices move little from one to the next, else they are not believed."""
     dice = random.Random(seed)  # noqa: S311 - prices, not secrets
     return [
         {
@@ -82,12 +82,12 @@ def contexts(seed: int) -> list[dict[str, object]]:
             "dayNtlVlm": f"{dice.random() * 1e8:.10f}",
             "premium": f"{dice.gauss(0, 1e-4):.10f}",
             "oraclePx": f"{1 + dice.random() * 100:.4f}",
-            "markPx": f"{1 + dice.random() * 100:.4f}",
+            "markPx": f"{(1 + number) * (1 + dice.random() / 1_000):.4f}",
             "midPx": f"{1 + dice.random() * 100:.5f}",
             "impactPxs": ["1.0", "1.1"],
             "dayBaseVlm": f"{dice.random() * 1e6:.5f}",
         }
-        for _ in range(COINS)
+        for number in range(COINS)
     ]
 
 
