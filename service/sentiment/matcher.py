@@ -10,7 +10,9 @@ How sure one has to be depends on what the name means besides the coin:
 - A name counts in any case, or with a capital where it is an English word, and then only where the next word is a
   coin's ("Optimism Foundation"), or the text talks of crypto and the word is not a common one ("Avalanche jumps").
 - `kPEPE`-like tickers stand for a thousand of a coin that texts call `PEPE`.
-- Of names that overlap the longest counts: "Bitcoin Cash" is not Bitcoin, "Ethereum Classic" not Ethereum.
+- Of names that overlap the longest counts: "Bitcoin Cash" is not Bitcoin, "Ethereum Classic" not Ethereum, whether
+  those are listed or not.
+- A name that two coins share is neither's, unless it is the whole title of one of them alone.
 """
 
 import re
@@ -19,7 +21,7 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from service.sentiment.names import ACRONYMS, ALIASES, CAPITAL, COMMON, MOVES, NOUNS, TAILS, TOPICS, WORDS
+from service.sentiment.names import ACRONYMS, ALIASES, CAPITAL, COMMON, MOVES, NOUNS, OTHERS, TAILS, TOPICS, WORDS
 
 LONGEST: Final = 4_000
 """Characters that are read of a text."""
@@ -37,7 +39,10 @@ _PERCENT: Final = re.compile(r"\d ?(?:%|percent\b)")
 _PAIR: Final = re.compile(r"[/-]?(?:USD[TC]?|PERP)\Z")
 _PAIRED: Final = re.compile(r"[/-](?:USD[TC]?|BTC|ETH|PERP)\b")
 _THOUSANDS: Final = "K"
-_EFFECTS: Final = frozenset({"effect", "effects"})
+_PLAIN: Final = frozenset({"effect", "effects", "of"})
+"""What follows a plain word, capital or not: "Ripple effects", "Avalanche of liquidations"."""
+
+_NOBODY: Final = ""
 
 
 class Known(NamedTuple):
@@ -65,7 +70,7 @@ class Attribution(Struct, frozen=True):
 
 
 class _Name(NamedTuple):
-    """A name: `wordy` is an English word, `common` one of the commonest, `capital` needs a capital letter."""
+    """A name: `wordy` is an English word, `common` one of the commonest, `capital` needs a capital in its last word."""
 
     symbol: str
     wordy: bool
@@ -105,23 +110,18 @@ class Matcher:
     """Finds known coins and categories in texts.
 
     Args:
-        known: All coins that may be meant. Of two with one name or ticker, the first is.
+        known: All coins that may be meant.
         categories: Names of categories, as they are asked for.
     """
 
     def __init__(self, known: Iterable[Known], categories: Iterable[str] = ()) -> None:
-        self._tickers: dict[str, str] = {}
-        self._names: dict[tuple[str, ...], _Name] = {}
-        self._longest = 1
-        for coin in known:
-            for ticker in _tickers(coin):
+        coins = list(known)
+        self._tickers = {coin.symbol: coin.symbol for coin in coins}
+        for coin in coins:
+            for ticker in _thousands(coin):
                 self._tickers.setdefault(ticker, coin.symbol)
-            for name in _names(coin):
-                words = tuple(name.split())
-                wordy = len(words) == 1 and (name in WORDS or name in ACRONYMS)
-                capital = wordy or name in CAPITAL or name == coin.title.lower() == coin.symbol.lower()
-                self._names.setdefault(words, _Name(coin.symbol, wordy, name in COMMON, capital))
-                self._longest = max(self._longest, len(words))
+        self._names = _book(coins)
+        self._longest = max(map(len, self._names))
         self._topics = [(category, _any_of(topics)) for category in categories if (topics := _topics(category))]
 
     def read(self, text: str) -> Attribution:
@@ -145,10 +145,14 @@ class Matcher:
 
     def _named(self, read: _Text) -> Iterator[Mention]:
         at, tokens = 0, read.tokens
-        words, standing = [token.word for token in tokens], self._standing(read)
+        # After a `$` stands a ticker, whatever else it spells.
+        words = ["" if token.text[0] == "$" and token.bare.upper() in self._tickers else token.word for token in tokens]
+        standing = self._standing(read)
         while at < len(tokens):
             size, name = self._longest_name(words, at)
-            if name is not None and _is_meant(name, read, at, at + size, standing.get(name.symbol, set()) - {at}):
+            if name is not None and name.symbol == _NOBODY:
+                at += size
+            elif name is not None and _is_meant(name, read, at + size, standing.get(name.symbol, set()) - {at}):
                 yield Mention(name.symbol, tokens[at].start, tokens[at + size - 1].end)
                 at += size
             else:
@@ -177,10 +181,10 @@ class Matcher:
                 yield Mention(symbol, token.start, token.end)
 
 
-def _is_meant(name: _Name, read: _Text, at: int, end: int, standing: Collection[int]) -> bool:
+def _is_meant(name: _Name, read: _Text, end: int, standing: Collection[int]) -> bool:
     """Whether the words that spell a name mean the coin; `standing`: where its ticker is besides."""
-    token, after = read.tokens[at], read.after(end)
-    if name.capital and (token.bare.islower() or after in _EFFECTS):
+    after = read.after(end)
+    if name.capital and (read.tokens[end - 1].bare.islower() or after in _PLAIN):
         return False
     if not name.wordy or after in NOUNS or standing:
         return True
@@ -219,9 +223,8 @@ def _token(found: re.Match[str]) -> _Token:
     return _Token(text, bare, bare.lower(), found.start(), found.end())
 
 
-def _tickers(coin: Known) -> Iterator[str]:
-    """What texts write for a coin's ticker: itself, and for a thousand of a coin that coin's."""
-    yield coin.symbol
+def _thousands(coin: Known) -> Iterator[str]:
+    """What texts write for a thousand of a coin besides its ticker: that coin's own, and other forms of both."""
     bare = _bare_ticker(coin)
     if bare:
         yield from (bare, f"k{bare}", f"1000{bare}")
@@ -237,9 +240,34 @@ def _bare_ticker(coin: Known) -> str | None:
     return bare if any(name.startswith(bare) for name in squeezed) else None
 
 
+def _book(coins: Sequence[Known]) -> dict[tuple[str, ...], _Name]:
+    """All names, by their words; those of coins that are called after another are nobody's unless they are listed."""
+    owners: dict[str, dict[str, Known]] = {}
+    for coin in coins:
+        for name in _names(coin):
+            owners.setdefault(name, {})[coin.symbol] = coin
+    book = {tuple(name.split()): _Name(_NOBODY, wordy=False, common=False, capital=False) for name in OTHERS}
+    for name, found in owners.items():
+        owned = [coin for coin in found.values() if _title(coin) == name] if len(found) > 1 else [*found.values()]
+        if len(owned) == 1:
+            book[tuple(name.split())] = _named_so(name, owned[0])
+    return book
+
+
+def _named_so(name: str, coin: Known) -> _Name:
+    words = name.split()
+    wordy = len(words) == 1 and (name in WORDS or name in ACRONYMS)
+    own = name == coin.title.lower() == coin.symbol.lower()
+    return _Name(coin.symbol, wordy, name in COMMON, own or words[-1] in WORDS | ACRONYMS | CAPITAL)
+
+
+def _title(coin: Known) -> str:
+    return " ".join(_token(found).word for found in _TOKEN.finditer(coin.title))
+
+
 def _names(coin: Known) -> Iterator[str]:
     """The names of a coin, lower case: its title, that without its last word, and its aliases."""
-    title = " ".join(_token(found).word for found in _TOKEN.finditer(coin.title))
+    title = _title(coin)
     if title and coin.title != coin.symbol:
         yield title
         first, _, last = title.rpartition(" ")

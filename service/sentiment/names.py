@@ -81,6 +81,14 @@ ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Symbol → other names, lower case, beside its title. No price of a stablecoin is meant by its issuer's token."""
 
+OTHERS: Final = frozenset(
+    {
+        "bitcoin cash", "bitcoin sv", "bitcoin gold", "bitcoin diamond", "baby doge", "ethereum classic",
+        "ethereum name service", "ethereum pow", "terra classic", "luna classic", "usd coin",
+    }
+)  # fmt: skip
+"""Coins that are called after another: where they are not listed themselves, their names are nobody's."""
+
 TAILS: Final = frozenset({"dao", "protocol", "network", "token", "finance", "coin", "chain", "labs", "hub"})
 """Last words of a title that writers leave out: "Lido DAO" is "Lido"."""
 
@@ -93,7 +101,10 @@ TOPICS: Final[Mapping[str, tuple[str, ...]]] = {
     "layer 1": ("layer-1", "layer 1", "l1", "layer-1s"),
     "layer 2": ("layer-2", "layer 2", "l2", "l2s", "rollup", "rollups", "superchain"),
     "real world assets": ("rwa", "tokenized assets", "tokenized treasuries", "tokenized fund", "tokenized funds"),
-    "oracle": ("oracle", "oracles"),
+    "oracle": (
+        "oracles", "price oracle", "oracle network", "oracle networks", "oracle provider", "oracle providers",
+        "oracle token", "oracle tokens", "oracle manipulation",
+    ),
     "privacy": ("privacy coin", "privacy coins"),
     "gaming": ("gamefi", "game tokens", "gaming tokens", "gaming token"),
     "liquid staking": ("liquid staking",),
@@ -104,7 +115,7 @@ TOPICS: Final[Mapping[str, tuple[str, ...]]] = {
     "storage": ("decentralized storage",),
     "lending": ("defi lender", "defi lenders", "defi lending"),
     "depin": ("depin",),
-}
+}  # fmt: skip
 """What a category is about (the beginning of its name, lower case) → the words texts have for it."""
 
 NOUNS: Final = _set(

@@ -10,7 +10,7 @@ from tests.sentiment.labelled import rows
 KNOWN = [Known(symbol, title, categories.split(";")) for symbol, title, categories in rows("coins.tsv")]
 CATEGORIES = [
     "Meme", "Artificial Intelligence (AI)", "Layer 1 (L1)", "Decentralized Finance (DeFi)", "Privacy",
-    "Payment Solutions", "Real World Assets (RWA)", "Solana Ecosystem",
+    "Payment Solutions", "Real World Assets (RWA)", "Solana Ecosystem", "Oracle",
 ]  # fmt: skip
 MATCHER = Matcher(KNOWN, CATEGORIES)
 
@@ -91,6 +91,14 @@ def test_a_coin_is_found(text: str, expected: tuple[str, ...]) -> None:
         "We move people",
         "the T is late",
         "solana-like",
+        "Avalanche of liquidations hits crypto",
+        "Stacks of cash leave DeFi",
+        "The graph shows how far crypto has come",
+        "A regulatory sandbox: the sandbox approach to tokens",
+        "Bitcoin SV delisted, Bitcoin Gold too",
+        "Baby Doge up 20%",
+        "Ethereum Name Service votes on fees",
+        "Warren Buffett, the Oracle of Omaha, and crypto",
     ],
 )
 def test_a_word_is_no_coin(text: str) -> None:
@@ -102,10 +110,32 @@ def test_mentions_say_where() -> None:
     assert [text[found.start : found.end] for found in MATCHER.read(text).mentions] == ["Optimism's", "$OP"]
 
 
-def test_of_two_coins_with_one_name_the_first_is_meant() -> None:
+def test_a_name_that_two_coins_share_is_neithers() -> None:
     matcher = Matcher([Known("POL", "Polygon"), Known("MATIC", "Polygon")])
-    assert matcher.read("Polygon network upgrade").coins == ("POL",)
+    assert matcher.read("Polygon network upgrade").coins == ()
     assert matcher.read("MATIC and POL").coins == ("MATIC", "POL")
+
+
+def test_a_whole_title_goes_before_what_is_left_of_a_longer_one() -> None:
+    longer, whole = Known("A", "Babel Network"), Known("B", "Babel")
+    for known in ([longer, whole], [whole, longer]):
+        matcher = Matcher(known)
+        assert matcher.read("Babel").coins == ("B",)
+        assert matcher.read("Babel Network").coins == ("A",)
+
+
+def test_a_coins_own_ticker_goes_before_that_within_another_ones() -> None:
+    thousands, other = Known("KBONK", "Bonk"), Known("BONK", "Bonkers")
+    for known in ([thousands, other], [other, thousands]):
+        assert Matcher(known).read("$BONKS, $BONK and $KBONK").coins == ("BONK", "KBONK")
+
+
+def test_what_is_named_after_a_coin_is_not_that_coin_though_it_is_not_listed_itself() -> None:
+    matcher = Matcher([Known("BTC", "Bitcoin"), Known("ETH", "Ethereum"), Known("DOGE", "Dogecoin")])
+    for text in ("Bitcoin Cash halves", "Bitcoin SV delisted", "Ethereum Classic forks", "Baby Doge up 20%"):
+        assert matcher.read(text).coins == ()
+    assert matcher.read("Bitcoin beats Bitcoin Cash").coins == ("BTC",)
+    assert Matcher([Known("BTC", "Bitcoin"), Known("BCH", "Bitcoin Cash")]).read("Bitcoin Cash").coins == ("BCH",)
 
 
 @pytest.mark.parametrize(
@@ -138,6 +168,9 @@ def test_tickers_follow_from_the_coin(coin: Known, text: str, *, found: bool) ->
         ("tokenized treasuries", ("Real World Assets (RWA)",)),
         ("memecoins", ("Meme",)),
         ("mememecoinss", ()),
+        ("Warren Buffett, the Oracle of Omaha, and crypto", ()),
+        ("Price oracles fail", ("Oracle",)),
+        ("An oracle network grows", ("Oracle",)),
     ],
 )
 def test_a_category_is_found_by_the_words_texts_have_for_it(text: str, expected: tuple[str, ...]) -> None:
