@@ -13,7 +13,7 @@ from service.storage.engine import Connection
 from service.wire.market import FundingAlert
 from service.wire.queries import AlertsQuery
 from tests.fakes.clock import FakeClock
-from tests.market.watching import CALM, COLD, HOT, VERY_HOT, Watching, calm
+from tests.market.watching import CALM, COLD, HOT, VERY_HOT, WARM, Watching, calm
 
 MONTH = 45 * 24
 
@@ -40,7 +40,7 @@ async def test_a_rate_that_runs_hot_fires_once_and_is_cleared_when_it_has_cooled
     await watching.look({"BTC": CALM, "kPEPE": HOT * 1.01})
     assert await watching.events() == [
         FundingAlert(
-            f"KPEPE-hot-{fired_ms}", "KPEPE", "hot", 17.52, 100.0, 1.0, iso(fired_ms), None, 0.5
+            f"KPEPE-hot-{fired_ms}", "KPEPE", "hot", 26.28, 100.0, 1.0, iso(fired_ms), None, 0.5
         )
     ]  # fmt: skip
     await watching.look({"BTC": CALM, "kPEPE": CALM})
@@ -52,7 +52,7 @@ async def test_getting_very_hot_is_an_event_of_its_own_and_falling_back_is_not(w
     await watching.look({"BTC": HOT})
     await watching.look({"BTC": VERY_HOT})
     assert await watching.zones() == [("BTC", "very-hot", True), ("BTC", "hot", True)]
-    await watching.look({"BTC": HOT})
+    await watching.look({"BTC": WARM})
     assert await watching.zones() == [("BTC", "very-hot", False), ("BTC", "hot", True)]
     await watching.look({"BTC": CALM})
     assert await watching.zones() == [("BTC", "very-hot", False), ("BTC", "hot", False)]

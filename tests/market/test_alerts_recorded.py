@@ -96,5 +96,3 @@ async def test_every_event_of_real_funding_is_whole_and_in_order(database: Datab
         assert math.isfinite(event.fundingAtTrigger)
         assert 0 <= event.percentile <= 100
         assert (event.fundingAtTrigger > 0) == ("hot" in event.triggerZone)
-    still_open = [event.asset for event in events if event.clearedAt is None]
-    assert still_open

@@ -16,9 +16,11 @@ from service.wire.queries import AlertsQuery
 from tests.fakes.clock import FakeClock
 
 CALM = 0.000_01
-HOT = 0.00002
+HOT = 0.00003
 VERY_HOT = 0.0001
-COLD = -0.000_01
+WARM = 0.00002
+"""Not hot, but too hot to leave off being so."""
+COLD = -0.000_02
 ORIGIN = "one"
 
 

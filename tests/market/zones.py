@@ -22,13 +22,13 @@ def rank(value: float, among: Sequence[float]) -> float:
 
 
 def zone_of(before: Zone | None, percentile: float, paid: float) -> Zone | None:
-    if (percentile >= 98 and paid > 21.9) or (before == "very-hot" and percentile >= 93 and paid > 19.71):
+    if (percentile >= 99.5 and paid > 43.8) or (before == "very-hot" and percentile >= 90 and paid > 21.9):
         return "very-hot"
-    if (percentile >= 90 and paid > 10.95) or (before in {"hot", "very-hot"} and percentile >= 85 and paid > 8.76):
+    if (percentile >= 97 and paid > 21.9) or (before in {"hot", "very-hot"} and percentile >= 75 and paid > 10.95):
         return "hot"
-    if (percentile <= 2 and paid < -10.95) or (before == "very-cold" and percentile <= 7 and paid < -8.76):
+    if (percentile <= 0.5 and paid < -21.9) or (before == "very-cold" and percentile <= 10 and paid < -10.95):
         return "very-cold"
-    if (percentile <= 10 and paid < 0) or (before in {"cold", "very-cold"} and percentile <= 15 and paid < 2.19):
+    if (percentile <= 3 and paid < -10.95) or (before in {"cold", "very-cold"} and percentile <= 25 and paid < 0):
         return "cold"
     return None
 
