@@ -105,11 +105,16 @@ class CategoryDesk:
 
     def memberships(self) -> Mapping[str, Sequence[Symbol]]:
         """The venue's coins of every category whose coins have been read, the largest market cap first; may be none."""
-        members, view = known_members(self._drawers.members.now), self._view()
-        ranked = self._ranked(view)
+        members, ranked = known_members(self._drawers.members.now), self._ranked(self._view())
+        places: dict[str, list[int]] = {}
+        for place, (_, row) in enumerate(ranked):
+            places.setdefault(row.id, []).append(place)
         kept = self._drawers.categories.now
         return {
-            category.name: [Symbol(symbol) for symbol, row in ranked if row.id in members[category.id].ids]
+            category.name: [
+                Symbol(ranked[place][0])
+                for place in sorted(place for coin_id in members[category.id].ids for place in places.get(coin_id, ()))
+            ]
             for category in (() if kept.value is None else kept.value.categories)
             if category.id in members
         }

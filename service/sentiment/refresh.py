@@ -168,7 +168,7 @@ class SentimentRefresh:
 
     async def _take(self, view: _View, told: Mapping[str, Stories]) -> None:
         """Keep what is new; scored in a thread, for a feed of strange coins takes tens of milliseconds."""
-        now_ms, reader = self._clock.now_ms(), self._reader_for(view)
+        now_ms, reader = self._clock.now_ms(), await asyncio.to_thread(self._reader_for, view)
         held = await self._store.read(view.origin, now_ms - HORIZON_MS)
         fresh: list[Item] = []
         for source, stories in told.items():
@@ -181,7 +181,7 @@ class SentimentRefresh:
         now_ms, kept, self._charted = self._clock.now_ms(), self._drawer.now, _charted(view.tape)
         items = [] if self._news_ms is None else await self._store.read(view.origin, now_ms - HORIZON_MS)
         if kept.value is None or kept.value.read_with != view.read_with:
-            changed = await asyncio.to_thread(self._reader_for(view).attribute, items)
+            changed = await asyncio.to_thread(lambda: self._reader_for(view).attribute(items))
             await self._store.put(view.origin, changed, now_ms)
             items = sorted({item.id: item for item in [*items, *changed]}.values(), key=lambda item: item.published_ms)
         index = None if self._index is None or now_ms - self._index.of_ms > GONE_MS else self._index
@@ -197,6 +197,7 @@ class SentimentRefresh:
         await self._drawer.put(view.origin, conclusions, observed_ms)
 
     def _reader_for(self, view: _View) -> Reader:
+        """Made in a thread: to lay out the names of 700 categories takes tens of milliseconds."""
         if self._reader is None or self._reader[0] != view.read_with:
             self._reader = (view.read_with, Reader(view.tape, view.categories))
         return self._reader[1]

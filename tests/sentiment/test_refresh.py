@@ -1,8 +1,13 @@
 """Keeping sentiment fresh, and honest when it is not."""
 
+import threading
+from collections.abc import Mapping
+from typing import Any
+
 import pytest
 
 from service.clock import HOUR_MS, SECOND_MS
+from service.sentiment.reader import Reader
 from service.sentiment.stance import Trading
 from service.upstream.failure import UpstreamError
 from service.wire.sentiment import NO_MOOD
@@ -62,6 +67,24 @@ async def test_nothing_is_written_while_nothing_is_due(room: Room) -> None:
     await room.clock.advance(15)
     await room.refresh.round()
     assert room.drawer.now is before
+
+
+async def test_what_texts_are_searched_for_is_laid_out_beside_the_event_loop(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_in: list[int] = []
+
+    def make(*known: Mapping[str, Any]) -> Reader:
+        made_in.append(threading.get_ident())
+        return Reader(*known)
+
+    monkeypatch.setattr("service.sentiment.refresh.Reader", make)
+    await room.refresh.round()
+    room.categories["New"] = ("BTC",)
+    await room.clock.advance(15)
+    await room.refresh.round()
+    assert len(made_in) == 2
+    assert threading.get_ident() not in made_in
 
 
 async def test_a_story_that_is_known_is_not_scored_again(room: Room) -> None:
