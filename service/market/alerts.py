@@ -127,7 +127,9 @@ class AlertRefresh:
         watch, now_ms = self._watches.get(view.venue_symbol), self._clock.now_ms()
         if watch is None or view.venue != VENUE or view.funding_apr is None or view.funding_ms is None:
             return False
-        if QUOTE.judge(view.funding_ms, now_ms) is not Freshness.FRESH or view.funding_ms < watch.through_ms:
+        # What it has looked at up to lies ahead only where the clock was set back since.
+        older = view.funding_ms < watch.through_ms <= now_ms
+        if older or QUOTE.judge(view.funding_ms, now_ms) is not Freshness.FRESH:
             return False
         return now_ms - watch.through_ms <= _GAP_MS or watch.newest_ms >= now_ms // HOUR_MS * HOUR_MS - HOUR_MS
 

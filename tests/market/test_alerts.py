@@ -154,10 +154,21 @@ async def test_another_venues_rate_is_not_ranked_among_this_ones(watching: Watch
 
 async def test_an_older_answer_than_the_last_one_is_passed_over(watching: Watching) -> None:
     await begin(watching, "BTC")
-    watching.clock.set_wall(watching.clock.now_ms() - MINUTE_MS)
+    looked_ms = watching.clock.now_ms()
+    watching.clock.set_wall(looked_ms - MINUTE_MS // 2)
     await watching.show({"BTC": VERY_HOT})
+    watching.clock.set_wall(looked_ms)
     await watching.refresh.round()
     assert await watching.events() == []
+
+
+async def test_looking_goes_on_after_the_clock_was_set_back(watching: Watching) -> None:
+    await begin(watching, "BTC")
+    await watching.look({"BTC": CALM})
+    watching.clock.set_wall(watching.clock.now_ms() - HOUR_MS // 2)
+    await watching.look({"BTC": HOT})
+    assert await watching.zones() == [("BTC", "hot", True)]
+    assert (await watching.desk.alerts(AlertsQuery())).as_of_ms == watching.clock.now_ms()
 
 
 async def test_a_new_process_goes_on_where_the_last_one_stopped(watching: Watching) -> None:
