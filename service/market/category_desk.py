@@ -13,6 +13,7 @@ from service.market.gecko import UPSTREAM, GeckoDrawers, known_coins, known_memb
 from service.market.observed import CoinView
 from service.market.silence import nothing_to_say
 from service.market.sources.coingecko import GeckoCategory, GeckoCoin
+from service.market.symbols import unit_of
 from service.units import Symbol
 from service.wire.envelope import Answer, encode
 from service.wire.market import CategoryCoin, CategoryInfo, TrendCounts
@@ -208,9 +209,11 @@ def _break_down(
 
 
 def _coin(coin: CoinView, row: GeckoCoin, now_ms: int) -> CategoryCoin:
+    _, units = unit_of(coin.venue_symbol)
     return CategoryCoin(
         symbol=coin.symbol,
-        name=row.name,
+        # The price is that of the venue's unit, so the name says which that is.
+        name=row.name if units == 1 else f"{units} {row.name}",
         price=coin.price,
         change_24h=coin.change_24h,
         market_cap=_cap(row, now_ms),

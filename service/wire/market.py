@@ -77,7 +77,10 @@ class Historical(Struct, frozen=True):
 
 
 class CategoryCoin(Struct, frozen=True):
-    """A coin of a category: USD, percent, USD; `streak_days` is how long its daily trend state has lasted."""
+    """A coin of a category: USD, percent, USD; `streak_days` is how long its daily trend state has lasted.
+
+    `name` says so where `price` is that of a thousand ("1000 Pepe"); `market_cap` is that of the whole coin.
+    """
 
     symbol: str
     name: str

@@ -296,6 +296,8 @@ async def test_over_the_recorded_market_every_category_answers_with_its_own_coin
     pepe = next(row for row in meme.coins if row.symbol == "KPEPE")
     assert pepe.name == "Pepe"
     assert pepe.price == gecko.view["KPEPE"].price
+    assert pepe.name == "1000 Pepe"
+    assert next(row.name for row in meme.coins if row.symbol == "DOGE") == "Dogecoin"
     assert (pepe.market_cap or 0) / (pepe.price or 1) == pytest.approx(420_690_000e6 / 1000, rel=0.01)
     assert gecko.info("Stablecoins").coins == []
 
