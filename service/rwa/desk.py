@@ -101,13 +101,13 @@ class RwaDesk:
     def readiness(self) -> Mapping[str, object]:
         """What can be said of the room's readiness: assets, age of the quotes in seconds, trends known, failing.
 
-        `ready` once quotes are known, or were asked for in vain.
+        `ready` once the listing and quotes are known, or were asked for in vain.
         """
-        quotes = self._drawers.quotes.now
+        listing, quotes = self._drawers.listing.now, self._drawers.quotes.now
         age_s = None if quotes.observed_ms is None else max(0, self._clock.now_ms() - quotes.observed_ms) // SECOND_MS
         known = sum(entry.chart.through_ms is not None for entry in self._entries.values())
         return {
-            "ready": quotes.value is not None or quotes.failure is not None,
+            "ready": all(kept.value is not None or kept.failure is not None for kept in (listing, quotes)),
             "assets": len(self._entries),
             "prices_age_seconds": age_s,
             "history": {"known": known, "total": len(self._entries)},

@@ -20,8 +20,8 @@ from service.rwa.quotes import ListingRefresh, QuotesRefresh
 from service.upstream.session import UpstreamSession
 
 QUOTES_EVERY_S: Final = 30.0
-LISTING_EVERY_S: Final = 5.0
-"""How often it is asked whether the listing is due, which it is once an hour."""
+LISTING_EVERY_S: Final = 1.0
+"""How often it is asked whether the listing is due, which it is once an hour, and as soon as there are coins."""
 
 BARS_EVERY_S: Final = 5.0
 """How often it is asked whether bars are missing, which they are once a day."""

@@ -9,9 +9,11 @@ from service.errors import ServiceError
 from service.market.observed import Chart, Failure, Quote, Quotes
 from service.rwa.drawers import Charts
 from service.rwa.listing import Listed, Listing
+from service.upstream.failure import UpstreamError
 from service.wire.rwa import AssetType, RwaAssets, RwaListing
 from tests.fakes.clock import START_MS, FakeClock
 from tests.rwa.parts import Parts, read
+from tests.upstream.faults import reset
 
 ASSETS = (
     Listed("xyz:GOLD", "GOLD", "Gold", "metal"),
@@ -166,13 +168,35 @@ async def test_another_process_tells_the_same(parts: Parts, clock: FakeClock) ->
 
 
 async def test_readiness_tells_assets_age_and_history(parts: Parts, clock: FakeClock) -> None:
-    nothing = {"assets": 0, "prices_age_seconds": None, "history": {"known": 0, "total": 0}, "failing": False}
-    assert parts.desk.readiness() == nothing
+    assert parts.desk.readiness() == {
+        "ready": False,
+        "assets": 0,
+        "prices_age_seconds": None,
+        "history": {"known": 0, "total": 0},
+        "failing": False,
+    }
     await fill(parts)
     await clock.advance(7)
     assert parts.desk.readiness() == {
+        "ready": True,
         "assets": 4,
         "prices_age_seconds": 7,
         "history": {"known": 1, "total": 4},
         "failing": False,
     }
+
+
+async def test_it_is_ready_once_it_is_known_what_is_listed_and_what_it_costs(parts: Parts) -> None:
+    parts.dex.list_asset("AAPL", "stocks")
+    await parts.quotes.round()
+    assert parts.desk.readiness()["ready"] is False
+    await parts.listing.round()
+    assert parts.desk.readiness()["ready"] is True
+
+
+async def test_it_is_ready_to_say_so_where_nothing_could_be_had(parts: Parts) -> None:
+    parts.dex.faults.next = reset
+    for step in (parts.quotes, parts.listing):
+        with pytest.raises(UpstreamError):
+            await step.round()
+    assert parts.desk.readiness()["ready"] is True
