@@ -1,6 +1,7 @@
 """00:00 UTC under a moved recording, which begins another history then: every route, second by second."""
 
 from collections.abc import AsyncIterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ async def test_midnight_passes_without_a_failure_and_no_two_histories_are_mixed(
             assert house.clock.at_ms < MIDNIGHT_MS + LONGEST_GAP_S * SECOND_MS
             assert house.clock.at_ms >= MIDNIGHT_MS
         else:
-            await one_history(before, now)
+            one_history(before, now)
     assert is_complete(await house.readiness())
     after = await ask_all(house, key)
     assert data(before, HEALTH)["date"] == iso(MIDNIGHT_MS - 2 * DAY_MS)[:10]
@@ -60,12 +61,18 @@ async def test_midnight_passes_without_a_failure_and_no_two_histories_are_mixed(
     assert data(after, RISK)["_stale_fields"] == []
 
 
-async def one_history(before: dict[str, Reply], now: dict[str, Reply]) -> None:
+def closes(replies: dict[str, Reply]) -> dict[int, float]:
+    return {parse_iso(point["t"]): point["priceUSD"] for point in data(replies, DAYS)["series"]}
+
+
+def one_history(before: dict[str, Reply], now: dict[str, Reply]) -> None:
     """The closed days are those of before, or the same moved by a day: never some of either."""
-    old, new = data(before, DAYS)["series"], data(now, DAYS)["series"]
-    assert [point["priceUSD"] for point in new] == [point["priceUSD"] for point in old]
-    moved = {parse_iso(a["t"]) - parse_iso(b["t"]) for a, b in zip(new, old, strict=True)}
-    assert moved <= {0} or moved == {DAY_MS}
+    old, new = closes(before), closes(now)
+    unmoved = all(old.get(at_ms, close) == close for at_ms, close in new.items())
+    moved = all(old.get(at_ms - DAY_MS, close) == close for at_ms, close in new.items())
+    assert unmoved != moved
+    assert len(new) == len(old), "none twice, none left out"
+    assert {b - a for a, b in pairwise(new)} == {DAY_MS}
     risk, was = data(now, RISK), data(before, RISK)
     assert risk["trend_daily"] in {was["trend_daily"], None}
     if risk["trend_daily"] is None:
