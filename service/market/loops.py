@@ -6,7 +6,6 @@ from typing import Final
 
 from service.clock import Clock
 from service.errors import ServiceError
-from service.upstream.failure import UpstreamError
 
 LONGEST_PAUSE_S: Final = 60.0
 
@@ -16,8 +15,8 @@ _log: Final = logging.getLogger("verdict.market")
 async def keep_doing(name: str, step: Callable[[], Awaitable[None]], every_s: float, clock: Clock) -> None:
     """Do something again and again, whatever happens, until cancelled.
 
-    A failure is logged and doubles the pause, up to a minute; what an upstream asks for as a pause is kept. So a slow
-    loop tries again sooner after a failure than after a success.
+    A failure is logged and doubles the pause, up to a minute. So a slow loop tries again sooner after a failure than
+    after a success. A pause that an upstream asks for is its session's to keep: a step may have somebody else to ask.
 
     Args:
         name: What it is, for the log.
@@ -32,8 +31,7 @@ async def keep_doing(name: str, step: Callable[[], Awaitable[None]], every_s: fl
             await step()
         except ServiceError as error:
             failures += 1
-            asked_s = (error.retry_after_s or 0.0) if isinstance(error, UpstreamError) else 0.0
-            pause_s = max(asked_s, _back_off(every_s, failures))
+            pause_s = _back_off(every_s, failures)
             _log.warning("a refresh failed", extra={"loop": name, "code": error.code, "pause_s": pause_s})
         except Exception:  # noqa: BLE001 - a loop outlives every defect; the log has its trace
             failures += 1

@@ -313,11 +313,11 @@ async def test_failures_double_the_pause_up_to_a_minute_and_success_ends_that(cl
     assert LONGEST_PAUSE_S == 60
 
 
-async def test_the_pause_an_upstream_asks_for_is_kept(clock: FakeClock) -> None:
-    step = Step(clock, UpstreamError("hyperliquid", 429, b"", retry_after_s=120))
+async def test_a_pause_that_one_upstream_asks_for_is_its_sessions_to_keep_and_stops_no_loop(clock: FakeClock) -> None:
+    step = Step(clock, UpstreamError("hyperliquid", 429, b"", retry_after_s=86_400))
     async with doing(step, clock):
-        await clock.advance(120)
-    assert step.at_s == [0, 120]
+        await clock.advance(30)
+    assert step.at_s == [0, 15, 30]
 
 
 async def test_a_store_that_is_busy_and_a_defect_are_logged_and_outlived(
