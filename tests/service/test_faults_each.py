@@ -133,7 +133,7 @@ async def test_a_third_of_the_requests_lost_leaves_everything_fresh(house: Indoo
 @pytest.mark.parametrize("lost", ["hyperliquid", "binance", "coingecko", "alternative", "coindesk"])
 async def test_after_a_429_nobody_is_asked_before_the_time_it_named(house: Indoors, lost: str) -> None:
     house.clock.set_wall(house.clock.at_ms + HOUR_MS)
-    fails: dict[str, Any] = {lost: too_many("600")}
+    fails: dict[str, Any] = {lost: too_many("900")}
     if lost == "binance":
         await house.lose("hyperliquid", "feed", fault=reset)
     await house.lose(lost, fault=fails[lost])
@@ -144,7 +144,7 @@ async def test_after_a_429_nobody_is_asked_before_the_time_it_named(house: Indoo
     house.doors.open()
     if lost == "binance":
         await house.lose("hyperliquid", "feed", fault=reset)
-    await house.pass_time(590, 29.5)
+    await house.pass_time(890, 29.5)
     assert session.calls == asked
     await until_asked(house, lambda: session.calls > asked)
 
