@@ -11,19 +11,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.serving import Serving, serving
+from tests.fakes.serving import Serving
+from tests.service.asking import whole_market
 from tests.service.schema_hooks import sign_in
 
 ROOT = Path(__file__).resolve().parents[2]
-UNBOUNDED = {"rate_per_minute": "1000000000", "rate_burst": "1000000000"}
 OPERATIONS = 19
 CALLERS = ["an API key of tier pro", "a session of tier free", "nobody"]
 
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
-    with serving(tmp_path_factory.mktemp("data"), **UNBOUNDED) as running:
-        yield running
+    with whole_market(tmp_path_factory.mktemp("data")) as whole:
+        yield whole.service
 
 
 def token_of(caller: str, service: Serving, url: str) -> str:
