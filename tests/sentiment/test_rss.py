@@ -179,6 +179,13 @@ def test_plain_text_has_no_control_characters_left(text: str) -> None:
     assert all(letter.isprintable() or letter == " " or not letter.isascii() for letter in plain(text))
 
 
+def test_more_markup_than_any_feed_has_is_refused_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len(read(*(item(f"Story {number}", guid=f"{number}") for number in range(5_000)))) == 500
+    monkeypatch.setattr("service.sentiment.sources.rss.fromstring", None)
+    with pytest.raises(NotAFeedError):
+        read(item("<b>" * 60_000 + "</b>" * 60_000))
+
+
 def test_what_is_made_to_hurt_is_read_in_linear_time() -> None:
     """Four megabytes of each: comments that never end, tags that never close, elements within elements."""
     many = 1_000_000

@@ -23,6 +23,9 @@ PATHS: Final = {"coindesk": "/arc/outboundfeeds/rss/", "cointelegraph": "/rss"}
 LONGEST_TITLE: Final = 300
 LONGEST_URL: Final = 500
 MOST_ITEMS: Final = 500
+MOST_MARKUP: Final = 100_000
+"""Tags of a whole feed; real ones have a tenth. Four megabytes of them would hold up the event loop for seconds."""
+
 _WEIGHT: Final = 1
 _MARKED_UP: Final = 2_000
 """Characters of a title that are read before its markup goes: what is longer was made to hurt."""
@@ -71,9 +74,11 @@ class RssDecoder:
         """Read a feed whole, in any encoding that it declares and Python knows.
 
         Raises:
-            NotAFeedError: If it is not RSS, declares entities or a document type, or has items of which none can be
-                read.
+            NotAFeedError: If it is not RSS, declares entities or a document type, has more markup than any feed, or
+                has items of which none can be read.
         """
+        if body.count(b"<") > MOST_MARKUP:
+            raise NotAFeedError("too much markup")
         try:
             root: Element = fromstring(body, forbid_dtd=True)
         except (ParseError, LookupError, ValueError) as error:
