@@ -1,5 +1,6 @@
 """What is said of categories, from memory: CoinGecko tells who belongs to one, the venue what its coins do."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Final, NamedTuple
@@ -173,7 +174,9 @@ def closest_names(name: str, known: Iterable[str]) -> list[str]:
     folded: dict[str, list[str]] = {}
     for other in known:
         folded.setdefault(other.casefold(), []).append(other)
-    holding = sorted((other for other in folded if asked and asked in other), key=lambda other: other.find(asked))
+    word = re.compile(rf"\b{re.escape(asked)}")
+    holding = [other for other in folded if asked and asked in other]
+    holding.sort(key=lambda other: (not word.search(other), other.find(asked)))
     alike = get_close_matches(asked, folded, n=MOST_CANDIDATES, cutoff=_LIKENESS)
     exact = [other for other in folded if other == asked]
     best = dict.fromkeys([*exact, *holding, *alike])

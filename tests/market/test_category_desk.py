@@ -144,6 +144,11 @@ async def test_the_right_name_in_another_case_is_the_first_candidate(stage: Stag
     assert error.message.startswith("no category is called 'mEmE' (names are exact, capitals included); the closest: ")
 
 
+def test_names_with_a_word_that_begins_so_come_before_those_that_hold_the_letters() -> None:
+    known = ["Modular Blockchain", "Artificial Intelligence (AI)", "AI Agents", "Airdropped Tokens by NFT Marketplaces"]
+    assert closest_names("AI", known) == ["AI Agents", *known[3:], "Artificial Intelligence (AI)", "Modular Blockchain"]
+
+
 @given(st.text(max_size=40), st.lists(st.text(max_size=20), max_size=12))
 def test_any_name_gives_at_most_five_known_candidates(name: str, names: list[str]) -> None:
     found = closest_names(name, names)
