@@ -34,7 +34,8 @@ _BARS: Final = """
 
 _USUAL: Final = """
     SELECT venue_symbol, avg(volume * close) FROM candles
-    WHERE interval = '1d' AND final = 1 AND open_ms >= ? GROUP BY venue_symbol
+    WHERE venue_symbol IN (SELECT venue_symbol FROM market_coins) AND interval = '1d' AND final = 1 AND open_ms >= ?
+    GROUP BY venue_symbol
 """
 
 _NEWEST: Final = """

@@ -74,6 +74,18 @@ _LIST_DELISTED: Final = """
 """
 _SETTLE: Final = "UPDATE market_coins SET settled = 1 WHERE venue_symbol = ? AND listed = 0"
 
+_FORGET: Final = (
+    """
+    DELETE FROM candles
+    WHERE venue_symbol IN (SELECT venue_symbol FROM market_coins) AND interval = '1h' AND open_ms < ?
+    """,
+    """
+    DELETE FROM funding_rates
+    WHERE venue_symbol IN (SELECT venue_symbol FROM market_coins) AND paid_ms < ?
+    """,
+)
+"""By coin, so that the index is used: without it a quarter of a second of every row there is, for whoever writes."""
+
 _MARK_TRIED: Final = """
     UPDATE market_state SET history_ms = ?, revision = revision + 1 WHERE origin = ? AND history_ms IS NULL
 """
@@ -228,11 +240,11 @@ class MarketStore(Series):
     async def prune(self, before_ms: int) -> None:
         """Forget hourly bars and payments of funding from before an instant."""
 
-        def work(connection: Connection) -> None:
-            connection.execute("DELETE FROM candles WHERE interval = '1h' AND open_ms < ?", (before_ms,))
-            connection.execute("DELETE FROM funding_rates WHERE paid_ms < ?", (before_ms,))
+        async def forget(statement: str) -> None:
+            await self._database.write(lambda connection: connection.execute(statement, (before_ms,)).rowcount)
 
-        await self._database.write(work)
+        for statement in _FORGET:
+            await forget(statement)
 
     async def settle(self, origin: str, coin: str) -> None:
         """Note that a delisted coin's bars are all there."""

@@ -3,6 +3,7 @@
 import pytest
 
 from service.clock import DAY_MS, HOUR_MS
+from service.market import series, store
 from service.market.observed import Bar, Coin, Quote, Quotes
 from service.market.store import MarketStore
 from service.storage.database import Database
@@ -96,7 +97,9 @@ async def test_bars_of_all_coins_include_delisted_ones_and_no_builders_coin(clai
 
 async def test_what_is_usually_traded_is_the_mean_of_the_closed_days_in_usd(claimed: MarketStore) -> None:
     days = [bar((DAY + number) * DAY_MS, close) for number, close in enumerate((3.0, 2.0, 3.5, 4.0))]
+    await claimed.put_quotes("one", quotes("BTC"))
     await claimed.put_bars("one", "BTC", days, days[2].open_ms)
+    await claimed.put_bars("one", "xyz:AAPL", days, days[2].open_ms)
     assert await claimed.usual_volumes(days[1].open_ms) == {"BTC": (20.0 + 35.0) / 2}
 
 
@@ -134,6 +137,14 @@ async def test_old_hours_are_forgotten_and_days_are_not(claimed: MarketStore) ->
     assert await claimed.closed_bars(["BTC"], "1h") == {"BTC": [row(HOUR_MS), row(2 * HOUR_MS)]}
     assert len((await claimed.funding_since(["BTC"], 0))["BTC"]) == 2
     assert await claimed.closed_bars(["BTC"]) == {"BTC": [row(0)]}
+
+
+@pytest.mark.parametrize("statement", [*store._FORGET, series._USUAL, store._PROGRESS, store._PAID])
+async def test_nobody_waits_while_every_row_there_is_is_read(database: Database, statement: str) -> None:
+    values = ("1d",) * statement.count("?1") + (0,)
+    plan = [step for *_, step in await database.read(f"EXPLAIN QUERY PLAN {statement}", values)]
+    assert any("PRIMARY KEY (venue_symbol=?" in step for step in plan)
+    assert not [step for step in plan if step in {"SCAN candles", "SCAN funding_rates"}]
 
 
 async def test_series_go_with_their_origin(claimed: MarketStore) -> None:
