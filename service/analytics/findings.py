@@ -11,6 +11,7 @@ from service.analytics.states import State
 
 ReasonCode = Literal[
     "btc-trend",
+    "btc-in-usd",
     "breadth-net-pct",
     "btc-volatility-percentile",
     "trend",
@@ -26,6 +27,7 @@ class Reason(NamedTuple):
     | code | value |
     |---|---|
     | btc-trend, trend | the daily trend state of BTC, of the coin |
+    | btc-in-usd | UP where BTC is above its SuperTrend line in USD, else DOWN |
     | breadth-net-pct | UP less DOWN, percent of the universe |
     | btc-volatility-percentile | of the 30-day realised volatility within 365 days, 0 to 100 |
     | trend-streak-days | calendar days the coin has been in that state, today's included |

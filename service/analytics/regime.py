@@ -16,7 +16,6 @@ from service.analytics.hysteresis import Machine
 from service.analytics.panel import BTC, Panel
 from service.analytics.states import DOWN, HODL, NAMES, UNKNOWN, UP
 from service.analytics.volatility import RETURNS, newest_percentile, percentiles, realised
-from service.analytics.votes import States
 from service.clock import DAY_MS
 
 _MARKET: Final = Machine(rules.market_wants, rules.MARKET_SYMBOLS, rules.CONFIRM_DAYS)
@@ -42,12 +41,12 @@ class MarketCourse:
         self.regimes: list[int] = []
         self._code = 0
         self._closes, self._values, ranks = self._rank_all()
-        self._see(panel.states, ranks)
+        self._see(0, ranks)
 
     def follow(self) -> None:
         """Take the days that the panel has got since."""
         first, last = len(self.breadths), len(self._panel.states)
-        self._see(self._panel.states[first:], [self._next_rank(row) for row in range(first, last)])
+        self._see(first, [self._next_rank(row) for row in range(first, last)])
 
     def runs(self) -> list[MarketRegime]:
         """Every run of the regime, oldest first."""
@@ -67,16 +66,18 @@ class MarketCourse:
             start -= 1
         return self._run(start, len(self.regimes) - 1)
 
-    def _see(self, states: States, ranks: list[float]) -> None:
-        """Take the trend states of further days, and the percentiles of BTC's volatility on them."""
-        day = self._panel.first_day + len(self.breadths)
-        btc = self._panel.column(BTC)
-        trends = states[:, btc].tolist() if btc >= 0 else [UNKNOWN] * len(states)
+    def _see(self, first: int, ranks: list[float]) -> None:
+        """Take the days from a row on, given the percentiles of BTC's volatility on them."""
+        states, btc = self._panel.states[first:], self._panel.column(BTC)
+        unknown = [UNKNOWN] * len(states)
+        trends = states[:, btc].tolist() if btc >= 0 else unknown
+        in_usd = self._panel.in_usd[first:, btc].tolist() if btc >= 0 else unknown
         counts = [np.count_nonzero(states == state, axis=1).tolist() for state in (UP, HODL, DOWN)]
-        for ahead, (up, hodl, down, trend, rank) in enumerate(zip(*counts, trends, ranks, strict=True)):
-            counted = Breadth(day + ahead, up, hodl, down)
+        days = range(self._panel.first_day + first, self._panel.last_day + 1)
+        for day, up, hodl, down, trend, way, rank in zip(days, *counts, trends, in_usd, ranks, strict=True):
+            counted = Breadth(day, up, hodl, down)
             breadth = self._published.get(counted.day, counted)
-            inputs = None if trend == UNKNOWN or isnan(rank) else rules.Inputs(trend, breadth.net_pct, rank)
+            inputs = None if trend == UNKNOWN or isnan(rank) else rules.Inputs(trend, breadth.net_pct, rank, way)
             self._code = _MARKET.after(self._code, rules.market_symbol(inputs))
             self.breadths.append(breadth)
             self.inputs.append(inputs)
@@ -94,6 +95,7 @@ class MarketCourse:
             conviction=rules.market_conviction(regime, inputs),
             reasons=(
                 Reason("btc-trend", NAMES[inputs.btc]),
+                Reason("btc-in-usd", NAMES[inputs.in_usd]),
                 Reason("breadth-net-pct", inputs.net_pct),
                 Reason("btc-volatility-percentile", round(inputs.volatility, 4)),
             ),

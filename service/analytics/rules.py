@@ -57,13 +57,14 @@ FULL_REACH: Final = 3.0
 class Inputs(NamedTuple):
     """What the regime of the market is decided on.
 
-    BTC's daily trend state, net breadth in percent of the universe, and the percentile (0 to 100) of BTC's 30-day
-    realised volatility within 365 days.
+    BTC's daily trend state, net breadth in percent of the universe, the percentile (0 to 100) of BTC's 30-day realised
+    volatility within 365 days, and whether BTC is up (1) or down (-1) in USD alone.
     """
 
     btc: int
     net_pct: float
     volatility: float
+    in_usd: int
 
 
 MARKET_SYMBOLS: Final = 17
@@ -77,16 +78,18 @@ def market_symbol(inputs: Inputs | None) -> int:
     | regime | may begin | may go on |
     |---|---|---|
     | risk-on | BTC UP, net breadth ≥ 20 %, volatility ≤ 80th percentile | BTC not DOWN, net ≥ 0, volatility ≤ 95th |
-    | risk-off | net ≤ -20 % and BTC DOWN, or HODL with volatility ≥ 80th | BTC not UP, net ≤ 0 |
+    | risk-off | net ≤ -20 % and BTC down in USD, or HODL with volatility ≥ 80th | BTC not UP, net ≤ 0 |
+
+    BTC is seldom DOWN: when it falls, ETH mostly falls faster, and BTC is up against it. So in USD is what counts.
     """
     if inputs is None:
         return NOTHING_SEEN
-    btc, net, volatility = inputs
+    btc, net, volatility, in_usd = inputs
     unrest = btc != UP and volatility >= CALM_ENTER
     return (
         _MAY_BE_ON * (btc == UP and net >= NET_ENTER_PCT and volatility <= CALM_ENTER)
         + _MAY_STAY_ON * (btc != DOWN and net >= NET_STAY_PCT and volatility <= CALM_STAY)
-        + _MAY_BE_OFF * (net <= -NET_ENTER_PCT and (btc == DOWN or unrest))
+        + _MAY_BE_OFF * (net <= -NET_ENTER_PCT and (in_usd == DOWN or unrest))
         + _MAY_STAY_OFF * (btc != UP and net <= -NET_STAY_PCT)
     )
 
@@ -140,7 +143,7 @@ def market_conviction(regime: int, inputs: Inputs) -> float:
     DOWN 0; 1 - percentile / 100. Risk-off: the mirror image. Neutral: 1 - |net| / 60 %; HODL 1, else 0.5; nearness of
     the percentile to 50.
     """
-    btc, net, volatility = inputs
+    btc, net, volatility, _ = inputs
     if regime == NEUTRAL:
         parts = 1 - min(1.0, abs(net) / FULL_NET_PCT), 1.0 if btc == NEUTRAL else 0.5, 1 - abs(volatility - 50) / 50
     else:

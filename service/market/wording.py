@@ -125,8 +125,8 @@ def _place(regime: MarketRegime, reasons: Iterable[Reason]) -> Iterator[str]:
     values = {reason.code: reason.value for reason in reasons}
     yield (
         f"The market's regime has been {regime.regime} since {regime.since} ({days(regime.age_days)}); BTC's daily "
-        f"trend is {values['btc-trend']}, its 30-day realised volatility at percentile "
-        f"{values['btc-volatility-percentile']:.1f} of 365 days."
+        f"trend is {values['btc-trend']}, in USD alone {values['btc-in-usd']}, its 30-day realised volatility at "
+        f"percentile {values['btc-volatility-percentile']:.1f} of 365 days."
     )
 
 

@@ -1,7 +1,10 @@
 """The market as a whole: the same in part, day by day and whole; and what is told of it, by hand."""
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import date
+from itertools import pairwise
 from statistics import median
 
 import numpy as np
@@ -318,8 +321,39 @@ def test_the_recorded_market_has_regimes_of_both_kinds_made_of_independent_input
         independent.percentile(volatility[-1], volatility[-365:]), abs=1e-4
     )
     assert {run.regime for run in market.regimes()} == {"risk-on", "neutral", "risk-off"}
-    assert min(run.age_days for run in market.regimes()) >= 2
     assert json.dumps(told(market), allow_nan=False)
+
+
+@pytest.mark.real_data
+@needs_recordings
+def test_the_recorded_market_is_risk_off_whenever_bitcoin_and_most_coins_have_fallen_for_three_days() -> None:
+    market = Market(history())
+    runs = market.regimes()
+    directions = independent.directions(independent.daily(history()[BTC]))
+    falls = {
+        (day - date(1970, 1, 1)).days
+        for day, counts in independent.breadths(history()).items()
+        if directions[day] < 0 and (counts["UP"] - counts["DOWN"]) * 5 <= -sum(counts.values())
+    }
+    lasting = [day for day in falls if {day - 1, day - 2} <= falls and at(day - 2) >= runs[0].since_ms]
+    assert len(lasting) > 100
+    for day in lasting:
+        assert next(run.regime for run in runs if run.since_ms <= at(day) <= run.through_ms) == "risk-off"
+
+
+@pytest.mark.real_data
+@needs_recordings
+def test_the_recorded_regime_seldom_changes_and_is_never_almost_always_the_same() -> None:
+    runs = Market(history()).regimes()
+    assert all(before.regime != after.regime for before, after in pairwise(runs))
+    days = Counter[str]()
+    for run in runs:
+        days[run.regime] += run.age_days + 1
+    assert days.total() > 700
+    assert len(runs) - 1 <= days.total() / 21
+    assert min(run.age_days for run in runs[:-1]) >= rules.CONFIRM_DAYS - 1
+    for regime in ("risk-on", "neutral", "risk-off"):
+        assert 0.1 < days[regime] / days.total() < 0.7
 
 
 @pytest.mark.real_data

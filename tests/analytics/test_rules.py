@@ -31,9 +31,15 @@ MARKET = Machine(market_wants, MARKET_SYMBOLS, CONFIRM_DAYS)
 COINS = Machine(coin_wants, COIN_SYMBOLS, CONFIRM_COIN_DAYS)
 LETTERS = {1: "+", 0: "o", -1: "-", UNKNOWN: "?"}
 
-ON = Inputs(UP, 30, 50)
-OFF = Inputs(DOWN, -30, 50)
-MILD = Inputs(HODL, 10, 50)
+
+def seen(btc: int, net_pct: float, volatility: float, in_usd: int = UP) -> Inputs:
+    """What is seen of the market on a day; in USD, BTC goes the way it goes altogether, up where that is mixed."""
+    return Inputs(btc, net_pct, volatility, btc or in_usd)
+
+
+ON = seen(UP, 30, 50)
+OFF = seen(DOWN, -30, 50)
+MILD = seen(HODL, 10, 50)
 
 
 def followed(days: Sequence[Inputs | None]) -> str:
@@ -77,8 +83,8 @@ def coin_followed(days: Sequence[tuple[str, str]]) -> str:
         ([MILD, *[OFF] * 4], "ooo--"),
         ([MILD, *[ON] * 3, *[MILD] * 4], "ooo+++++"),
         ([MILD, *[ON] * 3, *[OFF] * 3], "ooo+++-"),
-        ([MILD, *[ON] * 3, OFF, Inputs(HODL, -5, 50), Inputs(HODL, -5, 50)], "ooo+++o"),
-        ([MILD, *[OFF] * 3, *[Inputs(UP, 5, 50)] * 3], "ooo---o"),
+        ([MILD, *[ON] * 3, OFF, seen(HODL, -5, 50), seen(HODL, -5, 50)], "ooo+++o"),
+        ([MILD, *[OFF] * 3, *[seen(UP, 5, 50)] * 3], "ooo---o"),
     ],
 )
 def test_three_closed_days_must_want_another_regime(days: list[Inputs | None], expected: str) -> None:
@@ -100,6 +106,10 @@ def test_three_closed_days_must_want_another_regime(days: list[Inputs | None], e
         ("neutral", (DOWN, -20, 5), "risk-off"),
         ("neutral", (DOWN, -19.9999, 99), "neutral"),
         ("neutral", (HODL, -20, 79.9), "neutral"),
+        ("neutral", (HODL, -20, 5, DOWN), "risk-off"),
+        ("neutral", (HODL, -19.9999, 99, DOWN), "neutral"),
+        ("risk-on", (HODL, -20, 50, DOWN), "risk-off"),
+        ("risk-on", (HODL, 0, 50, DOWN), "risk-on"),
         ("neutral", (HODL, -20, 80), "risk-off"),
         ("neutral", (UP, -40, 99), "neutral"),
         ("risk-off", (HODL, 0, 5), "risk-off"),
@@ -108,9 +118,11 @@ def test_three_closed_days_must_want_another_regime(days: list[Inputs | None], e
         ("risk-off", (UP, 20, 80), "risk-on"),
     ],
 )
-def test_what_the_market_may_be_at_each_threshold(regime: str, inputs: tuple[int, float, float], wanted: str) -> None:
+def test_what_the_market_may_be_at_each_threshold(
+    regime: str, inputs: tuple[int, float, float] | tuple[int, float, float, int], wanted: str
+) -> None:
     state = next(state for state, name in REGIMES.items() if name == regime)
-    said = market_wants(state, market_symbol(Inputs(*inputs)))
+    said = market_wants(state, market_symbol(seen(*inputs)))
     assert said is not None
     assert REGIMES[said] == wanted
 
@@ -124,7 +136,7 @@ def test_breadth_that_hovers_around_a_threshold_never_brings_back_a_regime_it_le
     threshold: float, btc: int, drift: list[float]
 ) -> None:
     for start in ([], [ON] * 4, [OFF] * 4):
-        said = followed([MILD, *start, *(Inputs(btc, threshold + by, 50) for by in drift)])[len(start) :]
+        said = followed([MILD, *start, *(seen(btc, threshold + by, 50) for by in drift)])[len(start) :]
         assert not returns(said)
 
 
@@ -133,7 +145,7 @@ def test_volatility_that_hovers_around_a_threshold_changes_the_regime_once_at_mo
     threshold: float, drift: list[float]
 ) -> None:
     for start in ([], [ON] * 4):
-        said = followed([MILD, *start, *(Inputs(UP, 30, threshold + by) for by in drift)])[len(start) :]
+        said = followed([MILD, *start, *(seen(UP, 30, threshold + by) for by in drift)])[len(start) :]
         assert not returns(said)
         assert sum(before != after for before, after in pairwise(said)) <= 1
 
@@ -189,16 +201,16 @@ def test_many_series_walked_at_once_go_the_way_each_goes_alone(symbols: list[int
 @pytest.mark.parametrize(
     ("regime", "inputs", "expected"),
     [
-        (rules.RISK_ON, Inputs(UP, 60, 0), 1.0),
-        (rules.RISK_ON, Inputs(UP, 30, 50), 0.65),
-        (rules.RISK_ON, Inputs(DOWN, -5, 100), 0.0),
-        (rules.RISK_ON, Inputs(HODL, 90, 25), 0.8),
-        (rules.RISK_OFF, Inputs(DOWN, -60, 100), 1.0),
-        (rules.RISK_OFF, Inputs(HODL, -30, 50), 0.5),
-        (rules.RISK_OFF, Inputs(UP, 10, 0), 0.0),
-        (rules.NEUTRAL, Inputs(HODL, 0, 50), 1.0),
-        (rules.NEUTRAL, Inputs(UP, 80, 100), 0.15),
-        (rules.NEUTRAL, Inputs(DOWN, -15, 75), 0.625),
+        (rules.RISK_ON, seen(UP, 60, 0), 1.0),
+        (rules.RISK_ON, seen(UP, 30, 50), 0.65),
+        (rules.RISK_ON, seen(DOWN, -5, 100), 0.0),
+        (rules.RISK_ON, seen(HODL, 90, 25), 0.8),
+        (rules.RISK_OFF, seen(DOWN, -60, 100), 1.0),
+        (rules.RISK_OFF, seen(HODL, -30, 50), 0.5),
+        (rules.RISK_OFF, seen(UP, 10, 0), 0.0),
+        (rules.NEUTRAL, seen(HODL, 0, 50), 1.0),
+        (rules.NEUTRAL, seen(UP, 80, 100), 0.15),
+        (rules.NEUTRAL, seen(DOWN, -15, 75), 0.625),
     ],
 )
 def test_conviction_of_the_market_by_hand(regime: int, inputs: Inputs, expected: float) -> None:
@@ -227,7 +239,7 @@ def test_conviction_of_a_coin_by_hand(
 
 @given(
     st.sampled_from([1, 0, -1]),
-    st.builds(Inputs, st.sampled_from([UP, HODL, DOWN]), st.floats(-100, 100), st.floats(0, 100)),
+    st.builds(seen, st.sampled_from([UP, HODL, DOWN]), st.floats(-100, 100), st.floats(0, 100)),
     st.floats(-20, 20),
 )
 def test_conviction_is_between_nothing_and_one(regime: int, inputs: Inputs, reach: float) -> None:

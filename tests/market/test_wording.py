@@ -11,7 +11,12 @@ from service.wire.regime import CoinRegime, MarketRegime
 
 DAY = 20_300
 REGIME = MarketRegime("risk-on", "2025-07-22T00:00:00.000Z", 1, 0.71)
-REASONS = (Reason("btc-trend", "UP"), Reason("breadth-net-pct", 40.0), Reason("btc-volatility-percentile", 12.34))
+REASONS = (
+    Reason("btc-trend", "HODL"),
+    Reason("btc-in-usd", "UP"),
+    Reason("breadth-net-pct", 40.0),
+    Reason("btc-volatility-percentile", 12.34),
+)
 
 
 def test_a_bar_that_closed_at_midnight_is_named_after_the_day_it_covers() -> None:
@@ -87,8 +92,8 @@ def test_an_interpretation_says_what_is_known() -> None:
         "10 coins by their trend at the close of 2025-07-31 (UTC): 7 UP (70.0 %), 2 HODL (20.0 %), 1 DOWN (10.0 %). "
         "The net share, UP less DOWN, is +60.0 %. That is an extreme: UP holds at least 60 %. "
         "The net share moved by -1.2 percentage points a day over the last 5 days. "
-        "The market's regime has been risk-on since 2025-07-22T00:00:00.000Z (1 day); BTC's daily trend is UP, its "
-        "30-day realised volatility at percentile 12.3 of 365 days. "
+        "The market's regime has been risk-on since 2025-07-22T00:00:00.000Z (1 day); BTC's daily trend is HODL, in "
+        "USD alone UP, its 30-day realised volatility at percentile 12.3 of 365 days. "
         "Furthest above the median 30-day return, in percentage points: SOL +12.3. "
         "Furthest below the median 30-day return, in percentage points: XRP -5.7. One thing. Another."
     )
