@@ -91,7 +91,8 @@ async def test_in_an_hour_like_any_other_every_upstream_is_asked_less_than_it_al
     assert {name for name, calls in told.items() if heaviest_minute(calls) > PUBLISHED[name] * SHARE} == set()
     minutes = {name: sum(weight for _, weight in calls) / 60 for name, calls in told.items()}
     # As counted: 122 of 1,200 with seven coins, 0.6 of 5 at CoinGecko.
-    assert minutes["hyperliquid"] == pytest.approx(STEADY + PER_COIN * len(COINS), rel=0.05)
+    expected = STEADY + PER_COIN * len(COINS)
+    assert 0.8 * expected < minutes["hyperliquid"] < 1.05 * expected, "fewer where a step's answers came in the next"
     assert minutes["binance"] == 0, "it is asked while the first venue fails, and then alone"
     assert minutes["coingecko"] == pytest.approx(GECKO_STEADY, abs=0.1)
     assert minutes["alternative"] <= 2 / 60

@@ -118,7 +118,7 @@ def test_out_of_descriptors_it_lives_and_answers_again_when_there_are_some(tmp_p
         wait_until(lambda: len(descriptors(service)) >= FEW - 1)
         for connection in held:
             connection.close()
-        wait_until(lambda: len(descriptors(service)) < FEW // 2)
+        wait_until(lambda: len(descriptors(service)) < FEW - 12)  # some forty are its own, upstreams in it included
         answers = Counter(service.ask(RISK, key)[0] for _ in range(50))
         assert answers == {200: 50}
         assert counted(tmp_path) == 50
