@@ -68,8 +68,9 @@ Decided here:
   payloads have no way to name a field stale. Crossings are told for 90 days, signals for 30. A day is named after the
   bar it covers: `date`, `entryDate` and `exitDate` are the days whose close it was, `since`, `at` and `firedAt` the
   instants of the closes.
-- **Regime** positions open and close at closes; `currentPrice` alone is live, null past its limit. `symbol` narrows
-  every action down to its coin; `history` alone knows delisted ones. A confidence is how clearly the rules' inputs
+- **Regime** positions open and close at closes; `currentPrice` alone is live, null past its limit. Signals are all
+  turns, to neutral too, which ends a position; who is let go for lack of bars fires none. `symbol` narrows every
+  action down to its coin; `history` alone knows delisted ones. A confidence is how clearly the rules' inputs
   speak, by the formulas of `analytics.rules`, and no probability. A trade that ends at its entry price counts as a
   loss. Before BTC's volatility can be ranked (some 120 days) there is no regime to tell: 503.
 - **Against BTC** is told of a coin whose trend opposes BTC's though its returns usually go with it (correlation of 0.7
