@@ -1,7 +1,7 @@
 """CoinGecko's adapter, over the replay and over what was recorded of the real one."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from itertools import pairwise
 from typing import Any
 
@@ -69,7 +69,7 @@ def test_a_recorded_chart_decodes() -> None:
 @pytest.mark.real_data
 @needs_recordings
 async def test_the_adapter_reads_every_recorded_answer_over_the_wire(gecko: Gecko) -> None:
-    recorded = {
+    recorded: dict[str, Callable[[], Awaitable[object]]] = {
         "GetMarkets.txt": lambda: gecko.source.page(1),
         "GetMarketDataCategories.txt": gecko.source.categories,
         "GetMarketChart.txt": lambda: gecko.source.caps("ethereum", DAILY_DAYS),
