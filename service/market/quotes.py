@@ -143,7 +143,9 @@ class QuoteRefresh:
         told_ms = [quote.price_ms for quote in quotes if quote.price_ms is not None]
         if not told_ms or self._origin() != origin or self._is_fed():
             return False
-        await self._store.put_quotes(origin, Quotes(min(told_ms), quotes), venue=self._fallback.name, failure=failure)
+        observed_ms = min(told_ms)
+        await self._store.put_quotes(origin, Quotes(observed_ms, quotes), venue=self._fallback.name, failure=failure)
+        self._newest = (origin, observed_ms)
         return True
 
 

@@ -284,6 +284,22 @@ async def test_what_the_feed_told_while_another_venue_was_asked_stands(parts: Pa
     assert parts.desk.readiness()["failing"] is True
 
 
+async def test_a_frame_from_before_another_venue_told_prices_takes_none_of_them_back(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0")}
+    await parts.quotes.round()
+    await parts.clock.advance(15)
+    parts.fallback.shows, parts.fallback.at_ms = {"BTC": (1.1, 0.0, 8.0)}, parts.clock.now_ms()
+    parts.venue.faults.next = answer(500, b"down")
+    await parts.quotes.round()
+    pushed(parts, context("1.2"), at_ms=parts.clock.now_ms() - 2 * SECOND_MS)
+    await parts.quotes.feed()
+    assert (parts.risk("BTC").price, parts.desk.risk("BTC").as_of_ms) == (1.1, START_MS + 15 * SECOND_MS)
+    await parts.clock.advance(1)
+    pushed(parts, context("1.3"))
+    await parts.quotes.feed()
+    assert (parts.risk("BTC").price, parts.risk("BTC").venue) == (1.3, "hyperliquid")
+
+
 def pushed(parts: Parts, *contexts: Context, at_ms: int | None = None) -> None:
     """Let a frame of the main market be heard."""
     data = msgspec.Raw(msgspec.json.encode({"ctxs": [["xyz", [context("9.0")]], ["", contexts]]}))
