@@ -9,6 +9,8 @@ from typing import Literal, NamedTuple
 from service.analytics.rules import Direction, Regime
 from service.analytics.states import State
 
+ExitReason = Literal["trend-turned", "market-turned", "no-bars"]
+
 ReasonCode = Literal[
     "btc-trend",
     "btc-in-usd",
@@ -68,7 +70,6 @@ class Signal(NamedTuple):
     direction: Direction | None
     conviction: float
     fired_ms: int
-    price: float
     reasons: tuple[Reason, ...]
 
 
@@ -81,9 +82,7 @@ class Position(NamedTuple):
     conviction: float
     entry_ms: int
     entry_price: float
-    price: float
     hold_days: int
-    return_pct: float
 
 
 class Trade(NamedTuple):
@@ -97,7 +96,7 @@ class Trade(NamedTuple):
     exit_price: float
     return_pct: float
     hold_days: int
-    exit_reason: Literal["trend-turned", "market-turned", "no-bars"]
+    exit_reason: ExitReason
 
 
 class Standing(NamedTuple):

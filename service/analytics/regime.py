@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from math import isnan
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from service.analytics import rules
 from service.analytics.breadth import Breadth
-from service.analytics.findings import CoinRegime, MarketRegime, Position, Reason, Signal, Trade
+from service.analytics.findings import CoinRegime, ExitReason, MarketRegime, Position, Reason, Signal, Trade
 from service.analytics.growing import Growing
 from service.analytics.hysteresis import Machine
 from service.analytics.panel import BTC, Panel
@@ -174,17 +174,14 @@ class CoinCourse:
             turned = self._turned(column)
             side = int(self.regimes[-1, column]) if turned is not None else rules.NEUTRAL
             if turned is not None and side != rules.NEUTRAL:
-                entry, price = self._price(turned, column), self._price(last, column)
                 yield Position(
                     coin=coin,
                     regime=rules.REGIMES[side],
                     direction=rules.DIRECTIONS[side],
                     conviction=self._conviction(last, column),
                     entry_ms=_close_ms(self._panel, turned),
-                    entry_price=entry,
-                    price=price,
+                    entry_price=self._price(turned, column),
                     hold_days=last - turned,
-                    return_pct=_return_pct(side, entry, price),
                 )
 
     def signals(self, since_day: int) -> list[Signal]:
@@ -199,7 +196,6 @@ class CoinCourse:
                 direction=rules.DIRECTIONS.get(int(self.regimes[row, column])),
                 conviction=self._conviction(row, column),
                 fired_ms=_close_ms(self._panel, row),
-                price=self._price(row, column),
                 reasons=self._reasons(row, column),
             )
             for row, column in reversed([(first + int(row), int(column)) for row, column in np.argwhere(turned)])
@@ -232,7 +228,7 @@ class CoinCourse:
             exit_reason=self._exit_reason(side, end, column),
         )
 
-    def _exit_reason(self, side: int, row: int, column: int) -> Literal["trend-turned", "market-turned", "no-bars"]:
+    def _exit_reason(self, side: int, row: int, column: int) -> ExitReason:
         if self.regimes[row, column] == UNKNOWN:
             return "no-bars"
         return "trend-turned" if self._panel.in_usd[row, column] == -side else "market-turned"

@@ -188,6 +188,7 @@ def _trade(found: findings.Trade) -> RegimeTrade:
         exitPrice=found.exit_price,
         returnPct=found.return_pct + 0.0,  # a negative zero would show
         holdDays=found.hold_days,
+        exitReason=found.exit_reason,
     )
 
 

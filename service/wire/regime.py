@@ -89,8 +89,14 @@ class RegimeConfidence(Struct, frozen=True):
     coins: list[CoinRegime]
 
 
+ExitReason = Literal["trend-turned", "market-turned", "no-bars"]
+
+
 class RegimeTrade(Struct, frozen=True):
-    """A closed position of a coin's regime, before costs and funding; opened and closed at the closes of UTC days."""
+    """A closed position of a coin's regime, before costs and funding; opened and closed at the closes of UTC days.
+
+    `exitReason` is what turned, the coin's trend or the market's regime, or that the coin had no bars any more.
+    """
 
     direction: Direction
     entryDate: str
@@ -99,6 +105,7 @@ class RegimeTrade(Struct, frozen=True):
     exitPrice: float
     returnPct: float
     holdDays: int
+    exitReason: ExitReason
 
 
 class RegimeSummary(Struct, frozen=True):

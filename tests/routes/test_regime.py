@@ -73,7 +73,7 @@ def test_anything_else_is_refused_by_name(query: str, parameter: str) -> None:
             "history",
             "KPEPE",
             ["symbol", "trades", "summary", "currentPosition"],
-            ["direction", "entryDate", "entryPrice", "exitDate", "exitPrice", "returnPct", "holdDays"],
+            ["direction", "entryDate", "entryPrice", "exitDate", "exitPrice", "returnPct", "holdDays", "exitReason"],
         ),
     ],
 )
