@@ -5,8 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Final
 
+from msgspec.structs import replace
+
 from service.clock import DAY_MS
-from service.sentiment.matcher import Known, Matcher
+from service.sentiment.matcher import Attribution, Known, Matcher
 from service.sentiment.mood import HORIZON_MS, Item
 from service.sentiment.scoring import scorer
 from service.sentiment.sources.rss import Story
@@ -62,26 +64,27 @@ class Reader:
         return fresh
 
     def attribute(self, items: Iterable[Item]) -> list[Item]:
-        """Say anew whom items are about; only those for which that has changed."""
+        """Say anew whom items are about and how they sound: a name that is known now is no praise any more.
+
+        Returns:
+            Those for which that has changed.
+        """
         changed = []
         for item in items:
-            about = self._matcher.read(item.title)
-            if (about.coins, about.categories) != (item.coins, item.categories):
-                changed.append(_replace(item, about.coins, about.categories))
+            about, score = self._hear(item.title)
+            if (about.coins, about.categories, score) != (item.coins, item.categories, item.score):
+                changed.append(replace(item, coins=about.coins, categories=about.categories, score=score))
         return changed
 
     def _item(self, source: str, story: Story, published_ms: int, now_ms: int) -> Item:
-        about = self._matcher.read(story.title)
-        score = scorer().score(story.title, [(name.start, name.end) for name in about.mentions])
+        about, score = self._hear(story.title)
         return Item(
             story.id, source, story.title, story.url, published_ms, score, about.coins, about.categories, now_ms
         )
 
-
-def _replace(item: Item, coins: tuple[str, ...], categories: tuple[str, ...]) -> Item:
-    return Item(
-        item.id, item.source, item.title, item.url, item.published_ms, item.score, coins, categories, item.scored_ms
-    )
+    def _hear(self, title: str) -> tuple[Attribution, float]:
+        about = self._matcher.read(title)
+        return about, scorer().score(title, [(name.start, name.end) for name in about.mentions])
 
 
 def known_as(tape: Mapping[str, Trading], categories: Mapping[str, Sequence[str]]) -> str:

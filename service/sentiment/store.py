@@ -17,7 +17,10 @@ KEPT_MS: Final = 30 * DAY_MS
 _COLUMNS: Final = "id, source, title, url, published_ms, score, coins, categories, scored_ms"
 _ADD: Final = f"INSERT INTO news_items (origin, {_COLUMNS})"
 _READ: Final = f"SELECT {_COLUMNS} FROM news_items WHERE origin = ? AND published_ms > ? ORDER BY published_ms, id"  # noqa: S608 - a constant
-_REPLACE: Final = "ON CONFLICT (id) DO UPDATE SET coins = excluded.coins, categories = excluded.categories"
+_REPLACE: Final = """
+    ON CONFLICT (id) DO UPDATE SET
+        score = excluded.score, coins = excluded.coins, categories = excluded.categories
+"""
 _names: Final = msgspec.json.Decoder(tuple[str, ...])
 
 
@@ -46,7 +49,8 @@ class NewsStore:
     async def put(self, origin: str, items: Sequence[Item], now_ms: int) -> None:
         """Keep items, and let go of what is old or of another origin.
 
-        An item that is known already keeps its score and its time; what it is about is taken over.
+        An item that is known already keeps its time; what it is about, and how it sounds without those names, is taken
+        over.
 
         Args:
             origin: The history they belong to.

@@ -55,6 +55,15 @@ def test_items_are_attributed_anew_only_where_that_changes_something() -> None:
     assert READER.attribute(items) == []
 
 
+def test_a_name_that_comes_to_be_known_later_is_no_praise_any_more() -> None:
+    early = Reader({"SOL": Trading("Solana")}, {})
+    items = early.read("coindesk", [story("Optimism Foundation moves")], (), NOW_MS)
+    assert items[0].score > 0
+    (heard,) = READER.attribute(items)
+    assert (heard.score, heard.coins, heard.scored_ms) == (0, ("OP",), items[0].scored_ms)
+    assert [heard] == read(story("Optimism Foundation moves"))
+
+
 def test_what_texts_are_searched_for_has_a_name_of_its_own() -> None:
     name = known_as(TAPE, {"Meme": ("SOL",)})
     assert name == known_as(dict(reversed(TAPE.items())), {"Meme": ["SOL"]})

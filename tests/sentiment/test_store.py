@@ -29,13 +29,13 @@ async def test_what_is_put_is_read_oldest_first(store: NewsStore) -> None:
     assert await store.read("live", START_MS - 1) == items[1:]
 
 
-async def test_an_item_known_keeps_its_score_and_takes_over_whom_it_is_about(store: NewsStore) -> None:
+async def test_an_item_known_keeps_its_time_and_takes_over_whom_it_is_about_and_its_score(store: NewsStore) -> None:
     await store.put("live", [item("a")], START_MS)
     later = Item("a", "other", "x", "y", 1, -1.0, ("ETH",), (), 2)
     await store.put("live", [later], START_MS)
     (kept,) = await store.read("live", 0)
     assert (kept.score, kept.published_ms, kept.source, kept.coins, kept.categories) == (
-        0.5, START_MS, "coindesk", ("ETH",), ()
+        -1.0, START_MS, "coindesk", ("ETH",), ()
     )  # fmt: skip
 
 
