@@ -194,16 +194,6 @@ def test_kill_9_loses_no_count_of_an_answered_call(tmp_path: Path) -> None:
         assert running.ask(RISK, key)[1]["ratelimit"] == '"questions";r=6'
 
 
-@pytest.mark.promise("fixtures.frozen")
-def test_frozen_replay_gives_the_same_answer_at_every_start(tmp_path: Path) -> None:
-    answers = []
-    for name in ("a", "b"):
-        with serving(tmp_path / name, replay="frozen") as running:
-            answers.append(running.ask(RISK, running.make_key())[2])
-    assert answers[0] == answers[1]
-    assert answers[0]["meta"]["ts"].startswith(answers[0]["meta"]["as_of"][:10])
-
-
 @pytest.mark.promise("operator.serve", "meter.processes")
 def test_two_workers_share_keys_and_quota_exactly(tmp_path: Path) -> None:
     with serving(tmp_path, "--workers", "2", metrics_port=str(free_ports())) as running:
