@@ -51,6 +51,37 @@ def test_prices_are_half_a_cent_or_five_cents() -> None:
     assert next(offer for offer in OFFERS if offer.id == "coin.risk").price_usdc == "0.005"
 
 
+REFRESH_S = {
+    "coin.risk": 15,
+    "coin.historical": 300,
+    "category.sentiment": 600,
+    "category.info": 300,
+    "regime": 300,
+    "rwa.symbol": 30,
+    "rwa.assets": 3600,
+    "market.health": 300,
+    "market.crossing": 300,
+    "funding.alerts": 60,
+}
+"""The table of `contract.md`, section 6."""
+
+
+@pytest.mark.promise("price.data-call", "risk.refresh")
+def test_data_calls_cost_half_a_cent_and_are_as_fresh_as_the_contract_says() -> None:
+    offered = {offer.id: offer for offer in OFFERS if offer.counted}
+    assert {name: offer.refresh_seconds for name, offer in offered.items()} == REFRESH_S
+    assert {offer.price for offer in offered.values()} == {DATA_CALL}
+
+
+@pytest.mark.promise("errors.candidates", "errors.unknown-category")
+def test_a_route_that_takes_a_name_may_say_that_it_is_unknown_and_every_data_route_that_an_upstream_failed() -> None:
+    for offer in OFFERS:
+        names = {row.name for row in parameter_rows(offer)} if offer.counted else set()
+        assert ("UNKNOWN_SYMBOL" in offer.also) == ("symbol" in names)
+        assert ("UNKNOWN_CATEGORY" in offer.also) == ("name" in names)
+        assert {"UPSTREAM_4XX", "UPSTREAM_5XX"} <= set(offer.also) or not offer.counted
+
+
 @pytest.mark.promise("manifest.free", "tier.free")
 def test_manifest_and_tier_are_free_and_uncounted() -> None:
     for offer in OFFERS:
