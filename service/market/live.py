@@ -34,7 +34,6 @@ class Live:
         desk: What answers.
         history: What keeps the daily bars.
         funding: What keeps the payments of funding.
-        coins_known: Set once this process has fetched quotes: what needs coins waits for it.
     """
 
     def __init__(
@@ -47,7 +46,6 @@ class Live:
         self.history = HistoryRefresh(clock, store, source, origin, background, fallback)
         self._hours = HourlyBars(clock, store, source, origin, background, self._is_idle)
         self.funding = FundingHistory(clock, store, source, origin, background, self._is_idle)
-        self.coins_known = self._quotes.coins_known
 
     async def load(self) -> None:
         """Answer from what the store holds.
@@ -58,9 +56,12 @@ class Live:
         self.desk.show(await self._store.snapshot())
 
     def known(self) -> asyncio.Event:
-        """An event that is set once there are coins: now, if the store holds any, else when the first are fetched."""
+        """An event that is set once there are coins: now, if the store holds any, else when the first are fetched.
+
+        So a process that starts while the venue is down keeps all that others tell.
+        """
         if not self.desk.view():
-            return self.coins_known
+            return self._quotes.coins_known
         kept = asyncio.Event()
         kept.set()
         return kept
@@ -75,13 +76,13 @@ class Live:
         async def listen() -> None:
             await socket.listen(self._quotes.hear)
 
-        known = self.coins_known
+        told = self._quotes.coins_known  # frames stand in the order of an answer
         return (
             Loop("follow", self._follow, FOLLOW_EVERY_S, everywhere=True),
             Loop("quotes", self._quotes.round, QUOTES_EVERY_S),
-            Loop("socket", listen, FOLLOW_EVERY_S, after=known),
-            Loop("feed", self._quotes.feed, FEED_EVERY_S, after=known),
-            Loop("history", self.history.round, HISTORY_EVERY_S, after=known),
+            Loop("socket", listen, FOLLOW_EVERY_S, after=told),
+            Loop("feed", self._quotes.feed, FEED_EVERY_S, after=told),
+            Loop("history", self.history.round, HISTORY_EVERY_S, after=self.known()),
             Loop("hours", self._hours.round, HOURS_EVERY_S, after=self.history.caught_up),
             Loop("funding", self.funding.round, HOURS_EVERY_S, after=self.history.caught_up),
         )

@@ -124,7 +124,7 @@ class _Topics(Struct, frozen=True):
         self, clock: Clock, live: Live, store: MarketStore, source: CoinGecko, origin: Callable[[], str]
     ) -> Sequence[Loop]:
         """What keeps the topics fresh: one row each."""
-        coins, known = live.desk, live.coins_known
+        coins, known = live.desk, live.known()
         conclude = ConcludeRefresh(clock, store, self.conclusions, origin, lambda: live.history.asked_ms)
         categories = CategoryRefresh(clock, self.gecko, self.caps, source, origin, coins.view)
         samples = SampleRefresh(clock, self.samples, coins, self.worth, origin)
