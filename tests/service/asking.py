@@ -3,7 +3,7 @@
 import http.client
 import json
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import quote
@@ -61,7 +61,7 @@ class Reply(NamedTuple):
 
 
 class Caller:
-    """Somebody with a token and one connection that is kept.
+    """Somebody with a token.
 
     Args:
         port: Where the service listens.
@@ -70,15 +70,14 @@ class Caller:
 
     def __init__(self, port: int, token: str) -> None:
         self.token = token
-        self._connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+        self._port = port
 
-    def ask(self, target: str, method: str = "GET", **fields: str) -> Reply:
-        """Ask one of the data routes, by its path and query below `/api/cli/`."""
-        self._connection.request(
-            method, f"/api/cli/{target}", headers={"Authorization": f"Bearer {self.token}", **fields}
-        )
-        response = self._connection.getresponse()
-        raw = response.read()
+    def ask(self, target: str, method: str = "GET") -> Reply:
+        """Ask one of the data routes, by its path and query below `/api/cli/`, on a connection of its own."""
+        with closing(http.client.HTTPConnection("127.0.0.1", self._port, timeout=PATIENCE_S)) as connection:
+            connection.request(method, f"/api/cli/{target}", headers={"Authorization": f"Bearer {self.token}"})
+            response = connection.getresponse()
+            raw = response.read()
         told = {name.lower(): value for name, value in response.getheaders()}
         return Reply(response.status, told, raw, json.loads(raw, parse_constant=_not_finite) if raw else None)
 
@@ -91,9 +90,6 @@ class Caller:
     def data(self, target: str) -> Any:
         """The payload of a success."""
         return self.whole(target)["data"]
-
-    def close(self) -> None:
-        self._connection.close()
 
 
 def _not_finite(number: str) -> NoReturn:
@@ -147,8 +143,5 @@ def whole_market(
     """A service over a recording, once it knows all of it; arguments as of `wait_for_all`."""
     with serving(data_dir, **UNBOUNDED, **settings) as service:
         whole = Whole(service, Caller(service.port, service.make_key("--tier", "pro")))
-        try:
-            wait_for_all(whole, hours, payments)
-            yield whole
-        finally:
-            whole.pro.close()
+        wait_for_all(whole, hours, payments)
+        yield whole

@@ -31,6 +31,7 @@ from service.upstream.replay.recording import (
     contexts_file,
     series_file,
 )
+from service.upstream.replay.tape import price_text
 from tests.market.recordings import DATA
 from tests.upstream.conftest import FIXTURES
 
@@ -95,11 +96,17 @@ def derived(asset: str) -> list[Candle]:
     """A daily candle of every session of another market."""
     with (DATA / "rwa" / f"{DERIVED[asset][0]}.csv").open() as file:
         rows = [(_midnight_ms(row["timestamp"]), row) for row in csv.DictReader(file)]
-    return [
-        Candle(at_ms, at_ms + DAY_MS - 1, asset, "1d", row["open"], row["close"], row["high"], row["low"], "1.0", 0)
-        for at_ms, row in rows
-        if at_ms < END_MS
-    ]
+    return [_candle(asset, at_ms, row) for at_ms, row in rows if at_ms < END_MS]
+
+
+def _candle(asset: str, at_ms: int, row: Mapping[str, str]) -> Candle:
+    first, last, high, low = (_price(row[name]) for name in ("open", "close", "high", "low"))
+    return Candle(at_ms, at_ms + DAY_MS - 1, asset, "1d", first, last, high, low, "1.0", 0)
+
+
+def _price(written: str) -> str:
+    """In the venue's precision; adjusted prices have fourteen digits."""
+    return price_text(float(written), 0)
 
 
 def _contexts(days: Mapping[str, Sequence[Candle]]) -> bytes:

@@ -2,8 +2,6 @@
 
 import base64
 import json
-from collections.abc import Callable, Iterator
-from contextlib import closing
 
 import pytest
 
@@ -29,22 +27,11 @@ MISTAKES = {
 READ_FROM_THE_STORE = ("coin/historical/NOWHERE", "funding/alerts?symbol=NOWHERE", "funding/alerts?cursor=AAAB")
 """What only a route that reads the store can find out: a question is reserved before anything is read for it."""
 
-NewCaller = Callable[[], Caller]
-
 
 @pytest.fixture
-def new_caller(market: Whole) -> Iterator[NewCaller]:
+def caller(market: Whole) -> Caller:
     """Somebody new with ten questions."""
-    opened: list[Caller] = []
-
-    def make() -> Caller:
-        caller = market.caller(market.service.make_key())
-        opened.append(caller)
-        return caller
-
-    yield make
-    for caller in opened:
-        caller.close()
+    return market.caller(market.service.make_key())
 
 
 def left(fields: dict[str, str]) -> int:
@@ -55,8 +42,7 @@ def left(fields: dict[str, str]) -> int:
 
 
 @pytest.mark.promise("quota.every-call", "meter.once", "pay.priced-counted", "quota.402", "price.data-call")
-def test_ten_routes_take_ten_questions_and_then_each_asks_for_half_a_cent(new_caller: NewCaller) -> None:
-    caller = new_caller()
+def test_ten_routes_take_ten_questions_and_then_each_asks_for_half_a_cent(caller: Caller) -> None:
     answers = [caller.ask(target) for target in ROUTES.values()]
     assert [answer.status for answer in answers] == [200] * 10
     assert [left(answer.fields) for answer in answers] == list(range(9, -1, -1))
@@ -73,8 +59,7 @@ def test_ten_routes_take_ten_questions_and_then_each_asks_for_half_a_cent(new_ca
 
 
 @pytest.mark.promise("meter.errors-free", "meter.order")
-def test_a_mistake_costs_nothing_and_is_told_also_to_somebody_who_has_no_question_left(new_caller: NewCaller) -> None:
-    caller = new_caller()
+def test_a_mistake_costs_nothing_and_is_told_also_to_somebody_who_has_no_question_left(caller: Caller) -> None:
     for target, refused in MISTAKES.items():
         reply = caller.ask(target)
         assert (reply.status, reply.code) == refused, target
@@ -88,8 +73,7 @@ def test_a_mistake_costs_nothing_and_is_told_also_to_somebody_who_has_no_questio
 
 
 @pytest.mark.promise("meter.head-free")
-def test_a_head_is_the_answer_without_its_body_and_costs_nothing(new_caller: NewCaller) -> None:
-    caller = new_caller()
+def test_a_head_is_the_answer_without_its_body_and_costs_nothing(caller: Caller) -> None:
     for target in ROUTES.values():
         head = caller.ask(target, "HEAD")
         assert (head.status, head.raw) == (200, b""), target
@@ -111,8 +95,7 @@ def test_nothing_but_reading_is_allowed(market: Whole, target: str) -> None:
 def test_nobody_is_answered_without_a_good_token(market: Whole, target: str) -> None:
     status, _, body = market.service.ask(f"/api/cli/{target}")
     assert (status, body["error"]["code"]) == (403, "AUTH_REQUIRED")
-    with closing(market.caller("verdict_sk_nonsense")) as stranger:
-        reply = stranger.ask(target)
+    reply = market.caller("verdict_sk_nonsense").ask(target)
     assert (reply.status, reply.code) == (401, "AUTH_INVALID")
 
 
