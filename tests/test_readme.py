@@ -11,7 +11,7 @@ import pytest
 
 from service.operator.parser import build_parser
 from service.settings import describe
-from tests.fakes.serving import serving, wait_until
+from tests.fakes.serving import WHOLE, serving, wait_until
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
@@ -40,7 +40,7 @@ def commands(parser: argparse.ArgumentParser, help_: str = "") -> Iterator[tuple
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], dict[str, Any]]]:
     """Asks the service as it stands at the end of its recording, once it has something to say."""
-    with serving(tmp_path_factory.mktemp("data"), replay="frozen") as running:
+    with serving(tmp_path_factory.mktemp("data"), replay="frozen", **WHOLE) as running:
         key = running.make_key("--tier", "pro")
 
         def ask(target: str) -> dict[str, Any]:

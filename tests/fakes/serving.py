@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from service.settings import UPSTREAMS
+from service.settings import UPSTREAMS, Settings
+from tests.fakes.handful import handful
 
 PATIENCE_S = 60.0
 """Longest wait for anything a process says or does; nothing takes that long unless it fails."""
@@ -24,6 +25,10 @@ def environment(settings: Mapping[str, str]) -> dict[str, str]:
     """This process's environment with these settings and no others."""
     outer = {name: value for name, value in os.environ.items() if not name.startswith("VERDICT_")}
     return outer | {f"VERDICT_{name.upper()}": value for name, value in settings.items()}
+
+
+WHOLE = {"fixtures_dir": str(Settings().fixtures_dir)}
+"""The recording as it is bundled."""
 
 
 def live_at(url: str) -> dict[str, str]:
@@ -49,11 +54,11 @@ class Serving:
 
     Args:
         arguments: After `serve`.
-        settings: Without their prefix, in lower case.
+        settings: Without their prefix, in lower case. It knows a handful of coins, soon; `**WHOLE` makes it know all.
     """
 
     def __init__(self, *arguments: str, **settings: str) -> None:
-        self.settings = {"port": "0", "source": "fixtures", **settings}
+        self.settings = {"port": "0", "source": "fixtures", "fixtures_dir": str(handful()), **settings}
         self.process = subprocess.Popen(
             [sys.executable, "-m", "service", "serve", *arguments],
             env=environment(self.settings),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import quote
 
-from tests.fakes.serving import PATIENCE_S, Serving, serving, wait_until
+from tests.fakes.serving import PATIENCE_S, WHOLE, Serving, serving, wait_until
 from tests.upstream.conftest import FIXTURES
 
 UNBOUNDED = {"rate_per_minute": "1000000000", "rate_burst": "1000000000"}
@@ -141,7 +141,7 @@ def whole_market(
     data_dir: Path, hours: int | None = None, payments: int | None = None, **settings: str
 ) -> Iterator[Whole]:
     """A service over a recording, once it knows all of it; arguments as of `wait_for_all`."""
-    with serving(data_dir, **UNBOUNDED, **settings) as service:
+    with serving(data_dir, **{**UNBOUNDED, **WHOLE, **settings}) as service:
         whole = Whole(service, Caller(service.port, service.make_key("--tier", "pro")))
         wait_for_all(whole, hours, payments)
         yield whole

@@ -23,8 +23,8 @@ from service.wiring import build as wiring
 from service.wiring import venues
 from tests.fakes.asgi import Reply, ask
 from tests.fakes.clock import FakeClock
+from tests.fakes.handful import cut
 from tests.fakes.serving import live_at
-from tests.service.handful import cut
 from tests.upstream.conftest import FIXTURES
 from tests.upstream.faults import Faults
 

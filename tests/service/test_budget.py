@@ -17,7 +17,7 @@ from service.rwa.room import QUOTES_EVERY_S as ASSETS_EVERY_S
 from service.upstream.budget import SHARE, WeightBudget
 from service.wiring.venues import PUBLISHED
 from tests.fakes.clock import FakeClock
-from tests.service.handful import COINS
+from tests.fakes.handful import COINS
 from tests.service.indoors import Indoors, Kept, indoors, is_complete
 from tests.upstream.faults import answer
 

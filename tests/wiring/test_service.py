@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes.handful import COINS
 from tests.fakes.serving import PATIENCE_S, Serving, ended, environment, live_at, run_verdict, serving, wait_until
 
 RISK = "/api/cli/coin/risk/BTC"
@@ -81,7 +82,7 @@ def test_a_grant_given_by_the_operator_is_seen_by_the_running_service(service: S
 def test_probes_say_that_it_lives_and_is_ready(service: Serving) -> None:
     assert service.ask("/healthz")[::2] == (200, {"live": True})
     status, _, body = service.ask("/readyz")
-    assert (status, body["ready"], body["market"]["coins"]) == (200, True, 80)
+    assert (status, body["ready"], body["market"]["coins"]) == (200, True, len(COINS))
 
 
 @pytest.mark.promise("manifest.public", "documents.openapi", "documents.x402")

@@ -1,14 +1,18 @@
 """A fixture set of a handful of coins and assets, cut out of the whole one: what a service knows in a second or two."""
 
+import atexit
+import shutil
 from collections.abc import Callable, Collection
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import msgspec
 
+from service.settings import Settings
 from service.upstream.fixture_set import read_set, write_set
 from service.upstream.replay.recording import VENUE, contexts_file
-from tests.upstream.conftest import FIXTURES
 
 COINS = ("BTC", "ETH", "SOL", "DOGE", "HYPE", "XMR", "kPEPE")
 """Traded; Binance has all of them but HYPE and XMR."""
@@ -21,9 +25,17 @@ CATEGORIES = ("Layer 1 (L1)", "Meme", "Privacy")
 _CATEGORIES = "coingecko/categories.json"
 
 
+@cache
+def handful() -> Path:
+    """The small set, cut once a process."""
+    directory = Path(mkdtemp(prefix="verdict-handful-"))
+    atexit.register(shutil.rmtree, directory, ignore_errors=True)
+    return cut(directory)
+
+
 def cut(directory: Path) -> Path:
     """Write the small set into a folder."""
-    metadata, files = read_set(FIXTURES)
+    metadata, files = read_set(Settings().fixtures_dir)
     files = {name: content for name, content in files.items() if _is_kept(name)}
     files[contexts_file("")] = _contexts(files[contexts_file("")], {*COINS, *DELISTED})
     files[contexts_file("xyz")] = _contexts(files[contexts_file("xyz")], ASSETS)
