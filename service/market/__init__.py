@@ -48,40 +48,6 @@ Decided here:
   (`symbols.Directory`) answers every route. It takes another ticker only where that means the same unit (`1000PEPE`,
   `XBT`): `PEPE` is not KPEPE, whose price is a thousandfold, and is refused with KPEPE as candidate. Delisted coins are
   refused as delisted, with their successor as candidate. Names find nothing; they suggest.
-- **Identity**: which of CoinGecko's coins is ours is told by ticker and price, never by ticker alone (`identity`): the
-  prices must agree within 10 %, those within 2 % come first, of several the largest market cap is taken. Who was known
-  stays known within 30 %, and gives way only to one within 2 %: larger namesakes that drift past take nobody's place.
-  Whoever cannot be told apart is unknown: no market cap, no category.
-- **Categories** are CoinGecko's, by their exact names, with the venue's prices, changes and trends; a category's coins
-  are those of its 250 largest that the venue lists. Five calls a minute are all there is without a key, of which we use
-  four: coins and categories every 300 s, the members of a category and the past of a coin once a day, the largest and
-  most traded first. What CoinGecko told last is served while it is silent; its figures are null after 48 hours. An
-  answer is as old as its oldest price; where no price is left, as CoinGecko's figures; then as the charts.
-- **Conclusions** (breadth, crossings, regimes) are one document, made of all closed daily bars by the leader and read
-  by everybody; a process that comes to lead makes it once more, so that new rules and words are seen at once.
-- **A day is published once** and never changes: as soon as every listed coin has its bar; or 15 minutes after its
-  close, once everybody was asked since and nine in ten of the coins traded the day before have it; or a day later; and
-  never before everybody was asked once. BTC and ETH must have it. The regime follows the published figures; a bar that
-  comes later enters its coin's charts alone. The universe of a day are the coins whose trend is known on it, those that
-  have been delisted since included.
-- Breadth and regimes are as of the close of the last published day, and end 48 hours after it (502 or 503): these
-  payloads have no way to name a field stale. Crossings are told for 90 days, signals for 30. A day is named after the
-  bar it covers: `date`, `entryDate` and `exitDate` are the days whose close it was, `since`, `at` and `firedAt` the
-  instants of the closes.
-- **Regime** positions open and close at closes; `currentPrice` alone is live, null past its limit. Signals are all
-  turns, to neutral too, which ends a position; who is let go for lack of bars fires none. `symbol` narrows every
-  action down to its coin; `history` alone knows delisted ones. A confidence is how clearly the rules' inputs
-  speak, by the formulas of `analytics.rules`, and no probability. A trade that ends at its entry price counts as a
-  loss. Before BTC's volatility can be ranked (some 120 days) there is no regime to tell: 503.
-- **Against BTC** is told of a coin whose trend opposes BTC's though its returns usually go with it (correlation of 0.7
-  or more), ten coins at most.
-- **Funding alerts**: every minute each coin's running rate is ranked among what the coin paid in the 30 days before (a
-  week at least), and its zone follows from `analytics.funding.next_zone`, so strict that a coin has an event in two
-  days and a zone is left only well inside it. Entering a zone, or its stricter form, is an event; falling back into the
-  milder one is not. An event is cleared when its coin leaves the zone: while a coin is very hot, its `hot` event stays
-  open. A rate that is stale, or another venue's, is not judged. Hours that nobody watched (the week before the first
-  start, an outage) are judged from what was paid, each payment among those before it, before the present is; the price
-  is then the close of the hour that ended with it. `as_of` is the newest rate looked at.
 - **The past of a coin** counts closed bars back from the last one, whose close is `as_of`: `series` is `count` of them,
   `at` the close of the first, `now` live. Further back than bars go, `at` is null and `series` is what there is. A
   payment belongs to the bar that it ends. `futuresVolume24h` was written down at the time, else it is the sum of 24

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from service.clock import DAY_MS, HOUR_MS, Clock, iso
-from service.market.caps import PastCaps
+from service.market.categories.caps import PastCaps
 from service.market.desk import MarketDesk
 from service.market.observed import VENUE, CoinView
 from service.market.samples import SampleStore

@@ -8,23 +8,23 @@ from typing import Final
 from msgspec import Struct
 
 from service.clock import Clock
-from service.market.alerts import AlertRefresh
-from service.market.alerts_desk import AlertDesk
-from service.market.alerts_store import AlertStore
-from service.market.breadth_desk import BreadthDesk
-from service.market.caps import CapStore, PastCaps
-from service.market.categories import CATEGORIES_EVERY_S, CategoryRefresh
-from service.market.category_desk import CategoryDesk
-from service.market.conclude import CONCLUDE_EVERY_S, ConcludeRefresh
-from service.market.concluded import CONCLUSIONS, Conclusions
+from service.market.alerts.desk import AlertDesk
+from service.market.alerts.refresh import AlertRefresh
+from service.market.alerts.store import AlertStore
+from service.market.categories.caps import CapStore, PastCaps
+from service.market.categories.desk import CategoryDesk
+from service.market.categories.gecko import UPSTREAM as GECKO
+from service.market.categories.gecko import GeckoDrawers, known_coins
+from service.market.categories.refresh import CATEGORIES_EVERY_S, CategoryRefresh
+from service.market.conclusions.breadth_desk import BreadthDesk
+from service.market.conclusions.conclude import CONCLUDE_EVERY_S, ConcludeRefresh
+from service.market.conclusions.concluded import CONCLUSIONS, Conclusions
+from service.market.conclusions.regime_desk import RegimeDesk
 from service.market.desk import MarketDesk
 from service.market.fallback import FALLBACK_VENUE, BinanceFallback
-from service.market.gecko import UPSTREAM as GECKO
-from service.market.gecko import GeckoDrawers, known_coins
 from service.market.historical import HistoricalDesk
 from service.market.live import FOLLOW_EVERY_S, Live
 from service.market.observed import VENUE
-from service.market.regime_desk import RegimeDesk
 from service.market.samples import SampleRefresh, SampleStore
 from service.market.schedule import Loop, running
 from service.market.shelf import Drawer, Shelf

@@ -1,6 +1,6 @@
 """GET /api/cli/funding/alerts: when funding was out of the ordinary."""
 
-from service.market.alerts_desk import AlertDesk
+from service.market.alerts.desk import AlertDesk
 from service.routes.call import Call
 from service.wire.envelope import Answer
 from service.wire.queries import AlertsQuery

@@ -1,6 +1,6 @@
 """GET /api/cli/category/info/{name}: a category's trend breakdown."""
 
-from service.market.category_desk import CategoryDesk
+from service.market.categories.desk import CategoryDesk
 from service.routes.call import Call
 from service.wire.envelope import Answer
 from service.wire.queries import OfCategory

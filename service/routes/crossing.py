@@ -1,6 +1,6 @@
 """GET /api/cli/market/crossing: when UP and DOWN changed places."""
 
-from service.market.breadth_desk import BreadthDesk
+from service.market.conclusions.breadth_desk import BreadthDesk
 from service.routes.call import Call
 from service.wire.envelope import Answer
 from service.wire.offers import NoParameters

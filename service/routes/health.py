@@ -1,6 +1,6 @@
 """GET /api/cli/market/health: how many coins go which way, and what that means."""
 
-from service.market.breadth_desk import BreadthDesk
+from service.market.conclusions.breadth_desk import BreadthDesk
 from service.routes.call import Call
 from service.wire.envelope import Answer
 from service.wire.queries import HealthQuery

@@ -1,6 +1,6 @@
 """GET /api/cli/regime: the market's regime, the positions that follow it, why they turned, how they went."""
 
-from service.market.regime_desk import RegimeDesk
+from service.market.conclusions.regime_desk import RegimeDesk
 from service.routes.call import Call
 from service.wire.envelope import Answer
 from service.wire.queries import RegimeQuery

@@ -7,12 +7,12 @@ from typing import TypeVar
 import msgspec
 
 from service.clock import DAY_MS, SECOND_MS
-from service.market.breadth_desk import BreadthDesk
-from service.market.conclude import ConcludeRefresh
-from service.market.concluded import CONCLUSIONS, Conclusions
+from service.market.conclusions.breadth_desk import BreadthDesk
+from service.market.conclusions.conclude import ConcludeRefresh
+from service.market.conclusions.concluded import CONCLUSIONS, Conclusions
+from service.market.conclusions.regime_desk import RegimeDesk
 from service.market.desk import MarketDesk
 from service.market.observed import Bar, Quote, Quotes, Row
-from service.market.regime_desk import RegimeDesk
 from service.market.shelf import Shelf
 from service.market.store import MarketStore
 from service.storage.database import Database

@@ -9,10 +9,10 @@ import msgspec
 from aiohttp import web
 
 from service.clock import DAY_MS
-from service.market.caps import CapStore, PastCaps
-from service.market.categories import CategoryRefresh
-from service.market.category_desk import CategoryDesk
-from service.market.gecko import GeckoDrawers, known_coins
+from service.market.categories.caps import CapStore, PastCaps
+from service.market.categories.desk import CategoryDesk
+from service.market.categories.gecko import GeckoDrawers, known_coins
+from service.market.categories.refresh import CategoryRefresh
 from service.market.observed import CoinView
 from service.market.shelf import Shelf
 from service.market.sources.coingecko import CoinGecko

@@ -7,8 +7,8 @@ import msgspec
 from msgspec.structs import replace
 
 from service.clock import DAY_MS
-from service.market.conclude import ConcludeRefresh
-from service.market.concluded import CONCLUSIONS, Conclusions
+from service.market.conclusions.conclude import ConcludeRefresh
+from service.market.conclusions.concluded import CONCLUSIONS, Conclusions
 from service.market.desk import MarketDesk
 from service.market.history import HistoryRefresh
 from service.market.hourly import FundingHistory, HourlyBars

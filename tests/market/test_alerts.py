@@ -6,8 +6,8 @@ import pytest
 
 from service.clock import HOUR_MS, MINUTE_MS, iso
 from service.errors import ServiceError
-from service.market import alerts_store
-from service.market.alerts_store import KEEP_MS
+from service.market.alerts import store as alerts_store
+from service.market.alerts.store import KEEP_MS
 from service.storage.database import Database, open_database
 from service.storage.engine import Connection
 from service.wire.market import FundingAlert

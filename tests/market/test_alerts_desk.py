@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from service.clock import HOUR_MS, MINUTE_MS, iso
 from service.errors import ServiceError
-from service.market.alerts_desk import AlertDesk
+from service.market.alerts.desk import AlertDesk
 from service.market.observed import Failure
 from service.storage.database import Database
 from service.wire.cursor import Cursors

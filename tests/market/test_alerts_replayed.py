@@ -6,7 +6,7 @@ import pytest
 
 from service.clock import DAY_MS, FrozenClock
 from service.errors import ServiceError
-from service.market.caps import CapStore, PastCaps
+from service.market.categories.caps import CapStore, PastCaps
 from service.market.historical import HistoricalDesk
 from service.market.observed import Quotes
 from service.market.samples import SampleRefresh, SampleStore

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.clock import DAY_MS, HOUR_MS
-from service.market.alerts_watch import Change, Watch
+from service.market.alerts.watch import Change, Watch
 from service.market.observed import PaymentRow
 from tests.market.zones import expected_changes
 

@@ -8,9 +8,9 @@ import pytest
 from aiohttp import web
 
 from service.clock import DAY_MS, HOUR_MS, iso
-from service.market.categories import CATEGORIES_EVERY_S, REFRESH_S
-from service.market.category_backlog import AGAIN_MS, FIRST, WAIT_S
-from service.market.gecko import known_coins, known_members
+from service.market.categories.backlog import AGAIN_MS, FIRST, WAIT_S
+from service.market.categories.gecko import known_coins, known_members
+from service.market.categories.refresh import CATEGORIES_EVERY_S, REFRESH_S
 from service.market.loops import keep_doing
 from service.market.sources.coingecko import Cap
 from service.storage.database import Database
@@ -87,7 +87,7 @@ async def test_coins_and_categories_are_asked_for_every_five_minutes_and_the_res
 async def test_large_categories_come_first_then_the_most_traded_coins_pasts_then_the_other_categories(
     gecko: Gecko, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("service.market.category_backlog.FIRST", 2)
+    monkeypatch.setattr("service.market.categories.backlog.FIRST", 2)
     few(gecko, "ETH", "BTC")
     await gecko.refresh.round()
     order = [path.split("?")[0] if "chart" in path else path.split("&")[1] for path in gecko.paths[3:]]

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS
 from service.errors import ServiceError
-from service.market.category_desk import MOST_CANDIDATES, CategoryDesk, closest_names
-from service.market.gecko import GeckoCategories, GeckoCoins, GeckoDrawers, GeckoMembers, Membership
+from service.market.categories.desk import MOST_CANDIDATES, CategoryDesk, closest_names
+from service.market.categories.gecko import GeckoCategories, GeckoCoins, GeckoDrawers, GeckoMembers, Membership
 from service.market.observed import CoinView, Failure
 from service.market.shelf import Shelf
 from service.market.sources.coingecko import GeckoCategory, GeckoCoin

@@ -8,9 +8,9 @@ from msgspec.structs import replace
 
 from service.clock import DAY_MS
 from service.errors import ServiceError
-from service.market.concluded import BreadthDay
+from service.market.conclusions.concluded import BreadthDay
+from service.market.conclusions.publication import GRACE_MS
 from service.market.observed import Chart, Row
-from service.market.publication import GRACE_MS
 from service.storage.database import Database, open_database
 from service.wire.market import MarketHealth
 from tests.fakes.clock import FakeClock

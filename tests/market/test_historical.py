@@ -6,7 +6,7 @@ import pytest
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, iso
 from service.errors import ServiceError
-from service.market.caps import CapStore, PastCaps
+from service.market.categories.caps import CapStore, PastCaps
 from service.market.desk import MarketDesk
 from service.market.historical import HistoricalDesk
 from service.market.observed import Bar, Failure, Quote, Quotes

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, iso
-from service.market.caps import CapStore, PastCaps
+from service.market.categories.caps import CapStore, PastCaps
 from service.market.desk import MarketDesk
 from service.market.historical import HistoricalDesk
 from service.market.observed import Bar, Quote, Quotes

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.market.identity import AGREEING, EQUAL, PARTED, identify, wanted_tickers
+from service.market.categories.identity import AGREEING, EQUAL, PARTED, identify, wanted_tickers
 from service.market.observed import CoinView
 from service.market.sources.coingecko import GeckoCoin
 from tests.fakes.clock import START_MS

@@ -8,8 +8,8 @@ import pytest
 from service.analytics.bars import Row
 from service.analytics.market import Market
 from service.clock import DAY_MS, iso
-from service.market.concluded import BreadthDay, Conclusions
-from service.market.telling import SIGNAL_DAYS, tell
+from service.market.conclusions.concluded import BreadthDay, Conclusions
+from service.market.conclusions.telling import SIGNAL_DAYS, tell
 from tests.analytics.histories import walk
 
 DAYS = 300

@@ -5,7 +5,7 @@ import pytest
 from service.analytics.breadth import Breadth
 from service.analytics.findings import Divergence, Reason
 from service.clock import DAY_MS
-from service.market import wording
+from service.market.conclusions import wording
 from service.wire.market import Extreme, Mover
 from service.wire.regime import CoinRegime, MarketRegime
 

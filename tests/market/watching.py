@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from service.clock import HOUR_MS
-from service.market.alerts import AlertRefresh
-from service.market.alerts_desk import AlertDesk
-from service.market.alerts_store import AlertStore
+from service.market.alerts.desk import AlertDesk
+from service.market.alerts.refresh import AlertRefresh
+from service.market.alerts.store import AlertStore
 from service.market.desk import MarketDesk
 from service.market.observed import Bar, Quote, Quotes
 from service.market.store import MarketStore

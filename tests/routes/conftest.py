@@ -10,17 +10,17 @@ import pytest
 from service.access.caller import Caller
 from service.access.room import Access, open_access
 from service.access.secrets import open_secrets
-from service.market.alerts_desk import AlertDesk
-from service.market.alerts_store import AlertStore
-from service.market.breadth_desk import BreadthDesk
-from service.market.caps import CapStore, PastCaps
-from service.market.category_desk import CategoryDesk
-from service.market.concluded import CONCLUSIONS, Conclusions
+from service.market.alerts.desk import AlertDesk
+from service.market.alerts.store import AlertStore
+from service.market.categories.caps import CapStore, PastCaps
+from service.market.categories.desk import CategoryDesk
+from service.market.categories.gecko import GeckoDrawers
+from service.market.conclusions.breadth_desk import BreadthDesk
+from service.market.conclusions.concluded import CONCLUSIONS, Conclusions
+from service.market.conclusions.regime_desk import RegimeDesk
 from service.market.desk import MarketDesk
-from service.market.gecko import GeckoDrawers
 from service.market.historical import HistoricalDesk
 from service.market.observed import Chart, Quote, Snapshot, State
-from service.market.regime_desk import RegimeDesk
 from service.market.room import Market
 from service.market.samples import SampleStore
 from service.market.shelf import Shelf

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from service.errors import ServiceError
-from service.market.category_desk import CategoryDesk
-from service.market.gecko import GeckoCategories, GeckoDrawers, GeckoMembers, Membership
+from service.market.categories.desk import CategoryDesk
+from service.market.categories.gecko import GeckoCategories, GeckoDrawers, GeckoMembers, Membership
 from service.market.shelf import Shelf
 from service.market.sources.coingecko import GeckoCategory
 from service.routes.call import Call

@@ -11,9 +11,9 @@ import pytest
 
 from service.clock import HOUR_MS
 from service.errors import ServiceError
-from service.market.category_desk import CategoryDesk
+from service.market.categories.desk import CategoryDesk
+from service.market.categories.gecko import GeckoCategories, GeckoCoins, GeckoDrawers, GeckoMembers, Membership
 from service.market.desk import MarketDesk
-from service.market.gecko import GeckoCategories, GeckoCoins, GeckoDrawers, GeckoMembers, Membership
 from service.market.observed import Chart, Quote, Snapshot, State
 from service.market.room import Market
 from service.market.shelf import Shelf

@@ -9,8 +9,8 @@ from msgspec import Raw
 
 from service.clock import DAY_MS, HOUR_MS, Clock
 from service.errors import ServiceError
+from service.market.categories.gecko import UPSTREAM, GeckoDrawers, known_coins, known_members
 from service.market.freshness import Freshness, Limits, span_around
-from service.market.gecko import UPSTREAM, GeckoDrawers, known_coins, known_members
 from service.market.observed import CoinView
 from service.market.silence import nothing_to_say
 from service.market.sources.coingecko import GeckoCategory, GeckoCoin

@@ -5,8 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final, cast
 
 from service.clock import DAY_MS, HOUR_MS, Clock
-from service.market.alerts_store import AlertStore, Finding, Scan, Standing
-from service.market.alerts_watch import WINDOW_MS, Change, Watch
+from service.market.alerts.store import AlertStore, Finding, Scan, Standing
+from service.market.alerts.watch import WINDOW_MS, Change, Watch
 from service.market.desk import MarketDesk
 from service.market.freshness import QUOTE, Freshness
 from service.market.observed import VENUE, CoinView, PaymentRow

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from service.analytics.funding import Zone, fires
 from service.clock import DAY_MS, HOUR_MS
-from service.market.alerts_watch import Change
+from service.market.alerts.watch import Change
 from service.market.watches import claim_watch, holds
 from service.storage.database import Database
 from service.storage.engine import Connection

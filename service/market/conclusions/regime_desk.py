@@ -7,11 +7,11 @@ from msgspec.structs import replace
 
 from service.clock import HOUR_MS, SECOND_MS, Clock, iso
 from service.errors import ServiceError
-from service.market.breadth_desk import standing
-from service.market.concluded import Conclusions
+from service.market.conclusions.breadth_desk import standing
+from service.market.conclusions.concluded import Conclusions
+from service.market.conclusions.wording import summarise
 from service.market.desk import MarketDesk
 from service.market.shelf import Drawer, Kept
-from service.market.wording import summarise
 from service.wire.envelope import Answer, encode
 from service.wire.queries import RegimeAction
 from service.wire.regime import (

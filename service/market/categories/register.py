@@ -7,8 +7,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from service.clock import DAY_MS, Clock
-from service.market.gecko import GeckoCoins, known_coins
-from service.market.identity import identify, wanted_tickers
+from service.market.categories.gecko import GeckoCoins, known_coins
+from service.market.categories.identity import identify, wanted_tickers
 from service.market.observed import CoinView
 from service.market.shelf import Drawer
 from service.market.sources.coingecko import GeckoCoin

@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from service.clock import Clock
-from service.market.caps import CapStore
-from service.market.category_backlog import Backlog
-from service.market.gecko import GeckoCategories, GeckoDrawers, note_failure
+from service.market.categories.backlog import Backlog
+from service.market.categories.caps import CapStore
+from service.market.categories.gecko import GeckoCategories, GeckoDrawers, note_failure
+from service.market.categories.register import Register
 from service.market.observed import CoinView
-from service.market.register import Register
 from service.market.sources.coingecko import PER_PAGE, CoinGecko, GeckoCoin
 from service.upstream.failure import UpstreamError
 

@@ -7,8 +7,8 @@ from service.analytics import breadth as breadths
 from service.analytics import findings
 from service.analytics.breadth import Breadth
 from service.clock import DAY_MS, iso
-from service.market import wording
-from service.market.concluded import BreadthDay, Conclusions, RegimeRun
+from service.market.conclusions import wording
+from service.market.conclusions.concluded import BreadthDay, Conclusions, RegimeRun
 from service.market.symbols import canonical
 from service.wire.market import Crossing, Divergence, Extreme, MarketHealth, Mover, TrendCounts, TrendShares
 from service.wire.regime import (

@@ -3,7 +3,7 @@
 from typing import Final
 
 from service.clock import iso
-from service.market.alerts_store import AlertStore, Event
+from service.market.alerts.store import AlertStore, Event
 from service.market.desk import MarketDesk
 from service.market.observed import VENUE
 from service.market.silence import nothing_to_say

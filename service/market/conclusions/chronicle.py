@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from service.analytics.breadth import Breadth
 from service.clock import DAY_MS
-from service.market.concluded import BreadthDay, Conclusions
+from service.market.conclusions.concluded import BreadthDay, Conclusions
+from service.market.conclusions.telling import tell
 from service.market.observed import Chart, Row
-from service.market.telling import tell
 
 if TYPE_CHECKING:
     from service.analytics.market import Market

@@ -4,13 +4,13 @@ from msgspec import UNSET, Raw
 from msgspec.structs import replace
 
 from service.clock import Clock
-from service.market.concluded import Conclusions
+from service.market.conclusions.concluded import Conclusions
+from service.market.conclusions.telling import CROSSING_DAYS
 from service.market.desk import MarketDesk
 from service.market.freshness import CHART, Freshness
 from service.market.observed import VENUE, Failure
 from service.market.shelf import Drawer, Kept
 from service.market.silence import nothing_to_say
-from service.market.telling import CROSSING_DAYS
 from service.wire.envelope import Answer, encode
 from service.wire.market import Crossings, MarketHealth
 

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, Literal, NamedTuple
 
 from service.clock import DAY_MS, Clock
-from service.market.caps import CapStore
-from service.market.gecko import GeckoDrawers, GeckoMembers, Membership, note_failure
-from service.market.register import Register
+from service.market.categories.caps import CapStore
+from service.market.categories.gecko import GeckoDrawers, GeckoMembers, Membership, note_failure
+from service.market.categories.register import Register
 from service.market.sources.coingecko import DAILY_DAYS, HOURLY_DAYS, CoinGecko
 from service.upstream.failure import UpstreamError
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from service.clock import Clock
-from service.market.chronicle import Chronicle
-from service.market.concluded import Conclusions
+from service.market.conclusions.chronicle import Chronicle
+from service.market.conclusions.concluded import Conclusions
+from service.market.conclusions.publication import newest_publishable
 from service.market.observed import Progress, Row
-from service.market.publication import newest_publishable
 from service.market.shelf import Drawer
 from service.market.store import MarketStore
 
