@@ -135,7 +135,12 @@ class Shelf:
         Args:
             name: Its name, room first (`market.conclusions`).
             kind: The struct it holds.
+
+        Raises:
+            ValueError: If it is open already: the first to open it would be followed no more.
         """
+        if name in self._drawers:
+            raise ValueError(f"{name} is open already")
         drawer = Drawer(self._database, name, kind)
         self._drawers[name] = drawer
         return drawer

@@ -67,6 +67,7 @@ class Process:
         Args:
             parent: Descriptor of a pipe that the parent holds the other end of, and never writes to.
         """
+        gc.set_threshold(*_COLLECT_AFTER)
         loop = asyncio.get_running_loop()
         serving = asyncio.create_task(self._serve())
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -118,6 +119,5 @@ class Process:
             await self._clock.sleep(_LOOK_S)
         gc.collect()
         gc.freeze()
-        gc.set_threshold(*_COLLECT_AFTER)
         _log.info("ready", extra={"process_id": os.getpid(), "python": sys.version.split()[0]})
         self._ready()

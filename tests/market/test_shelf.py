@@ -74,6 +74,13 @@ async def test_only_what_moved_is_read_again_and_listeners_hear_each_revision_on
     assert heard == ["first", "second"]
 
 
+async def test_a_document_is_opened_once_so_that_nobody_holds_one_that_is_not_followed(database: Database) -> None:
+    shelf = Shelf(database)
+    shelf.drawer("a.note", Note)
+    with pytest.raises(ValueError, match=r"a\.note is open already"):
+        shelf.drawer("a.note", Note)
+
+
 async def test_a_late_listener_is_told_what_is_there(database: Database) -> None:
     drawer = Shelf(database).drawer("a.note", Note)
     await drawer.put("live", Note("first"), None)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from service.clock import HOUR_MS, SECOND_MS
+from service.market.shelf import Shelf
 from service.sentiment.reader import Reader
 from service.sentiment.stance import Trading
 from service.upstream.failure import UpstreamError
@@ -225,8 +226,9 @@ async def test_what_was_known_is_there_after_a_restart(room: Room) -> None:
     room.press.publish("coindesk", "Solana soars")
     room.press.index = 77
     await room.refresh.round()
-    drawer = room.shelf.drawer("sentiment.conclusions", type(room.drawer.now.value or 0))
-    await room.shelf.follow()
+    shelf = Shelf(room.shelf._database)
+    drawer = shelf.drawer("sentiment.conclusions", type(room.drawer.now.value or 0))
+    await shelf.follow()
     assert drawer.now.value == room.drawer.now.value
     reborn = type(room.refresh)(room.clock, room.store, room.drawer, room.refresh._sources, room.refresh._market)
     room.press.faults["alternative"].next = reset

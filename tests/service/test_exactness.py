@@ -55,15 +55,13 @@ def test_a_full_disk_answers_nothing_counts_nothing_and_is_got_over(tmp_path: Pa
         assert service.ask(RISK, key)[0] == 200
         pid = service.process.pid
         _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-        full = (tmp_path / "verdict.db-wal").stat().st_size
-        resource.prlimit(pid, resource.RLIMIT_FSIZE, (full, hard))
+        # Nowhere: a log that a checkpoint has emptied would find room within any size it once had.
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, hard))
         answers = [service.ask(RISK, key) for _ in range(200)]
         resource.prlimit(pid, resource.RLIMIT_FSIZE, (hard, hard))
-        statuses = Counter(status for status, _, _ in answers)
-        assert set(statuses) <= {200, 503}
-        assert statuses[503] > 0
+        assert Counter(status for status, _, _ in answers) == {503: 200}
         refusal, fields, body = next(answer for answer in answers if answer[0] == 503)
         assert (refusal, body["error"]["code"]) == (503, "UNAVAILABLE")
         assert int(fields["retry-after"]) > 0
         assert service.ask(RISK, key)[0] == 200
-        assert counted(service) == 2 + statuses[200]
+        assert counted(service) == 2
