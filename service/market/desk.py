@@ -53,6 +53,7 @@ class MarketDesk:
         self._state = State(origin="", revision=0)
         self._entries: dict[str, _Entry] = {}
         self._listed: tuple[list[str], Sequence[Coin]] = ([], [])
+        self._titles: Mapping[str, str] = {}
         self._view: Mapping[str, CoinView] = MappingProxyType({})
         self._view_span = (NEVER_MS, NEVER_MS)
 
@@ -69,9 +70,25 @@ class MarketDesk:
         listed = ([quote.venue_symbol for quote, _ in snapshot.coins], snapshot.delisted)
         if listed != self._listed:
             self._listed = listed
-            rows = [Listing(entry.quote.venue_symbol, symbol) for symbol, entry in self._entries.items()]
-            gone = [Listing(coin.venue_symbol, coin.symbol, listed=False) for coin in snapshot.delisted]
-            self.directory = Directory([*rows, *gone])
+            self._list()
+
+    def entitle(self, titles: Mapping[str, str]) -> None:
+        """Suggest coins by these names too.
+
+        Args:
+            titles: What people call a coin, by ticker.
+        """
+        if titles != self._titles:
+            self._titles = titles
+            self._list()
+
+    def _list(self) -> None:
+        rows = [
+            Listing(entry.quote.venue_symbol, symbol, self._titles.get(symbol))
+            for symbol, entry in self._entries.items()
+        ]
+        gone = [Listing(coin.venue_symbol, coin.symbol, listed=False) for coin in self._listed[1]]
+        self.directory = Directory([*rows, *gone])
 
     def find(self, text: str) -> Symbol:
         """Find the coin that a spelling means.

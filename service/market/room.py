@@ -97,6 +97,9 @@ async def open_market(
         events=AlertStore(database),
         caps=CapStore(database),
     )
+    topics.gecko.coins.on_change(
+        lambda kept: live.desk.entitle({symbol: coin.name for symbol, coin in known_coins(kept).items()})
+    )
     await store.claim(origin())
     await shelf.follow()
     await live.load()

@@ -1,6 +1,6 @@
 """The room, opened: a desk that answers, and the loop that keeps what it answers fresh."""
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
@@ -52,12 +52,8 @@ async def open_sentiment(
     drawer = shelf.drawer("sentiment.conclusions", Conclusions)
     sources = Sources([News(sessions[name], clock) for name in FEEDS], FearGreed(sessions["alternative"], clock))
 
-    def categories() -> Mapping[str, Sequence[str]]:
-        return market.categories.memberships()
-
-    refresh = SentimentRefresh(
-        clock, NewsStore(database), drawer, sources, Market(origin=origin, tape=tape.now, categories=categories)
-    )
+    told = Market(origin=origin, tape=tape.now, categories=market.categories.memberships)
+    refresh = SentimentRefresh(clock, NewsStore(database), drawer, sources, told)
 
     async def read_the_news() -> None:
         await tape.read()

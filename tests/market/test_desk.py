@@ -185,3 +185,12 @@ def test_readiness_needs_no_history_of_a_major_that_is_not_listed(clock: FakeClo
     desk.show(Snapshot(State("test", 1, START_MS), [(quote, Chart()), (btc, Chart(through_ms=START_MS))]))
     assert desk.readiness()["ready"] is True
     assert desk.readiness()["history"] == {"known": 1, "total": 2}
+
+
+def test_what_people_call_a_coin_suggests_it_and_finds_nothing(desk: MarketDesk) -> None:
+    with pytest.raises(ServiceError) as before:
+        desk.risk("avalanche")
+    desk.entitle({"SOL": "Avalanche"})
+    with pytest.raises(ServiceError) as after:
+        desk.risk("avalanche")
+    assert (before.value.details, after.value.details) == ({"candidates": []}, {"candidates": ["SOL"]})

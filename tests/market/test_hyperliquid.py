@@ -120,7 +120,6 @@ def test_any_json_is_decoded_or_refused_as_malformed(value: object) -> None:
         wire.FUNDING_HISTORY,
         wire.DEX_CONTEXTS,
         wire.CONTEXTS,
-        wire.PERP_DEXS,
         wire.ANNOTATIONS,
     ):
         try:
@@ -251,9 +250,7 @@ async def test_funding_of_something_else_is_refused(parts: Parts) -> None:
         await parts.source.funding_history("BTC", 0)
 
 
-async def test_builders_markets_and_what_is_said_of_their_coins_are_read(parts: Parts) -> None:
-    parts.venue.faults.next = answer(200, b'[null,{"name":"xyz","fullName":"XYZ","deployer":"0x1"}]')
-    assert await parts.source.perp_dexs() == [wire.Dex("xyz", "XYZ")]
+async def test_what_is_said_of_a_builders_coins_is_read(parts: Parts) -> None:
     parts.venue.faults.next = answer(
         200,
         b'[["xyz:AAPL",{"category":"stocks","displayName":"Apple","keywords":["iphone"]}],["xyz:Z",{"category":""}]]',

@@ -19,35 +19,11 @@ from service.wire.cursor import Cursors
 from tests.fakes.clock import START_MS, FakeClock
 from tests.market.parts import TODAY, said, until
 from tests.market.venue import Venue, context
-from tests.upstream.faults import (
-    Fault,
-    cut_short,
-    drip,
-    endless,
-    gzip_bomb,
-    hang,
-    html,
-    not_a_number,
-    redirect,
-    reset,
-    too_many,
-)
+from tests.upstream.faults import FAULTS, Fault, reset, too_many
 
 DEADLINE_S = 0.3
 QUOTES, BARS = "metaAndAssetCtxs", "candleSnapshot"
 COINS = ("BTC", "ETH", "SOL")
-FAULTS = {
-    "reset": reset,
-    "black hole": hang,
-    "cut short": cut_short,
-    "drip": drip,
-    "gzip bomb": gzip_bomb,
-    "endless body": endless,
-    "NaN": not_a_number,
-    "HTML at 200": html,
-    "redirect": redirect("http://127.0.0.1:1/"),
-    "429": too_many("30"),
-}
 
 
 class House:

@@ -14,35 +14,12 @@ from aiohttp import web
 
 from service.clock import HOUR_MS
 from tests.service.indoors import EVERYTHING, RISK, Answer, Indoors, Kept
-from tests.upstream.faults import (
-    cut_short,
-    drip,
-    endless,
-    gzip_bomb,
-    hang,
-    html,
-    not_a_number,
-    redirect,
-    reset,
-    too_many,
-)
+from tests.upstream.faults import FAULTS, reset, too_many
 
 DEADLINE_S = 0.15
 LARGEST_GROWTH_KB = 64 * 1024
 AAPL = "/api/cli/rwa/symbol/AAPL"
 
-FAULTS = {
-    "reset": reset,
-    "black hole": hang,
-    "cut short": cut_short,
-    "drip": drip,
-    "gzip bomb": gzip_bomb,
-    "endless body": endless,
-    "NaN": not_a_number,
-    "HTML at 200": html,
-    "redirect": redirect("http://127.0.0.1:1/"),
-    "429": too_many("30"),
-}
 
 LOST = {
     "the first venue": ("hyperliquid", "feed"),

@@ -2,7 +2,7 @@
 
 import asyncio
 import zlib
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cache
 
 from aiohttp import web
@@ -111,3 +111,18 @@ async def _start(request: web.Request, headers: dict[str, str]) -> web.StreamRes
     response = web.StreamResponse(headers=headers)
     await response.prepare(request)
     return response
+
+
+FAULTS: Mapping[str, Fault] = {
+    "reset": reset,
+    "black hole": hang,
+    "cut short": cut_short,
+    "drip": drip,
+    "gzip bomb": gzip_bomb,
+    "endless body": endless,
+    "NaN": not_a_number,
+    "HTML at 200": html,
+    "redirect": redirect("http://127.0.0.1:1/"),
+    "429": too_many("30"),
+}
+"""One of each kind, by the names of `robustness.md`: what every reader of an upstream has to bear."""

@@ -21,12 +21,10 @@ from service.market.sources.hyperliquid_wire import (
     DEX_CONTEXTS,
     FUNDING_HISTORY,
     META_AND_CONTEXTS,
-    PERP_DEXS,
     Annotation,
     Asset,
     AssetContext,
     Candle,
-    Dex,
     FundingRate,
 )
 from service.market.symbols import canonical
@@ -183,15 +181,6 @@ class Hyperliquid:
             _INFO, {"type": "perpConciseAnnotations"}, weight=_WEIGHT, decoder=ANNOTATIONS
         )
         return dict(fetched.value)
-
-    async def perp_dexs(self) -> list[Dex]:
-        """Ask which builders' markets there are.
-
-        Raises:
-            UpstreamError: If there is no answer that can be trusted.
-        """
-        fetched = await self._session.post_json(_INFO, {"type": "perpDexs"}, weight=_WEIGHT, decoder=PERP_DEXS)
-        return [dex for dex in fetched.value if dex is not None]
 
     def _refuse(self, why: str) -> UpstreamError:
         return UpstreamError(self._session.name, _OK, why.encode())

@@ -79,13 +79,6 @@ class FundingRate(Struct, frozen=True, rename={"rate": "fundingRate", "time_ms":
     time_ms: int
 
 
-class Dex(Struct, frozen=True, rename="camel"):
-    """A builder's market: its short name, which its coins begin with (`xyz`), and its full one."""
-
-    name: str
-    full_name: str
-
-
 class Annotation(Struct, frozen=True, rename="camel"):
     """What a builder says of one of its coins. All of it is free text."""
 
@@ -111,7 +104,6 @@ def _decoder(kind: type[T]) -> Decoder[T]:
 META_AND_CONTEXTS: Final = _decoder(tuple[Universe, Contexts])
 CANDLES: Final = _decoder(tuple[Candle, ...] | None)  # type: ignore[arg-type] # a union is no `type` to mypy
 FUNDING_HISTORY: Final = _decoder(tuple[FundingRate, ...] | None)  # type: ignore[arg-type]
-PERP_DEXS: Final = _decoder(tuple[Dex | None, ...])
 ANNOTATIONS: Final = _decoder(tuple[tuple[str, Annotation], ...])
 DEX_CONTEXTS: Final = _decoder(DexContexts)
 CONTEXTS: Final = _decoder(Contexts)
