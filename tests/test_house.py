@@ -50,6 +50,9 @@ OWNERS: dict[str, frozenset[str]] = {
     "yarl": frozenset({"upstream"}),
     "defusedxml": frozenset({"sentiment", "upstream"}),
     "vaderSentiment": frozenset({"sentiment"}),
+    "rfc8785": frozenset({"wire"}),
+    "rich": frozenset({"operator", "clients"}),
+    "plotext": frozenset({"operator", "clients"}),
 }
 
 LONGEST_FILE = 400

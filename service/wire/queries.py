@@ -7,6 +7,7 @@ from msgspec import Meta, Struct
 from service.wire.parameters import CursorText, Instant, PageSize, SymbolText, instant_ms
 
 RegimeAction = Literal["active", "signals", "confidence", "history"]
+WalkforwardAction = Literal["signals", "positions", "outcomes"]
 
 
 class OfCategory(Struct, frozen=True, forbid_unknown_fields=True):
@@ -61,3 +62,28 @@ class AlertsQuery(Struct, frozen=True, forbid_unknown_fields=True):
         """Read the instant; no pattern knows the lengths of months."""
         if self.since is not None:
             instant_ms(self.since, "since")
+
+
+class SignalQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """A coin, and the instant whose knowledge is to be judged (none: now).
+
+    Raises:
+        ServiceError: `BAD_REQUEST` for an instant that the calendar does not know.
+    """
+
+    symbol: SymbolText
+    as_of: Instant | None = None
+
+    def __post_init__(self) -> None:
+        """Read the instant; no pattern knows the lengths of months."""
+        if self.as_of is not None:
+            instant_ms(self.as_of, "as_of")
+
+
+class WalkforwardQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """Which records of the last walk-forward run: of one coin, a page of them."""
+
+    action: WalkforwardAction = "signals"
+    symbol: SymbolText | None = None
+    limit: PageSize = 50
+    cursor: CursorText | None = None
