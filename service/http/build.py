@@ -41,7 +41,11 @@ class _Stacks:
 
     def route(self, offer: Offer, endpoint: Endpoint) -> Route:
         serve = Serve(offer, endpoint, self._clock, self._settings.source)
-        gates = [*self._entrance(offer), Middleware(Parameters, offer), *self._till(offer, waits=serve.waits)]
+        gates = [
+            *self._entrance(offer),
+            Middleware(Parameters, offer, serve.known),
+            *self._till(offer, waits=serve.waits),
+        ]
         return Route(offer.path, serve, methods=[offer.method], name=offer.id, middleware=gates)
 
     def _entrance(self, offer: Offer) -> list[Middleware]:

@@ -3,12 +3,13 @@
 from inspect import iscoroutinefunction
 from typing import Final, cast
 
+from msgspec import Struct
 from starlette.types import Message, Receive, Scope, Send
 
 from service.clock import Clock
 from service.http.errors import JSON, NO_STORE
 from service.http.exchange import Exchange
-from service.routes.call import Call, Endpoint
+from service.routes.call import Call, Endpoint, Waiting
 from service.wire.envelope import Answer, encode, success
 from service.wire.offers import Offer
 
@@ -24,10 +25,12 @@ class Serve:
 
     Attributes:
         waits: Whether the route function has to wait for something before it can answer.
+        known: Refuses parameters of which the route knows without waiting that it has no answer.
     """
 
     def __init__(self, offer: Offer, endpoint: Endpoint, clock: Clock, source: str) -> None:
-        self.waits = iscoroutinefunction(endpoint)
+        self.waits = isinstance(endpoint, Waiting) or iscoroutinefunction(endpoint)
+        self.known = endpoint.known if isinstance(endpoint, Waiting) else _anything
         self._enveloped = offer.envelope
         self._endpoint = endpoint
         self._clock = clock
@@ -52,3 +55,7 @@ class Serve:
         body = success(answer, self._clock.now_ms()) if self._enveloped else encode(answer.data)
         headers = [*self._fields, (b"content-length", b"%d" % len(body))]
         return {"type": "http.response.start", "status": 200, "headers": headers}, body
+
+
+def _anything(_: Struct) -> None:
+    """Nothing can be refused before the route runs."""

@@ -31,5 +31,19 @@ class Call(Struct, Generic[P, B], frozen=True):
         return self.caller
 
 
+class Waiting(Struct, frozen=True):
+    """A route that waits for something, and what it can refuse before: no question is set aside for such a call.
+
+    `known` is given the parameters and raises what the route would answer from memory (an unknown symbol).
+    """
+
+    run: Callable[[Call[Any, Any]], Coroutine[object, object, Answer]]
+    known: Callable[[Any], object]
+
+    def __call__(self, call: Call[Any, Any]) -> Coroutine[object, object, Answer]:
+        """Answer."""
+        return self.run(call)
+
+
 Endpoint = Callable[[Call[Any, Any]], Answer | Coroutine[object, object, Answer]]
-"""A bound route function. A plain `def` answers from memory; an `async def` has to wait for something."""
+"""A bound route function. A plain `def` answers from memory; an `async def` or a `Waiting` has to wait."""

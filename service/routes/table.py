@@ -1,6 +1,7 @@
 """Which function answers which offer."""
 
 from functools import partial
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -8,7 +9,7 @@ from service.access.desk import AccessDesk
 from service.market.room import Market
 from service.routes import auth, keys, manifest, rwa
 from service.routes.alerts import alerts
-from service.routes.call import Endpoint
+from service.routes.call import Endpoint, Waiting
 from service.routes.category import info
 from service.routes.crossing import crossing
 from service.routes.health import health
@@ -21,6 +22,14 @@ from service.rwa.desk import RwaDesk
 from service.sentiment.desk import SentimentDesk
 from service.settings import Settings
 from service.wire.offers import OFFERS
+
+
+class OfACoin(Protocol):
+    """Parameters that may name a coin."""
+
+    @property
+    def symbol(self) -> str | None:
+        """Its ticker, in any case."""
 
 
 class Desks(Struct, frozen=True):
@@ -47,11 +56,16 @@ def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Endpoin
         LookupError: If an offer has no route, or a route no offer.
     """
     access, market = desks.access, desks.market
+
+    def known(query: OfACoin) -> None:
+        if query.symbol is not None:
+            market.coins.find(query.symbol)
+
     bound: dict[str, Endpoint] = {
         "manifest": manifest.bound(settings, started_ms),
         "billing.tier": partial(tier, access),
         "coin.risk": partial(risk, market.coins, desks.sentiment),
-        "coin.historical": partial(historical, market.historical),
+        "coin.historical": Waiting(partial(historical, market.historical), known),
         "category.sentiment": partial(category_sentiment, desks.sentiment),
         "category.info": partial(info, market.categories),
         "regime": partial(regime, market.regimes),
@@ -59,7 +73,7 @@ def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Endpoin
         "rwa.assets": partial(rwa.assets, desks.rwa),
         "market.health": partial(health, market.breadth),
         "market.crossing": partial(crossing, market.breadth),
-        "funding.alerts": partial(alerts, market.alerts),
+        "funding.alerts": Waiting(partial(alerts, market.alerts), known),
         "auth.nonce": partial(auth.nonce, access),
         "auth.login": partial(auth.login, access),
         "auth.logout": partial(auth.logout, access),

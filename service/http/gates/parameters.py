@@ -1,6 +1,6 @@
-"""The gate of the parameters: what is malformed is refused before anything is counted."""
+"""The gate of the parameters: what is malformed, or names what there is not, is refused before anything is counted."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -17,11 +17,13 @@ class Parameters:
     Args:
         app: What stands behind the gate.
         offer: The route.
+        known: Refuses parameters that name what there is not.
     """
 
-    def __init__(self, app: ASGIApp, offer: Offer) -> None:
+    def __init__(self, app: ASGIApp, offer: Offer, known: Callable[[Struct], object]) -> None:
         self.app = app
         self._offer = offer
+        self._known = known
 
     def check(self, scope: Scope, exchange: Exchange) -> bool:
         """Decode path and query.
@@ -30,16 +32,17 @@ class Parameters:
             Whether that is all the route takes; a body has to be waited for.
 
         Raises:
-            ServiceError: BAD_REQUEST.
+            ServiceError: BAD_REQUEST, or what the route says of things it does not know.
         """
         exchange.parameters = decode(self._offer, exchange.path_params, scope["query_string"])
+        self._known(exchange.parameters)
         return self._offer.body is None
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Let a request through that says what the route takes.
 
         Raises:
-            ServiceError: BAD_REQUEST, UNSUPPORTED_MEDIA_TYPE.
+            ServiceError: BAD_REQUEST, UNSUPPORTED_MEDIA_TYPE, or what the route says of things it does not know.
         """
         self.check(scope, scope["verdict"])
         if self._offer.body is not None:
