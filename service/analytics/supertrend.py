@@ -1,4 +1,4 @@
-"""SuperTrend(10, 3) over many series at once, whole histories or one bar more.
+"""SuperTrend over many series at once: whole histories, and for (10, 3) one bar more.
 
 Source: Olivier Seban's SuperTrend as TA-Lib 0.8 publishes it (`SUPERTREND`); ATR after J. Welles Wilder, "New Concepts
 in Technical Trading Systems" (1978).
@@ -144,12 +144,29 @@ def supertrend(chart: Chart, shown: int | None = None) -> tuple[Course, State]:
     Returns:
         What is said of every bar, and the state from which `step` goes on.
     """
+    return _walked(chart, chart.close.shape[1] if shown is None else shown, PERIOD, MULTIPLIER)
+
+
+def course_of(chart: Chart, period: int, multiplier: float) -> Course:
+    """Walk whole histories with other settings than the published trend's.
+
+    Args:
+        chart: Tables of shape (bars, series), as for `supertrend`.
+        period: Bars of the average true range, at least 2.
+        multiplier: Average true ranges between the middle of a bar and its bands.
+
+    Returns:
+        What is said of every bar.
+    """
+    return _walked(chart, chart.close.shape[1], period, multiplier)[0]
+
+
+def _walked(chart: Chart, shown: int, period: int, multiplier: float) -> tuple[Course, State]:
     there = ~np.isnan(chart.close)
     count = np.count_nonzero(there, axis=0)
     start = there.argmax(axis=0) if there.size else np.zeros_like(count)
     gaps = _gaps(there, start, count)
-    walk = _Walk(_closed_up(chart, start, gaps), start, count, count.size if shown is None else shown)
-    course, state = walk.go()
+    course, state = _Walk(_closed_up(chart, start, gaps), start, count, shown, period, multiplier).go()
     for series, rows in gaps:
         bars = slice(start[series], start[series] + rows.size)
         _put_back(course.direction[:, series], bars, rows, 0)
@@ -196,13 +213,18 @@ class _Walk:
         start: Row of the first bar of each series.
         count: Its bars.
         shown: How many series, the first ones, want their average true ranges and lines.
+        period: Bars of the average true range.
+        multiplier: Average true ranges to either band.
     """
 
-    def __init__(self, chart: Chart, start: Indices, count: Indices, shown: int) -> None:
+    def __init__(
+        self, chart: Chart, start: Indices, count: Indices, shown: int, period: int, multiplier: float
+    ) -> None:
         rows, series = chart.close.shape
         self._chart, self._start, self._count = chart, start, count
-        speaking = np.flatnonzero(count > PERIOD)
-        self._begins = _grouped(start[speaking] + PERIOD, speaking)
+        self._period, self._multiplier = period, multiplier
+        speaking = np.flatnonzero(count > period)
+        self._begins = _grouped(start[speaking] + period, speaking)
         self._ends = _grouped(start[speaking] + count[speaking] - 1, speaking)
         self._summed = self._first_ranges()
         self._state = blank(series)
@@ -210,10 +232,10 @@ class _Walk:
         self._up = np.zeros((rows, series), np.bool_)
 
     def _first_ranges(self) -> Floats:
-        """Sum the first ten true ranges of each series, or those there are, one after the other as `step` does."""
+        """Sum the first true ranges of each series, or those there are, one after the other as `step` does."""
         high, low, close = self._chart
         summed = np.where(self._count > 0, 0.0, np.nan)
-        for bar in range(1, PERIOD + 1):
+        for bar in range(1, self._period + 1):
             has = np.flatnonzero(self._count > bar)
             row = self._start[has] + bar
             summed[has] += _true_range(high[row, has], low[row, has], close[row - 1, has])
@@ -224,7 +246,7 @@ class _Walk:
         if self._begins:
             self._follow(min(self._begins))
         row = np.arange(len(self._up))[:, None]
-        known = (row >= self._start + PERIOD) & (row < self._start + self._count)
+        known = (row >= self._start + self._period) & (row < self._start + self._count)
         direction = np.where(self._up, np.int8(1), np.int8(-1))
         direction *= known
         line = np.where(self._up[:, : self._atr.shape[1]], -self._band[:, _LOWER], self._band[:, _UPPER])
@@ -239,7 +261,8 @@ class _Walk:
         which it did not, or which have no old band, are put right one by one: choosing by mask takes far longer.
         """
         series, shown = self._count.size, self._atr.shape[1]
-        weight, period, reach_of, half = (np.full(series, by) for by in (PERIOD - 1.0, PERIOD, MULTIPLIER, 0.5))
+        factors = self._period - 1.0, self._period, self._multiplier, 0.5
+        weight, period, reach_of, half = (np.full(series, by) for by in factors)
         atr, reach, ranges, other = np.full((4, series), np.nan)
         band, kept, sides = np.full((3, 2, series), np.nan)
         outside, turns = np.zeros((2, series), np.bool_), np.zeros(series, np.bool_)
@@ -256,7 +279,7 @@ class _Walk:
             np.divide(atr, period, atr)
             begin = self._begins.get(row)
             if begin is not None:
-                atr[begin] = self._summed[begin] / PERIOD
+                atr[begin] = self._summed[begin] / self._period
                 anew = np.concatenate([anew, begin, begin + series])
             np.multiply(atr, reach_of, reach)
             kept, band = band, kept
@@ -299,7 +322,7 @@ class _Walk:
         state = self._state
         state.bars[:] = self._count
         state.close[there] = self._chart.close[(self._start + self._count - 1)[there], there]
-        np.copyto(state.atr, self._summed, where=self._count <= PERIOD)
+        np.copyto(state.atr, self._summed, where=self._count <= self._period)
         return state
 
 
