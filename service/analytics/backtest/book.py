@@ -1,0 +1,131 @@
+"""What a back-test brought: its trades, what is still held, what was decided, and its days.
+
+Columns have one entry a position, and nothing is rounded. Rows are those of the tape. Percentages are of a position's
+notional at its entry; daily figures are shares of the strategy's capital.
+"""
+
+from typing import Final, NamedTuple
+
+from service.analytics.bars import Floats, Indices
+
+RESTING_RATE: Final = 0.0000125 * 24
+"""Share of its notional that a long pays a day at the venue's resting rate, charged where funding was not recorded."""
+
+_BPS: Final = 10_000
+
+
+class Costs(NamedTuple):
+    """What trading costs on each side, in hundredths of a percent of the notional traded.
+
+    The fee is what Hyperliquid takes from a taker of the lowest tier; the slippage is assumed.
+    """
+
+    fee_bps: float = 4.5
+    slippage_bps: float = 5.0
+
+    @property
+    def share(self) -> float:
+        """Both together, as a fraction of the notional."""
+        return (self.fee_bps + self.slippage_bps) / _BPS
+
+
+class Trades(NamedTuple):
+    """Positions that have ended, by entry and then by coin.
+
+    Attributes:
+        coin: Column of the tape.
+        side: -1 short, 1 long.
+        entry: Row at whose open it was entered; it was decided on the row before.
+        exit: Row at whose open it was left; of a delisted coin its last row, at whose close.
+        entry_price: USD.
+        exit_price: USD.
+        weight: Share of the capital put in, fixed for its life.
+        days: How many days it was held, so funding was due.
+        price_pct: side * (exit / entry - 1).
+        funding_pct: Received positive, paid negative.
+        cost_pct: Fees and slippage of both sides, the exit's on the exit's notional.
+        return_pct: price + funding - cost.
+        reason: Index in `plan.REASONS`.
+    """
+
+    coin: Indices
+    side: Indices
+    entry: Indices
+    exit: Indices
+    entry_price: Floats
+    exit_price: Floats
+    weight: Floats
+    days: Indices
+    price_pct: Floats
+    funding_pct: Floats
+    cost_pct: Floats
+    return_pct: Floats
+    reason: Indices
+
+
+class Positions(NamedTuple):
+    """Positions still held when the tape ends, by entry and then by coin; columns as in `Trades`.
+
+    `price_pct` is marked at the last close, `funding_pct` and `cost_pct` (the entry's) are what there was so far, and
+    `stop` is the plan's price on the last row, NaN for none.
+    """
+
+    coin: Indices
+    side: Indices
+    entry: Indices
+    entry_price: Floats
+    weight: Floats
+    days: Indices
+    stop: Floats
+    price_pct: Floats
+    funding_pct: Floats
+    cost_pct: Floats
+
+
+class Signals(NamedTuple):
+    """Decisions to enter, by row and then by coin: one for every position, and those whose fill is still to come.
+
+    `row` is the row that decided, `entry_price` the open of the next: NaN for a decision of the tape's last row.
+    """
+
+    row: Indices
+    coin: Indices
+    side: Indices
+    score: Floats
+    weight: Floats
+    entry_price: Floats
+
+
+class Book(NamedTuple):
+    """The books of one simulation.
+
+    The daily columns have one entry for every row from the first that decided to the last: day d lasts from its open to
+    the next. What a position brought over the days it was held adds up to its return; an exit's cost is booked on the
+    day that it ends, so nothing is booked outside the rows that decided.
+
+    Attributes:
+        trades: What has ended.
+        open: What is held when the tape ends.
+        signals: What was decided.
+        net: Price, funding and costs, as a share of the capital.
+        price: The price's part of it alone.
+        exposure: Sum of the weights held over the day, longs and shorts alike.
+        turnover: Notional entered and left, as a share of the capital.
+        position_days: Days of all positions together, those still held included.
+        known_days: Those of them whose funding was recorded.
+    """
+
+    trades: Trades
+    open: Positions
+    signals: Signals
+    net: Floats
+    price: Floats
+    exposure: Floats
+    turnover: Floats
+    position_days: int
+    known_days: int
+
+    @property
+    def funding_known(self) -> float | None:
+        """Share of the position-days whose funding was recorded; None where nothing was held."""
+        return self.known_days / self.position_days if self.position_days else None

@@ -1,0 +1,239 @@
+"""Trading a plan: every decision is filled at the open of the next day, at a cost, with funding paid and received.
+
+What is simulated is a state: the position over day d is what the plan wanted at the close of day d-1, and a trade is
+one unbroken run of one side. So a turn is two trades at one open, and a plan that already wants a side on the first row
+is followed from the next open on.
+"""
+
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from service.analytics.backtest.book import RESTING_RATE, Book, Costs, Positions, Signals, Trades
+from service.analytics.backtest.plan import REASONS, Int8, Plan
+from service.analytics.backtest.tape import Tape
+from service.analytics.bars import Flags, Floats, Indices
+
+_DELISTED: Final = REASONS.index("delisted")
+_FOLD_END: Final = REASONS.index("fold-end")
+_PCT: Final = 100
+_VENUE: Final = Costs()
+
+
+class _Runs(NamedTuple):
+    """Positions, by entry and then by coin; `over` is the first row they are no longer held on."""
+
+    coin: Indices
+    side: Indices
+    entry: Indices
+    over: Indices
+    weight: Floats
+    entry_price: Floats
+
+    def chosen(self, which: Flags) -> "_Runs":
+        coin, side, entry, over = (column[which] for column in (self.coin, self.side, self.entry, self.over))
+        return _Runs(coin, side, entry, over, self.weight[which], self.entry_price[which])
+
+
+class _Days(NamedTuple):
+    """The days of all positions, one after another: whose, which row, and what it brought in shares of its notional.
+
+    `left` is the price that each position could last be left at: its exit, or its mark when the tape ends.
+    """
+
+    run: Indices
+    row: Indices
+    price: Floats
+    funding: Floats
+    known: Flags
+    left: Floats
+
+
+def simulate(tape: Tape, plan: Plan, start: int, end: int, costs: Costs = _VENUE, allowed: Flags | None = None) -> Book:
+    """Trade what a plan decided on the rows from `start` to before `end`.
+
+    Nothing is held on the first of them. What is held on row `end` is left at its open; if the tape ends there, it is
+    reported as held. A coin without a bar on the next day is left at its last close, and not entered: neither on a day
+    without a bar nor by a decision of one. A decision that could never be filled is no signal, nor is an entry on the
+    last row of a window that ends before the tape, which would be left at the open that it is entered at.
+
+    Args:
+        tape: The market.
+        plan: What is wanted, a row for every row of the tape.
+        start: The first row that decides.
+        end: The row after the last that decides.
+        costs: Of either side of a trade.
+        allowed: Shape (days,): rows that may decide; on others nothing is wanted. All where it is not given. A position
+            decided on the last allowed row is left one open later, so that its one day lies on the row after.
+
+    Returns:
+        The books. A position that was left though the plan did not say so ends by `fold-end`.
+
+    Raises:
+        ValueError: If the rows are not those of the tape, or the plan breaks its contract: a position without a weight
+            that is finite and not negative, or left without a reason.
+    """
+    _check(tape, plan, start, end, allowed)
+    wanted = _wanted(tape, plan, start, end, allowed)
+    held = _held(tape, wanted, start, end)
+    runs = _runs(tape, plan, held, start)
+    days = _days(tape, runs)
+    ended = runs.over < len(tape.open)
+    signals = _signals(tape, plan, runs, wanted[-1:] if end == len(tape.open) else wanted[:0], held[-2:-1])
+    if not (np.isfinite(signals.weight).all() and (signals.weight >= 0).all()):
+        raise ValueError("a position has a weight that is negative or not finite")
+    return Book(
+        _trades(tape, plan, runs, days, ended, allowed, costs),
+        _positions(plan, runs, days, ~ended, costs),
+        signals,
+        *_daily(runs, days, ended, start, end, costs),
+        len(days.row),
+        int(days.known.sum()),
+    )
+
+
+def _check(tape: Tape, plan: Plan, start: int, end: int, allowed: Flags | None) -> None:
+    rows = len(tape.open)
+    if not 0 <= start <= end <= rows:
+        raise ValueError(f"rows {start} to {end} are not all on a tape of {rows}")
+    if any(table.shape != tape.open.shape for table in plan) or (allowed is not None and allowed.shape != (rows,)):
+        raise ValueError("the plan, or what it is allowed, is not of this tape")
+
+
+def _wanted(tape: Tape, plan: Plan, start: int, end: int, allowed: Flags | None) -> Int8:
+    """What counts of the plan, shape (end - start, coins): nothing on rows without a bar or not allowed."""
+    window = slice(start, end)
+    counts = ~np.isnan(tape.open[window])
+    if allowed is not None:
+        counts &= allowed[window, None]
+    return plan.side[window] * counts
+
+
+def _held(tape: Tape, wanted: Int8, start: int, end: int) -> Int8:
+    """The position over each day from `start` on, and a last row of nothing: shape (end - start + 1, coins)."""
+    held = np.zeros((len(wanted) + 1, wanted.shape[1]), np.int8)
+    held[1:-1] = wanted[:-1] * ~np.isnan(tape.open[start + 1 : max(end, start + 1)])
+    return held
+
+
+def _runs(tape: Tape, plan: Plan, held: Int8, start: int) -> _Runs:
+    """Find the unbroken runs of one side: of every coin as many begin as end, in turn."""
+    by_coin = held.T
+    turned = by_coin[:, 1:] != by_coin[:, :-1]
+    coin, begun = np.nonzero(turned & (by_coin[:, 1:] != 0))
+    _, ended = np.nonzero(turned & (by_coin[:, :-1] != 0))
+    order = np.lexsort((coin, begun))
+    coin, entry = coin[order], begun[order] + start + 1
+    side = held[entry - start, coin].astype(np.int64)
+    return _Runs(coin, side, entry, ended[order] + start + 1, plan.weight[entry - 1, coin], tape.open[entry, coin])
+
+
+def _days(tape: Tape, runs: _Runs) -> _Days:
+    """Go through the days of every position: each lasts from its open to the next, or to its close if there is none."""
+    lasted = runs.over - runs.entry
+    before = np.cumsum(lasted) - lasted
+    run = np.repeat(np.arange(len(lasted)), lasted)
+    row = np.arange(len(run)) + (runs.entry - before)[run]
+    coin, side, entry_price = runs.coin[run], runs.side[run], runs.entry_price[run]
+    opened = tape.open[row, coin]
+    following = np.minimum(row + 1, len(tape.open) - 1)
+    next_open = np.where(row < following, tape.open[following, coin], np.nan)
+    mark = np.where(np.isnan(next_open), tape.close[row, coin], next_open)
+    rate = tape.funding[row, coin]
+    known = ~np.isnan(rate)
+    charged = np.where(known, rate, np.where(side > 0, RESTING_RATE, 0.0))
+    notional = opened / entry_price
+    price = side * (mark - opened) / entry_price
+    return _Days(run, row, price, -side * charged * notional, known, mark[before + lasted - 1])
+
+
+def _trades(
+    tape: Tape, plan: Plan, runs: _Runs, days: _Days, ended: Flags, allowed: Flags | None, costs: Costs
+) -> Trades:
+    done, exit_price = runs.chosen(ended), days.left[ended]
+    last, delisted = done.over - 1, np.isnan(tape.open[done.over, done.coin])
+    reason = np.where(
+        delisted, _DELISTED, np.where(_meant(plan, done, allowed), plan.reason[last, done.coin], _FOLD_END)
+    )
+    if not ((reason >= 0) & (reason < len(REASONS))).all():
+        raise ValueError("a position is left without a reason")
+    moved = exit_price / done.entry_price
+    price, funding = _PCT * done.side * (moved - 1), _PCT * _funding(days, runs)[ended]
+    cost = _PCT * costs.share * (1 + moved)
+    return Trades(
+        coin=done.coin,
+        side=done.side,
+        entry=done.entry,
+        exit=np.where(delisted, last, done.over),
+        entry_price=done.entry_price,
+        exit_price=exit_price,
+        weight=done.weight,
+        days=done.over - done.entry,
+        price_pct=price,
+        funding_pct=funding,
+        cost_pct=cost,
+        return_pct=price + funding - cost,
+        reason=reason,
+    )
+
+
+def _meant(plan: Plan, done: _Runs, allowed: Flags | None) -> Flags:
+    """Whether the plan itself wanted out, on a row on which it was asked."""
+    last = done.over - 1
+    turned: Flags = plan.side[last, done.coin] != done.side
+    return turned if allowed is None else turned & allowed[last]
+
+
+def _funding(days: _Days, runs: _Runs) -> Floats:
+    return _summed(days.run, days.funding, len(runs.entry))
+
+
+def _summed(index: Indices, values: Floats, size: int) -> Floats:
+    """Add values up by index, in their order: the same sums on every machine."""
+    sums = np.zeros(size)
+    np.add.at(sums, index, values)
+    return sums
+
+
+def _positions(plan: Plan, runs: _Runs, days: _Days, standing: Flags, costs: Costs) -> Positions:
+    kept, mark = runs.chosen(standing), days.left[standing]
+    return Positions(
+        coin=kept.coin,
+        side=kept.side,
+        entry=kept.entry,
+        entry_price=kept.entry_price,
+        weight=kept.weight,
+        days=kept.over - kept.entry,
+        stop=plan.stop[kept.over - 1, kept.coin],
+        price_pct=_PCT * kept.side * (mark / kept.entry_price - 1),
+        funding_pct=_PCT * _funding(days, runs)[standing],
+        cost_pct=np.full(len(kept.entry), _PCT * costs.share),
+    )
+
+
+def _signals(tape: Tape, plan: Plan, runs: _Runs, newest: Int8, held: Int8) -> Signals:
+    """Every entry, and what the tape's last row wants (`newest`: that row, or none) but is not `held` over it."""
+    row, coin = np.nonzero((newest != 0) & (newest != held[: len(newest)]))
+    row = row + len(tape.open) - 1
+    rows, coins = np.concatenate((runs.entry - 1, row)), np.concatenate((runs.coin, coin))
+    return Signals(
+        row=rows,
+        coin=coins,
+        side=plan.side[rows, coins].astype(np.int64),
+        score=plan.score[rows, coins],
+        weight=plan.weight[rows, coins],
+        entry_price=np.concatenate((runs.entry_price, np.full(len(row), np.nan))),
+    )
+
+
+def _daily(
+    runs: _Runs, days: _Days, ended: Flags, start: int, end: int, costs: Costs
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Book every day: net, price, exposure, turnover."""
+    size, day, weight = end - start, days.row - start, runs.weight[days.run]
+    price = _summed(day, weight * days.price, size)
+    funding = _summed(day, weight * days.funding, size)
+    done = runs.chosen(ended)
+    turnover = _summed(runs.entry - start, runs.weight, size)
+    turnover += _summed(done.over - 1 - start, done.weight * days.left[ended] / done.entry_price, size)
+    return price + funding - turnover * costs.share, price, _summed(day, weight, size), turnover
