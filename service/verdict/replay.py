@@ -1,0 +1,99 @@
+"""Recompute a saved verdict from its own inputs, and say where the saved one differs. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+import msgspec
+
+from service.verdict.decide import decide
+from service.verdict.ruleset import RULESET, probability_up
+from service.wire.verdict import Ruleset, Verdict, VerdictInputs
+
+NOT_JUDGED: Final = "track_record"
+"""The one field of an answer that is no part of the verdict; what it claims of the score is checked all the same."""
+
+_CLAIM: Final = "probability_up"
+_NOTHING: Final = object()
+
+
+class ReplayError(Exception):
+    """What was saved cannot be recomputed; the message says why."""
+
+
+class Difference(NamedTuple):
+    """A field (`rules[2].contribution`) whose saved value, in Python's own notation, is not the recomputed one."""
+
+    field: str
+    saved: str
+    recomputed: str
+
+
+class Replay(NamedTuple):
+    """The verdict as recomputed, and every difference of the saved one from it; none means that they are the same."""
+
+    verdict: Verdict
+    differences: list[Difference]
+
+
+def replay(saved: Mapping[str, object]) -> Replay:
+    """Recompute a verdict and compare every field of it, its identity included.
+
+    Args:
+        saved: A verdict as JSON says it, with or without its track record.
+
+    Returns:
+        What its inputs give, and where it differs from that.
+
+    Raises:
+        ReplayError: If it is no verdict, or one of another rule set.
+    """
+    try:
+        ruleset = msgspec.convert(saved.get("ruleset"), Ruleset)
+    except msgspec.ValidationError as error:
+        raise ReplayError(f"this is not a verdict: no rule set is named ({error})") from error
+    if (ruleset.name, ruleset.version) != (RULESET.name, RULESET.version):
+        raise ReplayError(
+            f"this verdict was given by {ruleset.name} version {ruleset.version}; this program has {RULESET.name} "
+            f"version {RULESET.version}: use a release that has the other"
+        )
+    try:
+        inputs = msgspec.convert({name: saved.get(name) for name in VerdictInputs.__struct_fields__}, VerdictInputs)
+        verdict = decide(inputs)
+    except ValueError as error:
+        raise ReplayError(f"this verdict's inputs cannot be read: {error}") from error
+    expected = msgspec.to_builtins(verdict)
+    compared = {name: value for name, value in saved.items() if name != NOT_JUDGED}
+    return Replay(verdict, [*_compare("", compared, expected), *_claim(saved, verdict)])
+
+
+def _claim(saved: Mapping[str, object], verdict: Verdict) -> Iterator[Difference]:
+    record = saved.get(NOT_JUDGED)
+    if isinstance(record, dict) and _CLAIM in record:
+        yield from _compare(f"{NOT_JUDGED}.{_CLAIM}", record[_CLAIM], probability_up(verdict.score))
+
+
+def _compare(field: str, saved: object, expected: object) -> Iterator[Difference]:
+    if isinstance(saved, Mapping) and isinstance(expected, Mapping):
+        for name in [*expected, *(name for name in saved if name not in expected)]:
+            path = f"{field}.{name}" if field else str(name)
+            yield from _compare(path, saved.get(name, _NOTHING), expected.get(name, _NOTHING))
+    elif isinstance(saved, list) and isinstance(expected, list):
+        for at in range(max(len(saved), len(expected))):
+            yield from _compare(f"{field}[{at}]", _item(saved, at), _item(expected, at))
+    elif not _same(saved, expected):
+        yield Difference(field, _shown(saved), _shown(expected))
+
+
+def _item(items: list[object], at: int) -> object:
+    return items[at] if at < len(items) else _NOTHING
+
+
+def _same(saved: object, expected: object) -> bool:
+    """Whether JSON means the same by both: 1 and 1.0 are one number there, and true is none."""
+    if isinstance(saved, bool) or isinstance(expected, bool):
+        return saved is expected
+    return saved == expected
+
+
+def _shown(value: object) -> str:
+    return "(not there)" if value is _NOTHING else str(value)

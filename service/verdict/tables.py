@@ -1,0 +1,144 @@
+"""What a rule set is made of, and how its tables are read: from the top, and the first row that holds is the one."""
+
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Final, TypeVar
+
+from msgspec import Struct
+
+from service.wire.verdict import Confidence, Label
+
+_DECIMALS: Final = 4
+
+
+class Category(Struct, frozen=True):
+    """A name, what it contributes to the score, and the sentence for it."""
+
+    name: str
+    contribution: float
+    sentence: str
+
+
+class Band(Struct, frozen=True):
+    """A range of figures, the bound included: at least or at most it, everything where there is none."""
+
+    at_least: float | None
+    at_most: float | None
+    contribution: float
+    sentence: str
+
+
+class Rule(Struct, frozen=True):
+    """One rule: what it looks at, and what follows; either names or bands.
+
+    `input` is a path in `raw`, or two with a minus between, whose difference is taken to 4 decimals. `weight` is the
+    most it can contribute, `subject` what it speaks of where that is not known.
+    """
+
+    id: str
+    input: str
+    weight: float
+    subject: str
+    names: tuple[Category, ...] = ()
+    bands: tuple[Band, ...] = ()
+
+
+class Grade(Struct, frozen=True):
+    """A verdict and the scores it is given for, the bound included."""
+
+    verdict: Label
+    at_least: float | None
+    at_most: float | None
+
+
+class Level(Struct, frozen=True):
+    """A confidence and the agreement it takes."""
+
+    confidence: Confidence
+    agreement: float
+
+
+class Trust(Struct, frozen=True):
+    """How confidence follows.
+
+    Agreement gives a level. It is one lower below a coverage of `full`, or where a source is not fulfilled; two lower
+    below `half`; never lower than the last. Below `least` there is no verdict.
+    """
+
+    levels: tuple[Level, ...]
+    full: float
+    half: float
+    least: float
+    stale_counts: float
+
+
+class Tables(Struct, frozen=True):
+    """A whole rule set.
+
+    `step` is the smallest difference between two figures: what lies just short of a bound lies that far from it.
+    `claim` is what a point of the score claims above an even chance that the price will be higher.
+    """
+
+    name: str
+    version: int
+    rules: tuple[Rule, ...]
+    grades: tuple[Grade, ...]
+    trust: Trust
+    step: float
+    claim: float
+    missing: str
+    stale: str
+
+
+Bounded = TypeVar("Bounded", Band, Grade)
+
+
+def row_of(rows: Sequence[Bounded], figure: float) -> Bounded:
+    """The first row that holds; the last of every table has no bound and always does."""
+    return next(row for row in rows if _holds(row, figure))
+
+
+def category_of(rule: Rule, name: str) -> Category:
+    """The row of a name."""
+    return next(category for category in rule.names if category.name == name)
+
+
+def nearest_name(rule: Rule, name: str) -> str:
+    """The name that stands nearest in the table and contributes something else; of two as near, the upper one."""
+    here = category_of(rule, name)
+    at = rule.names.index(here)
+    others = [(abs(row - at), row) for row, other in enumerate(rule.names) if other.contribution != here.contribution]
+    return rule.names[min(others)[1]].name
+
+
+def nearest_figure(rule: Rule, figure: float, step: float) -> float:
+    """The nearest figure that contributes something else: a bound, or what lies just short of one.
+
+    Distances are those of the decimal figures as they are written; of two as near, the one of the upper row.
+
+    Args:
+        rule: One with bands.
+        figure: Where it is.
+        step: How far just short of a bound lies from it.
+    """
+    here = row_of(rule.bands, figure).contribution
+    edges = [edge for edge in _edges(rule.bands, step) if row_of(rule.bands, edge).contribution != here]
+    exact = Decimal(repr(figure))
+    return min(edges, key=lambda edge: abs(Decimal(repr(edge)) - exact))
+
+
+def bound_of(band: Band) -> float | None:
+    """The bound of a band; None for the rest between all bounds."""
+    return band.at_most if band.at_least is None else band.at_least
+
+
+def _holds(row: Band | Grade, figure: float) -> bool:
+    return (row.at_least is None or figure >= row.at_least) and (row.at_most is None or figure <= row.at_most)
+
+
+def _edges(bands: Sequence[Band], step: float) -> Iterator[float]:
+    for band in bands:
+        if band.at_least is not None:
+            yield from (band.at_least, round(band.at_least - step, _DECIMALS))
+        if band.at_most is not None:
+            yield from (band.at_most, round(band.at_most + step, _DECIMALS))
