@@ -55,6 +55,9 @@ Decided here:
   are CoinGecko's.
 - **Samples**: in the first ten minutes of an hour open interest, volumes and market caps are written down, once; hours
   are kept for 1,001 hours, midnights for 1,001 days (230 coins: some 30 MB).
+- **Momentum** of funding counts back from a coin's newest payment: means over the hours of a day and of a week (of
+  what is there, a day at least), and the newest payment's rank among those of the 30 days before, by the mid-rank that
+  funding alerts use. Other rooms judge its age (`momentum.PAID`: named after 3 hours, null after 48).
 - Where nothing can be said: 502 with the venue's failure if there was one, or if it lists a coin without quoting it;
   503 with `Retry-After` while nothing has been asked yet.
 """

@@ -24,6 +24,7 @@ from service.market.desk import MarketDesk
 from service.market.fallback import FALLBACK_VENUE, BinanceFallback
 from service.market.historical import HistoricalDesk
 from service.market.live import FOLLOW_EVERY_S, Live
+from service.market.momentum import MOMENTUM, Momenta, MomentumDesk, MomentumRefresh
 from service.market.observed import VENUE
 from service.market.samples import SampleRefresh, SampleStore
 from service.market.schedule import Loop, running
@@ -37,13 +38,14 @@ from service.upstream.socket import open_socket
 from service.wire.cursor import Cursors
 
 MINUTELY_S: Final = 60.0
-"""How often coins are sampled and their funding is watched."""
+"""How often coins are sampled, their funding is watched, and what they paid is added up."""
 
 
 class Market(Struct, frozen=True):
     """The room's desks, one a topic, and what rooms above it need.
 
-    `store` holds the series; `known` is set once there are coins, kept or fetched; `readiness` says how far all is.
+    `conclusions` is the document that `breadth` and `regimes` answer from, `store` holds the series. `known` is set
+    once there are coins, kept or fetched; `readiness` says how far all is.
     """
 
     coins: MarketDesk
@@ -52,6 +54,8 @@ class Market(Struct, frozen=True):
     historical: HistoricalDesk
     categories: CategoryDesk
     alerts: AlertDesk
+    momentum: MomentumDesk
+    conclusions: Drawer[Conclusions]
     store: MarketStore
     known: asyncio.Event
     readiness: Callable[[], Mapping[str, object]]
@@ -93,6 +97,7 @@ async def open_market(
     topics = _Topics(
         gecko=GeckoDrawers.on(shelf),
         conclusions=shelf.drawer(CONCLUSIONS, Conclusions),
+        momenta=shelf.drawer(MOMENTUM, Momenta),
         samples=SampleStore(database),
         events=AlertStore(database),
         caps=CapStore(database),
@@ -108,7 +113,7 @@ async def open_market(
         loops = [
             *live.loops(socket),
             Loop("shelf", shelf.follow, FOLLOW_EVERY_S, everywhere=True),
-            *topics.loops(clock, live, store, source, origin),
+            *topics.loops(clock, live, database, store, source, origin),
         ]
         async with running(loops, leader, clock):
             yield topics.desks(clock, live, database, store, cursors, origin, leader)
@@ -119,12 +124,19 @@ class _Topics(Struct, frozen=True):
 
     gecko: GeckoDrawers
     conclusions: Drawer[Conclusions]
+    momenta: Drawer[Momenta]
     samples: SampleStore
     events: AlertStore
     caps: CapStore
 
     def loops(
-        self, clock: Clock, live: Live, store: MarketStore, source: CoinGecko, origin: Callable[[], str]
+        self,
+        clock: Clock,
+        live: Live,
+        database: Database,
+        store: MarketStore,
+        source: CoinGecko,
+        origin: Callable[[], str],
     ) -> Sequence[Loop]:
         """What keeps the topics fresh: one row each."""
         coins, known = live.desk, live.known()
@@ -132,11 +144,13 @@ class _Topics(Struct, frozen=True):
         categories = CategoryRefresh(clock, self.gecko, self.caps, source, origin, coins.view)
         samples = SampleRefresh(clock, self.samples, coins, self.worth, origin)
         alerts = AlertRefresh(clock, store, self.events, coins, origin)
+        momentum = MomentumRefresh(database, self.momenta, origin)
         return (
             Loop("conclude", live.shown(conclude.round), CONCLUDE_EVERY_S, after=known, wake=live.history.news),
             Loop("categories", categories.round, CATEGORIES_EVERY_S, after=known),
             Loop("samples", samples.round, MINUTELY_S, after=known),
             Loop("alerts", alerts.round, MINUTELY_S, after=known, wake=live.funding.news),
+            Loop("momentum", momentum.round, MINUTELY_S, after=known, wake=live.funding.news),
         )
 
     def desks(
@@ -159,6 +173,8 @@ class _Topics(Struct, frozen=True):
             historical=HistoricalDesk(clock, database, coins, self.samples, past, self.worth),
             categories=CategoryDesk(clock, self.gecko, coins.view),
             alerts=AlertDesk(self.events, cursors, coins),
+            momentum=MomentumDesk(self.momenta),
+            conclusions=self.conclusions,
             store=store,
             known=live.known(),
             readiness=lambda: live.readiness(leads=leader()),

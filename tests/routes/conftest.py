@@ -20,6 +20,7 @@ from service.market.conclusions.concluded import CONCLUSIONS, Conclusions
 from service.market.conclusions.regime_desk import RegimeDesk
 from service.market.desk import MarketDesk
 from service.market.historical import HistoricalDesk
+from service.market.momentum import MOMENTUM, Momenta, MomentumDesk
 from service.market.observed import Chart, Quote, Snapshot, State
 from service.market.room import Market
 from service.market.samples import SampleStore
@@ -92,6 +93,8 @@ def desks_over(database: Database, clock: FakeClock, access: Access, coins: Mark
         historical=HistoricalDesk(clock, database, coins, SampleStore(database), past, dict),
         categories=CategoryDesk(clock, gecko, coins.view),
         alerts=AlertDesk(AlertStore(database), Cursors(bytes(32)), coins),
+        momentum=MomentumDesk(shelf.drawer(MOMENTUM, Momenta)),
+        conclusions=conclusions,
         store=store,
         known=asyncio.Event(),
         readiness=coins.readiness,

@@ -49,6 +49,8 @@ class Office:
             historical=UNUSED,
             categories=CategoryDesk(clock, self.gecko, coins.view),
             alerts=UNUSED,
+            momentum=UNUSED,
+            conclusions=UNUSED,
             store=MarketStore(database),
             known=asyncio.Event(),
             readiness=UNUSED,

@@ -1,6 +1,6 @@
 """What is said of the market's regime and of each coin's: four actions, each of the whole market or of one coin."""
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Raw, Struct
 from msgspec.structs import replace
@@ -11,12 +11,15 @@ from service.market.conclusions.breadth_desk import standing
 from service.market.conclusions.concluded import Conclusions
 from service.market.conclusions.wording import summarise
 from service.market.desk import MarketDesk
+from service.market.freshness import CHART, Freshness
 from service.market.shelf import Drawer, Kept
 from service.wire.envelope import Answer, encode
 from service.wire.queries import RegimeAction
 from service.wire.regime import (
     ActiveRegime,
+    CoinRegime,
     MarketRegime,
+    Regime,
     RegimeConfidence,
     RegimeHistory,
     RegimeMeta,
@@ -38,6 +41,15 @@ class _Encoded(Struct, frozen=True):
     prices: tuple[float | None, ...]
 
 
+class Standing(NamedTuple):
+    """The market's regime and one coin's through a close, null where not known; `stale` once a later day is overdue."""
+
+    through_ms: int
+    stale: bool
+    market: Regime | None
+    coin: CoinRegime | None
+
+
 class RegimeDesk:
     """Answers from the conclusions and the live prices, in any process.
 
@@ -52,6 +64,7 @@ class RegimeDesk:
         self._drawer = drawer
         self._coins = coins
         self._encoded: dict[tuple[RegimeAction, str | None], _Encoded] = {}
+        self._coin_regimes: dict[str, CoinRegime] = {}
         drawer.on_change(self._forget)
 
     def regime(self, action: RegimeAction, symbol: str | None) -> Answer:
@@ -83,6 +96,21 @@ class RegimeDesk:
             self._encoded[action, coin] = kept
         return kept.answer
 
+    def standing(self, symbol: str) -> Standing:
+        """Tell where the market and a coin stand, for other rooms.
+
+        Args:
+            symbol: Canonical ticker.
+
+        Raises:
+            ServiceError: `UPSTREAM_4XX`, `UPSTREAM_5XX` or `UNAVAILABLE` where nothing may be said (any more).
+        """
+        now_ms = self._clock.now_ms()
+        found = standing(self._drawer.now, now_ms, self._coins.state.failure, "regimes")
+        stale = CHART.judge(found.through_ms, now_ms) is Freshness.STALE
+        market = None if found.regime is None else found.regime.regime
+        return Standing(found.through_ms, stale, market, self._coin_regimes.get(symbol))
+
     def _find(self, symbol: str, found: Conclusions, action: RegimeAction) -> str:
         try:
             return self._coins.find(symbol)
@@ -92,8 +120,9 @@ class RegimeDesk:
                 return ticker
             raise
 
-    def _forget(self, _: Kept[Conclusions]) -> None:
+    def _forget(self, kept: Kept[Conclusions]) -> None:
         self._encoded = {}
+        self._coin_regimes = {} if kept.value is None else {row.symbol: row for row in kept.value.confidence}
 
 
 def _held(found: Conclusions, action: RegimeAction, coin: str | None) -> list[RegimePosition]:
