@@ -15,8 +15,8 @@ May import rank 0, wire, storage, analytics, market and sentiment; nothing of th
 **Verdict**: score ≥ 2.5 strong-bull, ≥ 1 bull, ≤ -2.5 strong-bear, ≤ -1 bear, else neutral. `insufficient-evidence`
 where the price is not known, neither trend is, or coverage is under 0.5; the score is still said, and claims nothing.
 
-**Confidence**: coverage = weight of the rules whose input is known (a stale one half) / 4; agreement = |Σ| / Σ|.| of the
-contributions, 1 where nothing contributes. Agreement ≥ 0.75 high, ≥ 0.5 medium, else low. One level lower where a
+**Confidence**: coverage = weight of the rules whose input is known (a stale one half) / 4; agreement = |Σ c| / Σ|c| of
+the contributions, 1 where nothing contributes. Agreement ≥ 0.75 high, ≥ 0.5 medium, else low. One level lower where a
 source is not fulfilled or coverage is under 0.9, two where it is under 0.6. Without a verdict it is low.
 
 Decided here, about the rules:

@@ -1,4 +1,4 @@
-"""The rules, as data: every bound, point and sentence that a verdict is made of. Whoever has these tables has the rules.
+"""The rules, as data: every bound, point and sentence of a verdict. Whoever has these tables has the rules.
 
 A table is read from its top: the first row that holds is the one. To change anything here is to make another version:
 verdicts that were given by this one must stay what they are.
@@ -92,11 +92,9 @@ _MOMENTUM: Final = Rule(
 )
 
 _SAID: Final = "Sentiment on {symbol} is "
-_WITH_IT, _AGAINST_IT, _NEITHER_WAY = (
-    ", which counts for it.",
-    ", which counts against it.",
-    ", which counts neither way.",
-)
+_FOR_IT: Final = ", which counts for it."
+_AGAINST_IT: Final = ", which counts against it."
+_NEITHER_WAY: Final = ", which counts neither way."
 
 _SENTIMENT: Final = Rule(
     "sentiment",
@@ -104,8 +102,8 @@ _SENTIMENT: Final = Rule(
     0.25,
     "Sentiment on {symbol}",
     names=(
-        Category("accumulation", 0.25, _SAID + "accumulation" + _WITH_IT),
-        Category("capitulation", 0.25, _SAID + "capitulation" + _WITH_IT),
+        Category("accumulation", 0.25, _SAID + "accumulation" + _FOR_IT),
+        Category("capitulation", 0.25, _SAID + "capitulation" + _FOR_IT),
         Category("exhaustion", 0.0, _SAID + "exhaustion" + _NEITHER_WAY),
         Category("neutral", 0.0, _SAID + "neutral" + _NEITHER_WAY),
         Category("distribution", -0.25, _SAID + "distribution" + _AGAINST_IT),

@@ -1,4 +1,4 @@
-"""Sentences of evidence: the tables' templates, filled in with figures that say the same as what was decided on them."""
+"""Sentences of evidence: the tables' templates, with figures that say the same as what was decided on them."""
 
 from collections.abc import Sequence
 from typing import Final
