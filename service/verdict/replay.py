@@ -1,5 +1,6 @@
 """Recompute a saved verdict from its own inputs, and say where the saved one differs. Pure."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Final, NamedTuple
 
@@ -21,7 +22,7 @@ class ReplayError(Exception):
 
 
 class Difference(NamedTuple):
-    """A field (`rules[2].contribution`) whose saved value, in Python's own notation, is not the recomputed one."""
+    """A field (`rules[2].contribution`) whose saved value is not the recomputed one, both as JSON writes them."""
 
     field: str
     saved: str
@@ -59,7 +60,7 @@ def replay(saved: Mapping[str, object]) -> Replay:
     try:
         inputs = msgspec.convert({name: saved.get(name) for name in VerdictInputs.__struct_fields__}, VerdictInputs)
         verdict = decide(inputs)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise ReplayError(f"this verdict's inputs cannot be read: {error}") from error
     expected = msgspec.to_builtins(verdict)
     compared = {name: value for name, value in saved.items() if name != NOT_JUDGED}
@@ -96,4 +97,8 @@ def _same(saved: object, expected: object) -> bool:
 
 
 def _shown(value: object) -> str:
-    return "(not there)" if value is _NOTHING else str(value)
+    if value is _NOTHING:
+        return "not there"
+    if isinstance(value, Mapping):
+        return "{…}"
+    return "[…]" if isinstance(value, list) else json.dumps(value, ensure_ascii=False)

@@ -87,7 +87,7 @@ _MOMENTUM: Final = Rule(
         Band(
             None, -10.0, -0.25, _MEANS + "{change} points down: demand to be long is fading, which counts against it."
         ),
-        Band(None, None, 0.0, _MEANS + "less than 10 points apart, which counts neither way."),
+        Band(None, None, 0.0, _MEANS + "{change} points apart: under 10, which counts neither way."),
     ),
 )
 
