@@ -15,6 +15,7 @@ from service.market.symbols import Directory, Listing
 from service.market.view import view_coin
 from service.units import Symbol
 from service.wire.envelope import Answer, encode
+from service.wire.market import RiskContext
 from service.wire.sentiment import NO_MOOD, Mood
 
 _OK: Final = 200
@@ -146,6 +147,24 @@ class MarketDesk:
         if entry.answer is None:
             self._give_up(entry.quote.symbol)
         return entry.answer
+
+    def assess(self, symbol: str) -> tuple[RiskContext, int]:
+        """Assess a coin for another room, which has sentiment of its own.
+
+        Args:
+            symbol: Canonical ticker.
+
+        Returns:
+            The risk context without a mood, and the observation time of the older of price and funding.
+
+        Raises:
+            ServiceError: As `risk`.
+        """
+        entry = self._entries.get(symbol) or self._entries[self.find(symbol)]
+        risk = assess_risk(entry.quote, entry.chart, self._state, NO_MOOD, self._clock.now_ms())
+        if risk.context is None:
+            self._give_up(symbol)
+        return risk.context, risk.as_of_ms
 
     def readiness(self) -> Mapping[str, object]:
         """What can be said of the room's readiness: coins, age of the prices in seconds, history, last failure.
