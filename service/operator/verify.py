@@ -1,4 +1,4 @@
-"""`verdict verify FILE`: recompute a saved verdict from its own inputs; needs no service, no data folder, no settings."""
+"""`verdict verify FILE`: recompute a saved verdict from its own inputs; no service, no data folder, no settings."""
 
 import json
 import sys
