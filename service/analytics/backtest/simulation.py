@@ -134,17 +134,16 @@ def _days(tape: Tape, runs: _Runs) -> _Days:
     before = np.cumsum(lasted) - lasted
     run = np.repeat(np.arange(len(lasted)), lasted)
     row = np.arange(len(run)) + (runs.entry - before)[run]
-    coin, side, entry_price = runs.coin[run], runs.side[run], runs.entry_price[run]
-    opened = tape.open[row, coin]
-    following = np.minimum(row + 1, len(tape.open) - 1)
-    next_open = np.where(row < following, tape.open[following, coin], np.nan)
-    mark = np.where(np.isnan(next_open), tape.close[row, coin], next_open)
-    rate = tape.funding[row, coin]
+    coins = tape.open.shape[1]
+    cell, last = row * coins + runs.coin[run], row + 1 == len(tape.open)
+    opens, closes, rates = tape.open.ravel(), tape.close.ravel(), tape.funding.ravel()
+    following = np.where(last, np.nan, opens[np.where(last, cell, cell + coins)])
+    mark = np.where(np.isnan(following), closes[cell], following)
+    side, entry_price, rate = runs.side[run], runs.entry_price[run], rates[cell]
     known = ~np.isnan(rate)
     charged = np.where(known, rate, np.where(side > 0, RESTING_RATE, 0.0))
-    notional = opened / entry_price
-    price = side * (mark - opened) / entry_price
-    return _Days(run, row, price, -side * charged * notional, known, mark[before + lasted - 1])
+    price, funding = side * (mark - opens[cell]) / entry_price, -side * charged * opens[cell] / entry_price
+    return _Days(run, row, price, funding, known, mark[before + lasted - 1])
 
 
 def _trades(

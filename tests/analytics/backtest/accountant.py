@@ -1,0 +1,223 @@
+"""The rules of trading written out once more, slowly: one coin and one day at a time, in decimals, by its cash.
+
+Nothing of the code under test is used but the shapes it takes. Every morning what was wanted at yesterday's close is
+done at the open; every night what the position is worth, funding included, is compared with the night before.
+"""
+
+from dataclasses import dataclass, field
+from decimal import Decimal, getcontext
+from math import isnan
+from typing import NamedTuple
+
+from service.analytics.backtest.plan import Plan
+from service.analytics.backtest.tape import Tape
+from service.wire.walkforward import WalkforwardExit
+
+getcontext().prec = 40
+
+FEE = Decimal("0.00045")
+SLIPPAGE = Decimal("0.0005")
+HOURLY = Decimal("0.0000125")
+REASONS: tuple[WalkforwardExit, ...] = (
+    "trend-turned",
+    "stop",
+    "rank-lost",
+    "funding-normal",
+    "time",
+    "universe-left",
+    "delisted",
+    "fold-end",
+)
+ZERO = Decimal(0)
+
+
+class Ended(NamedTuple):
+    """A trade, in the order of `Trades`; percentages of the notional at entry."""
+
+    coin: int
+    side: int
+    entry: int
+    exit: int
+    entry_price: float
+    exit_price: float
+    weight: float
+    days: int
+    price_pct: float
+    funding_pct: float
+    cost_pct: float
+    return_pct: float
+    reason: int
+
+
+class Signal(NamedTuple):
+    row: int
+    coin: int
+    side: int
+    score: float
+    weight: float
+    entry_price: float
+
+
+@dataclass
+class Held:
+    coin: int
+    side: int
+    entry: int
+    price: Decimal
+    weight: Decimal
+    funding: Decimal = ZERO
+    days: int = 0
+    value: Decimal = ZERO
+
+    def gain(self, price: Decimal) -> Decimal:
+        """What the price has brought so far, for each dollar put in."""
+        return (price - self.price) / self.price * self.side
+
+
+@dataclass
+class Accounts:
+    """What the books must say; daily figures by row of the tape."""
+
+    trades: list[Ended] = field(default_factory=list)
+    open: list[Held] = field(default_factory=list)
+    signals: list[Signal] = field(default_factory=list)
+    net: dict[int, Decimal] = field(default_factory=dict)
+    price: dict[int, Decimal] = field(default_factory=dict)
+    exposure: dict[int, Decimal] = field(default_factory=dict)
+    turnover: dict[int, Decimal] = field(default_factory=dict)
+    position_days: int = 0
+    known_days: int = 0
+
+
+def account(tape: Tape, plan: Plan, start: int, end: int, allowed: list[bool]) -> Accounts:
+    books = Accounts()
+    for coin in range(len(tape.coins)):
+        Clerk(tape, plan, start, end, allowed, coin, books).work()
+    books.trades.sort(key=lambda trade: (trade.entry, trade.coin))
+    books.open.sort(key=lambda held: (held.entry, held.coin))
+    books.signals.sort(key=lambda signal: (signal.row, signal.coin))
+    return books
+
+
+@dataclass
+class Clerk:
+    """Who trades one coin."""
+
+    tape: Tape
+    plan: Plan
+    start: int
+    end: int
+    allowed: list[bool]
+    coin: int
+    books: Accounts
+    held: Held | None = None
+
+    def work(self) -> None:
+        rows = len(self.tape.open)
+        for row in range(self.start + 1, rows):
+            if row == self.end:
+                self.morning(row, 0)
+            elif row < self.end:
+                self.morning(row, self.wanted(row - 1))
+                self.day(row)
+        if self.end == rows and self.start < rows:
+            self.last_night(rows - 1)
+
+    def has_bar(self, row: int) -> bool:
+        return not isnan(self.tape.open[row, self.coin])
+
+    def wanted(self, row: int) -> int:
+        """What counts of the plan at the close of a row."""
+        return int(self.plan.side[row, self.coin]) if self.allowed[row] and self.has_bar(row) else 0
+
+    def morning(self, row: int, target: int) -> None:
+        if not self.has_bar(row):
+            return
+        price = Decimal(float(self.tape.open[row, self.coin]))
+        if self.held and self.held.side != target:
+            self.leave(row, row - 1, price, self.why(row - 1, self.held.side))
+        if target and not self.held:
+            self.enter(row, target, price)
+
+    def why(self, row: int, side: int) -> int:
+        if self.allowed[row] and self.plan.side[row, self.coin] != side:
+            return int(self.plan.reason[row, self.coin])
+        return REASONS.index("fold-end")
+
+    def enter(self, row: int, side: int, price: Decimal) -> None:
+        weight = Decimal(float(self.plan.weight[row - 1, self.coin]))
+        self.held = Held(self.coin, side, row, price, weight)
+        self.signal(row - 1, side, float(price))
+        self.pay(row, weight)
+
+    def signal(self, row: int, side: int, price: float) -> None:
+        score, weight = float(self.plan.score[row, self.coin]), float(self.plan.weight[row, self.coin])
+        self.books.signals.append(Signal(row, self.coin, side, score, weight, price))
+
+    def pay(self, row: int, notional: Decimal) -> None:
+        book(self.books.turnover, row, notional)
+        book(self.books.net, row, -notional * (FEE + SLIPPAGE))
+
+    def day(self, row: int) -> None:
+        """Funding falls due; at night the price says what it was worth, if nothing else then by its close."""
+        if not self.held:
+            return
+        recorded = float(self.tape.funding[row, self.coin])
+        rate = Decimal(recorded) if not isnan(recorded) else (HOURLY * 24 if self.held.side > 0 else ZERO)
+        received = -self.held.side * rate * Decimal(float(self.tape.open[row, self.coin])) / self.held.price
+        self.held.funding += received
+        self.held.days += 1
+        self.books.position_days += 1
+        self.books.known_days += not isnan(recorded)
+        book(self.books.exposure, row, self.held.weight)
+        book(self.books.net, row, self.held.weight * received)
+        if row + 1 < len(self.tape.open) and self.has_bar(row + 1):
+            self.night(row, Decimal(float(self.tape.open[row + 1, self.coin])))
+            return
+        close = Decimal(float(self.tape.close[row, self.coin]))
+        self.night(row, close)
+        if row + 1 < len(self.tape.open):
+            self.leave(row, row, close, REASONS.index("delisted"))
+
+    def night(self, row: int, price: Decimal) -> None:
+        assert self.held
+        gained = self.held.gain(price) - self.held.value
+        self.held.value += gained
+        book(self.books.net, row, self.held.weight * gained)
+        book(self.books.price, row, self.held.weight * gained)
+
+    def leave(self, row: int, booked: int, price: Decimal, reason: int) -> None:
+        held = self.held
+        assert held
+        self.pay(booked, held.weight * price / held.price)
+        gain, funding = held.gain(price) * 100, held.funding * 100
+        cost = (FEE + SLIPPAGE) * 100 * (held.price + price) / held.price
+        self.books.trades.append(
+            Ended(
+                self.coin,
+                held.side,
+                held.entry,
+                row,
+                float(held.price),
+                float(price),
+                float(held.weight),
+                held.days,
+                float(gain),
+                float(funding),
+                float(cost),
+                float(gain + funding - cost),
+                reason,
+            )
+        )
+        self.held = None
+
+    def last_night(self, row: int) -> None:
+        if self.held:
+            self.books.open.append(self.held)
+        target = self.wanted(row)
+        if target and target != (self.held.side if self.held else 0):
+            self.signal(row, target, float("nan"))
+
+
+def book(days: dict[int, Decimal], row: int, amount: Decimal) -> None:
+    days[row] = days.get(row, ZERO) + amount
