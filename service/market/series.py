@@ -4,9 +4,11 @@ What a whole market holds is read on a thread and a connection of its own, so th
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
-from typing import Final, TypeVar
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, Final, NamedTuple, TypeVar
 
+from service.clock import DAY_MS
+from service.market.conclusions.concluded import CONCLUSIONS
 from service.market.observed import Bar, Coin, PaymentRow, Row
 from service.storage.database import Database
 from service.storage.engine import Connection
@@ -53,6 +55,48 @@ _PAID: Final = """
     ORDER BY f.venue_symbol, f.paid_ms
 """
 
+_PUBLISHED: Final = "SELECT observed_ms FROM documents WHERE name = ? AND origin = ?"
+
+_DAYS: Final = """
+    SELECT c.venue_symbol, c.open_ms / ?2, c.open, c.high, c.low, c.close, c.volume
+    FROM market_coins k CROSS JOIN candles c
+    WHERE c.venue_symbol = k.venue_symbol AND c.interval = '1d' AND c.final = 1 AND c.open_ms < ?1
+    ORDER BY c.venue_symbol, c.open_ms
+"""
+_FUNDED: Final = """
+    SELECT f.venue_symbol, f.day, f.paid FROM market_coins k CROSS JOIN funding_days f
+    WHERE f.venue_symbol = k.venue_symbol AND f.day < ?1 / ?2 ORDER BY f.venue_symbol, f.day
+"""
+
+
+class Days(NamedTuple):
+    """All closed days of every coin that was ever listed, by venue symbol, oldest first.
+
+    `bars` hold the day (from 1970-01-01 UTC), open, high, low, close in USD and the volume in base units; `funding` the
+    day and the fraction of its notional that a long paid over it, where that is known.
+    """
+
+    origin: str | None
+    coins: list[Coin]
+    bars: dict[str, list[tuple[int, float, float, float, float, float]]]
+    funding: dict[str, list[tuple[int, float]]]
+
+
+def read_days(connection: Connection, until_ms: int) -> Days:
+    """Read the days that had closed by an instant, and which history they belong to (null: the store is empty).
+
+    Args:
+        connection: Inside a transaction, so that all of it is of one moment.
+        until_ms: A midnight, epoch milliseconds UTC.
+    """
+    held: tuple[str] | None = connection.execute("SELECT origin FROM market_state").fetchone()
+    return Days(
+        None if held is None else held[0],
+        [Coin(venue_symbol, symbol, bool(listed)) for venue_symbol, symbol, listed in connection.execute(_COINS)],
+        _by_coin(connection.execute(_DAYS, (until_ms, DAY_MS))),
+        _by_coin(connection.execute(_FUNDED, (until_ms, DAY_MS))),
+    )
+
 
 class Series:
     """The market's series, read.
@@ -68,6 +112,11 @@ class Series:
         """Every coin that the venue's main market ever listed."""
         rows = await self._database.read(_COINS)
         return [Coin(venue_symbol, symbol, bool(listed)) for venue_symbol, symbol, listed in rows]
+
+    async def published_through(self, origin: str) -> int | None:
+        """The close of the last day of a history that was published, epoch milliseconds; null where none was."""
+        rows = await self._database.read(_PUBLISHED, (CONCLUSIONS, origin))
+        return rows[0][0] if rows else None
 
     async def closed_bars(
         self, coins: Collection[str] | None = None, interval: Interval = "1d", since_ms: int = 0
@@ -123,9 +172,13 @@ class Series:
         """Rows by the coin that each begins with."""
 
         def look(connection: Connection) -> dict[str, list[T]]:
-            found: dict[str, list[T]] = defaultdict(list)
-            for coin, *row in connection.execute(sql, parameters):
-                found[coin].append(tuple(row))  # type: ignore[arg-type] # the statement's columns are T's
-            return dict(found)
+            return _by_coin(connection.execute(sql, parameters))
 
         return await self._database.inspect(look)
+
+
+def _by_coin(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[T]]:
+    found: dict[str, list[T]] = defaultdict(list)
+    for coin, *row in rows:
+        found[coin].append(tuple(row))  # type: ignore[arg-type] # the statement's columns are T's
+    return dict(found)

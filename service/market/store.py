@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec.structs import astuple
 
+from service.clock import DAY_MS
 from service.market.observed import (
     VENUE,
     Bar,
@@ -73,6 +74,25 @@ _LIST_DELISTED: Final = """
     ON CONFLICT (venue_symbol) DO NOTHING
 """
 _SETTLE: Final = "UPDATE market_coins SET settled = 1 WHERE venue_symbol = ? AND listed = 0"
+
+_SUM_FUNDING: Final = """
+    WITH wanted (venue_symbol, since_ms, until_ms) AS MATERIALIZED (
+        SELECT value,
+            (SELECT max(day) + 1 FROM funding_days WHERE venue_symbol = value) * ?2,
+            (SELECT max(paid_ms) FROM funding_rates WHERE venue_symbol = value) / ?2 * ?2
+        FROM json_each(?1)
+    )
+    INSERT INTO funding_days (venue_symbol, day, paid)
+    SELECT f.venue_symbol, (f.paid_ms - 1) / ?2 AS day, sum(f.rate * f.interval_hours)
+    FROM wanted w CROSS JOIN funding_rates f
+    WHERE f.venue_symbol = w.venue_symbol AND f.paid_ms > coalesce(w.since_ms, 0) AND f.paid_ms <= w.until_ms
+    GROUP BY f.venue_symbol, day HAVING sum(f.interval_hours) >= ?3
+"""
+_FUNDED_HOURS: Final = 23
+"""Of a day's 24 so many must be paid for: once in two years the venue itself left one out, for every coin."""
+
+_COINS_A_SUM: Final = 10
+"""Three months of so many coins are a few milliseconds of the writer's time."""
 
 _FORGET: Final = (
     """
@@ -237,6 +257,19 @@ class MarketStore(Series):
 
         await self._database.write(work)
 
+    async def sum_funding(self, origin: str) -> None:
+        """Keep what funding came to on the days that have ended since the last one kept, and are known whole."""
+        coins = [coin.venue_symbol for coin in await self.coins()]
+        for first in range(0, len(coins), _COINS_A_SUM):
+            await self._sum_funding(origin, _names(coins[first : first + _COINS_A_SUM]))
+
+    async def _sum_funding(self, origin: str, coins: str) -> None:
+        def work(connection: Connection) -> None:
+            if _holds(connection, origin):
+                connection.execute(_SUM_FUNDING, (coins, DAY_MS, _FUNDED_HOURS))
+
+        await self._database.write(work)
+
     async def prune(self, before_ms: int) -> None:
         """Forget hourly bars and payments of funding from before an instant."""
 
@@ -284,7 +317,7 @@ class MarketStore(Series):
 def _claim(connection: Connection, origin: str) -> None:
     if _holds(connection, origin):
         return
-    for table in ("market_coins", "market_quotes", "candles", "market_charts", "funding_rates"):
+    for table in ("market_coins", "market_quotes", "candles", "market_charts", "funding_rates", "funding_days"):
         connection.execute(f"DELETE FROM {table}")  # noqa: S608 - a constant
     connection.execute(
         "INSERT INTO market_state (id, origin, revision) VALUES (1, ?, 1) ON CONFLICT (id) DO UPDATE SET "
