@@ -1,0 +1,136 @@
+"""The room's front: the verdict on a coin, of what is known now or of what was known then."""
+
+from typing import Final, NoReturn
+
+from msgspec import Raw, Struct, structs
+
+from service.clock import MINUTE_MS, Clock, iso, parse_iso
+from service.errors import ServiceError
+from service.market.desk import MarketDesk
+from service.verdict.decide import decide
+from service.verdict.fanout import Observer
+from service.verdict.inputs import InputStore
+from service.verdict.ledger import ABSTAINED, Head, Ledger
+from service.verdict.recorded import Recorded
+from service.verdict.scorecard import Scorecards
+from service.wire.envelope import Answer, encode
+from service.wire.parameters import instant_ms
+from service.wire.verdict import Signal, TrackRecord, Verdict, VerdictInputs
+
+REACH_MS: Final = 30 * MINUTE_MS
+"""How long what was written down stands for what was known: two quarters of an hour, so that one row may be late."""
+
+
+class _Kept(Struct, frozen=True):
+    """A verdict that was issued, of which history, and its answer with the track record it was encoded with."""
+
+    origin: str
+    inputs: VerdictInputs
+    verdict: Verdict
+    head: Head
+    track: TrackRecord
+    answer: Answer
+
+
+class VerdictDesk:
+    """Judges coins.
+
+    Args:
+        clock: Now.
+        market: The coins there are.
+        observer: What is known of them now.
+        inputs: What was known of them.
+        ledger: Where every verdict is written down before it is answered.
+        scorecards: How past verdicts turned out.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        market: MarketDesk,
+        observer: Observer,
+        inputs: InputStore,
+        ledger: Ledger,
+        scorecards: Scorecards,
+    ) -> None:
+        self._clock = clock
+        self._market = market
+        self._observer = observer
+        self._inputs = inputs
+        self._ledger = ledger
+        self._scorecards = scorecards
+        self._kept: dict[str, _Kept] = {}
+
+    async def signal(self, symbol: str, as_of: str | None) -> Answer:
+        """Judge a coin.
+
+        Args:
+            symbol: A ticker in any case; looked up before any source is asked.
+            as_of: The instant whose knowledge is judged; null: now.
+
+        Returns:
+            The verdict with its track record, as of the oldest of its inputs; not counted where evidence is
+            insufficient.
+
+        Raises:
+            ServiceError: `UNKNOWN_SYMBOL` with candidates; `UPSTREAM_4XX`, `UPSTREAM_5XX` or `UNAVAILABLE` while no
+                coin is known; `UNAVAILABLE` if the verdict could not be written down. With `as_of`: `BAD_REQUEST` for
+                an instant ahead, `NOT_FOUND` with `{recorded_since}` where nobody wrote down what was known then.
+        """
+        coin = self._market.find(symbol)
+        if as_of is None:
+            return await self._judge_now(coin)
+        return await self._judge_then(coin, instant_ms(as_of, "as_of"))
+
+    async def _judge_now(self, coin: str) -> Answer:
+        """Judge what is known now. While that stays the same nothing is computed, and nothing is written."""
+        inputs, origin, kept = await self._observer.observe(coin), self._market.state.origin, self._kept.get(coin)
+        if kept is None or kept.inputs != inputs or kept.origin != origin:
+            verdict = decide(inputs)
+            head = await self._ledger.issue(origin, verdict, self._clock.now_ms())
+        else:
+            verdict, head = kept.verdict, kept.head
+        track = self._scorecards.track(verdict, head)
+        if kept is None or kept.verdict is not verdict or kept.track is not track:
+            kept = _Kept(origin, inputs, verdict, head, track, _tell(verdict, track))
+            self._kept[coin] = kept
+        return kept.answer
+
+    async def _judge_then(self, coin: str, at_ms: int) -> Answer:
+        """Judge what was known then: the rules' answer to it, which is no new verdict and is not written down."""
+        if at_ms > self._clock.now_ms():
+            raise ServiceError(
+                "BAD_REQUEST",
+                "as_of lies ahead: nobody knows yet what will be known then; leave it out to judge what is known now",
+                details={"parameter": "as_of"},
+            )
+        origin = self._market.state.origin
+        found = [
+            await self._inputs.newest(origin, coin, at_ms),
+            await self._ledger.inputs_before(origin, coin, at_ms),
+        ]
+        known = max((each for each in found if each is not None), key=lambda each: each.recorded_ms, default=None)
+        if known is None or at_ms - known.recorded_ms > REACH_MS:
+            await self._refuse(origin, coin, at_ms, known)
+        verdict = decide(known.inputs)
+        return _tell(verdict, self._scorecards.track(verdict, await self._ledger.head()))
+
+    async def _refuse(self, origin: str, coin: str, at_ms: int, last: Recorded | None) -> NoReturn:
+        firsts = [await self._inputs.since(origin), await self._ledger.since(origin, coin)]
+        since_ms = min((first for first in firsts if first is not None), default=None)
+        if last is not None:
+            there = f"the last record before it is of {iso(last.recorded_ms)}, more than half an hour earlier"
+        elif since_ms is not None and since_ms > at_ms:
+            there = f"records begin at {iso(since_ms)}"
+        else:
+            there = "there is no record of it from before"
+        raise ServiceError(
+            "NOT_FOUND",
+            f"nobody wrote down what was known of {coin} at {iso(at_ms)}: {there}",
+            details={"recorded_since": None if since_ms is None else iso(since_ms)},
+        )
+
+
+def _tell(verdict: Verdict, track: TrackRecord) -> Answer:
+    signal = Signal(**structs.asdict(verdict), track_record=track)
+    return Answer(Raw(encode(signal)), parse_iso(verdict.as_of), counted=verdict.verdict != ABSTAINED)

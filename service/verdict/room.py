@@ -1,0 +1,61 @@
+"""The room, opened: a desk that judges, and the loops that write down what is known, issued, and how it turned out."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from service.clock import Clock
+from service.market.room import Market
+from service.market.schedule import Loop, running
+from service.market.shelf import Shelf
+from service.sentiment.desk import SentimentDesk
+from service.storage.database import Database
+from service.verdict.daily import DAILY_EVERY_S, Daily
+from service.verdict.desk import VerdictDesk
+from service.verdict.fanout import Observer
+from service.verdict.inputs import RECORD_EVERY_S, InputStore, Recorder
+from service.verdict.ledger import Ledger
+from service.verdict.scorecard import SCORECARD, Scorecard, Scorecards
+from service.verdict.scoring import SCORE_EVERY_S, Scoring
+from service.verdict.sources import open_sources
+
+
+@asynccontextmanager
+async def open_verdict(
+    database: Database,
+    shelf: Shelf,
+    market: Market,
+    sentiment: SentimentDesk,
+    clock: Clock,
+    origin: Callable[[], str],
+    leader: Callable[[], bool],
+) -> AsyncIterator[VerdictDesk]:
+    """Open the room.
+
+    Args:
+        database: Where inputs and the ledger are kept.
+        shelf: Where the scorecard is kept; its owner goes on following it.
+        market: The coins there are: their risk, funding and regimes.
+        sentiment: Their moods.
+        clock: All of its time.
+        origin: Which history the upstreams tell at this moment.
+        leader: Whether this process is the one that records, issues the daily verdicts and scores.
+
+    Yields:
+        The desk.
+
+    Raises:
+        ServiceError: `UNAVAILABLE` if the store cannot be read.
+    """
+    observer = Observer(clock, open_sources(clock, market, sentiment), market.coins)
+    inputs, ledger, drawer = InputStore(database), Ledger(database), shelf.drawer(SCORECARD, Scorecard)
+    recorder = Recorder(clock, inputs, observer, market.coins, origin)
+    daily = Daily(clock, market.conclusions, ledger, observer.observe_all, origin)
+    scoring = Scoring(clock, database, market.store, drawer, origin)
+    await shelf.follow()
+    loops = [
+        Loop("inputs", recorder.round, RECORD_EVERY_S, after=market.known),
+        Loop("daily verdicts", daily.round, DAILY_EVERY_S, after=market.known),
+        Loop("outcomes", scoring.round, SCORE_EVERY_S, after=market.known),
+    ]
+    async with running(loops, leader, clock):
+        yield VerdictDesk(clock, market.coins, observer, inputs, ledger, Scorecards(drawer, origin))
