@@ -62,7 +62,8 @@ def _trailing(close: Floats, lookback: int) -> Floats:
     """The return up to the close of the day before, a fraction; NaN where either close is missing."""
     gained = np.full(close.shape, np.nan)
     first = lookback + SKIPPED_DAYS
-    gained[first:] = close[lookback : len(close) - SKIPPED_DAYS] / close[: len(close) - first] - 1
+    if len(close) > first:
+        gained[first:] = close[lookback:-SKIPPED_DAYS] / close[:-first] - 1
     return gained
 
 
