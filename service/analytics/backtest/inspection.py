@@ -1,0 +1,130 @@
+"""What the leakage gate looks at, in numbers: it judges plans and books without trusting who made them."""
+
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from math import sqrt
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from service.analytics.backtest.book import Book
+from service.analytics.backtest.plan import NO_REASON, REASONS, Int8, Plan
+from service.analytics.backtest.tape import Tape
+from service.analytics.bars import Flags, Floats
+
+EXACT: Final = 1e-9
+"""How far two figures that must be the same may be apart: what adding in another order does, not a cent."""
+
+
+class Edge(NamedTuple):
+    """What was earned on days that nobody can foresee.
+
+    `yearly_pct` of the capital, `errors` how many standard errors that is from zero, `days` with a position.
+    """
+
+    yearly_pct: float
+    errors: float
+    days: int
+
+
+def fingerprint(tape: Tape) -> str:
+    """Digest a tape: SHA-256, in hex, over its coins, its first day and its tables, row by row, as 64-bit floats."""
+    seen = sha256(f"{','.join(tape.coins)}\n{tape.first_day}\n{len(tape.close)}\n".encode())
+    for prices in (tape.open, tape.high, tape.low, tape.close, tape.volume, tape.funding):
+        # Whatever NaN was made of, it says the same; the order of the bytes is that of most machines.
+        seen.update(np.where(np.isnan(prices), np.nan, prices).astype("<f8").tobytes())
+    return seen.hexdigest()
+
+
+def rows_of(rows: int, spans: Iterable[range]) -> Flags:
+    """Mark the rows of spans, of shape (rows,)."""
+    flags = np.zeros(rows, np.bool_)
+    for span in spans:
+        flags[span.start : span.stop] = True
+    return flags
+
+
+def held_over(decided: Flags) -> Flags:
+    """Mark the rows over which a position decided on the marked ones can be held: each is the row after."""
+    return np.concatenate([np.zeros(1, np.bool_), decided[:-1]])
+
+
+def first_difference(whole: Plan, beginning: Plan) -> int | None:
+    """Find the first row on which the plan of a shortened tape is not that of the whole one; none if there is none."""
+    rows = len(beginning.side)
+    differs = np.zeros(rows, np.bool_)
+    for long, short in (
+        (whole.side, beginning.side),
+        (whole.weight, beginning.weight),
+        (whole.score, beginning.score),
+        (whole.stop, beginning.stop),
+        (whole.reason, beginning.reason),
+    ):
+        same = np.isclose(long[:rows], short, rtol=EXACT, atol=0.0, equal_nan=True)
+        differs |= ~same.all(axis=1)
+    return int(differs.argmax()) if differs.any() else None
+
+
+def foreseeing(plan: Plan) -> Plan:
+    """The plan of somebody who knows each close a day before: every row wants what the next one does."""
+    coins = plan.side.shape[1]
+    nothing = np.full((1, coins), np.nan)
+    idle: Int8 = np.zeros((1, coins), np.int8)
+    return Plan(
+        side=np.vstack([plan.side[1:], idle]),
+        weight=np.vstack([plan.weight[1:], np.zeros((1, coins))]),
+        score=np.vstack([plan.score[1:], nothing]),
+        stop=np.vstack([plan.stop[1:], nothing]),
+        reason=np.vstack([plan.reason[1:], np.full((1, coins), NO_REASON, np.int8)]),
+    )
+
+
+def edge(parts: Sequence[Floats]) -> Edge:
+    """Measure what a plan earned on surrogate tapes.
+
+    Where every day's move is as likely to be turned over as not, a day's part is symmetrical about zero given all days
+    before it, so the sum over the root of the sum of squares is beyond x with a probability of exp(-x²/2) at most on
+    either side (W. Hoeffding 1963; V. de la Peña, "A general class of exponential inequalities for martingales and
+    ratios", 1999), however wild the prices are.
+
+    Args:
+        parts: The price's part of each day, a share of capital, of any number of tapes.
+    """
+    daily = np.concatenate([*parts, np.zeros(1)])
+    spread = sqrt(float(np.square(daily).sum()))
+    total = float(daily.sum())
+    errors = total / spread if spread else 0.0
+    return Edge(total / max(daily.size - 1, 1) * 36_500, errors, int(np.count_nonzero(daily)))
+
+
+def misfilled(tape: Tape, plan: Plan, begin: int, end: int, book: Book) -> int:
+    """Count the positions of a book that are not those of its plan: filled at the open of the row after the decision.
+
+    What was wanted is read from the plan, prices from the tape; nothing the book says of itself is believed. A position
+    is left at the open of its last row, or at the close of its last bar where the coin has none after it, and is held
+    no longer than the plan wants its side.
+    """
+    trades, held = book.trades, book.open
+    delisted = trades.reason == REASONS.index("delisted")
+    last = np.minimum(trades.exit, len(tape.open) - 1)
+    left_at = np.where(delisted, tape.close[last, trades.coin], tape.open[last, trades.coin])
+    over = np.concatenate([trades.exit + delisted, np.full(len(held.coin), end)])
+    coin = np.concatenate([trades.coin, held.coin])
+    side = np.concatenate([trades.side, held.side])
+    entry = np.concatenate([trades.entry, held.entry])
+    price = np.concatenate([trades.entry_price, held.entry_price])
+    left_well = np.concatenate([trades.exit_price == left_at, np.ones(len(held.coin), np.bool_)])
+    inside = (begin < entry) & (entry < over) & (over <= end)
+    first, until = np.where(inside, entry - 1, 0), np.where(inside, over - 2, 0)
+    runs = np.cumsum(np.diff(plan.side, axis=0, prepend=plan.side[:1]) != 0, axis=0)
+    wanted = (plan.side[first, coin] == side) & (runs[first, coin] == runs[until, coin])
+    filled = tape.open[first + 1, coin] == price
+    return int(np.count_nonzero(~(inside & wanted & filled & left_well)))
+
+
+def unaccounted(tape: Tape, book: Book) -> float:
+    """How much of the price's part of the days is not in the positions, or the other way, as a share of capital."""
+    trades, held = book.trades, book.open
+    ended = trades.weight * trades.side * (trades.exit_price / trades.entry_price - 1)
+    standing = held.weight * held.side * (tape.close[-1, held.coin] / held.entry_price - 1)
+    return abs(float(ended.sum() + standing.sum() - book.price.sum()))

@@ -1,0 +1,183 @@
+"""The leakage gate: what a strategy must show before anything of it is published.
+
+Every check is made on what was really walked (the plans that were followed, the rows that training used, the books that
+will be told), and none asks the strategy about itself. Imports numbers and so numpy.
+"""
+
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from itertools import pairwise
+from typing import Final
+
+from service.analytics.backtest.inspection import (
+    EXACT,
+    Edge,
+    edge,
+    first_difference,
+    foreseeing,
+    misfilled,
+    unaccounted,
+)
+from service.analytics.backtest.plan import Strategy
+from service.analytics.backtest.statistics import compounded
+from service.analytics.backtest.surrogates import surrogate
+from service.analytics.backtest.universe import tradable
+from service.clock import DAY_MS, iso
+from service.walkforward.folds import purge_days
+from service.walkforward.run import Check, Finding
+from service.walkforward.walk import Ground, Tested, follow
+
+CUTS: Final = 3
+"""Shortened tapes a fold."""
+
+SURROGATES: Final = 40
+"""Tapes without an edge."""
+
+MOST_ERRORS: Final = 4.0
+"""Standard errors from zero beyond which an edge on them is no chance."""
+
+Walked = Sequence[Tested]
+
+
+def steps(folds: int) -> int:
+    """How often `examine` reports for so many folds."""
+    return folds * CUTS + SURROGATES
+
+
+def examine(
+    strategy: Strategy, walked: Walked, ground: Ground, now_ms: int, seed: str, step: Callable[[], None]
+) -> list[Finding]:
+    """Make all six checks of one strategy.
+
+    Args:
+        strategy: Whom.
+        walked: Its folds, as they will be published; at least one.
+        ground: What they were walked over.
+        now_ms: The instant of the run.
+        seed: Of everything that is drawn; the same one gives the same findings.
+        step: Called after each shortened tape and each surrogate.
+    """
+    checks: tuple[tuple[Check, tuple[bool, str]], ...] = (
+        ("truncation", _truncation(strategy, walked, ground, seed, step)),
+        ("shifted-features", _shifted_features(walked, ground)),
+        ("shuffled-labels", _shuffled_labels(strategy, walked, ground, seed, step)),
+        ("purge-and-embargo", _purge_and_embargo(strategy, walked, ground)),
+        ("fills", _fills(walked, ground)),
+        ("open-bar", _open_bar(ground, now_ms)),
+    )
+    return [Finding(strategy.name, check, held, figures) for check, (held, figures) in checks]
+
+
+def _drawn(seed: str, what: str) -> int:
+    """Draw 64 bits, the same for the same words on every machine."""
+    return int.from_bytes(sha256(f"{seed}/{what}".encode()).digest()[:8], "big")
+
+
+def _truncation(
+    strategy: Strategy, walked: Walked, ground: Ground, seed: str, step: Callable[[], None]
+) -> tuple[bool, str]:
+    """The plan of a tape that ends earlier must be the beginning of the plan of the whole one."""
+    differing = []
+    for tested in walked:
+        fold = tested.fold
+        for cut in range(CUTS):
+            rows = fold.begin + 1 + _drawn(seed, f"{strategy.name}/{fold.number}/{cut}") % (fold.end - fold.begin)
+            known = ground.tape.until(rows)
+            plan = strategy.plan(known, tradable(known, ground.parameters.universe_size), tested.chosen)
+            row = first_difference(tested.plan, plan)
+            if row is not None:
+                differing.append((rows, row))
+            step()
+    made = len(walked) * CUTS
+    if not differing:
+        return True, f"the plans of {made} shortened tapes are the beginnings of the plan that was followed"
+    ends, first = (_date(ground, at) for at in differing[0])
+    return False, (
+        f"{len(differing)} of {made} shortened tapes give another plan: without the days from {ends} on it is another"
+        f" one already on {first}"
+    )
+
+
+def _shifted_features(walked: Walked, ground: Ground) -> tuple[bool, str]:
+    """Acting on tomorrow's plan must bring something else; where it does not, the plan says nothing about its day."""
+    if not any(len(tested.book.signals.row) for tested in walked):
+        return True, "nothing was decided, so nothing can have been foreseen"
+    known = compounded_pct(walked)
+    changed = False
+    foreseen = []
+    for tested in walked:
+        book = follow(foreseeing(tested.plan), tested.fold, ground)
+        changed |= float(abs(book.net - tested.book.net).max()) > EXACT
+        foreseen.append(tested._replace(book=book))
+    figures = f"{known:.2f} % as it is, {compounded_pct(foreseen):.2f} % a day ahead of itself"
+    return changed, figures if changed else f"knowing the plan a day earlier changes nothing: {figures}"
+
+
+def compounded_pct(walked: Walked) -> float:
+    """What the folds brought one after the other, percent."""
+    grown = 1.0
+    for tested in walked:
+        grown *= 1 + compounded(tested.book.net)
+    return (grown - 1) * 100
+
+
+def _shuffled_labels(
+    strategy: Strategy, walked: Walked, ground: Ground, seed: str, step: Callable[[], None]
+) -> tuple[bool, str]:
+    """On tapes whose days go either way by chance there is nothing to be earned but by knowing what is to come."""
+    sets = {tuple(tested.chosen.items()): tested.chosen for tested in walked}
+    parts = []
+    for number in range(SURROGATES):
+        tape = surrogate(ground.tape, _drawn(seed, f"surrogate/{number}"))
+        plans = {key: strategy.plan(tape, ground.universe, chosen) for key, chosen in sets.items()}
+        chance = ground._replace(tape=tape)
+        parts += [follow(plans[tuple(tested.chosen.items())], tested.fold, chance).price for tested in walked]
+        step()
+    found: Edge = edge(parts)
+    figures = (
+        f"{found.yearly_pct:+.2f} % a year before costs on {SURROGATES} tapes whose days go either way by chance,"
+        f" {found.errors:+.2f} standard errors from zero ({MOST_ERRORS:g} allowed, {found.days} days held)"
+    )
+    return abs(found.errors) <= MOST_ERRORS, figures
+
+
+def _purge_and_embargo(strategy: Strategy, walked: Walked, ground: Ground) -> tuple[bool, str]:
+    """The rows that training really used must keep away from its fold, and from the days after every earlier one."""
+    purge, embargo = purge_days(strategy.horizon_days), ground.parameters.embargo_days
+    wrong = sum(before.fold.end != after.fold.begin for before, after in pairwise(walked))
+    used = 0
+    for tested in walked:
+        rows = set(tested.training.rows.nonzero()[0].tolist()) | tested.training.decided
+        used += len(rows)
+        wrong += sum(row >= tested.fold.begin - purge for row in rows)
+        ends = [earlier.fold.end for earlier in walked if earlier.fold.end < tested.fold.begin]
+        wrong += sum(any(end <= row < end + embargo for end in ends) for row in rows)
+    figures = (
+        f"{used} training days of {len(walked)} folds, {purge} purged before each and {embargo} after earlier ones"
+    )
+    return not wrong, figures if not wrong else f"{wrong} training days that should have been left out, of {figures}"
+
+
+def _fills(walked: Walked, ground: Ground) -> tuple[bool, str]:
+    """Every position must be entered and left at opens after the decisions, and the days must add up to that."""
+    positions = sum(len(tested.book.trades.coin) + len(tested.book.open.coin) for tested in walked)
+    wrong = sum(
+        misfilled(ground.tape, tested.plan, tested.fold.begin, tested.fold.end, tested.book) for tested in walked
+    )
+    missing = max(unaccounted(ground.tape, tested.book) for tested in walked)
+    if wrong:
+        return False, f"{wrong} of {positions} positions are not filled at the open after their decision"
+    if missing > EXACT:
+        return False, f"the days and the positions differ by {missing * 100:.4f} % of the capital"
+    return True, f"{positions} positions filled at the open after their decision"
+
+
+def _open_bar(ground: Ground, now_ms: int) -> tuple[bool, str]:
+    """The last day of the tape must be over."""
+    closes_ms = (ground.tape.first_day + ground.rows) * DAY_MS
+    figures = f"the last bar closes at {iso(closes_ms)}, the run is of {iso(now_ms)}"
+    return closes_ms <= now_ms, figures
+
+
+def _date(ground: Ground, row: int) -> str:
+    return iso((ground.tape.first_day + row) * DAY_MS)[:10]

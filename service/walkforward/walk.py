@@ -1,0 +1,111 @@
+"""One strategy, walked forward: parameters chosen on the days before each fold, then followed through it.
+
+Imports numbers and so numpy: imported only where a walk-forward is run.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeAlias
+
+from service.analytics.backtest.book import Book, Costs
+from service.analytics.backtest.inspection import held_over, rows_of
+from service.analytics.backtest.plan import Plan, Strategy
+from service.analytics.backtest.simulation import simulate
+from service.analytics.backtest.statistics import sharpe
+from service.analytics.backtest.tape import Tape
+from service.analytics.bars import Flags
+from service.walkforward.folds import Fold, fold_days
+from service.walkforward.parameters import Parameters
+
+Simulate: TypeAlias = Callable[[Tape, Plan, int, int, Costs, Flags | None], Book]
+
+
+class Ground(NamedTuple):
+    """What every strategy is walked over, and who fills its orders."""
+
+    tape: Tape
+    universe: Flags
+    parameters: Parameters
+    simulate: Simulate = simulate
+
+    @property
+    def costs(self) -> Costs:
+        """Of either side of a trade."""
+        return Costs(self.parameters.fee_bps, self.parameters.slippage_bps)
+
+    @property
+    def rows(self) -> int:
+        """Days of the tape."""
+        return len(self.tape.close)
+
+
+class Training(NamedTuple):
+    """What choosing the parameters of a fold looked at.
+
+    Attributes:
+        rows: Which rows of the tape were allowed to decide, of shape (days before the fold,).
+        decided: On which of them any of the back-tests entered a position.
+        sharpes: Of every parameter set, per day, in the grid's order; None where it never traded.
+        chosen: Place of the chosen one.
+    """
+
+    rows: Flags
+    decided: frozenset[int]
+    sharpes: tuple[float | None, ...]
+    chosen: int
+
+
+class Tested(NamedTuple):
+    """A fold that has been walked, with the plan that was followed and what it brought."""
+
+    fold: Fold
+    training: Training
+    chosen: Mapping[str, float]
+    plan: Plan
+    book: Book
+
+
+def walk(strategy: Strategy, ground: Ground, step: Callable[[], None]) -> list[Tested]:
+    """Walk a strategy through all its folds.
+
+    Every plan is made once, on the whole tape, because a plan of a shortened tape is its beginning; that this holds is
+    what the gate examines. Training nevertheless is given no row of the fold or after it.
+
+    Args:
+        strategy: Whom.
+        ground: Over what.
+        step: Called after each plan and each back-test.
+    """
+    plans = []
+    for chosen in strategy.grid:
+        plans.append(strategy.plan(ground.tape, ground.universe, chosen))
+        step()
+    walked = []
+    for fold in fold_days(ground.rows, ground.parameters, strategy.horizon_days):
+        training = _train(plans, fold, ground, step)
+        plan = plans[training.chosen]
+        walked.append(Tested(fold, training, strategy.grid[training.chosen], plan, follow(plan, fold, ground)))
+    return walked
+
+
+def follow(plan: Plan, fold: Fold, ground: Ground) -> Book:
+    """Trade a plan through a test fold."""
+    return ground.simulate(ground.tape, plan, fold.begin, fold.end, ground.costs, None)
+
+
+def _train(plans: list[Plan], fold: Fold, ground: Ground, step: Callable[[], None]) -> Training:
+    """Back-test every parameter set on what was known before the fold, and choose the one with the best Sharpe ratio.
+
+    One that never traded has none and comes last; of equals the first of the grid is taken.
+    """
+    known = ground.tape.until(fold.begin)
+    allowed = rows_of(fold.begin, fold.training)
+    counted = held_over(allowed)
+    decided: set[int] = set()
+    sharpes = []
+    for plan in plans:
+        book = ground.simulate(known, plan.until(fold.begin), 0, fold.begin, ground.costs, allowed)
+        decided.update(book.signals.row.tolist())
+        sharpes.append(sharpe(book.net[counted]))
+        step()
+    best = max(range(len(plans)), key=lambda at: (sharpes[at] is not None, sharpes[at] or 0.0, -at))
+    return Training(allowed, frozenset(decided), tuple(sharpes), best)
