@@ -85,7 +85,7 @@ def hash_parameters(strategies: Sequence[Strategy], parameters: Parameters) -> s
 
 def _steps(strategies: Sequence[Strategy], folds: int, report: Report) -> Callable[[], None]:
     """Count the steps of a run for whoever draws a bar."""
-    total = sum(len(strategy.grid) * (1 + folds) + gate.steps(folds) for strategy in strategies)
+    total = sum(len(strategy.grid) * (1 + folds) + gate.steps(folds, len(strategy.grid)) for strategy in strategies)
     done = 0
 
     def step() -> None:

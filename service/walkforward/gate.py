@@ -6,7 +6,6 @@ will be told), and none asks the strategy about itself. Imports numbers and so n
 
 from collections.abc import Callable, Sequence
 from hashlib import sha256
-from itertools import pairwise
 from typing import Final
 
 from service.analytics.backtest.inspection import (
@@ -16,6 +15,7 @@ from service.analytics.backtest.inspection import (
     first_difference,
     foreseeing,
     misfilled,
+    rows_of,
     unaccounted,
 )
 from service.analytics.backtest.plan import Strategy
@@ -24,8 +24,9 @@ from service.analytics.backtest.surrogates import surrogate
 from service.analytics.backtest.universe import tradable
 from service.clock import DAY_MS, iso
 from service.walkforward.folds import purge_days
+from service.walkforward.parameters import Parameters
 from service.walkforward.run import Check, Finding
-from service.walkforward.walk import Ground, Tested, follow
+from service.walkforward.walk import Ground, Tested, back_test, best, follow
 
 CUTS: Final = 3
 """Shortened tapes a fold."""
@@ -39,9 +40,9 @@ MOST_ERRORS: Final = 4.0
 Walked = Sequence[Tested]
 
 
-def steps(folds: int) -> int:
-    """How often `examine` reports for so many folds."""
-    return folds * CUTS + SURROGATES
+def steps(folds: int, choices: int) -> int:
+    """How often `examine` reports for so many folds and parameter sets."""
+    return folds * (CUTS + choices) + SURROGATES
 
 
 def examine(
@@ -55,13 +56,13 @@ def examine(
         ground: What they were walked over.
         now_ms: The instant of the run.
         seed: Of everything that is drawn; the same one gives the same findings.
-        step: Called after each shortened tape and each surrogate.
+        step: Called after each shortened tape, each surrogate and each back-test.
     """
     checks: tuple[tuple[Check, tuple[bool, str]], ...] = (
         ("truncation", _truncation(strategy, walked, ground, seed, step)),
         ("shifted-features", _shifted_features(walked, ground)),
         ("shuffled-labels", _shuffled_labels(strategy, walked, ground, seed, step)),
-        ("purge-and-embargo", _purge_and_embargo(strategy, walked, ground)),
+        ("purge-and-embargo", _purge_and_embargo(strategy, walked, ground, step)),
         ("fills", _fills(walked, ground)),
         ("open-bar", _open_bar(ground, now_ms)),
     )
@@ -141,21 +142,64 @@ def _shuffled_labels(
     return abs(found.errors) <= MOST_ERRORS, figures
 
 
-def _purge_and_embargo(strategy: Strategy, walked: Walked, ground: Ground) -> tuple[bool, str]:
-    """The rows that training really used must keep away from its fold, and from the days after every earlier one."""
+def _purge_and_embargo(
+    strategy: Strategy, walked: Walked, ground: Ground, step: Callable[[], None]
+) -> tuple[bool, str]:
+    """Training must keep away from its fold and from the days after earlier ones, and choose by nothing else.
+
+    The rows that training says it used and those its back-tests decided on are held against the rule; then it is done
+    again on a tape that ends before the fold, and must come to the same ratios and the same choice.
+    """
     purge, embargo = purge_days(strategy.horizon_days), ground.parameters.embargo_days
-    wrong = sum(before.fold.end != after.fold.begin for before, after in pairwise(walked))
-    used = 0
+    wrong = used = 0
+    swayed = []
     for tested in walked:
-        rows = set(tested.training.rows.nonzero()[0].tolist()) | tested.training.decided
+        ends = [earlier.fold.end for earlier in walked if earlier.fold.number < tested.fold.number]
+        lawful = _lawful(tested.fold.begin, ends, purge, ground.parameters)
+        rows = {*tested.training.rows.nonzero()[0].tolist(), *tested.training.decided}
         used += len(rows)
-        wrong += sum(row >= tested.fold.begin - purge for row in rows)
-        ends = [earlier.fold.end for earlier in walked if earlier.fold.end < tested.fold.begin]
-        wrong += sum(any(end <= row < end + embargo for end in ends) for row in rows)
+        wrong += len(rows - lawful)
+        if not _chosen_so(strategy, tested, lawful, ground, step):
+            swayed.append(tested.fold.number)
     figures = (
         f"{used} training days of {len(walked)} folds, {purge} purged before each and {embargo} after earlier ones"
     )
-    return not wrong, figures if not wrong else f"{wrong} training days that should have been left out, of {figures}"
+    if wrong:
+        return False, f"{wrong} training days that should have been left out, of {figures}"
+    if swayed:
+        return False, f"the choice of fold {swayed[0]} is not that of its training days alone: {figures}"
+    return True, f"{figures}; without the fold the choice is the same"
+
+
+def _lawful(begin: int, ends: Sequence[int], purge: int, parameters: Parameters) -> set[int]:
+    """The rows that training before a fold may use, by the rule itself and not by how folds are laid."""
+    oldest = begin - parameters.train_days if parameters.scheme == "rolling" else 0
+    return {
+        row
+        for row in range(oldest, begin)
+        if row + purge < begin and not any(end <= row < end + parameters.embargo_days for end in ends)
+    }
+
+
+def _chosen_so(strategy: Strategy, tested: Tested, lawful: set[int], ground: Ground, step: Callable[[], None]) -> bool:
+    """Whether training comes to the same on a tape on which the fold has not happened."""
+    begin = tested.fold.begin
+    known = ground.tape.until(begin)
+    universe = tradable(known, ground.parameters.universe_size)
+    allowed = rows_of(begin, (range(row, row + 1) for row in lawful))
+    again = []
+    for chosen in strategy.grid:
+        again.append(back_test(strategy.plan(known, universe, chosen), begin, allowed, ground)[0])
+        step()
+    return (
+        best(again) == tested.training.chosen
+        and strategy.grid[tested.training.chosen] == tested.chosen
+        and all(_same(one, other) for one, other in zip(again, tested.training.sharpes, strict=True))
+    )
+
+
+def _same(one: float | None, other: float | None) -> bool:
+    return one == other if one is None or other is None else abs(one - other) <= EXACT
 
 
 def _fills(walked: Walked, ground: Ground) -> tuple[bool, str]:

@@ -3,7 +3,7 @@
 Imports numbers and so numpy: imported only where a walk-forward is run.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
 from service.analytics.backtest.book import Book, Costs
@@ -92,20 +92,29 @@ def follow(plan: Plan, fold: Fold, ground: Ground) -> Book:
     return ground.simulate(ground.tape, plan, fold.begin, fold.end, ground.costs, None)
 
 
-def _train(plans: list[Plan], fold: Fold, ground: Ground, step: Callable[[], None]) -> Training:
-    """Back-test every parameter set on what was known before the fold, and choose the one with the best Sharpe ratio.
+def back_test(plan: Plan, begin: int, allowed: Flags, ground: Ground) -> tuple[float | None, frozenset[int]]:
+    """Trade a plan on the rows before a fold that are allowed to decide; later rows are not so much as handed on.
 
-    One that never traded has none and comes last; of equals the first of the grid is taken.
+    Returns:
+        The Sharpe ratio per day over the days that could be held, None if nothing ever was; the rows that did decide.
     """
-    known = ground.tape.until(fold.begin)
+    book = ground.simulate(ground.tape.until(begin), plan.until(begin), 0, begin, ground.costs, allowed)
+    return sharpe(book.net[held_over(allowed)]), frozenset(book.signals.row.tolist())
+
+
+def best(sharpes: Sequence[float | None]) -> int:
+    """The place of the highest Sharpe ratio: of equals the first; one that never traded has none and comes last."""
+    return max(range(len(sharpes)), key=lambda at: (sharpes[at] is not None, sharpes[at] or 0.0, -at))
+
+
+def _train(plans: Sequence[Plan], fold: Fold, ground: Ground, step: Callable[[], None]) -> Training:
+    """Choose the parameter set that would have done best on what was known before the fold."""
     allowed = rows_of(fold.begin, fold.training)
-    counted = held_over(allowed)
-    decided: set[int] = set()
+    decided: frozenset[int] = frozenset()
     sharpes = []
     for plan in plans:
-        book = ground.simulate(known, plan.until(fold.begin), 0, fold.begin, ground.costs, allowed)
-        decided.update(book.signals.row.tolist())
-        sharpes.append(sharpe(book.net[counted]))
+        ratio, rows = back_test(plan, fold.begin, allowed, ground)
+        sharpes.append(ratio)
+        decided |= rows
         step()
-    best = max(range(len(plans)), key=lambda at: (sharpes[at] is not None, sharpes[at] or 0.0, -at))
-    return Training(allowed, frozenset(decided), tuple(sharpes), best)
+    return Training(allowed, decided, tuple(sharpes), best(sharpes))
