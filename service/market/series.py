@@ -113,6 +113,11 @@ class Series:
         rows = await self._database.read(_COINS)
         return [Coin(venue_symbol, symbol, bool(listed)) for venue_symbol, symbol, listed in rows]
 
+    async def held(self) -> str | None:
+        """Which history the store holds; null while it is empty."""
+        rows = await self._database.read("SELECT origin FROM market_state")
+        return rows[0][0] if rows else None
+
     async def published_through(self, origin: str) -> int | None:
         """The close of the last day of a history that was published, epoch milliseconds; null where none was."""
         rows = await self._database.read(_PUBLISHED, (CONCLUSIONS, origin))

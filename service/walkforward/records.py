@@ -28,7 +28,6 @@ BEGINNING: Final = -1
 class Head(Struct, frozen=True, kw_only=True):
     """What is told of a run beside its records; see `Run`."""
 
-    parameters: Parameters
     tape_digest: str
     message: str | None
     summary: WalkforwardSummary | None
@@ -39,11 +38,13 @@ class Head(Struct, frozen=True, kw_only=True):
 class Packed(Struct, frozen=True, kw_only=True, tag="packed"):
     """A run, packed where it was made: who keeps it need not look into it.
 
-    `through_day` is the last day that entered, from 1970-01-01 UTC; `head` is JSON, the others zlib over JSON arrays.
+    `through_day` is the last day that entered, from 1970-01-01 UTC; `parameters` and `head` are JSON, the others zlib
+    over JSON arrays.
     """
 
     run_id: str
     engine: str
+    parameters: str
     parameters_hash: str
     through_day: int
     ran_ms: int
@@ -124,7 +125,6 @@ def pack(run: Run, through_day: int) -> Packed:
         through_day: The last day that was asked for, from 1970-01-01 UTC.
     """
     head = Head(
-        parameters=run.parameters,
         tape_digest=run.tape_digest,
         message=run.message,
         summary=run.summary,
@@ -134,6 +134,7 @@ def pack(run: Run, through_day: int) -> Packed:
     return Packed(
         run_id=run.run_id,
         engine=run.engine,
+        parameters=written(run.parameters),
         parameters_hash=run.parameters_hash,
         through_day=through_day,
         ran_ms=parse_iso(run.ran_at),
@@ -166,6 +167,11 @@ def unpack(number: int, packed: Packed) -> Told:
         positions=Listed(_positions.decode(zlib.decompress(packed.positions))),
         outcomes=Listed(_outcomes.decode(zlib.decompress(packed.outcomes))),
     )
+
+
+def written(parameters: Parameters) -> str:
+    """Parameters as one text, the same for the same."""
+    return encode(parameters).decode()
 
 
 def kinds_of(packed: Packed) -> Mapping[str, bytes]:

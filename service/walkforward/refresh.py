@@ -12,7 +12,6 @@ from service.walkforward.parameters import ENGINE, Parameters
 from service.walkforward.records import Packed
 from service.walkforward.store import RunStore
 from service.walkforward.worker import Gone, Job
-from service.wire.canonical import digest
 
 EVERY_S: Final = 30.0
 """A round in which nothing is due is three small reads."""
@@ -63,7 +62,6 @@ class WalkforwardRefresh:
         self._origin = origin
         self._run = run
         self._parameters = Parameters()
-        self._hash = digest(self._parameters)
         self._walked: str | None = None
         self._since_s = self._again_s = 0.0
         self._failures = 0
@@ -102,7 +100,7 @@ class WalkforwardRefresh:
 
     async def _is_due(self, origin: str, until_ms: int) -> bool:
         now_s = self._clock.monotonic()
-        if now_s < self._again_s or await self._runs.is_done(origin, ENGINE, self._hash, day_of(until_ms) - 1):
+        if now_s < self._again_s or await self._runs.is_done(origin, ENGINE, self._parameters, day_of(until_ms) - 1):
             return False
         if await self._runs.newest(origin) is None:
             return now_s - self._since_s >= PATIENCE_S or await self._is_funding_known(origin)

@@ -7,14 +7,15 @@ import msgspec
 
 from service.storage.database import Database
 from service.storage.engine import Connection
-from service.walkforward.records import Packed, Told, kinds_of, unpack
+from service.walkforward.parameters import Parameters
+from service.walkforward.records import Packed, Told, kinds_of, unpack, written
 
 RUNS_KEPT: Final = 30
 """Runs whose records are kept: a month, some ten megabytes."""
 
 _PUT: Final = """
-    INSERT INTO walkforward_runs (origin, run_id, engine, parameters_hash, through_day, ran_ms, head)
-    VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING run
+    INSERT INTO walkforward_runs (origin, run_id, engine, parameters, parameters_hash, through_day, ran_ms, head)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING run
 """
 _FORGET: Final = """
     DELETE FROM walkforward_records
@@ -24,11 +25,12 @@ _NEWEST: Final = "SELECT max(run) FROM walkforward_runs WHERE origin = ?"
 _DONE: Final = """
     SELECT EXISTS (
         SELECT 1 FROM walkforward_runs
-        WHERE origin = ? AND engine = ? AND parameters_hash = ? AND through_day = ?
+        WHERE origin = ? AND engine = ? AND parameters = ? AND through_day = ?
     )
 """
 _RUN: Final = """
-    SELECT run_id, engine, parameters_hash, through_day, ran_ms, head FROM walkforward_runs WHERE run = ? AND origin = ?
+    SELECT run_id, engine, parameters, parameters_hash, through_day, ran_ms, head FROM walkforward_runs
+    WHERE run = ? AND origin = ?
 """
 _RECORDS: Final = "SELECT kind, records FROM walkforward_records WHERE run = ?"
 
@@ -66,6 +68,7 @@ class RunStore:
                     origin,
                     packed.run_id,
                     packed.engine,
+                    packed.parameters,
                     packed.parameters_hash,
                     packed.through_day,
                     packed.ran_ms,
@@ -84,9 +87,9 @@ class RunStore:
         ((run,),) = await self._database.read(_NEWEST, (origin,))
         return None if run is None else int(run)
 
-    async def is_done(self, origin: str, engine: str, parameters_hash: str, through_day: int) -> bool:
-        """Whether a day of a history has been walked so."""
-        ((done,),) = await self._database.read(_DONE, (origin, engine, parameters_hash, through_day))
+    async def is_done(self, origin: str, engine: str, parameters: Parameters, through_day: int) -> bool:
+        """Whether a day of a history has been walked so, whatever the strategies were."""
+        ((done,),) = await self._database.read(_DONE, (origin, engine, written(parameters), through_day))
         return bool(done)
 
     async def load(self, run: int, origin: str) -> Told | None:
@@ -105,10 +108,11 @@ class RunStore:
             records = dict(connection.execute(_RECORDS, (run,)).fetchall())
             if row is None or not records:
                 return None
-            run_id, engine, parameters_hash, through_day, ran_ms, head = row
+            run_id, engine, parameters, parameters_hash, through_day, ran_ms, head = row
             packed = Packed(
                 run_id=run_id,
                 engine=engine,
+                parameters=parameters,
                 parameters_hash=parameters_hash,
                 through_day=through_day,
                 ran_ms=ran_ms,

@@ -3,12 +3,14 @@
 
 -- Every run there ever was, by number; of runs of the present history the one with the highest number is the one told.
 -- `origin` says of which history it tells (live, or a recording and its shift in time); `through_day` is the last day that
--- entered. `head` is JSON: parameters, summary, folds and the findings of the leakage gate.
+-- entered. `parameters` is JSON, what was asked; `parameters_hash` is of the strategies and their grids too. `head` is JSON:
+-- summary, folds and the findings of the leakage gate.
 CREATE TABLE walkforward_runs (
     run INTEGER PRIMARY KEY,
     origin TEXT NOT NULL,
     run_id TEXT NOT NULL,
     engine TEXT NOT NULL,
+    parameters TEXT NOT NULL,
     parameters_hash TEXT NOT NULL,
     through_day INTEGER NOT NULL,
     ran_ms INTEGER NOT NULL,
