@@ -6,7 +6,7 @@ import stat
 import sys
 import textwrap
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -23,6 +23,7 @@ from service.settings import Settings
 from service.storage.database import open_database
 from service.storage.engine import VERSION, Connection, DatabaseError, StorageError, check_version, connect
 from service.storage.integrity import check_integrity
+from service.verdict.audit import audit_ledger
 from service.wiring.clocks import choose_clock
 from service.wiring.venues import DATABASE
 
@@ -122,7 +123,7 @@ def _privacy(path: Path) -> Check:
 def _contents(path: Path, clock: Clock, secrets: Secrets | None) -> list[Check]:
     now_ms = clock.now_ms()
     today = day_of(now_ms)
-    looks: list[Callable[[Connection], Check]] = [_pages, _counters, lambda connection: _days(connection, today)]
+    looks = [_pages, _counters, lambda connection: _days(connection, today), _ledger]
     if secrets is not None:
         looks.append(lambda connection: _keys(connection, secrets, now_ms))
     try:
@@ -150,6 +151,15 @@ def _days(connection: Connection, today: int) -> Check:
     ahead = [f"user {user} was last seen on {iso(day * DAY_MS)[:10]}" for user, day in users_ahead(connection, today)]
     remedy = f"set the machine's clock right, then {_REPAIR}; until then these users get no daily question"
     return _judge("days", f"{len(ahead)} users lie ahead" if ahead else "nobody's day lies ahead", ahead, remedy)
+
+
+def _ledger(connection: Connection) -> Check:
+    found = audit_ledger(connection)
+    if found.findings:
+        return Check("ledger", "not what was written", found.findings, _RESTORE)
+    if not found.head.entries:
+        return Check("ledger", "no verdict was issued yet")
+    return Check("ledger", f"{found.head.entries} verdicts, each chained to the one before; head {found.head.hash}")
 
 
 def _keys(connection: Connection, secrets: Secrets, now_ms: int) -> Check:

@@ -112,6 +112,11 @@ def digest_body(body: bytes) -> str:
     return sha256(body).hexdigest()
 
 
+def read_head(connection: Connection) -> Head:
+    """The ledger's length and head."""
+    return Head(*(connection.execute(_HEAD).fetchone() or ()))
+
+
 class Ledger:
     """Appends verdicts; several processes append to one ledger.
 
@@ -184,8 +189,7 @@ class Ledger:
 
     async def head(self) -> Head:
         """The ledger's length and head now."""
-        rows = await self._database.read(_HEAD)
-        return Head(*rows[0]) if rows else Head()
+        return Head(*rows[0]) if (rows := await self._database.read(_HEAD)) else Head()
 
     async def inputs_before(self, origin: str, symbol: str, at_ms: int) -> Recorded | None:
         """What the newest verdict of a coin, issued at or before an instant, was made of; null if there is none."""
@@ -205,7 +209,7 @@ def _ask(connection: Connection, entry: Entry) -> Head:
 
 def _append(connection: Connection, entries: Iterable[Entry]) -> Head:
     """Chain entries to the head, which is read in this same transaction: nobody else can have moved it since."""
-    head = Head(*(connection.execute(_HEAD).fetchone() or ()))
+    head = read_head(connection)
     rows, due = [], []
     for entry in entries:
         seq, previous = head.entries + 1, head.hash

@@ -12,7 +12,7 @@ from service.operator import doctor
 from service.storage.engine import StorageError
 from tests.operator.conftest import Told, Verdict
 
-ALL = ["SQLite", "secrets", "privacy", "database", "counters", "days", "keys", "disk", "log"]
+ALL = ["SQLite", "secrets", "privacy", "database", "counters", "days", "ledger", "keys", "disk", "log"]
 
 EVENT = "INSERT INTO usage_events (user_id, offer_id, at_ms, day, bucket, state, run_id) VALUES (?, 'x', 0, ?, 1, ?, 1)"
 """An event of a user, on a day, in a state (1 committed, 2 released)."""

@@ -1,0 +1,195 @@
+"""`verdict scorecard`: how past verdicts turned out, beside what they claimed."""
+
+import sys
+import textwrap
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from service.clock import iso
+from service.operator.folder import Folder, run_in_folder
+from service.operator.output import WIDTH, print_json, print_table
+from service.operator.refusal import DONE
+from service.storage.engine import Connection
+from service.verdict.ledger import HORIZONS, Head, Kind, read_head
+from service.verdict.scorecard import LABELS, LEAST, Figures, Pools, Reliability, Scorecard, reliability
+from service.verdict.tally import Census, Count, count_entries, tally
+
+_KINDS: Final[Mapping[Kind, str]] = {
+    "daily": "DAILY: one verdict a day on every listed coin, whoever asks for what",
+    "asked": "ASKED: every verdict somebody was given; apart, for who asks chooses when",
+}
+_HEADERS: Final = ("VERDICT", "DAYS", "OUTCOMES", "      HIT RATE", "BASE RATE", " BRIER", "MEAN MOVE")
+_NOT_YET: Final = "not enough yet"
+_PLOT_ROWS: Final = 20
+_TICK_PCT: Final = 5
+_NOTHING: Final = (
+    "No verdict has been issued yet. A running service issues one on every listed coin each day, once the day's "
+    "market is published (minutes after 00:00 UTC), and scores it 1, 3 and 7 days later."
+)
+_NEWEST: Final = "SELECT origin FROM verdict_ledger ORDER BY seq DESC LIMIT 1"
+
+
+class _Record(NamedTuple):
+    """What the ledger holds: of the history that its newest entry tells of (null: it is empty), and its head in all."""
+
+    origin: str | None
+    head: Head
+    census: Census
+    scorecard: Scorecard
+
+
+def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
+    """Show the record of the ledger's newest history: by verdict and horizon, and claimed against observed."""
+
+    async def read(folder: Folder) -> _Record:
+        return await folder.database.inspect(_read)
+
+    record = run_in_folder(environment, read)
+    if arguments.json:
+        print_json(_plain(record))
+    elif record.origin is None:
+        _say(_NOTHING)
+    else:
+        _show(record)
+    return DONE
+
+
+def _read(connection: Connection) -> _Record:
+    newest = connection.execute(_NEWEST).fetchone()
+    origin = None if newest is None else str(newest[0])
+    return _Record(
+        origin, read_head(connection), count_entries(connection, origin or ""), tally(connection, origin or "")
+    )
+
+
+def _show(record: _Record) -> None:
+    pools = Pools(record.scorecard.cells)
+    _say(_sum_up(record))
+    for kind, _ in _counts(record.census):
+        sys.stdout.write(f"\n{_KINDS[kind]}\n\n")
+        print_table(_HEADERS, [_row(found) for found in _figures(pools, kind)], nothing="")
+    _say(
+        "\nHIT RATE: how often what the verdict says came true. BASE RATE: how often the same came true of all daily "
+        "verdicts. BRIER: 0 is perfect, 0.25 a coin toss."
+    )
+    _show_reliability(record.scorecard)
+
+
+def _sum_up(record: _Record) -> str:
+    issued = [
+        f"{count.entries} {kind} ({count.abstained} of them abstained), {iso(count.first_ms)[:10]} to "
+        f"{iso(count.last_ms)[:10]}"
+        for kind, count in _counts(record.census)
+    ]
+    others = record.head.entries - sum(count.entries for count in record.census.kinds.values())
+    apart = f" Of other histories: {others}, not counted here." if others else ""
+    return (
+        f"Verdicts issued of the history {record.origin!r}: {'; '.join(issued)}. Outcomes still to come: "
+        f"{record.census.waiting}; without a price: {record.census.void}.{apart}"
+    )
+
+
+def _counts(census: Census) -> list[tuple[Kind, Count]]:
+    return [(kind, census.kinds[kind]) for kind in _KINDS if kind in census.kinds]
+
+
+def _figures(pools: Pools, kind: Kind) -> Iterator[tuple[str, int, Figures]]:
+    for verdict in LABELS:
+        for days in HORIZONS:
+            yield verdict, days, pools.figures(verdict, days, kind)
+
+
+def _row(found: tuple[str, int, Figures]) -> list[str]:
+    verdict, days, (outcomes, hit_rate, base_rate, brier, move, _) = found
+    if hit_rate is None or brier is None or move is None:
+        figures = [_NOT_YET, "", "", ""]
+    else:
+        figures = [_percent(hit_rate), _percent(base_rate), f"{brier:.4f}", f"{move:+.2f} %"]
+    return [verdict, *_align(_HEADERS[1:], [days, outcomes, *figures])]
+
+
+def _align(headers: Sequence[str], cells: Sequence[object]) -> list[str]:
+    """Put figures under the right end of their headers."""
+    return [str(cell).rjust(len(header)) for header, cell in zip(headers, cells, strict=True)]
+
+
+def _show_reliability(scorecard: Scorecard) -> None:
+    tables = {days: reliability(scorecard, days) for days in HORIZONS}
+    known = [(days, found) for days, table in tables.items() for found in table if found.rose is not None]
+    sys.stdout.write("\nRELIABILITY of daily verdicts: after what was claimed, how often prices rose\n\n")
+    if not known:
+        _say(f"Not enough yet: {LEAST} outcomes of one claim are needed.")
+        return
+    headers = [title for days in HORIZONS for title in (f"OUTCOMES, {days} D", "  ROSE")]
+    rows = [[claim, *_align(headers, cells)] for claim, cells in _reliability_rows(tables)]
+    print_table(["CLAIMED", *headers], rows, nothing="")
+    sys.stdout.write("\n" + _plot(known) + "\n")
+    _say("1, 3, 7: how often prices rose so many days later. Dots: as claimed.")
+
+
+def _reliability_rows(tables: Mapping[int, Sequence[Reliability]]) -> Iterator[tuple[str, list[object]]]:
+    for low, high in sorted({(found.low, found.high) for table in tables.values() for found in table}):
+        cells: list[object] = []
+        for days in HORIZONS:
+            found = next((found for found in tables[days] if found.low == low), None)
+            cells += [0, "-"] if found is None else [found.outcomes, _percent(found.rose)]
+        yield f"{100 * low:.0f} to {100 * high:.0f} %", cells
+
+
+def _plot(known: Iterable[tuple[int, Reliability]]) -> str:
+    """Draw claimed against observed, the diagonal as dots."""
+    from plotext import figure, uncolorize  # noqa: PLC0415 - a fifth of a second, for this drawing only
+
+    points = [(days, 100 * found.claimed, 100 * (found.rose or 0.0)) for days, found in known]
+    claims = [claimed for _, claimed, _ in points]
+    figure.clear()
+    figure.plot_size(WIDTH, _PLOT_ROWS)
+    figure.draw(figure.signal([min(claims), max(claims)], [min(claims), max(claims)], marker="·").lines())
+    for days, claimed, rose in points:
+        figure.draw(figure.signal([claimed], [rose], marker=str(days)))
+    for axis, ends in (("x", claims), ("y", [*claims, *(rose for _, _, rose in points)])):
+        low, high = int(min(ends) // _TICK_PCT) * _TICK_PCT, int(max(ends) // _TICK_PCT + 1) * _TICK_PCT
+        figure.ruler(axis).lim(low, high).ticks(range(low, high + 1, _TICK_PCT))
+    figure.label("claimed, %")
+    figure.label("rose, %", axis="y")
+    return "\n".join(line.rstrip() for line in str(uncolorize(figure.build())).rstrip().splitlines())
+
+
+def _plain(record: _Record) -> dict[str, object]:
+    pools = Pools(record.scorecard.cells)
+    return {
+        "origin": record.origin,
+        "ledger": {"entries": record.head.entries, "head": record.head.hash},
+        "issued": {
+            kind: {
+                "entries": count.entries,
+                "abstained": count.abstained,
+                "first": iso(count.first_ms),
+                "last": iso(count.last_ms),
+            }
+            for kind, count in _counts(record.census)
+        },
+        "waiting": record.census.waiting,
+        "void": record.census.void,
+        "records": [
+            {"kind": kind, "verdict": verdict, "days": days, **found._asdict()}
+            for kind in _KINDS
+            for verdict, days, found in _figures(pools, kind)
+        ],
+        "reliability": [
+            {"kind": kind, "days": days, **found._asdict()}
+            for kind in _KINDS
+            for days in HORIZONS
+            for found in reliability(record.scorecard, days, kind)
+        ],
+    }
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{share:.1%}".replace("%", " %")
+
+
+def _say(text: str) -> None:
+    start = "\n" if text.startswith("\n") else ""
+    sys.stdout.write(start + textwrap.fill(text.strip(), WIDTH) + "\n")
