@@ -106,16 +106,11 @@ def folds(history: History, *, rolling: bool = False) -> list[Fold]:
     return laid
 
 
-def train(history: History, wanted: Plan, fold: Fold) -> float | None:
+def train(before: History, wanted: Plan, fold: Fold) -> float | None:
     """The Sharpe ratio, per day, over the days on which something decided in training can be held."""
-    before = History(
-        {coin: {day: bar for day, bar in bars.items() if day < fold.begin} for coin, bars in history.bars.items()},
-        history.paid,
-    )
-    books = simulate(before, wanted, history.days.start, fold.begin, fold.training.__contains__)
-    return sharpe(
-        [books.of_day("net", day) for day in range(history.days.start, fold.begin) if day - 1 in fold.training]
-    )
+    window = range(before.days.start, fold.begin)
+    books = simulate(before, wanted, window.start, window.stop, fold.training.__contains__)
+    return sharpe([books.of_day("net", day) for day in window if day - 1 in fold.training])
 
 
 def sharpe(returns: list[float]) -> float | None:
@@ -130,7 +125,8 @@ def walk(history: History, *, rolling: bool = False) -> list[Walked]:
     plans = {chosen: plan(history, tradable, *chosen) for chosen in GRID}
     walked = []
     for fold in folds(history, rolling=rolling):
-        trials = [train(history, plans[chosen], fold) for chosen in GRID]
+        before = history.until(fold.begin)
+        trials = [train(before, plans[chosen], fold) for chosen in GRID]
         best = max(range(len(GRID)), key=lambda trial: (-9e9 if trials[trial] is None else trials[trial], -trial))
         books = simulate(history, plans[GRID[best]], fold.begin, fold.end)
         walked.append(Walked(fold, GRID[best], trials[best], trials, books))

@@ -8,17 +8,20 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, cached_property
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from tests.market.recordings import DATA
 
 RECORDED = DATA / "hyperliquid"
 BUNDLED = Path(__file__).resolve().parents[2] / "fixtures" / "upstream" / "hyperliquid"
 
-DAY_MS = 86_400_000
+T = TypeVar("T")
+
+HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 
 
 class Bar(NamedTuple):
@@ -31,13 +34,14 @@ class Bar(NamedTuple):
     volume: float
 
 
-class History(NamedTuple):
+@dataclass(frozen=True)
+class History:
     """Bars by coin and day (from 1970-01-01), and what a long paid over a day, as a fraction of the notional."""
 
     bars: dict[str, dict[int, Bar]]
     paid: dict[str, dict[int, float]]
 
-    @property
+    @cached_property
     def days(self) -> range:
         """The calendar: from the first day on which any coin has a bar to the last."""
         known = [day for bars in self.bars.values() for day in bars]
@@ -48,6 +52,14 @@ class History(NamedTuple):
         return History(
             {coin: self.bars[coin] for coin in coins}, {coin: self.paid[coin] for coin in coins if coin in self.paid}
         )
+
+    def until(self, over: int) -> "History":
+        """What was known before a day."""
+        return History(*({coin: _until(known, over) for coin, known in of.items()} for of in (self.bars, self.paid)))
+
+
+def _until(known: dict[int, T], over: int) -> dict[int, T]:
+    return {day: value for day, value in known.items() if day < over}
 
 
 @cache
@@ -63,15 +75,17 @@ def bundled() -> History:
 
 
 def _read(folder: Path) -> History:
+    """By the ticker that is told: the venue's kPEPE is KPEPE."""
     bars: dict[str, dict[int, Bar]] = {}
     for coin, rows in _files(folder / "candles-1d"):
-        bars[coin] = {row["t"] // DAY_MS: Bar(*(float(row[field]) for field in "ohlcv")) for row in rows}
+        bars[coin.upper()] = {row["t"] // DAY_MS: Bar(*(float(row[field]) for field in "ohlcv")) for row in rows}
     paid: dict[str, dict[int, float]] = {}
     for coin, rows in _files(folder / "funding"):
-        of_day: dict[int, list[float]] = defaultdict(list)
+        of_day: dict[int, dict[int, float]] = defaultdict(dict)
         for row in rows:
-            of_day[row["time"] // DAY_MS].append(float(row["fundingRate"]))
-        paid[coin] = {day: math.fsum(rates) for day, rates in of_day.items()}
+            hour = round(row["time"] / HOUR_MS)  # paid for the hour that has just ended, within minutes
+            of_day[(hour - 1) // 24][hour] = float(row["fundingRate"])
+        paid[coin.upper()] = {day: math.fsum(rates.values()) for day, rates in of_day.items() if len(rates) >= 23}
     return History(bars, paid)
 
 

@@ -1,0 +1,93 @@
+"""What a walk-forward comes to, once more: from the formulas as they are published, with the standard library alone.
+
+Bailey and López de Prado, "The Sharpe Ratio Efficient Frontier" (2012) and "The Deflated Sharpe Ratio" (2014).
+"""
+
+import math
+import statistics
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import NormalDist
+
+from tests.walkforward.reference import Universe, Walked, sharpe
+from tests.walkforward.reference_bars import History
+from tests.walkforward.reference_trading import SIDE_COST
+
+EULER = 0.5772156649015329
+
+
+def figures(walked: Sequence[Walked]) -> dict[str, float]:
+    """What is told of one strategy; percentages, ratios and probabilities not rounded."""
+    days = [(one.books, day) for one in walked for day in range(one.fold.begin, one.fold.end)]
+    net, exposure, turnover = (
+        [books.of_day(name, day) for books, day in days] for name in ("net", "exposure", "turnover")
+    )
+    trades = [trade for one in walked for trade in one.books.trades]
+    wins = sum(trade.brought > 0 for trade in trades)
+    ratio = sharpe(net)
+    assert ratio is not None
+    trials = [trial for one in walked for trial in one.trials]
+    luck = best_by_luck(len(trials), statistics.variance(trial for trial in trials if trial is not None))
+    return {
+        "total": len(trades),
+        "wins": wins,
+        "losses": len(trades) - wins,
+        "winRate": wins / len(trades),
+        "meanReturnPct": 100 * statistics.fmean(trade.brought for trade in trades),
+        "returnPct": 100 * (capital(net)[-1] - 1),
+        "sharpe": ratio * math.sqrt(365),
+        "probabilisticSharpe": probability(net, 0),
+        "deflatedSharpe": probability(net, luck),
+        "maxDrawdownPct": 100 * drawdown(capital(net)),
+        "exposure": statistics.fmean(exposure),
+        "turnover": statistics.fmean(turnover) * 365,
+        "fundingKnown": sum(one.books.known_days for one in walked) / sum(one.books.position_days for one in walked),
+        "trials": len(trials),
+    }
+
+
+def doing_nothing(history: History, tradable: Universe, begin: int) -> dict[str, float]:
+    """The universe of the day before, bought in equal parts at the open and kept; what is delisted keeps its value."""
+    coins = sorted(tradable[begin - 1])
+    price, worth = {coin: history.bars[coin][begin].open for coin in coins if begin in history.bars[coin]}, [1.0]
+    bought = dict(price)
+    for day in range(begin, history.days.stop):
+        price |= {coin: history.bars[coin][day].close for coin in price if day in history.bars[coin]}
+        worth.append(1 - SIDE_COST + sum((price[coin] / bought[coin] - 1) / len(bought) for coin in bought))
+    returns = [after / before - 1 for before, after in pairwise(worth)]
+    ratio = sharpe(returns)
+    assert ratio is not None
+    return {
+        "returnPct": 100 * (worth[-1] - 1),
+        "sharpe": ratio * math.sqrt(365),
+        "maxDrawdownPct": 100 * drawdown(worth),
+    }
+
+
+def capital(returns: Sequence[float]) -> list[float]:
+    worth = [1.0]
+    for brought in returns:
+        worth.append(worth[-1] * (1 + brought))
+    return worth
+
+
+def drawdown(worth: Sequence[float]) -> float:
+    return max(1 - value / max(worth[: number + 1]) for number, value in enumerate(worth))
+
+
+def best_by_luck(trials: int, variance: float) -> float:
+    """The expected maximum of so many Sharpe ratios without skill (2014, equation 1)."""
+    normal = NormalDist()
+    high, higher = normal.inv_cdf(1 - 1 / trials), normal.inv_cdf(1 - 1 / (trials * math.e))
+    return math.sqrt(variance) * ((1 - EULER) * high + EULER * higher)
+
+
+def probability(returns: Sequence[float], benchmark: float) -> float:
+    """The probability that the true Sharpe ratio is above a benchmark (2012, equation 11)."""
+    count, mean, deviation = len(returns), statistics.fmean(returns), statistics.pstdev(returns)
+    third, fourth = (sum(((value - mean) / deviation) ** power for value in returns) / count for power in (3, 4))
+    skew = third * math.sqrt(count * (count - 1)) / (count - 2)
+    excess = (count - 1) / ((count - 2) * (count - 3)) * ((count + 1) * (fourth - 3) + 6)
+    ratio = mean / deviation
+    spread = math.sqrt(1 - skew * ratio + (excess + 2) / 4 * ratio**2)
+    return NormalDist().cdf((ratio - benchmark) * math.sqrt(count - 1) / spread)
