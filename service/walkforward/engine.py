@@ -15,7 +15,7 @@ from service.walkforward.parameters import ENGINE, Parameters, Request
 from service.walkforward.run import Finding, Run
 from service.walkforward.summary import summarise
 from service.walkforward.telling import Teller
-from service.walkforward.walk import Ground, Tested, walk
+from service.walkforward.walk import Ground, WalkedFold, walk
 from service.wire.canonical import digest
 from service.wire.walkforward import Strategy as Name
 
@@ -60,7 +60,7 @@ def walk_all(strategies: Sequence[Strategy], ground: Ground, now_ms: int, report
         report(0, 0)
         return _told(ground, now_ms, parameters_hash)
     step = _steps(strategies, folds, report)
-    walks: dict[Name, list[Tested]] = {}
+    walks: dict[Name, list[WalkedFold]] = {}
     findings: list[Finding] = []
     for strategy in strategies:
         walks[strategy.name] = walk(strategy, ground, step)
@@ -101,7 +101,7 @@ def _told(
     ground: Ground,
     now_ms: int,
     parameters_hash: str,
-    walks: dict[Name, list[Tested]] | None = None,
+    walks: dict[Name, list[WalkedFold]] | None = None,
     findings: Sequence[Finding] = (),
 ) -> Run:
     refused = _refusals(findings)

@@ -26,7 +26,7 @@ from service.clock import DAY_MS, iso
 from service.walkforward.folds import purge_days
 from service.walkforward.parameters import Parameters
 from service.walkforward.run import Check, Finding
-from service.walkforward.walk import Ground, Tested, back_test, best, follow
+from service.walkforward.walk import Ground, WalkedFold, back_test, best, follow
 
 CUTS: Final = 3
 """Shortened tapes a fold."""
@@ -37,7 +37,7 @@ SURROGATES: Final = 40
 MOST_ERRORS: Final = 4.0
 """Standard errors from zero beyond which an edge on them is no chance."""
 
-Walked = Sequence[Tested]
+Walked = Sequence[WalkedFold]
 
 
 def steps(folds: int, choices: int) -> int:
@@ -181,7 +181,9 @@ def _lawful(begin: int, ends: Sequence[int], purge: int, parameters: Parameters)
     }
 
 
-def _chosen_so(strategy: Strategy, tested: Tested, lawful: set[int], ground: Ground, step: Callable[[], None]) -> bool:
+def _chosen_so(
+    strategy: Strategy, tested: WalkedFold, lawful: set[int], ground: Ground, step: Callable[[], None]
+) -> bool:
     """Whether training comes to the same on a tape on which the fold has not happened."""
     begin = tested.fold.begin
     known = ground.tape.until(begin)

@@ -14,13 +14,13 @@ from service.analytics.backtest.performance import (
     tried,
 )
 from service.clock import DAY_MS, iso
-from service.walkforward.walk import Ground, Tested
+from service.walkforward.walk import Ground, WalkedFold
 from service.wire.walkforward import BuyAndHold, Strategy, StrategySummary, WalkforwardSummary
 
 DECIMALS = 4
 """Percentages, ratios and probabilities are rounded to so many."""
 
-Walks = Mapping[Strategy, Sequence[Tested]]
+Walks = Mapping[Strategy, Sequence[WalkedFold]]
 
 
 class _Record(NamedTuple):
@@ -81,7 +81,7 @@ def summarise(walks: Walks, refused: Mapping[Strategy, str], ground: Ground) -> 
     )
 
 
-def _record(walked: Sequence[Tested]) -> _Record:
+def _record(walked: Sequence[WalkedFold]) -> _Record:
     books = [tested.book for tested in walked]
     return _Record(
         one_after_another(books),

@@ -8,7 +8,7 @@ from service.analytics.backtest.statistics import annualised
 from service.clock import DAY_MS, iso
 from service.walkforward.run import FoldRecord
 from service.walkforward.summary import perhaps, rounded
-from service.walkforward.walk import Ground, Tested
+from service.walkforward.walk import Ground, WalkedFold
 from service.wire.regime import Direction
 from service.wire.walkforward import Strategy, WalkforwardOutcome, WalkforwardPosition, WalkforwardSignal
 
@@ -34,7 +34,7 @@ class Teller:
         self._coins, self._first_day = ground.tape.coins, ground.tape.first_day
         self._last_close = ground.tape.close[-1].tolist()
 
-    def signals(self, tested: Tested) -> list[WalkforwardSignal]:
+    def signals(self, tested: WalkedFold) -> list[WalkforwardSignal]:
         """What a fold decided to enter."""
         return [
             WalkforwardSignal(
@@ -50,7 +50,7 @@ class Teller:
             for row, coin, side, score, _, price in _rows(tested.book.signals)
         ]
 
-    def positions(self, tested: Tested) -> list[WalkforwardPosition]:
+    def positions(self, tested: WalkedFold) -> list[WalkforwardPosition]:
         """What a fold still holds, at the last close."""
         return [
             WalkforwardPosition(
@@ -69,7 +69,7 @@ class Teller:
             for coin, side, entry, price, _, days, stop, price_pct, *_ in _rows(tested.book.open)
         ]
 
-    def outcomes(self, tested: Tested) -> list[WalkforwardOutcome]:
+    def outcomes(self, tested: WalkedFold) -> list[WalkforwardOutcome]:
         """How a fold's positions ended."""
         return [
             WalkforwardOutcome(
@@ -93,7 +93,7 @@ class Teller:
             )
         ]
 
-    def fold(self, tested: Tested) -> FoldRecord:
+    def fold(self, tested: WalkedFold) -> FoldRecord:
         """How a fold was trained."""
         fold, training = tested.fold, tested.training
         sharpe = training.sharpes[training.chosen]

@@ -54,7 +54,7 @@ class Training(NamedTuple):
     chosen: int
 
 
-class Tested(NamedTuple):
+class WalkedFold(NamedTuple):
     """A fold that has been walked, with the plan that was followed and what it brought."""
 
     fold: Fold
@@ -64,7 +64,7 @@ class Tested(NamedTuple):
     book: Book
 
 
-def walk(strategy: Strategy, ground: Ground, step: Callable[[], None]) -> list[Tested]:
+def walk(strategy: Strategy, ground: Ground, step: Callable[[], None]) -> list[WalkedFold]:
     """Walk a strategy through all its folds.
 
     Every plan is made once, on the whole tape, because a plan of a shortened tape is its beginning; that this holds is
@@ -83,7 +83,7 @@ def walk(strategy: Strategy, ground: Ground, step: Callable[[], None]) -> list[T
     for fold in fold_days(ground.rows, ground.parameters, strategy.horizon_days):
         training = _train(plans, fold, ground, step)
         plan = plans[training.chosen]
-        walked.append(Tested(fold, training, strategy.grid[training.chosen], plan, follow(plan, fold, ground)))
+        walked.append(WalkedFold(fold, training, strategy.grid[training.chosen], plan, follow(plan, fold, ground)))
     return walked
 
 

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from service.analytics.backtest.book import Book
-from service.analytics.backtest.plan import NO_REASON, REASONS, Int8, Plan
+from service.analytics.backtest.plan import NO_REASON, REASONS, Plan
 from service.analytics.backtest.tape import Tape
 from service.analytics.bars import Flags, Floats
 
@@ -66,17 +66,11 @@ def first_difference(whole: Plan, beginning: Plan) -> int | None:
 
 
 def foreseeing(plan: Plan) -> Plan:
-    """The plan of somebody who knows each close a day before: every row wants what the next one does."""
-    coins = plan.side.shape[1]
-    nothing = np.full((1, coins), np.nan)
-    idle: Int8 = np.zeros((1, coins), np.int8)
-    return Plan(
-        side=np.vstack([plan.side[1:], idle]),
-        weight=np.vstack([plan.weight[1:], np.zeros((1, coins))]),
-        score=np.vstack([plan.score[1:], nothing]),
-        stop=np.vstack([plan.stop[1:], nothing]),
-        reason=np.vstack([plan.reason[1:], np.full((1, coins), NO_REASON, np.int8)]),
-    )
+    """The plan of somebody who knows each close a day before: every row wants what the next does, the last stays."""
+    ahead = np.minimum(np.arange(1, len(plan.side) + 1), len(plan.side) - 1)
+    reason = plan.reason[ahead]
+    reason[-1] = NO_REASON
+    return Plan(plan.side[ahead], plan.weight[ahead], plan.score[ahead], plan.stop[ahead], reason)
 
 
 def edge(parts: Sequence[Floats]) -> Edge:

@@ -1,0 +1,133 @@
+"""Strategies and fills that cheat, each in a way that real back-tests do, and an honest one beside them."""
+
+from collections.abc import Callable, Mapping
+from functools import cache
+
+import numpy as np
+
+from service.analytics.backtest.book import Book, Costs
+from service.analytics.backtest.inspection import foreseeing
+from service.analytics.backtest.plan import NO_REASON, REASONS, Plan, Strategy
+from service.analytics.backtest.simulation import simulate
+from service.analytics.backtest.tape import Tape
+from service.analytics.backtest.universe import tradable
+from service.analytics.bars import Flags, Floats
+from service.walkforward.parameters import Parameters
+from service.walkforward.walk import Ground, Simulate
+
+PARAMETERS = Parameters(train_days=150, test_days=60, universe_size=5)
+COINS = 7
+DAYS = 320
+HORIZON = 20
+Sides = Callable[[Tape, Mapping[str, float]], Floats]
+
+
+@cache
+def market(seed: int = 1, days: int = DAYS) -> Tape:
+    """Random walks that no rule can foresee: gaps at the open, one coin listed late, one delisted, one with a hole."""
+    dice = np.random.default_rng(seed)
+    common, own = dice.normal(0, 0.03, (days, 1)), dice.normal(0, 0.03, (days, COINS))
+    close = 50 * np.exp(np.cumsum(common + own, axis=0))
+    opens = np.vstack([np.full((1, COINS), 50.0), close[:-1]]) * np.exp(dice.normal(0, 0.004, (days, COINS)))
+    reach = np.exp(np.abs(dice.normal(0, 0.01, (2, days, COINS))))
+    high, low = np.maximum(opens, close) * reach[0], np.minimum(opens, close) / reach[1]
+    volume = dice.uniform(1e4, 3e4, (days, COINS))
+    funding = dice.normal(0.0003, 0.0008, (days, COINS)) * (np.arange(COINS) != 1)
+    missing = np.zeros((days, COINS), np.bool_)
+    missing[:40, 2] = missing[260:, 3] = missing[200:203, 4] = True
+    tables = [np.where(missing, np.nan, table) for table in (opens, high, low, close, volume, funding)]
+    tables[-1][:, 1] = np.nan
+    return Tape(tuple("ABCDEFG"), 20_000, *tables)
+
+
+def ground(tape: Tape | None = None, simulator: Simulate = simulate, parameters: Parameters = PARAMETERS) -> Ground:
+    tape = tape or market()
+    return Ground(tape, tradable(tape, parameters.universe_size), parameters, simulator)
+
+
+def strategy(sides: Sides, *grid: int) -> Strategy:
+    """Make one of a function that says which way each coin goes; it may be wanted for as long as that stays so."""
+
+    def plan(tape: Tape, universe: Flags, parameters: Mapping[str, float]) -> Plan:
+        with np.errstate(invalid="ignore"):
+            score = np.where(universe, sides(tape, parameters), 0.0)
+        return wanting(np.nan_to_num(score))
+
+    return Strategy("trend-following", HORIZON, tuple({"span": span} for span in grid or (3, 5)), plan)
+
+
+def wanting(score: Floats) -> Plan:
+    side = np.sign(score).astype(np.int8)
+    before = np.vstack([np.zeros((1, side.shape[1]), np.int8), side[:-1]])
+    left = (before != 0) & (side != before)
+    return Plan(
+        side=side,
+        weight=np.where(side != 0, 0.2, 0.0),
+        score=np.where(side != 0, score, np.nan),
+        stop=np.full(side.shape, np.nan),
+        reason=np.where(left, REASONS.index("trend-turned"), NO_REASON).astype(np.int8),
+    )
+
+
+def moving_average(close: Floats, before: int, after: int) -> Floats:
+    """The mean of the bars from so many before to so many after, of those that there are."""
+    rows = len(close)
+    spans = [close[max(row - before, 0) : row + after + 1] for row in range(rows)]
+    return np.array([span.mean(axis=0) for span in spans])
+
+
+def trailing(tape: Tape, parameters: Mapping[str, float]) -> Floats:
+    """Honest: above or below the mean of the last bars."""
+    return tape.close / moving_average(tape.close, int(parameters["span"]), 0) - 1
+
+
+def centred(tape: Tape, parameters: Mapping[str, float]) -> Floats:
+    """The centred window: a smooth line is smooth because it knows the bars to both sides."""
+    half = int(parameters["span"]) // 2
+    line = moving_average(tape.close, half, half)
+    return np.vstack([np.zeros((1, line.shape[1])), np.diff(line, axis=0)]) / line
+
+
+def scaled(tape: Tape, parameters: Mapping[str, float]) -> Floats:
+    """The full-sample scaler: cheap and dear are told by a mean and deviation of days that are still to come."""
+    logs = np.log(tape.close)
+    normal = (logs - np.nanmean(logs, axis=0)) / np.nanstd(logs, axis=0)
+    return np.where(np.abs(normal) > parameters["span"] / 10, -normal, 0.0)
+
+
+def same_bar(
+    tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None
+) -> Book:
+    """The same-bar fill: decided at a close, filled at the open before it."""
+    early = np.vstack([tape.open[:1], tape.open[:-1]])
+    return simulate(tape._replace(open=np.where(np.isnan(tape.open), np.nan, early)), plan, start, end, costs, allowed)
+
+
+def at_close(
+    tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None
+) -> Book:
+    """A milder one: filled at the very close that decided, which nobody could have traded at."""
+    early = np.vstack([tape.open[:1], tape.close[:-1]])
+    return simulate(tape._replace(open=np.where(np.isnan(early), tape.open, early)), plan, start, end, costs, allowed)
+
+
+def a_day_early(
+    tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None
+) -> Book:
+    """Prices are those of the tape, but the plan is followed before it is decided."""
+    return simulate(tape, foreseeing(plan), start, end, costs, allowed)
+
+
+def embellished(
+    tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None
+) -> Book:
+    """Positions are told as they should be, but the days are those of a cheat."""
+    early = same_bar(tape, plan, start, end, costs, allowed)
+    return simulate(tape, plan, start, end, costs, allowed)._replace(net=early.net, price=early.price)
+
+
+def unpurged(
+    tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None
+) -> Book:
+    """A back-test that takes no notice of what it is allowed."""
+    return simulate(tape, plan, start, end, costs, None)

@@ -1,0 +1,177 @@
+"""The leakage gate: what cheats is caught by the check that is meant to, and what does not cheat passes."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from service.analytics.backtest.plan import Plan, Strategy
+from service.analytics.backtest.strategies import STRATEGIES
+from service.analytics.backtest.tape import Tape
+from service.analytics.bars import Flags
+from service.clock import DAY_MS
+from service.walkforward import gate
+from service.walkforward.gate import examine
+from service.walkforward.run import Check, Finding
+from service.walkforward.walk import Ground, Simulate, WalkedFold, walk
+from tests.walkforward.leaks import (
+    HORIZON,
+    PARAMETERS,
+    a_day_early,
+    at_close,
+    centred,
+    embellished,
+    ground,
+    market,
+    same_bar,
+    scaled,
+    strategy,
+    trailing,
+    unpurged,
+    wanting,
+)
+
+
+def findings(
+    of: Strategy, over: Ground | None = None, walked: Sequence[WalkedFold] | None = None, seed: str = "seed"
+) -> dict[Check, Finding]:
+    over = over or ground()
+    closed_ms = (over.tape.first_day + over.rows) * DAY_MS
+    walked = walk(of, over, lambda: None) if walked is None else walked
+    return {found.check: found for found in examine(of, walked, over, closed_ms, seed, lambda: None)}
+
+
+def failed(found: dict[Check, Finding]) -> set[Check]:
+    return {check for check, finding in found.items() if not finding.held}
+
+
+def test_an_honest_strategy_passes_every_check() -> None:
+    found = findings(strategy(trailing))
+    assert list(found) == [
+        "truncation", "shifted-features", "shuffled-labels", "purge-and-embargo", "fills", "open-bar",
+    ]  # fmt: skip
+    assert not failed(found)
+    assert all(finding.figures for finding in found.values())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_strategies_of_the_service_pass_on_random_walks(seed: int) -> None:
+    over = ground(market(100 + seed))
+    assert {one.name: failed(findings(one, over)) for one in STRATEGIES} == {one.name: set() for one in STRATEGIES}
+
+
+def test_a_centred_window_is_caught_by_shortened_tapes_and_by_days_that_nobody_can_foresee() -> None:
+    found = findings(strategy(centred))
+    assert failed(found) >= {"truncation", "shuffled-labels"}
+    assert "shortened tapes give another plan" in found["truncation"].figures
+
+
+def test_a_scaler_of_the_full_sample_is_caught_by_shortened_tapes_and_by_days_that_nobody_can_foresee() -> None:
+    assert failed(findings(strategy(scaled))) >= {"truncation", "shuffled-labels"}
+
+
+@pytest.mark.parametrize("cheat", [same_bar, at_close, a_day_early])
+def test_a_fill_on_the_bar_that_decided_is_caught_by_the_prices_of_the_fills(cheat: Simulate) -> None:
+    found = findings(strategy(trailing), ground(simulator=cheat))
+    assert "fills" in failed(found)
+    assert "not filled at the open after their decision" in found["fills"].figures
+
+
+@pytest.mark.parametrize("cheat", [same_bar, a_day_early])
+def test_a_fill_on_the_bar_that_decided_earns_on_days_that_nobody_can_foresee(cheat: Simulate) -> None:
+    assert "shuffled-labels" in failed(findings(strategy(trailing), ground(simulator=cheat)))
+
+
+def test_days_that_the_positions_did_not_bring_are_caught() -> None:
+    found = findings(strategy(trailing), ground(simulator=embellished))
+    assert "of the capital" in found["fills"].figures
+    assert not found["fills"].held
+
+
+def test_training_that_takes_no_notice_of_purge_and_embargo_is_caught() -> None:
+    found = findings(strategy(trailing), ground(simulator=unpurged))
+    assert failed(found) == {"purge-and-embargo"}
+    assert "should have been left out" in found["purge-and-embargo"].figures
+
+
+@pytest.mark.parametrize("row", [150 - HORIZON - 1, 149])
+def test_a_training_row_within_the_purge_is_caught(row: int) -> None:
+    assert failed(with_training_row(0, row)) == {"purge-and-embargo"}
+
+
+@pytest.mark.parametrize("row", [210, 214])
+def test_a_training_row_within_the_embargo_of_an_earlier_fold_is_caught(row: int) -> None:
+    assert failed(with_training_row(2, row)) == {"purge-and-embargo"}
+
+
+def test_a_training_row_older_than_a_rolling_window_is_caught() -> None:
+    rolling = ground(parameters=replace(PARAMETERS, scheme="rolling"))
+    assert failed(with_training_row(2, 119, rolling)) == {"purge-and-embargo"}
+
+
+def with_training_row(fold: int, row: int, over: Ground | None = None) -> dict[Check, Finding]:
+    over = over or ground()
+    of = strategy(trailing)
+    walked = walk(of, over, lambda: None)
+    assert not failed(findings(of, over, walked))
+    rows = walked[fold].training.rows.copy()
+    assert not rows[row]
+    rows[row] = True
+    walked[fold] = walked[fold]._replace(training=walked[fold].training._replace(rows=rows))
+    return findings(of, over, walked)
+
+
+def test_parameters_chosen_by_the_fold_itself_are_caught() -> None:
+    of, over = strategy(trailing, 3, 5, 8), ground()
+    walked = walk(of, over, lambda: None)
+    other = (walked[1].training.chosen + 1) % 3
+    plan = of.plan(over.tape, over.universe, of.grid[other])
+    book = over.simulate(over.tape, plan, walked[1].fold.begin, walked[1].fold.end, over.costs, None)
+    training = walked[1].training._replace(chosen=other)
+    walked[1] = walked[1]._replace(training=training, chosen=of.grid[other], plan=plan, book=book)
+    found = findings(of, over, walked)
+    assert failed(found) == {"purge-and-embargo"}
+    assert "choice of fold 2" in found["purge-and-embargo"].figures
+
+
+def test_training_figures_that_saw_more_than_their_days_are_caught() -> None:
+    of, over = strategy(trailing), ground()
+    walked = walk(of, over, lambda: None)
+    training = walked[0].training
+    known = [None if ratio is None else ratio + 1e-6 for ratio in training.sharpes]
+    walked[0] = walked[0]._replace(training=training._replace(sharpes=tuple(known)))
+    assert failed(findings(of, over, walked)) == {"purge-and-embargo"}
+
+
+def test_a_rule_that_wants_the_same_whatever_it_knows_is_refused() -> None:
+    def plan(tape: Tape, _universe: Flags, _parameters: Mapping[str, float]) -> Plan:
+        return wanting(np.where(np.arange(len(tape.coins)) == 0, 1.0, 0.0) * np.ones(tape.close.shape))
+
+    found = findings(Strategy("trend-following", HORIZON, ({},), plan))
+    assert failed(found) == {"shifted-features"}
+    assert "changes nothing" in found["shifted-features"].figures
+
+
+def test_a_strategy_that_decides_nothing_has_nothing_to_hide() -> None:
+    found = findings(strategy(lambda tape, _: np.zeros_like(tape.close)))
+    assert not failed(found)
+    assert found["shifted-features"].figures == "nothing was decided, so nothing can have been foreseen"
+
+
+def test_a_bar_that_is_still_open_is_caught() -> None:
+    of, over = strategy(trailing), ground()
+    closes_ms = (over.tape.first_day + over.rows) * DAY_MS
+    walked = walk(of, over, lambda: None)
+    early = {found.check: found for found in examine(of, walked, over, closes_ms - 1, "seed", lambda: None)}
+    assert failed(early) == {"open-bar"}
+
+
+def test_the_same_seed_finds_the_same_and_every_step_is_reported() -> None:
+    of, over = strategy(trailing), ground()
+    walked = walk(of, over, lambda: None)
+    steps: list[int] = []
+    again = examine(of, walked, over, 0, "seed", lambda: steps.append(1))
+    assert again == examine(of, walked, over, 0, "seed", lambda: None)
+    assert again != examine(of, walked, over, 0, "another", lambda: None)
+    assert len(steps) == gate.steps(len(walked), len(of.grid))
