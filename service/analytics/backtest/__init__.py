@@ -11,4 +11,18 @@ Decided here:
   beginning of the plan of the whole one, to the bit, and one plan serves every fold.
 - **The universe is what could be known that day**: a bar today, 60 so far, and one of the largest by the median dollar
   volume of its last 30 bars. A coin that falls out of it is left; nothing is entered before the rules fire anew.
+- **A position is a state, and fills are at opens.** What a plan wants at a close is held from the next open on, also
+  where the plan has wanted it for long when a window begins. A turn is two trades at one open; what would be left at
+  the open that it is entered at is not entered, and is no signal.
+- **A coin without a bar on the next day is left at its last close**, whether it was delisted or a day is missing: no
+  later price of it is known, and the venue settles what it delists. It is entered again only on two days in a row.
+- **A position keeps its notional**: its weight is of the capital at its entry, its days add up to its return exactly,
+  and nothing is rebalanced, reinvested or liquidated in between. A short can lose more than it put in.
+- **Costs are booked where they arise**: the entry's on the first day, the exit's on the last, so a window's days hold
+  all that its decisions brought. Fees and slippage are on the notional traded, funding on that day's.
+- **Funding nobody recorded is never a gain**: a long pays the venue's resting rate, a short is paid nothing. The share
+  of position-days that were known is told.
+- **Sharpe ratios** are of daily returns, of the population, without a rate forgone; their skewness and kurtosis are
+  corrected for bias (the conventions of `purgedcv`). One trial is no choice, so nothing is deflated. The variance of a
+  probabilistic ratio is taken at the observed ratio (2012, 2014), not at the benchmark, as a paper of 2025 proposes.
 """
