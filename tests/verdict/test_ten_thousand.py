@@ -1,0 +1,128 @@
+"""Ten thousand random input sets: against the rules written a second time, and by other processes and Pythons."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from fractions import Fraction
+from hashlib import sha256
+from pathlib import Path
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from service.verdict.decide import decide
+from service.verdict.replay import replay
+from service.verdict.rules import apply
+from service.verdict.ruleset import TABLES
+from service.wire.verdict import AppliedRule, Verdict, VerdictInputs
+from tests.verdict.knowledge import COUNT, inputs
+from tests.verdict.reference import exact, opine
+
+FINGERPRINT = "ae20bad5588db5bd1da8b0ec76814aa38658023bbbb752f0f0f5424751cc4771"
+"""SHA-256 over ten thousand verdicts of version 1, as they are sent.
+
+Where it changes, so does what version 1 says, and verdicts already given could not be recomputed: make version 2.
+"""
+
+ROOT = Path(__file__).resolve().parents[2]
+ASK = "from tests.verdict.knowledge import fingerprint; print(fingerprint())"
+OTHERS = tuple(f"python3.{minor}" for minor in range(11, 20))
+
+
+@pytest.mark.slow
+@pytest.mark.promise("signal.rules")
+def test_ten_thousand_verdicts_are_what_the_rules_say_and_can_be_replayed_byte_for_byte() -> None:
+    whole, verdicts = sha256(), Counter[str]()
+    for known in inputs():
+        verdict = decide(known)
+        agrees_with_the_reference(known, verdict)
+        assert sum(Fraction(rule.contribution) for rule in verdict.rules) == Fraction(verdict.score)
+        flips_flip(known, verdict)
+        sent = msgspec.json.encode(verdict)
+        replayed = replay(json.loads(sent))
+        assert replayed.differences == []
+        assert msgspec.json.encode(replayed.verdict) == sent
+        whole.update(sent)
+        verdicts[f"{verdict.verdict}, {verdict.confidence}"] += 1
+    assert verdicts.total() == COUNT
+    assert len(verdicts) == 16, "every verdict with every confidence"
+    assert min(verdicts.values()) >= 10
+    assert whole.hexdigest() == FINGERPRINT
+
+
+def agrees_with_the_reference(known: VerdictInputs, verdict: Verdict) -> None:
+    opinion = opine(known)
+    assert [judged_of(rule) for rule in verdict.rules] == [rule[:4] for rule in opinion.rules]
+    assert Fraction(verdict.score) == opinion.score
+    assert (verdict.verdict, verdict.confidence) == (opinion.verdict, opinion.confidence)
+    basis = verdict.confidence_basis
+    assert (basis.coverage, basis.agreement) == (
+        round(float(opinion.coverage), 4),
+        round(float(opinion.agreement), 4),
+    )
+
+
+def judged_of(rule: AppliedRule) -> tuple[object, ...]:
+    return (
+        as_written(rule.value),
+        int(rule.contribution * 4),
+        as_written(rule.threshold),
+        as_written(rule.flips_at),
+    )
+
+
+def as_written(value: str | float | None) -> str | Fraction | None:
+    return exact(value) if isinstance(value, float) else value
+
+
+def flips_flip(known: VerdictInputs, verdict: Verdict) -> None:
+    for rule, applied in zip(TABLES.rules, verdict.rules, strict=True):
+        if applied.value is None:
+            assert applied.flips_at is None
+            continue
+        other = apply(rule, with_value(known, rule.input, applied.flips_at), 0).applied
+        assert other.value == applied.flips_at
+        assert other.contribution != applied.contribution
+
+
+def with_value(known: VerdictInputs, path: str, value: object) -> VerdictInputs:
+    """The same, with another value of what a rule looks at; of a difference, the first part moves."""
+    path, _, less = path.partition(" - ")
+    source, _, field = path.partition(".")
+    facts = getattr(known.raw, source)
+    if less:
+        assert isinstance(value, float)
+        value += getattr(facts, less.partition(".")[2])
+    return replace(known, raw=replace(known.raw, **{source: replace(facts, **{field: value})}))
+
+
+@pytest.mark.slow
+def test_another_process_with_another_order_of_hashes_gives_the_same_bytes() -> None:
+    assert asked(sys.executable) == FINGERPRINT
+
+
+@pytest.mark.slow
+def test_another_version_of_python_gives_the_same_bytes() -> None:
+    others = [path for path in map(shutil.which, OTHERS) if path and is_another(path)]
+    if not others:
+        pytest.skip("no other Python (3.11 or later) with msgspec and rfc8785 is on the PATH")
+    assert {other: asked(other) for other in others} == dict.fromkeys(others, FINGERPRINT)
+
+
+def asked(python: str) -> str:
+    # Nothing of this process goes along, so that neither its hashes nor its measuring do.
+    environment = {"PYTHONHASHSEED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(
+        [python, "-c", ASK], cwd=ROOT, env=environment, capture_output=True, text=True, check=True, timeout=100
+    )
+    return done.stdout.strip()
+
+
+def is_another(python: str) -> bool:
+    """Whether this is a Python of another version that has what a verdict needs."""
+    program = "import sys, msgspec, rfc8785; print(*sys.version_info[:2])"
+    done = subprocess.run([python, "-c", program], capture_output=True, text=True, check=False, timeout=100)
+    return done.returncode == 0 and done.stdout.split() != [str(part) for part in sys.version_info[:2]]
