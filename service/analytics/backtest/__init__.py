@@ -1,4 +1,4 @@
-"""Back-testing in numbers: what strategies want, what trading it would have brought. No I/O, no clock, no randomness.
+"""Back-tests in numbers: what strategies want, what trading it would have brought. No I/O, no clock, no randomness.
 
 May import rank 0, the names on the wire, numpy and the rest of `service.analytics`. Every module imports numpy at its
 top and is itself imported inside the functions and child processes that compute: answering a request needs none of it.
