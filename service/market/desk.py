@@ -9,7 +9,7 @@ from msgspec import Raw
 from service.clock import SECOND_MS, Clock
 from service.market.freshness import NEVER_MS, QUOTE, Freshness
 from service.market.observed import MAJORS, VENUE, Chart, Coin, CoinView, Failure, Quote, Snapshot, State
-from service.market.risk import assess_risk
+from service.market.risk import Risk, assess_risk
 from service.market.silence import nothing_to_say
 from service.market.symbols import Directory, Listing
 from service.market.view import view_coin
@@ -26,13 +26,17 @@ def _moodless(_: str) -> Mood:
 
 
 class _Entry:
-    """One coin, and its answer while that holds: from `since_ms` until `until_ms`, null where nothing can be said."""
+    """One coin, and its answer while that holds: from `since_ms` until `until_ms`, null where nothing can be said.
 
-    __slots__ = ("answer", "chart", "mood", "quote", "since_ms", "until_ms")
+    `bare` is what other rooms are told of it: without a mood, and with a time of its own.
+    """
+
+    __slots__ = ("answer", "bare", "chart", "mood", "quote", "since_ms", "until_ms")
 
     def __init__(self, quote: Quote, chart: Chart) -> None:
         self.quote = quote
         self.chart = chart
+        self.bare: Risk | None = None
         self.mood: Mood | None = None
         self.answer: Answer | None = None
         self.since_ms = self.until_ms = 0
@@ -155,13 +159,16 @@ class MarketDesk:
             symbol: Canonical ticker.
 
         Returns:
-            The risk context without a mood, and the observation time of the older of price and funding.
+            The risk context without a mood, the same object for as long as nothing in it changes, and the observation
+            time of the older of price and funding.
 
         Raises:
             ServiceError: As `risk`.
         """
         entry = self._entries.get(symbol) or self._entries[self.find(symbol)]
-        risk = assess_risk(entry.quote, entry.chart, self._state, NO_MOOD, self._clock.now_ms())
+        now_ms, risk = self._clock.now_ms(), entry.bare
+        if risk is None or not risk.since_ms <= now_ms < risk.until_ms:
+            risk = entry.bare = assess_risk(entry.quote, entry.chart, self._state, NO_MOOD, now_ms)
         if risk.context is None:
             self._give_up(symbol)
         return risk.context, risk.as_of_ms

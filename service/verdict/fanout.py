@@ -64,14 +64,23 @@ class Observer:
     async def _ask(self, symbol: str) -> Sequence[Told[Any] | None]:
         """What each source told, in their order; null where it did not."""
         asked = [asyncio.ensure_future(_hear(source, symbol)) for source in self._sources]
-        deadline = asyncio.ensure_future(self._clock.sleep(DEADLINE_S))
         try:
-            everyone = asyncio.gather(*asked, return_exceptions=True)
-            await asyncio.wait((everyone, deadline), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.sleep(0)  # whoever answers from memory has told after this, and no deadline is needed
+            if not all(each.done() for each in asked):
+                await self._wait(asked)
             return [each.result() if each.done() and not each.cancelled() else None for each in asked]
         finally:
-            for each in (*asked, deadline):
+            for each in asked:
                 each.cancel()
+
+    async def _wait(self, asked: Sequence[asyncio.Future[Any]]) -> None:
+        """Wait until all have told, or until the deadline."""
+        everyone = asyncio.gather(*asked, return_exceptions=True)
+        deadline = asyncio.ensure_future(self._clock.sleep(DEADLINE_S))
+        try:
+            await asyncio.wait((everyone, deadline), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            deadline.cancel()
 
     def _last_seen_ms(self, symbol: str) -> int:
         """A time that stays the same while nothing changes, so that being asked again is no new verdict."""

@@ -1,0 +1,89 @@
+"""The room with its loops: one process records, issues and scores, the others answer all the same."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from service.clock import SECOND_MS, iso
+from service.routes.call import Call
+from service.routes.signal import signal
+from service.storage.database import Database
+from service.verdict.daily import DAILY_EVERY_S
+from service.verdict.desk import VerdictDesk
+from service.verdict.inputs import RECORD_EVERY_S
+from service.verdict.room import open_verdict
+from service.wire.queries import SignalQuery
+from tests.fakes.clock import START_MS, FakeClock
+from tests.verdict.knowing import COINS, World, read
+
+
+class Office(World):
+    """One process, its room not opened yet."""
+
+    def __init__(self, database: Database, clock: FakeClock, *, leads: bool = True) -> None:
+        super().__init__(database, clock)
+        self.leads = leads
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[VerdictDesk]:
+        self.shelf._drawers.pop("verdict.scorecard")  # the room opens its own
+        opened = open_verdict(
+            self.database,
+            self.shelf,
+            self.market,
+            self.sentiment,
+            self.clock,
+            lambda: self.origin,
+            lambda: self.leads,
+        )
+        async with opened as desk:
+            yield desk
+
+
+@pytest.fixture
+async def office(database: Database, clock: FakeClock) -> Office:
+    made = Office(database, clock)
+    await made.know()
+    return made
+
+
+async def rows(office: Office) -> int:
+    ((number,),) = await office.database.read("SELECT count(*) FROM verdict_inputs")
+    return int(number)
+
+
+async def test_once_coins_are_known_inputs_are_recorded_and_the_days_verdicts_issued(office: Office) -> None:
+    async with office.open():
+        await office.clock.settle()
+        assert (await rows(office), await office.entries()) == (0, [])
+        office.market.known.set()
+        async with asyncio.timeout(20):
+            while not (await rows(office) and await office.entries()):  # noqa: ASYNC110 - two loops, one store
+                await asyncio.sleep(0)
+        assert await rows(office) == 1
+        assert [(kind, symbol) for kind, symbol, _ in await office.entries()] == [
+            ("daily", symbol) for symbol in sorted(COINS)
+        ]
+
+
+async def test_a_process_that_does_not_lead_answers_and_writes_nothing_unasked(office: Office) -> None:
+    office.leads = False
+    office.market.known.set()
+    async with office.open() as desk:
+        await office.clock.settle()
+        await office.clock.advance(max(RECORD_EVERY_S, DAILY_EVERY_S))
+        assert (await rows(office), await office.entries()) == (0, [])
+        said = read(await desk.signal("BTC", None))
+        assert [(kind, symbol) for kind, symbol, _ in await office.entries()] == [("asked", "BTC")]
+        assert said.sources.regime == "fulfilled"
+
+
+@pytest.mark.promise("signal.as-of-replay", "signal.fan-out")
+async def test_the_route_hands_its_parameters_over(office: Office) -> None:
+    async with office.open() as desk:
+        now = read(await signal(desk, Call(SignalQuery("btc"), None, None)))
+        then = read(await signal(desk, Call(SignalQuery("btc", iso(START_MS)), None, None)))
+        assert now.verdict_id == then.verdict_id
+        assert START_MS % SECOND_MS == 0
