@@ -1,0 +1,151 @@
+"""A run in a process of its own: what it says is heard, and it never outlives who started it."""
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from service.clock import DAY_MS
+from service.storage.database import Database
+from service.walkforward import apart, worker
+from service.walkforward.apart import RunFailedError, run_apart
+from service.walkforward.parameters import ENGINE, Parameters
+from service.walkforward.records import Packed, unpack
+from service.walkforward.worker import Gone, Job, frame
+from tests.fakes.clock import START_MS
+from tests.walkforward.histories import hold_history
+from tests.walkforward.runs import TODAY
+
+PATIENCE_S = 60
+JOB = Job("nowhere.db", "live", TODAY * DAY_MS, START_MS, Parameters())
+
+
+def heard_nothing(_done: int, _total: int) -> None:
+    raise AssertionError
+
+
+def python(code: str) -> tuple[str, ...]:
+    return (sys.executable, "-c", code)
+
+
+async def run(code: str, heard: Callable[[int, int], None] = heard_nothing) -> Packed | Gone:
+    async with asyncio.timeout(PATIENCE_S):
+        return await run_apart(JOB, heard, python(code))
+
+
+def is_running(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def test_a_real_run_is_made_of_what_the_store_holds(database: Database) -> None:
+    await hold_history(database, "live", days=4)
+    job = Job(str(database.path), "live", TODAY * DAY_MS, START_MS, Parameters())
+    steps: list[tuple[int, int]] = []
+    async with asyncio.timeout(PATIENCE_S):
+        brought = await run_apart(job, lambda done, total: steps.append((done, total)))
+    assert isinstance(brought, Packed)
+    assert (brought.engine, brought.through_day, brought.ran_ms) == (ENGINE, TODAY - 1, START_MS)
+    assert "4 days are recorded" in (unpack(1, brought).head.message or "")
+    assert steps
+    assert steps[-1][0] == steps[-1][1]
+
+
+async def test_a_store_that_holds_another_history_is_told_and_is_no_failure(database: Database) -> None:
+    await hold_history(database, "a replay")
+    job = Job(str(database.path), "live", TODAY * DAY_MS, START_MS, Parameters())
+    async with asyncio.timeout(PATIENCE_S):
+        assert await run_apart(job, heard_nothing) == Gone("the store holds 'a replay', not 'live'")
+
+
+async def test_a_store_that_cannot_be_read_is_a_failure_that_says_why(tmp_path: Path) -> None:
+    job = Job(str(tmp_path / "no" / "verdict.db"), "live", TODAY * DAY_MS, START_MS, Parameters())
+    async with asyncio.timeout(PATIENCE_S):
+        with pytest.raises(RunFailedError, match="unable to open database file"):
+            await run_apart(job, heard_nothing)
+
+
+async def test_a_process_that_ends_without_a_word_is_a_failure() -> None:
+    with pytest.raises(RunFailedError, match="exit code 3: no word"):
+        await run("raise SystemExit(3)")
+
+
+async def test_the_last_that_a_failing_process_said_is_kept_however_much_it_said() -> None:
+    with pytest.raises(RunFailedError) as failed:
+        await run("import sys; sys.stderr.write('x' * 300_000 + 'the reason'); sys.exit(1)")
+    assert str(failed.value).endswith("xthe reason")
+    assert len(str(failed.value)) < 3_000
+
+
+async def test_a_process_that_talks_nonsense_is_ended_and_is_a_failure() -> None:
+    nonsense = "import sys, threading; sys.stdout.buffer.write({!r}); sys.stdout.flush(); threading.Event().wait()"
+    with pytest.raises(RunFailedError, match="exit code -9"):
+        await run(nonsense.format(b"\x00\x00\x00\x01\xc1"))
+    with pytest.raises(RunFailedError, match="exit code -9"):
+        await run(nonsense.format(b"\xff\xff\xff\xff"))
+
+
+async def test_a_process_that_takes_too_long_is_ended_and_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apart, "LONGEST_S", 0.05)
+    with pytest.raises(RunFailedError, match="TimeoutError, exit code -9"):
+        await run("import threading; threading.Event().wait()")
+
+
+async def test_a_process_ends_with_the_task_that_waits_for_it() -> None:
+    started = asyncio.Event()
+    found: list[int] = []
+
+    def heard(process_id: int, _: int) -> None:
+        found.append(process_id)
+        started.set()
+
+    code = (
+        "import os, sys, threading; from service.walkforward.worker import Progress, frame; "
+        "sys.stdout.buffer.write(frame(Progress(os.getpid(), 1))); sys.stdout.flush(); threading.Event().wait()"
+    )
+    task = asyncio.create_task(run(code, heard))
+    async with asyncio.timeout(PATIENCE_S):
+        await started.wait()
+        assert is_running(found[0])
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+    assert not is_running(found[0])
+
+
+def test_a_worker_whose_parent_is_gone_ends_in_the_middle_of_its_work() -> None:
+    busy = (
+        "import threading; from service.walkforward import worker; "
+        "worker.walk = lambda job, report: (report(1, 2), threading.Event().wait()); worker.main()"
+    )
+    with subprocess.Popen(python(busy), stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(frame(JOB))
+        process.stdin.flush()
+        assert process.stdout.read(worker.LENGTH_BYTES)
+        process.stdin.close()
+        assert process.wait(PATIENCE_S) == 1
+
+
+def test_the_end_of_a_parent_is_seen_at_the_end_of_its_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = os.pipe()
+    codes: list[int] = []
+    monkeypatch.setattr(worker, "_STDIN", ours)
+    monkeypatch.setattr(os, "_exit", codes.append)
+    os.close(theirs)
+    worker._end_with_parent()
+    os.close(ours)
+    assert codes == [1]
+
+
+def test_naming_a_job_needs_no_numbers() -> None:
+    code = "import sys, service.walkforward.room, service.routes.walkforward; raise SystemExit('numpy' in sys.modules)"
+    assert subprocess.run(python(code), check=False, timeout=PATIENCE_S).returncode == 0

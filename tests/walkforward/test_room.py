@@ -1,0 +1,105 @@
+"""The room, opened: who runs, when, and that nothing of a run is left when it closes."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from service.market.desk import MarketDesk
+from service.market.room import Market
+from service.market.store import MarketStore
+from service.storage.database import Database
+from service.walkforward import room
+from service.walkforward.desk import WalkforwardDesk
+from service.walkforward.records import Packed
+from service.walkforward.refresh import EVERY_S, QUIET_S
+from service.walkforward.room import open_walkforward
+from service.walkforward.store import RunStore
+from service.walkforward.worker import Job
+from service.wire.cursor import Cursors
+from service.wire.queries import WalkforwardQuery
+from service.wire.walkforward import WalkforwardSignals
+from tests.fakes.clock import FakeClock
+from tests.walkforward.histories import hold_history
+
+UNUSED: Any = None
+PATIENCE_S = 60
+
+
+class Opened:
+    def __init__(self, database: Database, clock: FakeClock) -> None:
+        self.leads = True
+        self.database, self.clock = database, clock
+        self.known = asyncio.Event()
+        self.market = Market(
+            coins=MarketDesk(clock), breadth=UNUSED, regimes=UNUSED, historical=UNUSED, categories=UNUSED,
+            alerts=UNUSED, momentum=UNUSED, conclusions=UNUSED, store=MarketStore(database), known=self.known,
+            readiness=UNUSED,
+        )  # fmt: skip
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[WalkforwardDesk]:
+        cursors = Cursors(bytes(32))
+        opened = open_walkforward(self.database, cursors, self.market, self.clock, lambda: "live", lambda: self.leads)
+        async with opened as desk:
+            yield desk
+
+
+@pytest.fixture
+def opened(database: Database, clock: FakeClock) -> Opened:
+    return Opened(database, clock)
+
+
+async def message(desk: WalkforwardDesk) -> str:
+    told = (await desk.walkforward(WalkforwardQuery())).data
+    assert isinstance(told, WalkforwardSignals)
+    return told.meta.message or ""
+
+
+async def test_once_there_are_coins_the_leader_walks_and_every_process_tells_it(
+    opened: Opened, database: Database, clock: FakeClock
+) -> None:
+    await hold_history(database, "live", days=4)
+    follower = Opened(database, clock)
+    follower.leads = False
+    follower.known.set()
+    runs = RunStore(database)
+    async with opened.open() as leading, follower.open() as following:
+        await clock.advance(QUIET_S * 2)
+        assert "has written nothing yet" in await message(leading)
+        opened.known.set()
+        await clock.settle()
+        async with asyncio.timeout(PATIENCE_S):
+            while await runs.newest("live") is None:
+                await clock.advance(EVERY_S)
+                await asyncio.sleep(0.01)
+        assert "4 days are recorded" in await message(leading)
+        assert "4 days are recorded" in await message(following)
+    assert await database.read("SELECT count(*) FROM walkforward_runs") == [(1,)]
+
+
+async def test_a_run_that_is_under_way_ends_when_the_room_closes(
+    opened: Opened, database: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await hold_history(database, "live")
+    went: list[str] = []
+
+    async def endless(_job: Job, _heard: Callable[[int, int], None]) -> Packed:
+        went.append("begun")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            went.append("ended")
+        raise AssertionError
+
+    monkeypatch.setattr(room, "run_apart", endless)
+    opened.known.set()
+    async with opened.open():
+        async with asyncio.timeout(PATIENCE_S):
+            while not went:
+                await clock.advance(EVERY_S)
+                await asyncio.sleep(0.005)
+        assert went == ["begun"]
+    assert went == ["begun", "ended"]
