@@ -15,8 +15,8 @@ from service.analytics.bars import Flags, Floats
 from service.walkforward.parameters import Parameters
 from service.walkforward.walk import Ground, Simulate
 
-PARAMETERS = Parameters(train_days=150, test_days=60, universe_size=5)
-COINS = 7
+PARAMETERS = Parameters(train_days=150, test_days=60, universe_size=8)
+COINS = 9
 DAYS = 320
 HORIZON = 20
 Sides = Callable[[Tape, Mapping[str, float]], Floats]
@@ -37,7 +37,7 @@ def market(seed: int = 1, days: int = DAYS) -> Tape:
     missing[:40, 2] = missing[260:, 3] = missing[200:203, 4] = True
     tables = [np.where(missing, np.nan, table) for table in (opens, high, low, close, volume, funding)]
     tables[-1][:, 1] = np.nan
-    return Tape(tuple("ABCDEFG"), 20_000, *tables)
+    return Tape(tuple("ABCDEFGHI"), 20_000, *tables)
 
 
 def ground(tape: Tape | None = None, simulator: Simulate = simulate, parameters: Parameters = PARAMETERS) -> Ground:
@@ -62,7 +62,7 @@ def wanting(score: Floats) -> Plan:
     left = (before != 0) & (side != before)
     return Plan(
         side=side,
-        weight=np.where(side != 0, 0.2, 0.0),
+        weight=np.where(side != 0, 0.1, 0.0),
         score=np.where(side != 0, score, np.nan),
         stop=np.full(side.shape, np.nan),
         reason=np.where(left, REASONS.index("trend-turned"), NO_REASON).astype(np.int8),
@@ -95,39 +95,29 @@ def scaled(tape: Tape, parameters: Mapping[str, float]) -> Floats:
     return np.where(np.abs(normal) > parameters["span"] / 10, -normal, 0.0)
 
 
-def same_bar(
-    tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None
-) -> Book:
+def same_bar(tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None) -> Book:
     """The same-bar fill: decided at a close, filled at the open before it."""
     early = np.vstack([tape.open[:1], tape.open[:-1]])
     return simulate(tape._replace(open=np.where(np.isnan(tape.open), np.nan, early)), plan, start, end, costs, allowed)
 
 
-def at_close(
-    tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None
-) -> Book:
+def at_close(tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None) -> Book:
     """A milder one: filled at the very close that decided, which nobody could have traded at."""
     early = np.vstack([tape.open[:1], tape.close[:-1]])
     return simulate(tape._replace(open=np.where(np.isnan(early), tape.open, early)), plan, start, end, costs, allowed)
 
 
-def a_day_early(
-    tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None
-) -> Book:
+def a_day_early(tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None) -> Book:
     """Prices are those of the tape, but the plan is followed before it is decided."""
     return simulate(tape, foreseeing(plan), start, end, costs, allowed)
 
 
-def embellished(
-    tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None
-) -> Book:
+def embellished(tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None) -> Book:
     """Positions are told as they should be, but the days are those of a cheat."""
     early = same_bar(tape, plan, start, end, costs, allowed)
     return simulate(tape, plan, start, end, costs, allowed)._replace(net=early.net, price=early.price)
 
 
-def unpurged(
-    tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None
-) -> Book:
+def unpurged(tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None) -> Book:
     """A back-test that takes no notice of what it is allowed."""
     return simulate(tape, plan, start, end, costs, None)

@@ -84,7 +84,7 @@ def test_what_a_day_brings_is_turned_over_with_its_toss_whatever_was_decided_bef
 ) -> None:
     """So the mean over both tosses is zero exactly, given all that is known, for any honest plan and any market."""
     recorded, tossed = market(3), np.where(np.random.default_rng(3).random(DAYS) < 0.5, 1.0, -1.0)
-    universe = tradable(recorded, 5)
+    universe = tradable(recorded, 8)
 
     def brought(signs: Floats) -> Floats:
         monkeypatch.setattr(surrogates, "_signs", lambda days, _seed: signs[:days])
