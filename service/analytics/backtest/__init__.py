@@ -11,6 +11,16 @@ Decided here:
   beginning of the plan of the whole one, to the bit, and one plan serves every fold.
 - **The universe is what could be known that day**: a bar today, 60 so far, and one of the largest by the median dollar
   volume of its last 30 bars. A coin that falls out of it is left; nothing is entered before the rules fire anew.
+- **A position begins with an event and has an end in sight**: a turn, a Sunday's ranking, a rare rate; it is held for
+  60, 28 or 14 days at most, which is how far an outcome reaches and so what a fold purges. A state that merely goes on
+  (a trend after its time, a crowd that stays) is not entered again before it was over once: otherwise the longest
+  holding time would only be a fee.
+- **Every rule takes equal shares**, told from that day's count alone, that together make about the capital once. None
+  is sized by volatility or by conviction: three rules with few parameters are what a reader can check by hand.
+- **There are no orders within a day.** A stop is a line that a close has to pass, because a daily bar does not tell
+  whether its high or its low came first.
+- **A longer SuperTrend grid is the same walk** as the published trend's, with other settings, so its convention that a
+  series begins as up is kept; but nobody has turned on that bar, and the run it begins is not traded.
 - **A position is a state, and fills are at opens.** What a plan wants at a close is held from the next open on, also
   where the plan has wanted it for long when a window begins. A turn is two trades at one open; what would be left at
   the open that it is entered at is not entered, and is no signal.

@@ -6,7 +6,7 @@
 - **Exit**: when it turns back (`trend-turned`; the position is then the other way), after 60 days (`time`), or when the
   coin leaves the universe (`universe-left`). The stop shown is the line: the close beyond it is the turn, so there is
   no order that would be filled within a day.
-- **Position**: 1 / (coins tradable that day) of the capital each, so all of them together make one times the capital.
+- **Position**: 1 / (coins tradable that day) of the capital each, so that all of them together make about the whole.
 - **Score**: average true ranges between the close and the line, negative where it goes short.
 
 Sources: Olivier Seban's SuperTrend as TA-Lib 0.8 publishes it; that a market's own past return predicts its next one

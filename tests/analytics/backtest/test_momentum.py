@@ -91,6 +91,12 @@ def test_nobody_is_held_where_too_few_can_be_ranked() -> None:
 def test_of_equals_the_first_counts_as_the_stronger() -> None:
     same = growing(0.01)
     assert held(market({"A": same, "B": same, "C": same}, 70)).side[62].tolist() == [1, 0, -1]
+    rates = [(coin * coin) % 5 for coin in range(60)]
+    prices = {f"C{coin:02}": growing(rate / 100) for coin, rate in enumerate(rates)}
+    many = held(market(prices, 70), {"lookback": 14, "top": 8}, size=60).side[62]
+    order = sorted(range(60), key=lambda coin: (-rates[coin], coin))
+    assert np.flatnonzero(many == 1).tolist() == sorted(order[:8])
+    assert np.flatnonzero(many == -1).tolist() == sorted(order[-8:])
 
 
 def test_a_coin_without_a_bar_at_either_end_of_the_lookback_is_not_ranked() -> None:

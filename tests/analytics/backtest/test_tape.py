@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.analytics.backtest.tape import DayBar, lay
@@ -14,6 +14,7 @@ DAY = 20_000
 BAR = DayBar(DAY, 10.0, 12.0, 9.0, 11.0, 100.0)
 
 
+@settings(deadline=None)
 @given(
     st.dictionaries(st.sampled_from(["BTC", "AAVE", "kPEPE"]), st.sets(st.integers(0, 20))),
     st.dictionaries(st.sampled_from(["BTC", "AAVE", "GONE"]), st.dictionaries(st.integers(-3, 23), st.floats(-1, 1))),

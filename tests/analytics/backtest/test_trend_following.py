@@ -80,9 +80,10 @@ def test_a_turn_is_followed_from_its_day_until_the_next_one() -> None:
 
 
 def test_a_series_that_has_never_turned_is_not_traded_though_it_counts_as_up() -> None:
-    told, tape = followed([100.0 + day for day in range(90)])
+    _, tape = followed([100.0 + day for day in range(90)])
     assert (course_of(Chart(tape.high, tape.low, tape.close), 7, 2.0).direction[7:] == 1).all()
-    assert not told.side.any()
+    always = np.ones(tape.close.shape, np.bool_)
+    assert not plan(tape, always, FAST).side.any()
 
 
 def test_a_turn_before_the_coin_is_seasoned_is_not_joined_later() -> None:

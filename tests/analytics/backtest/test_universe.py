@@ -56,6 +56,12 @@ def test_the_largest_are_told_by_what_was_traded_in_dollars_and_the_first_of_equ
     assert tradable(dear, 1)[-1].tolist() == [False, True]
 
 
+def test_of_many_equals_the_first_ones_are_taken() -> None:
+    tape = steady({f"C{coin:02}": 5.0 + (coin * coin) % 5 for coin in range(60)})
+    first = sorted(range(60), key=lambda coin: (-((coin * coin) % 5), coin))[:20]
+    assert np.flatnonzero(tradable(tape, 20)[-1]).tolist() == sorted(first)
+
+
 def test_one_wild_day_makes_no_coin_large_and_half_a_month_does() -> None:
     def traded(wild: range) -> Tape:
         volumes = [DayBar(day, 1, 1, 1, 1, 99 if day in wild else 2) for day in range(90)]
