@@ -9,4 +9,25 @@ Decided here:
   last recorded day: it is the live one.
 - **Purge and embargo.** A training window ends as many days before its fold as a position may be held, and one more for
   the day of its fill; it also leaves out five days after the end of every earlier fold. Positions are flat there.
+- **Once a day, in a process of its own.** The leader has the last published day walked: for the first time when the
+  service is a minute old and nine in ten coins have their funding (or an hour has passed), then an hour after a day's
+  close, when its late bars and payments have come. The run is a child process with a nicer priority that reads the
+  market from the database by itself, so that nobody's answer waits for arithmetic; it ends when the service does, also
+  when that is killed. What goes wrong is logged and left alone for ten minutes, then for twice as long each time, up to
+  six hours. `verdict walkforward run` does the same by hand.
+- **Funding of a day** is what was paid after its 00:00 up to and at the next: a payment is for the hours before it. A
+  day counts as recorded if one of its 24 hours lacks at most (the venue itself once left one out, for every coin).
+  Daily sums are kept for ever, where hourly payments are forgotten after a hundred days.
+- **Tickers.** Records name coins by the public ticker. Of two that would share one, the traded coin is walked, else the
+  one with the longer past.
+- **Runs are never changed.** Each has a number; the names of all are kept, the records of the last 30. The highest number
+  of the present history is the one told, whoever ran it and by whatever scheme; runs of another history (a replay, or
+  live after one) are not told. A list that is read page by page stays in the run it began in; once that is forgotten
+  its cursor is refused.
+- **As of the run.** `as_of` is when the engine ran. Before the first run it is when the process started, the lists are
+  empty, `message` says that nothing was written, and the answer is not counted. Any other empty list says of which run
+  it is, and that it says nothing about the market. `currentPrice`, `unrealizedPct` and `holdDays` alone are of the
+  present.
+- **A coin is found** if it is listed, in any spelling, or if the run holds a record of it under its ticker: who was
+  delisted stays in history.
 """

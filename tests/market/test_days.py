@@ -40,8 +40,7 @@ async def days(database: Database, until: int = DAY + 9) -> Days:
 async def summed(store: MarketStore, database: Database) -> dict[str, list[tuple[int, float]]]:
     await store.sum_funding("one")
     return {
-        coin: [(day, pytest.approx(paid)) for day, paid in found]
-        for coin, found in (await days(database)).funding.items()
+        coin: [(day, round(paid, 12)) for day, paid in found] for coin, found in (await days(database)).funding.items()
     }
 
 

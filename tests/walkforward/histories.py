@@ -11,6 +11,11 @@ from tests.fakes.clock import START_MS
 from tests.walkforward.runs import TODAY
 
 
+def rounded(funding: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Without the noise of adding up."""
+    return [(day, round(paid, 12)) for day, paid in funding]
+
+
 def wander(coin: str, days: range) -> list[Bar]:
     """Bars of a coin, the same for the same name."""
     chance, price, bars = random.Random(coin), 100.0, []  # noqa: S311 - no secret

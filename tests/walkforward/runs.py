@@ -1,7 +1,7 @@
 """Runs made by hand: some records of three coins, one of them since delisted."""
 
 from collections.abc import Sequence
-from typing import get_args
+from typing import Literal, get_args
 
 from service.clock import DAY_MS, iso
 from service.walkforward.parameters import ENGINE, Parameters
@@ -21,6 +21,9 @@ from tests.fakes.clock import START_MS
 TODAY = START_MS // DAY_MS
 COINS = ("BTC", "KPEPE", "MATIC")
 HASH = "ab" * 32
+
+Named = Strategy | Literal["all"]
+NAMED: tuple[Named, ...] = ("all", *get_args(Strategy))
 
 
 def date(day: int) -> str:
@@ -52,7 +55,7 @@ def position(number: int, symbol: str = "BTC", **changes: object) -> Walkforward
 
 
 def summary(refused: Strategy | None = None) -> WalkforwardSummary:
-    def of(name: str) -> StrategySummary:
+    def of(name: Named) -> StrategySummary:
         ok = name != refused
         return StrategySummary(
             strategy=name, published=ok, refused=None if ok else "shuffled-labels: it earned on chance",
@@ -61,13 +64,13 @@ def summary(refused: Strategy | None = None) -> WalkforwardSummary:
             probabilisticSharpe=0.7 if ok else None, deflatedSharpe=0.1 if ok else None,
             maxDrawdownPct=12.3456 if ok else 0.0, exposure=0.5 if ok else 0.0, turnover=30.04 if ok else 0.0,
             fundingKnown=0.25 if ok else None, trials=162,
-        )  # type: ignore[arg-type] # the names are the strategies'  # fmt: skip
+        )  # fmt: skip
 
     return WalkforwardSummary(
         total=3, wins=2, losses=1, winRate=0.6667, meanReturnPct=1.5, sharpe=0.5, deflatedSharpe=0.1,
         maxDrawdownPct=12.3456, exposure=0.5, trials=162, returnPct=4.5, probabilisticSharpe=0.7, turnover=30.04,
         firstDay=date(TODAY - 200), lastDay=date(TODAY - 1), folds=3, coins=3,
-        strategies=[of(name) for name in ("all", *get_args(Strategy))],
+        strategies=[of(name) for name in NAMED],
         buyAndHold=BuyAndHold(returnPct=-8.25, sharpe=None, maxDrawdownPct=60.0),
     )  # fmt: skip
 

@@ -7,7 +7,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
+import uvloop
 
 from service.clock import DAY_MS
 from service.storage.database import Database
@@ -15,7 +17,7 @@ from service.walkforward import apart, worker
 from service.walkforward.apart import RunFailedError, run_apart
 from service.walkforward.parameters import ENGINE, Parameters
 from service.walkforward.records import Packed, unpack
-from service.walkforward.worker import Gone, Job, frame
+from service.walkforward.worker import Gone, Job, Said, frame
 from tests.fakes.clock import START_MS
 from tests.walkforward.histories import hold_history
 from tests.walkforward.runs import TODAY
@@ -118,6 +120,38 @@ async def test_a_process_ends_with_the_task_that_waits_for_it() -> None:
         with pytest.raises(asyncio.CancelledError):
             await task
     assert not is_running(found[0])
+
+
+@pytest.mark.parametrize(("origin", "said"), [("live", Packed), ("a replay", Gone)])
+async def test_a_worker_does_its_one_job_and_ends_by_itself(
+    database: Database, origin: str, said: type[Packed] | type[Gone]
+) -> None:
+    await hold_history(database, "live", days=4)
+    job = Job(str(database.path), origin, TODAY * DAY_MS, START_MS, Parameters())
+    process = await asyncio.create_subprocess_exec(
+        *apart.COMMAND, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(frame(job))
+    async with asyncio.timeout(PATIENCE_S):
+        told = await process.stdout.read()
+        assert await process.wait() == 0
+    last = b""
+    while told:
+        length = int.from_bytes(told[: worker.LENGTH_BYTES])
+        last, told = told[worker.LENGTH_BYTES :][:length], told[worker.LENGTH_BYTES + length :]
+    assert isinstance(msgspec.msgpack.decode(last, type=Said), said)
+
+
+def test_on_the_loop_that_serves_a_run_is_heard_and_ended_alike() -> None:
+    async def both() -> None:
+        with pytest.raises(RunFailedError, match="exit code 3: the reason"):
+            await run("import sys; sys.stderr.write('the reason'); sys.exit(3)")
+        await test_a_process_ends_with_the_task_that_waits_for_it()
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(both())
 
 
 def test_a_worker_whose_parent_is_gone_ends_in_the_middle_of_its_work() -> None:

@@ -15,6 +15,7 @@ from service.upstream.replay.recording import Candle, FundingRow
 from service.walkforward.recordings import RecordingsError, read_recordings
 from tests.fakes.clock import START_MS
 from tests.market import recordings
+from tests.walkforward.histories import rounded
 from tests.walkforward.runs import TODAY
 
 NOW_MS = START_MS
@@ -44,7 +45,7 @@ def test_rows_as_the_venue_answers_are_read_by_ticker(tmp_path: Path) -> None:
     write(tmp_path / "funding" / "BTC.json.gz", [payment((TODAY - 1) * DAY_MS + hour * HOUR_MS) for hour in range(26)])
     btc, pepe = read_recordings(tmp_path, NOW_MS)
     assert (btc.coin, btc.bars) == ("BTC", [(TODAY - 1, 2.0, 4.0, 1.0, 3.0, 10.5)])
-    assert btc.funding == [(TODAY - 1, pytest.approx(0.0024))]
+    assert rounded(btc.funding) == [(TODAY - 1, 0.0024)]
     assert (pepe.coin, [bar[0] for bar in pepe.bars], pepe.funding) == ("KPEPE", [TODAY - 2, TODAY - 1], [])
 
 
@@ -85,7 +86,7 @@ def test_a_day_whose_payments_are_not_all_there_is_unknown_but_one_hour_may_lack
     half = [payment((TODAY - 1) * DAY_MS + hour * HOUR_MS) for hour in range(1, 12)]
     write(tmp_path / "funding" / "BTC.json.gz", [*whole, *half])
     (btc,) = read_recordings(tmp_path, NOW_MS)
-    assert btc.funding == [(TODAY - 2, pytest.approx(0.0023))]
+    assert rounded(btc.funding) == [(TODAY - 2, 0.0023)]
 
 
 def test_what_was_paid_every_eight_hours_counts_for_all_of_them(tmp_path: Path) -> None:
@@ -93,7 +94,7 @@ def test_what_was_paid_every_eight_hours_counts_for_all_of_them(tmp_path: Path) 
     every_eight = [payment((TODAY - 2) * DAY_MS + hour * HOUR_MS) for hour in (8, 16, 24)]
     write(tmp_path / "funding" / "BTC.json.gz", every_eight)
     (btc,) = read_recordings(tmp_path, NOW_MS)
-    assert btc.funding == [(TODAY - 2, pytest.approx(0.0003))]
+    assert rounded(btc.funding) == [(TODAY - 2, 0.0003)]
     write(tmp_path / "funding" / "BTC.json.gz", every_eight[:1])
     (btc,) = read_recordings(tmp_path, NOW_MS)
     assert btc.funding == []

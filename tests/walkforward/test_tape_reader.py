@@ -8,7 +8,7 @@ from service.storage.database import Database
 from service.walkforward.parameters import History
 from service.walkforward.tape_reader import OtherHistoryError, read_histories
 from tests.fakes.clock import START_MS
-from tests.walkforward.histories import hold_history, wander
+from tests.walkforward.histories import hold_history, rounded, wander
 from tests.walkforward.runs import TODAY
 
 
@@ -26,7 +26,7 @@ async def test_every_coin_that_was_ever_listed_is_read_by_its_ticker_with_its_cl
         assert history.bars == [
             (bar.open_ms // DAY_MS, bar.open, bar.high, bar.low, bar.close, bar.volume) for bar in rows
         ]
-        assert history.funding == [(TODAY - 1, pytest.approx(0.00024))]
+        assert rounded(history.funding) == [(TODAY - 1, 0.00024)]
 
 
 async def test_days_after_the_one_wanted_are_left_out(database: Database) -> None:
