@@ -7,7 +7,8 @@
 - **Exit**: when the percentile is back in the middle, 50, or beyond it (`funding-normal`), after 14 days (`time`; then
   not again before funding has been normal once), or when the coin leaves the universe (`universe-left`). A day on which
   funding was not recorded changes nothing.
-- **Position**: 1 / (tradable coins whose percentile is known that day) of the capital each.
+- **Position**: 1 / (tradable coins whose percentile is known that day, or that are held) of the capital each, so all of
+  them together never make more than one times the capital, whatever was not recorded.
 - **Score**: the day's funding, percent a year, positive where longs pay.
 
 Sources: funding is what crowding costs, and a dear one is followed by lower returns: Schmeling, Schrimpf and Todorov,
@@ -60,7 +61,8 @@ def plan(tape: Tape, tradable: Flags, parameters: Mapping[str, float]) -> Plan:
     triggers = cheap.astype(np.int8) - dear
     side, reason = follow(triggers, normal, tradable, HORIZON_DAYS, "funding-normal")
     wanted = side != 0
-    share = 1 / np.maximum(np.count_nonzero(tradable & ~np.isnan(rank), axis=1), 1)[:, None]
+    sharing = (tradable & ~np.isnan(rank)) | wanted
+    share = 1 / np.maximum(np.count_nonzero(sharing, axis=1), 1)[:, None]
     return Plan(
         side=side,
         weight=np.where(wanted, share, 0.0),

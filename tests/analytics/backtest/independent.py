@@ -186,27 +186,29 @@ def weekday(day: int) -> int:
 def funding_reversion(tape: Tape, tradable: Flags, rarity: float, excess_apr: float) -> Cells:
     funding = columns(tape.funding.tolist(), len(tape.coins))
     ranks = [[ranked(paid, day) for day in range(len(paid))] for paid in funding]
-    cells: Cells = [[] for _ in tape.close]
+    held = []
     for coin, (paid, rank) in enumerate(zip(funding, ranks, strict=True)):
-        apr = [by * 365 * 100 for by in paid]
         triggers = []
-        for by, among in zip(apr, rank, strict=True):
-            dear = among is not None and among >= rarity and by > 10.95 + excess_apr
-            cheap = among is not None and among <= 100 - rarity and by < 10.95 - excess_apr
+        for by, among in zip(paid, rank, strict=True):
+            dear = among is not None and among >= rarity and by * 365 * 100 > 10.95 + excess_apr
+            cheap = among is not None and among <= 100 - rarity and by * 365 * 100 < 10.95 - excess_apr
             triggers.append(-1 if dear else 1 if cheap else 0)
         lets_go = {
             1: [among is not None and among >= 50 for among in rank],
             -1: [among is not None and among <= 50 for among in rank],
         }
         flags = [row[coin] for row in tradable]
-        for day, (side, why) in enumerate(episodes(triggers, lets_go, flags, 14, "funding-normal")):
-            if side:
-                eligible = sum(
-                    flag and known[day] is not None for flag, known in zip(tradable[day], ranks, strict=True)
-                )
-                cells[day].append(Wanted(side, 1 / max(eligible, 1), apr[day], NONE, why))
-            else:
-                cells[day].append(Wanted(reason=why))
+        held.append(list(episodes(triggers, lets_go, flags, 14, "funding-normal")))
+    cells: Cells = [[] for _ in tape.close]
+    for day, flags in enumerate(tradable):
+        sharing = sum(
+            (flag and among[day] is not None) or positions[day][0] != 0
+            for flag, among, positions in zip(flags, ranks, held, strict=True)
+        )
+        for paid, positions in zip(funding, held, strict=True):
+            side, why = positions[day]
+            wanted = Wanted(side, 1 / sharing, paid[day] * 365 * 100, NONE, why) if side else Wanted(reason=why)
+            cells[day].append(wanted)
     return cells
 
 
