@@ -37,4 +37,26 @@ Decided here, about identity:
 - What became of past verdicts (`track_record`) is no part of it: a verdict does not change when the past is scored.
 - A replay takes the inputs as they were saved. It shows that the verdict follows from them, not that they were true;
   that they were known at the time, the ledger shows.
+
+Decided here, about the ledger:
+- Every verdict is written before anybody can know its outcome: an asked one before its answer leaves, once for each
+  `verdict_id` and history, whichever process answers; and one a day on every listed coin, in one transaction, within a
+  day of the close it rests on. A day is waited with for prices (nine coins in ten) for an hour at most.
+- The head is read in the transaction that appends, so that several processes make one chain and a crash leaves no gap.
+  SQLite's triggers refuse to change, delete or replace an entry. Who has the file's rights can take them off: then the
+  hashes show it. An end cut off, or a chain made anew, shows only beside a head that somebody kept: answers carry it.
+- A body stands in its entry's hash as the digest of its canonical JSON, so that the chain can be checked without the
+  rules that were in force, and whatever zlib made of it.
+- Histories share one chain. Entries of another one (a replay, and what was live before it) are kept, never scored with
+  this one's prices, and not counted in its figures.
+
+Decided here, about outcomes:
+- The price 1, 3 and 7 days later is the open of the first closed hourly bar that opens then, or up to six hours later.
+  Where there is none it is void once the coin's hours have gone on for 48 more (BTC's, where the coin is no longer
+  traded): by the hours and not by the wall clock, since a service that was off first has to fetch what it missed.
+- Everything is judged on the move in percent to four decimals. Bullish is right above 0, bearish below, neutral within
+  2, 3.5 and 5 % (1, 3 and 7 days). Base rate: how often the same came true of all daily verdicts, of all coins or of
+  this one. Brier score by what the score claims, 0.5 + score / 20.
+- Figures count daily verdicts alone: nobody can tilt them by asking. Asked ones are told apart, by `verdict scorecard`.
+- Under 30 outcomes there are no figures, of a range of the reliability table neither.
 """
