@@ -20,10 +20,10 @@ Decided here:
   Daily sums are kept for ever, where hourly payments are forgotten after a hundred days.
 - **Tickers.** Records name coins by the public ticker. Of two that would share one, the traded coin is walked, else the
   one with the longer past.
-- **Runs are never changed.** Each has a number; the names of all are kept, the records of the last 30. The highest number
-  of the present history is the one told, whoever ran it and by whatever scheme; runs of another history (a replay, or
-  live after one) are not told. A list that is read page by page stays in the run it began in; once that is forgotten
-  its cursor is refused.
+- **Runs are never changed.** Each has a number; the names of all are kept, the records of the last 30. The highest
+  number of the present history is the one told, whoever ran it and by whatever scheme; runs of another history (a
+  replay, or live after one) are not told. A list that is read page by page stays in the run it began in; once that is
+  forgotten its cursor is refused.
 - **As of the run.** `as_of` is when the engine ran. Before the first run it is when the process started, the lists are
   empty, `message` says that nothing was written, and the answer is not counted. Any other empty list says of which run
   it is, and that it says nothing about the market. `currentPrice`, `unrealizedPct` and `holdDays` alone are of the
