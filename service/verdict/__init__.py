@@ -59,4 +59,24 @@ Decided here, about outcomes:
   this one. Brier score by what the score claims, 0.5 + score / 20.
 - Figures count daily verdicts alone: nobody can tilt them by asking. Asked ones are told apart, by `verdict scorecard`.
 - Under 30 outcomes there are no figures, of a range of the reliability table neither.
+
+Decided here, about what is known:
+- The four sources are asked at once, each for two seconds at most. What raises, hangs or has nothing to tell is
+  `rejected`; `stale` where a part that a rule looks at could not be refreshed. All of them answer from memory, so a
+  verdict takes no I/O while its inputs stay the same, and one write when they change.
+- Risk is what `coin/risk` says of the same instant, stale names included; without price and funding there is none. A
+  trend that a young coin does not have yet is not known, and nothing is stale for that. Funding is `market.momentum`,
+  stale after three hours without a payment, nothing after 48; regime and sentiment as long as their own rooms tell.
+- `as_of` is the oldest observation among what was told and the rules look at: most of the day the close of the last
+  daily bar. Where nothing was told it is when the price was last seen, so that asking again is no new verdict.
+- Two times: when each fact was observed stands in the inputs; when we wrote them down, beside. The leader writes down
+  those of every listed coin once a quarter of an hour, and within a minute of a change in how BTC's sources stand: what
+  was known in the first seconds of a start is not passed off for what was known a minute later. Kept for 100 days
+  (230 coins: some 150 MB).
+- `?as_of=` takes the newest inputs written down at or before that instant, a row's or those of a verdict issued (the
+  ledger's are kept for ever), of the present history alone: a replay's begins anew at midnight. Records stand for half
+  an hour; for an instant that none covers the answer is 404, not a guess. It is judged by the rules as they are now, is
+  no new verdict and enters no ledger; its `track_record` is the present's. An instant ahead is a 400.
+- Coins that are not listed now are refused before anything is asked, also with `as_of`.
+- An abstention is written down as any verdict is, and costs nothing.
 """
