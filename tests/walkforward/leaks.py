@@ -91,7 +91,9 @@ def centred(tape: Tape, parameters: Mapping[str, float]) -> Floats:
 def scaled(tape: Tape, parameters: Mapping[str, float]) -> Floats:
     """The full-sample scaler: cheap and dear are told by a mean and deviation of days that are still to come."""
     logs = np.log(tape.close)
-    normal = (logs - np.nanmean(logs, axis=0)) / np.nanstd(logs, axis=0)
+    bars = np.maximum(np.count_nonzero(~np.isnan(logs), axis=0), 1)
+    away = logs - np.nansum(logs, axis=0) / bars
+    normal = away / np.sqrt(np.nansum(away**2, axis=0) / bars + 1e-12)
     return np.where(np.abs(normal) > parameters["span"] / 10, -normal, 0.0)
 
 
