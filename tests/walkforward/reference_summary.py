@@ -9,24 +9,31 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import NormalDist
 
-from tests.walkforward.reference import Universe, Walked, sharpe
+from tests.walkforward.reference import Walked, sharpe
 from tests.walkforward.reference_bars import History
+from tests.walkforward.reference_plans import Universe
 from tests.walkforward.reference_trading import SIDE_COST
 
 EULER = 0.5772156649015329
 
 
-def figures(walked: Sequence[Walked]) -> dict[str, float]:
-    """What is told of one strategy; percentages, ratios and probabilities not rounded."""
-    days = [(one.books, day) for one in walked for day in range(one.fold.begin, one.fold.end)]
+def figures(walked: Sequence[Walked], trials: Sequence[float | None], share: float = 1.0) -> dict[str, float]:
+    """What is told of these folds, each with a share of the capital; not rounded.
+
+    Args:
+        walked: Of one strategy, or of several side by side.
+        trials: Of the whole run.
+        share: Of the capital, for each strategy.
+    """
+    days = range(min(one.fold.begin for one in walked), max(one.fold.end for one in walked))
     net, exposure, turnover = (
-        [books.of_day(name, day) for books, day in days] for name in ("net", "exposure", "turnover")
+        [share * math.fsum(one.books.of_day(name, day) for one in walked) for day in days]
+        for name in ("net", "exposure", "turnover")
     )
     trades = [trade for one in walked for trade in one.books.trades]
     wins = sum(trade.brought > 0 for trade in trades)
     ratio = sharpe(net)
     assert ratio is not None
-    trials = [trial for one in walked for trial in one.trials]
     luck = best_by_luck(len(trials), statistics.variance(trial for trial in trials if trial is not None))
     return {
         "total": len(trades),

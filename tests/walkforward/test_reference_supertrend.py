@@ -7,8 +7,8 @@ import pytest
 import talib
 
 from tests.market.recordings import needs_recordings
-from tests.walkforward.reference import GRID
 from tests.walkforward.reference_bars import Bar, History, bundled, recorded
+from tests.walkforward.reference_plans import TREND
 from tests.walkforward.reference_supertrend import supertrend
 
 MARKETS = [
@@ -18,7 +18,7 @@ MARKETS = [
 
 
 @pytest.mark.parametrize("market", MARKETS)
-@pytest.mark.parametrize(("period", "multiplier"), GRID)
+@pytest.mark.parametrize(TREND.parameters, TREND.grid)
 def test_it_says_what_talib_says_of_every_bar(market: Callable[[], History], period: int, multiplier: float) -> None:
     for coin in sorted(market().bars)[::8]:
         history = market().bars[coin]
