@@ -45,7 +45,8 @@ def universe(tape: Tape, size: int) -> Flags:
                 continue
             dollars[coin].append(price * volume[coin])
             if len(dollars[coin]) >= 60:
-                by_size.append((-statistics.median(dollars[coin][-30:]), coin))
+                month = sorted(dollars[coin][-30:])
+                by_size.append((-(month[14] + month[15]) / 2, coin))
         largest = {coin for _, coin in sorted(by_size)[:size]}
         flags.append([coin in largest for coin in range(len(tape.coins))])
     return flags

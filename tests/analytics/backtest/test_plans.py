@@ -112,7 +112,7 @@ def test_the_strategies_are_those_of_the_wire_each_with_a_few_parameter_sets() -
 @every_strategy
 def test_plans_over_the_recordings_are_those_of_a_slow_reading_of_the_rule(strategy: Strategy) -> None:
     tape, flags = recorded()
-    for parameters in (strategy.grid[0], strategy.grid[4], strategy.grid[8]):
+    for parameters in (strategy.grid[0], strategy.grid[8]):
         assert_as_read(tape, flags, strategy, parameters)
 
 
