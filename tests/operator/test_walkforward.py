@@ -5,10 +5,8 @@ import gzip
 import io
 import json
 import sys
-from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from msgspec.structs import asdict
@@ -16,6 +14,7 @@ from msgspec.structs import asdict
 from service.clock import SystemClock, day_of
 from service.operator import walkforward
 from service.operator.output import WIDTH
+from service.operator.parser import parse
 from service.operator.refusal import DONE, RefusalError
 from service.storage.database import open_database
 from service.walkforward import engine
@@ -29,9 +28,8 @@ from tests.walkforward.runs import TODAY, made, position, summary
 LIVE = "live"
 
 
-def typed(environment: dict[str, str] | None = None, **arguments: Any) -> int:
-    given = {"recordings": None, "scheme": "anchored", "json": False, **arguments}
-    return walkforward.run(Namespace(**given), environment or {})
+def typed(*arguments: str, environment: dict[str, str] | None = None) -> int:
+    return walkforward.run(parse(["walkforward", "run", *arguments]), environment or {})
 
 
 def write_recordings(folder: Path, days: int = 3) -> None:
@@ -70,7 +68,7 @@ def test_what_a_run_brought_is_printed_in_eighty_columns_beside_doing_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     brings(monkeypatch, made(told=summary(), positions=[position(0)]))
-    assert typed(recordings=str(folder)) == DONE
+    assert typed("--recordings", str(folder)) == DONE
     printed = capsys.readouterr()
     lines = printed.out.splitlines()
     assert max(len(line) for line in lines if str(folder) not in line) <= WIDTH
@@ -102,7 +100,7 @@ def test_a_refused_strategy_has_no_figures_and_the_reason_is_said(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     brings(monkeypatch, made(told=summary(refused="funding-reversion")))
-    assert typed(recordings=str(folder)) == DONE
+    assert typed("--recordings", str(folder)) == DONE
     out = capsys.readouterr().out
     rows = [line for line in out.splitlines() if "  refused" in line]
     assert len(rows) == 11
@@ -111,7 +109,7 @@ def test_a_refused_strategy_has_no_figures_and_the_reason_is_said(
 
 
 def test_too_short_a_history_is_said_and_is_no_failure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert typed(recordings=str(folder)) == DONE
+    assert typed("--recordings", str(folder)) == DONE
     out = capsys.readouterr().out
     assert "3 days are recorded" in out
     assert "nothing was kept" in out
@@ -121,7 +119,7 @@ def test_json_holds_the_figures_the_findings_and_the_folds_but_not_the_records(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = brings(monkeypatch, made(told=summary(), positions=[position(0)]))
-    assert typed(recordings=str(folder), json=True, scheme="rolling") == DONE
+    assert typed("--recordings", str(folder), "--json", "--scheme", "rolling") == DONE
     told = json.loads(capsys.readouterr().out)
     assert (told["run_id"], told["summary"]["total"], told["summary"]["buyAndHold"]["sharpe"]) == (
         "0123456789abcdef", 3, None,
@@ -136,7 +134,7 @@ def test_json_holds_the_figures_the_findings_and_the_folds_but_not_the_records(
 
 def test_a_folder_that_holds_no_recordings_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(RefusalError, match="there are no bars in"):
-        typed(recordings=str(tmp_path))
+        typed("--recordings", str(tmp_path))
 
 
 def test_bars_that_the_engine_refuses_are_refused_in_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +143,7 @@ def test_bars_that_the_engine_refuses_are_refused_in_one_line(folder: Path, monk
 
     monkeypatch.setattr(engine, "run", refuse)
     with pytest.raises(RefusalError, match="the bars cannot be used: a coin has two bars of one day"):
-        typed(recordings=str(folder))
+        typed("--recordings", str(folder))
 
 
 def test_on_a_terminal_a_bar_is_drawn_on_standard_error_alone(
@@ -159,7 +157,7 @@ def test_on_a_terminal_a_bar_is_drawn_on_standard_error_alone(
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
     brings(monkeypatch, made(told=summary()))
-    assert typed(recordings=str(folder)) == DONE
+    assert typed("--recordings", str(folder)) == DONE
     assert "walking forward" in terminal.getvalue()
     assert "walking forward" not in capsys.readouterr().out
 
@@ -203,7 +201,7 @@ def test_over_a_data_folder_the_published_days_of_all_coins_are_walked_and_the_r
 ) -> None:
     kept.hold(LIVE)
     asked = brings(monkeypatch, made(told=summary(), positions=[position(0)]))
-    assert typed(kept.environment) == DONE
+    assert typed(environment=kept.environment) == DONE
     assert "kept as run 1; the service tells its records from now on" in capsys.readouterr().out.replace("\n", " ")
     (request,) = asked
     assert [history.coin for history in request.histories] == ["BTC", "ETH", "KPEPE", "MATIC"]
@@ -219,9 +217,9 @@ def test_a_data_folder_without_a_published_day_is_refused_with_what_to_do(
 ) -> None:
     kept.hold(origin, published=published)
     with pytest.raises(RefusalError, match="no published day yet; let the service run"):
-        typed(kept.environment)
+        typed(environment=kept.environment)
 
 
 def test_without_a_data_folder_there_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(RefusalError, match="there is no database in"):
-        typed({"VERDICT_DATA_DIR": str(tmp_path)})
+        typed(environment={"VERDICT_DATA_DIR": str(tmp_path)})

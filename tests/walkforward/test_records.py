@@ -62,5 +62,6 @@ def test_page_after_page_gives_every_record_once_in_its_order(coins: list[str], 
         assert page.total == sum(symbol in {None, coin} for coin in coins)
         assert len(page.records) == limit or page.goes_on_after is None
         found += page.records
+        assert (page.goes_on_after is None) == (len(found) == page.total)
         after = page.goes_on_after
     assert found == [record for record in records if symbol in {None, record.symbol}]
