@@ -1,3 +1,4 @@
+import asyncio
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -9,8 +10,12 @@ import pytest
 
 from service.clock import DAY_MS, SystemClock, day_of, iso
 from service.operator import doctor
+from service.storage.database import open_database
 from service.storage.engine import StorageError
+from service.verdict.ledger import Head, Ledger
+from tests.fakes.clock import START_MS, FakeClock
 from tests.operator.conftest import Told, Verdict
+from tests.verdict.issuing import ORIGIN, cheating, judged
 
 ALL = ["SQLite", "secrets", "privacy", "database", "counters", "days", "ledger", "keys", "disk", "log"]
 
@@ -124,6 +129,37 @@ def test_a_damaged_database_is_a_finding_with_a_remedy_and_no_traceback(verdict:
     (data_dir / "verdict.db").write_bytes(b"SQLite format 3\x00" + b"\xff" * 8_192)
     told = verdict("doctor", "--json")
     assert "verdict backup" in str(finding(told, "database")["remedy"])
+
+
+def issue(data_dir: Path) -> Head:
+    """Write down two verdicts."""
+
+    async def write() -> Head:
+        async with open_database(data_dir / "verdict.db", FakeClock()) as database:
+            await Ledger(database).issue(ORIGIN, judged("BTC"), START_MS)
+            return await Ledger(database).issue(ORIGIN, judged("ETH"), START_MS)
+
+    return asyncio.run(write())
+
+
+def test_a_ledger_that_is_whole_is_said_with_its_length_and_head(verdict: Verdict, data_dir: Path) -> None:
+    (before,) = [found for found in verdict("doctor", "--json").json["checks"] if found["check"] == "ledger"]
+    assert before["said"] == "no verdict was issued yet"
+    head = issue(data_dir)
+    told = verdict("doctor", "--json")
+    (found,) = [found for found in told.json["checks"] if found["check"] == "ledger"]
+    assert (told.code, found["findings"]) == (0, [])
+    assert found["said"] == f"2 verdicts, each chained to the one before; head {head.hash}"
+    assert max(map(len, verdict("doctor").out.splitlines())) <= 80
+
+
+def test_a_ledger_that_was_changed_is_found(verdict: Verdict, data_dir: Path) -> None:
+    issue(data_dir)
+    with cheating(data_dir / "verdict.db") as connection:
+        connection.execute("UPDATE verdict_ledger SET confidence = 'low' WHERE seq = 2")
+    found = finding(verdict("doctor", "--json"), "ledger")
+    assert found["findings"] == ["entry 2 is not what was written: its hash is another"]
+    assert "verdict backup" in str(found["remedy"])
 
 
 def test_a_disk_that_is_nearly_full_is_found(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,173 @@
+"""What `verdict scorecard` shows of ledgers that are empty, young and old."""
+
+import asyncio
+import random
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from service.clock import DAY_MS
+from service.operator.refusal import RefusalError
+from service.operator.scorecard import show
+from service.storage.database import open_database
+from service.verdict.ledger import HORIZONS, Head, Ledger
+from service.verdict.scoring import move_pct
+from tests.fakes.clock import START_MS, FakeClock
+from tests.operator.conftest import Told, Verdict
+from tests.verdict.issuing import LEANS, ORIGIN, judged
+
+Show = Callable[..., Told]
+COINS = [f"C{place}" for place in range(25)]
+
+
+def live_through(data_dir: Path, entries: int, asked: int = 0) -> Head:
+    """Issue so many daily verdicts, 25 a day, and so many to somebody, and have all but the newest turn out."""
+    return asyncio.run(_live_through(data_dir, entries, asked))
+
+
+async def _live_through(data_dir: Path, entries: int, asked: int) -> Head:
+    chance = random.Random(entries)  # noqa: S311 - a made-up past
+    async with open_database(data_dir / "verdict.db", FakeClock()) as database:
+        ledger = Ledger(database)
+        for day in range(-(-entries // len(COINS))):
+            coins = COINS[: entries - day * len(COINS)]
+            drawn = [(chance.choice([*LEANS]), chance.choice([0.0, 30.0, -15.0])) for _ in coins]
+            day_of = [judged(coin, 50.0, *leaning) for coin, leaning in zip(coins, drawn, strict=True)]
+            await ledger.issue_day(ORIGIN, day, day_of, START_MS + day * DAY_MS)
+        for place in range(asked):
+            await ledger.issue(ORIGIN, judged("BTC", 10.0 + place), START_MS)
+        await ledger.issue("another", judged("C"), START_MS)
+        head = await ledger.issue(ORIGIN, judged("LAST", None), START_MS)
+        rows = await database.read(
+            "SELECT d.seq, d.days, l.price, l.probability_up FROM verdict_due d JOIN verdict_ledger l USING (seq) "
+            "WHERE d.origin = ? ORDER BY 1, 2",
+            (ORIGIN,),
+        )
+        outcomes: list[tuple[object, ...]] = []
+        for seq, days, entry, claimed in rows[: -len(HORIZONS)]:
+            price = round(entry * (1 + chance.gauss((claimed - 0.5) * 8, 4) / 100), 4)
+            outcomes.append((1, seq, days, 1, price, move_pct(entry, price), None))
+        outcomes += [(1, rows[-1][0], 7, None, None, None, "no such hour")] if rows else []
+        await database.write(
+            lambda connection: (
+                connection.executemany(
+                    "INSERT INTO verdict_outcomes (scored_ms, seq, days, price_ms, price, move_pct, void) "
+                    "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                    outcomes,
+                ).rowcount
+            )
+        )
+        done = [(seq, days) for _, seq, days, *_ in outcomes]
+        await database.write(
+            lambda connection: (
+                connection.executemany("DELETE FROM verdict_due WHERE seq = ? AND days = ?", done).rowcount
+            )
+        )
+        return head
+
+
+@pytest.fixture
+def scorecard(verdict: Verdict, data_dir: Path, capsys: pytest.CaptureFixture[str]) -> Show:
+    verdict("keys", "create", "--name", "first")
+
+    def typed(*, json: bool = False) -> Told:
+        capsys.readouterr()
+        return Told(show(Namespace(json=json), {"VERDICT_DATA_DIR": str(data_dir)}), *capsys.readouterr())
+
+    return typed
+
+
+def rows_of(told: Told, title: str) -> list[str]:
+    """The rows of the table under a title."""
+    lines = told.out.split(title)[1].splitlines()[3:]
+    return lines[: lines.index("")]
+
+
+def test_an_empty_ledger_says_when_there_will_be_something(scorecard: Show) -> None:
+    told = scorecard()
+    assert told.code == 0
+    assert told.out.startswith("No verdict has been issued yet.")
+    assert max(map(len, told.out.splitlines())) <= 80
+    plain = scorecard(json=True).json
+    assert plain["origin"] is None
+    assert plain["ledger"] == {"entries": 0, "head": "0" * 64}
+    assert plain["issued"] == {}
+    assert {row["outcomes"] for row in plain["records"]} == {0}
+    assert plain["reliability"] == []
+
+
+def test_a_young_ledger_says_not_enough_yet_of_everything(scorecard: Show, data_dir: Path) -> None:
+    live_through(data_dir, 12)
+    told = scorecard()
+    assert max(map(len, told.out.splitlines())) <= 80
+    rows = rows_of(told, "DAILY")
+    assert len(rows) == 15
+    assert all(row.endswith("not enough yet") for row in rows)
+    assert sum(int(row.split()[2]) for row in rows) == 33
+    assert "Not enough yet: 30 outcomes of one claim are needed." in told.out
+    assert "┌" not in told.out
+    said = " ".join(told.out.split())
+    assert "12 daily (0 of them abstained), 2025-07-25 to 2025-07-25; 1 asked (1 of them abstained)" in said
+    assert "Outcomes still to come: 2; without a price: 1. Of other histories: 1, not counted here." in said
+
+
+def test_an_old_ledger_shows_figures_by_verdict_and_horizon_asked_ones_apart_and_a_plot(
+    scorecard: Show, data_dir: Path
+) -> None:
+    head = live_through(data_dir, 500, asked=31)
+    told = scorecard()
+    assert max(map(len, told.out.splitlines())) <= 80
+    assert "\x1b" not in told.out
+    plain = scorecard(json=True).json
+    assert plain["ledger"] == {"entries": head.entries, "head": head.hash}
+    assert plain["issued"]["daily"]["entries"] == 500
+    assert (plain["waiting"], plain["void"]) == (2, 1)
+    for kind, title in (("daily", "DAILY"), ("asked", "ASKED")):
+        records = [row for row in plain["records"] if row["kind"] == kind]
+        assert rows_of(told, title) == [shown(row) for row in records]
+    assert sum(row["outcomes"] for row in plain["records"] if row["kind"] == "asked") == 90
+    ranges = {(row["low"], row["high"]) for row in plain["reliability"] if row["kind"] == "daily"}
+    assert [row[:10] for row in rows_of(told, "RELIABILITY")] == [
+        f"{low * 100:.0f} to {high * 100:.0f} %" for low, high in sorted(ranges)
+    ]
+    plot = told.out[told.out.index("┌") :]
+    assert all(mark in plot for mark in ("1", "3", "7", "·", "claimed, %", "rose, %"))
+
+
+def shown(row: dict[str, Any]) -> str:
+    begun = f"{row['verdict']:<11}  {row['days']:>4}  {row['outcomes']:>8}  "
+    if row["outcomes"] < 30:
+        assert row["hit_rate"] is row["base_rate"] is row["brier"] is row["mean_move_pct"] is None
+        return begun + "not enough yet"
+    rates = f"{row['hit_rate'] * 100:>12.1f} %  {row['base_rate'] * 100:>7.1f} %"
+    return f"{begun}{rates}  {row['brier']:.4f}  {row['mean_move_pct']:>+7.2f} %"
+
+
+def test_a_range_that_one_horizon_lacks_is_a_dash_in_its_table(scorecard: Show, data_dir: Path) -> None:
+    async def issue() -> None:
+        async with open_database(data_dir / "verdict.db", FakeClock()) as database:
+            ledger = Ledger(database)
+            for place in range(31):
+                verdict = judged("BTC", 10.0 + place)
+                await ledger.issue_day(ORIGIN, place, [verdict], START_MS + place * DAY_MS)
+            await database.write(
+                lambda connection: (
+                    connection.execute(
+                        "INSERT INTO verdict_outcomes SELECT seq, 1, 1, price, 0.0, 1, NULL FROM verdict_ledger"
+                    ).rowcount
+                )
+            )
+
+    asyncio.run(issue())
+    told = scorecard()
+    (row,) = rows_of(told, "RELIABILITY")
+    assert row.split() == ["60", "to", "65", "%", "31", "0.0", "%", "0", "-", "0", "-"]
+    assert "┌" in told.out
+
+
+def test_without_a_data_folder_it_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RefusalError, match="there is no database"):
+        show(Namespace(json=False), {"VERDICT_DATA_DIR": str(tmp_path / "nowhere")})
