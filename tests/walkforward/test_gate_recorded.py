@@ -50,9 +50,7 @@ def test_the_strategies_of_the_service_pass_over_a_whole_market(folder: Path, co
 @needs_recordings
 @pytest.mark.parametrize("sides", [centred, scaled])
 def test_a_plan_that_knows_later_days_is_refused_over_the_recordings(sides: Sides) -> None:
-    refused = walked(sides, simulate)
-    assert "truncation: " in refused
-    assert "shuffled-labels: " in refused
+    assert "truncation: " in walked(sides, simulate)
 
 
 @pytest.mark.real_data
