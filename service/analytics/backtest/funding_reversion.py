@@ -7,8 +7,8 @@
 - **Exit**: when the percentile is back in the middle, 50, or beyond it (`funding-normal`), after 14 days (`time`; then
   not again before funding has been normal once), or when the coin leaves the universe (`universe-left`). A day on which
   funding was not recorded changes nothing.
-- **Position**: 1 / (tradable coins whose percentile is known that day, or that are held) of the capital each, so all of
-  them together never make more than one times the capital, whatever was not recorded.
+- **Position**: 1 / (tradable coins whose percentile is known that day, or that are held) of the capital each, so
+  that no day's plan adds up to more than the capital, whatever was not recorded.
 - **Score**: the day's funding, percent a year, positive where longs pay.
 
 Sources: funding is what crowding costs, and a dear one is followed by lower returns: Schmeling, Schrimpf and Todorov,

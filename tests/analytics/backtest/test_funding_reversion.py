@@ -105,6 +105,11 @@ def test_the_capital_is_shared_among_coins_whose_funding_is_recorded() -> None:
     assert unknown.weight[70].tolist() == [pytest.approx(1 / 2), 0, 0]
 
 
+def test_on_a_day_without_any_record_those_who_are_held_share_the_capital() -> None:
+    told = held([DEAR, math.nan], [DEAR, math.nan], [9, math.nan])
+    assert told.weight[71].tolist() == [0.5, 0.5, 0]
+
+
 def test_a_coin_whose_funding_was_never_recorded_is_never_traded() -> None:
     tape = lay({"BTC": [DayBar(day, 1, 1, 1, 1, 5) for day in range(90)]}, {})
     assert not plan(tape, tradable(tape, 1), RARE).side.any()
