@@ -46,7 +46,7 @@ def decide(inputs: VerdictInputs) -> Verdict:
         ValueError: If the inputs hold what JSON cannot say (not finite numbers, half a surrogate pair).
     """
     findings = [apply(rule, inputs, index) for index, rule in enumerate(TABLES.rules)]
-    score = sum(finding.applied.contribution for finding in findings) + 0.0
+    score = sum(finding.applied.contribution for finding in findings)
     exact = _basis(findings, score)
     lacking = list(_lacking(inputs, exact.coverage))
     verdict: Label = "insufficient-evidence" if lacking else row_of(TABLES.grades, score).verdict

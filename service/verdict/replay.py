@@ -60,7 +60,7 @@ def replay(saved: Mapping[str, object]) -> Replay:
     try:
         inputs = msgspec.convert({name: saved.get(name) for name in VerdictInputs.__struct_fields__}, VerdictInputs)
         verdict = decide(inputs)
-    except (ValueError, OverflowError) as error:
+    except ValueError as error:
         raise ReplayError(f"this verdict's inputs cannot be read: {error}") from error
     expected = msgspec.to_builtins(verdict)
     compared = {name: value for name, value in saved.items() if name != NOT_JUDGED}

@@ -1,7 +1,6 @@
 """What a rule set is made of, and how its tables are read: from the top, and the first row that holds is the one."""
 
 from collections.abc import Iterator, Sequence
-from decimal import Decimal
 from typing import Final, TypeVar
 
 from msgspec import Struct
@@ -114,7 +113,7 @@ def nearest_name(rule: Rule, name: str) -> str:
 def nearest_figure(rule: Rule, figure: float, step: float) -> float:
     """The nearest figure that contributes something else: a bound, or what lies just short of one.
 
-    Distances are those of the decimal figures as they are written; of two as near, the one of the upper row.
+    Of two as near, it is the one of the upper row.
 
     Args:
         rule: One with bands.
@@ -123,8 +122,7 @@ def nearest_figure(rule: Rule, figure: float, step: float) -> float:
     """
     here = row_of(rule.bands, figure).contribution
     edges = [edge for edge in _edges(rule.bands, step) if row_of(rule.bands, edge).contribution != here]
-    exact = Decimal(repr(figure))
-    return min(edges, key=lambda edge: abs(Decimal(repr(edge)) - exact))
+    return min(edges, key=lambda edge: abs(edge - figure))
 
 
 def bound_of(band: Band) -> float | None:

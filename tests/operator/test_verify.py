@@ -114,6 +114,12 @@ def test_of_long_values_the_part_that_differs_is_shown(verified: Verify) -> None
     )
 
 
+def test_a_value_that_ends_too_soon_is_shown_from_where_it_ends(verified: Verify) -> None:
+    evidence = list(ANSWER["data"]["evidence"])
+    evidence[0] = evidence[0].removesuffix(" for it.")
+    assert verified(with_data(evidence=evidence)).out.endswith('evidence[0]  …h counts"  …h counts for it."\n')
+
+
 def test_many_differences_are_counted(verified: Verify) -> None:
     told = verified(with_data(evidence=[f"{number}" for number in range(30)]))
     assert told.code == 1
@@ -155,6 +161,7 @@ def test_no_line_is_wider_than_eighty_columns_and_nothing_steers_the_terminal(ve
         ),
         (with_data(ruleset={"name": "verdict-rules", "version": 9, "digest": ""}), "use a release that has the other"),
         (with_data(raw=7), "this verdict's inputs cannot be read"),
+        (with_data(ruleset={"name": "\x1b[2J", "version": 1, "digest": ""}), "given by \ufffd[2J version 1"),
     ],
 )
 def test_what_cannot_be_checked_is_refused_in_a_line_of_its_own_code(
@@ -163,7 +170,7 @@ def test_what_cannot_be_checked_is_refused_in_a_line_of_its_own_code(
     told = verified(saved)
     assert (told.code, told.out) == (2, "")
     assert says in told.err
-    assert "\n" not in told.err
+    assert told.err.isprintable()
 
 
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:

@@ -104,6 +104,7 @@ def test_each_thing_that_a_verdict_cannot_do_without(inputs: VerdictInputs, why:
     verdict = decide(inputs)
     assert verdict.verdict == "insufficient-evidence"
     assert verdict.evidence[-2] == f"There is no verdict: {why}."
+    assert verdict.confidence == "low"
 
 
 def test_half_of_the_evidence_is_enough() -> None:
@@ -111,7 +112,10 @@ def test_half_of_the_evidence_is_enough() -> None:
     assert decide(half).confidence_basis.coverage == 0.5
     assert decide(half).verdict == "bull"
     assert decide(half).confidence == "low"
-    assert "less than 60 % is at hand" in explained(half)
+    assert explained(half) == (
+        "Confidence is low: 50 % of the evidence is at hand, and 100 % of what it says points one way; that would be "
+        "high, but less than 60 % is at hand, funding momentum gave nothing and sentiment gave nothing."
+    )
 
 
 def test_one_trend_is_enough() -> None:
