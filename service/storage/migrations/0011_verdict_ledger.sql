@@ -23,13 +23,15 @@ CREATE TABLE verdict_ledger (
     price REAL CHECK (price > 0),
     body BLOB NOT NULL,
     previous TEXT NOT NULL CHECK (length(previous) = 64),
-    hash TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
+    hash TEXT NOT NULL CHECK (length(hash) = 64),
     CHECK ((kind = 'daily') = (day IS NOT NULL))
 ) STRICT;
 
 CREATE UNIQUE INDEX verdict_ledger_asked ON verdict_ledger (origin, verdict_id) WHERE kind = 'asked';
 CREATE UNIQUE INDEX verdict_ledger_daily ON verdict_ledger (origin, day, symbol) WHERE kind = 'daily';
 CREATE INDEX verdict_ledger_of_coin ON verdict_ledger (origin, symbol, issued_ms);
+-- All that is counted, so that counting reads no bodies: a sixth of the time.
+CREATE INDEX verdict_ledger_counted ON verdict_ledger (origin, kind, symbol, verdict, probability_up, issued_ms);
 
 -- Whoever appends must have read the head: also what would replace a row (`INSERT OR REPLACE`) fails here.
 CREATE TRIGGER verdict_ledger_follows BEFORE INSERT ON verdict_ledger
