@@ -77,10 +77,10 @@ def bundled() -> History:
 def _read(folder: Path) -> History:
     """By the ticker that is told: the venue's kPEPE is KPEPE."""
     bars: dict[str, dict[int, Bar]] = {}
-    for coin, rows in _files(folder / "candles-1d"):
+    for coin, rows in files(folder / "candles-1d"):
         bars[coin.upper()] = {row["t"] // DAY_MS: Bar(*(float(row[field]) for field in "ohlcv")) for row in rows}
     paid: dict[str, dict[int, float]] = {}
-    for coin, rows in _files(folder / "funding"):
+    for coin, rows in files(folder / "funding"):
         of_day: dict[int, dict[int, float]] = defaultdict(dict)
         for row in rows:
             hour = round(row["time"] / HOUR_MS)  # paid for the hour that has just ended, within minutes
@@ -89,7 +89,8 @@ def _read(folder: Path) -> History:
     return History(bars, paid)
 
 
-def _files(folder: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+def files(folder: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """The rows of every file of a folder, by the venue's name of the coin."""
     for path in sorted(folder.glob("*.json.gz")):
         with gzip.open(path) as file:
             found = json.load(file)
