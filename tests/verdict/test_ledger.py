@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from service.clock import DAY_MS
 from service.errors import ServiceError
@@ -14,9 +15,10 @@ from service.storage.database import Database, open_database
 from service.storage.engine import Connection, IntegrityError
 from service.verdict import ledger as ledger_module
 from service.verdict.audit import audit_ledger
-from service.verdict.ledger import COLUMNS, GENESIS, HORIZONS, Head, Ledger, prepare
+from service.verdict.decide import decide
+from service.verdict.ledger import COLUMNS, GENESIS, HORIZONS, Head, Ledger, prepare, price_of
 from service.verdict.ruleset import probability_up
-from service.wire.verdict import Verdict
+from service.wire.verdict import Verdict, VerdictRaw
 from tests.fakes.clock import START_MS, FakeClock
 from tests.verdict.issuing import ORIGIN, judged, known
 from tests.verdict.jcs import write
@@ -135,8 +137,13 @@ async def test_a_day_is_written_once_and_beside_what_was_asked_for(ledger: Ledge
 
 
 async def test_a_verdict_waits_for_its_outcomes_and_an_abstention_for_none(ledger: Ledger, database: Database) -> None:
-    await ledger.issue_day(ORIGIN, DAY, [judged("BTC", None), judged("ETH")], START_MS)
-    assert await waits(database) == [(2, days, START_MS + days * DAY_MS) for days in (1, 3, 7)]
+    risk = known("SOL", 7.0).raw.risk
+    assert risk is not None
+    trendless = VerdictRaw(replace(risk, trend_daily=None, trend_weekly=None), None, None, None)
+    abstention = decide(replace(known("SOL", 7.0), raw=trendless))
+    assert (abstention.verdict, price_of(abstention)) == ("insufficient-evidence", 7.0)
+    await ledger.issue_day(ORIGIN, DAY, [judged("BTC", None), abstention, judged("ETH")], START_MS)
+    assert await waits(database) == [(3, days, START_MS + days * DAY_MS) for days in (1, 3, 7)]
     assert HORIZONS == (1, 3, 7)
 
 
@@ -234,5 +241,6 @@ async def test_what_a_coin_was_judged_on_is_found_again_by_time(ledger: Ledger) 
     assert await ledger.since(ORIGIN, "BTC") == START_MS
     assert await ledger.since(ORIGIN, "SOL") is None
     assert await ledger.inputs_before(ORIGIN, "BTC", START_MS - 1) is None
+    assert await ledger.inputs_before(ORIGIN, "BTC", START_MS) == (START_MS, first)
     assert await ledger.inputs_before(ORIGIN, "BTC", START_MS + 999) == (START_MS, first)
     assert await ledger.inputs_before(ORIGIN, "BTC", START_MS + 5_000) == (START_MS + 1_000, second)

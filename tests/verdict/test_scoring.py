@@ -105,7 +105,7 @@ async def test_nothing_is_read_of_the_future_of_a_horizon(stage: Stage) -> None:
     """Hours that are already there, as a replay has them, do not score what is not due yet."""
     await stage.issue(judged("BTC", 100.0))
     await stage.hours.go_on("BTC", range(NOW, NOW + 10 * DAY_H), 101.0)
-    assert await stage.score(23) == []
+    assert await stage.score(24.9) == []
     assert days(await stage.score(25)) == [1]
     assert days(await stage.score(73)) == [1, 3]
 
