@@ -41,7 +41,7 @@ PAID_MS = START_MS - 10 * MINUTE_MS
 HEARD_MS = START_MS - 5 * MINUTE_MS
 PRICE = 100.0
 UP = Chart(CLOSE_MS, "UP", CLOSE_MS - DAY_MS, "UP", CLOSE_MS - DAY_MS, 0.5)
-COINS = ("BTC", "ETH", "KPEPE")
+COINS = ("KPEPE", "BTC", "ETH")
 MOMENT = Momentum(PAID_MS, 12.5, 10.95, 61.5, 720)
 MOOD = CoinMood("accumulation", "Accumulation: a quiet rise.", 0.1)
 

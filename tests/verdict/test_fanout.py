@@ -140,6 +140,7 @@ async def test_nobody_is_waited_for_longer_than_the_deadline_nor_given_up_before
     assert not asked.done()
     await clock.advance(0.001)
     assert asked.result().sources == Sources("rejected", "fulfilled", "fulfilled", "fulfilled")
+    assert DEADLINE_S == 2
 
 
 async def test_whoever_is_not_waited_for_any_more_is_stopped(world: World, clock: FakeClock) -> None:
