@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 ISSUES: Final[Mapping[int, str]] = {
-    4: "Verdicts that can be checked, and a walk-forward engine that cannot cheat",
     5: "Payment that never takes money twice: x402, end to end",
     6: "Questions in plain words, answered with numbers that are all true",
     7: "Live streams, spoken words and watched wallets",
@@ -69,6 +68,11 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "health.flag": "market/health has one flag that returns the richer context.",
         "crossing.array": "crossing always has a crossings array, empty when nothing has fired.",
         "alerts.recent": "funding/alerts returns recent events and is polled.",
+        "walkforward.actions": "walkforward takes signals, positions or outcomes.",
+        "walkforward.empty": "An empty positions list means that the engine has written nothing.",
+        "signal.fan-out": "signal fans out to risk, funding momentum, active regime and coin sentiment.",
+        "signal.no-model": "signal makes no model call.",
+        "signal.evidence": "signal returns a verdict with the evidence behind it.",
     },
     "interface: authentication": {
         "auth.bearer": "A token is sent as Authorization: Bearer.",
@@ -85,6 +89,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "quota.free": "The Free quota is 10 questions to start, then 1 a day, resetting at 00:00 UTC.",
         "quota.402": "After the quota is spent a priced route answers 402 with an x402 challenge.",
         "price.data-call": "A data call costs 0.005 USDC.",
+        "price.walkforward": "A walkforward call costs 0.05 USDC.",
     },
     "interface: versioning": {
         "routes.no-version": "Paths carry no version segment.",
@@ -206,6 +211,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "meter.clock-back": "A clock that goes backwards gives no extra allowance.",
         "rate.limit": "The request rate is limited for each credential, bursts allowed; past it 429.",
         "rate.all-attempts": "Every attempt counts to the rate, also the free ones.",
+        "signal.insufficient-free": "A verdict of insufficient-evidence costs nothing.",
     },
     "contract §5": {
         "pay.priced-counted": "Everything counted as a question is priced.",
@@ -273,42 +279,25 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "alerts.hysteresis": "An event fires on entering a zone and clears with hysteresis.",
         "alerts.as-of": "Its as_of is the last scan, refreshed every 60 s.",
         "cursors.foreign": "A foreign or bit-flipped cursor is 400.",
+        "walkforward.parameters": "walkforward takes action, symbol, limit and cursor.",
+        "walkforward.signal": "A signal holds id to entryPrice.",
+        "walkforward.position": "A position holds id to stop.",
+        "walkforward.outcome": "An outcome holds id to fold.",
+        "walkforward.summary": "summary holds total to trials.",
+        "walkforward.meta": "meta holds engine, run_id, ran_at, parameters_hash and next_cursor.",
+        "walkforward.as-of": "Its as_of is the engine's last run, refreshed every 3600 s.",
+        "signal.payload": "signal holds symbol to raw.",
+        "signal.scale": "Verdicts run from strong-bear to strong-bull, scores from -4 to +4.",
+        "signal.sources": "Each source reports fulfilled, rejected or stale.",
+        "signal.rules": "Rules carry input to flips_at, and their contributions sum to the score.",
+        "signal.verdict-id": "verdict_id is SHA-256 over the RFC 8785 form of inputs, rule set and output.",
+        "signal.as-of-replay": "?as_of= recomputes from what was known then.",
+        "signal.verify": "verdict verify FILE recomputes offline and compares.",
+        "signal.as-of": "Its as_of is the oldest of every input used, refreshed every 15 s.",
     },
 }
 
 OPEN: Final[Mapping[int, Mapping[str, Mapping[str, str]]]] = {
-    4: {
-        "interface: endpoints": {
-            "walkforward.actions": "walkforward takes signals, positions or outcomes.",
-            "walkforward.empty": "An empty positions list means that the engine has written nothing.",
-            "signal.fan-out": "signal fans out to risk, funding momentum, active regime and coin sentiment.",
-            "signal.no-model": "signal makes no model call.",
-            "signal.evidence": "signal returns a verdict with the evidence behind it.",
-        },
-        "interface: limits": {
-            "price.walkforward": "A walkforward call costs 0.05 USDC.",
-        },
-        "contract §4": {
-            "signal.insufficient-free": "A verdict of insufficient-evidence costs nothing.",
-        },
-        "contract §6": {
-            "walkforward.parameters": "walkforward takes action, symbol, limit and cursor.",
-            "walkforward.signal": "A signal holds id to entryPrice.",
-            "walkforward.position": "A position holds id to stop.",
-            "walkforward.outcome": "An outcome holds id to fold.",
-            "walkforward.summary": "summary holds total to trials.",
-            "walkforward.meta": "meta holds engine, run_id, ran_at, parameters_hash and next_cursor.",
-            "walkforward.as-of": "Its as_of is the engine's last run, refreshed every 3600 s.",
-            "signal.payload": "signal holds symbol to raw.",
-            "signal.scale": "Verdicts run from strong-bear to strong-bull, scores from -4 to +4.",
-            "signal.sources": "Each source reports fulfilled, rejected or stale.",
-            "signal.rules": "Rules carry input to flips_at, and their contributions sum to the score.",
-            "signal.verdict-id": "verdict_id is SHA-256 over the RFC 8785 form of inputs, rule set and output.",
-            "signal.as-of-replay": "?as_of= recomputes from what was known then.",
-            "signal.verify": "verdict verify FILE recomputes offline and compares.",
-            "signal.as-of": "Its as_of is the oldest of every input used, refreshed every 15 s.",
-        },
-    },
     5: {
         "contract §0": {
             "operator.payments": "verdict payments list and reconcile show and resolve payments.",

@@ -10,6 +10,7 @@ from service import __version__
 _WIDTH: Final = 80
 _MOST_WORKERS: Final = 64
 _TIERS: Final = ("free", "access", "pro")
+_SCHEMES: Final = ("anchored", "rolling")
 
 Commands = argparse._SubParsersAction  # noqa: SLF001 - argparse gives the type of `add_subparsers` no public name
 
@@ -82,6 +83,29 @@ def add_operator_commands(commands: "Commands[Parser]") -> None:
     record = _add(commands, "record", "capture live upstreams as a fixture set", "service.operator.record:capture")
     record.add_argument("--out", required=True, metavar="DIR", help="folder to write; must be new or empty")
     record.add_argument("coins", nargs="*", metavar="COIN", help="only these coins (all that are listed)")
+    _add_verdicts(commands)
+
+
+def _add_verdicts(commands: "Commands[Parser]") -> None:
+    verify = _add(
+        commands,
+        "verify",
+        "recompute a saved verdict, without a service; exit code 1 where it differs",
+        "service.operator.verify:verify",
+    )
+    verify.add_argument("file", metavar="FILE", help="an answer of /api/cli/signal; - is standard input")
+    scorecard = _add(commands, "scorecard", "show how past verdicts turned out", "service.operator.scorecard:show")
+    _add_json(scorecard)
+    walkforward = _group(commands, "walkforward", "walk the recorded market forward")
+    run = _add(walkforward, "run", "walk it now, and say what came of it", "service.operator.walkforward:run")
+    run.add_argument("--recordings", metavar="DIR", help="a folder of recorded candles and funding; keeps nothing")
+    run.add_argument(
+        "--scheme",
+        choices=_SCHEMES,
+        default=_SCHEMES[0],
+        help="train on all days before a fold, or on the last 365 (anchored)",
+    )
+    _add_json(run)
 
 
 def _add_serve(commands: "Commands[Parser]") -> None:

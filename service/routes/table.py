@@ -17,10 +17,14 @@ from service.routes.historical import historical
 from service.routes.regime import regime
 from service.routes.risk import risk
 from service.routes.sentiment import category_sentiment
+from service.routes.signal import signal
 from service.routes.tier import tier
+from service.routes.walkforward import walkforward
 from service.rwa.desk import RwaDesk
 from service.sentiment.desk import SentimentDesk
 from service.settings import Settings
+from service.verdict.desk import VerdictDesk
+from service.walkforward.desk import WalkforwardDesk
 from service.wire.offers import OFFERS
 
 
@@ -39,6 +43,8 @@ class Desks(Struct, frozen=True):
     market: Market
     rwa: RwaDesk
     sentiment: SentimentDesk
+    verdict: VerdictDesk
+    walkforward: WalkforwardDesk
 
 
 def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Endpoint]:
@@ -66,6 +72,8 @@ def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Endpoin
         "billing.tier": partial(tier, access),
         "coin.risk": partial(risk, market.coins, desks.sentiment),
         "coin.historical": Waiting(partial(historical, market.historical), known),
+        "walkforward": partial(walkforward, desks.walkforward),
+        "signal": Waiting(partial(signal, desks.verdict), known),
         "category.sentiment": partial(category_sentiment, desks.sentiment),
         "category.info": partial(info, market.categories),
         "regime": partial(regime, market.regimes),

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from service.units import MicroUsd, usdc
-from service.wire import access, market, queries, regime, rwa, sentiment
+from service.wire import access, market, queries, regime, rwa, sentiment, verdict, walkforward
 from service.wire.manifest import Manifest
 from service.wire.parameters import SymbolText
 
@@ -126,6 +126,27 @@ OFFERS: Final[Sequence[Offer]] = (
         price=DATA_CALL,
         refresh_seconds=300,
         also=("UNKNOWN_SYMBOL", *UPSTREAM),
+    ),
+    Offer(
+        id="walkforward",
+        path="/api/cli/walkforward",
+        summary="Walk-forward records of three strategies: signals, open positions, or outcomes with their summary",
+        parameters=queries.WalkforwardQuery,
+        result=walkforward.WalkforwardSignals,
+        results=(walkforward.WalkforwardPositions, walkforward.WalkforwardOutcomes),
+        price=DEAR_CALL,
+        refresh_seconds=3600,
+        also=("UNKNOWN_SYMBOL", *UPSTREAM),
+    ),
+    Offer(
+        id="signal",
+        path="/api/cli/signal/{symbol}",
+        summary="Verdict on one coin by published rules, with its evidence, its arithmetic and its track record",
+        parameters=queries.SignalQuery,
+        result=verdict.Signal,
+        price=DATA_CALL,
+        refresh_seconds=15,
+        also=("UNKNOWN_SYMBOL", "NOT_FOUND", *UPSTREAM),
     ),
     Offer(
         id="category.sentiment",

@@ -24,6 +24,8 @@ from service.rwa.room import open_rwa
 from service.sentiment.room import open_sentiment
 from service.settings import Settings
 from service.storage.database import open_database
+from service.verdict.room import open_verdict
+from service.walkforward.room import open_walkforward
 from service.wire.cursor import Cursors
 from service.wire.offers import OFFERS
 from service.wiring.leader import claim_leadership
@@ -85,13 +87,18 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         sentiment = await stack.enter_async_context(
             open_sentiment(database, shelf, market, clock, sessions, origin, leads)
         )
+        verdict = await stack.enter_async_context(
+            open_verdict(database, shelf, market, sentiment, clock, origin, leads)
+        )
+        walkforward = await stack.enter_async_context(open_walkforward(database, cursors, market, clock, origin, leads))
         loops = (access.doorkeeper.watch, meter.watch, partial(leadership.watch, clock))
         await stack.enter_async_context(_running(loops))
         health = Health(
             {"market": market.readiness, "rwa": rwa.readiness, "sentiment": sentiment.readiness},
             {"categories": market.categories.readiness},
         )
-        app = _assemble(settings, clock, access, meter, Desks(access.desk, market, rwa, sentiment), health)
+        desks = Desks(access.desk, market, rwa, sentiment, verdict, walkforward)
+        app = _assemble(settings, clock, access, meter, desks, health)
         metrics = Metrics(partial(read_all, app, database, market.coins, sessions, leads))
         yield Service(app, health, metrics)
 

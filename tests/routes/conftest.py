@@ -34,6 +34,14 @@ from service.sentiment.desk import SentimentDesk
 from service.sentiment.mood import Conclusions as Moods
 from service.settings import Settings
 from service.storage.database import Database, open_database
+from service.verdict.desk import VerdictDesk
+from service.verdict.fanout import Observer
+from service.verdict.inputs import InputStore
+from service.verdict.ledger import Ledger
+from service.verdict.scorecard import SCORECARD, Scorecard, Scorecards
+from service.verdict.sources import open_sources
+from service.walkforward.desk import WalkforwardDesk
+from service.walkforward.store import RunStore
 from service.wire.cursor import Cursors
 from service.wire.envelope import Answer
 from service.wire.offers import NoParameters
@@ -100,7 +108,11 @@ def desks_over(database: Database, clock: FakeClock, access: Access, coins: Mark
         readiness=coins.readiness,
     )
     sentiment = SentimentDesk(clock, shelf.drawer("sentiment.conclusions", Moods), market.categories.find)
-    return Desks(access.desk, market, RwaDesk(clock, Drawers.open(shelf)), sentiment)
+    observer = Observer(clock, open_sources(clock, market, sentiment), coins)
+    scorecards = Scorecards(shelf.drawer(SCORECARD, Scorecard), lambda: "test")
+    verdict = VerdictDesk(clock, coins, observer, InputStore(database), Ledger(database), scorecards)
+    walkforward = WalkforwardDesk(clock, RunStore(database), Cursors(bytes(32)), coins, lambda: "test")
+    return Desks(access.desk, market, RwaDesk(clock, Drawers.open(shelf)), sentiment, verdict, walkforward)
 
 
 @pytest.fixture

@@ -33,8 +33,16 @@ async def test_a_difference_between_offers_and_routes_stops_the_start(
 async def test_routes_that_answer_from_memory_do_not_wait(table: Table) -> None:
     waits = {offer_id for offer_id, endpoint in table.bound.items() if iscoroutinefunction(endpoint)}
     reading = {offer_id for offer_id, endpoint in table.bound.items() if isinstance(endpoint, Waiting)}
-    assert reading == {"coin.historical", "funding.alerts"}
-    assert waits == {"auth.login", "auth.logout", "keys.create", "keys.list", "keys.revoke", "keys.rotate"}
+    assert reading == {"coin.historical", "funding.alerts", "signal"}
+    assert waits == {
+        "walkforward",
+        "auth.login",
+        "auth.logout",
+        "keys.create",
+        "keys.list",
+        "keys.revoke",
+        "keys.rotate",
+    }
 
 
 @pytest.mark.parametrize("offer", [offer for offer in OFFERS if offer.gate == "session"], ids=lambda offer: offer.id)

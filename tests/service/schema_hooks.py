@@ -28,12 +28,15 @@ BEYOND_SCHEMAS = (
     ("grace_seconds", "the body: Expected `int`, got `float`"),
     ("cursor", "cursor was not given by this route"),
     ("since", "since is no instant"),
+    ("as_of", "as_of is no instant"),
+    ("as_of", "as_of lies ahead"),
     ("symbol", "symbol is required when action=history"),
 )
 """By `details.parameter`, what no schema can say of a request, and how the 400 begins that says it.
 
 To JSON Schema 60.0 is an integer; here a whole number is written in plain digits, in a body as in a query. What can be
-printed is Unicode's to say, and changes with its versions. Cursors are signed; the year 9999 is no instant here.
+printed is Unicode's to say, and changes with its versions. Cursors are signed; the year 9999 is no instant here, and
+what lies ahead changes with the clock.
 One parameter cannot require another in an OpenAPI document.
 """
 
