@@ -137,6 +137,17 @@ async def test_a_failure_is_logged_and_left_alone_for_longer_each_time(
     assert reasons == ["exit code 1: it broke", "no process", "again"]
 
 
+async def test_a_run_that_went_well_makes_the_next_failure_the_first_again(
+    market: MarketStore, walked: Walked, database: Database, clock: FakeClock
+) -> None:
+    walked.fails = [RunFailedError("broken")] * 2
+    assert await walked.rounds(0, QUIET_S, FIRST_PAUSE_S, 2 * FIRST_PAUSE_S) == [0, 1, 2, 3]
+    await publish(database, "live", TODAY + 1)
+    clock.set_wall((TODAY + 1) * DAY_MS + SETTLED_MS)
+    walked.fails = [RunFailedError("broken again")]
+    assert await walked.rounds(FIRST_PAUSE_S * 8, FIRST_PAUSE_S - 1, 1) == [4, 4, 5]
+
+
 async def test_the_pause_after_failures_has_an_end(market: MarketStore, walked: Walked) -> None:
     walked.fails = [RunFailedError("broken")] * 20
     await walked.rounds(0, QUIET_S, *[LONGEST_PAUSE_S] * 15)
@@ -173,6 +184,7 @@ async def test_another_history_begins_with_a_quiet_minute_and_patience_of_its_ow
     await walked.rounds(0, QUIET_S, FIRST_PAUSE_S)
     walked.origin = "a replay"
     await hold_history(database, "a replay")
-    assert await walked.rounds(PATIENCE_S, QUIET_S - 1, 1) == [2, 2, 3]
+    walked.fails = [RunFailedError("broken too")]
+    assert await walked.rounds(PATIENCE_S, QUIET_S - 1, 1, FIRST_PAUSE_S - 1, 1) == [2, 2, 3, 3, 4]
     assert walked.jobs[-1].origin == "a replay"
     assert await walked.runs.newest("a replay") == 1
