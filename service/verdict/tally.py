@@ -19,7 +19,7 @@ _CELLS: Final = f"""
     {_SCORED} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
 """
 _BINS: Final = f"""
-    SELECT l.kind, o.days, min(CAST(round(l.probability_up * {BINS}, 6) AS INTEGER), {BINS - 1}) AS place, count(*),
+    SELECT l.kind, o.days, min(CAST(l.probability_up * {BINS} AS INTEGER), {BINS - 1}) AS place, count(*),
         sum(o.move_pct > 0), sum(l.probability_up)
     {_SCORED} GROUP BY 1, 2, place ORDER BY 1, 2, place
 """

@@ -4,6 +4,7 @@ import asyncio
 import random
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -12,8 +13,9 @@ import pytest
 from service.clock import DAY_MS
 from service.market.shelf import Drawer, Shelf
 from service.storage.database import Database
-from service.storage.engine import Connection
+from service.storage.engine import Connection, connect
 from service.verdict.ledger import HORIZONS, Head, Kind, Ledger
+from service.verdict.ruleset import probability_up
 from service.verdict.scorecard import (
     LABELS,
     LEAST,
@@ -26,7 +28,7 @@ from service.verdict.scorecard import (
     reliability,
 )
 from service.verdict.scoring import move_pct
-from service.verdict.tally import Count, count_entries, tally
+from service.verdict.tally import _BINS, Count, count_entries, tally
 from service.wire.verdict import Label, TrackRecord
 from tests.fakes.clock import START_MS
 from tests.verdict.issuing import LEANS, ORIGIN, judged
@@ -160,7 +162,9 @@ async def test_what_somebody_asked_for_changes_no_figure_of_the_daily_verdicts(d
     )
     moves = [(1, head.entries, days, 1, 99.0, 50.0, None) for head in heads for days in HORIZONS]
     await database.write(lambda connection: _put(connection, moves))
-    after = Pools((await look(database)).cells)
+    card = await look(database)
+    assert {cell.symbol for cell in card.cells if cell.kind == "asked"} == {""}
+    after = Pools(card.cells)
     for days in HORIZONS:
         for verdict in LABELS:
             assert after.figures(verdict, days) == before.figures(verdict, days)
@@ -318,3 +322,17 @@ async def test_the_bounds_of_neutral_belong_to_it(database: Database) -> None:
     await database.write(lambda connection: _put(connection, rows))
     pools = Pools((await look(database)).cells)
     assert [pools.tally("asked", None, days, "neutral").flats for days in HORIZONS] == [2, 2, 2]
+
+
+@pytest.mark.parametrize("quarters", range(-16, 17))
+def test_every_score_has_its_range_the_lower_end_included(quarters: int) -> None:
+    connection = connect(Path(":memory:"))
+    try:
+        connection.execute("CREATE TABLE verdict_ledger (seq INTEGER PRIMARY KEY, origin, kind, probability_up)")
+        connection.execute("CREATE TABLE verdict_outcomes (seq, days, price, move_pct)")
+        claimed = probability_up(quarters / 4)
+        connection.execute("INSERT INTO verdict_ledger VALUES (1, 'test', 'daily', ?)", (claimed,))
+        connection.execute("INSERT INTO verdict_outcomes VALUES (1, 1, 1.0, 1.0)")
+        assert connection.execute(_BINS, ("test",)).fetchall() == [("daily", 1, 10 + quarters // 4, 1, 1, claimed)]
+    finally:
+        connection.close()
