@@ -18,7 +18,7 @@ from service.walkforward import gate
 from service.walkforward.engine import hash_parameters, run, walk_all
 from service.walkforward.parameters import ENGINE, History, Parameters, Request
 from service.walkforward.run import Run
-from service.walkforward.walk import best, walk
+from service.walkforward.walk import back_test, best, walk
 from service.wire.walkforward import WalkforwardOutcome, WalkforwardPosition
 from tests.walkforward.leaks import PARAMETERS, centred, ground, market, strategy, trailing
 
@@ -258,6 +258,18 @@ def test_the_best_is_the_first_of_the_highest_and_what_never_traded_comes_last(
     sharpes: list[float | None], chosen: int
 ) -> None:
     assert best(sharpes) == chosen
+
+
+def test_training_is_judged_by_the_days_that_it_could_hold_a_position_over() -> None:
+    over, of = ground(), strategy(trailing)
+    plan = of.plan(over.tape, over.universe, of.grid[0])
+    allowed = np.zeros(150, np.bool_)
+    allowed[100:120] = True
+    ratio, decided = back_test(plan, 150, allowed, over)
+    net = simulate(over.tape.until(150), plan.until(150), 0, 150, over.costs, allowed).net
+    assert np.flatnonzero(net).tolist() == list(range(101, 121))
+    assert ratio == pytest.approx(net[101:121].mean() / net[101:121].std())
+    assert decided <= set(range(100, 120))
 
 
 @pytest.mark.parametrize("scheme", ["anchored", "rolling"])

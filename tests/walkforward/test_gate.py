@@ -122,13 +122,14 @@ def with_training_row(fold: int, row: int, over: Ground | None = None) -> dict[C
     return findings(of, over, walked)
 
 
-def test_parameters_chosen_by_the_fold_itself_are_caught() -> None:
+@pytest.mark.parametrize("admitted", [True, False])
+def test_parameters_chosen_by_the_fold_itself_are_caught(*, admitted: bool) -> None:
     of, over = strategy(trailing, 3, 5, 8), ground()
     walked = walk(of, over, lambda: None)
     other = (walked[1].training.chosen + 1) % 3
     plan = of.plan(over.tape, over.universe, of.grid[other])
     book = over.simulate(over.tape, plan, walked[1].fold.begin, walked[1].fold.end, over.costs, None)
-    training = walked[1].training._replace(chosen=other)
+    training = walked[1].training._replace(chosen=other) if admitted else walked[1].training
     walked[1] = walked[1]._replace(training=training, chosen=of.grid[other], plan=plan, book=book)
     found = findings(of, over, walked)
     assert failed(found) == {"purge-and-embargo"}

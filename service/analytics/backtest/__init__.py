@@ -1,7 +1,8 @@
-"""Back-tests in numbers: what strategies want, what trading it would have brought. No I/O, no clock, no randomness.
+"""Back-tests in numbers: what strategies want, what trading it would have brought. No I/O, no clock.
 
-May import rank 0, the names on the wire, numpy and the rest of `service.analytics`. Every module imports numpy at its
-top and is itself imported inside the functions and child processes that compute: answering a request needs none of it.
+Nothing is left to chance but what `surrogates` draws from a seed. May import rank 0, the names on the wire, numpy and
+the rest of `service.analytics`. Every module imports numpy at its top and is itself imported inside the functions and
+child processes that compute: answering a request needs none of it.
 
 Decided here:
 - **One calendar, no survivors' view.** A tape has a row for every day and a column for every coin that ever had a bar,

@@ -77,9 +77,9 @@ def edge(parts: Sequence[Floats]) -> Edge:
     """Measure what a plan earned on surrogate tapes.
 
     Where every day's move is as likely to be turned over as not, a day's part is symmetrical about zero given all days
-    before it, so the sum over the root of the sum of squares is beyond x with a probability of exp(-x²/2) at most on
-    either side (W. Hoeffding 1963; V. de la Peña, "A general class of exponential inequalities for martingales and
-    ratios", 1999), however wild the prices are.
+    before it. So however wild the prices are, the sum is beyond x√y while the sum of squares is y at most with a
+    probability of exp(-x²/2) at most (V. de la Peña, "A general class of exponential inequalities for martingales and
+    ratios", 1999); over many days the sum over the root of the sum of squares is about normal.
 
     Args:
         parts: The price's part of each day, a share of capital, of any number of tapes.
