@@ -51,7 +51,7 @@ MARKETS = [
 
 
 class Market:
-    """Hourly bars of some coins, one of which was not recorded for half a day in the middle."""
+    """Hourly bars of some coins; one has a gap that leaves outcomes unknown, and one after which they are told late."""
 
     def __init__(self, folder: Path) -> None:
         self.bars: dict[str, dict[int, Hour]] = {}
@@ -60,7 +60,8 @@ class Market:
                 self.bars[coin] = {row["t"] // HOUR_MS: Hour(*(float(row[field]) for field in "ohlcv")) for row in rows}
         hours = sorted(self.bars["BTC"])
         self.first_day, self.last_hour = -(-hours[0] // 24) + 2, hours[-1]
-        missing = range((self.first_day + 30) * 24 - 6, (self.first_day + 30) * 24 + 9)
+        unknown, late = ((self.first_day + day) * 24 for day in (30, 45))
+        missing = {*range(unknown - 6, unknown + 9), *range(late - 2, late + 6)}
         self.bars["SOL"] = {hour: bar for hour, bar in self.bars["SOL"].items() if hour not in missing}
 
     def last_price(self, coin: str, at_ms: int) -> float:
