@@ -11,7 +11,8 @@ import pytest
 
 from service.operator.parser import build_parser
 from service.settings import describe
-from tests.fakes.serving import WHOLE, serving, wait_until
+from tests.fakes.serving import WHOLE, run_verdict, serving, wait_until
+from tests.market.recordings import DATA, needs_recordings
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
@@ -75,6 +76,36 @@ def test_the_example_answer_is_what_the_service_comes_to_answer(asked: Callable[
         wait_until(is_shown)
     except AssertionError:
         assert written == shown[1]
+
+
+def example(command: str) -> str:
+    """What the README shows that a command prints."""
+    shown = README.split(f"$ {command}\n", 1)[1]
+    return shown.split("```", 1)[0]
+
+
+@pytest.mark.promise("signal.verify")
+def test_the_verdict_it_shows_is_answered_and_verifies(asked: Callable[[str], dict[str, Any]], tmp_path: Path) -> None:
+    saved, printed = tmp_path / "sol.json", ""
+
+    def is_shown() -> bool:
+        nonlocal printed
+        saved.write_text(json.dumps(asked("/api/cli/signal/SOL")))
+        printed = run_verdict("verify", str(saved)).stdout
+        return printed == example("verdict verify sol.json")
+
+    try:
+        wait_until(is_shown)
+    except AssertionError:
+        assert printed == example("verdict verify sol.json")
+
+
+@needs_recordings
+@pytest.mark.real_data
+@pytest.mark.slow
+def test_the_walk_forward_it_shows_is_what_the_command_prints() -> None:
+    printed = run_verdict("walkforward", "run", "--recordings", str(DATA / "hyperliquid")).stdout
+    assert printed.startswith(example("verdict walkforward run --recordings hyperliquid"))
 
 
 @pytest.mark.parametrize("path", [row[0].strip("`") for row in rows(section("What you can ask"))])

@@ -97,7 +97,12 @@ def _add_verdicts(commands: "Commands[Parser]") -> None:
     scorecard = _add(commands, "scorecard", "show how past verdicts turned out", "service.operator.scorecard:show")
     _add_json(scorecard)
     walkforward = _group(commands, "walkforward", "walk the recorded market forward")
-    run = _add(walkforward, "run", "walk it now, and say what came of it", "service.operator.walkforward:run")
+    run = _add(
+        walkforward,
+        "run",
+        "walk the recorded market forward, and say what came of it",
+        "service.operator.walkforward:run",
+    )
     run.add_argument("--recordings", metavar="DIR", help="a folder of recorded candles and funding; keeps nothing")
     run.add_argument(
         "--scheme",
