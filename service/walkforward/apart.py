@@ -55,7 +55,7 @@ async def run_apart(job: Job, heard: Callable[[int, int], None], command: Sequen
     last_words = asyncio.ensure_future(_listen(process))
     try:
         async with asyncio.timeout(LONGEST_S):
-            return await _converse(process, job, heard)
+            return await _to_its_end(process, job, heard)
     except (EOFError, MsgspecError, TimeoutError) as error:
         _end(process)
         said = await last_words
@@ -66,6 +66,17 @@ async def run_apart(job: Job, heard: Callable[[int, int], None], command: Sequen
         _end(process)
         await last_words
         await process.wait()
+
+
+async def _to_its_end(process: Process, job: Job, heard: Callable[[int, int], None]) -> Packed | Gone:
+    """Hear the process out, and let it end by itself: one that is killed while it ends has lost its exit code."""
+    try:
+        brought = await _converse(process, job, heard)
+    except EOFError:
+        await process.wait()
+        raise
+    await process.wait()
+    return brought
 
 
 async def _converse(process: Process, job: Job, heard: Callable[[int, int], None]) -> Packed | Gone:
@@ -94,5 +105,6 @@ async def _listen(process: Process) -> bytes:
 
 
 def _end(process: Process) -> None:
-    with suppress(ProcessLookupError):
-        process.kill()
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.kill()
