@@ -39,6 +39,7 @@ coverage: measured ## run every test and write its coverage as pages in htmlcov/
 
 bench: $(VENV)/dev ## measure side by side and write BENCHMARKS.md
 	@$(BIN)/python -m bench
+	@$(BIN)/python -m bench.walkforward | tee -a BENCHMARKS.md
 
 eval: $(VENV)/dev ## read labelled headlines and print how well, beside VADER alone
 	@$(BIN)/python -m tests.sentiment.evaluate

@@ -71,12 +71,12 @@ def report(rounds: int) -> str:
     *_, ours, slow = (statistics.median(timing.rounds_s) for timing in timings)
     return f"""## A whole walk-forward
 
-{walked}; what came out is equal trade for trade (`tests/walkforward/test_reference_walk.py`). Trend following is walked
-{slow / ours:.0f} times as fast as the reference does it, one position after the other in plain Python.
+{walked}; what came out is equal trade for trade (`tests/walkforward/test_reference_walk.py`). Trend following is
+walked {slow / ours:.0f} times as fast as the reference does it, one position after the other in plain Python.
 
 {written(timings)}
 """
 
 
 if __name__ == "__main__":
-    print(report(3))
+    print("\n" + report(3).rstrip())
