@@ -4,6 +4,7 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -117,12 +118,8 @@ def _counted(fields: int) -> str:
 def _apart(difference: Difference) -> tuple[str, str]:
     """Both values, without most of what they begin with alike: a column is narrower than a sentence."""
     saved, recomputed = difference.saved, difference.recomputed
-    alike = 0
-    for one, other in zip(saved, recomputed, strict=False):
-        if one != other:
-            break
-        alike += 1
-    cut = alike - _LEAD
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(saved, recomputed, strict=False))
+    cut = sum(1 for _ in alike) - _LEAD
     return (saved, recomputed) if cut <= 1 else (f"…{saved[cut:]}", f"…{recomputed[cut:]}")
 
 

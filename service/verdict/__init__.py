@@ -10,10 +10,10 @@ May import rank 0, wire, storage, analytics, market and sentiment; nothing of th
 | regime-market, regime-coin | the market's regime, the coin's own | risk-on +0.5, neutral 0, risk-off -0.5 |
 | funding-level | percent a year, against the crowd | ≥ 43.8 -0.5, ≥ 21.9 -0.25, ≤ -10.95 +0.25, ≤ -21.9 +0.5, else 0 |
 | funding-momentum | mean of 24 hours less that of 7 days | ≥ 10 points +0.25, ≤ -10 -0.25, else 0 |
-| sentiment | stance | accumulation, capitulation +0.25; distribution, euphoria -0.25; else 0 |
+| sentiment | stance | accumulation, capitulation +0.25; exhaustion, neutral 0; distribution, euphoria -0.25 |
 
 **Verdict**: score ≥ 2.5 strong-bull, ≥ 1 bull, ≤ -2.5 strong-bear, ≤ -1 bear, else neutral. `insufficient-evidence`
-where the price is not known, neither trend is, or coverage is under 0.5; the score is still said, and claims nothing.
+where the price is not known, neither trend is, or coverage is under 0.5; the score is still said, and never scored.
 
 **Confidence**: coverage = weight of the rules whose input is known (a stale one half) / 4; agreement = |Σ c| / Σ|c| of
 the contributions, 1 where nothing contributes. Agreement ≥ 0.75 high, ≥ 0.5 medium, else low. One level lower where a

@@ -1,6 +1,5 @@
 """One rule, applied to what was given. Pure: it reads the rule's table and knows no rule by name."""
 
-from math import isfinite
 from typing import Final, NamedTuple
 
 from service.verdict.ruleset import TABLES
@@ -30,9 +29,6 @@ def apply(rule: Rule, inputs: VerdictInputs, index: int) -> Finding:
 
     Returns:
         What follows; where its input is not known, it contributes nothing and covers nothing.
-
-    Raises:
-        ValueError: If its input is a number that is not finite.
     """
     value = _value(rule, inputs.raw)
     if value is None:
@@ -44,8 +40,6 @@ def apply(rule: Rule, inputs: VerdictInputs, index: int) -> Finding:
         category = category_of(rule, value)
         named = AppliedRule(rule.id, rule.input, value, value, category.contribution, index, nearest_name(rule, value))
         return Finding(named, tell(rule, category.sentence, inputs, None, stale=stale), covered)
-    if not isfinite(value):
-        raise ValueError(f"{rule.input} is {value}, not representable in JSON")
     band, flips_at = row_of(rule.bands, value), nearest_figure(rule, value, TABLES.step)
     bound = bound_of(band)
     # Between all bounds it is because the nearest one is not reached.

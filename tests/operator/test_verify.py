@@ -15,7 +15,7 @@ from service.operator.refusal import RefusalError
 from service.operator.verify import verify
 from service.verdict.decide import decide
 from service.wire.envelope import Answer, success
-from tests.operator.conftest import Told
+from tests.operator.conftest import Told, Verdict
 from tests.verdict.known import KNOWN, known
 
 Verify = Callable[[object], Told]
@@ -125,6 +125,7 @@ def test_many_differences_are_counted(verified: Verify) -> None:
     assert told.code == 1
     assert "NOT THE SAME in 30 fields:\n" in told.out
     assert told.out.endswith("… and 10 more\n")
+    assert len(told.out.partition("NOT THE SAME")[2].splitlines()) == 23
 
 
 def test_no_line_is_wider_than_eighty_columns_and_nothing_steers_the_terminal(verified: Verify) -> None:
@@ -184,6 +185,19 @@ def test_a_dash_reads_what_is_piped_in(monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(ANSWER).encode())))
     assert verify(Namespace(file="-"), {}) == 0
     assert capsys.readouterr().out.startswith("COIN")
+
+
+@pytest.mark.promise("signal.verify")
+def test_neither_a_service_nor_a_data_folder_nor_settings_are_needed(
+    verdict: Verdict, data_dir: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "answer.json"
+    path.write_text(json.dumps(ANSWER))
+    assert verdict("verify", str(path), nonsense="a setting that does not exist").code == 0
+    assert not data_dir.exists()
+    refused = verdict("verify", str(tmp_path / "none"))
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.startswith("verdict: cannot read ")
 
 
 def test_a_file_that_a_windows_shell_wrote_is_read(verified: Verify) -> None:

@@ -261,6 +261,13 @@ def test_momentum_is_told_with_both_means() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("figure", "shown"), [(52.30, "52.3"), (-0.001, "0"), (0.005, "0.01"), (1e6, "1,000,000"), (100.0, "100")]
+)
+def test_figures_have_two_decimals_at_most_and_zero_no_sign(figure: float, shown: str) -> None:
+    assert show(figure) == shown
+
+
 def test_a_conviction_that_is_not_known_is_not_told() -> None:
     assert told("regime-coin", known(regime__coin_confidence=None)) == (
         "BTC's own regime is risk-on, which counts for BTC."
