@@ -26,9 +26,10 @@ Decided here:
 - **Days that nobody can foresee** (`analytics.backtest.surrogates`) are tossed as simple returns from open to open, not
   as logarithms, whose mean is zero while that of their returns is not. Given everything before it, a day's part of an
   honest book is then symmetrical about zero, exactly, so that one threshold does for every strategy and market. Beyond
-  four standard errors on forty tapes an edge is knowledge: over the recordings 150 such measurements of the three
-  strategies (fifty lots of forty tapes each) had deviations of 1.09, 0.88 and 1.02 and none was beyond 3.3; a scaler of
-  the full sample stands at 10, a centred window at 90, a fill on the bar that decided at 109.
+  four standard errors on forty tapes an edge is knowledge. Measured: the gate let 1,200 honest walks over random walks
+  pass, none refused, the farthest at 3.6, with a deviation of 0.96 (300 markets, four strategies); over the recordings
+  150 measurements of the three strategies stayed within 3.3, where a scaler of the full sample stands at 10, a centred
+  window at 90 and a fill on the bar that decided at 109.
 - **Once a day, in a process of its own.** The leader has the last published day walked: for the first time when the
   service is a minute old and nine in ten coins have their funding (or an hour has passed), then an hour after a day's
   close, when its late bars and payments have come. The run is a child process with a nicer priority that reads the

@@ -139,6 +139,24 @@ def test_a_position_that_is_told_otherwise_than_it_was_entered_is_found(column: 
     assert misfilled(tape, plan, BEGIN, 320, book._replace(open=book.open._replace(**{column: values}))) == 1
 
 
+def test_a_trade_that_is_held_longer_than_the_plan_wants_is_found_whatever_its_price() -> None:
+    tape, plan, book = made(end=320)
+    trades = book.trades
+    at = int(np.flatnonzero((trades.coin == 0) & (trades.exit < 300))[0])
+    over, price = trades.exit.copy(), trades.exit_price.copy()
+    over[at] += 1
+    price[at] = tape.open[over[at], 0]
+    held_on = book._replace(trades=trades._replace(exit=over, exit_price=price))
+    assert misfilled(tape, plan, BEGIN, 320, held_on) == 1
+
+
+def test_a_position_decided_before_the_fold_is_found() -> None:
+    tape, plan, _ = made()
+    early = simulate(tape, plan, BEGIN - 1, END)
+    at_once = np.count_nonzero(early.trades.entry == BEGIN)
+    assert misfilled(tape, plan, BEGIN, END, early) == at_once > 0
+
+
 def test_a_delisted_coin_is_left_at_its_last_close_and_nowhere_else() -> None:
     tape, plan, _ = made()
     everyone = plan._replace(side=np.ones_like(plan.side), weight=np.full_like(plan.weight, 0.1))

@@ -82,7 +82,7 @@ def test_doing_nothing_is_bought_at_the_open_and_held_until_the_end() -> None:
         },
         {},
     )
-    universe = np.array([[True, True, False, True]] * 3)
+    universe = np.array([[True, True, False, True], [True] * 4, [True] * 4])
     # A: 10 → 11 → 15; B: 5 → 4, delisted, so 4; C is not in the universe, D cannot be bought.
     assert np.cumprod(1 + hold(tape, universe, 1, FREE)) == pytest.approx([(1.1 + 0.8) / 2, (1.5 + 0.8) / 2])
     assert hold(tape, universe, 1, Costs())[0] == pytest.approx(-0.05 - 0.00095)
