@@ -181,6 +181,32 @@ async def test_another_history_is_added_up_anew_and_the_old_one_stands_until_the
     assert payroll.drawer.now.origin == "two"
 
 
+async def test_equal_payments_of_another_history_are_that_historys(payroll: Payroll) -> None:
+    for payroll.origin in ("one", "two"):
+        await payroll.list_coins("BTC")
+        await payroll.pay("BTC", *hourly([0.00001] * 30))
+        assert (await payroll.momentum("BTC")).apr_24h == 8.76
+        assert payroll.drawer.now.origin == payroll.origin
+
+
+async def test_what_was_told_stands_while_the_store_already_holds_another_history(payroll: Payroll) -> None:
+    await payroll.pay("BTC", *hourly([0.00001] * 30))
+    told = await payroll.momentum("BTC")
+    await payroll.store.claim("two")
+    await payroll.refresh.round()
+    assert payroll.desk.of("BTC") is told
+
+
+async def test_a_coin_that_paid_nothing_for_a_week_begins_anew(payroll: Payroll) -> None:
+    await payroll.pay("BTC", *hourly([0.00001] * 30))
+    await payroll.pay("ETH", *hourly([0.00001] * 30))
+    await payroll.refresh.round()
+    await payroll.pay("BTC", (START_MS + 8 * DAY_MS, 0.00001, 1.0))
+    await payroll.refresh.round()
+    assert payroll.desk.of("BTC") is None
+    assert payroll.desk.of("ETH") is not None
+
+
 async def test_a_rate_that_rounds_to_nothing_is_zero_and_not_minus_zero(payroll: Payroll) -> None:
     await payroll.pay("BTC", *hourly([-1e-12] * 30))
     found = await payroll.momentum("BTC")
