@@ -1,7 +1,8 @@
 """Payloads of `walkforward`: what was decided out of sample, what is held, how it ended.
 
-Dates are UTC days (`2025-07-25`); prices USD; `*Pct` percent of the position's notional at its entry, `maxDrawdownPct`,
-`exposure` and `turnover` of the capital. Positions are entered and left at the open of the day after the decision.
+Dates are UTC days (`2025-07-25`); prices USD; `*Pct` of a position percent of its notional at its entry, of a summary
+percent of the capital. `exposure` is the mean of the days' positions as a share of the capital, `turnover` what is
+traded a year as a multiple of it. Positions are entered and left at the open of the day after the decision.
 """
 
 from typing import Literal
