@@ -33,7 +33,22 @@ CREATE INDEX verdict_ledger_of_coin ON verdict_ledger (origin, symbol, issued_ms
 -- All that is counted, so that counting reads no bodies: a sixth of the time.
 CREATE INDEX verdict_ledger_counted ON verdict_ledger (origin, kind, symbol, verdict, probability_up, issued_ms);
 
--- Whoever appends must have read the head: also what would replace a row (`INSERT OR REPLACE`) fails here.
+-- SQLite takes away what an `INSERT OR REPLACE` conflicts with, and tells no trigger of deletion (unless told to): an
+-- entry at the head that is one already written must not get as far as that.
+CREATE TRIGGER verdict_ledger_once BEFORE INSERT ON verdict_ledger
+WHEN EXISTS (
+        SELECT 1 FROM verdict_ledger
+        WHERE kind = 'asked' AND NEW.kind = 'asked' AND origin = NEW.origin AND verdict_id = NEW.verdict_id
+    )
+    OR EXISTS (
+        SELECT 1 FROM verdict_ledger
+        WHERE kind = 'daily' AND NEW.kind = 'daily' AND origin = NEW.origin AND day = NEW.day AND symbol = NEW.symbol
+    )
+BEGIN
+    SELECT RAISE(ABORT, 'an entry of the ledger is written once');
+END;
+
+-- Whoever appends must have read the head.
 CREATE TRIGGER verdict_ledger_follows BEFORE INSERT ON verdict_ledger
 WHEN NEW.seq IS NOT (SELECT coalesce(max(seq), 0) + 1 FROM verdict_ledger)
     OR NEW.previous IS NOT coalesce(
