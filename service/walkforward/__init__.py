@@ -19,10 +19,13 @@ Decided here:
 - **Records** have the same id in every run that makes the same decision, shared by a signal, its position and its
   outcome. A run is known by its tape and its parameters: when it ran changes nothing in it, and what is drawn by chance
   is drawn from the digest of the parameters, so that the gate does not throw anew every day until somebody is unlucky.
-- **The gate believes nobody.** It holds plans against plans of tapes that end earlier, fills against plans and prices,
-  days against positions, and training against training done again on a tape that ends before the fold. One check that
-  fails refuses the strategy, whatever the others say. What it cannot see is an author who knew the history: the trials
-  of a grid are counted, those of a mind are not.
+- **The gate believes nobody.** It holds the plan of every day against that of a tape which ends on that day (a leak on
+  one day in a hundred, or in one coin, is found by no sample), fills, weights and costs against plans and prices, days
+  against positions, holding times against what is purged, and training against training done again on a tape that ends
+  before the fold. One check that fails refuses the strategy, whatever the others say. That acting on tomorrow changes
+  something is asked of the whole tape: the first days of a fold may be too few for any plan to change in. What it
+  cannot see is an author who knew the history, and a history that forgot who was delisted: the trials of a grid are
+  counted, those of a mind are not.
 - **Days that nobody can foresee** (`analytics.backtest.surrogates`) are tossed as simple returns from open to open, not
   as logarithms, whose mean is zero while that of their returns is not. Given everything before it, a day's part of an
   honest book is then symmetrical about zero, exactly, so that one threshold does for every strategy and market. Beyond

@@ -59,7 +59,7 @@ def walk_all(strategies: Sequence[Strategy], ground: Ground, now_ms: int, report
     if not folds:
         report(0, 0)
         return _told(ground, now_ms, parameters_hash)
-    step = _steps(strategies, folds, report)
+    step = _steps(strategies, ground.rows, folds, report)
     walks: dict[Name, list[WalkedFold]] = {}
     findings: list[Finding] = []
     for strategy in strategies:
@@ -74,7 +74,7 @@ def hash_parameters(strategies: Sequence[Strategy], parameters: Parameters) -> s
         {
             "engine": ENGINE,
             "parameters": parameters,
-            "gate": {"cuts": gate.CUTS, "surrogates": gate.SURROGATES, "errors": gate.MOST_ERRORS},
+            "gate": {"cut_every": gate.CUT_EVERY, "surrogates": gate.SURROGATES, "errors": gate.MOST_ERRORS},
             "strategies": [
                 {"name": strategy.name, "horizon_days": strategy.horizon_days, "grid": list(strategy.grid)}
                 for strategy in strategies
@@ -83,9 +83,11 @@ def hash_parameters(strategies: Sequence[Strategy], parameters: Parameters) -> s
     )
 
 
-def _steps(strategies: Sequence[Strategy], folds: int, report: Report) -> Callable[[], None]:
+def _steps(strategies: Sequence[Strategy], rows: int, folds: int, report: Report) -> Callable[[], None]:
     """Count the steps of a run for whoever draws a bar."""
-    total = sum(len(strategy.grid) * (1 + folds) + gate.steps(folds, len(strategy.grid)) for strategy in strategies)
+    total = sum(
+        len(strategy.grid) * (1 + folds) + gate.steps(rows, folds, len(strategy.grid)) for strategy in strategies
+    )
     done = 0
 
     def step() -> None:

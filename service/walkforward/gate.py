@@ -14,7 +14,9 @@ from service.analytics.backtest.inspection import (
     edge,
     first_difference,
     foreseeing,
+    longest,
     misfilled,
+    overlooked,
     rows_of,
     unaccounted,
 )
@@ -28,8 +30,11 @@ from service.walkforward.parameters import Parameters
 from service.walkforward.run import Check, Finding
 from service.walkforward.walk import Ground, WalkedFold, back_test, best, follow
 
-CUTS: Final = 3
-"""Shortened tapes a fold."""
+CUT_EVERY: Final = 1
+"""Of the days of a tape so many-th is the last of a shortened one: each. A leak of one day shows on that day alone."""
+
+UNIVERSE_EVERY: Final = 30
+"""Of the shortened tapes so many-th has its universe told anew; it is the same for all strategies, and slow to tell."""
 
 SURROGATES: Final = 40
 """Tapes without an edge."""
@@ -40,9 +45,9 @@ MOST_ERRORS: Final = 4.0
 Walked = Sequence[WalkedFold]
 
 
-def steps(folds: int, choices: int) -> int:
-    """How often `examine` reports for so many folds and parameter sets."""
-    return folds * (CUTS + choices) + SURROGATES
+def steps(rows: int, folds: int, choices: int) -> int:
+    """How often `examine` reports for so many days, folds and parameter sets."""
+    return len(range(0, rows, CUT_EVERY)) + folds * choices + SURROGATES
 
 
 def examine(
@@ -59,7 +64,7 @@ def examine(
         step: Called after each shortened tape, each surrogate and each back-test.
     """
     checks: tuple[tuple[Check, tuple[bool, str]], ...] = (
-        ("truncation", _truncation(strategy, walked, ground, seed, step)),
+        ("truncation", _truncation(strategy, walked, ground, step)),
         ("shifted-features", _shifted_features(walked, ground)),
         ("shuffled-labels", _shuffled_labels(strategy, walked, ground, seed, step)),
         ("purge-and-embargo", _purge_and_embargo(strategy, walked, ground, step)),
@@ -74,28 +79,29 @@ def _drawn(seed: str, what: str) -> int:
     return int.from_bytes(sha256(f"{seed}/{what}".encode()).digest()[:8], "big")
 
 
-def _truncation(
-    strategy: Strategy, walked: Walked, ground: Ground, seed: str, step: Callable[[], None]
-) -> tuple[bool, str]:
-    """The plan of a tape that ends earlier must be the beginning of the plan of the whole one."""
+def _truncation(strategy: Strategy, walked: Walked, ground: Ground, step: Callable[[], None]) -> tuple[bool, str]:
+    """The plan of a tape that ends earlier must be the beginning of the plan of the whole one.
+
+    That is asked for every day: what was decided on a day of a fold is what would have been decided had the tape ended
+    there, and what the first parameters were chosen by as well.
+    """
     differing = []
-    for tested in walked:
-        fold = tested.fold
-        for cut in range(CUTS):
-            rows = fold.begin + 1 + _drawn(seed, f"{strategy.name}/{fold.number}/{cut}") % (fold.end - fold.begin)
-            known = ground.tape.until(rows)
-            plan = strategy.plan(known, tradable(known, ground.parameters.universe_size), tested.chosen)
-            row = first_difference(tested.plan, plan)
-            if row is not None:
-                differing.append((rows, row))
-            step()
-    made = len(walked) * CUTS
+    cuts = range(1, ground.rows + 1, CUT_EVERY)
+    for number, rows in enumerate(cuts):
+        tested = next(tested for tested in walked if rows <= tested.fold.end)
+        known, universe = ground.tape.until(rows), ground.universe[:rows]
+        if number % UNIVERSE_EVERY == 0:
+            universe = tradable(known, ground.parameters.universe_size)
+        row = first_difference(tested.plan, strategy.plan(known, universe, tested.chosen), rows)
+        if row is not None:
+            differing.append((rows, row))
+        step()
     if not differing:
-        return True, f"the plans of {made} shortened tapes are the beginnings of the plan that was followed"
+        return True, f"the plans of {len(cuts)} shortened tapes are the beginnings of the plan that was followed"
     ends, first = (_date(ground, at) for at in differing[0])
     return False, (
-        f"{len(differing)} of {made} shortened tapes give another plan: without the days from {ends} on it is another"
-        f" one already on {first}"
+        f"{len(differing)} of {len(cuts)} shortened tapes give another plan: without the days from {ends} on it is"
+        f" another one already on {first}"
     )
 
 
@@ -104,14 +110,21 @@ def _shifted_features(walked: Walked, ground: Ground) -> tuple[bool, str]:
     if not any(len(tested.book.signals.row) for tested in walked):
         return True, "nothing was decided, so nothing can have been foreseen"
     known = compounded_pct(walked)
-    changed = False
+    # The folds of the first days are too short for most plans to change in: whether they ever do is asked of the past.
+    changed = any(_ever_changes(tested, ground) for tested in walked)
     foreseen = []
     for tested in walked:
         book = follow(foreseeing(tested.plan), tested.fold, ground)
-        changed |= float(abs(book.net - tested.book.net).max()) > EXACT
         foreseen.append(tested._replace(book=book))
     figures = f"{known:.2f} % as it is, {compounded_pct(foreseen):.2f} % a day ahead of itself"
     return changed, figures if changed else f"knowing the plan a day earlier changes nothing: {figures}"
+
+
+def _ever_changes(tested: WalkedFold, ground: Ground) -> bool:
+    """Whether acting on a plan a day earlier brings something else on any day of the tape."""
+    whole = tested.fold._replace(begin=0, end=ground.rows)
+    known, foreseen = (follow(plan, whole, ground).net for plan in (tested.plan, foreseeing(tested.plan)))
+    return float(abs(foreseen - known).max()) > EXACT
 
 
 def compounded_pct(walked: Walked) -> float:
@@ -166,6 +179,9 @@ def _purge_and_embargo(
     )
     if wrong:
         return False, f"{wrong} training days that should have been left out, of {figures}"
+    held = max(longest(tested.plan) for tested in walked)
+    if held > strategy.horizon_days:
+        return False, f"positions are wanted for {held} days, longer than the {strategy.horizon_days} purged: {figures}"
     if swayed:
         return False, f"the choice of fold {swayed[0]} is not that of its training days alone: {figures}"
     return True, f"{figures}; without the fold the choice is the same"
@@ -205,14 +221,17 @@ def _same(one: float | None, other: float | None) -> bool:
 
 
 def _fills(walked: Walked, ground: Ground) -> tuple[bool, str]:
-    """Every position must be entered and left at opens after the decisions, and the days must add up to that."""
+    """Every decision must be entered and left at opens after it, and the days must add up to that."""
     positions = sum(len(tested.book.trades.coin) + len(tested.book.open.coin) for tested in walked)
-    wrong = sum(
-        misfilled(ground.tape, tested.plan, tested.fold.begin, tested.fold.end, tested.book) for tested in walked
-    )
-    missing = max(unaccounted(ground.tape, tested.book) for tested in walked)
+    wrong, amiss, missing = 0, 0, 0.0
+    for fold, _, _, plan, book in walked:
+        wrong += misfilled(ground.tape, plan, fold.begin, fold.end, book)
+        amiss += overlooked(ground.tape, plan, fold.begin, fold.end, book)
+        missing = max(missing, unaccounted(ground.tape, book, ground.costs))
     if wrong:
         return False, f"{wrong} of {positions} positions are not filled at the open after their decision"
+    if amiss:
+        return False, f"{amiss} position-days are held and not wanted, or wanted and not held"
     if missing > EXACT:
         return False, f"the days and the positions differ by {missing * 100:.4f} % of the capital"
     return True, f"{positions} positions filled at the open after their decision"

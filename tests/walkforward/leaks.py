@@ -18,7 +18,7 @@ from service.walkforward.walk import Ground, Simulate
 PARAMETERS = Parameters(train_days=150, test_days=60, universe_size=8)
 COINS = 9
 DAYS = 320
-HORIZON = 20
+HORIZON = 30
 Sides = Callable[[Tape, Mapping[str, float]], Floats]
 
 

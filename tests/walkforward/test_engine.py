@@ -31,7 +31,7 @@ NOW_MS = (LAST + 1) * DAY_MS + 60_000
 def _a_quicker_gate() -> object:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gate, "SURROGATES", 6)
-        patch.setattr(gate, "CUTS", 1)
+        patch.setattr(gate, "CUT_EVERY", 60)
         yield
 
 

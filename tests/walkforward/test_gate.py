@@ -150,7 +150,7 @@ def test_a_rule_that_wants_the_same_whatever_it_knows_is_refused() -> None:
         return wanting(np.where(np.arange(len(tape.coins)) == 0, 1.0, 0.0) * np.ones(tape.close.shape))
 
     found = findings(Strategy("trend-following", HORIZON, ({},), plan))
-    assert failed(found) == {"shifted-features"}
+    assert failed(found) == {"shifted-features", "purge-and-embargo"}
     assert "changes nothing" in found["shifted-features"].figures
 
 
@@ -175,4 +175,4 @@ def test_the_same_seed_finds_the_same_and_every_step_is_reported() -> None:
     again = examine(of, walked, over, 0, "seed", lambda: steps.append(1))
     assert again == examine(of, walked, over, 0, "seed", lambda: None)
     assert again != examine(of, walked, over, 0, "another", lambda: None)
-    assert len(steps) == gate.steps(len(walked), len(of.grid))
+    assert len(steps) == gate.steps(over.rows, len(walked), len(of.grid))

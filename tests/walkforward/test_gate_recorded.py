@@ -31,7 +31,7 @@ FOLDERS = [
 @pytest.fixture(autouse=True)
 def _a_quicker_gate(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gate, "SURROGATES", 4)
-    monkeypatch.setattr(gate, "CUTS", 1)
+    monkeypatch.setattr(gate, "CUT_EVERY", 60)
 
 
 @pytest.mark.parametrize(("folder", "coins"), FOLDERS)

@@ -42,7 +42,7 @@ def walked(history: History) -> Run:
     ]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gate, "SURROGATES", 2)  # the gate has tests of its own, and takes most of a run
-        patch.setattr(gate, "CUTS", 1)
+        patch.setattr(gate, "CUT_EVERY", 60)
         return engine.run(Request(history.days.stop * DAY_MS, Parameters(), recorded), lambda _done, _total: None)
 
 

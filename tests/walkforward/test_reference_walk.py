@@ -56,7 +56,7 @@ def both(case: Case) -> Both:
     told = [one for one in read_recordings(case.folder, now_ms) if one.coin in history.bars]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(gate, "SURROGATES", 2)  # the gate has tests of its own, and takes most of a run
-        patch.setattr(gate, "CUTS", 1)
+        patch.setattr(gate, "CUT_EVERY", 60)
         run = engine.run(Request(now_ms, parameters, told), lambda _done, _total: None)
     may = universe(history)
     walked = {rule.name: reference.walk(rule, history, may, rolling=case.scheme == "rolling") for rule in RULES}

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from service.analytics.backtest.book import Book
+from service.analytics.backtest.book import Book, Costs
 from service.analytics.backtest.plan import NO_REASON, REASONS, Plan
 from service.analytics.backtest.tape import Tape
 from service.analytics.bars import Flags, Floats
@@ -49,9 +49,11 @@ def held_over(decided: Flags) -> Flags:
     return np.concatenate([np.zeros(1, np.bool_), decided[:-1]])
 
 
-def first_difference(whole: Plan, beginning: Plan) -> int | None:
-    """Find the first row on which the plan of a shortened tape is not that of the whole one; none if there is none."""
-    rows = len(beginning.side)
+def first_difference(whole: Plan, beginning: Plan, rows: int) -> int | None:
+    """Find the first row on which the plan of a tape of so many rows is not that of the whole one; none if none is.
+
+    A plan that is not of that length was made of another tape: it differs from its first row on.
+    """
     differs = np.zeros(rows, np.bool_)
     for long, short in (
         (whole.side, beginning.side),
@@ -60,9 +62,21 @@ def first_difference(whole: Plan, beginning: Plan) -> int | None:
         (whole.stop, beginning.stop),
         (whole.reason, beginning.reason),
     ):
-        same = np.isclose(long[:rows], short, rtol=EXACT, atol=0.0, equal_nan=True)
-        differs |= ~same.all(axis=1)
+        if short.shape != (rows, *long.shape[1:]):
+            return 0
+        if not np.array_equal(long[:rows], short, equal_nan=True):
+            same = np.isclose(long[:rows], short, rtol=EXACT, atol=0.0, equal_nan=True)
+            differs |= ~same.all(axis=1)
     return int(differs.argmax()) if differs.any() else None
+
+
+def longest(plan: Plan) -> int:
+    """For how many days at most a plan wants one side of a coin without a break."""
+    side = plan.side
+    row = np.arange(len(side))[:, None]
+    changed = np.diff(side, axis=0, prepend=np.zeros((1, side.shape[1]), side.dtype)) != 0
+    since = np.maximum.accumulate(np.where(changed, row, 0), axis=0)
+    return int(np.where(side != 0, row - since + 1, 0).max(initial=0))
 
 
 def foreseeing(plan: Plan) -> Plan:
@@ -95,8 +109,8 @@ def misfilled(tape: Tape, plan: Plan, begin: int, end: int, book: Book) -> int:
     """Count the positions of a book that are not those of its plan: filled at the open of the row after the decision.
 
     What was wanted is read from the plan, prices from the tape; nothing the book says of itself is believed. A position
-    is left at the open of its last row, or at the close of its last bar where the coin has none after it, and is held
-    no longer than the plan wants its side.
+    has the weight that the plan gave it, is left at the open of its last row, or at the close of its last bar where the
+    coin has none after it, and is held no longer than the plan wants its side.
     """
     trades, held = book.trades, book.open
     delisted = trades.reason == REASONS.index("delisted")
@@ -107,18 +121,55 @@ def misfilled(tape: Tape, plan: Plan, begin: int, end: int, book: Book) -> int:
     side = np.concatenate([trades.side, held.side])
     entry = np.concatenate([trades.entry, held.entry])
     price = np.concatenate([trades.entry_price, held.entry_price])
-    left_well = np.concatenate([trades.exit_price == left_at, np.ones(len(held.coin), np.bool_)])
+    went_on = delisted & ~np.isnan(tape.open[np.minimum(last + 1, len(tape.open) - 1), trades.coin])
+    left_well = np.concatenate([(trades.exit_price == left_at) & ~went_on, np.ones(len(held.coin), np.bool_)])
     inside = (begin < entry) & (entry < over) & (over <= end)
     first, until = np.where(inside, entry - 1, 0), np.where(inside, over - 2, 0)
     runs = np.cumsum(np.diff(plan.side, axis=0, prepend=plan.side[:1]) != 0, axis=0)
     wanted = (plan.side[first, coin] == side) & (runs[first, coin] == runs[until, coin])
     filled = tape.open[first + 1, coin] == price
+    filled &= plan.weight[first, coin] == np.concatenate([trades.weight, held.weight])
     return int(np.count_nonzero(~(inside & wanted & filled & left_well)))
 
 
-def unaccounted(tape: Tape, book: Book) -> float:
-    """How much of the price's part of the days is not in the positions, or the other way, as a share of capital."""
+def overlooked(tape: Tape, plan: Plan, begin: int, end: int, book: Book) -> int:
+    """Count the position-days that a plan wants and a book does not hold, or the other way.
+
+    A plan's decision of rows `begin` to before `end` is held over the row after it, where the coin has a bar on both.
+    """
+    there = ~np.isnan(tape.open[begin:end])
+    wanted = plan.side[begin : end - 1] * (there[:-1] & there[1:])
+    turns = np.zeros((end - begin + 1, wanted.shape[1]), np.int64)
+    trades, standing = book.trades, book.open
+    over = trades.exit + (trades.reason == REASONS.index("delisted"))
+    for row, coin, side in (
+        (trades.entry, trades.coin, trades.side),
+        (standing.entry, standing.coin, standing.side),
+        (over, trades.coin, -trades.side),
+    ):
+        np.add.at(turns, (np.clip(row - begin, 0, end - begin), coin), side)
+    return int(np.count_nonzero(turns.cumsum(axis=0)[1:-1] != wanted))
+
+
+def unaccounted(tape: Tape, book: Book, costs: Costs) -> float:
+    """How far the days of a book and its positions are apart, as a share of capital, or of its largest day if higher.
+
+    The price's part of the positions is told from their prices, and their costs from what was traded; funding is
+    believed, but has to be in the days as it is in the positions.
+    """
     trades, held = book.trades, book.open
-    ended = trades.weight * trades.side * (trades.exit_price / trades.entry_price - 1)
-    standing = held.weight * held.side * (tape.close[-1, held.coin] / held.entry_price - 1)
-    return abs(float(ended.sum() + standing.sum() - book.price.sum()))
+    ended = trades.side * (trades.exit_price / trades.entry_price - 1)
+    standing = held.side * (tape.close[-1, held.coin] / held.entry_price - 1)
+    price = np.concatenate([trades.weight * ended, held.weight * standing])
+    funding = np.concatenate([trades.weight * trades.funding_pct, held.weight * held.funding_pct]) / 100
+    paid = costs.share * np.concatenate([trades.weight * (1 + trades.exit_price / trades.entry_price), held.weight])
+    told = np.concatenate(
+        [trades.weight * trades.return_pct, held.weight * (held.price_pct + held.funding_pct - held.cost_pct)]
+    )
+    largest = float(np.abs(book.price).max(initial=1.0))
+    apart = (
+        price.sum() - book.price.sum(),
+        (price + funding - paid).sum() - book.net.sum(),
+        np.abs(price + funding - paid - told / 100).max(initial=0.0),
+    )
+    return max(abs(float(one)) for one in apart) / largest

@@ -66,10 +66,10 @@ def test_rows_of_spans_and_the_days_that_they_are_held_over() -> None:
 def test_a_plan_that_differs_in_anything_differs(field: str, row: int) -> None:
     _, plan, _ = made()
     beginning = plan.until(100)
-    assert first_difference(plan, beginning) is None
+    assert first_difference(plan, beginning, 100) is None
     changed = getattr(beginning, field).copy()
     changed[row, 5] = 7
-    assert first_difference(plan, beginning._replace(**{field: changed})) == row
+    assert first_difference(plan, beginning._replace(**{field: changed}), 100) == row
 
 
 def test_a_plan_that_forgets_a_price_differs() -> None:
@@ -77,7 +77,7 @@ def test_a_plan_that_forgets_a_price_differs() -> None:
     score = plan.score.copy()
     row, coin = (int(one[0]) for one in np.nonzero(~np.isnan(score)))
     score[row, coin] = np.nan
-    assert first_difference(plan, plan._replace(score=score)) == row
+    assert first_difference(plan, plan._replace(score=score), len(score)) == row
 
 
 def test_who_foresees_wants_today_what_the_plan_wants_tomorrow() -> None:
@@ -107,7 +107,7 @@ def test_where_nothing_was_held_there_is_no_edge() -> None:
 def test_every_book_of_the_simulation_is_that_of_its_plan(seed: int, end: int) -> None:
     tape, plan, book = made(seed, end)
     assert misfilled(tape, plan, BEGIN, end, book) == 0
-    assert unaccounted(tape, book) < 1e-12
+    assert unaccounted(tape, book, Costs()) < 1e-12
 
 
 DOCTORED: Mapping[str, tuple[int, float]] = {
@@ -173,4 +173,4 @@ def test_days_that_no_position_brought_are_found() -> None:
     tape, _, book = made()
     price = book.price.copy()
     price[40] += 0.001
-    assert unaccounted(tape, book._replace(price=price)) == pytest.approx(0.001)
+    assert unaccounted(tape, book._replace(price=price), Costs()) == pytest.approx(0.001)
