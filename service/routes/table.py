@@ -73,7 +73,7 @@ def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Endpoin
         "coin.risk": partial(risk, market.coins, desks.sentiment),
         "coin.historical": Waiting(partial(historical, market.historical), known),
         "walkforward": partial(walkforward, desks.walkforward),
-        "signal": Waiting(partial(signal, desks.verdict), known),
+        "signal": Waiting(partial(signal, desks.verdict), desks.verdict.check),
         "category.sentiment": partial(category_sentiment, desks.sentiment),
         "category.info": partial(info, market.categories),
         "regime": partial(regime, market.regimes),

@@ -15,6 +15,7 @@ from service.verdict.recorded import Recorded
 from service.verdict.scorecard import Scorecards
 from service.wire.envelope import Answer, encode
 from service.wire.parameters import instant_ms
+from service.wire.queries import SignalQuery
 from service.wire.verdict import Signal, TrackRecord, Verdict, VerdictInputs
 
 REACH_MS: Final = 30 * MINUTE_MS
@@ -80,7 +81,27 @@ class VerdictDesk:
         coin = self._market.find(symbol)
         if as_of is None:
             return await self._judge_now(coin)
-        return await self._judge_then(coin, instant_ms(as_of, "as_of"))
+        return await self._judge_then(coin, self._then_ms(as_of))
+
+    def check(self, query: SignalQuery) -> None:
+        """Refuse what can be refused without looking anything up, before a question is set aside for it.
+
+        Raises:
+            ServiceError: As `signal`, but for what only the store knows.
+        """
+        self._market.find(query.symbol)
+        if query.as_of is not None:
+            self._then_ms(query.as_of)
+
+    def _then_ms(self, as_of: str) -> int:
+        at_ms = instant_ms(as_of, "as_of")
+        if at_ms > self._clock.now_ms():
+            raise ServiceError(
+                "BAD_REQUEST",
+                "as_of lies ahead: nobody knows yet what will be known then; leave it out to judge what is known now",
+                details={"parameter": "as_of"},
+            )
+        return at_ms
 
     async def _judge_now(self, coin: str) -> Answer:
         """Judge what is known now. While that stays the same nothing is computed, and nothing is written."""
@@ -98,16 +119,10 @@ class VerdictDesk:
 
     async def _judge_then(self, coin: str, at_ms: int) -> Answer:
         """Judge what was known then: the rules' answer to it, which is no new verdict and is not written down."""
-        if at_ms > self._clock.now_ms():
-            raise ServiceError(
-                "BAD_REQUEST",
-                "as_of lies ahead: nobody knows yet what will be known then; leave it out to judge what is known now",
-                details={"parameter": "as_of"},
-            )
         origin = self._market.state.origin
-        found = [
-            await self._inputs.newest(origin, coin, at_ms),
+        found = [  # of two in one millisecond, what somebody was answered
             await self._ledger.inputs_before(origin, coin, at_ms),
+            await self._inputs.newest(origin, coin, at_ms),
         ]
         known = max((each for each in found if each is not None), key=lambda each: each.recorded_ms, default=None)
         if known is None or at_ms - known.recorded_ms > REACH_MS:

@@ -222,6 +222,14 @@ async def test_an_answer_that_costs_nothing_is_given_with_a_spent_quota_too(tmp_
         assert (await ask(stage.app, RISK.replace("BTC", "UNSURE"), key=key)).status == 200
 
 
+async def test_an_answer_that_costs_nothing_shows_nothing_spent_and_a_failure_shows_no_quota(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        key = await stage.key()
+        unsure = [await ask(stage.app, SLOW.replace("BTC", "UNSURE"), key=key) for _ in range(2)]
+        assert [reply.headers["ratelimit"] for reply in unsure] == ['"questions";r=10'] * 2
+        assert "ratelimit" not in (await ask(stage.app, SLOW.replace("BTC", "DOWN"), key=key)).headers
+
+
 @pytest.mark.promise("errors.retry-after")
 async def test_a_spent_quota_on_a_stream_is_429_until_the_next_day_and_no_challenge(tmp_path: Path) -> None:
     async with staged(tmp_path) as stage:

@@ -103,25 +103,31 @@ class Metered:
 
     async def _reserve(self, exchange: Exchange, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         decision = await self._meter.reserve(caller, self._offer_id)
-        self._show(exchange, decision.standing)
         event_id = decision.event_id
         if event_id is None:
+            self._show(exchange, decision.standing)
             await self.due(scope, receive, send, decision.standing)
             return
-        committed = False
+        settled = False
 
-        async def committing(message: Message) -> None:
-            nonlocal committed
+        async def settling(message: Message) -> None:
+            nonlocal settled
             if _is_counted(message, exchange):
                 await self._meter.commit(event_id)
-                committed = True
+                settled = True
+                self._show(exchange, decision.standing)
                 message["delivered"] = partial(self._meter.delivered, event_id)
+            elif message["type"] == "http.response.start":
+                # Given back before the caller is told what is left: an answer that costs nothing shows nothing spent.
+                await self._meter.release(event_id)
+                settled = True
+                self._show(exchange, await self._meter.standing(caller))
             await send(message)
 
         try:
-            await self.app(scope, receive, committing)
+            await self.app(scope, receive, settling)
         finally:
-            if not committed:
+            if not settled:
                 await self._meter.release(event_id)
 
     def _show(self, exchange: Exchange, standing: Standing) -> None:
