@@ -36,6 +36,7 @@ class FoldRecord(Struct, frozen=True):
         chosen: The set of parameters with the best Sharpe ratio in training.
         trials: How many sets were tried.
         train_sharpe: Of the chosen set, annualised; null where it never traded.
+        sharpes: The same of every set that was tried, in the grid's order: all that a deflated ratio is deflated by.
     """
 
     strategy: Strategy
@@ -45,6 +46,7 @@ class FoldRecord(Struct, frozen=True):
     chosen: dict[str, float]
     trials: int
     train_sharpe: float | None
+    sharpes: list[float | None]
 
 
 class Run(Struct, frozen=True, kw_only=True):

@@ -96,15 +96,16 @@ class Teller:
     def fold(self, tested: WalkedFold) -> FoldRecord:
         """How a fold was trained."""
         fold, training = tested.fold, tested.training
-        sharpe = training.sharpes[training.chosen]
+        sharpes = [None if sharpe is None else rounded(annualised(sharpe)) for sharpe in training.sharpes]
         return FoldRecord(
             strategy=self._strategy,
             fold=fold.number,
             trained=[(self._date(span.start), self._date(span.stop - 1)) for span in fold.training],
             tested=(self._date(fold.begin), self._date(fold.end - 1)),
             chosen=dict(tested.chosen),
-            trials=len(training.sharpes),
-            train_sharpe=None if sharpe is None else rounded(annualised(sharpe)),
+            trials=len(sharpes),
+            train_sharpe=sharpes[training.chosen],
+            sharpes=sharpes,
         )
 
     def _id(self, coin: int, decided: int) -> str:

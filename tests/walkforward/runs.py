@@ -92,7 +92,7 @@ def made(
         folds=[
             FoldRecord(
                 strategy="trend-following", fold=1, trained=[(date(1), date(2))], tested=(date(3), date(4)),
-                chosen={"period": 10.0}, trials=9, train_sharpe=None,
+                chosen={"period": 10.0}, trials=9, train_sharpe=None, sharpes=[None] * 9,
             )
         ],
         findings=[Finding("trend-following", "fills", told is not None, "all of them")],
