@@ -16,13 +16,16 @@ May import rank 0, wire, storage, analytics, market and sentiment; nothing of th
 where the price is not known, neither trend is, or coverage is under 0.5; the score is still said, and never scored.
 
 **Confidence**: coverage = weight of the rules whose input is known (a stale one half) / 4; agreement = |Σ c| / Σ|c| of
-the contributions, 1 where nothing contributes. Agreement ≥ 0.75 high, ≥ 0.5 medium, else low. One level lower where a
-source is not fulfilled or coverage is under 0.9, two where it is under 0.6. Without a verdict it is low.
+the contributions; where m of the weight is missing, the least that it could be, max(0, |Σ c| - m) / (Σ|c| + m); 1 where
+all is known and nothing contributes. Agreement ≥ 0.75 high, ≥ 0.5 medium, else low. One level lower where a source is
+not fulfilled or coverage is under 0.9, two where it is under 0.6. Without a verdict it is low.
 
 Decided here, about the rules:
 - Bounds belong to the outer band: 43.8 is crowded already. The bounds are those of the funding alerts, multiples of the
   venue's resting rate of 10.95, so that an alert and a verdict never tell two stories.
 - Every rule is always shown. What is not known contributes nothing, flips nowhere, and is said to be missing.
+- What is missing counts against agreement as if it said the contrary: else confidence would rise whenever a rule that
+  disagrees falls silent. So nothing that goes missing or stale ever raises it.
 - `flips_at` is the nearest value with another contribution: a bound, or 0.0001 short of one; of names, the nearest in
   the order above. Of two as near, the one further up. It is what the rule's own input would have to be, all else equal.
 - `threshold` is the bound that was reached; between all bounds, the nearest one, which was not.

@@ -22,13 +22,16 @@ _SPOKEN: Final = {
 
 
 class _Basis(NamedTuple):
-    """Shares of 0 to 1, exact: of the weight whose input is known, and of what is said that points one way.
+    """Shares of 0 to 1, exact: of the weight whose input is known, and of what is said that points one way, at least.
 
-    `speaks` is whether anything contributes at all; where nothing does, nothing disagrees.
+    What is not known (`missing`, its weight) might all have pointed the other way: were it left out instead, confidence
+    would rise wherever a rule that disagreed fell silent. `speaks` is whether anything contributes at all; where
+    everything is known and nothing does, nothing disagrees.
     """
 
     coverage: float
     agreement: float
+    missing: float
     speaks: bool
 
 
@@ -81,7 +84,9 @@ def decide(inputs: VerdictInputs) -> Verdict:
 def _basis(findings: Sequence[Finding], score: float) -> _Basis:
     covered = sum(rule.weight * finding.covered for rule, finding in zip(TABLES.rules, findings, strict=True))
     said = sum(abs(finding.applied.contribution) for finding in findings)
-    return _Basis(covered / _WEIGHT, abs(score) / said if said else 1.0, bool(said))
+    missing = sum(rule.weight for rule, finding in zip(TABLES.rules, findings, strict=True) if not finding.covered)
+    agreement = max(0.0, abs(score) - missing) / (said + missing) if said or missing else 1.0
+    return _Basis(covered / _WEIGHT, agreement, missing, bool(said))
 
 
 def _lacking(inputs: VerdictInputs, coverage: float) -> Iterator[str]:
@@ -108,10 +113,7 @@ def _confidence(sources: Sources, exact: _Basis, *, abstains: bool) -> tuple[Con
     reasons = [*_thin(exact.coverage), *_unwell(sources)]
     lower = (2 if exact.coverage < trust.half else 1) if reasons else 0
     confidence = levels[-1] if abstains else levels[min(alone + lower, len(levels) - 1)]
-    points = "nothing in it points either way"
-    if exact.speaks:
-        points = f"{_share(exact.agreement)} of what it says points one way"
-    known = f"Confidence is {confidence}: {_share(exact.coverage)} of the evidence is at hand, and {points}"
+    known = f"Confidence is {confidence}: {_share(exact.coverage)} of the evidence is at hand, and {_points(exact)}"
     if abstains:
         return confidence, f"{known}; without a verdict it is never higher."
     if not reasons:
@@ -119,6 +121,14 @@ def _confidence(sources: Sources, exact: _Basis, *, abstains: bool) -> tuple[Con
     if confidence == levels[alone]:
         return confidence, f"{known}; besides, {_listed(reasons)}."
     return confidence, f"{known}; that would be {levels[alone]}, but {_listed(reasons)}."
+
+
+def _points(exact: _Basis) -> str:
+    if exact.missing:
+        return f"at least {_share(exact.agreement)} of it all points one way, whatever is missing would say"
+    if not exact.speaks:
+        return "nothing in it points either way"
+    return f"{_share(exact.agreement)} of what it says points one way"
 
 
 def _thin(coverage: float) -> Iterator[str]:

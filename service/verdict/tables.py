@@ -60,8 +60,8 @@ class Level(Struct, frozen=True):
 class Trust(Struct, frozen=True):
     """How confidence follows.
 
-    Agreement gives a level. It is one lower below a coverage of `full`, or where a source is not fulfilled; two lower
-    below `half`; never lower than the last. Below `least` there is no verdict.
+    Agreement gives a level; what is not known counts against it. It is one lower below a coverage of `full`, or where a
+    source is not fulfilled; two lower below `half`; never lower than the last. Below `least` there is no verdict.
     """
 
     levels: tuple[Level, ...]

@@ -120,7 +120,7 @@ class ConfidenceBasis(Struct, frozen=True):
     """What confidence follows from, 0 to 1.
 
     `coverage` is the share of the rules' weight whose inputs are known, stale ones counting half; `agreement` how much
-    of what the rules say points one way.
+    of what the rules say points one way, at the least: as if those whose inputs are not known said the contrary.
     """
 
     coverage: Share

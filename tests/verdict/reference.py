@@ -107,7 +107,10 @@ def opine(known: VerdictInputs) -> Opinion:
     quarters = sum(rule.quarters for rule in rules)
     spoken = sum(abs(rule.quarters) for rule in rules)
     coverage = sum((weight * rule.covered for weight, rule in zip(WEIGHTS, rules, strict=True)), Fraction()) / 4
-    agreement = Fraction(abs(quarters), spoken) if spoken else Fraction(1)
+    agreement = Fraction(1)
+    mute = 4 * sum((weight for weight, rule in zip(WEIGHTS, rules, strict=True) if not rule.covered), Fraction())
+    if spoken or mute:
+        agreement = max(Fraction(0), (abs(quarters) - mute) / (spoken + mute))
     risk = known.raw.risk
     if risk is None or risk.price is None or coverage < Fraction(1, 2) or rules[0] == rules[1] == UNKNOWN:
         return Opinion(rules, Fraction(quarters, 4), "insufficient-evidence", "low", coverage, agreement)

@@ -67,15 +67,25 @@ def test_the_furthest_scores_can_be_reached() -> None:
 
 def test_with_sentiment_and_regime_down_there_is_a_verdict_of_lower_confidence_that_says_so() -> None:
     verdict = decide(without(KNOWN, "sentiment", "regime"))
-    assert (verdict.verdict, verdict.score, verdict.confidence) == ("bull", 2.0, "medium")
-    assert verdict.confidence_basis.coverage == 0.6875
+    assert (verdict.verdict, verdict.score, verdict.confidence) == ("bull", 2.0, "low")
+    assert (decide(KNOWN).confidence, verdict.confidence_basis.coverage) == ("high", 0.6875)
     assert verdict.confidence_basis.explanation == (
-        "Confidence is medium: 68.75 % of the evidence is at hand, and 100 % of what it says points one way; that "
-        "would be high, but less than 90 % is at hand, the regime gave nothing and sentiment gave nothing."
+        "Confidence is low: 68.75 % of the evidence is at hand, and at least 23.08 % of it all points one way, "
+        "whatever is missing would say; besides, less than 90 % is at hand, the regime gave nothing and sentiment gave "
+        "nothing."
     )
     assert verdict.evidence[2] == "The market's regime is not known and does not count."
     assert verdict.evidence[6] == "Sentiment on BTC is not known and does not count."
     assert (verdict.sources.regime, verdict.sources.sentiment) == ("rejected", "rejected")
+
+
+def test_what_is_missing_counts_as_if_it_said_the_contrary() -> None:
+    verdict = decide(without(KNOWN, "sentiment"))  # 3 of 3, and a quarter is missing: 2.75 of 3.25
+    assert (verdict.confidence_basis.agreement, verdict.confidence) == (0.8462, "medium")
+    assert verdict.confidence_basis.explanation == (
+        "Confidence is medium: 93.75 % of the evidence is at hand, and at least 84.62 % of it all points one way, "
+        "whatever is missing would say; that would be high, but sentiment gave nothing."
+    )
 
 
 def test_with_price_and_trend_down_there_is_no_verdict() -> None:
@@ -113,8 +123,9 @@ def test_half_of_the_evidence_is_enough() -> None:
     assert decide(half).verdict == "bull"
     assert decide(half).confidence == "low"
     assert explained(half) == (
-        "Confidence is low: 50 % of the evidence is at hand, and 100 % of what it says points one way; that would be "
-        "high, but less than 60 % is at hand, funding momentum gave nothing and sentiment gave nothing."
+        "Confidence is low: 50 % of the evidence is at hand, and at least 0 % of it all points one way, whatever is "
+        "missing would say; besides, less than 60 % is at hand, funding momentum gave nothing and sentiment gave "
+        "nothing."
     )
 
 

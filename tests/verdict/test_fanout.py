@@ -232,7 +232,7 @@ async def test_sentiment_and_regime_down_give_a_verdict_of_less_confidence_that_
     world.ask(sentiment=down, regime=down)
     answer = await world.desk.signal("BTC", None)
     said = read(answer)
-    assert (said.verdict, said.confidence, answer.counted) == ("bull", "medium", True)
+    assert (said.verdict, said.confidence, answer.counted) == ("bull", "low", True)
     assert said.sources == Sources("fulfilled", "fulfilled", "rejected", "rejected")
     assert "the regime gave nothing" in said.confidence_basis.explanation
     assert "sentiment gave nothing" in said.confidence_basis.explanation
