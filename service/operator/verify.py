@@ -15,6 +15,7 @@ from service.wire.verdict import Verdict
 
 _STDIN: Final = "-"
 _LARGEST: Final = 2**20
+_EXACT: Final = 2**53
 _LEAD: Final = 8
 _SHOWN: Final = 20
 
@@ -50,7 +51,9 @@ def _read(name: str) -> bytes:
 
 def _json_of(content: bytes) -> object:
     try:
-        return json.loads(content, object_pairs_hook=_members, parse_constant=_refuse)
+        return json.loads(
+            content, object_pairs_hook=_members, parse_constant=_refuse, parse_float=_number, parse_int=_number
+        )
     except (ValueError, RecursionError) as error:
         raise RefusalError(f"this is not JSON: {_plain(str(error))}", MISUSED) from error
 
@@ -61,6 +64,12 @@ def _members(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
         # Of two members of one name another reader may take the other: such a file says nothing for certain.
         raise ValueError("a member is there twice")
     return members
+
+
+def _number(text: str) -> float:
+    """A number as JSON has it, a double, however it was written down: 720, 720.0 and 7.2e2 are one."""
+    value = float(text)
+    return int(value) if value.is_integer() and abs(value) <= _EXACT else value
 
 
 def _refuse(constant: str) -> NoReturn:

@@ -150,7 +150,7 @@ def test_no_line_is_wider_than_eighty_columns_and_nothing_steers_the_terminal(ve
         (b'{"score": NaN}', "this is not JSON: NaN is no number"),
         (b'{"score": 1, "score": 2}', "this is not JSON: a member is there twice"),
         (b"[" * 100_000, "this is not JSON"),
-        (b"1" * 5_000, "this is not JSON"),
+        (b"1" * 5_000, "this is not a verdict"),
         (b" " * (2**20 + 1), "is over 1 MiB: no answer is"),
         ([], "this is not a verdict: save the whole answer of /api/cli/signal/{symbol}"),
         (None, "this is not a verdict: save"),
