@@ -105,7 +105,8 @@ class VerdictDesk:
 
     async def _judge_now(self, coin: str) -> Answer:
         """Judge what is known now. While that stays the same nothing is computed, and nothing is written."""
-        inputs, origin, kept = await self._observer.observe(coin), self._market.state.origin, self._kept.get(coin)
+        inputs, origin = await self._observe(coin)
+        kept = self._kept.get(coin)
         if kept is None or kept.inputs != inputs or kept.origin != origin:
             verdict = decide(inputs)
             head = await self._ledger.issue(origin, verdict, self._clock.now_ms())
@@ -116,6 +117,14 @@ class VerdictDesk:
             kept = _Kept(origin, inputs, verdict, head, track, _tell(verdict, track))
             self._kept[coin] = kept
         return kept.answer
+
+    async def _observe(self, coin: str) -> tuple[VerdictInputs, str]:
+        """What is known now, and of which history; once more where the market has turned to another meanwhile."""
+        while True:
+            origin = self._market.state.origin
+            inputs = await self._observer.observe(coin)
+            if self._market.state.origin == origin:
+                return inputs, origin
 
     async def _judge_then(self, coin: str, at_ms: int) -> Answer:
         """Judge what was known then: the rules' answer to it, which is no new verdict and is not written down."""

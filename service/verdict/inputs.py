@@ -118,6 +118,8 @@ class Recorder:
             ServiceError: `UNAVAILABLE` if the store could not be used; the row is due still.
         """
         origin, now_ms = self._origin(), self._clock.now_ms()
+        if self._market.state.origin != origin:
+            return
         last_ms = await self._store.last(origin, now_ms)
         stands = (await self._observer.observe(BENCHMARK)).sources
         if last_ms is not None and last_ms // SLOT_MS == now_ms // SLOT_MS and self._stood in {None, stands}:

@@ -1,6 +1,7 @@
 """The ledger: every verdict, written down before anybody can know how it turns out, each entry chained to the last."""
 
 import asyncio
+import logging
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
@@ -47,6 +48,7 @@ _NEWEST: Final = """
 _FIRST: Final = "SELECT min(issued_ms) FROM verdict_ledger WHERE origin = ? AND symbol = ?"
 
 _read_inputs: Final = msgspec.json.Decoder(VerdictInputs).decode
+_log: Final = logging.getLogger("verdict.verdict")
 
 
 class Head(msgspec.Struct, frozen=True):
@@ -192,9 +194,16 @@ class Ledger:
         return Head(*rows[0]) if (rows := await self._database.read(_HEAD)) else Head()
 
     async def inputs_before(self, origin: str, symbol: str, at_ms: int) -> Recorded | None:
-        """What the newest verdict of a coin, issued at or before an instant, was made of; null if there is none."""
+        """What the newest verdict of a coin, issued at or before an instant, was made of.
+
+        Null if there is none, or if another version of this service issued it from inputs that this one cannot read.
+        """
         rows = await self._database.read(_NEWEST, (origin, symbol, at_ms))
-        return Recorded(rows[0][0], _read_inputs(zlib.decompress(rows[0][1]))) if rows else None
+        try:
+            return Recorded(rows[0][0], _read_inputs(zlib.decompress(rows[0][1]))) if rows else None
+        except msgspec.MsgspecError:
+            _log.warning("inputs of another version are not read", extra={"recorded_ms": rows[0][0]})
+            return None
 
     async def since(self, origin: str, symbol: str) -> int | None:
         """When the first verdict of a coin was issued; null if there is none."""

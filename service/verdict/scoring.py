@@ -94,9 +94,11 @@ class Scoring:
         """
         origin = self._origin()
         outcomes = await self._find(origin)
+        if outcomes:
+            self._summed = None  # and so it stays until they are summed up, should the store fail before that
         for start in range(0, len(outcomes), _BATCH):
             await self._keep(origin, outcomes[start : start + _BATCH])
-        if outcomes or self._summed != origin:
+        if self._summed != origin:
             await self._sum_up(origin)
 
     async def _find(self, origin: str) -> list[Outcome]:
