@@ -1,4 +1,4 @@
-"""The ten data routes of a whole market, asked over HTTP of a process that knows all that its recording tells."""
+"""The data routes of a whole market, asked over HTTP of a process that knows all that its recording tells."""
 
 import http.client
 import json
@@ -17,6 +17,7 @@ L1 = quote("Layer 1 (L1)")
 ROUTES: Mapping[str, str] = {
     "coin.risk": "coin/risk/BTC",
     "coin.historical": "coin/historical/BTC",
+    "signal": "signal/BTC",
     "category.sentiment": f"category/sentiment/{L1}",
     "category.info": f"category/info/{L1}",
     "regime": "regime",
@@ -26,7 +27,13 @@ ROUTES: Mapping[str, str] = {
     "market.crossing": "market/crossing",
     "funding.alerts": "funding/alerts",
 }
-"""Offer → a question that it answers, below `/api/cli/`."""
+"""Offer → a question that it answers, below `/api/cli/`: the data calls of half a cent."""
+
+WALKFORWARD = ("walkforward", "walkforward?action=positions", "walkforward?action=outcomes")
+"""Of five cents, and counted once the engine has run: a minute or more after a start, for which no test waits here."""
+
+PRICED: Mapping[str, str] = {**ROUTES, "walkforward": "walkforward"}
+"""Every data route."""
 
 REGIMES = (
     "regime?action=active",

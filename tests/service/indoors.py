@@ -18,6 +18,9 @@ from service.settings import Settings
 from service.storage.database import open_database
 from service.upstream.replay.server import Replay, replay_server
 from service.upstream.session import DEADLINE_S, UpstreamSession, open_session
+from service.walkforward import room as walkforward
+from service.walkforward.records import Packed
+from service.walkforward.worker import Gone, Job
 from service.wire.access import Tier
 from service.wiring import build as wiring
 from service.wiring import venues
@@ -29,6 +32,7 @@ from tests.upstream.conftest import FIXTURES
 from tests.upstream.faults import Faults
 
 RISK = "/api/cli/coin/risk/BTC"
+SIGNAL = "/api/cli/signal/BTC"
 EVERYTHING = (
     RISK,
     "/api/cli/coin/historical/BTC?count=24&unit=h",
@@ -44,6 +48,7 @@ EVERYTHING = (
     "/api/cli/market/health?context=1",
     "/api/cli/market/crossing",
     "/api/cli/funding/alerts",
+    SIGNAL,
 )
 """Every data route, of things that the handful of coins has."""
 
@@ -52,6 +57,15 @@ UNBOUNDED = 1_000_000_000
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse | None]]
 """A fault, or one that lets some requests pass."""
+
+
+Walk = Callable[[Job, Callable[[int, int], None]], Awaitable[Packed | Gone]]
+"""Runs a walk-forward."""
+
+
+async def stay(_job: Job, _heard: Callable[[int, int], None]) -> Gone:
+    """Walk nothing: a run is seconds of arithmetic in a process of its own, which few tests are about."""
+    return Gone("nobody walks in this test")
 
 
 class Doors(Faults):
@@ -209,6 +223,7 @@ async def indoors(
     *,
     deadline_s: float = DEADLINE_S,
     weights: Mapping[str, int] = venues.PUBLISHED,
+    walk: Walk = stay,
     **settings: Any,
 ) -> AsyncIterator[Indoors]:
     """Build the service around a replay whose interceptor is ours from the first request on.
@@ -219,6 +234,7 @@ async def indoors(
         faults: Stands before the upstreams.
         deadline_s: Of a call to an upstream, in the machine's own time: the loop's timer is not moved by hand.
         weights: What live upstreams allow.
+        walk: Runs its walk-forwards.
         settings: Of the service; `source="live"` alone asks a replay as if it were the real upstreams.
     """
     before = faults or Doors()
@@ -249,6 +265,7 @@ async def indoors(
             patch.object(venues, "replay_server", intercepted),
             patch.object(venues, "open_session", noted),
             patch.object(venues, "PUBLISHED", weights),
+            patch.object(walkforward, "run_apart", walk),
         ):
             service = await stack.enter_async_context(wiring.build(own, clock))
         yield Indoors(service, own, clock, before, opened, replays[0] if replays else None)
@@ -270,9 +287,15 @@ class Kept(NamedTuple):
             yield house
 
     @asynccontextmanager
-    async def beside(self, other: Indoors) -> AsyncIterator[Indoors]:
+    async def anew(self, data_dir: Path, **named: Any) -> AsyncIterator[Indoors]:
+        """Begin with nothing, at the same instant."""
+        async with self._opened(data_dir, FakeClock(self.at_ms), **named) as house:
+            yield house
+
+    @asynccontextmanager
+    async def beside(self, other: Indoors, **named: Any) -> AsyncIterator[Indoors]:
         """Open one more service on the data folder of another, on its clock."""
-        async with self._opened(other.data_dir, other.clock) as house:
+        async with self._opened(other.data_dir, other.clock, **named) as house:
             yield house
 
     def _opened(self, data_dir: Path, clock: FakeClock, **named: Any) -> AbstractAsyncContextManager[Indoors]:

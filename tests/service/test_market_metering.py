@@ -1,18 +1,30 @@
-"""What the ten data routes cost: one question an answer, nothing for a mistake, half a cent once they are spent."""
+"""What the data routes cost: one question an answer, nothing for a mistake, half a cent or five once they are spent."""
 
 import base64
 import json
 
 import pytest
 
-from tests.service.asking import ROUTES, Caller, Whole
+from tests.service.asking import PRICED, ROUTES, Caller, Whole
 
-REFRESH_S = dict(zip(ROUTES, (15, 300, 600, 300, 300, 30, 3600, 300, 300, 60), strict=True))
+REFRESH_S = dict(zip(PRICED, (15, 300, 15, 600, 300, 300, 30, 3600, 300, 300, 60, 3600), strict=True))
+CENTS = dict.fromkeys(ROUTES, ("0.005", "5000")) | {"walkforward": ("0.05", "50000")}
+"""Price of a call, in USDC and in its smallest units."""
+
 MISTAKES = {
-    **{f"{target}?colour=blue": (400, "BAD_REQUEST") for target in ROUTES.values()},
+    **{f"{target}?colour=blue": (400, "BAD_REQUEST") for target in PRICED.values()},
     "coin/risk/NOWHERE": (404, "UNKNOWN_SYMBOL"),
     "coin/historical/NOWHERE": (404, "UNKNOWN_SYMBOL"),
     "coin/historical/BTC?count=0": (400, "BAD_REQUEST"),
+    "signal/NOWHERE": (404, "UNKNOWN_SYMBOL"),
+    "signal/NOWHERE?as_of=2025-07-25T12:00:00Z": (404, "UNKNOWN_SYMBOL"),
+    "signal/BTC?as_of=yesterday": (400, "BAD_REQUEST"),
+    "signal/BTC?as_of=2025-02-30T00:00:00Z": (400, "BAD_REQUEST"),
+    "signal/BTC?as_of=2025-07-26T00:00:00Z": (400, "BAD_REQUEST"),
+    "signal/BTC?as_of=2025-07-20T00:00:00Z": (404, "NOT_FOUND"),
+    "walkforward?action=trades": (400, "BAD_REQUEST"),
+    "walkforward?cursor=AAAB": (400, "BAD_REQUEST"),
+    "walkforward?symbol=NOWHERE": (404, "UNKNOWN_SYMBOL"),
     "category/info/Nowhere": (404, "UNKNOWN_CATEGORY"),
     "category/sentiment/Nowhere": (404, "UNKNOWN_CATEGORY"),
     "regime?action=history": (400, "BAD_REQUEST"),
@@ -24,7 +36,12 @@ MISTAKES = {
     "funding/alerts?symbol=NOWHERE": (404, "UNKNOWN_SYMBOL"),
 }
 
-READ_FROM_THE_STORE = ("funding/alerts?cursor=AAAB",)
+READ_FROM_THE_STORE = (
+    "funding/alerts?cursor=AAAB",
+    "signal/BTC?as_of=2025-07-20T00:00:00Z",
+    "walkforward?cursor=AAAB",
+    "walkforward?symbol=NOWHERE",
+)
 """What only a route that reads the store can find out: a question is reserved before anything is read for it."""
 
 
@@ -41,21 +58,24 @@ def left(fields: dict[str, str]) -> int:
     return int(rest.partition(";")[0])
 
 
-@pytest.mark.promise("quota.every-call", "meter.once", "pay.priced-counted", "quota.402", "price.data-call")
-def test_ten_routes_take_ten_questions_and_then_each_asks_for_half_a_cent(caller: Caller) -> None:
-    answers = [caller.ask(target) for target in ROUTES.values()]
+@pytest.mark.promise(
+    "quota.every-call", "meter.once", "pay.priced-counted", "quota.402", "price.data-call", "price.walkforward"
+)
+def test_ten_routes_take_ten_questions_and_then_each_asks_for_its_price(caller: Caller) -> None:
+    answers = [caller.ask(target) for target in list(ROUTES.values())[:10]]
     assert [answer.status for answer in answers] == [200] * 10
     assert [left(answer.fields) for answer in answers] == list(range(9, -1, -1))
-    for offer, target in ROUTES.items():
+    for offer, target in PRICED.items():
+        usdc, atomic = CENTS[offer]
         spent = caller.ask(target)
         assert (spent.status, spent.code) == (402, "PAYMENT_REQUIRED"), offer
-        assert spent.body["gate"]["this_query"] == {"route": offer, "price_usdc": "0.005"}
+        assert spent.body["gate"]["this_query"] == {"route": offer, "price_usdc": usdc}
         assert spent.body["gate"]["quota"] == {"used": 10, "limit": 10, "remaining": 0, "period": "lifetime"}
         (accepted,) = spent.body["accepts"]
-        assert accepted["maxAmountRequired"] == "5000"
+        assert accepted["maxAmountRequired"] == atomic
         assert accepted["resource"].endswith(f"/api/cli/{target}")
         second = json.loads(base64.b64decode(spent.fields["payment-required"]))
-        assert [row["amount"] for row in second["accepts"]] == ["5000"]
+        assert [row["amount"] for row in second["accepts"]] == [atomic]
 
 
 @pytest.mark.promise("meter.errors-free", "meter.order")
@@ -64,7 +84,7 @@ def test_a_mistake_costs_nothing_and_is_told_also_to_somebody_who_has_no_questio
         reply = caller.ask(target)
         assert (reply.status, reply.code) == refused, target
     assert left(caller.ask("rwa/assets").fields) == 9
-    for target in list(ROUTES.values())[1:]:
+    for target in list(ROUTES.values())[:9]:
         assert caller.ask(target).status == 200
     assert caller.ask("rwa/assets").status == 402
     answered = {target: caller.ask(target) for target in MISTAKES}
@@ -74,7 +94,7 @@ def test_a_mistake_costs_nothing_and_is_told_also_to_somebody_who_has_no_questio
 
 @pytest.mark.promise("meter.head-free")
 def test_a_head_is_the_answer_without_its_body_and_costs_nothing(caller: Caller) -> None:
-    for target in ROUTES.values():
+    for target in PRICED.values():
         head = caller.ask(target, "HEAD")
         assert (head.status, head.raw) == (200, b""), target
         assert int(head.fields["content-length"]) > 0
@@ -82,7 +102,7 @@ def test_a_head_is_the_answer_without_its_body_and_costs_nothing(caller: Caller)
 
 
 @pytest.mark.promise("errors.405-allow")
-@pytest.mark.parametrize("target", ROUTES.values())
+@pytest.mark.parametrize("target", PRICED.values())
 def test_nothing_but_reading_is_allowed(market: Whole, target: str) -> None:
     for method in ("POST", "PUT", "DELETE", "PATCH"):
         reply = market.pro.ask(target, method)
@@ -91,7 +111,7 @@ def test_nothing_but_reading_is_allowed(market: Whole, target: str) -> None:
 
 
 @pytest.mark.promise("routes.token", "auth.none-403", "auth.malformed-401")
-@pytest.mark.parametrize("target", ROUTES.values())
+@pytest.mark.parametrize("target", PRICED.values())
 def test_nobody_is_answered_without_a_good_token(market: Whole, target: str) -> None:
     status, _, body = market.service.ask(f"/api/cli/{target}")
     assert (status, body["error"]["code"]) == (403, "AUTH_REQUIRED")
@@ -102,18 +122,20 @@ def test_nobody_is_answered_without_a_good_token(market: Whole, target: str) -> 
 @pytest.mark.promise(
     "manifest.lists-priced", "price.data-call", "risk.refresh", "historical.as-of", "category.sentiment-as-of",
     "category.info-as-of", "regime.as-of", "rwa.symbol-as-of", "health.as-of", "crossing.as-of", "alerts.as-of",
+    "signal.as-of", "walkforward.as-of", "price.walkforward", "walkforward.parameters",
 )  # fmt: skip
 def test_the_manifest_lists_them_with_price_interval_and_parameters(market: Whole) -> None:
     routes = market.pro.data("manifest")["routes"]
-    priced = {route["id"]: route for route in routes if route["id"] in ROUTES}
+    priced = {route["id"]: route for route in routes if route["id"] in PRICED}
     assert {offer: route["refresh_seconds"] for offer, route in priced.items()} == REFRESH_S
-    for route in priced.values():
-        assert (route["method"], route["price_usdc"], route["price_atomic"]) == ("GET", "0.005", "5000")
+    for offer, route in priced.items():
+        assert (route["method"], route["price_usdc"], route["price_atomic"]) == ("GET", *CENTS[offer])
         assert route["streaming"] is False
     taken = {offer: [row["name"] for row in route["parameters"]] for offer, route in priced.items()}
     assert taken == {
         "coin.risk": ["symbol"],
         "coin.historical": ["symbol", "count", "unit"],
+        "signal": ["symbol", "as_of"],
         "category.sentiment": ["name"],
         "category.info": ["name"],
         "regime": ["action", "symbol"],
@@ -122,6 +144,7 @@ def test_the_manifest_lists_them_with_price_interval_and_parameters(market: Whol
         "market.health": ["context"],
         "market.crossing": [],
         "funding.alerts": ["symbol", "since", "limit", "cursor"],
+        "walkforward": ["action", "symbol", "limit", "cursor"],
     }
     defaults = {
         (offer, row["name"]): row["schema"]["default"]
@@ -136,4 +159,6 @@ def test_the_manifest_lists_them_with_price_interval_and_parameters(market: Whol
         ("rwa.assets", "top"): 200,
         ("market.health", "context"): 0,
         ("funding.alerts", "limit"): 50,
+        ("walkforward", "action"): "signals",
+        ("walkforward", "limit"): 50,
     }

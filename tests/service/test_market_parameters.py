@@ -1,11 +1,11 @@
-"""What the ten data routes take: every parameter and its bounds, what is refused, and in which words."""
+"""What the data routes take: every parameter and its bounds, what is refused, and in which words."""
 
 from typing import Any
 
 import pytest
 
 from service.clock import parse_iso
-from tests.service.asking import L1, ROUTES, Whole, category_names, escaped
+from tests.service.asking import L1, PRICED, Whole, category_names, escaped
 
 HISTORICAL = "coin/historical/BTC"
 
@@ -27,6 +27,12 @@ TAKEN = [
     "funding/alerts?limit=200",
     "funding/alerts?symbol=btc&since=2025-07-20T00:00:00Z&limit=3",
     "funding/alerts?since=2025-07-20T02:00:00.5%2B02:00",
+    "signal/btc",
+    "signal/BTC?as_of=2025-07-25T23:59:59.999Z",
+    "signal/BTC?as_of=2025-07-26T01:59:59.999%2B02:00",
+    "walkforward?action=signals&limit=1",
+    "walkforward?action=positions&limit=200",
+    "walkforward?action=outcomes&symbol=btc",
 ]
 
 REFUSED = [
@@ -41,6 +47,12 @@ REFUSED = [
     *((f"funding/alerts?limit={limit}", "limit") for limit in ("0", "201", "ten")),
     *((f"funding/alerts?since={since}", "since") for since in ("2025-07-20", "yesterday", "2025-02-30T00:00:00Z")),
     *((f"funding/alerts?cursor={cursor}", "cursor") for cursor in ("abc", "AAAB" * 10, "a%20b", "")),
+    *((f"signal/BTC?as_of={then}", "as_of") for then in ("2025-07-20", "1753444800", "2025-07-26T00:00:00Z", "")),
+    *((f"walkforward?action={action}", "action") for action in ("Signals", "trades", "")),
+    *((f"walkforward?limit={limit}", "limit") for limit in ("0", "201", "ten")),
+    *((f"walkforward?cursor={cursor}", "cursor") for cursor in ("abc", "AAAB" * 10, "")),
+    ("walkforward?symbol=BTC%2FUSD", "symbol"),
+    ("signal/BTC-USD", "symbol"),
     ("funding/alerts?symbol=BTC%2FUSD", "symbol"),
     ("coin/risk/BTC-USD", "symbol"),
     ("coin/historical/%C3%89TH", "symbol"),
@@ -53,6 +65,7 @@ REFUSED = [
 ENUMERATED = {
     f"{HISTORICAL}?unit=w": ["h", "d"],
     "regime?action=all": ["active", "signals", "confidence", "history"],
+    "walkforward?action=all": ["signals", "positions", "outcomes"],
     "rwa/assets?type=crypto": ["equity", "etf", "metal", "commodity", "index", "fx"],
     "rwa/assets?dex=flx": ["xyz"],
 }
@@ -67,7 +80,7 @@ def refusal(market: Whole, target: str) -> Any:
 
 @pytest.mark.promise(
     "historical.bounds", "historical.parameters", "regime.actions", "rwa.assets-parameters", "health.flag",
-    "alerts.parameters",
+    "alerts.parameters", "walkforward.actions", "walkforward.parameters", "signal.as-of-replay",
 )  # fmt: skip
 @pytest.mark.parametrize("target", TAKEN)
 def test_what_is_within_bounds_is_taken(market: Whole, target: str) -> None:
@@ -91,7 +104,7 @@ def test_a_choice_is_refused_with_what_there_is_to_choose_from(market: Whole, ta
 
 
 @pytest.mark.promise("parameters.exact")
-@pytest.mark.parametrize("target", ROUTES.values())
+@pytest.mark.parametrize("target", PRICED.values())
 def test_a_parameter_nobody_knows_is_refused_and_named(market: Whole, target: str) -> None:
     error = refusal(market, f"{target}?colour=blue")
     assert error["details"]["parameter"] == "colour"
@@ -108,6 +121,9 @@ def test_a_parameter_nobody_knows_is_refused_and_named(market: Whole, target: st
         ("market/health?context=1&context=1", "context"),
         ("funding/alerts?limit=1&symbol=BTC&limit=1", "limit"),
         ("coin/historical/BTC?symbol=ETH", "symbol"),
+        ("signal/BTC?symbol=ETH", "symbol"),
+        ("signal/BTC?as_of=2025-07-25T23:59:59Z&as_of=2025-07-25T23:59:59Z", "as_of"),
+        ("walkforward?limit=1&limit=1", "limit"),
         (f"category/info/{L1}?name=Meme", "name"),
     ],
 )
@@ -135,6 +151,9 @@ def test_what_an_action_requires_is_told_with_the_action(market: Whole) -> None:
         ("regime?symbol=SOLL", "SOL"),
         ("regime?action=history&symbol=DOGEE", "DOGE"),
         ("funding/alerts?symbol=LINKK", "LINK"),
+        ("signal/BTCC", "BTC"),
+        ("signal/pepe", "KPEPE"),
+        ("walkforward?symbol=SOLL", "SOL"),
         ("rwa/symbol/AAPLE", "AAPL"),
         ("rwa/symbol/xyz:GOLDEN", "GOLD"),
     ],
@@ -211,6 +230,7 @@ def test_a_name_may_be_escaped_as_much_as_one_likes(market: Whole, path: str) ->
         ("coin/historical/KPEPE", "symbol", "KPEPE"),
         ("coin/historical/eTh?unit=d&count=2", "symbol", "ETH"),
         ("regime?action=history&symbol=sol", "symbol", "SOL"),
+        ("signal/kpepe", "symbol", "KPEPE"),
         ("rwa/symbol/aapl", "id", "xyz:AAPL"),
         ("rwa/symbol/XYZ:Gold", "id", "xyz:GOLD"),
         ("rwa/symbol/GOLD", "symbol", "GOLD"),

@@ -1,4 +1,4 @@
-"""What the ten data routes answer: the contract's fields in its order, as old as the contract says, as documented."""
+"""What the data routes answer: the contract's fields in its order, as old as the contract says, as documented."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,7 @@ import pytest
 
 from service.clock import parse_iso
 from service.wire.offers import OFFERS
-from tests.service.asking import L1, REGIMES, ROUTES, Whole, category_names, escaped, whole_market
+from tests.service.asking import L1, PRICED, REGIMES, ROUTES, WALKFORWARD, Whole, category_names, escaped, whole_market
 
 END = "2025-07-25T23:59:59.999Z"
 NOW = "2025-07-25T23:59:59.000Z"
@@ -42,6 +42,10 @@ PAYLOADS = {
     ROUTES["coin.risk"]: RISK,
     "coin/risk/kPEPE": [*RISK, "venue_symbol"],
     ROUTES["coin.historical"]: fields("symbol count unit at now change_pct series"),
+    ROUTES["signal"]: fields(
+        "symbol verdict score confidence as_of evidence sources raw rules ruleset verdict_id confidence_basis",
+        "track_record",
+    ),
     ROUTES["category.sentiment"]: fields("name stance score slope_24h mentions sources summary coins newest_at"),
     ROUTES["category.info"]: fields("name description coins trends market_cap change_24h volume_24h leaders laggards"),
     "regime": fields("market positions meta"),
@@ -62,6 +66,15 @@ ROWS: list[tuple[str, list[str], list[str]]] = [
     (ROUTES["coin.historical"], ["at"], FACTS),
     (ROUTES["coin.historical"], ["now"], FACTS),
     (ROUTES["coin.historical"], ["series"], fields("t priceUSD volume fundingRate")),
+    (ROUTES["signal"], ["sources"], fields("risk funding regime sentiment")),
+    (ROUTES["signal"], ["raw"], fields("risk funding regime sentiment")),
+    (ROUTES["signal"], ["rules"], fields("id input value threshold contribution evidence flips_at")),
+    (ROUTES["signal"], ["ruleset"], fields("name version digest")),
+    (ROUTES["signal"], ["confidence_basis"], fields("coverage agreement explanation")),
+    (ROUTES["signal"], ["track_record"], fields("probability_up all_coins this_coin entries head")),
+    (ROUTES["signal"], ["track_record", "all_coins"], fields(
+        "days outcomes hit_rate base_rate brier mean_move_pct says"
+    )),
     (ROUTES["category.sentiment"], ["coins"], fields("symbol stance score")),
     (ROUTES["category.info"], ["coins"], fields("symbol name price change_24h market_cap trend_daily streak_days")),
     (ROUTES["category.info"], ["trends"], COUNTS),
@@ -98,7 +111,7 @@ def test_every_answer_is_an_envelope_of_data_and_their_age(market: Whole, target
 @pytest.mark.promise(
     "historical.payload", "category.sentiment-payload", "category.info-payload", "regime.active", "regime.signals",
     "regime.confidence", "regime.history", "rwa.symbol-payload", "rwa.assets-payload", "health.payload", "health.flag",
-    "alerts.payload", "risk.more-fields",
+    "alerts.payload", "risk.more-fields", "signal.payload",
 )  # fmt: skip
 @pytest.mark.parametrize("target", PAYLOADS)
 def test_a_payload_has_the_contracts_fields_in_its_order(market: Whole, target: str) -> None:
@@ -138,6 +151,7 @@ AGES = {
     "coin/risk/BTC": NOW,
     "coin/historical/BTC": LAST_HOUR,
     "coin/historical/BTC?unit=d": LAST_CLOSE,
+    "signal/BTC": LAST_CLOSE,
     f"category/info/{L1}": NOW,
     **dict.fromkeys(REGIMES, LAST_CLOSE),
     "rwa/symbol/AAPL": NOW,
@@ -152,7 +166,7 @@ AGES = {
 
 @pytest.mark.promise(
     "historical.as-of", "category.info-as-of", "regime.as-of", "rwa.symbol-as-of", "health.as-of", "crossing.as-of",
-    "alerts.as-of", "time.as-of-oldest", "time.age", "time.iso",
+    "alerts.as-of", "signal.as-of", "time.as-of-oldest", "time.age", "time.iso",
 )  # fmt: skip
 @pytest.mark.parametrize("target", AGES)
 def test_an_answer_is_as_old_as_its_oldest_live_input(market: Whole, target: str) -> None:
@@ -179,12 +193,23 @@ def test_a_frozen_replay_gives_the_same_bytes_at_every_start(market: Whole, tmp_
             if target == "funding/alerts":  # its cursor is signed with a secret of the data folder
                 first.body["data"]["meta"]["next_cursor"] = second.body["data"]["meta"]["next_cursor"]
                 assert first.body == second.body
+            elif target == ROUTES["signal"]:  # where it stands in the ledger depends on what was asked before
+                for said in (first, second):
+                    del said.body["data"]["track_record"]["entries"], said.body["data"]["track_record"]["head"]
+                assert first.body == second.body
             else:
                 assert first.raw == second.raw, target
 
 
 @pytest.mark.promise("documents.openapi", "regime.actions")
-@pytest.mark.parametrize(("offer", "target"), [*ROUTES.items(), *(("regime", target) for target in REGIMES)])
+@pytest.mark.parametrize(
+    ("offer", "target"),
+    [
+        *ROUTES.items(),
+        *(("regime", target) for target in REGIMES),
+        *(("walkforward", target) for target in WALKFORWARD),
+    ],
+)
 def test_an_answer_is_what_the_document_says_it_is(market: Whole, offer: str, target: str) -> None:
     assert found_wrong(spec_of(market), offer, 200, market.pro.whole(target)) == []
 
@@ -198,9 +223,9 @@ def test_the_document_would_tell_a_wrong_answer_from_a_right_one(market: Whole) 
 
 
 @pytest.mark.promise("documents.openapi")
-@pytest.mark.parametrize("offer", ROUTES)
+@pytest.mark.parametrize("offer", PRICED)
 def test_a_refusal_is_what_the_document_says_it_is_too(market: Whole, offer: str) -> None:
-    reply = market.pro.ask(f"{ROUTES[offer].partition('?')[0]}?nonsense=1")
+    reply = market.pro.ask(f"{PRICED[offer].partition('?')[0]}?nonsense=1")
     assert (reply.status, reply.code) == (400, "BAD_REQUEST")
     assert found_wrong(spec_of(market), offer, 400, reply.body) == []
 
