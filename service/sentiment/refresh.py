@@ -154,13 +154,13 @@ class SentimentRefresh:
 
     async def _ask_index(self) -> None:
         if self._is_due(self._index_ms, INDEX_EVERY_MS):
-            outcome = await _attempt(self._sources.fear_greed.newest())
+            outcome = await _attempt(self._sources.fear_greed.newest)
             if isinstance(outcome, Index):
                 self._index, self._index_ms = outcome, self._clock.now_ms()
 
     async def _ask_feeds(self) -> tuple[dict[str, Stories], list[UpstreamError]]:
         feeds = self._sources.feeds
-        outcomes = await asyncio.gather(*(_attempt(feed.stories()) for feed in feeds))
+        outcomes = await asyncio.gather(*(_attempt(feed.stories) for feed in feeds))
         told = {
             feed.source: outcome for feed, outcome in zip(feeds, outcomes, strict=True) if isinstance(outcome, Stories)
         }
@@ -208,8 +208,9 @@ def _charted(tape: Mapping[str, Trading]) -> int:
     return sum(trading.change_7d is not None for trading in tape.values())
 
 
-async def _attempt(call: Awaitable[T]) -> T | UpstreamError:
+async def _attempt(call: Callable[[], Awaitable[T]]) -> T | UpstreamError:
+    """Ask; made here, what is asked is awaited even where the service ends before it is begun."""
     try:
-        return await call
+        return await call()
     except UpstreamError as error:
         return error

@@ -57,10 +57,12 @@ class Serving:
         settings: Without their prefix, in lower case. It knows a handful of coins, soon; `**WHOLE` makes it know all.
     """
 
+    MODULE = "service"
+
     def __init__(self, *arguments: str, **settings: str) -> None:
         self.settings = {"port": "0", "source": "fixtures", "fixtures_dir": str(handful()), **settings}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "service", "serve", *arguments],
+            [sys.executable, "-m", self.MODULE, "serve", *arguments],
             env=environment(self.settings),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

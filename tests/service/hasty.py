@@ -1,4 +1,4 @@
-"""The service, started like `python -m service`, but for the minute that it leaves a walk-forward to more urgent things."""
+"""The service, started like `python -m service`, but that it walks forward at once instead of after a quiet minute."""
 
 import sys
 

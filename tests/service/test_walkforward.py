@@ -5,7 +5,7 @@ import json
 import math
 import os
 from collections.abc import AsyncIterator
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -40,10 +40,22 @@ FIELDS = {
     ),
 }
 META = ["engine", "run_id", "ran_at", "parameters_hash", "total", "next_cursor", "message"]
-SUMMARY = "total wins losses winRate meanReturnPct sharpe deflatedSharpe maxDrawdownPct exposure trials".split()
+SUMMARY = {
+    "total", "wins", "losses", "winRate", "meanReturnPct", "sharpe", "deflatedSharpe", "maxDrawdownPct", "exposure",
+    "trials",
+}  # fmt: skip
 STRATEGIES = {"trend-following", "cross-sectional-momentum", "funding-reversion"}
 COST = 0.095
 """Percent of the notional of each fill: 4.5 basis points of fee and 5 of slippage."""
+
+REFUSED = [
+    *((f"action={action}", "action") for action in ("Signals", "trades", "", "summary")),
+    *((f"limit={limit}", "limit") for limit in ("0", "201", "-1", "ten", "1.0", "")),
+    *((f"symbol={symbol}", "symbol") for symbol in ("BTC-USD", "", "B" * 21)),
+    ("cursor=", "cursor"),
+    ("action=signals&action=outcomes", "action"),
+    ("colour=blue", "colour"),
+]
 
 
 @pytest.fixture
@@ -104,7 +116,7 @@ async def test_after_the_first_run_every_record_is_whole_finite_and_newest_first
     assert len(bytes.fromhex(meta["parameters_hash"])) == 32
     assert list(told) == [action, *(["summary"] if action == "outcomes" else []), "meta"]
     if action == "outcomes":
-        assert [name for name in SUMMARY if name not in told["summary"]] == []
+        assert told["summary"].keys() >= SUMMARY
     assert all(math.isfinite(number) for number in plain_numbers(told))
     listed = await records(house, walked.key, action)
     assert len(listed) == meta["total"] > 10
@@ -197,13 +209,13 @@ async def test_a_position_is_told_at_the_price_that_risk_tells_until_that_is_too
 
 
 @pytest.mark.promise("walkforward.parameters", "symbols.case")
-@pytest.mark.parametrize("action", ACTIONS)
-async def test_a_symbol_narrows_every_list_in_any_spelling(walked: Kept, house: Indoors, action: str) -> None:
-    everything = await records(house, walked.key, action)
-    for spellings in (("btc", "BTC", "Btc"), ("kPEPE", "KPEPE", "kpepe"), ("DOGE", "doge")):
-        own = [record for record in everything if record["symbol"] == spellings[0].upper()]
-        for spelling in spellings:
-            assert await records(house, walked.key, action, limit=7, symbol=spelling) == own, spelling
+async def test_a_symbol_narrows_every_list_in_any_spelling(walked: Kept, house: Indoors) -> None:
+    for action in ACTIONS:
+        everything = await records(house, walked.key, action)
+        for spellings in (("btc", "BTC", "Btc"), ("kPEPE", "KPEPE", "kpepe"), ("DOGE", "doge")):
+            own = [record for record in everything if record["symbol"] == spellings[0].upper()]
+            for spelling in spellings:
+                assert await records(house, walked.key, action, limit=7, symbol=spelling) == own, spelling
 
 
 @pytest.mark.promise("errors.candidates")
@@ -226,16 +238,15 @@ async def test_a_coin_that_was_delisted_stays_in_history_and_one_that_never_was_
 
 
 @pytest.mark.promise("walkforward.parameters")
-@pytest.mark.parametrize("action", ACTIONS)
-@pytest.mark.parametrize("limit", [7, 200])
-async def test_pages_repeat_nothing_and_lose_nothing(walked: Kept, house: Indoors, action: str, limit: int) -> None:
-    found = [page async for page in pages(house, walked.key, action, limit)]
-    listed = [record["id"] for page in found for record in page[action]]
-    assert len(set(listed)) == len(listed) == found[0]["meta"]["total"]
-    assert {page["meta"]["total"] for page in found} == {len(listed)}
-    assert all(len(page[action]) == limit for page in found[:-1])
-    assert 0 < len(found[-1][action]) <= limit
-    assert (await data(house, walked.key, action))[action] == (await records(house, walked.key, action))[:50]
+async def test_pages_repeat_nothing_and_lose_nothing(walked: Kept, house: Indoors) -> None:
+    for action, limit in product(ACTIONS, (1, 37, 200)):
+        found = [page async for page in pages(house, walked.key, action, limit)]
+        listed = [record["id"] for page in found for record in page[action]]
+        assert len(set(listed)) == len(listed) == found[0]["meta"]["total"]
+        assert {page["meta"]["total"] for page in found} == {len(listed)}
+        assert all(len(page[action]) == limit for page in found[:-1])
+        assert 0 < len(found[-1][action]) <= limit
+        assert [record["id"] for record in (await data(house, walked.key, action))[action]] == listed[:50]
 
 
 @pytest.mark.promise("cursors.foreign")
@@ -264,27 +275,16 @@ async def test_a_cursor_of_another_list_or_one_that_was_touched_is_refused(walke
 
 
 @pytest.mark.promise("walkforward.parameters", "walkforward.actions", "errors.bad-request-parameter")
-@pytest.mark.parametrize(
-    ("query", "parameter"),
-    [
-        *((f"action={action}", "action") for action in ("Signals", "trades", "", "summary")),
-        *((f"limit={limit}", "limit") for limit in ("0", "201", "-1", "ten", "1.0", "")),
-        *((f"symbol={symbol}", "symbol") for symbol in ("BTC-USD", "", "B" * 21)),
-        ("cursor=", "cursor"),
-        ("action=signals&action=outcomes", "action"),
-        ("colour=blue", "colour"),
-    ],
-)
-async def test_what_it_does_not_take_is_refused_and_named(
-    walked: Kept, house: Indoors, query: str, parameter: str
-) -> None:
-    reply = await house.ask(f"{WALKFORWARD}?{query}", key=walked.key)
-    assert (reply.status, reply.code) == (400, "BAD_REQUEST")
-    error = reply.json["error"]
-    assert error["details"]["parameter"] == parameter
-    assert parameter in error["message"]
-    if query == "action=trades":
-        assert error["details"]["allowed"] == list(ACTIONS)
+async def test_what_it_does_not_take_is_refused_and_named(walked: Kept, house: Indoors) -> None:
+    for query, parameter in REFUSED:
+        reply = await house.ask(f"{WALKFORWARD}?{query}", key=walked.key)
+        assert (reply.status, reply.code) == (400, "BAD_REQUEST"), query
+        error = reply.json["error"]
+        assert error["details"]["parameter"] == parameter
+        assert parameter in error["message"]
+    error = (await ask(house, walked.key, "trades")).json["error"]
+    assert error["details"]["allowed"] == list(ACTIONS)
+    assert all(action in error["message"] for action in ACTIONS)
 
 
 @pytest.mark.promise("price.walkforward", "meter.once", "quota.402", "manifest.lists-priced", "walkforward.as-of")

@@ -87,7 +87,7 @@ async def run_told(house: Indoors, key: str, since: str | None = None) -> str:
 
 
 class Recorded(NamedTuple):
-    """What the venue told of a coin, by day: opens and closes, and what a long paid where all of its hours are known."""
+    """What the venue told of a coin, by day: opens and closes, and what a long paid where all hours are known."""
 
     opens: Mapping[str, float]
     closes: Mapping[str, float]
@@ -134,6 +134,7 @@ def older(kept: Kept, data_dir: Path, steps: int) -> Kept:
     copytree(kept.data_dir, data_dir)
     path = data_dir / "verdict.db"
     newer = path.rename(data_dir.with_name("newer.db"))
+    path.touch(mode=0o600)
     connection = connect(path)
     migrate(connection, read_migrations()[:steps], FakeClock(kept.at_ms))
     connection.execute("PRAGMA foreign_keys = OFF")
