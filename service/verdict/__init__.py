@@ -44,7 +44,10 @@ Decided here, about identity:
 Decided here, about the ledger:
 - Every verdict is written before anybody can know its outcome: an asked one before its answer leaves, once for each
   `verdict_id` and history, whichever process answers; and one a day on every listed coin, in one transaction, within a
-  day of the close it rests on. A day is waited with for prices (nine coins in ten) for an hour at most.
+  day of the close it rests on. A day waits until all sources tell of nine coins in ten, for an hour at most.
+- A verdict is held for 15 seconds, the route's interval, while its sources stand as they stood: prices move faster than
+  anybody acts on them, and every change would be an entry (some 2 kB). An abstention that somebody asked for is written
+  once an hour for a coin: it claims nothing, and costs nothing to ask for.
 - The head is read in the transaction that appends, so that several processes make one chain and a crash leaves no gap.
   SQLite's triggers refuse to change, delete or replace an entry. Who has the file's rights can take them off: then the
   hashes show it. An end cut off, or a chain made anew, shows only beside a head that somebody kept: answers carry it.
@@ -66,7 +69,7 @@ Decided here, about outcomes:
 Decided here, about what is known:
 - The four sources are asked at once, each for two seconds at most. What raises, hangs or has nothing to tell is
   `rejected`; `stale` where a part that a rule looks at could not be refreshed. All of them answer from memory, so a
-  verdict takes no I/O while its inputs stay the same, and one write when they change.
+  verdict takes no I/O while it is held or its inputs stay the same, and one write when they change.
 - Risk is what `coin/risk` says of the same instant, stale names included; without price and funding there is none. A
   trend that a young coin does not have yet is not known, and nothing is stale for that. Funding is `market.momentum`,
   stale after three hours without a payment, nothing after 48; regime and sentiment as long as their own rooms tell.
@@ -74,12 +77,13 @@ Decided here, about what is known:
   daily bar. Where nothing was told it is when the price was last seen, so that asking again is no new verdict.
 - Two times: when each fact was observed stands in the inputs; when we wrote them down, beside. The leader writes down
   those of every listed coin once a quarter of an hour, and within a minute of a change in how BTC's sources stand: what
-  was known in the first seconds of a start is not passed off for what was known a minute later. Kept for 100 days
-  (230 coins: some 150 MB).
+  was known in the first seconds of a start is not passed off for what was known a minute later. At most four
+  in a quarter of an hour. Kept for 100 days (230 coins: some 300 MB).
 - `?as_of=` takes the newest inputs written down at or before that instant, a row's or those of a verdict issued (the
   ledger's are kept for ever), of the present history alone: a replay's begins anew at midnight. Records stand for half
   an hour; for an instant that none covers the answer is 404, not a guess. It is judged by the rules as they are now, is
-  no new verdict and enters no ledger; its `track_record` is the present's. An instant ahead is a 400.
+  no new verdict and enters no ledger; its `track_record` is null, since what became of verdicts was not known then. An
+  instant ahead is a 400.
 - Coins that are not listed now are refused before anything is asked, also with `as_of`.
-- An abstention is written down as any verdict is, and costs nothing.
+- An abstention costs nothing.
 """

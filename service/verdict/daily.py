@@ -9,15 +9,15 @@ from service.market.conclusions.concluded import Conclusions
 from service.market.shelf import Drawer
 from service.verdict.decide import decide
 from service.verdict.ledger import Ledger
-from service.wire.verdict import Verdict, VerdictInputs
+from service.wire.verdict import Verdict, VerdictInputs, VerdictRaw
 
 DAILY_EVERY_S: Final = 15.0
 
 PATIENCE_S: Final = 3_600.0
-"""How long prices are waited for once a day is published. Then its verdicts are issued as they are, most abstaining."""
+"""How long sources are waited for once a day is published. Then its verdicts are issued as they are."""
 
 ENOUGH: Final = 0.9
-"""Share of the coins whose price must be known for a day's verdicts to be the market's and not an outage's."""
+"""Share of the coins all of whose sources must tell for a day's verdicts to be the market's and not an outage's."""
 
 
 class Daily:
@@ -82,8 +82,12 @@ class Daily:
 
 
 def _are_enough(inputs: Sequence[VerdictInputs]) -> bool:
-    priced = sum(found.raw.risk is not None and found.raw.risk.price is not None for found in inputs)
-    return priced >= ENOUGH * len(inputs)
+    return sum(_is_told(found.raw) for found in inputs) >= ENOUGH * len(inputs)
+
+
+def _is_told(raw: VerdictRaw) -> bool:
+    priced = raw.risk is not None and raw.risk.price is not None
+    return priced and raw.funding is not None and raw.regime is not None and raw.sentiment is not None
 
 
 def _decide_all(inputs: Sequence[VerdictInputs]) -> list[Verdict]:

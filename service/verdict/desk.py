@@ -4,7 +4,7 @@ from typing import Final, NoReturn
 
 from msgspec import Raw, Struct, structs
 
-from service.clock import MINUTE_MS, Clock, iso, parse_iso
+from service.clock import MINUTE_MS, SECOND_MS, Clock, iso, parse_iso
 from service.errors import ServiceError
 from service.market.desk import MarketDesk
 from service.verdict.decide import decide
@@ -22,10 +22,15 @@ REACH_MS: Final = 30 * MINUTE_MS
 """How long what was written down stands for what was known: two quarters of an hour, so that one row may be late."""
 
 
+HELD_MS: Final = 15 * SECOND_MS
+"""How long a verdict is answered again although prices have moved: the interval at which the route is refreshed."""
+
+
 class _Kept(Struct, frozen=True):
-    """A verdict that was issued, of which history, and its answer with the track record it was encoded with."""
+    """A verdict that was issued, when, of which history, and its answer with the track record it was encoded with."""
 
     origin: str
+    issued_ms: int
     inputs: VerdictInputs
     verdict: Verdict
     head: Head
@@ -107,16 +112,25 @@ class VerdictDesk:
         """Judge what is known now. While that stays the same nothing is computed, and nothing is written."""
         inputs, origin = await self._observe(coin)
         kept = self._kept.get(coin)
-        if kept is None or kept.inputs != inputs or kept.origin != origin:
-            verdict = decide(inputs)
-            head = await self._ledger.issue(origin, verdict, self._clock.now_ms())
-        else:
-            verdict, head = kept.verdict, kept.head
-        track = self._scorecards.track(verdict, head)
-        if kept is None or kept.verdict is not verdict or kept.track is not track:
-            kept = _Kept(origin, inputs, verdict, head, track, _tell(verdict, track))
-            self._kept[coin] = kept
+        if kept is None or kept.origin != origin or not self._holds(kept, inputs):
+            kept = await self._issue(inputs, origin)
+        track = self._scorecards.track(kept.verdict, kept.head)
+        if kept.track is not track:
+            kept = structs.replace(kept, track=track, answer=_tell(kept.verdict, track))
+        self._kept[coin] = kept
         return kept.answer
+
+    def _holds(self, kept: _Kept, inputs: VerdictInputs) -> bool:
+        """Whether nothing has changed, or nothing but figures, a moment ago: every change would be a ledger's entry."""
+        fresh = 0 <= self._clock.now_ms() - kept.issued_ms < HELD_MS
+        return kept.inputs == inputs or (fresh and kept.inputs.sources == inputs.sources)
+
+    async def _issue(self, inputs: VerdictInputs, origin: str) -> _Kept:
+        """Judge, and write it down before anybody is told."""
+        verdict, now_ms = decide(inputs), self._clock.now_ms()
+        head = await self._ledger.issue(origin, verdict, now_ms)
+        track = self._scorecards.track(verdict, head)
+        return _Kept(origin, now_ms, inputs, verdict, head, track, _tell(verdict, track))
 
     async def _observe(self, coin: str) -> tuple[VerdictInputs, str]:
         """What is known now, and of which history; once more where the market has turned to another meanwhile."""
@@ -136,8 +150,7 @@ class VerdictDesk:
         known = max((each for each in found if each is not None), key=lambda each: each.recorded_ms, default=None)
         if known is None or at_ms - known.recorded_ms > REACH_MS:
             await self._refuse(origin, coin, at_ms, known)
-        verdict = decide(known.inputs)
-        return _tell(verdict, self._scorecards.track(verdict, await self._ledger.head()))
+        return _tell(decide(known.inputs), None)
 
     async def _refuse(self, origin: str, coin: str, at_ms: int, last: Recorded | None) -> NoReturn:
         firsts = [await self._inputs.since(origin), await self._ledger.since(origin, coin)]
@@ -155,6 +168,6 @@ class VerdictDesk:
         )
 
 
-def _tell(verdict: Verdict, track: TrackRecord) -> Answer:
+def _tell(verdict: Verdict, track: TrackRecord | None) -> Answer:
     signal = Signal(**structs.asdict(verdict), track_record=track)
     return Answer(Raw(encode(signal)), parse_iso(verdict.as_of), counted=verdict.verdict != ABSTAINED)

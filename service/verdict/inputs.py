@@ -24,11 +24,14 @@ RECORD_EVERY_S: Final = 60.0
 SLOT_MS: Final = 15 * MINUTE_MS
 """The rhythm of rows: one in each quarter of an hour."""
 
+MOST_ROWS: Final = 4
+"""In a quarter of an hour: sources that come and go do not fill the disk."""
+
 KEPT_MS: Final = 100 * DAY_MS
 
 _RECORD: Final = "INSERT INTO verdict_inputs (recorded_ms, origin, body) VALUES (?, ?, ?)"
 _FORGET: Final = "DELETE FROM verdict_inputs WHERE recorded_ms < ?"
-_LAST: Final = "SELECT max(recorded_ms) FROM verdict_inputs WHERE origin = ? AND recorded_ms <= ?"
+_COUNT: Final = "SELECT count(*) FROM verdict_inputs WHERE origin = ? AND recorded_ms BETWEEN ? AND ?"
 _FIRST: Final = "SELECT min(recorded_ms) FROM verdict_inputs WHERE origin = ?"
 _NEWEST: Final = """
     SELECT recorded_ms, body FROM verdict_inputs WHERE origin = ? AND recorded_ms <= ?
@@ -76,10 +79,10 @@ class InputStore:
 
         return await self._database.inspect(look)
 
-    async def last(self, origin: str, now_ms: int) -> int | None:
-        """When the last row was written, leaving out what a clock that was set back since has dated ahead of now."""
-        ((last_ms,),) = await self._database.read(_LAST, (origin, now_ms))
-        return None if last_ms is None else int(last_ms)
+    async def count(self, origin: str, since_ms: int, until_ms: int) -> int:
+        """How many rows were written between two instants, both included."""
+        ((rows,),) = await self._database.read(_COUNT, (origin, since_ms, until_ms))
+        return int(rows)
 
     async def since(self, origin: str) -> int | None:
         """When the first row was written that is still kept; null where there is none."""
@@ -120,10 +123,10 @@ class Recorder:
         origin, now_ms = self._origin(), self._clock.now_ms()
         if self._market.state.origin != origin:
             return
-        last_ms = await self._store.last(origin, now_ms)
+        rows = await self._store.count(origin, now_ms // SLOT_MS * SLOT_MS, now_ms)
         stands = (await self._observer.observe(BENCHMARK)).sources
-        if last_ms is not None and last_ms // SLOT_MS == now_ms // SLOT_MS and self._stood in {None, stands}:
-            self._stood = stands
+        if rows and (rows >= MOST_ROWS or self._stood in {None, stands}):
+            self._stood = self._stood or stands
             return
         inputs = await self._observer.observe_all()
         if self._market.state.origin == origin:  # what was observed is of the history that the market tells

@@ -10,7 +10,7 @@ from typing import Final, Literal, NamedTuple
 
 import msgspec
 
-from service.clock import DAY_MS
+from service.clock import DAY_MS, HOUR_MS
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.storage.rows import insert_rows
@@ -38,6 +38,11 @@ COLUMNS: Final = (
 
 _HEAD: Final = "SELECT seq, hash FROM verdict_ledger ORDER BY seq DESC LIMIT 1"
 _ASKED: Final = "SELECT seq, hash FROM verdict_ledger WHERE kind = 'asked' AND origin = ? AND verdict_id = ?"
+_ABSTAINED: Final = """
+    SELECT seq, hash FROM verdict_ledger
+    WHERE origin = ? AND symbol = ? AND issued_ms BETWEEN ? AND ? AND kind = 'asked' AND verdict = ?
+    ORDER BY issued_ms DESC, seq DESC LIMIT 1
+"""
 _TOLD: Final = "SELECT 1 FROM verdict_ledger WHERE kind = 'daily' AND origin = ? AND day = ? LIMIT 1"
 _APPEND: Final = f"INSERT INTO verdict_ledger ({', '.join(COLUMNS)}, previous, hash)"
 _AWAIT: Final = "INSERT INTO verdict_due (origin, due_ms, seq, days)"
@@ -133,7 +138,8 @@ class Ledger:
     async def issue(self, origin: str, verdict: Verdict, now_ms: int) -> Head:
         """Write down a verdict that somebody asked for; it is durable when this returns.
 
-        A verdict is written once, however often and by however many processes it is issued.
+        A verdict is written once, however often and by however many processes it is issued. So is an abstention, which
+        claims nothing and costs nothing: once an hour for a coin, whatever it was made of.
 
         Args:
             origin: The history it was made from.
@@ -141,7 +147,7 @@ class Ledger:
             now_ms: Wall time, epoch milliseconds UTC.
 
         Returns:
-            The ledger's length and head as of this entry: the same each time.
+            The ledger's length and head as of this entry: the same each time. Of an abstention, as of the hour's first.
 
         Raises:
             ServiceError: `UNAVAILABLE` if it could not be written: then the verdict must not be answered.
@@ -213,6 +219,9 @@ class Ledger:
 
 def _ask(connection: Connection, entry: Entry) -> Head:
     written = connection.execute(_ASKED, (entry.origin, entry.verdict_id)).fetchone()
+    if written is None and entry.verdict == ABSTAINED:
+        hour = entry.issued_ms - HOUR_MS, entry.issued_ms
+        written = connection.execute(_ABSTAINED, (entry.origin, entry.symbol, *hour, ABSTAINED)).fetchone()
     return _append(connection, [entry]) if written is None else Head(*written)
 
 

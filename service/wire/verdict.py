@@ -182,6 +182,9 @@ class Verdict(Struct, frozen=True):
 
 
 class Signal(Verdict, frozen=True):
-    """A verdict as the route answers it: with its track record."""
+    """A verdict as the route answers it: with its track record.
 
-    track_record: TrackRecord
+    Null with `as_of`: what became of verdicts was not known then, and would tell a back-test its future.
+    """
+
+    track_record: TrackRecord | None

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Sequence
 
 import pytest
+from msgspec.structs import replace
 
 from service.clock import DAY_MS
 from service.market.conclusions.concluded import Conclusions
@@ -122,6 +123,18 @@ async def test_while_prices_are_missing_a_day_is_waited_with_for_an_hour(stage: 
     assert await stage.round() == 0
     await stage.clock.advance(1)
     assert await stage.round() == 2
+
+
+@pytest.mark.parametrize("source", ["risk", "funding", "regime", "sentiment"])
+async def test_so_it_is_while_any_source_is_silent_of_more_than_one_coin_in_ten(stage: Stage, source: str) -> None:
+    """A service that has just been started knows prices first."""
+    await publish(stage.world.conclusions)
+    silent = replace(known("DARK", 5.0), raw=replace(known("DARK", 5.0).raw, **{source: None}))
+    told = [known(f"C{place}", 5.0) for place in range(9)]
+    stage.inputs = [*told[1:], silent]
+    assert await stage.round() == 0
+    stage.inputs = [*told, silent]
+    assert await stage.round() == 10
 
 
 async def test_prices_that_come_end_the_wait(stage: Stage) -> None:

@@ -47,6 +47,7 @@ async def test_a_signal_is_the_verdict_on_what_is_known_with_its_track_record(wo
     assert answer.counted is True
     assert (answer.as_of_ms, said.as_of) == (CLOSE_MS, iso(CLOSE_MS))
     head = await world.ledger.head()
+    assert said.track_record is not None
     assert (said.track_record.entries, said.track_record.head) == (1, head.hash)
     assert said.track_record.probability_up == 0.6625
 
@@ -101,7 +102,7 @@ async def test_new_inputs_are_a_new_verdict_of_its_own_in_the_ledger(world: Worl
     second = await world.signal()
     assert first.verdict_id != second.verdict_id
     assert (await world.entries()) == [("asked", "BTC", first.verdict_id), ("asked", "BTC", second.verdict_id)]
-    assert (first.track_record.entries, second.track_record.entries) == (1, 2)
+    assert [said.track_record and said.track_record.entries for said in (first, second)] == [1, 2]
 
 
 async def test_the_verdict_is_in_the_ledger_when_it_is_answered_and_without_that_there_is_no_answer(
@@ -249,7 +250,34 @@ async def test_a_recomputation_is_no_new_verdict_and_leaves_the_ledger_as_it_is(
     before = await world.ledger.head()
     said = await world.signal("BTC", iso(START_MS))
     assert await world.ledger.head() == before
-    assert (said.track_record.entries, said.track_record.head) == (0, before.hash)
+    assert said.verdict_id == (await world.signal()).verdict_id
+
+
+async def test_what_became_of_verdicts_is_not_told_of_an_instant_at_which_nobody_knew(world: World) -> None:
+    assert (await world.signal()).track_record is not None
+    assert (await world.signal("BTC", iso(START_MS))).track_record is None
+
+
+async def test_a_verdict_is_held_for_fifteen_seconds_though_prices_move(world: World, clock: FakeClock) -> None:
+    first = await world.signal()
+    for seconds, entries in ((5, 1), (9.999, 1), (0.001, 2), (14.999, 2)):
+        await clock.advance(seconds)
+        world.refresh(price=1_000.0 + clock.now_ms())
+        said = await world.signal()
+        assert len(await world.entries()) == entries
+        assert (said.verdict_id == first.verdict_id) == (entries == 1)
+
+
+async def test_a_held_verdict_gives_way_at_once_when_a_source_falls_silent_or_the_clock_is_set_back(
+    world: World, clock: FakeClock
+) -> None:
+    await world.signal()
+    world.ask(funding=down)
+    assert (await world.signal()).sources.funding == "rejected"
+    clock.set_wall(START_MS - 1)
+    world.refresh()
+    await world.signal()
+    assert len(await world.entries()) == 3
 
 
 steps = st.lists(st.tuples(st.sampled_from(["ask", "record", "wait"]), st.integers(1, 1_200)), min_size=1, max_size=12)

@@ -45,7 +45,7 @@ async def test_the_newest_row_at_or_before_an_instant_is_read(world: World, inpu
 async def test_rows_of_another_history_are_kept_and_not_read(world: World, inputs: VerdictInputs) -> None:
     await world.inputs.record("other", START_MS - 1, [inputs])
     assert await world.inputs.newest(ORIGIN, "BTC", START_MS) is None
-    assert await world.inputs.last(ORIGIN, START_MS) is None
+    assert await world.inputs.count(ORIGIN, 0, START_MS) == 0
     assert await world.inputs.since(ORIGIN) is None
     await world.inputs.record(ORIGIN, START_MS, [inputs])
     assert await world.inputs.since(ORIGIN) == START_MS
@@ -114,6 +114,18 @@ async def test_when_a_source_falls_silent_or_tells_again_a_row_is_written_at_onc
     assert await recorded_at(world) == [START_MS, START_MS + MINUTE_MS, START_MS + 3 * MINUTE_MS]
     rows = [await world.inputs.newest(ORIGIN, "BTC", at_ms) for at_ms in await recorded_at(world)]
     assert [row and row.inputs.sources.funding for row in rows] == ["rejected", "fulfilled", "rejected"]
+
+
+async def test_sources_that_come_and_go_write_four_rows_in_a_quarter_of_an_hour_at_most(
+    world: World, clock: FakeClock
+) -> None:
+    funding = world.sources.funding
+    for minute in range(16):
+        world.refresh()
+        world.ask(funding=down if minute % 2 else funding)
+        await world.recorder.round()
+        await clock.advance(60)
+    assert await recorded_at(world) == [START_MS + minute * MINUTE_MS for minute in (0, 1, 2, 3, 15)]
 
 
 async def test_a_clock_that_was_set_back_is_no_reason_to_stop(world: World, clock: FakeClock) -> None:

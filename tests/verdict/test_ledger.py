@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from service.clock import DAY_MS
+from service.clock import DAY_MS, HOUR_MS
 from service.errors import ServiceError
 from service.storage.database import Database, open_database
 from service.storage.engine import Connection, IntegrityError
@@ -145,6 +145,23 @@ async def test_a_verdict_waits_for_its_outcomes_and_an_abstention_for_none(ledge
     await ledger.issue_day(ORIGIN, DAY, [judged("BTC", None), abstention, judged("ETH")], START_MS)
     assert await waits(database) == [(3, days, START_MS + days * DAY_MS) for days in (1, 3, 7)]
     assert HORIZONS == (1, 3, 7)
+
+
+async def test_abstentions_that_somebody_asked_for_are_written_once_an_hour_for_a_coin(
+    ledger: Ledger, database: Database
+) -> None:
+    """They cost nothing, so whoever asks for nothing else must not fill the disk."""
+    first = await ledger.issue(ORIGIN, judged("BTC", None, "bull"), START_MS)
+    again = await ledger.issue(ORIGIN, judged("BTC", None, "bear"), START_MS + HOUR_MS)
+    assert again == first
+    others = [
+        await ledger.issue(ORIGIN, judged("ETH", None), START_MS + HOUR_MS),
+        await ledger.issue("another", judged("BTC", None), START_MS + HOUR_MS),
+        await ledger.issue(ORIGIN, judged("BTC", None, "neutral"), START_MS + HOUR_MS + 1),
+        await ledger.issue(ORIGIN, judged("BTC"), START_MS + HOUR_MS + 1),
+    ]
+    assert [head.entries for head in (first, *others)] == [1, 2, 3, 4, 5]
+    assert len(await entries(database)) == 5
 
 
 async def test_a_day_is_written_whole_or_not_at_all(ledger: Ledger, database: Database) -> None:
