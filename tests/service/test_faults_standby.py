@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from service.clock import MINUTE_MS, midnight_after, parse_iso
-from tests.service.indoors import EVERYTHING, RISK, Doors, Indoors, Kept
+from tests.service.indoors import EVERYTHING, RISK, SIGNAL, Doors, Indoors, Kept
 from tests.upstream.faults import answer, hang, reset
 
 HYPERLIQUID = ("hyperliquid", "feed")
@@ -169,6 +169,11 @@ async def test_with_everything_down_for_two_days_each_route_says_who_failed_and_
         reply = await house.ask(target, key=free)
         if target in kept:
             assert (reply.status, reply.json["meta"]["data_age_seconds"] > 48 * 3_600) == (200, True), target
+            continue
+        if target == SIGNAL:
+            said = reply.json["data"]
+            assert (said["verdict"], set(said["sources"].values())) == ("insufficient-evidence", {"rejected"})
+            assert reply.json["meta"]["data_age_seconds"] > 48 * 3_600
             continue
         assert (reply.status, reply.code) == (502, "UPSTREAM_5XX"), (target, reply)
         details = reply.json["error"]["details"]

@@ -17,6 +17,7 @@ from service.upstream.replay.recording import DAILY, FUNDING, HOURLY, Candle, Fu
 from tests.market.recordings import needs_recordings
 from tests.service import recorded_set
 from tests.service.asking import REGIMES, ROUTES, Caller, Reply, category_names, escaped, whole_market
+from tests.service.verdicts import check
 
 pytestmark = [pytest.mark.real_data, needs_recordings]
 
@@ -65,7 +66,13 @@ def ask_service(data_dir: Path, fixtures: Path, replay: str) -> tuple[dict[str, 
 
 def ask_everything(caller: Caller) -> dict[str, Reply]:
     """Every route for everything it can be asked of."""
-    of_coin = ("coin/risk/{}", "coin/historical/{}", "coin/historical/{}?unit=d", "regime?action=history&symbol={}")
+    of_coin = (
+        "coin/risk/{}",
+        "coin/historical/{}",
+        "coin/historical/{}?unit=d",
+        "regime?action=history&symbol={}",
+        "signal/{}",
+    )
     of_category = ("category/info/{}", "category/sentiment/{}")
     targets = [
         *WIDE,
@@ -210,6 +217,21 @@ def test_alerts_are_of_coins_whose_payments_were_recorded(recorded: Recorded) ->
     events = recorded.data("funding/alerts")["events"]
     assert events
     assert {event["asset"] for event in events} <= {coin.upper() for coin in having(FUNDING)}
+
+
+@pytest.mark.promise("signal.rules", "signal.sources", "signal.scale", "numbers.finite")
+def test_every_coin_is_judged_by_what_is_known_of_it_and_not_where_neither_trend_is(recorded: Recorded) -> None:
+    paid, silent = set(having(FUNDING)), ended()
+    for coin in recorded_set.coins():
+        said, risk = recorded.data(f"signal/{coin}"), recorded.data(f"coin/risk/{coin}")
+        check(said)
+        assert said["symbol"] == coin.upper()
+        assert said["sources"]["funding"] == ("fulfilled" if coin in paid else "rejected")
+        trends = (said["raw"]["risk"]["trend_daily"], said["raw"]["risk"]["trend_weekly"])
+        assert trends == (risk["trend_daily"], risk["trend_weekly"])
+        assert (said["verdict"] == "insufficient-evidence") == (trends == (None, None)) >= (coin in silent)
+    judged = Counter(recorded.data(f"signal/{coin}")["verdict"] for coin in recorded_set.coins())
+    assert judged["insufficient-evidence"] < 20 < judged.total() - max(judged.values())
 
 
 def test_nothing_went_wrong_on_the_way(recorded: Recorded) -> None:
