@@ -23,7 +23,7 @@ from service.wiring import build as wiring
 from tests.fakes.clock import FakeClock
 from tests.fakes.serving import Serving, ended, run_verdict, wait_until
 from tests.service.indoors import EVERYTHING, Indoors, Kept, until
-from tests.service.walking import ACTIONS, ask, data, older, pages, records, run_told, walkers, walks
+from tests.service.walking import ACTIONS, ask, data, older, pages, records, run_told, shortened, walkers, walks
 from tests.walkforward.runs import TODAY, made, packed, summary
 
 STOP_S = 10.0
@@ -86,7 +86,7 @@ async def test_a_folder_from_before_is_brought_up_to_date_and_walked_once_for_bo
     kept: Kept, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "verdict.walkforward")
-    old = older(kept, tmp_path / "old", BEFORE_VERDICTS)
+    old = older(shortened(kept, tmp_path / "short"), tmp_path / "old", BEFORE_VERDICTS)
     async with (
         old.reopened(tmp_path / "data", walk=run_apart) as leader,
         old.beside(leader, walk=run_apart) as follower,
@@ -114,7 +114,7 @@ async def test_a_folder_from_before_is_brought_up_to_date_and_walked_once_for_bo
 async def test_a_run_by_command_is_told_by_the_service_and_pages_go_on_in_the_one_they_began_in(
     walked: Kept, tmp_path: Path
 ) -> None:
-    async with walked.reopened(tmp_path / "data") as house:
+    async with shortened(walked, tmp_path / "short").reopened(tmp_path / "data") as house:
         before = {action: await records(house, walked.key, action) for action in ACTIONS}
         lists = {action: pages(house, walked.key, action, 150 if action != "positions" else 5) for action in ACTIONS}
         read = {action: await anext(lists[action]) for action in ACTIONS}
