@@ -80,10 +80,10 @@ Decided here, about what is known:
   was known in the first seconds of a start is not passed off for what was known a minute later. At most four
   in a quarter of an hour. Kept for 100 days (230 coins: some 300 MB).
 - `?as_of=` takes the newest inputs written down at or before that instant, a row's or those of a verdict issued (the
-  ledger's are kept for ever), of the present history alone: a replay's begins anew at midnight. Records stand for half
-  an hour; for an instant that none covers the answer is 404, not a guess. It is judged by the rules as they are now, is
-  no new verdict and enters no ledger; its `track_record` is null, since what became of verdicts was not known then. An
-  instant ahead is a 400.
+  ledger's are kept for ever; one that was held then goes before a row), of the present history alone: a replay's begins
+  anew at midnight. Records stand for half an hour; for an instant that none covers the answer is 404, not a guess. It
+  is judged by the rules as they are now, is no new verdict and enters no ledger; its `track_record` is null, since what
+  became of verdicts was not known then. An instant ahead is a 400.
 - Coins that are not listed now are refused before anything is asked, also with `as_of`.
 - An abstention costs nothing.
 """

@@ -143,14 +143,22 @@ class VerdictDesk:
     async def _judge_then(self, coin: str, at_ms: int) -> Answer:
         """Judge what was known then: the rules' answer to it, which is no new verdict and is not written down."""
         origin = self._market.state.origin
-        found = [  # of two in one millisecond, what somebody was answered
-            await self._ledger.inputs_before(origin, coin, at_ms),
-            await self._inputs.newest(origin, coin, at_ms),
-        ]
-        known = max((each for each in found if each is not None), key=lambda each: each.recorded_ms, default=None)
+        known = await self._known_then(origin, coin, at_ms)
         if known is None or at_ms - known.recorded_ms > REACH_MS:
             await self._refuse(origin, coin, at_ms, known)
         return _tell(decide(known.inputs), None)
+
+    async def _known_then(self, origin: str, coin: str, at_ms: int) -> Recorded | None:
+        """What was written down last; a verdict that was held at that instant before what was written down meanwhile.
+
+        Who was answered then was answered that one.
+        """
+        issued = await self._ledger.inputs_before(origin, coin, at_ms)
+        recorded = await self._inputs.newest(origin, coin, at_ms)
+        if issued is None or recorded is None:
+            return issued or recorded
+        held = at_ms - issued.recorded_ms < HELD_MS and issued.inputs.sources == recorded.inputs.sources
+        return issued if held or issued.recorded_ms >= recorded.recorded_ms else recorded
 
     async def _refuse(self, origin: str, coin: str, at_ms: int, last: Recorded | None) -> NoReturn:
         firsts = [await self._inputs.since(origin), await self._ledger.since(origin, coin)]

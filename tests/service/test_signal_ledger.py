@@ -1,4 +1,4 @@
-"""The ledger, from outside: every verdict that was answered stands in it, whoever answered it and whatever came after."""
+"""The ledger, from outside: every verdict that was answered stands in it, whoever answered it, whatever came after."""
 
 import asyncio
 import json

@@ -24,8 +24,8 @@ ENOUGH = 2
 
 FLAT_PCT = 2.0
 HOUR_TOLD_MS = parse_iso("2025-07-24T13:00:00Z")
-"""Recorded time of the hour that tells an outcome. A replay of yesterday's present moves its recording on by a day: what
-was asked at noon is told by the hour of 13:00 a day later, which is fetched two days after the question."""
+"""Recorded time of the hour that tells an outcome. What was asked at noon is told by the hour of 13:00 a day later,
+which is fetched two days after the question, from a recording that moves on by a day each day."""
 
 VENUE_SYMBOLS = dict(zip(SYMBOLS, COINS, strict=True))
 _OUTCOMES = """
@@ -138,7 +138,8 @@ async def test_after_three_days_what_became_of_the_first_is_in_every_answer_and_
         assert printed["ledger"]["entries"] == len(entries(house.data_dir))
         counted = [row for row in printed["records"] if (row["kind"], row["days"]) == ("daily", 1)]
         assert {row["verdict"]: row["outcomes"] for row in counted if row["outcomes"]} == {
-            verdict: sum(claim.verdict == verdict for claim in claims) for verdict in {claim.verdict for claim in claims}
+            verdict: sum(claim.verdict == verdict for claim in claims)
+            for verdict in {claim.verdict for claim in claims}
         }
         assert any(row["kind"] == "asked" and row["outcomes"] for row in printed["records"]), "told apart"
         assert "BRIER: 0 is perfect" in await shown(house)

@@ -83,11 +83,16 @@ async def test_with_mood_and_regime_down_there_is_a_verdict_less_sure_that_names
         await house.be_ready()
         await house.pass_time(15, 5)
         said = await judged(house, key)
-    assert said["sources"] == {"risk": "fulfilled", "funding": "rejected", "regime": "rejected", "sentiment": "stale"}
-    assert (said["raw"]["funding"], said["raw"]["regime"]) == (None, None)
-    assert (said["verdict"], said["score"], said["confidence"]) == ("bull", 2, "low")
-    for named in ("the regime gave nothing", "funding momentum gave nothing", "sentiment is stale"):
-        assert named in said["confidence_basis"]["explanation"]
+        assert said["sources"] == {
+            "risk": "fulfilled",
+            "funding": "rejected",
+            "regime": "rejected",
+            "sentiment": "stale",
+        }
+        assert (said["raw"]["funding"], said["raw"]["regime"]) == (None, None)
+        assert (said["verdict"], said["score"], said["confidence"]) == ("bull", 2, "low")
+        for named in ("the regime gave nothing", "funding momentum gave nothing", "sentiment is stale"):
+            assert named in said["confidence_basis"]["explanation"]
 
 
 @pytest.mark.promise("signal.insufficient-free", "signal.scale", "meter.uncounted-answers", "meter.head-free")
@@ -99,6 +104,7 @@ async def test_with_both_venues_lost_there_is_no_verdict_and_nothing_is_spent(ho
     assert (stale["sources"]["risk"], stale["raw"]["risk"]["stale_fields"]) == ("stale", ["price", "funding_apr"])
     assert stale["confidence"] == "medium"
     await house.pass_time(360, 15)
+    said: Any = None
     for _ in range(2):
         reply = await house.ask(SIGNAL, key=free)
         said = reply.json["data"]

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from service.clock import HOUR_MS, MINUTE_MS, iso, parse_iso
+from service.clock import HOUR_MS, MINUTE_MS, SECOND_MS, iso, parse_iso
 from tests.fakes.asgi import Reply
 from tests.service.indoors import SIGNAL, Indoors, Kept
 from tests.service.verdicts import entries, recomputes
@@ -131,3 +131,18 @@ async def test_looking_back_costs_a_question_and_a_look_at_nothing_does_not(hous
         assert refused.status in {400, 404}
         assert "ratelimit" not in refused.headers
     assert (await then(house, free, iso(house.clock.at_ms))).headers["ratelimit"] == '"questions";r=8'
+
+
+@pytest.mark.promise("signal.as-of-replay")
+async def test_every_instant_at_which_somebody_was_answered_tells_what_he_was_answered(
+    house: Indoors, kept: Kept
+) -> None:
+    await house.pass_time(15 * MINUTE_MS / SECOND_MS - house.clock.at_ms / SECOND_MS % 900 - 25, 15)
+    told = {}
+    for _ in range(35):  # past a quarter of an hour, when what is known of every coin is written down
+        reply = await house.ask(SIGNAL, key=kept.key)
+        told[reply.json["meta"]["ts"]] = reply.json["data"]["verdict_id"]
+        await house.pass_time(2, 1)
+    assert len(set(told.values())) > 3
+    again = {at: (await then(house, kept.key, at)).json["data"]["verdict_id"] for at in told}
+    assert again == told

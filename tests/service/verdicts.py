@@ -1,4 +1,4 @@
-"""Verdicts as answers carry them: their arithmetic, their replay by the operator's command, the ledger they stand in."""
+"""Verdicts as answers carry them: their arithmetic, their replay by the operator's command, their ledger."""
 
 import contextlib
 import io
@@ -50,9 +50,12 @@ class Entry(NamedTuple):
     price: float | None
 
 
+_ENTRIES = "SELECT seq, kind, day, symbol, issued_ms, verdict_id, verdict, price FROM verdict_ledger ORDER BY seq"
+
+
 def entries(data_dir: Path) -> list[Entry]:
     """The ledger, read beside whoever writes it."""
-    return [Entry(*row) for row in select(data_dir, f"SELECT {', '.join(Entry._fields)} FROM verdict_ledger")]
+    return [Entry(*row) for row in select(data_dir, _ENTRIES)]
 
 
 def select(data_dir: Path, query: str, *values: object) -> list[tuple[Any, ...]]:
@@ -111,7 +114,11 @@ def recomputes(raw: bytes, path: Path) -> bool:
 def verify_apart(saved: bytes, name: str = "-") -> subprocess.CompletedProcess[bytes]:
     """Run `verdict verify` as somebody does who has nothing but the answer: no settings, no folder, no service."""
     return subprocess.run(
-        [sys.executable, "-m", "service", "verify", name], input=saved, capture_output=True, timeout=PATIENCE_S, check=False
+        [sys.executable, "-m", "service", "verify", name],
+        input=saved,
+        capture_output=True,
+        timeout=PATIENCE_S,
+        check=False,
     )
 
 
