@@ -90,5 +90,9 @@ def _read(path: Path, decoder: Decoder[tuple[T, ...]], columns: type[Struct]) ->
         text = unpack(packed)
         rows = encode(unpack_rows(packed, columns)) if text.startswith(b"{") else text
         return decoder.decode(rows) or ()
-    except (OSError, FixtureError, ValueError, KeyError, TypeError) as error:
+    except FixtureError as error:
+        raise RecordingsError(f"{path} is no recording of the venue: it is not gzip") from error
+    except KeyError as error:
+        raise RecordingsError(f"{path} is no recording of the venue: it has no column {error}") from error
+    except (OSError, ValueError, TypeError) as error:
         raise RecordingsError(f"{path} is no recording of the venue: {error}") from error

@@ -117,6 +117,17 @@ def test_a_file_that_is_no_recording_is_named(tmp_path: Path, content: bytes) ->
         read_recordings(tmp_path, NOW_MS)
 
 
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [(b"no gzip", "it is not gzip$"), (gzip.compress(b'{"t":[1]}'), "it has no column 'T'$")],
+)
+def test_what_is_wrong_with_a_file_is_said_of_that_file(tmp_path: Path, content: bytes, what: str) -> None:
+    write(tmp_path / "candles-1d" / "BTC.json.gz", [])
+    (tmp_path / "candles-1d" / "BTC.json.gz").write_bytes(content)
+    with pytest.raises(RecordingsError, match=what):
+        read_recordings(tmp_path, NOW_MS)
+
+
 def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
     (tmp_path / "candles-1d" / "BTC.json.gz").mkdir(parents=True)
     with pytest.raises(RecordingsError, match=r"BTC\.json\.gz is no recording of the venue"):

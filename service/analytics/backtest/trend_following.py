@@ -50,10 +50,12 @@ def plan(tape: Tape, tradable: Flags, parameters: Mapping[str, float]) -> Plan:
     side, reason = follow(_turns(said.direction), (falling, rising), tradable, HORIZON_DAYS, "trend-turned")
     wanted = side != 0
     share = 1 / np.maximum(np.count_nonzero(tradable, axis=1), 1)[:, None]
+    with np.errstate(invalid="ignore"):  # a coin that has never moved is no distance from its line, in ranges of zero
+        ranges = (tape.close - said.line) / said.atr
     return Plan(
         side=side,
         weight=np.where(wanted, share, 0.0),
-        score=np.where(wanted, (tape.close - said.line) / said.atr, np.nan),
+        score=np.where(wanted, ranges, np.nan),
         stop=np.where(wanted, said.line, np.nan),
         reason=reason,
     )
