@@ -82,7 +82,8 @@ async def _to_its_end(process: Process, job: Job, heard: Callable[[int, int], No
 async def _converse(process: Process, job: Job, heard: Callable[[int, int], None]) -> Packed | Gone:
     assert process.stdin is not None  # noqa: S101 - it was asked for as a pipe
     assert process.stdout is not None  # noqa: S101 - the same
-    with suppress(ConnectionError):  # it ended before it read: what it said tells why
+    # It ended before it read: what it said tells why. Of a pipe that is closed by then uvloop says RuntimeError.
+    with suppress(ConnectionError, RuntimeError):
         process.stdin.write(frame(job))
         await process.stdin.drain()
     while True:

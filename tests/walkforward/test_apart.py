@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -152,6 +153,22 @@ def test_on_the_loop_that_serves_a_run_is_heard_and_ended_alike() -> None:
 
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(both())
+
+
+@pytest.mark.parametrize("loop", [asyncio.new_event_loop, uvloop.new_event_loop])
+def test_a_process_that_is_gone_before_it_is_asked_is_a_run_that_failed(
+    loop: Callable[[], asyncio.AbstractEventLoop], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = asyncio.create_subprocess_exec
+
+    async def start_slowly(*command: str, **pipes: Any) -> asyncio.subprocess.Process:
+        process = await start(*command, **pipes)
+        await process.wait()
+        return process
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start_slowly)
+    with asyncio.Runner(loop_factory=loop) as runner, pytest.raises(RunFailedError, match="exit code 3: the reason"):
+        runner.run(run("import sys; sys.stderr.write('the reason'); sys.exit(3)"))
 
 
 def test_a_worker_whose_parent_is_gone_ends_in_the_middle_of_its_work() -> None:
