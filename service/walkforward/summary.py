@@ -20,6 +20,9 @@ from service.wire.walkforward import BuyAndHold, Strategy, StrategySummary, Walk
 DECIMALS = 4
 """Percentages, ratios and probabilities are rounded to so many."""
 
+LEAST_DAYS = 30
+"""Test days under which nothing is said of Sharpe ratios: of four days one came out at 24, and as good as certain."""
+
 Walks = Mapping[Strategy, Sequence[WalkedFold]]
 
 
@@ -92,7 +95,7 @@ def _record(walked: Sequence[WalkedFold]) -> _Record:
 
 
 def _published(name: Strategy | Literal["all"], record: _Record, trials: Trials) -> StrategySummary:
-    found = perform(record.days, trials)
+    found, telling = perform(record.days, trials), len(record.days.net) >= LEAST_DAYS
     total, wins = len(record.returns), sum(brought > 0 for brought in record.returns)
     return StrategySummary(
         strategy=name,
@@ -104,9 +107,9 @@ def _published(name: Strategy | Literal["all"], record: _Record, trials: Trials)
         winRate=rounded(wins / total) if total else None,
         meanReturnPct=rounded(sum(record.returns) / total) if total else None,
         returnPct=rounded(found.return_pct),
-        sharpe=perhaps(found.sharpe),
-        probabilisticSharpe=perhaps(found.probabilistic),
-        deflatedSharpe=perhaps(found.deflated),
+        sharpe=perhaps(found.sharpe) if telling else None,
+        probabilisticSharpe=perhaps(found.probabilistic) if telling else None,
+        deflatedSharpe=perhaps(found.deflated) if telling else None,
         maxDrawdownPct=rounded(found.max_drawdown_pct),
         exposure=rounded(found.exposure),
         turnover=rounded(found.turnover),
@@ -142,7 +145,7 @@ def _doing_nothing(ground: Ground, begin: int, trials: Trials) -> BuyAndHold:
     found: Performance = perform(Days(returns, returns * 0, returns * 0), trials)
     return BuyAndHold(
         returnPct=rounded(found.return_pct),
-        sharpe=perhaps(found.sharpe),
+        sharpe=perhaps(found.sharpe) if len(returns) >= LEAST_DAYS else None,
         maxDrawdownPct=rounded(found.max_drawdown_pct),
     )
 

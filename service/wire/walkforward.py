@@ -78,9 +78,10 @@ class StrategySummary(Struct, frozen=True):
 
     `sharpe` is annualised over 365 days, after costs and funding; `probabilisticSharpe` and `deflatedSharpe` are
     probabilities (Bailey and López de Prado 2012, 2014) that it is above zero, and above what the best of `trials`
-    would show by luck. `fundingKnown` is the share of position-days whose funding was recorded; of the others longs are
-    charged the venue's resting rate and shorts are paid nothing. `published` is false, and the figures are zero or
-    null, where the leakage gate refused the strategy: `refused` says why.
+    would show by luck. All three are null under 30 test days. `fundingKnown` is the share of position-days whose
+    funding was recorded; of the others longs are charged the venue's resting rate and shorts are paid nothing.
+    `published` is false, and the figures are zero or null, where the leakage gate refused the strategy: `refused` says
+    why.
     """
 
     strategy: Strategy | Literal["all"]

@@ -18,6 +18,7 @@ from service.walkforward import gate
 from service.walkforward.engine import hash_parameters, run, walk_all
 from service.walkforward.parameters import ENGINE, History, Parameters, Request
 from service.walkforward.run import Run
+from service.walkforward.summary import LEAST_DAYS
 from service.walkforward.walk import back_test, best, walk
 from service.wire.walkforward import WalkforwardOutcome, WalkforwardPosition
 from tests.walkforward.leaks import PARAMETERS, centred, ground, market, strategy, trailing
@@ -238,6 +239,16 @@ def test_one_day_to_test_is_a_fold() -> None:
     assert told.summary.firstDay == told.summary.lastDay
     assert told.summary.buyAndHold.sharpe is None
     assert all(signal.entryPrice is None for signal in told.signals)
+
+
+@pytest.mark.parametrize(("days", "told"), [(LEAST_DAYS - 1, False), (LEAST_DAYS, True)])
+def test_nothing_is_said_of_sharpe_ratios_before_thirty_days_were_tested(days: int, told: bool) -> None:
+    summary = walk_all([strategy(trailing)], ground(TAPE.until(150 + days)), NOW_MS, lambda *_: None).summary
+    assert summary is not None
+    assert summary.total > 0
+    ratios = [summary.sharpe, summary.probabilisticSharpe, summary.deflatedSharpe, summary.buyAndHold.sharpe]
+    assert [ratio is not None for ratio in ratios] == [told] * 4
+    assert LEAST_DAYS == 30
 
 
 def test_a_strategy_that_never_trades_is_told_as_one() -> None:

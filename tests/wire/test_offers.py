@@ -62,14 +62,19 @@ REFRESH_S = {
     "market.health": 300,
     "market.crossing": 300,
     "funding.alerts": 60,
+    "signal": 15,
+    "walkforward": 3600,
 }
 """The table of `contract.md`, section 6."""
 
 
 @pytest.mark.promise("price.data-call", "risk.refresh")
-def test_data_calls_cost_half_a_cent_and_are_as_fresh_as_the_contract_says() -> None:
+@pytest.mark.promise("price.walkforward")
+def test_data_calls_cost_half_a_cent_walkforward_five_and_are_as_fresh_as_the_contract_says() -> None:
     offered = {offer.id: offer for offer in OFFERS if offer.counted}
     assert {name: offer.refresh_seconds for name, offer in offered.items()} == REFRESH_S
+    dear = offered.pop("walkforward")
+    assert (dear.price, dear.price_usdc) == (DEAR_CALL, "0.05")
     assert {offer.price for offer in offered.values()} == {DATA_CALL}
 
 
