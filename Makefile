@@ -28,6 +28,7 @@ measured: $(VENV)/dev
 	@rm -f .coverage .coverage.*
 	@$(COVERAGE) run -m pytest -n $(WORKERS) -rfEs -m 'not soak'
 	@$(COVERAGE) combine --quiet
+	@rm -f .coverage.* # what killed processes have left half written
 
 lint: $(VENV)/dev ## ruff and mypy
 	@$(BIN)/ruff check
