@@ -2,14 +2,17 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
 from service.clock import SystemClock
 from service.settings import Settings
+from service.storage.database import Database, open_database
 from service.upstream.replay.server import replay_server
+from tests.fakes.clock import FakeClock
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -21,6 +24,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def patience(request: pytest.FixtureRequest) -> int:
     """Per cent of its full length that a soak test is to last."""
     return 100 if request.config.getoption("--soak") == "long" else 20
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+async def database(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Database]:
+    """A store of the test's own."""
+    async with open_database(tmp_path / "verdict.db", clock) as opened:
+        yield opened
 
 
 @pytest.fixture

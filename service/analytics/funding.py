@@ -54,10 +54,12 @@ def percentile(value: float, ranked: Sequence[float]) -> float | None:
         The share of the history that lies below, in percent, 4 decimals; equal values count half (the mid-rank, so
         that a rate pinned at the venue's default lies in its middle and not at its end). None without a history.
     """
-    if not ranked:
-        return None
-    below, through = bisect_left(ranked, value), bisect_right(ranked, value)
-    return round((below + through) * 50 / len(ranked), 4)
+    return mid_rank(bisect_left(ranked, value), bisect_right(ranked, value), len(ranked)) if ranked else None
+
+
+def mid_rank(below: int, through: int, count: int) -> float:
+    """The percentile, 4 decimals, of what so many of `count` lie below, and so many at or below; `count` is not 0."""
+    return round((below + through) * 50 / count, 4)
 
 
 def next_zone(zone: Zone | None, percentile: float, apr: float) -> Zone | None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from service.analytics.funding import LEAST_ROWS
+from service.analytics.funding import LEAST_ROWS, mid_rank
 from service.clock import DAY_MS, HOUR_MS
 from service.market.freshness import Limits
 from service.market.shelf import Drawer
@@ -155,6 +155,6 @@ def _apr(paid: float, hours: float) -> float:
 
 
 def _rank(below: int, equal: int, payments: int) -> float | None:
-    """The mid-rank of the newest payment among the others, as `analytics.funding.percentile` ranks."""
+    """The mid-rank of the newest payment among the others."""
     others = payments - 1
-    return round((2 * below + equal - 1) * 50 / others, 4) if others >= LEAST_ROWS else None
+    return mid_rank(below, below + equal - 1, others) if others >= LEAST_ROWS else None

@@ -88,7 +88,7 @@ _SUM_FUNDING: Final = """
     WHERE f.venue_symbol = w.venue_symbol AND f.paid_ms > coalesce(w.since_ms, 0) AND f.paid_ms <= w.until_ms
     GROUP BY f.venue_symbol, day HAVING sum(f.interval_hours) >= ?3
 """
-_FUNDED_HOURS: Final = 23
+FUNDED_HOURS: Final = 23
 """Of a day's 24 so many must be paid for: once in two years the venue itself left one out, for every coin."""
 
 _COINS_A_SUM: Final = 10
@@ -266,7 +266,7 @@ class MarketStore(Series):
     async def _sum_funding(self, origin: str, coins: str) -> None:
         def work(connection: Connection) -> None:
             if _holds(connection, origin):
-                connection.execute(_SUM_FUNDING, (coins, DAY_MS, _FUNDED_HOURS))
+                connection.execute(_SUM_FUNDING, (coins, DAY_MS, FUNDED_HOURS))
 
         await self._database.write(work)
 

@@ -109,6 +109,10 @@ class Directory:
         """
         return self._listed[symbol]
 
+    def was_listed(self, text: str) -> bool:
+        """Whether a ticker, in any case, is one of a coin that was delisted since."""
+        return text.strip().upper() in self._delisted
+
     def resolve(self, text: str) -> Symbol:
         """Find the traded coin a spelling means.
 

@@ -72,7 +72,7 @@ def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Endpoin
         "billing.tier": partial(tier, access),
         "coin.risk": partial(risk, market.coins, desks.sentiment),
         "coin.historical": Waiting(partial(historical, market.historical), known),
-        "walkforward": partial(walkforward, desks.walkforward),
+        "walkforward": Waiting(partial(walkforward, desks.walkforward), desks.walkforward.check),
         "signal": Waiting(partial(signal, desks.verdict), desks.verdict.check),
         "category.sentiment": partial(category_sentiment, desks.sentiment),
         "category.info": partial(info, market.categories),

@@ -85,6 +85,18 @@ class WalkforwardDesk:
             return Answer(_nothing(query.action), self._started_ms, counted=False)
         return Answer(self._payload(told, query, symbol, after), told.ran_ms)
 
+    def check(self, query: WalkforwardQuery) -> None:
+        """Refuse a coin that was never listed, of which no run can know, before a question is set aside for it.
+
+        Raises:
+            ServiceError: `UNKNOWN_SYMBOL` with candidates.
+        """
+        symbol, refusal = self._find(query.symbol)
+        if symbol is None or refusal is None or refusal.code != "UNKNOWN_SYMBOL":
+            return
+        if not self._market.directory.was_listed(symbol):
+            raise refusal
+
     def _find(self, text: str | None) -> tuple[str | None, ServiceError | None]:
         """The ticker that a spelling means, and why it may mean none: a run also knows coins that were delisted."""
         if text is None:

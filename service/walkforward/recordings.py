@@ -2,17 +2,16 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from itertools import pairwise
 from math import fsum
 from pathlib import Path
-from statistics import median_low
 from typing import Final, TypeVar
 
 from msgspec import Struct
 from msgspec.json import Decoder
 
-from service.clock import DAY_MS, HOUR_MS, MINUTE_MS
-from service.market.sources.hyperliquid_wire import CANDLES, FUNDING_HISTORY
+from service.clock import DAY_MS
+from service.market.sources.hyperliquid_wire import CANDLES, FUNDING_HISTORY, is_sound, payments
+from service.market.store import FUNDED_HOURS
 from service.market.symbols import canonical
 from service.upstream.fixture_set import FixtureError, unpack, unpack_rows
 from service.upstream.replay.recording import DAILY, FUNDING, Candle, FundingRow
@@ -22,8 +21,6 @@ from service.wire.envelope import encode
 T = TypeVar("T", bound=Struct)
 
 _ENDING: Final = ".json.gz"
-_FUNDED_HOURS: Final = 23
-"""As many hours of a day must be paid for as the store asks for (`MarketStore.sum_funding`)."""
 
 
 class RecordingsError(Exception):
@@ -61,26 +58,24 @@ def _read_coin(directory: Path, path: Path, now_ms: int) -> History:
 
 
 def _read_bars(path: Path, now_ms: int) -> list[Bar]:
-    bars: dict[int, Bar] = {}
-    for candle in _read(path, CANDLES, Candle):
-        day, past = divmod(candle.open_ms, DAY_MS)
-        ends = (candle.open, candle.close)
-        sound = not past and 0 < candle.low <= min(ends) and max(ends) <= candle.high
-        if sound and candle.open_ms + DAY_MS <= now_ms:
-            bars[day] = (day, candle.open, candle.high, candle.low, candle.close, candle.volume)
-    return [bars[day] for day in sorted(bars)]
+    bars = {
+        candle.open_ms // DAY_MS: (candle.open, candle.high, candle.low, candle.close, candle.volume)
+        for candle in _read(path, CANDLES, Candle)
+        if is_sound(candle, DAY_MS) and candle.open_ms + DAY_MS <= now_ms
+    }
+    return [(day, *bar) for day, bar in sorted(bars.items())]
 
 
 def _read_funding(path: Path) -> list[tuple[int, float]]:
-    """What was paid a day: the payments after 00:00 up to the 00:00 that ends it."""
-    rates = _read(path, FUNDING_HISTORY, FundingRow)
-    paid = sorted({round(rate.time_ms / MINUTE_MS) * MINUTE_MS: rate.rate for rate in rates}.items())
-    gaps = [later - earlier for (earlier, _), (later, _) in pairwise(paid)]
-    hours = max(1, round(median_low(gaps) / HOUR_MS)) if gaps else 1
-    days: dict[int, list[float]] = defaultdict(list)
-    for paid_ms, rate in paid:
-        days[(paid_ms - 1) // DAY_MS].append(rate)
-    return [(day, fsum(parts)) for day, parts in days.items() if len(parts) * hours >= _FUNDED_HOURS]
+    """What was paid a day, as the store sums it: the payments after 00:00 up to the 00:00 that ends it."""
+    days: dict[int, list[tuple[float, float]]] = defaultdict(list)
+    for paid_ms, rate, hours in payments(_read(path, FUNDING_HISTORY, FundingRow)):
+        days[(paid_ms - 1) // DAY_MS].append((rate * hours, hours))
+    return [
+        (day, fsum(paid for paid, _ in parts))
+        for day, parts in days.items()
+        if sum(hours for _, hours in parts) >= FUNDED_HOURS
+    ]
 
 
 def _read(path: Path, decoder: Decoder[tuple[T, ...]], columns: type[Struct]) -> Sequence[T]:

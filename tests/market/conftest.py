@@ -1,23 +1,17 @@
 """A venue, and the market's parts over a real session and a real store, moved by hand one round at a time."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
 from service.market.store import MarketStore
-from service.storage.database import Database, open_database
+from service.storage.database import Database
 from service.upstream.session import UpstreamSession, open_session
 from tests.fakes.clock import FakeClock
 from tests.market.parts import Parts
 from tests.market.venue import Venue, open_venue
 
 AMPLE = 10_000_000
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
 
 
 @pytest.fixture
@@ -29,12 +23,6 @@ async def venue(clock: FakeClock) -> AsyncIterator[Venue]:
 @pytest.fixture
 async def session(venue: Venue, clock: FakeClock) -> AsyncIterator[UpstreamSession]:
     async with open_session("hyperliquid", venue.url, clock, weight_per_minute=AMPLE, deadline_s=20) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def database(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Database]:
-    async with open_database(tmp_path / "verdict.db", clock) as opened:
         yield opened
 
 

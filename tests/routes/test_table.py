@@ -33,9 +33,8 @@ async def test_a_difference_between_offers_and_routes_stops_the_start(
 async def test_routes_that_answer_from_memory_do_not_wait(table: Table) -> None:
     waits = {offer_id for offer_id, endpoint in table.bound.items() if iscoroutinefunction(endpoint)}
     reading = {offer_id for offer_id, endpoint in table.bound.items() if isinstance(endpoint, Waiting)}
-    assert reading == {"coin.historical", "funding.alerts", "signal"}
+    assert reading == {"coin.historical", "funding.alerts", "signal", "walkforward"}
     assert waits == {
-        "walkforward",
         "auth.login",
         "auth.logout",
         "keys.create",

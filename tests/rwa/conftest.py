@@ -1,22 +1,16 @@
 """A dex, a Binance, and the room's parts over real sessions and a real store, moved by hand one round at a time."""
 
 from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
 
-from service.storage.database import Database, open_database
+from service.storage.database import Database
 from service.upstream.session import open_session
 from tests.fakes.clock import FakeClock
 from tests.market.binance_venue import BinanceVenue, open_binance
 from tests.rwa.parts import DexVenue, Parts, open_dex
 
 AMPLE = 10_000_000
-
-
-@pytest.fixture
-def clock() -> FakeClock:
-    return FakeClock()
 
 
 @pytest.fixture
@@ -28,12 +22,6 @@ async def dex(clock: FakeClock) -> AsyncIterator[DexVenue]:
 @pytest.fixture
 async def binance(clock: FakeClock) -> AsyncIterator[BinanceVenue]:
     async with open_binance(clock) as opened:
-        yield opened
-
-
-@pytest.fixture
-async def database(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Database]:
-    async with open_database(tmp_path / "verdict.db", clock) as opened:
         yield opened
 
 

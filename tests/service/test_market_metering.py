@@ -40,7 +40,6 @@ READ_FROM_THE_STORE = (
     "funding/alerts?cursor=AAAB",
     "signal/BTC?as_of=2025-07-20T00:00:00Z",
     "walkforward?cursor=AAAB",
-    "walkforward?symbol=NOWHERE",
 )
 """What only a route that reads the store can find out: a question is reserved before anything is read for it."""
 

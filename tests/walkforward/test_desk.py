@@ -210,6 +210,23 @@ async def test_a_coin_that_nobody_knows_is_not_found(told: Told, *, has_run: boo
     assert error.details == {"candidates": ["BTC"]}
 
 
+@pytest.mark.parametrize("symbol", [None, "BTC", "kpepe", "matic"])
+def test_a_coin_that_is_or_was_listed_is_let_through_before_anything_is_read(told: Told, symbol: str | None) -> None:
+    told.desk.check(WalkforwardQuery(symbol=symbol))
+
+
+def test_a_coin_that_never_was_is_refused_before_anything_is_read(told: Told) -> None:
+    with pytest.raises(ServiceError) as refused:
+        told.desk.check(WalkforwardQuery(symbol="BTCC"))
+    assert refused.value.code == "UNKNOWN_SYMBOL"
+    assert refused.value.details == {"candidates": ["BTC"]}
+
+
+def test_while_no_coin_is_known_a_kept_run_may_still_know_it(told: Told, clock: FakeClock, runs: RunStore) -> None:
+    fresh = WalkforwardDesk(clock, runs, Cursors(bytes(32)), MarketDesk(clock), lambda: "live")
+    fresh.check(WalkforwardQuery(symbol="BTC"))
+
+
 async def test_an_empty_list_of_a_coin_says_that_it_is_the_run_which_holds_none(told: Told) -> None:
     await told.runs.put("live", pack(made(told=summary()), TODAY - 1))
     positions = await told.told(WalkforwardPositions, "positions", symbol="BTC")

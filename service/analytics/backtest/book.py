@@ -6,9 +6,11 @@ notional at its entry; daily figures are shares of the strategy's capital.
 
 from typing import Final, NamedTuple
 
+from service.analytics.backtest.statistics import DAYS_A_YEAR
 from service.analytics.bars import Floats, Indices
+from service.analytics.funding import DEFAULT_APR
 
-RESTING_RATE: Final = 0.0000125 * 24
+RESTING_RATE: Final = DEFAULT_APR / 100 / DAYS_A_YEAR
 """Share of its notional that a long pays a day at the venue's resting rate, charged where funding was not recorded."""
 
 _BPS: Final = 10_000

@@ -24,6 +24,7 @@ import numpy as np
 
 from service.analytics.backtest.episodes import follow
 from service.analytics.backtest.plan import Plan, Strategy
+from service.analytics.backtest.statistics import DAYS_A_YEAR
 from service.analytics.backtest.tape import Tape
 from service.analytics.bars import Flags, Floats
 from service.analytics.funding import DEFAULT_APR
@@ -34,7 +35,6 @@ HORIZON_DAYS: Final = 14
 WINDOW_DAYS: Final = 30
 LEAST_KNOWN: Final = 20
 NORMAL: Final = 50.0
-DAYS_A_YEAR: Final = 365
 
 GRID: Final = tuple(
     {"rarity": rarity, "excess_apr": excess} for rarity, excess in product((85.0, 90.0, 95.0), (10.95, 21.9, 32.85))

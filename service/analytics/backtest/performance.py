@@ -8,6 +8,7 @@ import numpy as np
 
 from service.analytics.backtest.book import Book, Costs
 from service.analytics.backtest.statistics import (
+    DAYS_A_YEAR,
     annualised,
     compounded,
     deflated_sharpe,
@@ -17,8 +18,6 @@ from service.analytics.backtest.statistics import (
 )
 from service.analytics.backtest.tape import Tape
 from service.analytics.bars import Flags, Floats
-
-_DAYS_A_YEAR = 365
 
 
 class Days(NamedTuple):
@@ -99,7 +98,7 @@ def perform(days: Days, trials: Trials) -> Performance:
         deflated=deflated,
         max_drawdown_pct=max_drawdown(days.net) * 100,
         exposure=float(days.exposure.mean()),
-        turnover=float(days.turnover.mean()) * _DAYS_A_YEAR,
+        turnover=float(days.turnover.mean()) * DAYS_A_YEAR,
     )
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from service.analytics.bars import Floats
 
-_DAYS_A_YEAR: Final = 365
+DAYS_A_YEAR: Final = 365
 """These markets have no closed days."""
 
 _LEAST: Final = 4
@@ -77,7 +77,7 @@ def sharpe(returns: Floats) -> float | None:
 
 def annualised(sharpe: float) -> float:
     """Scale a daily Sharpe ratio to 365 days, as if days were independent."""
-    return sharpe * math.sqrt(_DAYS_A_YEAR)
+    return sharpe * math.sqrt(DAYS_A_YEAR)
 
 
 def probabilistic_sharpe(

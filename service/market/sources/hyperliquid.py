@@ -5,14 +5,13 @@ Source: the venue's API documentation ("Info endpoint: perpetuals", "Rate limits
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
 from typing import Any, Final
 
 import msgspec
 from msgspec import Raw
 from msgspec.json import Decoder
 
-from service.clock import HOUR_MS, MINUTE_MS, SECOND_MS, Clock
+from service.clock import HOUR_MS, SECOND_MS, Clock
 from service.market.observed import VENUE, Bar, History, PaymentRow, Quote, Quotes
 from service.market.sources.hyperliquid_wire import (
     ANNOTATIONS,
@@ -25,7 +24,8 @@ from service.market.sources.hyperliquid_wire import (
     Asset,
     AssetContext,
     Candle,
-    FundingRate,
+    is_sound,
+    payments,
 )
 from service.market.symbols import canonical
 from service.units import INTERVAL_MS, Interval
@@ -141,7 +141,7 @@ class Hyperliquid:
         candles = fetched.value or ()
         if any(candle.coin != coin or candle.interval != interval for candle in candles):
             raise self._refuse(f"bars of something else than {coin} by {interval}")
-        bars = {candle.open_ms: _bar(candle) for candle in candles if _is_sound(candle, step_ms)}
+        bars = {candle.open_ms: _bar(candle) for candle in candles if is_sound(candle, step_ms)}
         if len(bars) < len(candles):
             _log.warning("bars left out", extra={"coin": coin, "count": len(candles) - len(bars)})
         return History(min(fetched.date_ms, self._clock.now_ms()), [bars[at] for at in sorted(bars)])
@@ -169,7 +169,7 @@ class Hyperliquid:
         rates = fetched.value or ()
         if any(rate.coin != coin for rate in rates):
             raise self._refuse(f"funding of something else than {coin}")
-        return _payments(rates)
+        return payments(rates)
 
     async def annotations(self) -> dict[str, Annotation]:
         """Ask what builders say of their coins.
@@ -234,18 +234,5 @@ def _positive(price: float | None) -> float | None:
     return price if price is not None and price > 0 else None
 
 
-def _payments(rates: Sequence[FundingRate]) -> list[PaymentRow]:
-    paid = sorted({round(rate.time_ms / MINUTE_MS) * MINUTE_MS: rate.rate for rate in rates}.items())
-    gaps = sorted(later - earlier for (earlier, _), (later, _) in pairwise(paid))
-    hours = max(1.0, round(gaps[len(gaps) // 2] / HOUR_MS)) if gaps else 1.0
-    return [(paid_ms, rate / hours, hours) for paid_ms, rate in paid]
-
-
 def _bar(candle: Candle) -> Bar:
     return Bar(candle.open_ms, candle.open, candle.high, candle.low, candle.close, candle.volume, candle.trades)
-
-
-def _is_sound(candle: Candle, step_ms: int) -> bool:
-    """Whether it can be a bar: on the grid of UTC, and with its prices in order."""
-    ends = (candle.open, candle.close)
-    return candle.open_ms % step_ms == 0 and 0 < candle.low <= min(ends) and max(ends) <= candle.high

@@ -4,10 +4,15 @@ Source: the venue's API documentation ("Info endpoint: perpetuals", "Subscriptio
 decimal strings, times integer milliseconds. An unknown coin or dex is a body of `null`.
 """
 
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import Annotated, Final, TypeAlias, TypeVar
 
 from msgspec import Meta, Raw, Struct
 from msgspec.json import Decoder
+
+from service.clock import HOUR_MS, MINUTE_MS
+from service.market.observed import PaymentRow
 
 _FINITE: Final = 1e100
 
@@ -94,6 +99,20 @@ class DexContexts(Struct, frozen=True):
     """
 
     ctxs: tuple[tuple[str, Raw], ...]
+
+
+def is_sound(candle: Candle, step_ms: int) -> bool:
+    """Whether it can be a bar: on the grid of UTC, and with its prices in order."""
+    ends = (candle.open, candle.close)
+    return candle.open_ms % step_ms == 0 and 0 < candle.low <= min(ends) and max(ends) <= candle.high
+
+
+def payments(rates: Iterable[FundingRate]) -> list[PaymentRow]:
+    """Payments by the minute, oldest first; the hours between two are those of most of them."""
+    paid = sorted({round(rate.time_ms / MINUTE_MS) * MINUTE_MS: rate.rate for rate in rates}.items())
+    gaps = sorted(later - earlier for (earlier, _), (later, _) in pairwise(paid))
+    hours = max(1.0, round(gaps[len(gaps) // 2] / HOUR_MS)) if gaps else 1.0
+    return [(paid_ms, rate / hours, hours) for paid_ms, rate in paid]
 
 
 def _decoder(kind: type[T]) -> Decoder[T]:
