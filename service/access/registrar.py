@@ -5,13 +5,13 @@ Nothing here tells a doorkeeper: a running service follows the store and knows w
 
 from service.access import grants, issuing
 from service.access.credentials import Credential, find, key_of_prefix, list_credentials, session_of_id
-from service.access.ethereum import read_address
 from service.access.grants import GrantRow
 from service.access.issuing import Holder
 from service.access.keys import KeyForm
 from service.access.refusal import bad_parameter
 from service.access.users import create_user, link_wallet, owner_of, require_user
 from service.clock import Clock, iso
+from service.ethereum.addresses import read_address
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.wire.access import IssuedKey, Tier

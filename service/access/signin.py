@@ -8,10 +8,10 @@ from typing import Final
 from msgspec import Struct
 
 from service.access import base62
-from service.access.ethereum import recover_personal
 from service.access.refusal import bad_parameter, invalid
 from service.access.signin_message import SignInMessage, read_message
 from service.clock import DAY_MS, MINUTE_MS, Clock, iso
+from service.ethereum.signatures import recover_personal
 from service.settings import Settings
 from service.storage.engine import Connection
 from service.wire.access import Login

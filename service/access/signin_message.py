@@ -8,8 +8,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from service.access.ethereum import checksum_address
 from service.clock import parse_iso
+from service.ethereum.addresses import checksum_address
 
 _PCHAR: Final = r"(?:[A-Za-z0-9\-._~!$&'()*+,;=:@]|%[0-9A-Fa-f]{2})"
 _NAME: Final = r"(?:[A-Za-z0-9\-._~!$&'()*+,;=]|%[0-9A-Fa-f]{2})"

@@ -5,7 +5,8 @@ from eth_utils.address import to_checksum_address
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.access.ethereum import checksum_address, keccak256, read_address, recover_personal
+from service.ethereum.addresses import checksum_address, keccak256, read_address
+from service.ethereum.signatures import recover_personal
 
 ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
