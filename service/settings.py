@@ -17,6 +17,10 @@ _API: Final = re.compile(r"https?://[^/\s?#]+(?:/[^\s?#]*)?\Z")
 _KEY: Final = re.compile(r"[!-~]{1,200}\Z")
 _HOST: Final = re.compile(r"(?:[\w-]{1,63}(?:\.[\w-]{1,63})*|\[[0-9A-Fa-f:.]+\])\Z")
 _ORIGIN: Final = re.compile(r"(?:\*|[a-z][a-z0-9+.-]*://(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?)\Z")
+NOBODY: Final = "0x000000000000000000000000000000000000dEaD"
+"""Whose key nobody has: the payee as long as the operator names none."""
+
+_PRIVATE_KEY: Final = re.compile(r"0x[0-9a-fA-F]{64}\Z")
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}\Z")
 UPSTREAMS: Final = ("hyperliquid", "binance", "coingecko", "alternative", "coindesk", "cointelegraph")
 """Who is asked for data, by the names that errors, logs and metrics use."""
@@ -27,6 +31,28 @@ _FIXTURES: Final = Path(__file__).resolve().parent.parent / "fixtures" / "upstre
 
 class SettingsError(ValueError):
     """A setting that cannot be used; the message names the variable and what it takes."""
+
+
+class Secret:
+    """Text that is not to be seen: its representation tells nothing of it.
+
+    Args:
+        text: What it keeps.
+    """
+
+    __slots__ = ("text",)
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other.text == self.text
+
+    def __hash__(self) -> int:
+        return hash(self.text)
+
+    def __repr__(self) -> str:
+        return "Secret(…)"
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -72,9 +98,25 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Literal["eip155:84532", "eip155:8453"],
         Meta(description="chain of payments: eip155:84532 (Base Sepolia), eip155:8453 (Base)"),
     ] = "eip155:84532"
-    pay_to: Annotated[str, Meta(description="address that payments go to")] = (
-        "0x000000000000000000000000000000000000dEaD"
-    )
+    pay_to: Annotated[str, Meta(description="address that payments go to")] = NOBODY
+    settlement: Annotated[
+        Literal["ledger", "remote", "chain"],
+        Meta(description="ledger: payments are checked and recorded, nothing moves (testnets); remote; chain"),
+    ] = "ledger"
+    facilitator_url: Annotated[str | None, Meta(description="x402 facilitator that settles, where remote")] = None
+    facilitator_token: Annotated[Secret | None, Meta(description="bearer token for it, if it wants one")] = None
+    cdp_key_id: Annotated[str | None, Meta(description="id of a CDP API key, for Coinbase's facilitator")] = None
+    cdp_key_secret: Annotated[Secret | None, Meta(description="its secret (Ed25519 base64 or EC PEM)")] = None
+    rpc_url: Annotated[
+        str | None, Meta(description="JSON-RPC of the chain: settles where chain, proves transfers where remote")
+    ] = None
+    operator_key: Annotated[
+        Secret | None, Meta(description="private key that pays gas, where chain: 0x and 64 hex")
+    ] = None
+    operator_keystore: Annotated[Path | None, Meta(description="or a keystore file (Web3 secret storage v3)")] = None
+    operator_password: Annotated[Secret | None, Meta(description="and its password")] = None
+    gas_cap_gwei: Annotated[int, Meta(description="most that a unit of gas may cost, in gwei")] = 20
+    confirmations: Annotated[int, Meta(description="blocks a settlement must be deep, its own included")] = 1
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Settings":
@@ -99,7 +141,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise SettingsError(f"{variable(min(unknown))} is not a setting; `verdict serve --help` lists them")
         wanted = {name: _split(name, value) for name, value in given.items()}
         try:
-            settings = msgspec.convert(wanted, cls, strict=False, dec_hook=_decode_path)
+            settings = msgspec.convert(wanted, cls, strict=False, dec_hook=_decode_hook)
         except msgspec.ValidationError as error:
             name = str(error).partition(" - at `$.")[2].rstrip("`")
             raise SettingsError(f"{variable(name)} takes {takes(name)}, not {given[name]!r}") from error
@@ -125,6 +167,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         if not _ADDRESS.match(self.pay_to):
             raise SettingsError("VERDICT_PAY_TO takes an EVM address: 0x and 40 hexadecimal digits")
         self._check_upstreams()
+        self._check_settlement()
         if self.public_url and not _URL.match(self.public_url):
             raise SettingsError("VERDICT_PUBLIC_URL takes a scheme and a host, such as https://api.example.org")
 
@@ -136,6 +179,43 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 )
         if self.coingecko_key and not _KEY.match(self.coingecko_key):
             raise SettingsError("VERDICT_COINGECKO_KEY takes printable characters without spaces")
+
+    def _check_settlement(self) -> None:
+        _check_range("GAS_CAP_GWEI", self.gas_cap_gwei, 1, 100_000)
+        _check_range("CONFIRMATIONS", self.confirmations, 1, 100)
+        for name in ("facilitator_url", "rpc_url"):
+            if getattr(self, name) and not _API.match(getattr(self, name)):
+                raise SettingsError(f"{variable(name)} takes a scheme and a host, such as https://x402.example.org")
+        if bool(self.cdp_key_id) != bool(self.cdp_key_secret):
+            raise SettingsError("VERDICT_CDP_KEY_ID and VERDICT_CDP_KEY_SECRET go together: set both or neither")
+        if self.facilitator_token and self.cdp_key_id:
+            raise SettingsError("VERDICT_FACILITATOR_TOKEN and VERDICT_CDP_KEY_ID exclude each other: set one")
+        if self.settlement == "ledger":
+            if self.network == "eip155:8453":
+                raise SettingsError(
+                    "VERDICT_SETTLEMENT=ledger moves nothing and takes no mainnet: set remote or chain for eip155:8453"
+                )
+            return
+        if self.pay_to == NOBODY:
+            raise SettingsError(
+                f"VERDICT_PAY_TO must name your address: with VERDICT_SETTLEMENT={self.settlement} money really moves"
+            )
+        if self.settlement == "remote" and not self.facilitator_url:
+            raise SettingsError("VERDICT_SETTLEMENT=remote takes a VERDICT_FACILITATOR_URL")
+        if self.settlement == "chain":
+            self._check_operator()
+
+    def _check_operator(self) -> None:
+        if not self.rpc_url:
+            raise SettingsError("VERDICT_SETTLEMENT=chain takes a VERDICT_RPC_URL")
+        if bool(self.operator_key) == bool(self.operator_keystore):
+            raise SettingsError(
+                "VERDICT_SETTLEMENT=chain takes one of VERDICT_OPERATOR_KEY and VERDICT_OPERATOR_KEYSTORE"
+            )
+        if self.operator_key and not _PRIVATE_KEY.match(self.operator_key.text):
+            raise SettingsError("VERDICT_OPERATOR_KEY takes a private key: 0x and 64 hexadecimal digits")
+        if self.operator_keystore and not self.operator_password:
+            raise SettingsError("VERDICT_OPERATOR_KEYSTORE takes a VERDICT_OPERATOR_PASSWORD")
 
     def url_of(self, upstream: str) -> str:
         """Where one of `UPSTREAMS` is asked."""
@@ -204,9 +284,9 @@ def _split(name: str, value: str) -> str | list[str]:
     return value
 
 
-def _decode_path(_kind: type, value: object) -> Path:
-    """Read a path, the one kind of setting that msgspec does not know by itself."""
-    return Path(str(value)).expanduser()
+def _decode_hook(kind: type, value: object) -> Path | Secret:
+    """Read the kinds of settings that msgspec does not know by itself."""
+    return Secret(str(value)) if kind is Secret else Path(str(value)).expanduser()
 
 
 def _is_host(name: str) -> bool:

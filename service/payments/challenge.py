@@ -57,7 +57,7 @@ class Challenger:
         shown = url if len(url) <= LONGEST_URL else url.partition("?")[0]
         resource = Resource(url=shown, description=offer.summary, mime_type=_MIME_TYPE)
         rows = self.terms(offer)
-        required = PaymentRequired(x402_version=2, error=_REASON, resource=resource, accepts=rows)
+        required = PaymentRequired(x402_version=2, error=_REASON, resource=resource, accepts=rows, extensions={})
         if max_version == 1:
             terms = b'"x402Version":1,"accepts":%b' % encode([self._row_v1(offer, resource)])
         else:

@@ -1,11 +1,12 @@
-"""The payment challenge (x402 v1 and v2) and the gate block beside it.
+"""The payment challenge (x402 v1 and v2), the gate block beside it, and what a caller sends and gets when it pays.
 
-Source: x402 specification v1 and v2 (`PaymentRequired`, `PaymentRequirements`), `contract.md` §5.
+Source: x402 specification v1 and v2 (`PaymentRequired`, `PaymentRequirements`, `PaymentPayload`, `SettlementResponse`),
+`contract.md` §5.
 """
 
-from typing import Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from service.wire.access import Tier
 from service.wire.envelope import ErrorBody
@@ -100,6 +101,7 @@ class PaymentRequired(Struct, frozen=True, kw_only=True, rename=_VERSIONS):
     error: str
     resource: Resource
     accepts: list[RequirementsV2]
+    extensions: dict[str, Any]
 
 
 class ChallengeV1(Struct, frozen=True, kw_only=True, rename=_VERSIONS):
@@ -121,3 +123,110 @@ class ChallengeV2(Struct, frozen=True, kw_only=True, rename=_VERSIONS):
     resource: Resource
     accepts: list[RequirementsV2]
     gate: Gate
+
+
+AddressText = Annotated[str, Meta(pattern=r"^0x[0-9A-Fa-f]{40}\Z")]
+UintText = Annotated[str, Meta(pattern=r"^(?:0|[1-9][0-9]{0,77})\Z")]
+"""A uint256 in decimal digits, without sign, space, underscore or leading zero."""
+
+NonceText = Annotated[str, Meta(pattern=r"^0x[0-9a-f]{64}\Z")]
+SignatureText = Annotated[str, Meta(pattern=r"^0x(?:[0-9A-Fa-f]{2}){65,4096}\Z")]
+"""65 bytes of a key's own signature, or the longer ones of contract wallets (EIP-1271, EIP-6492)."""
+
+
+_AUTHORIZATION: Final = {"from_": "from", "valid_after": "validAfter", "valid_before": "validBefore"}
+
+
+class Authorization(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_AUTHORIZATION):
+    """What is signed: `TransferWithAuthorization` of EIP-3009; times are epoch seconds."""
+
+    from_: AddressText
+    to: AddressText
+    value: UintText
+    valid_after: UintText
+    valid_before: UintText
+    nonce: NonceText
+
+
+class ExactPayload(Struct, frozen=True, forbid_unknown_fields=True):
+    """The `exact` scheme on EVM chains."""
+
+    signature: SignatureText
+    authorization: Authorization
+
+
+class PaymentPayloadV1(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_VERSIONS):
+    """What a v1 client sends in `X-PAYMENT`."""
+
+    x402_version: Literal[1]
+    scheme: str
+    network: str
+    payload: ExactPayload
+
+
+class PaymentPayloadV2(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_VERSIONS):
+    """What a v2 client sends in `PAYMENT-SIGNATURE` or `X-PAYMENT`: `accepted` is the row it chose, word for word."""
+
+    x402_version: Literal[2]
+    accepted: dict[str, Any]
+    payload: ExactPayload
+    resource: dict[str, Any] | None = None
+    extensions: dict[str, Any] | None = None
+
+
+class PaymentResponse(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """`PAYMENT-RESPONSE` (CAIP-2 network) and `X-PAYMENT-RESPONSE` (v1 network name), base64 of this as JSON."""
+
+    success: bool
+    transaction: str
+    network: str
+    payer: str
+    error_reason: str | None = None
+
+
+SettlementKind = Literal["ledger", "remote", "chain"]
+"""How payments are settled: only recorded, by somebody else's facilitator, or by this service on the chain."""
+
+
+class Receipt(Struct, frozen=True, kw_only=True):
+    """What was bought, by whom, for how much: everything that the service signs.
+
+    `amount` is in atomic units (millionths of a USDC) and `price_usdc` the same in decimal. `request_hash` is the
+    SHA-256 of the request: method, one space, path with query as they were sent, one line feed, body; `response_hash`
+    that of the answer's body. `transaction` is the settling transaction, or for `ledger` a mark that stands for it.
+    """
+
+    id: str
+    route: str
+    method: str
+    resource: str
+    request_hash: str
+    response_hash: str
+    price_usdc: str
+    amount: str
+    asset: str
+    network: str
+    payer: str
+    pay_to: str
+    nonce: str
+    transaction: str
+    settlement: SettlementKind
+    claimed_at: str
+    settled_at: str
+    user_id: int
+    schema: Literal["verdict-receipt/1"] = "verdict-receipt/1"
+
+
+class SignedReceipt(Struct, frozen=True):
+    """A receipt and who stands for it: `signature` is `personal_sign` (EIP-191) over the receipt's RFC 8785 text."""
+
+    receipt: Receipt
+    signer: str
+    signature: str
+
+
+class ReceiptList(Struct, frozen=True):
+    """The caller's receipts, newest first; `next_cursor` is null on the last page."""
+
+    receipts: list[Receipt]
+    next_cursor: str | None

@@ -1,0 +1,63 @@
+"""The port every facilitator stands behind."""
+
+from typing import Protocol, TypeAlias
+
+from msgspec import Struct
+
+from service.payments.payment import Entry
+from service.wire.payment import SettlementKind
+
+
+class Settled(Struct, frozen=True):
+    """The money has moved, in this transaction (0x and 64 digits)."""
+
+    transaction: str
+
+
+class Refused(Struct, frozen=True):
+    """The money has not moved and this payment will not move it; `reason` is an x402 reason code."""
+
+    reason: str
+
+
+class Unknown(Struct, frozen=True):
+    """Nobody can say yet. `reason` is for the operator; `transaction` is the one that may do it, if one is known."""
+
+    reason: str
+    transaction: str | None = None
+
+
+Outcome: TypeAlias = Settled | Refused | Unknown
+
+
+class Facilitator(Protocol):
+    """Settles payments.
+
+    Attributes:
+        kind: What the manifest and receipts call it.
+    """
+
+    kind: SettlementKind
+
+    async def settle(self, entry: Entry) -> Outcome:
+        """Have a claimed payment settled, or learn that it has been. Bounded in time; never raises but when cancelled.
+
+        Whatever leaves a doubt is `Unknown`: only an answer that cannot be misread is `Settled` or `Refused`.
+        """
+
+
+class Unused(Struct, frozen=True):
+    """The chain has not seen the authorization; `at_s` is the time of the newest final block, epoch seconds."""
+
+    at_s: int
+
+
+class Cancelled(Struct, frozen=True):
+    """The authorization is spent, and no money came of it: its payer cancelled it, or paid somebody else."""
+
+
+class Witness(Protocol):
+    """Somebody who can see the chain."""
+
+    async def look(self, entry: Entry) -> Settled | Unused | Cancelled | Unknown:
+        """Say what the chain knows of a payment, whoever submitted it. `Unknown` if the chain cannot be read now."""
