@@ -44,7 +44,7 @@ OWNERS: dict[str, frozenset[str]] = {
     "time": frozenset({"clock"}),
     "datetime": frozenset({"clock"}),
     "coincurve": frozenset({"ethereum"}),
-    "Crypto": frozenset({"ethereum"}),
+    "Crypto": frozenset({"ethereum", "payments"}),
     "jwt": frozenset({"access"}),
     "prometheus_client": frozenset({"http"}),
     "yarl": frozenset({"upstream"}),
