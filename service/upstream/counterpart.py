@@ -1,0 +1,123 @@
+"""One question, one answer: for those to whom asking twice is a decision of its own, as where money moves."""
+
+import asyncio
+import logging
+import zlib
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from types import MappingProxyType
+from typing import Final, Literal, NoReturn
+
+import aiohttp
+from msgspec import Struct
+from yarl import URL
+
+from service import __version__
+from service.upstream.body import BodyError, read_body
+from service.upstream.failure import UpstreamError
+
+_KEPT_OPEN_S: Final = 4.0
+"""How long a connection is kept for the next question: less than the five seconds after which Node's servers close
+theirs, since a question that meets a closing connection is one whose outcome nobody knows."""
+
+_CONNECTIONS: Final = 100
+_HEADERS: Final = {
+    "User-Agent": f"verdict/{__version__}",
+    "Accept": "application/json",
+    "Accept-Encoding": "gzip",
+}
+_JSON_BODY: Final = {"Content-Type": "application/json"}
+_NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
+_log: Final = logging.getLogger("verdict.upstream")
+
+
+class Reply(Struct, frozen=True):
+    """What came back, whatever it means: the HTTP status (also 3xx: nobody is followed) and the whole body."""
+
+    status: int
+    body: bytes
+
+
+class Counterpart:
+    """Somebody who answers one question with one answer; opened by `open_counterpart`.
+
+    No retry, no breaker, no decoding: what a status or a body means is for the caller to say.
+
+    Attributes:
+        name: What errors and logs call it.
+    """
+
+    def __init__(self, http: aiohttp.ClientSession, name: str, url: str, deadline_s: float, most: int) -> None:
+        self.name = name
+        self._http = http
+        self._url = url.rstrip("/")
+        self._deadline_s = deadline_s
+        self._most = most
+
+    async def post(self, target: str, body: bytes, headers: Mapping[str, str] = _NOTHING) -> Reply:
+        """Send JSON once, and read the whole answer.
+
+        Args:
+            target: Below the counterpart's URL (`/settle`); empty for the URL itself.
+            body: JSON.
+            headers: For this question alone (a bearer token).
+
+        Raises:
+            UpstreamError: If there is no whole answer: no connection, a broken one, late, or too large. The question
+                may have arrived all the same.
+        """
+        return await self._ask("POST", target, body, {**_JSON_BODY, **headers})
+
+    async def get(self, target: str, headers: Mapping[str, str] = _NOTHING) -> Reply:
+        """Ask by GET; else as `post`.
+
+        Raises:
+            UpstreamError: If there is no whole answer.
+        """
+        return await self._ask("GET", target, None, headers)
+
+    async def _ask(
+        self, method: Literal["GET", "POST"], target: str, body: bytes | None, headers: Mapping[str, str]
+    ) -> Reply:
+        url = URL(self._url + target, encoded=True)
+        try:
+            async with (
+                asyncio.timeout(self._deadline_s),
+                self._http.request(method, url, data=body, headers=headers, allow_redirects=False) as response,
+            ):
+                return Reply(response.status, await read_body(response, self._most))
+        except TimeoutError:
+            self._fail(f"no answer within {self._deadline_s:g} s")
+        except BodyError as error:
+            self._fail(str(error))
+        except (aiohttp.ClientError, OSError, zlib.error) as error:
+            # Never str(error): it carries the URL, and with it whatever key stands in there.
+            self._fail(f"connection failed ({type(error).__name__})")
+
+    def _fail(self, what: str) -> NoReturn:
+        error = UpstreamError(self.name, None, what.encode())
+        _log.warning("upstream failed", extra={"upstream": self.name, "status": None, "body": error.body})
+        raise error
+
+
+@asynccontextmanager
+async def open_counterpart(
+    name: str, url: str, *, deadline_s: float, most: int, headers: Mapping[str, str] = _NOTHING
+) -> AsyncIterator[Counterpart]:
+    """Open a session to one counterpart, and close it with its connections.
+
+    Args:
+        name: Its name in errors and logs (`facilitator`).
+        url: Scheme and host, perhaps a base path. It may hold a key: it never reaches an error or a log.
+        deadline_s: Seconds from the question to the last byte of the answer.
+        most: Bytes taken of an answer, before and after decompression.
+        headers: Sent with every question.
+    """
+    async with aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=_KEPT_OPEN_S),
+        timeout=aiohttp.ClientTimeout(total=None),  # each question has its own deadline
+        headers={**_HEADERS, **headers},
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+    ) as http:
+        yield Counterpart(http, name, url, deadline_s, most)
