@@ -1,7 +1,7 @@
 # Everything is typed as `make <target>`; nothing but make and Python 3.11 or newer has to be there before.
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help run test measured lint coverage bench eval fixtures soak
+.PHONY: help run test measured lint coverage bench eval fixtures soak chain
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,6 +9,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
 PIP := $(BIN)/python -m pip install --quiet --require-hashes --requirement
 COVERAGE := $(BIN)/coverage
+CLIENTS := tests/chain/clients
 WORKERS ?= 2
 SOAK ?= long
 
@@ -26,7 +27,7 @@ test: lint measured ## lint, types, every test, and the coverage gate; what was 
 
 measured: $(VENV)/dev
 	@rm -f .coverage .coverage.*
-	@$(COVERAGE) run -m pytest -n $(WORKERS) -rfEs -m 'not soak'
+	@$(COVERAGE) run -m pytest -n $(WORKERS) -rfEs -m 'not soak and not chain'
 	@$(COVERAGE) combine --quiet
 	@rm -f .coverage.* # what killed processes have left half written
 
@@ -51,6 +52,9 @@ fixtures: $(VENV)/dev ## make the recording in fixtures/ anew, from its seed
 soak: $(VENV)/dev ## fault injection for half an hour; SOAK=short for five minutes
 	@$(BIN)/python -m pytest -rfEs -m soak --soak $(SOAK)
 
+chain: $(VENV)/dev $(VENV)/x402-v1/ready $(VENV)/x402-js ## pay with the official x402 clients, on a real EVM
+	@$(BIN)/python -m pytest -rfEs -m chain tests/chain
+
 # The environment is made once, and again when its lock changes. PIP_* settings of the machine are left alone.
 $(VENV)/run: requirements.lock | $(BIN)/python
 	@echo 'Installing what requirements.lock names (first time: about a minute) ...'
@@ -60,6 +64,18 @@ $(VENV)/run: requirements.lock | $(BIN)/python
 $(VENV)/dev: requirements-dev.lock | $(BIN)/python
 	@echo 'Installing what requirements-dev.lock names (first time: a few minutes) ...'
 	@$(PIP) $<
+	@touch $@
+
+# The v1 client shares a package name with the v2 one, so it lives in an environment of its own.
+$(VENV)/x402-v1/ready: $(CLIENTS)/python_v1.lock | $(BIN)/python
+	@echo 'Installing the official Python client of x402 v1 ...'
+	@$(BIN)/python -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --require-hashes --requirement $<
+	@touch $@
+
+$(VENV)/x402-js: $(CLIENTS)/package-lock.json | $(BIN)/python
+	@echo 'Installing the official JavaScript clients of x402 ...'
+	@if command -v npm >/dev/null; then cd $(CLIENTS) && npm ci --silent; else echo 'npm is not there: the JavaScript clients are skipped'; fi
 	@touch $@
 
 $(BIN)/python:

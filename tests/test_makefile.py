@@ -82,9 +82,19 @@ def test_make_soak_is_long_unless_it_is_asked_to_be_short(clone: Path) -> None:
     assert "-m soak --soak short" in make(clone, "-n", "soak", "SOAK=short").stdout
 
 
-def test_what_must_pass_before_a_change_is_taken_is_every_test_and_a_short_soak() -> None:
+def test_make_chain_installs_what_the_official_clients_need_from_locks_and_pays_with_them(clone: Path) -> None:
+    clients = clone / "tests" / "chain" / "clients"
+    clients.mkdir(parents=True)
+    for name in ("python_v1.lock", "package-lock.json"):
+        shutil.copy2(ROOT / "tests" / "chain" / "clients" / name, clients)
+    steps = make(clone, "-n", "chain").stdout
+    for step in ("--require-hashes --requirement tests/chain/clients/python_v1.lock", "npm ci", "-m chain tests/chain"):
+        assert step in steps
+
+
+def test_what_must_pass_before_a_change_is_taken_is_every_test_real_payments_and_a_short_soak() -> None:
     steps = (ROOT / ".ci" / "run").read_text().splitlines()
-    assert steps[-2:] == ["make test", "make soak SOAK=short"]
+    assert steps[-3:] == ["make test", "make chain", "make soak SOAK=short"]
 
 
 def test_a_python_that_is_too_old_or_missing_is_refused_with_what_to_do(clone: Path) -> None:

@@ -1,0 +1,13 @@
+// Pays with @x402/fetch, the official client of x402 v2: PRIVATE_KEY URL TOKEN.
+import { ExactEvmScheme } from "@x402/evm";
+import { wrapFetchWithPaymentFromConfig } from "@x402/fetch";
+import { privateKeyToAccount } from "viem/accounts";
+
+const [key, url, token] = process.argv.slice(2);
+const pay = wrapFetchWithPaymentFromConfig(fetch, {
+  schemes: [{ network: "eip155:84532", client: new ExactEvmScheme(privateKeyToAccount(key)) }],
+});
+const response = await pay(url, { headers: { authorization: `Bearer ${token}` } });
+console.log(JSON.stringify({
+  status: response.status, headers: Object.fromEntries(response.headers), body: await response.text(),
+}));
