@@ -42,6 +42,11 @@ class Secrets(Struct, frozen=True):
         """Under which the cursors of paged routes are written."""
         return hmac.digest(self.session_key, b"cursors", "sha256")
 
+    @property
+    def receipt_key(self) -> bytes:
+        """A secp256k1 key: with it receipts are signed. Its address is public, and lives as long as the secrets."""
+        return hmac.digest(self.session_key, b"receipts", "sha256")
+
     def __repr__(self) -> str:
         return "Secrets(…)"
 

@@ -37,6 +37,15 @@ def recover(digest: bytes, signature: bytes) -> str:
     return address_of(PublicKey.from_signature_and_message(compact, digest, hasher=None))
 
 
+def private_key(secret: bytes) -> PrivateKey:
+    """The key that 32 bytes are.
+
+    Raises:
+        ValueError: If they are no number from 1 to the order of secp256k1: random ones are, but for one in 2^128.
+    """
+    return PrivateKey(secret)
+
+
 def sign(digest: bytes, key: PrivateKey) -> bytes:
     """Sign a digest of 32 bytes: r, s, v, where s is low and v is 27 or 28."""
     compact: bytes = key.sign_recoverable(digest, hasher=None)
@@ -68,3 +77,8 @@ def recover_personal(message: str, signature: bytes) -> str:
         ValueError: As `recover`.
     """
     return recover(personal_digest(message), signature)
+
+
+def sign_personal(message: str, key: PrivateKey) -> bytes:
+    """Sign a text as `personal_sign` does: r, s, v."""
+    return sign(personal_digest(message), key)

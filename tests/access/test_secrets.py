@@ -100,3 +100,11 @@ def test_a_full_disk_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.Mon
 def test_they_are_not_shown_when_printed(tmp_path: Path) -> None:
     made = open_secrets(tmp_path)
     assert str(made) == repr(made) == "Secrets(…)"
+
+
+def test_every_purpose_has_a_key_of_its_own(tmp_path: Path) -> None:
+    made = open_secrets(tmp_path)
+    keys = {made.key_pepper, made.session_key, made.cursor_key, made.receipt_key}
+    assert len(keys) == 4
+    assert {len(key) for key in keys} == {32}
+    assert open_secrets(tmp_path).receipt_key == made.receipt_key

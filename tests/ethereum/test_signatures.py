@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.ethereum.addresses import checksum_address, keccak256, read_address
-from service.ethereum.signatures import recover_personal
+from service.ethereum.signatures import address_of, private_key, recover_personal, sign_personal
 
 ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 
@@ -61,6 +61,18 @@ def test_the_signer_of_any_text_is_found_as_eth_account_signs_it(number: int, te
     address, signature = signed(number, text)
     assert recover_personal(text, signature) == address
     assert recover_personal(text, signature[:64] + bytes([signature[64] - 27])) == address
+
+
+@given(st.integers(1, ORDER - 1), st.text(alphabet=st.characters(codec="utf-8")))
+def test_a_text_is_signed_as_eth_account_signs_it(number: int, text: str) -> None:
+    key = private_key(number.to_bytes(32, "big"))
+    assert (address_of(key.public_key), sign_personal(text, key)) == signed(number, text)
+
+
+@pytest.mark.parametrize("number", [0, ORDER, 2**256 - 1])
+def test_a_number_that_is_no_key_is_refused(number: int) -> None:
+    with pytest.raises(ValueError, match="(?i)secret"):
+        private_key(number.to_bytes(32, "big"))
 
 
 def test_the_malleated_twin_of_a_signature_is_refused() -> None:
