@@ -15,9 +15,14 @@ class Settled(Struct, frozen=True):
 
 
 class Refused(Struct, frozen=True):
-    """The money has not moved and this payment will not move it; `reason` is an x402 reason code."""
+    """The money has not moved and this payment will not move it; `reason` is an x402 reason code.
+
+    A refusal that does not last (`insufficient_funds`, a window that is over) says so only if nobody was asked before:
+    after an unknown outcome it may be said of a payment that has long been settled.
+    """
 
     reason: str
+    lasting: bool = True
 
 
 class Unknown(Struct, frozen=True):
