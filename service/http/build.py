@@ -12,9 +12,10 @@ from service.http.app import App
 from service.http.cors import Cors
 from service.http.documents import Document
 from service.http.gates.auth import Auth
+from service.http.gates.due import PaymentDue
 from service.http.gates.meter import Due, Metered
 from service.http.gates.parameters import Parameters
-from service.http.gates.pay import Pay, PaymentDue
+from service.http.gates.pay import Pay
 from service.http.gates.rate import Rate
 from service.http.health import LIVE, READY, Health
 from service.http.limits import Limits

@@ -1,10 +1,11 @@
 """What a spent quota is answered with on a priced route: one 402 that clients of both x402 versions can read."""
 
 from base64 import b64encode
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from service.payments.bazaar import BAZAAR, declare
 from service.payments.networks import NETWORKS, ChainId
 from service.wire.envelope import SCHEMA_VERSION, ErrorBody, encode
 from service.wire.offers import Offer
@@ -17,7 +18,7 @@ WINDOW_SECONDS: Final = 60
 
 LONGEST_URL: Final = 2_048
 
-_REASON: Final = "the free quota is spent, and payments are not accepted yet"
+_DUE: Final = "payment required"
 _SCHEME: Final = "exact"
 _MIME_TYPE: Final = "application/json"
 
@@ -29,8 +30,15 @@ class Challenge(Struct, frozen=True):
     body: bytes
 
 
+class Refusal(Struct, frozen=True):
+    """Why a payment is not taken: an x402 reason code and a sentence."""
+
+    reason: str
+    message: str
+
+
 class Challenger:
-    """Writes challenges for one chain and one payee.
+    """Writes challenges for one chain and one payee, and knows what they ask for.
 
     Args:
         network: CAIP-2 id of the chain.
@@ -40,9 +48,10 @@ class Challenger:
     def __init__(self, network: ChainId, pay_to: str) -> None:
         self._network = NETWORKS[network]
         self._pay_to = pay_to
+        self._extensions: dict[str, dict[str, Any]] = {}
 
     def challenge(self, offer: Offer, gate: Gate, message: str, url: str, max_version: X402Version) -> Challenge:
-        """Write the 402 for one request.
+        """Write the 402 of a quota that is spent.
 
         Args:
             offer: The priced route.
@@ -54,16 +63,23 @@ class Challenger:
         Returns:
             The header, always v2, and the body. The question route, which has no envelope, says `error` as text.
         """
-        shown = url if len(url) <= LONGEST_URL else url.partition("?")[0]
-        resource = Resource(url=shown, description=offer.summary, mime_type=_MIME_TYPE)
-        rows = self.terms(offer)
-        required = PaymentRequired(x402_version=2, error=_REASON, resource=resource, accepts=rows, extensions={})
-        if max_version == 1:
-            terms = b'"x402Version":1,"accepts":%b' % encode([self._row_v1(offer, resource)])
-        else:
-            terms = b'"x402Version":2,"resource":%b,"accepts":%b' % (encode(resource), encode(rows))
-        body = b'{%b,%b,"gate":%b}' % (_head(offer, message), terms, encode(gate))
-        return Challenge(b64encode(encode(required)), body)
+        return self._write(offer, gate, ErrorBody("PAYMENT_REQUIRED", message), _DUE, url, max_version)
+
+    def refusal(self, offer: Offer, gate: Gate, refusal: Refusal, url: str, max_version: X402Version) -> Challenge:
+        """Write the 402 of a payment that is not good: the challenge to sign the next one by, and what was wrong.
+
+        Args:
+            offer: The priced route.
+            gate: How the caller stands.
+            refusal: What is wrong with the payment.
+            url: Absolute URL of the request.
+            max_version: What the client says it reads; decides the body.
+
+        Returns:
+            As `challenge`; the header's `error` is the reason code.
+        """
+        error = ErrorBody("PAYMENT_REQUIRED", refusal.message, {"reason": refusal.reason})
+        return self._write(offer, gate, error, refusal.reason, url, max_version)
 
     def terms(self, offer: Offer) -> list[RequirementsV2]:
         """What is asked for a call of a route, in the words of v2."""
@@ -78,8 +94,9 @@ class Challenger:
         )
         return [row]
 
-    def _row_v1(self, offer: Offer, resource: Resource) -> RequirementsV1:
-        return RequirementsV1(
+    def terms_v1(self, offer: Offer, resource: Resource) -> list[RequirementsV1]:
+        """What is asked for a call of a route, in the words of v1."""
+        row = RequirementsV1(
             scheme=_SCHEME,
             network=self._network.v1_name,
             max_amount_required=str(offer.price),
@@ -91,9 +108,36 @@ class Challenger:
             asset=self._network.usdc,
             extra=self._network.domain,
         )
+        return [row]
+
+    def resource(self, offer: Offer, url: str) -> Resource:
+        """What is bought at an absolute URL, as challenges name it."""
+        shown = url if len(url) <= LONGEST_URL else url.partition("?")[0]
+        return Resource(url=shown, description=offer.summary, mime_type=_MIME_TYPE)
+
+    def extensions(self, offer: Offer) -> dict[str, Any]:
+        """The extensions of a route's challenge, for catalogues: made once."""
+        if offer.id not in self._extensions:
+            self._extensions[offer.id] = {BAZAAR: declare(offer)}
+        return self._extensions[offer.id]
+
+    def _write(
+        self, offer: Offer, gate: Gate, error: ErrorBody, told: str, url: str, max_version: X402Version
+    ) -> Challenge:
+        resource = self.resource(offer, url)
+        rows = self.terms(offer)
+        required = PaymentRequired(
+            x402_version=2, error=told, resource=resource, accepts=rows, extensions=self.extensions(offer)
+        )
+        if max_version == 1:
+            terms = b'"x402Version":1,"accepts":%b' % encode(self.terms_v1(offer, resource))
+        else:
+            terms = b'"x402Version":2,"resource":%b,"accepts":%b' % (encode(resource), encode(rows))
+        body = b'{%b,%b,"gate":%b}' % (_head(offer, error), terms, encode(gate))
+        return Challenge(b64encode(encode(required)), body)
 
 
-def _head(offer: Offer, message: str) -> bytes:
+def _head(offer: Offer, error: ErrorBody) -> bytes:
     if offer.envelope:
-        return b'"schemaVersion":%d,"error":%b' % (SCHEMA_VERSION, encode(ErrorBody("PAYMENT_REQUIRED", message)))
-    return b'"error":%b' % encode(message)
+        return b'"schemaVersion":%d,"error":%b' % (SCHEMA_VERSION, encode(error))
+    return b'"error":%b' % encode(error.message)

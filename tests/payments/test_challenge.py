@@ -5,7 +5,8 @@ from base64 import b64decode
 import msgspec
 import pytest
 
-from service.payments.challenge import LONGEST_URL, Challenger
+from service.payments.bazaar import declare
+from service.payments.challenge import LONGEST_URL, Challenger, Refusal
 from service.payments.networks import NETWORKS, ChainId
 from service.wire.offers import DEAR_CALL, OFFERS, NoParameters, Offer
 from service.wire.payment import ChallengeV1, ChallengeV2, Gate, PaymentRequired, Quota, ThisQuery
@@ -36,7 +37,7 @@ def test_the_header_is_v2_in_standard_base64(challenger: Challenger) -> None:
     header = challenger.challenge(RISK, SHUT, "spent", URL, 1).header
     assert msgspec.json.decode(b64decode(header, validate=True)) == {
         "x402Version": 2,
-        "error": "the free quota is spent, and payments are not accepted yet",
+        "error": "payment required",
         "resource": {
             "url": URL,
             "description": "Bundled risk context of one asset",
@@ -53,6 +54,7 @@ def test_the_header_is_v2_in_standard_base64(challenger: Challenger) -> None:
                 "extra": {"name": "USDC", "version": "2"},
             }
         ],
+        "extensions": {"bazaar": declare(RISK)},
     }
 
 
@@ -154,3 +156,29 @@ def test_a_long_url_loses_its_query_so_that_the_header_stays_small(challenger: C
 def test_the_terms_alone_are_the_rows_of_the_header(challenger: Challenger) -> None:
     header = challenger.challenge(RISK, SHUT, "spent", URL, 1).header
     assert msgspec.json.decode(b64decode(header), type=PaymentRequired).accepts == challenger.terms(RISK)
+
+
+@pytest.mark.promise("errors.payment-refused")
+@pytest.mark.parametrize(
+    ("offer", "error"),
+    [
+        (RISK, {"code": "PAYMENT_REQUIRED", "message": "no", "details": {"reason": "invalid_network"}}),
+        (QUESTION, "no"),
+    ],
+)
+def test_a_refused_payment_is_answered_with_its_reason_and_the_same_terms(
+    challenger: Challenger, offer: Offer, error: object
+) -> None:
+    spent = challenger.challenge(offer, SHUT, "spent", URL, 2)
+    refused = challenger.refusal(offer, SHUT, Refusal("invalid_network", "no"), URL, 2)
+    assert msgspec.json.decode(refused.body) == msgspec.json.decode(spent.body) | {"error": error}
+    header = msgspec.json.decode(b64decode(refused.header))
+    assert header == msgspec.json.decode(b64decode(spent.header)) | {"error": "invalid_network"}
+
+
+def test_the_words_of_v1_and_the_resource_are_those_of_the_challenge(challenger: Challenger) -> None:
+    challenge = challenger.challenge(RISK, SHUT, "spent", URL, 1)
+    resource = challenger.resource(RISK, URL)
+    assert msgspec.json.decode(challenge.body, type=ChallengeV1).accepts == challenger.terms_v1(RISK, resource)
+    required = msgspec.json.decode(b64decode(challenge.header), type=PaymentRequired)
+    assert (required.resource, required.extensions) == (resource, challenger.extensions(RISK))

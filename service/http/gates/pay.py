@@ -1,132 +1,186 @@
-"""The gate of priced routes: requests that carry a payment, and the 402 of a spent quota.
+"""The gate of priced routes for requests that carry a payment.
 
-It stands before the meter, so that a request that carries a payment never touches the free quota. The meter holds the
-same `PaymentDue` and answers with it when a quota is spent.
+It stands before the meter: what is paid for never touches the free quota. The route runs first, its answer is kept
+back, the payment is settled, and only then does the answer leave. What fails, or costs nothing, leaves unpaid.
 """
 
-from collections.abc import Awaitable, Iterable
-from functools import lru_cache
+from collections.abc import Awaitable, Callable
+from functools import partial
+from hashlib import sha256
 from typing import Final
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.access.caller import Caller
+from service.access.meter import Meter
 from service.access.standing import Standing
-from service.clock import iso
+from service.clock import Clock
 from service.errors import ServiceError
-from service.http.errors import JSON, NO_STORE
+from service.http import quota
+from service.http.body import collect
 from service.http.exchange import Exchange
-from service.payments.challenge import Challenge, Challenger, X402Version
+from service.http.resource import resource_url, target
+from service.payments.decode import Carrier
+from service.payments.payment import Entry, Order, PaidAnswer
+from service.payments.refusal import PaymentRefusedError
+from service.payments.till import NotSettledError, Till, outcome_fields
 from service.wire.offers import Offer
-from service.wire.payment import Gate, Quota, ThisQuery, Unlock
 
-_CARRIERS: Final = frozenset({b"payment-signature", b"x-payment"})
-_REMEMBERED: Final = 256
-_UPGRADE: Final = "ask the operator for the access tier (50 questions a day) or pro (no limit)"
+_CARRIERS: Final[dict[bytes, Carrier]] = {b"payment-signature": "payment-signature", b"x-payment": "x-payment"}
+_FIRST_ERROR: Final = 400
+
+Due = Callable[[Scope, Receive, Send, Standing, ServiceError | None], Awaitable[None]]
+"""Answers with the route's challenge: what is due, and what is wrong with the payment that came, if one did."""
+
+
+class Counter:
+    """What the gate needs of the rest of the house.
+
+    Args:
+        till: Takes payments.
+        meter: Tells how a caller stands, for challenges.
+        clock: Time.
+        public_url: Scheme and host that callers use, where the service stands behind a proxy.
+    """
+
+    def __init__(self, till: Till, meter: Meter, clock: Clock, public_url: str | None) -> None:
+        self.till = till
+        self.meter = meter
+        self.clock = clock
+        self.public_url = public_url
 
 
 class Pay:
-    """Answers requests that carry a payment; lets all others through.
+    """Sells one route's answers; lets requests without a payment through.
 
     Args:
         app: What stands behind the gate.
+        offer: The route.
+        counter: Where it is sold.
+        due: Answers with the route's challenge.
     """
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, offer: Offer, counter: Counter, due: Due) -> None:
         self.app = app
+        self._offer = offer
+        self._counter = counter
+        self._till = counter.till
+        self._due = due
 
-    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Refuse a payment before anything is metered.
-
-        Raises:
-            ServiceError: As `check`.
-        """
-        self.check(scope, scope["verdict"])
-        return self.app(scope, receive, send)
-
-    def check(self, scope: Scope, exchange: Exchange) -> bool:
+    def check(self, scope: Scope, exchange: Exchange) -> bool:  # noqa: ARG002 -- the form of every gate's check
         """Look for a payment.
 
         Returns:
-            True: there is none, and nothing here takes waiting.
+            Whether there is none; to take one needs waiting.
+        """
+        return _CARRIERS.keys().isdisjoint(exchange.headers)
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Serve a call for its price; HEAD for nothing, with the challenge that GET would get unpaid.
 
         Raises:
-            ServiceError: BAD_REQUEST for two payment headers, PAYMENT_REQUIRED for one: none is accepted yet.
+            ServiceError: BAD_REQUEST for two payments or one that cannot be read; PAYMENT_REUSED; PAYMENT_PENDING; or
+                what the route fails with, unpaid.
         """
-        if _CARRIERS.isdisjoint(exchange.headers):
-            return True
-        if sum(name in _CARRIERS for name, _ in scope["headers"]) > 1:
-            raise ServiceError("BAD_REQUEST", "a request carries one payment header, PAYMENT-SIGNATURE or X-PAYMENT")
-        raise ServiceError(
-            "PAYMENT_REQUIRED",
-            "payments are not accepted by this version yet; nothing was charged. "
-            "Send the request without its payment header to use your quota",
-            details={"reason": "payments_not_enabled"},
+        exchange: Exchange = scope["verdict"]
+        if self.check(scope, exchange):
+            return self.app(scope, receive, send)
+        if scope["method"] == "HEAD":
+            return self._challenge(exchange, scope, receive, send, None)
+        return self._sell(exchange, scope, receive, send)
+
+    async def _sell(self, exchange: Exchange, scope: Scope, receive: Receive, send: Send) -> None:
+        carrier, value = _payment_of(exchange)
+        body = b""
+        if self._offer.body is not None:
+            body = await collect(receive)
+            receive = _again(body)
+        try:
+            payment = self._till.read(carrier, value, self._offer.price)
+            entry = await self._till.take(self._order(exchange, scope, body), payment)
+            answer = entry.answer
+            if entry.state == "claimed" or answer is None:
+                answer = await self._run(exchange, entry, scope, receive)
+                if answer.status < _FIRST_ERROR and exchange.counted:
+                    entry = await self._till.settle(entry, answer)
+        except PaymentRefusedError as error:
+            if isinstance(error, NotSettledError):
+                exchange.fields += error.fields
+            await self._challenge(exchange, scope, receive, send, error)
+            return
+        await self._hand_over(exchange, entry, answer, send)
+
+    async def _run(self, exchange: Exchange, entry: Entry, scope: Scope, receive: Receive) -> PaidAnswer:
+        """Have the route answer, and keep the answer back; a payment it has no use for is given back at once."""
+        exchange.paid = True
+        kept = _Kept()
+        try:
+            await self.app(scope, receive, kept)
+        finally:
+            if kept.status == 0 or kept.status >= _FIRST_ERROR or not exchange.counted:
+                await self._till.release(entry)
+        return PaidAnswer(kept.status, tuple(kept.headers), bytes(kept.body))
+
+    async def _hand_over(self, exchange: Exchange, entry: Entry, answer: PaidAnswer, send: Send) -> None:
+        head: Message = {"type": "http.response.start", "status": answer.status, "headers": list(answer.headers)}
+        if entry.state != "claimed":
+            exchange.fields += outcome_fields(entry)
+            head["delivered"] = partial(self._till.delivered, entry)
+        await send(head)
+        await send({"type": "http.response.body", "body": answer.body})
+
+    async def _challenge(
+        self, exchange: Exchange, scope: Scope, receive: Receive, send: Send, refused: ServiceError | None
+    ) -> None:
+        standing = await self._counter.meter.standing(_caller(exchange))
+        exchange.fields += quota.fields(standing, self._counter.clock)
+        await self._due(scope, receive, send, standing, refused)
+
+    def _order(self, exchange: Exchange, scope: Scope, body: bytes) -> Order:
+        method: str = scope["method"]
+        return Order(
+            user_id=_caller(exchange).user_id,
+            offer_id=self._offer.id,
+            method=method,
+            resource=resource_url(scope, self._counter.public_url),
+            request_hash=sha256(b"%b %b\n%b" % (method.encode("ascii"), target(scope), body)).hexdigest(),
+            price=self._offer.price,
         )
 
 
-class PaymentDue:
-    """Answers a call on one priced route whose quota is spent.
+class _Kept:
+    """An answer that does not leave yet."""
 
-    Args:
-        offer: The route.
-        challenger: Writes the challenge.
-        public_url: Scheme and host that callers use, where the service stands behind a proxy.
+    def __init__(self) -> None:
+        self.status = 0
+        self.headers: list[tuple[bytes, bytes]] = []
+        self.body = bytearray()
 
-    Callers whose quota is spent stand alike, so a few challenges are remembered for each route.
-    """
-
-    def __init__(self, offer: Offer, challenger: Challenger, public_url: str | None) -> None:
-        self._offer = offer
-        self._challenger = challenger
-        self._public_url = public_url
-        self._challenge = lru_cache(maxsize=_REMEMBERED)(self._write)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send, standing: Standing) -> None:  # noqa: ARG002
-        """Send the 402: for HEAD the same headers without the body."""
-        version: X402Version = 2 if _header(scope["headers"], b"x-x402-max-version") == b"2" else 1
-        challenge = self._challenge(standing, resource_url(scope, self._public_url), version)
-        headers = [
-            JSON,
-            NO_STORE,
-            (b"content-length", b"%d" % len(challenge.body)),
-            (b"payment-required", challenge.header),
-        ]
-        await send({"type": "http.response.start", "status": 402, "headers": headers})
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else challenge.body})
-
-    def _write(self, standing: Standing, url: str, version: X402Version) -> Challenge:
-        return self._challenger.challenge(self._offer, gate(self._offer, standing), _sentence(standing), url, version)
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            self.headers = message["headers"]
+        else:
+            self.body += message["body"]
 
 
-def gate(offer: Offer, standing: Standing) -> Gate:
-    """Say why the gate is shut for this caller, when it opens, and what opens it now."""
-    reset_at = None if standing.reset_ms is None else iso(standing.reset_ms)
-    unlock = [Unlock(method="upgrade", description=_UPGRADE)]
-    if reset_at is not None:
-        unlock.insert(0, Unlock(method="wait", description="a question becomes free again", at=reset_at))
-    return Gate(
-        tier=standing.tier,
-        quota=Quota(standing.used, standing.limit, standing.remaining, standing.period),
-        reset_at=reset_at,
-        upgrade_url=None,
-        this_query=ThisQuery(route=offer.id, price_usdc=offer.price_usdc),
-        unlock=unlock,
-    )
+def _caller(exchange: Exchange) -> Caller:
+    if exchange.caller is None:
+        raise RuntimeError("a priced route stands behind auth")
+    return exchange.caller
 
 
-def resource_url(scope: Scope, public_url: str | None) -> str:
-    """The absolute URL that a request asked for, as its caller wrote it."""
-    base = public_url or f"{scope['scheme']}://{_header(scope['headers'], b'host').decode('latin-1')}"
-    query = scope["query_string"]
-    path: bytes = scope["raw_path"].partition(b"?")[0] + (b"?" + query if query else b"")
-    return base + path.decode("latin-1")
+def _payment_of(exchange: Exchange) -> tuple[Carrier, bytes]:
+    found = [(carrier, exchange.headers[name]) for name, carrier in _CARRIERS.items() if name in exchange.headers]
+    if len(found) > 1:
+        raise ServiceError("BAD_REQUEST", "a request carries one payment header, PAYMENT-SIGNATURE or X-PAYMENT")
+    return found[0]
 
 
-def _sentence(standing: Standing) -> str:
-    spent = f"your questions are spent ({standing.used} of {standing.limit} used)"
-    until = "" if standing.reset_ms is None else f"; the next one is free at {iso(standing.reset_ms)}"
-    return f"{spent}{until}. Paying per call is not switched on in this version yet"
+def _again(body: bytes) -> Receive:
+    """A channel that hands over a body that was read already."""
 
+    async def receive() -> Message:
+        return {"type": "http.request", "body": body, "more_body": False}
 
-def _header(headers: Iterable[tuple[bytes, bytes]], wanted: bytes) -> bytes:
-    return next((value for name, value in headers if name == wanted), b"")
+    return receive

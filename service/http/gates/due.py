@@ -1,0 +1,112 @@
+"""The 402 of a priced route: the challenge of a spent quota, and of a payment that is not good.
+
+The meter answers with it when a quota is spent, and so does the gate of payments when a payment is refused.
+"""
+
+from functools import lru_cache
+from typing import Final
+
+from starlette.types import Message, Receive, Scope, Send
+
+from service.access.standing import Standing
+from service.clock import iso
+from service.errors import ServiceError
+from service.http.errors import JSON, NO_STORE
+from service.http.exchange import Exchange
+from service.http.resource import resource_url
+from service.payments.challenge import Challenge, Challenger, Refusal, X402Version
+from service.wire.offers import Offer
+from service.wire.payment import Gate, Quota, ThisQuery, Unlock
+
+_REMEMBERED: Final = 256
+_PAY: Final = "sign what `accepts` asks for and send this request again with the payment in PAYMENT-SIGNATURE"
+_UPGRADE: Final = "ask the operator for the access tier (50 questions a day) or pro (no limit)"
+
+
+class PaymentDue:
+    """Answers 402 on one priced route.
+
+    Args:
+        offer: The route.
+        challenger: Writes the challenge.
+        public_url: Scheme and host that callers use, where the service stands behind a proxy.
+
+    Callers whose quota is spent stand alike, so a few challenges are remembered for each route.
+    """
+
+    def __init__(self, offer: Offer, challenger: Challenger, public_url: str | None) -> None:
+        self._offer = offer
+        self._challenger = challenger
+        self._public_url = public_url
+        self._spent = lru_cache(maxsize=_REMEMBERED)(self._write)
+
+    async def __call__(
+        self,
+        scope: Scope,
+        receive: Receive,  # noqa: ARG002 -- the form of an application
+        send: Send,
+        standing: Standing,
+        refused: ServiceError | None = None,
+    ) -> None:
+        """Send the 402: for HEAD the same headers without the body.
+
+        Args:
+            scope: The request.
+            receive: Not used.
+            send: Takes the answer.
+            standing: How the caller stands.
+            refused: What is wrong with the payment that came with the request: PAYMENT_REQUIRED, its `details` with a
+                `reason`. None: the quota is spent.
+        """
+        head, body = self.written(scope, standing) if refused is None else self._refusal(scope, standing, refused)
+        await send(head)
+        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+
+    def written(self, scope: Scope, standing: Standing) -> tuple[Message, bytes]:
+        """The head and body of the 402 of a spent quota."""
+        return _answer(self._spent(standing, resource_url(scope, self._public_url), _version(scope)))
+
+    def _refusal(self, scope: Scope, standing: Standing, refused: ServiceError) -> tuple[Message, bytes]:
+        refusal = Refusal(str((refused.details or {})["reason"]), refused.message)
+        url, version = resource_url(scope, self._public_url), _version(scope)
+        return _answer(self._challenger.refusal(self._offer, gate(self._offer, standing), refusal, url, version))
+
+    def _write(self, standing: Standing, url: str, version: X402Version) -> Challenge:
+        return self._challenger.challenge(self._offer, gate(self._offer, standing), _sentence(standing), url, version)
+
+
+def gate(offer: Offer, standing: Standing) -> Gate:
+    """Say why the gate is shut for this caller, when it opens, and what opens it now."""
+    reset_at = None if standing.reset_ms is None else iso(standing.reset_ms)
+    unlock = [Unlock(method="pay", description=_PAY), Unlock(method="upgrade", description=_UPGRADE)]
+    if reset_at is not None:
+        unlock.insert(1, Unlock(method="wait", description="a question becomes free again", at=reset_at))
+    return Gate(
+        tier=standing.tier,
+        quota=Quota(standing.used, standing.limit, standing.remaining, standing.period),
+        reset_at=reset_at,
+        upgrade_url=None,
+        this_query=ThisQuery(route=offer.id, price_usdc=offer.price_usdc),
+        unlock=unlock,
+    )
+
+
+def _version(scope: Scope) -> X402Version:
+    exchange: Exchange = scope["verdict"]
+    return 2 if exchange.headers.get(b"x-x402-max-version") == b"2" else 1
+
+
+def _sentence(standing: Standing) -> str:
+    spent = f"your questions are spent ({standing.used} of {standing.limit} used)"
+    until = "" if standing.reset_ms is None else f", or wait: the next question is free at {iso(standing.reset_ms)}"
+    return f"{spent}; pay for this call as `accepts` says{until}"
+
+
+def _answer(challenge: Challenge) -> tuple[Message, bytes]:
+    headers = [
+        JSON,
+        NO_STORE,
+        (b"content-length", b"%d" % len(challenge.body)),
+        (b"payment-required", challenge.header),
+    ]
+    return {"type": "http.response.start", "status": 402, "headers": headers}, challenge.body
