@@ -15,9 +15,9 @@ from service import __version__
 from service.access.quota import PER_DAY, STARTER
 from service.http.openapi import document as openapi
 from service.payments.challenge import Challenger
-from service.payments.networks import SETTLEMENT
 from service.wire.manifest import ParameterRow
 from service.wire.offers import OFFERS, Offer
+from service.wire.payment import SettlementKind
 from service.wire.schema import parameter_rows
 
 JSON: Final = b"application/json"
@@ -35,32 +35,33 @@ class Document(Struct, frozen=True):
     body: bytes
 
 
-def build(base_url: str, challenger: Challenger) -> Mapping[str, Document]:
+def build(base_url: str, challenger: Challenger, settlement: SettlementKind) -> Mapping[str, Document]:
     """Build every document.
 
     Args:
         base_url: Scheme and host that callers use.
         challenger: Knows the terms of payment.
+        settlement: How payments are settled.
 
     Returns:
         Path → document, to be answered to GET and HEAD.
     """
     return {
         "/openapi.json": Document(JSON, openapi(base_url)),
-        "/llms.txt": Document(MARKDOWN, _llms(base_url).encode()),
-        "/.well-known/x402": Document(JSON, _x402(base_url, challenger)),
+        "/llms.txt": Document(MARKDOWN, _llms(base_url, settlement).encode()),
+        "/.well-known/x402": Document(JSON, _x402(base_url, challenger, settlement)),
         "/robots.txt": Document(TEXT, ROBOTS),
     }
 
 
-def _x402(base_url: str, challenger: Challenger) -> bytes:
+def _x402(base_url: str, challenger: Challenger, settlement: SettlementKind) -> bytes:
     payable = [offer for offer in OFFERS if offer.payable]
     return msgspec.json.encode(
         {
             "version": 1,
             "resources": [_example(base_url, offer) for offer in payable],
             "x402Version": 2,
-            "settlement": SETTLEMENT,
+            "settlement": settlement,
             "openapi": f"{base_url}/openapi.json",
             "offers": [
                 {
@@ -85,17 +86,18 @@ def _example(base_url: str, offer: Offer) -> str:
     return base_url + path
 
 
-def _llms(base_url: str) -> str:
+def _llms(base_url: str, settlement: SettlementKind) -> str:
     sections: Sequence[tuple[str, Callable[[Offer], bool]]] = (
         ("Data routes", lambda offer: offer.counted),
         ("Free routes", lambda offer: not offer.counted and offer.envelope),
-        ("Identity", lambda offer: not offer.counted and not offer.envelope),
+        ("Identity", lambda offer: offer.path.startswith(("/api/auth/", "/api/keys"))),
+        ("Receipts", lambda offer: offer.path.startswith("/api/receipts")),
     )
     lists = [
         f"## {title}\n\n" + "\n".join(_line(base_url, offer) for offer in OFFERS if belongs(offer))
         for title, belongs in sections
     ]
-    return "\n\n".join((_introduction(base_url), *lists, _more(base_url))) + "\n"
+    return "\n\n".join((_introduction(base_url), _payment(settlement), *lists, _more(base_url))) + "\n"
 
 
 def _introduction(base_url: str) -> str:
@@ -111,7 +113,29 @@ in percent. Parameters are exact: an unknown or repeated one is a 400 that names
 
 The free plan has {STARTER} questions to start with, then {PER_DAY["free"]} a day from 00:00 UTC. Every successful call
 of a data route is one question; errors cost nothing. When they are spent, the answer is 402 with an x402 challenge and
-the time of the next free question. Payments are not accepted by this version yet: nothing is ever charged."""
+the time of the next free question."""
+
+
+_MONEY: Final[Mapping[SettlementKind, str]] = {
+    "ledger": "Payments are checked and recorded here, and nothing moves on a chain: no money is taken.",
+    "remote": "An x402 facilitator settles payments on the chain.",
+    "chain": "This service settles payments on the chain itself.",
+}
+
+
+def _payment(settlement: SettlementKind) -> str:
+    return f"""## Payment
+
+Any x402 client can pay a call that is answered 402: scheme `exact`, USDC by EIP-3009, the price of the route and no
+more. Sign what the header `PAYMENT-REQUIRED` (v2) or the body (v1) asks for and send the request again with
+`PAYMENT-SIGNATURE` (v2) or `X-PAYMENT` (v1, v2). {_MONEY[settlement]}
+
+- A call that fails is never settled, and a call that is paid never counts against the free plan.
+- The answer carries `PAYMENT-RESPONSE`, `X-PAYMENT-RESPONSE` and `X-Receipt-Id`.
+- 503 PAYMENT_PENDING: the outcome is not known yet. Send the SAME payment again, never a new one: nothing is charged
+  twice, and the answer is kept for a day.
+- The same payment for another request is 409 PAYMENT_REUSED; a payment that is not good is 402 with `details.reason`.
+- Receipts are signed (`personal_sign` over the RFC 8785 text of `receipt`) by the manifest's `receiptSigner`."""
 
 
 def _line(base_url: str, offer: Offer) -> str:

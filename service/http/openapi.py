@@ -48,7 +48,8 @@ _DESCRIPTIONS: Final[Mapping[int, str]] = {
     431: "The headers are longer than 16 KB or more than 100",
     500: "A defect; the message carries the request id",
     502: "No answer can be given because an upstream failed; `details` = upstream, upstreamStatus, upstreamBody",
-    503: "Not ready, or its storage does not answer; `Retry-After` says when to come back",
+    503: "Not ready, or its storage does not answer; `Retry-After` says when to come back. PAYMENT_PENDING: nobody knows "
+    "yet how a payment ended; send the same payment again, nothing is charged twice",
 }
 _RESPONSE_HEADERS: Final[Mapping[int, Sequence[str]]] = {
     401: ("WWW-Authenticate",),
@@ -65,7 +66,12 @@ _HEADERS: Final[Mapping[str, str]] = {
     "WWW-Authenticate": "Bearer",
     "PAYMENT-REQUIRED": "The x402 v2 challenge, base64 of JSON",
     "Retry-After": "Seconds to wait",
+    "PAYMENT-RESPONSE": "Where the call was paid for: how it was settled (x402 v2), base64 of JSON",
+    "X-PAYMENT-RESPONSE": "The same as x402 v1 says it",
+    "X-Receipt-Id": "Where the call was paid for: its receipt",
 }
+_QUOTA_HEADERS: Final = ("RateLimit-Policy", "RateLimit")
+_PAID_HEADERS: Final = ("PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "X-Receipt-Id")
 _SECURITY: Final[Mapping[Gate, list[dict[str, list[str]]]]] = {
     "public": [],
     "bearer": [{"key": []}, {"session": []}],
@@ -172,7 +178,8 @@ def _parameter(name: str, location: str, schema: JsonSchema, required: bool) -> 
 
 def _success(offer: Offer) -> JsonSchema:
     name = f"{offer.result.__name__}Envelope" if offer.envelope else offer.result.__name__
-    return _response(offer.summary, {"$ref": f"#/components/schemas/{name}"}, ("RateLimit-Policy", "RateLimit"))
+    headers = (*_QUOTA_HEADERS, *(_PAID_HEADERS if offer.payable else ()))
+    return _response(offer.summary, {"$ref": f"#/components/schemas/{name}"}, headers)
 
 
 def _codes_by_status(offer: Offer) -> dict[int, list[str]]:
@@ -225,7 +232,7 @@ def failure_codes(offer: Offer) -> list[str]:
     if offer.body:
         codes.append("UNSUPPORTED_MEDIA_TYPE")
     if offer.payable:
-        codes.append("PAYMENT_REQUIRED")
+        codes += ["PAYMENT_REQUIRED", "PAYMENT_REUSED", "PAYMENT_PENDING"]
     return list(dict.fromkeys(codes))
 
 

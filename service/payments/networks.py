@@ -9,9 +9,6 @@ from msgspec import Struct
 
 from service.wire.payment import TokenExtra
 
-SETTLEMENT: Final = "none"
-"""How payments are settled, as the manifest says it: not at all yet."""
-
 ChainId = Literal["eip155:84532", "eip155:8453"]
 
 

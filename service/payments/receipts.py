@@ -1,16 +1,34 @@
 """Receipts: what was bought, by whom, for how much, signed so that whoever holds one can prove it."""
 
-from typing import Final
-
-from msgspec import Struct
+import re
+from collections.abc import Iterator
+from typing import Any, Final
 
 from service.clock import iso
 from service.errors import ServiceError
 from service.ethereum.addresses import checksum_address
 from service.ethereum.signatures import address_of, private_key, recover_personal, sign_personal
+from service.storage.database import Database
+from service.storage.engine import Connection
 from service.units import MicroUsd, usdc
 from service.wire.canonical import canonical
-from service.wire.payment import Receipt, SignedReceipt
+from service.wire.cursor import Cursors
+from service.wire.payment import Receipt, ReceiptList, SignedReceipt
+
+ROUTE: Final = "receipts.list"
+_NEWEST: Final = (2**63 - 1, 2**63 - 1)
+_RETRY_S: Final = 2
+_SIGNATURE: Final = re.compile(r"0x[0-9a-fA-F]{130}\Z")
+
+_BOUGHT: Final = """
+SELECT settled_ms, id, receipt_id, offer_id, method, resource, request_hash, response_hash, price, asset, network,
+    payer, pay_to, nonce, tx, settlement, claimed_ms, user_id
+FROM payments WHERE state IN ('settled', 'delivered')
+"""
+_ONE: Final = f"{_BOUGHT} AND receipt_id = ? AND user_id = ?"
+_PAGE: Final = f"{_BOUGHT} AND user_id = ? AND (settled_ms, id) < (?, ?) ORDER BY settled_ms DESC, id DESC LIMIT ?"
+_ALL: Final = f"{_BOUGHT} ORDER BY settled_ms, id"
+_STATE: Final = "SELECT state FROM payments WHERE receipt_id = ? AND user_id = ?"
 
 
 class ReceiptSigner:
@@ -44,8 +62,96 @@ def signer_of(receipt: object, signature: str) -> str:
         The signer's address in EIP-55's form. Whether that is the service's is for the caller to compare.
 
     Raises:
-        ValueError: If the signature is none, or belongs to no key.
+        ValueError: If the signature is none or belongs to no key, or the receipt has no canonical text.
     """
-    if not signature.startswith("0x"):
-        raise ValueError("a signature begins with 0x")
+    if not _SIGNATURE.match(signature):
+        raise ValueError("a signature is 0x and 130 hexadecimal digits")
     return recover_personal(canonical(receipt).decode(), bytes.fromhex(signature[2:]))
+
+
+class ReceiptDesk:
+    """Hands out receipts to those who paid.
+
+    Args:
+        database: Where payments are kept.
+        signer: Stands for the receipts.
+        cursors: Writes and reads where pages begin.
+
+    Attributes:
+        signer: As given.
+    """
+
+    def __init__(self, database: Database, signer: ReceiptSigner, cursors: Cursors) -> None:
+        self._database = database
+        self.signer = signer
+        self._cursors = cursors
+
+    async def get(self, user_id: int, receipt_id: str) -> SignedReceipt:
+        """Write one receipt of a user.
+
+        Raises:
+            ServiceError: NOT_FOUND where the user has no such payment, or nothing was charged for it; PAYMENT_PENDING
+                where nobody knows yet.
+        """
+        rows = await self._database.read(_ONE, (receipt_id, user_id))
+        if not rows:
+            raise await self._explain(user_id, receipt_id)
+        return self.signer.sign(_receipt(rows[0]))
+
+    async def page(self, user_id: int, limit: int, cursor: str | None) -> ReceiptList:
+        """Read a page of a user's receipts, newest first.
+
+        What is bought meanwhile comes before those of a page: none is repeated or left out.
+
+        Raises:
+            ServiceError: BAD_REQUEST naming `cursor`.
+        """
+        filters = {"user": user_id}
+        after = _NEWEST if cursor is None else self._cursors.read(cursor, ROUTE, filters)
+        rows = await self._database.read(_PAGE, (user_id, *after, limit + 1))
+        shown, more = rows[:limit], rows[limit:]
+        next_cursor = self._cursors.write(ROUTE, filters, shown[-1][:2]) if more else None
+        return ReceiptList([_receipt(row) for row in shown], next_cursor)
+
+    async def _explain(self, user_id: int, receipt_id: str) -> ServiceError:
+        match await self._database.read(_STATE, (receipt_id, user_id)):
+            case []:
+                return ServiceError("NOT_FOUND", f"there is no receipt {receipt_id}")
+            case [("claimed" | "settling",)]:
+                return ServiceError(
+                    "PAYMENT_PENDING",
+                    "this payment is not settled yet: its receipt is written when it is",
+                    headers={"Retry-After": str(_RETRY_S)},
+                )
+        return ServiceError("NOT_FOUND", f"nothing was charged for {receipt_id}: there is no receipt")
+
+
+def read_receipts(connection: Connection) -> Iterator[Receipt]:
+    """Read every receipt there is, oldest first."""
+    for row in connection.execute(_ALL):
+        yield _receipt(row)
+
+
+def _receipt(row: tuple[Any, ...]) -> Receipt:
+    (settled_ms, _, receipt_id, route, method, resource, request_hash, response_hash, price, asset, network, payer,
+     pay_to, nonce, transaction, settlement, claimed_ms, user_id) = row  # fmt: skip
+    return Receipt(
+        id=receipt_id,
+        route=route,
+        method=method,
+        resource=resource,
+        request_hash=request_hash,
+        response_hash=response_hash,
+        price_usdc=usdc(MicroUsd(price)),
+        amount=str(price),
+        asset=checksum_address(asset),
+        network=network,
+        payer=checksum_address(payer),
+        pay_to=checksum_address(pay_to),
+        nonce=nonce,
+        transaction=transaction,
+        settlement=settlement,
+        claimed_at=iso(claimed_ms),
+        settled_at=iso(settled_ms),
+        user_id=user_id,
+    )

@@ -7,7 +7,6 @@ from msgspec import Raw
 
 from service import __version__
 from service.access.quota import PER_DAY, STARTER
-from service.payments.networks import SETTLEMENT
 from service.routes.call import Call
 from service.settings import Settings
 from service.wire.envelope import Answer, encode
@@ -16,29 +15,36 @@ from service.wire.offers import OFFERS, Offer
 from service.wire.schema import parameter_rows
 
 
-def write(settings: Settings) -> Manifest:
-    """Write the manifest: every route that is counted as a question, with what the settings say of payment."""
+def write(settings: Settings, receipt_signer: str) -> Manifest:
+    """Write the manifest: every route that is counted as a question, with what the settings say of payment.
+
+    Args:
+        settings: Network, payee, and how payments are settled.
+        receipt_signer: Address whose key signs receipts.
+    """
     return Manifest(
         service="verdict",
         version=__version__,
         currency="USDC",
         networks=[settings.network],
         pay_to=settings.pay_to,
-        settlement=SETTLEMENT,
+        settlement=settings.settlement,
+        receipt_signer=receipt_signer,
         free=FreePlan(starter=STARTER, per_day=PER_DAY["free"] or 0, resets_at="00:00Z"),
         tiers=[TierRow(tier, per_day) for tier, per_day in PER_DAY.items()],
         routes=[_row(offer) for offer in OFFERS if offer.counted],
     )
 
 
-def bound(settings: Settings, started_ms: int) -> Callable[[Call[Any, Any]], Answer]:
+def bound(settings: Settings, started_ms: int, receipt_signer: str) -> Callable[[Call[Any, Any]], Answer]:
     """Bind the route: its bytes are written once, and are as old as the service.
 
     Args:
-        settings: Network and payee.
+        settings: As `write` reads them.
         started_ms: When the service started, epoch milliseconds: the manifest's `as_of`.
+        receipt_signer: As `write` takes it.
     """
-    answer = Answer(Raw(encode(write(settings))), as_of_ms=started_ms)
+    answer = Answer(Raw(encode(write(settings, receipt_signer))), as_of_ms=started_ms)
 
     def manifest(_: Call[Any, Any]) -> Answer:
         return answer

@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from service.access.desk import AccessDesk
 from service.market.room import Market
-from service.routes import auth, keys, manifest, rwa
+from service.payments.receipts import ReceiptDesk
+from service.routes import auth, keys, manifest, receipts, rwa
 from service.routes.alerts import alerts
 from service.routes.call import Endpoint, Waiting
 from service.routes.category import info
@@ -45,6 +46,7 @@ class Desks(Struct, frozen=True):
     sentiment: SentimentDesk
     verdict: VerdictDesk
     walkforward: WalkforwardDesk
+    receipts: ReceiptDesk
 
 
 def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Endpoint]:
@@ -68,7 +70,7 @@ def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Endpoin
             market.coins.find(query.symbol)
 
     bound: dict[str, Endpoint] = {
-        "manifest": manifest.bound(settings, started_ms),
+        "manifest": manifest.bound(settings, started_ms, desks.receipts.signer.address),
         "billing.tier": partial(tier, access),
         "coin.risk": partial(risk, market.coins, desks.sentiment),
         "coin.historical": Waiting(partial(historical, market.historical), known),
@@ -89,6 +91,8 @@ def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Endpoin
         "keys.list": partial(keys.list_, access),
         "keys.revoke": partial(keys.revoke, access),
         "keys.rotate": partial(keys.rotate, access),
+        "receipts.get": partial(receipts.get, desks.receipts),
+        "receipts.list": partial(receipts.list_, desks.receipts),
     }
     differing = bound.keys() ^ {offer.id for offer in OFFERS}
     if differing:

@@ -5,6 +5,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from service.wire.access import Tier
+from service.wire.payment import SettlementKind
 
 
 class FreePlan(Struct, frozen=True, rename="camel"):
@@ -46,15 +47,16 @@ class RouteRow(Struct, frozen=True):
     parameters: list[ParameterRow]
 
 
-class Manifest(Struct, frozen=True, rename={"pay_to": "payTo"}):
-    """Everything a client needs before its first call."""
+class Manifest(Struct, frozen=True, rename={"pay_to": "payTo", "receipt_signer": "receiptSigner"}):
+    """Everything a client needs before its first call; `receipt_signer` is the address whose key signs receipts."""
 
     service: str
     version: str
     currency: str
     networks: list[str]
     pay_to: str
-    settlement: str
+    settlement: SettlementKind
+    receipt_signer: str
     free: FreePlan
     tiers: list[TierRow]
     routes: list[RouteRow]

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from service.units import MicroUsd, usdc
-from service.wire import access, market, queries, regime, rwa, sentiment, verdict, walkforward
+from service.wire import access, market, payment, queries, regime, rwa, sentiment, verdict, walkforward
 from service.wire.manifest import Manifest
 from service.wire.parameters import SymbolText
 
@@ -296,5 +296,22 @@ OFFERS: Final[Sequence[Offer]] = (
         envelope=False,
         gate="session",
         also=("NOT_FOUND",),
+    ),
+    Offer(
+        id="receipts.get",
+        path="/api/receipts/{id}",
+        summary="A signed receipt of something the caller paid for",
+        parameters=queries.OfReceipt,
+        result=payment.SignedReceipt,
+        envelope=False,
+        also=("NOT_FOUND", "PAYMENT_PENDING"),
+    ),
+    Offer(
+        id="receipts.list",
+        path="/api/receipts",
+        summary="List the caller's receipts, newest first",
+        parameters=queries.ReceiptsQuery,
+        result=payment.ReceiptList,
+        envelope=False,
     ),
 )

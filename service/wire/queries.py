@@ -87,3 +87,23 @@ class WalkforwardQuery(Struct, frozen=True, forbid_unknown_fields=True):
     symbol: SymbolText | None = None
     limit: PageSize = 50
     cursor: CursorText | None = None
+
+
+class ReceiptsQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """A page of the caller's receipts."""
+
+    limit: PageSize = 50
+    cursor: CursorText | None = None
+
+
+class OfReceipt(Struct, frozen=True, forbid_unknown_fields=True):
+    """A route about one of the caller's receipts."""
+
+    id: Annotated[
+        str,
+        Meta(
+            pattern=r"^rcp_[0-9A-Za-z]{22}\Z",
+            description="A receipt's id, as `X-Receipt-Id` says it",
+            examples=["rcp_4kYw0VqGmTtq2fA1zZ9bXc"],
+        ),
+    ]

@@ -19,6 +19,7 @@ from service.http.metrics import Metrics
 from service.market.room import open_market
 from service.market.shelf import Shelf
 from service.payments.challenge import Challenger
+from service.payments.receipts import ReceiptDesk, ReceiptSigner
 from service.routes.table import Desks, bind
 from service.rwa.room import open_rwa
 from service.sentiment.room import open_sentiment
@@ -97,7 +98,8 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
             {"market": market.readiness, "rwa": rwa.readiness, "sentiment": sentiment.readiness},
             {"categories": market.categories.readiness},
         )
-        desks = Desks(access.desk, market, rwa, sentiment, verdict, walkforward)
+        receipts = ReceiptDesk(database, ReceiptSigner(secrets.receipt_key), cursors)
+        desks = Desks(access.desk, market, rwa, sentiment, verdict, walkforward, receipts)
         app = _assemble(settings, clock, access, meter, desks, health)
         metrics = Metrics(partial(read_all, app, database, market.coins, sessions, leads))
         yield Service(app, health, metrics)
@@ -113,7 +115,7 @@ def _assemble(settings: Settings, clock: Clock, access: Access, meter: Meter, de
         access=access,
         meter=meter,
         challenger=challenger,
-        documents=build_documents(base_url(settings), challenger),
+        documents=build_documents(base_url(settings), challenger, settings.settlement),
         health=health,
     )
 

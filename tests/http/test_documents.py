@@ -10,14 +10,20 @@ from service.http.documents import Document, build
 from service.http.openapi import document
 from service.payments.challenge import Challenger
 from service.wire.offers import OFFERS
+from service.wire.payment import SettlementKind
 from service.wire.schema import parameter_rows
 
 BASE = "https://api.example.org"
 
 
+def said(documents: Mapping[str, Document]) -> str:
+    """What `/llms.txt` says, its lines joined."""
+    return " ".join(documents["/llms.txt"].body.decode().split())
+
+
 @pytest.fixture(scope="module")
 def documents() -> Mapping[str, Document]:
-    return build(BASE, Challenger("eip155:84532", "0x" + "1" * 40))
+    return build(BASE, Challenger("eip155:84532", "0x" + "1" * 40), "ledger")
 
 
 def test_these_and_no_others_are_published(documents: Mapping[str, Document]) -> None:
@@ -49,10 +55,28 @@ def test_llms_txt_names_every_route_with_price_freshness_and_parameters(document
         assert all(row.name in line for row in parameter_rows(offer))
 
 
-def test_llms_txt_says_the_free_plan_and_that_nothing_is_charged(documents: Mapping[str, Document]) -> None:
-    text = " ".join(documents["/llms.txt"].body.decode().split())
-    assert "10 questions to start with, then 1 a day from 00:00 UTC" in text
-    assert "nothing is ever charged" in text
+def test_llms_txt_says_the_free_plan(documents: Mapping[str, Document]) -> None:
+    assert "10 questions to start with, then 1 a day from 00:00 UTC" in said(documents)
+
+
+@pytest.mark.promise("documents.llms")
+def test_llms_txt_says_how_to_pay_and_to_send_a_payment_again_rather_than_sign_anew(
+    documents: Mapping[str, Document],
+) -> None:
+    text = said(documents)
+    assert all(name in text for name in ("`PAYMENT-REQUIRED`", "`PAYMENT-SIGNATURE`", "`X-PAYMENT`", "`X-Receipt-Id`"))
+    assert "PAYMENT_PENDING: the outcome is not known yet. Send the SAME payment again, never a new one" in text
+
+
+@pytest.mark.promise("pay.settlement")
+@pytest.mark.parametrize(
+    ("settlement", "what"),
+    [("ledger", "no money is taken"), ("remote", "facilitator settles"), ("chain", "settles payments on the chain it")],
+)
+def test_documents_say_how_payments_are_settled(settlement: SettlementKind, what: str) -> None:
+    documents = build(BASE, Challenger("eip155:84532", "0x" + "1" * 40), settlement)
+    assert what in said(documents)
+    assert msgspec.json.decode(documents["/.well-known/x402"].body)["settlement"] == settlement
 
 
 def test_every_link_of_llms_txt_is_absolute_and_filled_in(documents: Mapping[str, Document]) -> None:
@@ -66,7 +90,6 @@ def test_x402_lists_every_payable_route_with_its_terms(documents: Mapping[str, D
     found = msgspec.json.decode(documents["/.well-known/x402"].body)
     payable = [offer for offer in OFFERS if offer.payable]
     assert found["version"] == 1
-    assert found["settlement"] == "none"
     assert found["resources"] == [row["resource"] for row in found["offers"]]
     assert f"{BASE}/api/cli/coin/risk/BTC" in found["resources"]
     assert not any("{" in resource for resource in found["resources"])

@@ -26,6 +26,7 @@ from service.market.room import Market
 from service.market.samples import SampleStore
 from service.market.shelf import Shelf
 from service.market.store import MarketStore
+from service.payments.receipts import ReceiptDesk, ReceiptSigner
 from service.routes.call import Call, Endpoint
 from service.routes.table import Desks, bind
 from service.rwa.desk import RwaDesk
@@ -50,6 +51,7 @@ from tests.fakes.clock import FakeClock
 
 T = TypeVar("T", bound=msgspec.Struct)
 
+RECEIPT_KEY = b"receipts".rjust(32, b"\0")
 PEPE = Quote("kPEPE", "KPEPE", 1e6, 0.0123, 1_753_444_790_000, 0.0000125, 1_753_444_795_000)
 
 
@@ -112,7 +114,8 @@ def desks_over(database: Database, clock: FakeClock, access: Access, coins: Mark
     scorecards = Scorecards(shelf.drawer(SCORECARD, Scorecard), lambda: "test")
     verdict = VerdictDesk(clock, coins, observer, InputStore(database), Ledger(database), scorecards)
     walkforward = WalkforwardDesk(clock, RunStore(database), Cursors(bytes(32)), coins, lambda: "test")
-    return Desks(access.desk, market, RwaDesk(clock, Drawers.open(shelf)), sentiment, verdict, walkforward)
+    receipts = ReceiptDesk(database, ReceiptSigner(RECEIPT_KEY), Cursors(bytes(32)))
+    return Desks(access.desk, market, RwaDesk(clock, Drawers.open(shelf)), sentiment, verdict, walkforward, receipts)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from service import __version__
 from service.routes.call import Call
-from service.routes.manifest import bound
+from service.routes.manifest import bound, write
 from service.settings import Settings
 from service.wire.envelope import success
 from service.wire.manifest import Manifest
@@ -15,11 +15,12 @@ from service.wire.offers import OFFERS, NoParameters
 from tests.fakes.clock import START_MS
 
 PAYEE = "0x1111111111111111111111111111111111111111"
+SIGNER = "0x2222222222222222222222222222222222222222"
 
 
 @pytest.fixture(scope="module")
 def body() -> bytes:
-    route = bound(Settings(network="eip155:8453", pay_to=PAYEE), START_MS)
+    route = bound(Settings(network="eip155:8453", pay_to=PAYEE, settlement="remote"), START_MS, SIGNER)
     return success(route(Call(NoParameters(), None, None)), START_MS + 90_500)
 
 
@@ -43,7 +44,7 @@ def test_the_manifest_is_an_envelope_as_old_as_the_service(body: bytes) -> None:
 def test_the_fields_stand_in_the_contracts_order(body: bytes) -> None:
     data = msgspec.json.decode(body)["data"]
     route = data["routes"][0]
-    assert ",".join(data) == "service,version,currency,networks,payTo,settlement,free,tiers,routes"
+    assert ",".join(data) == "service,version,currency,networks,payTo,settlement,receiptSigner,free,tiers,routes"
     assert ",".join(route) == (
         "id,method,path,price_usdc,price_atomic,refresh_seconds,streaming,payable,summary,parameters"
     )
@@ -55,8 +56,10 @@ def test_payment_is_described_as_the_settings_say(manifest: Manifest) -> None:
     assert (manifest.networks, manifest.pay_to) == (["eip155:8453"], PAYEE)
 
 
-def test_settlement_is_none_as_long_as_payments_are_not_accepted(manifest: Manifest) -> None:
-    assert manifest.settlement == "none"
+@pytest.mark.promise("pay.settlement")
+def test_the_manifest_says_how_payments_are_settled_and_who_signs_their_receipts(manifest: Manifest) -> None:
+    assert (manifest.settlement, manifest.receipt_signer) == ("remote", SIGNER)
+    assert write(Settings(), SIGNER).settlement == "ledger"
 
 
 @pytest.mark.promise("tiers.three")
@@ -87,6 +90,6 @@ def test_a_routes_parameters_carry_a_pattern_that_refuses_what_the_route_refuses
 
 
 def test_the_bytes_are_written_once(body: bytes) -> None:
-    route = bound(Settings(), START_MS)
+    route = bound(Settings(), START_MS, SIGNER)
     call = Call(NoParameters(), None, None)
     assert route(call) is route(call)

@@ -165,9 +165,9 @@ NAMED = re.findall(
     /api/cli/walkforward /api/cli/transcripts /api/cli/signal/{} /api/cli/wallets /api/cli/category/sentiment/{}
     /api/cli/category/info/{} /api/cli/regime /api/cli/rwa/symbol/{} /api/cli/rwa/assets /api/cli/market/health
     /api/cli/market/crossing /api/cli/funding/alerts /api/cli/watch/{} /api/auth/nonce /api/auth/login
-    /api/auth/logout /api/keys /api/keys/rotate /api/receipts/{} /api/cli/coin/lookup /api/cli/coin/by-id/{}
-    /api/cli/coin/by-name/{} /api/cli/coin/by-contract/{} /api/cli/coin/sentiment/{} /api/cli/resolve
-    /api/cli/trends /api/cli/scan /api/cli/sentiment /api/cli/narratives /api/cli/category/list
+    /api/auth/logout /api/keys /api/keys/rotate /api/receipts /api/receipts/{} /api/cli/coin/lookup
+    /api/cli/coin/by-id/{} /api/cli/coin/by-name/{} /api/cli/coin/by-contract/{} /api/cli/coin/sentiment/{}
+    /api/cli/resolve /api/cli/trends /api/cli/scan /api/cli/sentiment /api/cli/narratives /api/cli/category/list
     /api/cli/category/coins/{} /api/cli/funding/momentum /api/cli/pairs /api/cli/futures /api/cli/holders
     /api/cli/basket /api/cli/signal-quality /api/cli/market/prices /api/cli/market/baselines
     /api/cli/market/global /api/cli/rwa/asset/{}
