@@ -27,6 +27,22 @@ def recover(digest: bytes, signature: bytes) -> str:
         The signer's address in EIP-55's form.
 
     Raises:
+        ValueError: As `signer`.
+    """
+    return checksum_address("0x" + signer(digest, signature).hex())
+
+
+def signer(digest: bytes, signature: bytes) -> bytes:
+    """Find who signed a digest, without the hash that writing an address takes.
+
+    Args:
+        digest: 32 bytes.
+        signature: r, s, v; v is 0, 1, 27 or 28.
+
+    Returns:
+        The 20 bytes of the signer's address.
+
+    Raises:
         ValueError: If the signature has another length or v, a high s, or belongs to no key.
     """
     if len(signature) != LENGTH or signature[64] not in _RECOVERY_IDS:
@@ -34,7 +50,7 @@ def recover(digest: bytes, signature: bytes) -> str:
     if int.from_bytes(signature[32:64]) > _HALF_ORDER:
         raise ValueError("the signature's s is high")
     compact = signature[:64] + bytes([_RECOVERY_IDS[signature[64]]])
-    return address_of(PublicKey.from_signature_and_message(compact, digest, hasher=None))
+    return _address_bytes(PublicKey.from_signature_and_message(compact, digest, hasher=None))
 
 
 def private_key(secret: bytes) -> PrivateKey:
@@ -54,7 +70,11 @@ def sign(digest: bytes, key: PrivateKey) -> bytes:
 
 def address_of(key: PublicKey) -> str:
     """The address of a public key, in EIP-55's form."""
-    return checksum_address("0x" + keccak256(key.format(compressed=False)[1:])[-20:].hex())
+    return checksum_address("0x" + _address_bytes(key).hex())
+
+
+def _address_bytes(key: PublicKey) -> bytes:
+    return keccak256(key.format(compressed=False)[1:])[-20:]
 
 
 def personal_digest(message: str) -> bytes:

@@ -6,7 +6,7 @@ Source: x402 specification v1 and v2 (`PaymentRequired`, `PaymentRequirements`, 
 
 from typing import Annotated, Any, Final, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta, Raw, Struct
 
 from service.wire.access import Tier
 from service.wire.envelope import ErrorBody
@@ -156,22 +156,37 @@ class ExactPayload(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PaymentPayloadV1(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_VERSIONS):
-    """What a v1 client sends in `X-PAYMENT`."""
+    """What a v1 client sends in `X-PAYMENT`; `payload` is an `ExactPayload` if the scheme and the network are ours."""
 
     x402_version: Literal[1]
     scheme: str
     network: str
-    payload: ExactPayload
+    payload: Raw
+
+
+class Accepted(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """The row that a v2 client says it chose: of a scheme, and with an `extra`, that need not be ours."""
+
+    scheme: str
+    network: str
+    amount: str
+    asset: str
+    pay_to: str
+    max_timeout_seconds: int
+    extra: dict[str, Any] = {}
 
 
 class PaymentPayloadV2(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename=_VERSIONS):
-    """What a v2 client sends in `PAYMENT-SIGNATURE` or `X-PAYMENT`: `accepted` is the row it chose, word for word."""
+    """What a v2 client sends in `PAYMENT-SIGNATURE` or `X-PAYMENT`.
+
+    `resource` and `extensions` are what the challenge said, sent back. Neither is signed, so neither proves anything.
+    """
 
     x402_version: Literal[2]
-    accepted: dict[str, Any]
-    payload: ExactPayload
+    accepted: Accepted
+    payload: Raw
     resource: dict[str, Any] | None = None
-    extensions: dict[str, Any] | None = None
+    extensions: Raw = Raw(b"null")
 
 
 class PaymentResponse(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):

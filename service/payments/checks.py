@@ -1,0 +1,150 @@
+"""Is a payment that was read what this route asks for: the terms, then the time, then who signed it.
+
+Nothing is settled because of what is found here. Whoever settles checks all of it again; this keeps what cannot be good
+from costing anybody a run, and tells a caller what is wrong in the words of x402.
+"""
+
+from typing import Final
+
+from service.clock import SECOND_MS
+from service.ethereum.signatures import LENGTH, signer
+from service.ethereum.typed_data import domain_separator, transfer_digest
+from service.payments.decode import Presented, decode_exact
+from service.payments.networks import NETWORKS, ChainId
+from service.payments.payment import Payment
+from service.payments.refusal import PaymentRefusedError
+from service.wire.payment import Accepted, ExactPayload, RequirementsV2
+
+LEAST_LEFT_S: Final = 6
+"""What a chain with two-second blocks takes to settle; the official facilitators ask for as much."""
+
+CLOCK_SKEW_S: Final = 60
+"""How far a caller's clock may run ahead of ours before its window is called too long."""
+
+_OWN_SIGNATURE: Final = 2 + 2 * LENGTH
+_LAST_BYTES: Final = ("1b", "1c")
+"""27 and 28. Other libraries write 0 and 1, but the token reverts on them."""
+
+_AUTHORIZATION: Final = "invalid_exact_evm_payload_authorization_"
+
+
+def check(presented: Presented, row: RequirementsV2, chain: ChainId, now_ms: int) -> Payment:
+    """Hold a payment against what is asked for.
+
+    Args:
+        presented: Of `decode`.
+        row: What the challenge of this route asks for.
+        chain: Where.
+        now_ms: Epoch milliseconds.
+
+    Returns:
+        The payment in its normal form: the same for two writings of the same payment.
+
+    Raises:
+        PaymentRefusedError: With the x402 reason code of the first thing that is not right.
+        ServiceError: BAD_REQUEST if the scheme and the network are ours and what is signed is not of their shape.
+    """
+    _check_kind(presented, row, chain)
+    if presented.accepted is not None:
+        _check_accepted(presented.accepted, row)
+    payment = _normalise(presented, decode_exact(presented), row, chain)
+    if payment.pay_to != row.pay_to.lower():
+        raise PaymentRefusedError(
+            "invalid_exact_evm_payload_recipient_mismatch", f"authorization.to must be {row.pay_to}"
+        )
+    if payment.value != int(row.amount):
+        raise PaymentRefusedError(
+            f"{_AUTHORIZATION}value_mismatch", f"authorization.value must be {row.amount}: no less, and no more"
+        )
+    _check_window(payment, row.max_timeout_seconds, now_ms)
+    _check_signature(payment, row)
+    return payment
+
+
+def _check_kind(presented: Presented, row: RequirementsV2, chain: ChainId) -> None:
+    if presented.scheme != row.scheme:
+        raise PaymentRefusedError("unsupported_scheme", f"the scheme must be {row.scheme}")
+    network = NETWORKS[chain].v1_name if presented.version == 1 else row.network
+    if presented.network != network:
+        raise PaymentRefusedError("invalid_network", f"the network must be {network}")
+
+
+def _check_accepted(accepted: Accepted, row: RequirementsV2) -> None:
+    wanted = {"name": row.extra.name, "version": row.extra.version}
+    same = (
+        ("amount", accepted.amount == row.amount),
+        ("asset", accepted.asset.lower() == row.asset.lower()),
+        ("payTo", accepted.pay_to.lower() == row.pay_to.lower()),
+        ("maxTimeoutSeconds", accepted.max_timeout_seconds == row.max_timeout_seconds),
+        ("extra", {name: accepted.extra.get(name) for name in wanted} == wanted),
+    )
+    for name, right in same:
+        if not right:
+            raise PaymentRefusedError(
+                "invalid_payment_requirements",
+                f"accepted.{name} is not what this call asks for; accepted is a row of accepts, word for word",
+            )
+
+
+def _normalise(presented: Presented, exact: ExactPayload, row: RequirementsV2, chain: ChainId) -> Payment:
+    signed = exact.authorization
+    return Payment(
+        version=presented.version,
+        network=chain,
+        asset=row.asset.lower(),
+        payer=signed.from_.lower(),
+        pay_to=signed.to.lower(),
+        value=int(signed.value),
+        valid_after_s=int(signed.valid_after),
+        valid_before_s=int(signed.valid_before),
+        nonce=signed.nonce,
+        signature=exact.signature.lower(),
+    )
+
+
+def _check_window(payment: Payment, longest_s: int, now_ms: int) -> None:
+    now_s = now_ms // SECOND_MS
+    if payment.valid_after_s > now_s:
+        raise PaymentRefusedError(
+            f"{_AUTHORIZATION}valid_after", f"the payment is not valid yet; here it is {now_s} (epoch seconds)"
+        )
+    if payment.valid_before_s * SECOND_MS - now_ms < LEAST_LEFT_S * SECOND_MS:
+        raise PaymentRefusedError(
+            f"{_AUTHORIZATION}valid_before",
+            f"the payment has expired, or has less than {LEAST_LEFT_S} s left; here it is {now_s} (epoch seconds)",
+        )
+    if payment.valid_before_s > now_s + longest_s + CLOCK_SKEW_S:
+        raise PaymentRefusedError(
+            f"{_AUTHORIZATION}valid_before",
+            f"the payment is valid for longer than {longest_s} s from now; here it is {now_s} (epoch seconds)",
+        )
+
+
+def _check_signature(payment: Payment, row: RequirementsV2) -> None:
+    if len(payment.signature) != _OWN_SIGNATURE:
+        return  # A contract's signature: only its chain can tell.
+    domain = domain_separator(
+        row.extra.name, row.extra.version, int(row.network.removeprefix("eip155:")), row.asset.lower()
+    )
+    digest = transfer_digest(
+        domain,
+        sender=payment.payer,
+        receiver=payment.pay_to,
+        value=payment.value,
+        valid_after_s=payment.valid_after_s,
+        valid_before_s=payment.valid_before_s,
+        nonce=payment.nonce,
+    )
+    if not payment.signature.endswith(_LAST_BYTES) or _signer(digest, payment.signature) != payment.payer:
+        raise PaymentRefusedError(
+            "invalid_exact_evm_payload_signature",
+            f"the signature is not authorization.from's own for {row.extra.name} (version {row.extra.version}) "
+            f"at {row.asset} on {row.network}",
+        )
+
+
+def _signer(digest: bytes, signature: str) -> str | None:
+    try:
+        return "0x" + signer(digest, bytes.fromhex(signature[2:])).hex()
+    except ValueError:
+        return None

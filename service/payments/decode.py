@@ -1,0 +1,131 @@
+"""Reading what a payment header carries: standard base64 of strict JSON, in the words of x402 v1 or v2.
+
+What cannot be read is a BAD_REQUEST here. What it says is weighed in `checks`.
+"""
+
+from binascii import Error, a2b_base64
+from typing import Final, Literal, NoReturn
+
+import msgspec
+from msgspec import Raw, Struct
+
+from service.errors import ServiceError
+from service.payments.refusal import PaymentRefusedError
+from service.wire.payment import Accepted, ExactPayload, PaymentPayloadV1, PaymentPayloadV2
+from service.wire.strict import StrictError, parse, refuse_repeats
+
+Carrier = Literal["payment-signature", "x-payment"]
+"""The header a payment came in. v1 clients know X-PAYMENT alone, and some v2 clients send it too."""
+
+
+class _Version(Struct):
+    version: int = msgspec.field(name="x402Version")
+
+
+_VERSION: Final = msgspec.json.Decoder(_Version)
+_V1: Final = msgspec.json.Decoder(PaymentPayloadV1)
+_V2: Final = msgspec.json.Decoder(PaymentPayloadV2)
+_EXACT: Final = msgspec.json.Decoder(ExactPayload)
+
+_SPOKEN: Final[dict[Carrier, frozenset[int]]] = {
+    "payment-signature": frozenset({2}),
+    "x-payment": frozenset({1, 2}),
+}
+_OBJECT_OR_NULL: Final = (b"{", b"null")
+_LONGEST_REASON: Final = 200
+
+
+class Presented(Struct, frozen=True, kw_only=True):
+    """A payment as it was sent.
+
+    Attributes:
+        carrier: Where.
+        version: Of x402.
+        scheme: As it was written, as all else here.
+        network: A name of v1, or a CAIP-2 id.
+        accepted: The row that the client says it chose; v1 clients do not say.
+        payload: JSON whose shape depends on the scheme and the network: see `decode_exact`.
+    """
+
+    carrier: Carrier
+    version: Literal[1, 2]
+    scheme: str
+    network: str
+    accepted: Accepted | None
+    payload: Raw
+
+
+def decode(carrier: Carrier, value: bytes) -> Presented:
+    """Read a payment header.
+
+    Args:
+        carrier: Its name.
+        value: What it carries. The connection has bounded its length.
+
+    Raises:
+        ServiceError: BAD_REQUEST, naming the header and the place in it, never what stands there.
+        PaymentRefusedError: For another version of x402 than the header is for.
+    """
+    try:
+        raw = a2b_base64(value, strict_mode=True)
+    except Error:
+        _unreadable(carrier, "is not standard base64 with its padding")
+    try:
+        version = parse(_VERSION, raw).version
+        if version not in _SPOKEN[carrier]:
+            raise PaymentRefusedError("invalid_x402_version", _other_version(carrier))
+        return _read_v1(carrier, raw) if version == 1 else _read_v2(carrier, raw)
+    except StrictError as error:
+        _unreadable(carrier, error.reason if error.name is None else f"names {error.name!r} twice")
+    except msgspec.ValidationError as error:
+        _unreadable(carrier, f"does not fit: {error}")
+
+
+def decode_exact(presented: Presented) -> ExactPayload:
+    """Read the part that is signed.
+
+    Raises:
+        ServiceError: BAD_REQUEST, as `decode`.
+    """
+    try:
+        return _EXACT.decode(presented.payload)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        _unreadable(presented.carrier, f"does not fit: payload: {error}")
+
+
+def _read_v1(carrier: Carrier, raw: bytes) -> Presented:
+    sent = parse(_V1, raw)
+    refuse_repeats(raw)
+    return Presented(
+        carrier=carrier, version=1, scheme=sent.scheme, network=sent.network, accepted=None, payload=sent.payload
+    )
+
+
+def _read_v2(carrier: Carrier, raw: bytes) -> Presented:
+    sent = parse(_V2, raw)
+    extensions = bytes(sent.extensions)
+    if not extensions.startswith(_OBJECT_OR_NULL):
+        _unreadable(carrier, "does not fit: Expected `object | null` - at `$.extensions`")
+    # Nobody reads the extensions, which are three quarters of what an honest client sends back: they are left out of
+    # the search for repeats, where they would take longer than everything else together.
+    refuse_repeats(raw.replace(extensions, b"0", 1))
+    accepted = sent.accepted
+    return Presented(
+        carrier=carrier,
+        version=2,
+        scheme=accepted.scheme,
+        network=accepted.network,
+        accepted=accepted,
+        payload=sent.payload,
+    )
+
+
+def _other_version(carrier: Carrier) -> str:
+    if carrier == "x-payment":
+        return "the payment is of another version of x402 than 1 and 2"
+    return "PAYMENT-SIGNATURE carries payments of x402 version 2; those of version 1 go into X-PAYMENT"
+
+
+def _unreadable(carrier: Carrier, reason: str) -> NoReturn:
+    name = carrier.upper()
+    raise ServiceError("BAD_REQUEST", f"{name} {reason[:_LONGEST_REASON]}", details={"parameter": name}) from None

@@ -1,0 +1,81 @@
+"""JSON from strangers, read strictly: what two parsers might read differently is refused."""
+
+import json
+from typing import Final, TypeVar
+
+import msgspec
+
+DEEPEST: Final = 32
+
+_T = TypeVar("_T")
+_NO_BRACKETS: Final = bytes(sorted(set(range(256)) - set(b"{}[]")))
+
+
+class StrictError(ValueError):
+    """A text that is refused.
+
+    Args:
+        reason: What is wrong, as it goes on after the name of the text.
+        name: The member it is about, if it is about one.
+    """
+
+    def __init__(self, reason: str, name: str | None = None) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.name = name
+
+
+def parse(decoder: "msgspec.json.Decoder[_T]", raw: bytes) -> _T:
+    """Decode a JSON text that may be hostile, in linear time.
+
+    Args:
+        decoder: Of the type it must be.
+        raw: The text.
+
+    Raises:
+        StrictError: If it is nested too deep, not UTF-8 or not JSON.
+        msgspec.ValidationError: If it is JSON of another shape.
+    """
+    if raw.count(b"[") + raw.count(b"{") > DEEPEST:
+        _check_depth(raw)
+    try:
+        return decoder.decode(raw)
+    except msgspec.ValidationError:
+        raise
+    except UnicodeDecodeError:
+        raise StrictError("is not UTF-8") from None
+    except msgspec.DecodeError as error:
+        raise StrictError(f"is not valid JSON: {error}") from None
+
+
+def refuse_repeats(raw: bytes) -> None:
+    """Refuse a JSON text in which an object names a member twice: parsers disagree on which of them counts.
+
+    Args:
+        raw: A text that `parse` has read.
+
+    Raises:
+        StrictError: Naming the member; or if the text is not UTF-8, where `parse` did not have to look.
+    """
+    try:
+        # Integers are read as floats, because Python refuses to read one of more than 4,300 digits.
+        json.loads(raw, object_pairs_hook=_refuse_repeats, parse_int=float)
+    except UnicodeDecodeError:
+        raise StrictError("is not UTF-8") from None
+
+
+def _refuse_repeats(pairs: list[tuple[str, object]]) -> None:
+    names = [name for name, _ in pairs]
+    if len(set(names)) != len(names):
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise StrictError("is given more than once", repeated)
+
+
+def _check_depth(raw: bytes) -> None:
+    # Escapes are taken out first, left to right, so that every quotation mark that is left opens or closes a string.
+    pieces = raw.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')
+    brackets = b"".join(pieces[::2]).translate(None, _NO_BRACKETS)
+    for _ in range(DEEPEST):
+        brackets = brackets.replace(b"{}", b"").replace(b"[]", b"")
+    if brackets:
+        raise StrictError(f"is nested more than {DEEPEST} deep, or its brackets do not match")
