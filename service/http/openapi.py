@@ -48,8 +48,8 @@ _DESCRIPTIONS: Final[Mapping[int, str]] = {
     431: "The headers are longer than 16 KB or more than 100",
     500: "A defect; the message carries the request id",
     502: "No answer can be given because an upstream failed; `details` = upstream, upstreamStatus, upstreamBody",
-    503: "Not ready, or its storage does not answer; `Retry-After` says when to come back. PAYMENT_PENDING: nobody knows "
-    "yet how a payment ended; send the same payment again, nothing is charged twice",
+    503: "Not ready, or its storage does not answer; `Retry-After` says when to come back. PAYMENT_PENDING: nobody "
+    "knows yet how a payment ended; send the same payment again, nothing is charged twice",
 }
 _RESPONSE_HEADERS: Final[Mapping[int, Sequence[str]]] = {
     401: ("WWW-Authenticate",),

@@ -2,15 +2,18 @@
 
 import argparse
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from typing import Final, NoReturn
 
 from service import __version__
 
 _WIDTH: Final = 80
+_MARGIN: Final = " " * 6
 _MOST_WORKERS: Final = 64
 _TIERS: Final = ("free", "access", "pro")
 _SCHEMES: Final = ("anchored", "rolling")
+_STATES: Final = ("claimed", "settling", "settled", "delivered", "released", "failed")
 
 Commands = argparse._SubParsersAction  # noqa: SLF001 - argparse gives the type of `add_subparsers` no public name
 
@@ -40,8 +43,12 @@ class Parser(argparse.ArgumentParser):
 def _settings() -> str:
     from service.settings import describe  # noqa: PLC0415 - msgspec is loaded for this help only
 
-    rows = [f"  {row.variable} ({row.default or 'unset'})\n      {row.description}\n" for row in describe()]
+    rows = [f"  {row.variable} ({row.default or 'unset'})\n{_indented(row.description)}\n" for row in describe()]
     return "\nsettings (environment variables, with their defaults):\n" + "".join(rows)
+
+
+def _indented(text: str) -> str:
+    return textwrap.fill(text, _WIDTH, initial_indent=_MARGIN, subsequent_indent=_MARGIN)
 
 
 def _formatter(prog: str) -> argparse.HelpFormatter:
@@ -70,6 +77,7 @@ def add_operator_commands(commands: "Commands[Parser]") -> None:
     _add_serve(commands)
     _add_keys(commands)
     _add_grants(commands)
+    _add_payments(commands)
     usage = _add(commands, "usage", "show how many questions users have asked", "service.operator.usage:show")
     usage.add_argument("--user", type=int, metavar="N", help="only this user")
     _add_json(usage)
@@ -154,6 +162,37 @@ def _add_grants(commands: "Commands[Parser]") -> None:
     _add_json(listing)
     revoke = _add(grants, "revoke", "end a grant at once", "service.operator.grants:revoke")
     revoke.add_argument("grant", type=int, metavar="ID", help="the grant's id, as `grants list` shows it")
+
+
+def _add_payments(commands: "Commands[Parser]") -> None:
+    payments = _group(commands, "payments", "list, explain, resolve, export and verify payments")
+    listing = _add(payments, "list", "list payments, newest first", "service.operator.payments:show_all")
+    listing.add_argument("--user", type=int, metavar="N", help="only this user's")
+    listing.add_argument("--state", choices=_STATES, metavar="STATE", help=f"only these: {', '.join(_STATES)}")
+    _add_json(listing)
+    show = _add(payments, "show", "show one payment, and its receipt", "service.operator.payments:show")
+    show.add_argument("payment", metavar="ID", help="its id, as `payments list` shows it")
+    _add_json(show)
+    reconcile = _add(
+        payments,
+        "reconcile",
+        "ask now how payments ended; exit code 1 if one stays open",
+        "service.operator.reconcile:reconcile",
+    )
+    reconcile.add_argument("payment", nargs="?", metavar="ID", help="only this one (all whose end is not known)")
+    _add_json(reconcile)
+    export = _add(payments, "export", "print every receipt, oldest first", "service.operator.payments:export")
+    form = export.add_mutually_exclusive_group()
+    form.add_argument("--csv", action="store_true", help="comma-separated, without signatures (the default)")
+    form.add_argument("--json", action="store_true", help="print JSON, each receipt with its signature")
+    verify = _add(
+        payments,
+        "verify",
+        "say who signed a saved receipt, without a service; exit code 1 if another",
+        "service.operator.receipt:verify",
+    )
+    verify.add_argument("file", metavar="FILE", help="an answer of /api/receipts/{id}; - is standard input")
+    verify.add_argument("--signer", metavar="0x…", help="who must have: `receiptSigner` of the service's manifest")
 
 
 def _group(commands: "Commands[Parser]", name: str, summary: str) -> "Commands[Parser]":
