@@ -38,7 +38,7 @@ async def read_body(kind: type[msgspec.Struct], headers: Mapping[bytes, bytes], 
         raise ServiceError("UNSUPPORTED_MEDIA_TYPE", "send the body as Content-Type: application/json")
     if headers.get(b"content-encoding", b"identity").lower() != b"identity":
         raise ServiceError("UNSUPPORTED_MEDIA_TYPE", "send the body without a Content-Encoding")
-    return decode_body(kind, await _collect(receive))
+    return decode_body(kind, await collect(receive))
 
 
 def decode_body(kind: type[msgspec.Struct], raw: bytes) -> msgspec.Struct:
@@ -88,7 +88,12 @@ def _about(place: str, reason: str) -> ServiceError:
     return ServiceError("BAD_REQUEST", f"the body: {reason[:_LONGEST_REASON]}", details={"parameter": place})
 
 
-async def _collect(receive: Receive) -> bytes:
+async def collect(receive: Receive) -> bytes:
+    """Read a request's body to its end. The connection has bounded its size.
+
+    Raises:
+        PeerGoneError: If the peer left.
+    """
     parts: list[bytes] = []
     while True:
         message = await receive()

@@ -12,10 +12,11 @@ from service.http.app import App
 from service.http.cors import Cors
 from service.http.documents import Document
 from service.http.gates.auth import Auth
+from service.http.gates.body import Body
 from service.http.gates.due import PaymentDue
 from service.http.gates.meter import Due, Metered
 from service.http.gates.parameters import Parameters
-from service.http.gates.pay import Pay
+from service.http.gates.pay import Checkout, Pay
 from service.http.gates.rate import Rate
 from service.http.health import LIVE, READY, Health
 from service.http.limits import Limits
@@ -23,7 +24,7 @@ from service.http.pages import Page
 from service.http.quota import StreamDue
 from service.http.serve import Serve
 from service.http.throttle import Throttle
-from service.payments.challenge import Challenger
+from service.payments.room import Payments
 from service.routes.call import Endpoint
 from service.settings import Settings
 from service.wire.offers import Offer
@@ -32,13 +33,14 @@ from service.wire.offers import Offer
 class _Stacks:
     """What the gates of every route share, and which of them a route needs."""
 
-    def __init__(self, settings: Settings, clock: Clock, access: Access, meter: Meter, challenger: Challenger) -> None:
+    def __init__(self, settings: Settings, clock: Clock, access: Access, meter: Meter, payments: Payments) -> None:
         self._settings = settings
         self._clock = clock
         self._doorkeeper = access.doorkeeper
         self._throttle = Throttle(access.rate, settings.trusted_proxies)
         self._meter = meter
-        self._challenger = challenger
+        self._challenger = payments.challenger
+        self._checkout = Checkout(payments.till, meter, clock, settings.public_url)
 
     def route(self, offer: Offer, endpoint: Endpoint) -> Route:
         serve = Serve(offer, endpoint, self._clock, self._settings.source)
@@ -46,6 +48,7 @@ class _Stacks:
             *self._entrance(offer),
             Middleware(Parameters, offer, serve.known),
             *self._till(offer, waits=serve.waits),
+            *([] if offer.body is None else [Middleware(Body, offer.body)]),
         ]
         return Route(offer.path, serve, methods=[offer.method], name=offer.id, middleware=gates)
 
@@ -62,8 +65,8 @@ class _Stacks:
         due: Due = StreamDue(self._clock)
         pay: list[Middleware] = []
         if offer.payable:
-            due = PaymentDue(offer, self._challenger, self._settings.public_url)
-            pay = [Middleware(Pay)]
+            due = charge = PaymentDue(offer, self._challenger, self._settings.public_url)
+            pay = [Middleware(Pay, offer, self._checkout, charge)]
         return [*pay, Middleware(Metered, offer, self._meter, self._clock, due, waits=waits)]
 
 
@@ -74,7 +77,7 @@ def build_app(
     *,
     access: Access,
     meter: Meter,
-    challenger: Challenger,
+    payments: Payments,
     documents: Mapping[str, Document],
     health: Health,
 ) -> App:
@@ -86,14 +89,14 @@ def build_app(
         endpoints: Offers with their bound route functions.
         access: Who may enter, and how often.
         meter: Keeps the quotas.
-        challenger: Writes the 402.
+        payments: Writes the 402, and takes what is paid.
         documents: Path → public document.
         health: Answers the probes.
 
     Returns:
         The application.
     """
-    stacks = _Stacks(settings, clock, access, meter, challenger)
+    stacks = _Stacks(settings, clock, access, meter, payments)
     routes = [stacks.route(offer, endpoint) for offer, endpoint in endpoints]
     routes += [Route(path, Page(document), methods=["GET"], name=path) for path, document in documents.items()]
     routes += [Route(path, health, methods=["GET"], name=path) for path in (LIVE, READY)]

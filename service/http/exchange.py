@@ -26,7 +26,8 @@ class Exchange:
         path_params: Values of the path template, percent-decoded.
         caller: Who asks; set by `auth`, None on public routes.
         parameters: Struct of path and query; set by `parameters`.
-        body: Struct of the JSON body; set by `parameters`, None where the route takes none.
+        body: Struct of the JSON body; set by `body`, None where the route takes none.
+        paid: Whether a payment stands for the question this route costs: it is not metered then.
         counted: Whether the answer costs a question where the route does; cleared by `serve`.
         fields: Response headers that every answer to this request carries.
         route: Name of the route, for counts and logs; `none` where there is none.
@@ -40,6 +41,7 @@ class Exchange:
         "counted",
         "fields",
         "headers",
+        "paid",
         "parameters",
         "path_params",
         "request_id",
@@ -55,6 +57,7 @@ class Exchange:
         self.caller: Caller | None = None
         self.parameters: object = None
         self.body: object = None
+        self.paid = False
         self.counted = True
         self.fields = [(b"x-request-id", self.request_id)]
         self.route = "none"

@@ -36,7 +36,8 @@ def lane_of(stack: ASGIApp) -> Lane | None:
     """Read the short way off a stack; none where it has gates of another kind, or its route has to wait."""
     checks: list[Check] = []
     while isinstance(stack, Auth | Rate | Parameters | Pay):
-        checks.append(stack.check)
+        # A payment takes waiting, and is looked for before anything is counted that the stack will count again.
+        checks.insert(0 if isinstance(stack, Pay) else len(checks), stack.check)
         stack = stack.app
     metered = stack if isinstance(stack, Metered) else None
     serve = stack.app if isinstance(stack, Metered) else stack

@@ -18,8 +18,8 @@ from service.http.health import Health
 from service.http.metrics import Metrics
 from service.market.room import open_market
 from service.market.shelf import Shelf
-from service.payments.challenge import Challenger
 from service.payments.receipts import ReceiptDesk, ReceiptSigner
+from service.payments.room import Payments, open_payments
 from service.routes.table import Desks, bind
 from service.rwa.room import open_rwa
 from service.sentiment.room import open_sentiment
@@ -92,6 +92,7 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
             open_verdict(database, shelf, market, sentiment, clock, origin, leads)
         )
         walkforward = await stack.enter_async_context(open_walkforward(database, cursors, market, clock, origin, leads))
+        payments = await stack.enter_async_context(open_payments(settings, clock))
         loops = (access.doorkeeper.watch, meter.watch, partial(leadership.watch, clock))
         await stack.enter_async_context(_running(loops))
         health = Health(
@@ -100,22 +101,29 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         )
         receipts = ReceiptDesk(database, ReceiptSigner(secrets.receipt_key), cursors)
         desks = Desks(access.desk, market, rwa, sentiment, verdict, walkforward, receipts)
-        app = _assemble(settings, clock, access, meter, desks, health)
+        app = _assemble(settings, clock, access, meter, payments, desks, health)
         metrics = Metrics(partial(read_all, app, database, market.coins, sessions, leads))
         yield Service(app, health, metrics)
 
 
-def _assemble(settings: Settings, clock: Clock, access: Access, meter: Meter, desks: Desks, health: Health) -> App:
+def _assemble(
+    settings: Settings,
+    clock: Clock,
+    access: Access,
+    meter: Meter,
+    payments: Payments,
+    desks: Desks,
+    health: Health,
+) -> App:
     endpoints = bind(settings, clock.now_ms(), desks)
-    challenger = Challenger(settings.network, settings.pay_to)
     return build_app(
         settings,
         clock,
         [(offer, endpoints[offer.id]) for offer in OFFERS],
         access=access,
         meter=meter,
-        challenger=challenger,
-        documents=build_documents(base_url(settings), challenger, settings.settlement),
+        payments=payments,
+        documents=build_documents(base_url(settings), payments.challenger, settings.settlement),
         health=health,
     )
 

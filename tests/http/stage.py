@@ -16,7 +16,7 @@ from service.http.app import App
 from service.http.build import build_app
 from service.http.documents import TEXT, Document
 from service.http.health import Health
-from service.payments.challenge import Challenger
+from service.payments.room import open_payments
 from service.routes.call import Call, Endpoint
 from service.settings import Settings
 from service.storage.database import Database, open_database
@@ -117,7 +117,11 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
     """Build the stack over a new store."""
     clock = FakeClock()
     chosen = Settings(data_dir=folder, source="fixtures", public_url="https://api.example.org", **settings)
-    async with open_database(folder / "verdict.db", clock) as db, open_meter(db, clock) as meter:
+    async with (
+        open_database(folder / "verdict.db", clock) as db,
+        open_meter(db, clock) as meter,
+        open_payments(chosen, clock) as payments,
+    ):
         secrets = open_secrets(folder)
         access = await open_access(chosen, secrets, db, clock)
         desk = Desk(clock)
@@ -136,7 +140,7 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
             endpoints.items(),
             access=access,
             meter=meter,
-            challenger=Challenger(chosen.network, chosen.pay_to),
+            payments=payments,
             documents={"/robots.txt": Document(TEXT, b"User-agent: *\n")},
             health=Health({}),
         )

@@ -196,7 +196,7 @@ async def test_what_is_refused_fails_or_is_unsure_costs_nothing(tmp_path: Path, 
         assert await status(f"{base}DOWN") == 502
         assert await status(f"{base}BROKEN") == 500
         assert await status(f"{base}UNSURE") == 200
-        assert await status(path, x_payment="e30=") == 402
+        assert await status(path, x_payment="e30=") == 400
         assert (await ask(stage.app, path, "HEAD", key=key)).status == 200
         assert (await ask(stage.app, path, "DELETE", key=key)).status == 405
         assert await stage.used() == []

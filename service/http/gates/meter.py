@@ -49,8 +49,10 @@ class Metered:
         self._way = self._reserve if waits else self._charge
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Serve a call for a question; HEAD for nothing."""
+        """Serve a call for a question; HEAD, and what a payment stands for, for none."""
         exchange: Exchange = scope["verdict"]
+        if exchange.paid:
+            return self.app(scope, receive, send)
         way = self._look if scope["method"] == "HEAD" else self._way
         return way(exchange, self._caller(exchange), scope, receive, send)
 

@@ -5,14 +5,13 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from service.http.body import read_body
 from service.http.exchange import Exchange
 from service.http.parameters import decode
 from service.wire.offers import Offer
 
 
 class Parameters:
-    """Decodes path, query and body into the structs the offer declares.
+    """Decodes path and query into the struct the offer declares.
 
     Args:
         app: What stands behind the gate.
@@ -29,27 +28,20 @@ class Parameters:
         """Decode path and query.
 
         Returns:
-            Whether that is all the route takes; a body has to be waited for.
+            True: nothing here takes waiting.
 
         Raises:
             ServiceError: BAD_REQUEST, or what the route says of things it does not know.
         """
         exchange.parameters = decode(self._offer, exchange.path_params, scope["query_string"])
         self._known(exchange.parameters)
-        return self._offer.body is None
+        return True
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Let a request through that says what the route takes.
 
         Raises:
-            ServiceError: BAD_REQUEST, UNSUPPORTED_MEDIA_TYPE, or what the route says of things it does not know.
+            ServiceError: BAD_REQUEST, or what the route says of things it does not know.
         """
         self.check(scope, scope["verdict"])
-        if self._offer.body is not None:
-            return self._read_body(self._offer.body, scope, receive, send)
         return self.app(scope, receive, send)
-
-    async def _read_body(self, body: type[Struct], scope: Scope, receive: Receive, send: Send) -> None:
-        exchange: Exchange = scope["verdict"]
-        exchange.body = await read_body(body, exchange.headers, receive)
-        await self.app(scope, receive, send)

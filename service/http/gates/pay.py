@@ -9,6 +9,7 @@ from functools import partial
 from hashlib import sha256
 from typing import Final
 
+from msgspec import Struct
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.access.caller import Caller
@@ -33,21 +34,16 @@ Due = Callable[[Scope, Receive, Send, Standing, ServiceError | None], Awaitable[
 """Answers with the route's challenge: what is due, and what is wrong with the payment that came, if one did."""
 
 
-class Counter:
-    """What the gate needs of the rest of the house.
+class Checkout(Struct, frozen=True):
+    """What every priced route's gate needs: the till, and for challenges the caller's standing.
 
-    Args:
-        till: Takes payments.
-        meter: Tells how a caller stands, for challenges.
-        clock: Time.
-        public_url: Scheme and host that callers use, where the service stands behind a proxy.
+    `public_url` is scheme and host that callers use, where the service stands behind a proxy.
     """
 
-    def __init__(self, till: Till, meter: Meter, clock: Clock, public_url: str | None) -> None:
-        self.till = till
-        self.meter = meter
-        self.clock = clock
-        self.public_url = public_url
+    till: Till
+    meter: Meter
+    clock: Clock
+    public_url: str | None
 
 
 class Pay:
@@ -56,15 +52,15 @@ class Pay:
     Args:
         app: What stands behind the gate.
         offer: The route.
-        counter: Where it is sold.
+        checkout: Where it is sold.
         due: Answers with the route's challenge.
     """
 
-    def __init__(self, app: ASGIApp, offer: Offer, counter: Counter, due: Due) -> None:
+    def __init__(self, app: ASGIApp, offer: Offer, checkout: Checkout, due: Due) -> None:
         self.app = app
         self._offer = offer
-        self._counter = counter
-        self._till = counter.till
+        self._checkout = checkout
+        self._till = checkout.till
         self._due = due
 
     def check(self, scope: Scope, exchange: Exchange) -> bool:  # noqa: ARG002 -- the form of every gate's check
@@ -96,10 +92,10 @@ class Pay:
             body = await collect(receive)
             receive = _again(body)
         try:
-            payment = self._till.read(carrier, value, self._offer.price)
+            payment = self._till.read(carrier, value, self._offer)
             entry = await self._till.take(self._order(exchange, scope, body), payment)
             answer = entry.answer
-            if entry.state == "claimed" or answer is None:
+            if answer is None:
                 answer = await self._run(exchange, entry, scope, receive)
                 if answer.status < _FIRST_ERROR and exchange.counted:
                     entry = await self._till.settle(entry, answer)
@@ -114,10 +110,12 @@ class Pay:
         """Have the route answer, and keep the answer back; a payment it has no use for is given back at once."""
         exchange.paid = True
         kept = _Kept()
+        sold = False
         try:
             await self.app(scope, receive, kept)
+            sold = kept.status < _FIRST_ERROR and exchange.counted
         finally:
-            if kept.status == 0 or kept.status >= _FIRST_ERROR or not exchange.counted:
+            if not sold:
                 await self._till.release(entry)
         return PaidAnswer(kept.status, tuple(kept.headers), bytes(kept.body))
 
@@ -132,8 +130,8 @@ class Pay:
     async def _challenge(
         self, exchange: Exchange, scope: Scope, receive: Receive, send: Send, refused: ServiceError | None
     ) -> None:
-        standing = await self._counter.meter.standing(_caller(exchange))
-        exchange.fields += quota.fields(standing, self._counter.clock)
+        standing = await self._checkout.meter.standing(_caller(exchange))
+        exchange.fields += quota.fields(standing, self._checkout.clock)
         await self._due(scope, receive, send, standing, refused)
 
     def _order(self, exchange: Exchange, scope: Scope, body: bytes) -> Order:
@@ -142,7 +140,7 @@ class Pay:
             user_id=_caller(exchange).user_id,
             offer_id=self._offer.id,
             method=method,
-            resource=resource_url(scope, self._counter.public_url),
+            resource=resource_url(scope, self._checkout.public_url),
             request_hash=sha256(b"%b %b\n%b" % (method.encode("ascii"), target(scope), body)).hexdigest(),
             price=self._offer.price,
         )

@@ -1,0 +1,248 @@
+"""The till: takes one payment for one request, at most once, and says what becomes of it.
+
+A request that carries a payment goes through it like this: `read`, `take` (which claims the payment, or finds what it
+has bought already), the route, then `settle`, or `release` where there is nothing to pay for.
+"""
+
+import asyncio
+from base64 import b64encode
+from collections.abc import Coroutine
+from typing import Any, Final, Protocol, TypeVar
+
+from service.clock import Clock
+from service.errors import ServiceError
+from service.payments.challenge import Challenger
+from service.payments.checks import check
+from service.payments.decode import Carrier, decode
+from service.payments.interim import PaymentLedger
+from service.payments.networks import NETWORKS, ChainId
+from service.payments.payment import Entry, Order, PaidAnswer, Payment
+from service.payments.refusal import PaymentRefusedError
+from service.wire.envelope import encode
+from service.wire.offers import Offer
+from service.wire.payment import PaymentResponse, RequirementsV2
+
+PATIENCE_S: Final = 10.0
+"""How long a payment that comes again waits for the request that it came with first."""
+
+LOOK_EVERY_S: Final = 0.05
+_RETRY_AFTER_S: Final = "2"
+
+T = TypeVar("T")
+Fields = list[tuple[bytes, bytes]]
+
+
+class Settles(Protocol):
+    """Who has payments settled."""
+
+    async def settle(self, entry: Entry) -> Entry:
+        """Have a payment settled, or learn what became of it; bounded in time, and recorded in the ledger."""
+
+
+class Till:
+    """Sells answers.
+
+    Args:
+        chain: Where payments come from.
+        challenger: Says what is asked for a call.
+        ledger: Keeps what was claimed, and what it bought.
+        cashier: Has payments settled.
+        clock: Time.
+    """
+
+    def __init__(
+        self, chain: ChainId, challenger: Challenger, ledger: PaymentLedger, cashier: Settles, clock: Clock
+    ) -> None:
+        self._chain = chain
+        self._terms = challenger.terms
+        self._rows: dict[str, RequirementsV2] = {}
+        self._ledger = ledger
+        self._cashier = cashier
+        self._clock = clock
+        self._tasks: set[asyncio.Task[Any]] = set()
+
+    def read(self, carrier: Carrier, value: bytes, offer: Offer) -> Payment:
+        """Decode a payment and check all that can be seen of it here.
+
+        Args:
+            carrier: Which header it came in.
+            value: That header's value.
+            offer: The route that is called.
+
+        Raises:
+            ServiceError: BAD_REQUEST for what cannot be decoded.
+            PaymentRefusedError: If it is not good for this call.
+        """
+        row = self._rows.get(offer.id)
+        if row is None:
+            row = self._rows[offer.id] = self._terms(offer)[0]
+        return check(decode(carrier, value), row, self._chain, self._clock.now_ms())
+
+    async def take(self, order: Order, payment: Payment) -> Entry:
+        """Claim a payment for a request, or find what it has bought.
+
+        Returns:
+            `claimed`: it is this request's alone, which must end in `settle` or `release`. `settled` or `delivered`:
+            its answer, to be given again.
+
+        Raises:
+            ServiceError: PAYMENT_REUSED if it was used for another request, or its answer is not kept any more;
+                PAYMENT_PENDING if nobody can say yet what becomes of it.
+            PaymentRefusedError: If it has failed.
+        """
+        give_up_s = self._clock.monotonic() + PATIENCE_S
+        while True:
+            claim, entry = await self._claim(order, payment)
+            if claim == "fresh":
+                return entry
+            if claim == "other":
+                raise _reused(entry, "this payment was used for another request; sign one of its own for this one")
+            entry = await self._when_free(entry, give_up_s)
+            if entry.state != "released":
+                return await self._bought(entry)
+
+    async def settle(self, entry: Entry, answer: PaidAnswer) -> Entry:
+        """Have a claimed payment settled for its answer. Goes on when whoever waits for it is gone.
+
+        Args:
+            entry: As `take` gave it.
+            answer: What is to be handed out once it is settled.
+
+        Returns:
+            The settled payment.
+
+        Raises:
+            ServiceError: PAYMENT_PENDING if nobody can say yet; UNAVAILABLE if nothing was asked of anybody, because
+                the answer could not be kept.
+            PaymentRefusedError: If it was not settled.
+        """
+        return _settled(await asyncio.shield(self._start(self._close(entry, answer))))
+
+    async def release(self, entry: Entry) -> None:
+        """Give a claimed payment back: nothing was sold. Never raises."""
+        await self._ledger.release(entry)
+
+    def delivered(self, entry: Entry) -> None:
+        """Note that what a settled payment bought leaves now. Never waits, never raises."""
+        self._ledger.delivered(entry)
+
+    async def close(self) -> None:
+        """Leave what is under way as it stands: the ledger knows of it, and whoever reads that next goes on."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _claim(self, order: Order, payment: Payment) -> tuple[str, Entry]:
+        claiming = self._start(self._ledger.claim(order, payment))
+        try:
+            return await asyncio.shield(claiming)
+        except asyncio.CancelledError:
+            self._start(self._undo(claiming))
+            raise
+
+    async def _undo(self, claiming: "asyncio.Task[tuple[Any, Entry]]") -> None:
+        """Nobody waits for this claim any more: it must not stand in the way of the same payment sent again."""
+        claim, entry = await claiming
+        if claim == "fresh":
+            await self._ledger.release(entry)
+
+    async def _when_free(self, entry: Entry, give_up_s: float) -> Entry:
+        """Wait while another request runs for the same payment."""
+        while entry.state == "claimed":
+            if self._clock.monotonic() >= give_up_s:
+                raise pending(entry)
+            await self._clock.sleep(LOOK_EVERY_S)
+            entry = await self._ledger.get(entry.id)
+        return entry
+
+    async def _bought(self, entry: Entry) -> Entry:
+        if entry.state == "settling":
+            entry = await asyncio.shield(self._start(self._ask(entry)))
+        entry = _settled(entry)
+        if entry.answer is None:
+            raise _reused(entry, "this payment has bought its answer already, and the answer is not kept any more")
+        return entry
+
+    async def _close(self, entry: Entry, answer: PaidAnswer) -> Entry:
+        try:
+            entry = await self._ledger.settling(entry, answer)
+        except ServiceError:
+            await self._ledger.release(entry)
+            raise
+        return await self._ask(entry)
+
+    async def _ask(self, entry: Entry) -> Entry:
+        try:
+            return await self._cashier.settle(entry)
+        except ServiceError as error:  # the store fails, and somebody may have been asked already
+            raise pending(entry) from error
+
+    def _start(self, work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+class NotSettledError(PaymentRefusedError):
+    """The payment was good to look at, and was not settled.
+
+    Args:
+        entry: The failed payment.
+
+    Attributes:
+        fields: Header fields in which payers look for the outcome.
+    """
+
+    def __init__(self, entry: Entry) -> None:
+        reason = entry.reason or "unexpected_settle_error"
+        super().__init__(reason, f"the payment was not settled ({reason}); nothing was charged")
+        self.fields = outcome_fields(entry)
+
+
+def outcome_fields(entry: Entry) -> Fields:
+    """The outcome of a payment, in the header fields of x402 v2 and v1, and the name of its receipt.
+
+    Args:
+        entry: Settled or failed.
+    """
+    network = NETWORKS[entry.payment.network]
+    success = entry.state != "failed"
+
+    def said(name: str) -> bytes:
+        response = PaymentResponse(
+            success=success,
+            transaction=(entry.transaction or "") if success else "",
+            network=name,
+            payer=entry.payment.payer,
+            error_reason=None if success else entry.reason,
+        )
+        return b64encode(encode(response))
+
+    fields = [(b"payment-response", said(network.chain_id)), (b"x-payment-response", said(network.v1_name))]
+    return [*fields, (b"x-receipt-id", entry.receipt_id.encode("ascii"))] if success else fields
+
+
+def pending(entry: Entry) -> ServiceError:
+    """Tell a payer that nobody can say yet: never a 402, which clients answer by signing, and paying, once more."""
+    details = {"payment": entry.receipt_id}
+    if entry.transaction is not None:
+        details["transaction"] = entry.transaction
+    return ServiceError(
+        "PAYMENT_PENDING",
+        "nobody can say yet what becomes of this payment; send the same payment again: nothing is charged twice",
+        details=details,
+        headers={"Retry-After": _RETRY_AFTER_S},
+    )
+
+
+def _settled(entry: Entry) -> Entry:
+    if entry.state == "failed":
+        raise NotSettledError(entry)
+    if entry.state == "settling":
+        raise pending(entry)
+    return entry
+
+
+def _reused(entry: Entry, message: str) -> ServiceError:
+    return ServiceError("PAYMENT_REUSED", message, details={"payment": entry.receipt_id})
