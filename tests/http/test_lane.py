@@ -97,10 +97,18 @@ async def test_who_is_not_known_by_heart_goes_through_the_stack_once(tmp_path: P
         assert [(await send(wire, RISK, **key)).status for _ in range(2)] == [200, 200]
         assert (await send(wire, RISK)).code == "AUTH_REQUIRED"
         assert (await send(wire, RISK, **bearer("nonsense"))).code == "AUTH_INVALID"
-        assert (await send(wire, RISK, **key, X_PAYMENT="e30=")).code == "PAYMENT_REQUIRED"
+        assert (await send(wire, RISK, **key, X_PAYMENT="e30=")).code == "BAD_REQUEST"
         assert await stage.used() == [("coin.risk", 2)]
         assert stage.desk.calls == 2
-    assert hurried == [False, True, True, False, True]
+    assert hurried == [False, True, True, False, False]
+
+
+async def test_a_payment_takes_the_stack_and_counts_to_the_rate_once(tmp_path: Path, hurried: list[bool]) -> None:
+    async with staged(tmp_path, rate_per_minute=1, rate_burst=3) as stage, served(stage.app) as wire:
+        key = bearer(await stage.key())
+        assert (await send(wire, RISK, **key)).status == 200
+        assert [(await send(wire, RISK, **key, X_PAYMENT="e30=")).status for _ in range(3)] == [400, 400, 429]
+    assert hurried == [False, False, False, False]
 
 
 async def test_answers_are_counted_by_route_and_status_both_ways(tmp_path: Path) -> None:
