@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from service.access.quota import FROM_DAY, FROM_STARTER, Usage
+from service.access.quota import FROM_DAY, FROM_STARTER, PAID, Usage
 from service.storage.engine import Connection
 from service.storage.rows import insert_rows
 
@@ -25,11 +25,12 @@ _COUNTERS: Final = "SELECT user_id, starter_used, starter_day, day, day_used, co
 
 
 class DayUsage(Struct, frozen=True):
-    """How many questions a user used on a UTC day (days since 1970-01-01), releases taken off."""
+    """How many questions a user used on a UTC day (since 1970-01-01), releases taken off, and what it paid for."""
 
     user_id: int
     day: int
     questions: int
+    paid: int = 0
 
 
 class Wrong(Struct, frozen=True):
@@ -108,17 +109,19 @@ def usage_by_day(connection: Connection, since_day: int = 0) -> list[DayUsage]:
     Returns:
         By user, then day.
     """
-    totals: Counter[tuple[int, int]] = Counter()
-    for user_id, _, day, questions in _pieces(connection):
+    totals: Counter[tuple[int, int, bool]] = Counter()
+    for user_id, bucket, day, calls in _pieces(connection):
         if day >= since_day:
-            totals[user_id, day] += questions
-    return [DayUsage(user_id, day, questions) for (user_id, day), questions in sorted(totals.items())]
+            totals[user_id, day, bucket == PAID] += calls
+    days = sorted({(user_id, day) for user_id, day, _ in totals})
+    return [DayUsage(user_id, day, totals[user_id, day, False], totals[user_id, day, True]) for user_id, day in days]
 
 
 def _sum_up(connection: Connection, stored: dict[int, Usage]) -> dict[int, Usage]:
     by_bucket: dict[int, Counter[tuple[int, int]]] = {user_id: Counter() for user_id in stored}
     for user_id, bucket, day, questions in _pieces(connection):
-        by_bucket.setdefault(user_id, Counter())[bucket, day] += questions
+        if bucket != PAID:
+            by_bucket.setdefault(user_id, Counter())[bucket, day] += questions
     return {user_id: _usage_of(counts, stored.get(user_id)) for user_id, counts in by_bucket.items()}
 
 

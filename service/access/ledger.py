@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from service.access.quota import Usage, give_back, standing_of, take
+from service.access.quota import PAID, Usage, give_back, standing_of, take
 from service.access.standing import Decision
 from service.clock import DAY_MS, MINUTE_MS, Clock
 from service.errors import ServiceError
@@ -54,13 +54,16 @@ class Ledger:
         database: Tells when what is known is doubtful.
         clock: Fixes the day of a call when it is decided.
         folder: Where the journals of live processes are.
+
+    Attributes:
+        run_id: This process; zero before its run has started.
     """
 
     def __init__(self, database: Database, clock: Clock, folder: Path) -> None:
         self._database = database
         self._clock = clock
         self._folder = folder
-        self._run_id = 0
+        self.run_id = 0
         self._usages: dict[int, Usage] = {}
         self._last_event_id = 0
         self._known_at = -1
@@ -81,22 +84,20 @@ class Ledger:
         self.refund(connection, [event_id for event_id, run_id in orphans if run_id not in alive])
         for journal in (journal for journal in dead if journal.telling):
             committed = connection.execute(
-                "SELECT id FROM usage_events WHERE id > ? AND run_id = ? AND state = 1",
-                (journal.floor(), journal.run_id),
+                "SELECT id FROM usage_events WHERE id > ? AND run_id = ? AND state = 1 AND bucket <> ?",
+                (journal.floor(), journal.run_id, PAID),
             )
             self.refund(connection, [event_id for (event_id,) in committed if not journal.answered(event_id)])
         (recorded,) = connection.execute("SELECT coalesce(max(id), 0) FROM usage_runs").fetchone()
-        self._run_id = 1 + max(recorded, *alive, *(journal.run_id for journal in dead), 0)
-        connection.execute(
-            "INSERT INTO usage_runs (id, started_ms) VALUES (?, ?)", (self._run_id, self._clock.now_ms())
-        )
-        return self._run_id, self._last_event_id
+        self.run_id = 1 + max(recorded, *alive, *(journal.run_id for journal in dead), 0)
+        connection.execute("INSERT INTO usage_runs (id, started_ms) VALUES (?, ?)", (self.run_id, self._clock.now_ms()))
+        return self.run_id, self._last_event_id
 
     def end_run(self, connection: Connection) -> None:
         """Release what this process still holds and sign it out."""
-        held = connection.execute("SELECT id FROM usage_events WHERE state = 0 AND run_id = ?", (self._run_id,))
+        held = connection.execute("SELECT id FROM usage_events WHERE state = 0 AND run_id = ?", (self.run_id,))
         self.refund(connection, [event_id for (event_id,) in held])
-        connection.execute("UPDATE usage_runs SET ended_ms = ? WHERE id = ?", (self._clock.now_ms(), self._run_id))
+        connection.execute("UPDATE usage_runs SET ended_ms = ? WHERE id = ?", (self._clock.now_ms(), self.run_id))
 
     def settle(self, connection: Connection, takes: Sequence[Take]) -> list[Decision]:
         """Decide about questions, in order, and write down those that are granted.
@@ -129,9 +130,27 @@ class Ledger:
         self._last_event_id = event_id
         for state, rows in events.items():
             lease_until_ms = now_ms + LEASE_MS if state == RESERVED else None
-            insert_rows(connection, _INSERT_EVENTS, rows, shared=(now_ms, self._run_id, state, lease_until_ms))
+            insert_rows(connection, _INSERT_EVENTS, rows, shared=(now_ms, self.run_id, state, lease_until_ms))
         self._store(connection, touched)
         return decisions
+
+    def enter_paid(self, connection: Connection, user_id: int, offer_id: str) -> int:
+        """Enter a call that was paid for. It is no question: no counter knows of it, and it is never given back.
+
+        Args:
+            connection: Inside the transaction that makes the payment settled.
+            user_id: Whose call.
+            offer_id: What for.
+
+        Returns:
+            The event's id.
+        """
+        self._refresh(connection)
+        self._last_event_id += 1
+        now_ms = self._clock.now_ms()
+        row = (self._last_event_id, user_id, offer_id, now_ms // DAY_MS, PAID)
+        insert_rows(connection, _INSERT_EVENTS, [row], shared=(now_ms, self.run_id, COMMITTED, None))
+        return self._last_event_id
 
     def commit(self, connection: Connection, event_id: int) -> None:
         """Make a reservation final; nothing where it is already.

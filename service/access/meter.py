@@ -18,7 +18,7 @@ from typing import Final, Protocol
 from service.access.audit import audit
 from service.access.caller import Caller
 from service.access.ledger import COMMITTED, RESERVED, Ledger, Take
-from service.access.quota import Usage, standing_of
+from service.access.quota import Usage, standing_of, take
 from service.access.standing import Decision, Standing
 from service.clock import Clock, day_of
 from service.errors import ServiceError
@@ -28,6 +28,8 @@ from service.storage.journal import Journal, boot_id, dead_journals, folder_besi
 
 _SWEEP_S: Final = 60.0
 _SWEEPS_A_VERIFICATION: Final = 60
+_MOST_SUSPECTED: Final = 100_000
+_USAGE: Final = "SELECT starter_used, starter_day, day, day_used, counted FROM quota WHERE user_id = ?"
 
 _log = logging.getLogger("verdict.access")
 
@@ -66,6 +68,30 @@ class Meter:
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[Waiting] = deque()
         self._writing = False
+        self._suspected: set[int] = set()
+
+    def spent(self, caller: Caller) -> Standing | None:
+        """Say at once how a caller stands who has no question left, without asking the writer.
+
+        Who was refused before is looked up in the store as it is committed now, by this process or any other; the
+        memory says only whom to look up. So it is what the writer would decide if it came to this call now: a refusal
+        changes nothing, and needs nothing written.
+
+        Returns:
+            Its standing; None where it may have a question left: then `charge`, `ask` or `reserve` decides.
+        """
+        if caller.user_id not in self._suspected:
+            return None
+        try:
+            row = self._database.glance(_USAGE, (caller.user_id,))
+        except ServiceError:
+            return None
+        usage = Usage(*row) if row else Usage()
+        today = day_of(self._clock.now_ms())
+        if take(usage, caller.tier, today)[0] is None:
+            return standing_of(usage, caller.tier, today)
+        self._suspected.discard(caller.user_id)
+        return None
 
     def charge(self, caller: Caller, offer_id: str) -> Coroutine[None, None, Decision]:
         """Count a call whose answer exists.
@@ -100,6 +126,15 @@ class Meter:
             ServiceError: `UNAVAILABLE` if it could not be made durable.
         """
         return self._decide(caller, offer_id, RESERVED)
+
+    @property
+    def run_id(self) -> int:
+        """This process, as `usage_runs` has it."""
+        return self._ledger.run_id
+
+    def enter_paid(self, connection: Connection, user_id: int, offer_id: str) -> int:
+        """As `Ledger.enter_paid`: for the transaction that makes a payment settled."""
+        return self._ledger.enter_paid(connection, user_id, offer_id)
 
     async def commit(self, event_id: int) -> None:
         """Count a reserved call; to be awaited before the first byte of its answer.
@@ -136,9 +171,7 @@ class Meter:
 
     async def standing(self, caller: Caller) -> Standing:
         """Say what a caller has left, without using any of it."""
-        rows = await self._database.read(
-            "SELECT starter_used, starter_day, day, day_used, counted FROM quota WHERE user_id = ?", (caller.user_id,)
-        )
+        rows = await self._database.read(_USAGE, (caller.user_id,))
         usage = Usage(*rows[0]) if rows else Usage()
         return standing_of(usage, caller.tier, day_of(self._clock.now_ms()))
 
@@ -213,12 +246,19 @@ class Meter:
         if self._waiting:
             self._call_soon()
         abandoned = []
-        for (waiter, _), decision in zip(batch, decisions or (), strict=True):
+        for (waiter, wanted), decision in zip(batch, decisions or (), strict=True):
+            if decision.event_id is None:
+                self._suspect(wanted[0])
             if not waiter.done():
                 waiter.set_result(decision)
             else:
                 abandoned.append(decision.event_id)
         self._give_back(abandoned)
+
+    def _suspect(self, user_id: int) -> None:
+        if len(self._suspected) >= _MOST_SUSPECTED:
+            self._suspected.clear()
+        self._suspected.add(user_id)
 
     def _fail(self, batch: list[Waiting], error: BaseException) -> None:
         self._gather(batch)  # the writer may not have looked who waits; who came since would fare no better

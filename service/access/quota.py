@@ -28,6 +28,9 @@ Bucket = Literal[0, 1]
 FROM_STARTER: Final = 0
 FROM_DAY: Final = 1
 
+PAID: Final = 2
+"""In place of a bucket: the call was paid for, so nothing was taken and the quota knows nothing of it."""
+
 
 class Usage(Struct, frozen=True):
     """A user's counters, as a row of `quota`.
