@@ -12,7 +12,7 @@ from msgspec import Raw, Struct
 from service.errors import ServiceError
 from service.payments.refusal import PaymentRefusedError
 from service.wire.payment import Accepted, ExactPayload, PaymentPayloadV1, PaymentPayloadV2
-from service.wire.strict import StrictError, parse, refuse_repeats
+from service.wire.strict import StrictError, check_depth, parse, refuse_repeats
 
 Carrier = Literal["payment-signature", "x-payment"]
 """The header a payment came in. v1 clients know X-PAYMENT alone, and some v2 clients send it too."""
@@ -71,6 +71,7 @@ def decode(carrier: Carrier, value: bytes) -> Presented:
     except Error:
         _unreadable(carrier, "is not standard base64 with its padding")
     try:
+        check_depth(raw)
         version = parse(_VERSION, raw).version
         if version not in _SPOKEN[carrier]:
             raise PaymentRefusedError("invalid_x402_version", _other_version(carrier))

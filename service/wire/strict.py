@@ -9,6 +9,7 @@ DEEPEST: Final = 32
 
 _T = TypeVar("_T")
 _NO_BRACKETS: Final = bytes(sorted(set(range(256)) - set(b"{}[]")))
+_TO_BRACES: Final = bytes.maketrans(b"[]", b"{}")
 
 
 class StrictError(ValueError):
@@ -25,19 +26,37 @@ class StrictError(ValueError):
         self.name = name
 
 
+def check_depth(raw: bytes) -> None:
+    """Refuse a text that is nested deeper than `DEEPEST`, before a parser descends into it.
+
+    Raises:
+        StrictError: If it is, or if it has so many brackets and they do not match.
+    """
+    if raw.count(b"[") + raw.count(b"{") <= DEEPEST:
+        return
+    if b"\\" in raw:
+        # Left to right, so that every quotation mark that stays opens or closes a string.
+        raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
+    brackets = b"".join(raw.split(b'"')[::2]).translate(_TO_BRACES, _NO_BRACKETS)
+    for _ in range(DEEPEST):
+        if not brackets:
+            return
+        brackets = brackets.replace(b"{}", b"")  # The innermost level.
+    if brackets:
+        raise StrictError(f"is nested more than {DEEPEST} deep, or its brackets do not match")
+
+
 def parse(decoder: "msgspec.json.Decoder[_T]", raw: bytes) -> _T:
-    """Decode a JSON text that may be hostile, in linear time.
+    """Decode a JSON text whose depth was checked.
 
     Args:
         decoder: Of the type it must be.
         raw: The text.
 
     Raises:
-        StrictError: If it is nested too deep, not UTF-8 or not JSON.
+        StrictError: If it is not UTF-8 or not JSON.
         msgspec.ValidationError: If it is JSON of another shape.
     """
-    if raw.count(b"[") + raw.count(b"{") > DEEPEST:
-        _check_depth(raw)
     try:
         return decoder.decode(raw)
     except msgspec.ValidationError:
@@ -69,13 +88,3 @@ def _refuse_repeats(pairs: list[tuple[str, object]]) -> None:
     if len(set(names)) != len(names):
         repeated = next(name for name in names if names.count(name) > 1)
         raise StrictError("is given more than once", repeated)
-
-
-def _check_depth(raw: bytes) -> None:
-    # Escapes are taken out first, left to right, so that every quotation mark that is left opens or closes a string.
-    pieces = raw.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')
-    brackets = b"".join(pieces[::2]).translate(None, _NO_BRACKETS)
-    for _ in range(DEEPEST):
-        brackets = brackets.replace(b"{}", b"").replace(b"[]", b"")
-    if brackets:
-        raise StrictError(f"is nested more than {DEEPEST} deep, or its brackets do not match")

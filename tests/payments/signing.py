@@ -21,7 +21,7 @@ SEPOLIA: Final[ChainId] = "eip155:84532"
 PAYEE: Final = "0x1111111111111111111111111111111111111111"
 PRICE: Final = 5_000
 
-_TYPES: Final = {
+TYPES: Final = {
     "TransferWithAuthorization": [
         {"name": "from", "type": "address"},
         {"name": "to", "type": "address"},
@@ -76,7 +76,7 @@ def sign(payer: Any, signed: dict[str, str], row: dict[str, Any]) -> str:
         "validBefore": int(signed["validBefore"]),
         "nonce": bytes.fromhex(signed["nonce"][2:]),
     }
-    signature: str = payer.sign_message(encode_typed_data(domain, _TYPES, message)).signature.hex()
+    signature: str = payer.sign_message(encode_typed_data(domain, TYPES, message)).signature.hex()
     return "0x" + signature.removeprefix("0x")
 
 

@@ -1,0 +1,38 @@
+"""Settlement without a chain: always the same answer for the same payment, and never for what could not be checked."""
+
+import msgspec
+import pytest
+
+from service.ethereum.addresses import keccak256
+from service.payments.facilitators.ledger import LedgerFacilitator
+from service.payments.facilitators.port import Refused, Settled
+from service.payments.payment import Entry, Order, Payment
+from tests.fakes.clock import START_MS
+from tests.payments.signing import payment
+
+
+def entry(paid: Payment) -> Entry:
+    order = Order(user_id=1, offer_id="coin.risk", method="GET", resource="https://a/b", request_hash="0", price=5_000)
+    return Entry(id=1, receipt_id="rcp_1", state="settling", payment=paid, order=order, claimed_ms=START_MS)
+
+
+@pytest.mark.promise("pay.ledger")
+async def test_the_same_payment_settles_the_same_way_however_often_it_is_asked() -> None:
+    paid = payment()
+    facilitator = LedgerFacilitator()
+    first = await facilitator.settle(entry(paid))
+    assert first == await facilitator.settle(entry(paid)) == await LedgerFacilitator().settle(entry(paid))
+    named = f"verdict-ledgereip155:84532{paid.asset}{paid.payer}{paid.nonce}"
+    assert first == Settled("0x" + keccak256(named.encode()).hex())
+    assert facilitator.kind == "ledger"
+
+
+async def test_two_payments_have_two_marks() -> None:
+    facilitator = LedgerFacilitator()
+    assert await facilitator.settle(entry(payment())) != await facilitator.settle(entry(payment()))
+
+
+@pytest.mark.promise("pay.ledger")
+async def test_a_contracts_signature_is_refused_because_nobody_can_check_it_here() -> None:
+    paid = msgspec.structs.replace(payment(), signature="0x" + "ab" * 600)
+    assert await LedgerFacilitator().settle(entry(paid)) == Refused("invalid_exact_evm_payload_signature")

@@ -1,0 +1,93 @@
+"""JSON from strangers: read alike by every parser, or not at all."""
+
+import json
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.wire.strict import DEEPEST, StrictError, check_depth, parse, refuse_repeats
+
+ANY = msgspec.json.Decoder(Any)
+NESTING = st.recursive(
+    st.none() | st.text(st.sampled_from('[]{}\\"a')),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(st.sampled_from('[]{}\\"a')), inner, max_size=3)
+    ),
+    max_leaves=20,
+)
+
+
+def depth(value: object) -> int:
+    if isinstance(value, dict):
+        return 1 + max(map(depth, value.values()), default=0)
+    return 1 + max(map(depth, value), default=0) if isinstance(value, list) else 0
+
+
+@pytest.mark.parametrize(("opening", "closing"), [("[", "]"), ('{"a":', "}"), ('[{"\\"[":', "}]")])
+def test_thirty_two_levels_are_read_and_thirty_three_are_not(opening: str, closing: str) -> None:
+    levels = DEEPEST // len(closing)
+    check_depth(f"{opening * levels}0{closing * levels}".encode())
+    with pytest.raises(StrictError, match="32 deep"):
+        check_depth(f"[{opening * levels}0{closing * levels}]".encode())
+
+
+def test_many_brackets_beside_each_other_are_not_deep() -> None:
+    check_depth(json.dumps([[], {}] * 99).encode())
+
+
+def test_brackets_inside_strings_are_not_brackets() -> None:
+    check_depth(json.dumps(["[" * 99, '"' + "{" * 99, "\\" * 3 + '"[' * 99]).encode())
+
+
+@given(NESTING, st.integers(0, 40))
+def test_the_depth_is_what_it_is_once_parsed(value: object, levels: int) -> None:
+    for _ in range(levels):
+        value = [value]
+    raw = json.dumps(value).encode()
+    try:
+        check_depth(raw)
+    except StrictError:
+        assert depth(value) > DEEPEST
+    else:
+        assert depth(value) <= DEEPEST
+
+
+def test_brackets_without_end_are_refused_without_being_parsed() -> None:
+    with pytest.raises(StrictError, match="deep"):
+        check_depth(b"[" * 1_000_000)
+
+
+@pytest.mark.parametrize("raw", [b"", b"{", b"{]", b'{"a":NaN}', b"{'a':1}", b"[1,]", b"\xef\xbb\xbf[]", b'"\\ud800"'])
+def test_what_is_not_json_is_refused(raw: bytes) -> None:
+    with pytest.raises(StrictError, match="is not valid JSON"):
+        parse(ANY, raw)
+
+
+def test_what_is_not_utf_8_is_refused() -> None:
+    with pytest.raises(StrictError, match="is not UTF-8"):
+        parse(ANY, b'"\xff"')
+    with pytest.raises(StrictError, match="is not UTF-8"):
+        refuse_repeats(b'"\xff"')
+
+
+def test_json_of_another_shape_is_said_to_be_of_another_shape() -> None:
+    with pytest.raises(msgspec.ValidationError):
+        parse(msgspec.json.Decoder(int), b'"1"')
+
+
+@pytest.mark.parametrize("raw", [b'{"a":1,"a":1}', b'[{"b":[{"a":1,"\\u0061":2}]}]', b'{"a":{"x":1},"b":2,"a":{}}'])
+def test_a_member_named_twice_is_refused_by_its_name(raw: bytes) -> None:
+    with pytest.raises(StrictError, match="more than once") as caught:
+        refuse_repeats(raw)
+    assert caught.value.name == "a"
+
+
+def test_the_same_name_in_different_objects_is_no_repeat() -> None:
+    refuse_repeats(b'[{"a":1},{"a":{"a":1}}]')
+
+
+def test_an_integer_of_any_length_is_not_the_concern_of_the_search_for_repeats() -> None:
+    refuse_repeats(b'{"a":' + b"9" * 9_999 + b"}")
