@@ -11,7 +11,7 @@ from msgspec import Struct
 from service.access.pepper import check_pepper
 from service.access.registrar import Registrar
 from service.access.room import open_registrar
-from service.access.secrets import SecretsError, open_secrets
+from service.access.secrets import Secrets, SecretsError, open_secrets
 from service.clock import Clock
 from service.errors import ServiceError
 from service.operator.refusal import MISUSED, RefusalError
@@ -26,11 +26,12 @@ T = TypeVar("T")
 
 
 class Folder(Struct, frozen=True):
-    """An open data folder: the store, the operator's front of it, and the time both go by."""
+    """An open data folder: the store, the operator's front of it, the time both go by, and what must stay secret."""
 
     database: Database
     registrar: Registrar
     clock: Clock
+    secrets: Secrets
 
 
 @contextmanager
@@ -97,4 +98,4 @@ async def _open(settings: Settings) -> AsyncIterator[Folder]:
     async with open_database(settings.data_dir / DATABASE, clock) as database:
         secrets = open_secrets(settings.data_dir)
         await check_pepper(database, secrets, clock)
-        yield Folder(database, open_registrar(settings, secrets, database, clock), clock)
+        yield Folder(database, open_registrar(settings, secrets, database, clock), clock, secrets)

@@ -16,7 +16,8 @@ from service.payments.receipts import signer_of
 from service.wire.payment import Receipt, SignedReceipt
 
 _NO_RECEIPT: Final = "this is not a signed receipt: save the whole answer of /api/receipts/{id}"
-_NAMES: Final = max(map(len, Receipt.__struct_encode_fields__)) + 2
+_NAMES: Final = max(map(len, Receipt.__struct_encode_fields__)) + 1
+"""Leaves room for a hash with its 0x: 80 columns hold all of it."""
 
 
 def verify(arguments: Namespace, environment: Mapping[str, str]) -> int:  # noqa: ARG001 - needs no settings

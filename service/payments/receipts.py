@@ -22,13 +22,15 @@ _SIGNATURE: Final = re.compile(r"0x[0-9a-fA-F]{130}\Z")
 
 _BOUGHT: Final = """
 SELECT settled_ms, id, receipt_id, offer_id, method, resource, request_hash, response_hash, price, asset, network,
-    payer, pay_to, nonce, tx, settlement, claimed_ms, user_id
-FROM payments WHERE state IN ('settled', 'delivered')
+    payer, pay_to, nonce, tx, settlement, claimed_ms, user_id, state
+FROM payments
 """
-_ONE: Final = f"{_BOUGHT} AND receipt_id = ? AND user_id = ?"
-_PAGE: Final = f"{_BOUGHT} AND user_id = ? AND (settled_ms, id) < (?, ?) ORDER BY settled_ms DESC, id DESC LIMIT ?"
-_ALL: Final = f"{_BOUGHT} ORDER BY settled_ms, id"
-_STATE: Final = "SELECT state FROM payments WHERE receipt_id = ? AND user_id = ?"
+_ONE: Final = f"{_BOUGHT} WHERE receipt_id = ?"
+_PAGE: Final = f"""{_BOUGHT}
+WHERE settled_ms IS NOT NULL AND user_id = ? AND (settled_ms, id) < (?, ?) ORDER BY settled_ms DESC, id DESC LIMIT ?
+"""
+_ALL: Final = f"{_BOUGHT} WHERE settled_ms IS NOT NULL ORDER BY settled_ms, id"
+_OPEN: Final = frozenset({"claimed", "settling"})
 
 
 class ReceiptSigner:
@@ -93,9 +95,11 @@ class ReceiptDesk:
             ServiceError: NOT_FOUND where the user has no such payment, or nothing was charged for it; PAYMENT_PENDING
                 where nobody knows yet.
         """
-        rows = await self._database.read(_ONE, (receipt_id, user_id))
+        rows = await self._database.read(f"{_ONE} AND user_id = ?", (receipt_id, user_id))
         if not rows:
-            raise await self._explain(user_id, receipt_id)
+            raise ServiceError("NOT_FOUND", f"you have no receipt {receipt_id}")
+        if rows[0][0] is None:
+            raise _explain(receipt_id, rows[0][-1])
         return self.signer.sign(_receipt(rows[0]))
 
     async def page(self, user_id: int, limit: int, cursor: str | None) -> ReceiptList:
@@ -113,18 +117,6 @@ class ReceiptDesk:
         next_cursor = self._cursors.write(ROUTE, filters, shown[-1][:2]) if more else None
         return ReceiptList([_receipt(row) for row in shown], next_cursor)
 
-    async def _explain(self, user_id: int, receipt_id: str) -> ServiceError:
-        match await self._database.read(_STATE, (receipt_id, user_id)):
-            case []:
-                return ServiceError("NOT_FOUND", f"there is no receipt {receipt_id}")
-            case [("claimed" | "settling",)]:
-                return ServiceError(
-                    "PAYMENT_PENDING",
-                    "this payment is not settled yet: its receipt is written when it is",
-                    headers={"Retry-After": str(_RETRY_S)},
-                )
-        return ServiceError("NOT_FOUND", f"nothing was charged for {receipt_id}: there is no receipt")
-
 
 def read_receipts(connection: Connection) -> Iterator[Receipt]:
     """Read every receipt there is, oldest first."""
@@ -132,9 +124,27 @@ def read_receipts(connection: Connection) -> Iterator[Receipt]:
         yield _receipt(row)
 
 
+def find_receipt(connection: Connection, receipt_id: str) -> Receipt | None:
+    """Read one receipt, whoever's it is."""
+    row = connection.execute(f"{_ONE} AND settled_ms IS NOT NULL", (receipt_id,)).fetchone()
+    return None if row is None else _receipt(row)
+
+
+def _explain(receipt_id: str, state: str) -> ServiceError:
+    """Why a payment has no receipt."""
+    if state in _OPEN:
+        return ServiceError(
+            "PAYMENT_PENDING",
+            f"{receipt_id} is not settled yet; its receipt is written when it is",
+            details={"payment": receipt_id},
+            headers={"Retry-After": str(_RETRY_S)},
+        )
+    return ServiceError("NOT_FOUND", f"nothing was charged for {receipt_id}, so it has no receipt")
+
+
 def _receipt(row: tuple[Any, ...]) -> Receipt:
     (settled_ms, _, receipt_id, route, method, resource, request_hash, response_hash, price, asset, network, payer,
-     pay_to, nonce, transaction, settlement, claimed_ms, user_id) = row  # fmt: skip
+     pay_to, nonce, transaction, settlement, claimed_ms, user_id, _) = row  # fmt: skip
     return Receipt(
         id=receipt_id,
         route=route,

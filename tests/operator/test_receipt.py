@@ -58,9 +58,9 @@ def test_a_receipt_is_shown_with_who_signed_it(verified: Verify) -> None:
     told = verified(SIGNED)
     assert told.code == 0
     lines = told.out.splitlines()
-    assert lines[0] == "id             rcp_0000000000000000000001"
-    assert "price_usdc     0.005" in lines
-    assert "settlement     remote" in lines
+    assert lines[0] == "id            rcp_0000000000000000000001"
+    assert "price_usdc    0.005" in lines
+    assert "settlement    remote" in lines
     assert f"As it was signed by {SERVICE.address}. Whether that is" in " ".join(lines)
     assert "compare `receiptSigner`" in told.out
     assert max(map(len, lines)) <= 80

@@ -1,0 +1,126 @@
+"""`verdict payments list|show|export`: what was paid, what for, and what became of it."""
+
+import csv
+import sys
+from argparse import Namespace
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from service.clock import iso
+from service.operator.folder import Folder, run_in_folder
+from service.operator.output import print_json, print_table
+from service.operator.receipt import print_field, show_receipt
+from service.operator.refusal import DONE, RefusalError
+from service.payments.listing import PaymentRow, find_payment, read_payments
+from service.payments.receipts import ReceiptSigner, find_receipt, read_receipts
+from service.units import MicroUsd, usdc
+from service.wire.payment import Receipt, SignedReceipt
+
+_HEADERS: Final = ("ID", "STATE", "USER", "USDC", "CLAIMED", "ROUTE")
+_MINUTE: Final = len("2026-01-31T00:00")
+_PAID: Final = frozenset({"settled", "delivered"})
+
+
+def show_all(arguments: Namespace, environment: Mapping[str, str]) -> int:
+    """List payments, newest first, and what those shown have brought in."""
+
+    async def read(folder: Folder) -> list[PaymentRow]:
+        return await folder.database.inspect(
+            lambda connection: list(read_payments(connection, arguments.user, arguments.state))
+        )
+
+    payments = run_in_folder(environment, read)
+    if arguments.json:
+        print_json({"payments": [plain(payment) for payment in payments]})
+        return DONE
+    rows = [
+        [row.receipt_id, row.state, row.user_id, usdc(MicroUsd(row.price)), _minute(row.claimed_ms), row.offer_id]
+        for row in payments
+    ]
+    print_table(_HEADERS, rows, nothing="There are no such payments.", whole={"ID", "STATE", "CLAIMED"})
+    if payments:
+        sys.stdout.write(f"\n{_sum_up(payments)}\n")
+    return DONE
+
+
+def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
+    """Show one payment: what is known of it, and its signed receipt where there is one.
+
+    Raises:
+        RefusalError: If there is no such payment.
+    """
+
+    async def read(folder: Folder) -> tuple[PaymentRow | None, SignedReceipt | None]:
+        payment = await folder.database.inspect(lambda connection: find_payment(connection, arguments.payment))
+        found = await folder.database.inspect(lambda connection: find_receipt(connection, arguments.payment))
+        return payment, None if found is None else ReceiptSigner(folder.secrets.receipt_key).sign(found)
+
+    payment, signed = run_in_folder(environment, read)
+    if payment is None:
+        raise RefusalError(f"there is no payment {arguments.payment}; `verdict payments list` shows all")
+    if arguments.json:
+        print_json({"payment": plain(payment), "receipt": msgspec.to_builtins(signed)})
+        return DONE
+    print_field("state", payment.state if payment.reason is None else f"{payment.state} ({payment.reason})")
+    if signed is None:
+        for name, value in plain(payment).items():
+            if name not in {"state", "reason"}:
+                print_field(name, value)
+        return DONE
+    show_receipt(signed.receipt)
+    print_field("signer", signed.signer)
+    print_field("signature", signed.signature)
+    return DONE
+
+
+def export(arguments: Namespace, environment: Mapping[str, str]) -> int:
+    """Print every receipt, oldest first: as CSV, or as JSON with the signatures."""
+
+    async def read(folder: Folder) -> tuple[ReceiptSigner, list[Receipt]]:
+        receipts = await folder.database.inspect(lambda connection: list(read_receipts(connection)))
+        return ReceiptSigner(folder.secrets.receipt_key), receipts
+
+    signer, receipts = run_in_folder(environment, read)
+    if arguments.json:
+        print_json({"receipts": [msgspec.to_builtins(signer.sign(receipt)) for receipt in receipts]})
+        return DONE
+    table = csv.writer(sys.stdout, lineterminator="\n")
+    table.writerow(Receipt.__struct_encode_fields__)
+    table.writerows(msgspec.to_builtins(receipt).values() for receipt in receipts)
+    return DONE
+
+
+def plain(payment: PaymentRow) -> dict[str, object]:
+    """A payment as `--json` says it."""
+    return {
+        "id": payment.receipt_id,
+        "state": payment.state,
+        "reason": payment.reason,
+        "userId": payment.user_id,
+        "route": payment.offer_id,
+        "method": payment.method,
+        "resource": payment.resource,
+        "priceUsdc": usdc(MicroUsd(payment.price)),
+        "amount": str(payment.price),
+        "asset": payment.asset,
+        "network": payment.network,
+        "payer": payment.payer,
+        "payTo": payment.pay_to,
+        "nonce": payment.nonce,
+        "transaction": payment.transaction,
+        "settlement": payment.settlement,
+        "claimedAt": iso(payment.claimed_ms),
+        "settledAt": None if payment.settled_ms is None else iso(payment.settled_ms),
+    }
+
+
+def _sum_up(payments: Sequence[PaymentRow]) -> str:
+    paid = [row.price for row in payments if row.state in _PAID]
+    counted = "1 payment" if len(payments) == 1 else f"{len(payments)} payments"
+    return f"{counted}, {len(paid)} of them settled: {usdc(MicroUsd(sum(paid)))} USDC."
+
+
+def _minute(at_ms: int) -> str:
+    return iso(at_ms)[:_MINUTE].replace("T", " ")
