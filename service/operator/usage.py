@@ -1,7 +1,7 @@
 """`verdict usage`: who has asked how many questions."""
 
 from argparse import Namespace
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from service.access.audit import DayUsage, usage_by_day
 from service.clock import DAY_MS, day_of, iso
@@ -13,7 +13,10 @@ _MONTH: int = 30
 
 
 def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """List users with the questions of today, of thirty days, and of all time; refused and failed calls cost none."""
+    """List users with the questions of today, of thirty days and of all time, and the calls they paid for.
+
+    Refused and failed calls cost nothing and are none of these; what was paid for is no question.
+    """
 
     async def read(folder: Folder) -> tuple[int, list[DayUsage]]:
         return day_of(folder.clock.now_ms()), await folder.database.inspect(usage_by_day)
@@ -24,32 +27,51 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
         print_json({"users": [_plain(user, days, today) for user, days in users.items()]})
         return DONE
     rows = [
-        [user, days.get(today, 0), _sum_since(days, today - _MONTH), sum(days.values()), _date(max(days))]
+        [
+            user,
+            _questions_on(today, days),
+            _questions_since(today - _MONTH + 1, days),
+            _questions_since(0, days),
+            _paid(days),
+            _date(days[-1].day),
+        ]
         for user, days in users.items()
     ]
-    print_table(["USER", "TODAY", "30 DAYS", "ALL", "LAST DAY"], rows, nothing="No question has been asked yet.")
+    print_table(
+        ["USER", "TODAY", "30 DAYS", "ALL", "PAID", "LAST DAY"], rows, nothing="No question has been asked yet."
+    )
     return DONE
 
 
-def _by_user(used: Iterable[DayUsage], only: int | None) -> dict[int, dict[int, int]]:
-    users: dict[int, dict[int, int]] = {}
+def _by_user(used: Iterable[DayUsage], only: int | None) -> dict[int, list[DayUsage]]:
+    users: dict[int, list[DayUsage]] = {}
     for row in used:
         if only in {None, row.user_id}:
-            users.setdefault(row.user_id, {})[row.day] = row.questions
+            users.setdefault(row.user_id, []).append(row)
     return users
 
 
-def _plain(user: int, days: Mapping[int, int], today: int) -> dict[str, object]:
+def _plain(user: int, days: Sequence[DayUsage], today: int) -> dict[str, object]:
     return {
         "userId": user,
-        "today": days.get(today, 0),
-        "total": sum(days.values()),
-        "days": {_date(day): questions for day, questions in days.items()},
+        "today": _questions_on(today, days),
+        "total": _questions_since(0, days),
+        "paid": _paid(days),
+        "days": {_date(used.day): used.questions for used in days if used.questions},
+        "paidDays": {_date(used.day): used.paid for used in days if used.paid},
     }
 
 
-def _sum_since(days: Mapping[int, int], before: int) -> int:
-    return sum(questions for day, questions in days.items() if day > before)
+def _questions_on(day: int, days: Iterable[DayUsage]) -> int:
+    return sum(used.questions for used in days if used.day == day)
+
+
+def _questions_since(day: int, days: Iterable[DayUsage]) -> int:
+    return sum(used.questions for used in days if used.day >= day)
+
+
+def _paid(days: Iterable[DayUsage]) -> int:
+    return sum(used.paid for used in days)
 
 
 def _date(day: int) -> str:

@@ -39,6 +39,7 @@ FORGOTTEN_MS: Final = DAY_MS
 """How long after its window a released payment is forgotten."""
 
 _CHECK_BYTES: Final = 16 * 2**20
+_SMALL: Final = 64 * 2**10
 _PIECE: Final = 500
 
 _log = logging.getLogger("verdict.payments")
@@ -115,7 +116,10 @@ class PaymentLedger:
         Raises:
             ServiceError: `UNAVAILABLE` if it could not be made durable, or if the claim was lost: do not ask for money.
         """
-        packed = answers.pack(answer)
+        if len(answer.body) <= _SMALL:
+            packed = answers.pack(answer)
+        else:
+            packed = await asyncio.to_thread(answers.pack, answer)
 
         def work(connection: Connection) -> Entry:
             now_ms = self._clock.now_ms()
@@ -157,7 +161,7 @@ class PaymentLedger:
 
         return await self._database.write(work)
 
-    async def failed(self, entry: Entry, reason: str, look_again_ms: int | None) -> Entry:
+    async def failed(self, entry: Entry, reason: str, look_again_ms: int | None, *, first: bool = False) -> Entry:
         """Enter that the money has not moved, unless it is known that it has.
 
         Args:
@@ -165,6 +169,8 @@ class PaymentLedger:
             reason: An x402 code.
             look_again_ms: When to make sure, epoch milliseconds; null where nothing can come any more, and then what
                 was bought is not kept either.
+            first: Whether this is true only if nobody else has asked: then it is not entered where anything was noted
+                since, by whoever asked again.
 
         Returns:
             The payment as it stands now: settled, if somebody has entered that.
@@ -176,7 +182,7 @@ class PaymentLedger:
 
         def work(connection: Connection) -> Entry:
             now = _stands(connection, entry)
-            if now.state not in {"settling", "failed"}:
+            if now.state not in {"settling", "failed"} or (first and now.reason is not None):
                 return now
             connection.execute(
                 "UPDATE payments SET state = 'failed', reason = ?, due_ms = ?, run_id = ? WHERE id = ?",
@@ -243,14 +249,15 @@ class PaymentLedger:
         Returns:
             Payments without their answers: those whose time has come, and those that a dead process was settling.
         """
-        alive = sorted(runs_alive(self._folder))
         rows = await self._database.read(
-            f"SELECT {COLUMNS} FROM payments WHERE due_ms IS NOT NULL AND state IN ('settling', 'failed') "  # noqa: S608 -- names and placeholders
-            f"AND (due_ms <= ? OR state = 'settling' AND run_id NOT IN ({', '.join('?' * len(alive))})) "
-            "ORDER BY due_ms LIMIT ?",
-            (now_ms, *alive, limit),
+            f"SELECT due_ms, {COLUMNS} FROM payments WHERE due_ms IS NOT NULL AND state IN ('settling', 'failed') "  # noqa: S608 -- names of columns
+            "AND (due_ms <= ? OR state = 'settling' AND run_id <> ?) ORDER BY due_ms LIMIT ?",
+            (now_ms, self._run_id, limit),
         )
-        return [entry_of(row) for row in rows]
+        if any(row[0] > now_ms for row in rows):
+            alive = runs_alive(self._folder)
+            rows = [row for row in rows if row[0] <= now_ms or row[-1] not in alive]
+        return [entry_of(row[1:]) for row in rows]
 
     async def recover(self) -> int:
         """Release what processes that died had claimed, and claims whose lease has run out.

@@ -9,21 +9,35 @@ from service.operator import usage
 from tests.operator.conftest import Verdict
 from tests.operator.test_doctor import EVENT, opened
 
+PAID_EVENT = """
+INSERT INTO usage_events (user_id, offer_id, at_ms, day, bucket, state, run_id) VALUES (?, 'x', 0, ?, 2, 1, 1)
+"""
+
 
 @pytest.mark.promise("operator.usage")
-def test_users_are_listed_with_what_they_asked_today_in_a_month_and_ever(verdict: Verdict, data_dir: Path) -> None:
+def test_users_are_listed_with_what_they_asked_today_in_a_month_and_ever_and_what_they_paid_for(
+    verdict: Verdict, data_dir: Path
+) -> None:
     verdict("keys", "create", "--name", "first")
     today = day_of(SystemClock().now_ms())
     asked = [(1, today, 1), (1, today, 1), (1, today, 2), (1, today - 40, 1), (2, today - 3, 1)]
     with opened(data_dir) as connection:
         connection.executemany(EVENT, asked)
+        connection.executemany(PAID_EVENT, [(1, today - 1), (2, today - 1), (2, today)])
     assert [line.split() for line in verdict("usage").out.splitlines()] == [
-        ["USER", "TODAY", "30", "DAYS", "ALL", "LAST", "DAY"],
-        ["1", "2", "2", "3", iso(today * DAY_MS)[:10]],
-        ["2", "0", "1", "1", iso((today - 3) * DAY_MS)[:10]],
+        ["USER", "TODAY", "30", "DAYS", "ALL", "PAID", "LAST", "DAY"],
+        ["1", "2", "2", "3", "1", iso(today * DAY_MS)[:10]],
+        ["2", "0", "1", "1", "2", iso(today * DAY_MS)[:10]],
     ]
     (second,) = verdict("usage", "--user", "2", "--json").json["users"]
-    assert second == {"userId": 2, "today": 0, "total": 1, "days": {iso((today - 3) * DAY_MS)[:10]: 1}}
+    assert second == {
+        "userId": 2,
+        "today": 0,
+        "total": 1,
+        "paid": 2,
+        "days": {iso((today - 3) * DAY_MS)[:10]: 1},
+        "paidDays": {iso((today - 1) * DAY_MS)[:10]: 1, iso(today * DAY_MS)[:10]: 1},
+    }
 
 
 def test_rows_are_gone_through_once_however_many_there_are(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
