@@ -14,7 +14,7 @@ from service.errors import ServiceError
 from service.payments.challenge import Challenger
 from service.payments.checks import check
 from service.payments.decode import Carrier, decode
-from service.payments.interim import PaymentLedger
+from service.payments.ledger import PaymentLedger
 from service.payments.networks import NETWORKS, ChainId
 from service.payments.payment import Entry, Order, PaidAnswer, Payment
 from service.payments.refusal import PaymentRefusedError
@@ -92,14 +92,14 @@ class Till:
         """
         give_up_s = self._clock.monotonic() + PATIENCE_S
         while True:
-            claim, entry = await self._claim(order, payment)
+            claim, entry = await self._ledger.claim(order, payment)
             if claim == "fresh":
                 return entry
             if claim == "other":
-                raise _reused(entry, "this payment was used for another request; sign one of its own for this one")
-            entry = await self._when_free(entry, give_up_s)
-            if entry.state != "released":
+                raise _used_otherwise(entry, order)
+            if entry.state != "claimed":
                 return await self._bought(entry)
+            await self._wait(entry, give_up_s)
 
     async def settle(self, entry: Entry, answer: PaidAnswer) -> Entry:
         """Have a claimed payment settled for its answer. Goes on when whoever waits for it is gone.
@@ -132,35 +132,26 @@ class Till:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _claim(self, order: Order, payment: Payment) -> tuple[str, Entry]:
-        claiming = self._start(self._ledger.claim(order, payment))
-        try:
-            return await asyncio.shield(claiming)
-        except asyncio.CancelledError:
-            self._start(self._undo(claiming))
-            raise
-
-    async def _undo(self, claiming: "asyncio.Task[tuple[Any, Entry]]") -> None:
-        """Nobody waits for this claim any more: it must not stand in the way of the same payment sent again."""
-        claim, entry = await claiming
-        if claim == "fresh":
-            await self._ledger.release(entry)
-
-    async def _when_free(self, entry: Entry, give_up_s: float) -> Entry:
-        """Wait while another request runs for the same payment."""
-        while entry.state == "claimed":
+    async def _wait(self, entry: Entry, give_up_s: float) -> None:
+        """Wait as long as another request runs for the same payment: until its claim is not what it was."""
+        now: Entry | None = entry
+        while now is not None and (now.state, now.receipt_id) == ("claimed", entry.receipt_id):
             if self._clock.monotonic() >= give_up_s:
                 raise pending(entry)
             await self._clock.sleep(LOOK_EVERY_S)
-            entry = await self._ledger.get(entry.id)
-        return entry
+            now = await self._ledger.get(entry.id)
 
     async def _bought(self, entry: Entry) -> Entry:
         if entry.state == "settling":
             entry = await asyncio.shield(self._start(self._ask(entry)))
         entry = _settled(entry)
         if entry.answer is None:
-            raise _reused(entry, "this payment has bought its answer already, and the answer is not kept any more")
+            raise ServiceError(
+                "PAYMENT_REUSED",
+                f"this payment has bought its answer already, and the answer is not kept any more; "
+                f"its receipt is /api/receipts/{entry.receipt_id}",
+                details={"payment": entry.receipt_id},
+            )
         return entry
 
     async def _close(self, entry: Entry, answer: PaidAnswer) -> Entry:
@@ -244,5 +235,10 @@ def _settled(entry: Entry) -> Entry:
     return entry
 
 
-def _reused(entry: Entry, message: str) -> ServiceError:
-    return ServiceError("PAYMENT_REUSED", message, details={"payment": entry.receipt_id})
+def _used_otherwise(entry: Entry, order: Order) -> ServiceError:
+    own = entry.order.user_id == order.user_id
+    return ServiceError(
+        "PAYMENT_REUSED",
+        "this payment was used for another request; sign one of its own for this one",
+        details={"payment": entry.receipt_id} if own else None,
+    )

@@ -92,7 +92,9 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
             open_verdict(database, shelf, market, sentiment, clock, origin, leads)
         )
         walkforward = await stack.enter_async_context(open_walkforward(database, cursors, market, clock, origin, leads))
-        payments = await stack.enter_async_context(open_payments(settings, clock))
+        payments = await stack.enter_async_context(
+            open_payments(settings, database, clock, meter.enter_paid, meter.run_id)
+        )
         loops = (access.doorkeeper.watch, meter.watch, partial(leadership.watch, clock))
         await stack.enter_async_context(_running(loops))
         health = Health(

@@ -5,6 +5,9 @@ from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
+
+from msgspec import Struct
 
 from service.access.meter import Meter, open_meter
 from service.access.registrar import Registrar
@@ -16,20 +19,23 @@ from service.http.app import App
 from service.http.build import build_app
 from service.http.documents import TEXT, Document
 from service.http.health import Health
-from service.payments.room import open_payments
+from service.payments import room
+from service.payments.facilitators.port import Facilitator
 from service.routes.call import Call, Endpoint
 from service.settings import Settings
 from service.storage.database import Database, open_database
 from service.wire.access import Tier
 from service.wire.envelope import Answer
 from service.wire.market import RiskContext
-from service.wire.offers import DATA_CALL, OFFERS, Offer, OfSymbol
+from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, Offer, OfSymbol
 from tests.access.signing import login, wallet
 from tests.fakes.clock import FakeClock
+from tests.payments.scripted import Scripted
 
 RISK = "/api/cli/coin/risk/BTC"
 SLOW = "/api/cli/slow/BTC"
 STREAM = "/api/cli/stream/BTC"
+ASK = "/api/cli/ask"
 TIER = "/api/cli/billing/tier"
 
 OFFER = {offer.id: offer for offer in OFFERS}
@@ -44,6 +50,15 @@ STREAMING = Offer(
     parameters=OfSymbol,
     streaming=True,
 )
+
+
+class Question(Struct, forbid_unknown_fields=True):
+    """The body of a priced route."""
+
+    text: str
+
+
+ASKING = Offer(id="ask", path=ASK, method="POST", summary="answers", result=RiskContext, body=Question, price=DEAR_CALL)
 
 Read = Callable[[Call[Any, Any]], Coroutine[object, object, Answer]]
 
@@ -74,6 +89,10 @@ class Desk:
         await self.gate.wait()
         return self.ready(call)
 
+    def asked(self, call: Call[Any, Question]) -> Answer:
+        self.calls += 1
+        return Answer({"text": call.body.text}, self._clock.now_ms())
+
 
 def tier(call: Call[Any, Any]) -> Answer:
     caller = call.known_caller()
@@ -96,6 +115,7 @@ class Stage(NamedTuple):
     meter: Meter
     access: Access
     registrar: Registrar
+    facilitator: Scripted
 
     async def key(self, tier: Tier = "free") -> str:
         """A new user's key."""
@@ -113,14 +133,23 @@ class Stage(NamedTuple):
 
 
 @asynccontextmanager
+async def facilitated(facilitator: Facilitator) -> AsyncIterator[None]:
+    """Let whatever opens the room of payments meanwhile have this facilitator."""
+    with patch.object(room, "LedgerFacilitator", lambda: facilitator):
+        yield
+
+
+@asynccontextmanager
 async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
     """Build the stack over a new store."""
     clock = FakeClock()
+    facilitator = Scripted()
     chosen = Settings(data_dir=folder, source="fixtures", public_url="https://api.example.org", **settings)
     async with (
         open_database(folder / "verdict.db", clock) as db,
         open_meter(db, clock) as meter,
-        open_payments(chosen, clock) as payments,
+        facilitated(facilitator),
+        room.open_payments(chosen, db, clock, meter.enter_paid, meter.run_id) as payments,
     ):
         secrets = open_secrets(folder)
         access = await open_access(chosen, secrets, db, clock)
@@ -129,6 +158,7 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
             OFFER["coin.risk"]: desk.ready,
             WAITING: desk.waiting,
             STREAMING: desk.ready,
+            ASKING: desk.asked,
             OFFER["billing.tier"]: tier,
             OFFER["manifest"]: public,
             OFFER["keys.create"]: echo_body,
@@ -144,4 +174,4 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
             documents={"/robots.txt": Document(TEXT, b"User-agent: *\n")},
             health=Health({}),
         )
-        yield Stage(app, desk, clock, db, meter, access, open_registrar(chosen, secrets, db, clock))
+        yield Stage(app, desk, clock, db, meter, access, open_registrar(chosen, secrets, db, clock), facilitator)
