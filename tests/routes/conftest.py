@@ -58,8 +58,11 @@ PEPE = Quote("kPEPE", "KPEPE", 1e6, 0.0123, 1_753_444_790_000, 0.0000125, 1_753_
 class Table:
     """The bound routes, called as the service calls them."""
 
-    def __init__(self, bound: dict[str, Endpoint], access: Access, clock: FakeClock, desks: Desks) -> None:
+    def __init__(
+        self, bound: dict[str, Endpoint], access: Access, clock: FakeClock, desks: Desks, database: Database
+    ) -> None:
         self.bound = bound
+        self.database = database
         self.desks = desks
         self.access = access
         self.clock = clock
@@ -126,4 +129,4 @@ async def table(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Table]:
     async with open_database(tmp_path / "verdict.db", clock) as db:
         access = await open_access(settings, open_secrets(tmp_path), db, clock)
         desks = desks_over(db, clock, access, coins)
-        yield Table(bind(settings, clock.now_ms(), desks), access, clock, desks)
+        yield Table(bind(settings, clock.now_ms(), desks), access, clock, desks, db)
