@@ -1,6 +1,5 @@
 """JSON request bodies, read strictly: what two parsers might read differently is refused."""
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -9,13 +8,12 @@ import msgspec
 from starlette.types import Receive
 
 from service.errors import ServiceError
-
-DEEPEST: Final = 32
+from service.wire.strict import StrictError, check_depth, parse, refuse_repeats
 
 _JSON: Final = re.compile(rb'application/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?\Z', re.IGNORECASE)
-_TOKENS: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|[\[{]|[\]}]', re.DOTALL)
 _PLACE: Final = re.compile(r"(?: - at `\$\.?| field `)([^`]{1,80})[^`]*`\Z")
 _LONGEST_REASON: Final = 200
+_LONGEST_PLACE: Final = 80
 
 
 class PeerGoneError(Exception):
@@ -47,36 +45,18 @@ def decode_body(kind: type[msgspec.Struct], raw: bytes) -> msgspec.Struct:
     Raises:
         ServiceError: BAD_REQUEST.
     """
-    if raw.count(b"[") + raw.count(b"{") > DEEPEST:
-        _check_depth(raw)
     try:
-        decoded = msgspec.json.decode(raw, type=kind)
-        json.loads(raw, object_pairs_hook=_refuse_repeats, parse_int=float)
+        check_depth(raw)
+        decoded = parse(msgspec.json.Decoder(kind), raw)
+        refuse_repeats(raw)
     except msgspec.ValidationError as error:
         raise _misfit(str(error)) from None
-    except UnicodeDecodeError:
-        raise ServiceError("BAD_REQUEST", "the body is not UTF-8") from None
-    except msgspec.DecodeError as error:
-        raise ServiceError("BAD_REQUEST", f"the body is not valid JSON: {error}") from None
+    except StrictError as error:
+        if error.name is not None:
+            place = error.name[:_LONGEST_PLACE]
+            raise _about(place, f"{place} {error.reason}") from None
+        raise ServiceError("BAD_REQUEST", f"the body {error.reason}") from None
     return decoded
-
-
-def _check_depth(raw: bytes) -> None:
-    depth = 0
-    for token in _TOKENS.findall(raw):
-        if token in b"[{":
-            depth += 1
-            if depth > DEEPEST:
-                raise ServiceError("BAD_REQUEST", f"the body is nested more than {DEEPEST} deep")
-        elif token in b"]}":
-            depth -= 1
-
-
-def _refuse_repeats(pairs: list[tuple[str, object]]) -> None:
-    names = [name for name, _ in pairs]
-    if len(set(names)) != len(names):
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise _about(repeated, f"{repeated} is given more than once")
 
 
 def _misfit(reason: str) -> ServiceError:

@@ -311,6 +311,21 @@ def test_a_member_given_twice_is_a_400(text: bytes, twice: bytes) -> None:
     assert "twice" in refused(raw, payload.replace(text, twice))
 
 
+@pytest.mark.parametrize("name", [b"x402Version", b"scheme", b"network", b"payload", b"value", b"nonce"])
+def test_a_member_of_a_v1_payment_given_twice_is_a_400(name: bytes) -> None:
+    member = b'"%b":' % name
+    other = b"1," if name == b"x402Version" else b'"1",'
+    assert "twice" in refused(raw, msgspec.json.encode(V1).replace(member, member + other + member))
+
+
+def test_extensions_like_another_member_do_not_hide_what_that_one_repeats() -> None:
+    extra = b'{"name":"Other","name":"USDC","version":"2"}'
+    payload = msgspec.json.encode(V2 | {"extensions": {}}).replace(b'"extensions":{}', b'"extensions":' + extra)
+    payload = payload.replace(msgspec.json.encode(V2["accepted"]["extra"]), extra)
+    assert payload.count(extra) == 2
+    assert "twice" in refused(raw, payload)
+
+
 def test_what_is_not_utf_8_is_a_400_wherever_it_stands() -> None:
     payload = msgspec.json.encode(V2)
     for text in (b"exact", b"0x036C", b"USDC", V2["payload"]["signature"].encode()):
