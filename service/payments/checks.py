@@ -13,7 +13,7 @@ from service.payments.decode import Presented, decode_exact
 from service.payments.networks import NETWORKS, ChainId
 from service.payments.payment import Payment
 from service.payments.refusal import PaymentRefusedError
-from service.wire.payment import Accepted, ExactPayload, RequirementsV2
+from service.wire.payment import Accepted, RequirementsV2
 
 LEAST_LEFT_S: Final = 6
 """What a chain with two-second blocks takes to settle; the official facilitators ask for as much."""
@@ -47,7 +47,7 @@ def check(presented: Presented, row: RequirementsV2, chain: ChainId, now_ms: int
     _check_kind(presented, row, chain)
     if presented.accepted is not None:
         _check_accepted(presented.accepted, row)
-    payment = _normalise(presented, decode_exact(presented), row, chain)
+    payment = _normalise(presented, row, chain)
     if payment.pay_to != row.pay_to.lower():
         raise PaymentRefusedError(
             "invalid_exact_evm_payload_recipient_mismatch", f"authorization.to must be {row.pay_to}"
@@ -59,6 +59,17 @@ def check(presented: Presented, row: RequirementsV2, chain: ChainId, now_ms: int
     _check_window(payment, row.max_timeout_seconds, now_ms)
     _check_signature(payment, row)
     return payment
+
+
+def payment_of(presented: Presented, row: RequirementsV2, chain: ChainId) -> Payment:
+    """Say which payment was presented, be it good or not: the same one may have bought something while it was.
+
+    Raises:
+        PaymentRefusedError: If it is of a scheme or a network that is none of ours.
+        ServiceError: BAD_REQUEST if what is signed is not of their shape.
+    """
+    _check_kind(presented, row, chain)
+    return _normalise(presented, row, chain)
 
 
 def _check_kind(presented: Presented, row: RequirementsV2, chain: ChainId) -> None:
@@ -86,7 +97,8 @@ def _check_accepted(accepted: Accepted, row: RequirementsV2) -> None:
             )
 
 
-def _normalise(presented: Presented, exact: ExactPayload, row: RequirementsV2, chain: ChainId) -> Payment:
+def _normalise(presented: Presented, row: RequirementsV2, chain: ChainId) -> Payment:
+    exact = decode_exact(presented)
     signed = exact.authorization
     return Payment(
         version=presented.version,

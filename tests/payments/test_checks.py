@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from service.clock import SECOND_MS
 from service.errors import ServiceError
-from service.payments.checks import check
+from service.payments.checks import check, payment_of
 from service.payments.decode import Carrier, decode
 from service.payments.payment import Payment
 from service.payments.refusal import PaymentRefusedError
@@ -325,6 +325,21 @@ def test_numbers_that_are_no_signature_are_refused() -> None:
 def test_a_contracts_signature_is_left_to_who_can_see_its_chain(length: int) -> None:
     signature = "0x" + "ab" * length
     assert take(resigned(pay_v2(PAYER), signature)).signature == signature
+
+
+@both
+def test_a_payment_is_known_by_its_normal_form_when_it_is_not_good_any_more(pay: Pay) -> None:
+    payload = pay(PAYER)
+    late = START_MS + 3_600 * SECOND_MS
+    assert reason(payload, now_ms=late) == BEFORE
+    assert payment_of(decode("x-payment", header(payload).encode()), asked(), SEPOLIA) == take(payload)
+
+
+def test_a_payment_of_another_kind_is_not_known() -> None:
+    foreign = decode("x-payment", header(pay_v1(PAYER) | {"network": "base"}).encode())
+    with pytest.raises(PaymentRefusedError) as caught:
+        payment_of(foreign, asked(), SEPOLIA)
+    assert caught.value.reason == "invalid_network"
 
 
 @given(st.integers(1, ORDER - 1), st.integers(0, 2**256 - 1), st.integers(6, 120), st.sampled_from([pay_v1, pay_v2]))
