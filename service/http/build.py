@@ -47,7 +47,7 @@ class _Stacks:
         gates = [
             *self._entrance(offer),
             Middleware(Parameters, offer, serve.known),
-            *self._till(offer, waits=serve.waits),
+            *self._till(offer, waits=serve.waits or offer.body is not None),
             *([] if offer.body is None else [Middleware(Body, offer.body)]),
         ]
         return Route(offer.path, serve, methods=[offer.method], name=offer.id, middleware=gates)

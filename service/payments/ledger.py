@@ -218,7 +218,7 @@ class PaymentLedger:
             known = transaction or now.transaction
             said = reason if now.state == "settling" else now.reason
             connection.execute(
-                "UPDATE payments SET reason = ?, tx = ?, due_ms = ?, run_id = ? WHERE id = ?",
+                "UPDATE payments SET reason = ?, tx = ?, due_ms = ?, run_id = ? WHERE id = ? AND due_ms IS NOT NULL",
                 (said, known, next_ms, self._run_id, entry.id),
             )
             return replace(now, reason=said, transaction=known)
@@ -234,6 +234,11 @@ class PaymentLedger:
     async def get(self, payment_id: int) -> Entry | None:
         """Read a payment with its answer."""
         return await self._read("id = ?", payment_id)
+
+    async def held(self, payment: Payment) -> Entry | None:
+        """Read a payment by what it spends, with its answer."""
+        key = (payment.network, payment.asset, payment.payer, payment.nonce)
+        return await self._read("network = ? AND asset = ? AND payer = ? AND nonce = ?", *key)
 
     async def find(self, receipt_id: str) -> Entry | None:
         """Read a payment by its public name, with its answer."""
@@ -323,10 +328,10 @@ class PaymentLedger:
             return False
         return True
 
-    async def _read(self, condition: str, value: int | str) -> Entry | None:
+    async def _read(self, condition: str, *values: int | str) -> Entry | None:
         rows = await self._database.read(
             f"SELECT {COLUMNS}, body FROM payments LEFT JOIN payment_answers ON payment_id = id WHERE {condition}",  # noqa: S608 -- names and a constant
-            (value,),
+            values,
         )
         return replace(entry_of(rows[0][:-1]), answer=answers.unpack(rows[0][-1])) if rows else None
 

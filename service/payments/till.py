@@ -6,15 +6,18 @@ has bought already), the route, then `settle`, or `release` where there is nothi
 
 import asyncio
 from base64 import b64encode
-from collections.abc import Coroutine
-from typing import Any, Final, Protocol, TypeVar
+from collections.abc import Awaitable
+from typing import Final
+
+from msgspec import Struct
 
 from service.clock import Clock
 from service.errors import ServiceError
+from service.payments.cashier import Cashier
 from service.payments.challenge import Challenger
-from service.payments.checks import check
+from service.payments.checks import check, payment_of
 from service.payments.decode import Carrier, decode
-from service.payments.ledger import PaymentLedger
+from service.payments.ledger import Claim, PaymentLedger
 from service.payments.networks import NETWORKS, ChainId
 from service.payments.payment import Entry, Order, PaidAnswer, Payment
 from service.payments.refusal import PaymentRefusedError
@@ -28,15 +31,14 @@ PATIENCE_S: Final = 10.0
 LOOK_EVERY_S: Final = 0.05
 _RETRY_AFTER_S: Final = "2"
 
-T = TypeVar("T")
 Fields = list[tuple[bytes, bytes]]
 
 
-class Settles(Protocol):
-    """Who has payments settled."""
+class Tender(Struct, frozen=True):
+    """A payment as it was read, and why it is not good for this call, if it is not."""
 
-    async def settle(self, entry: Entry) -> Entry:
-        """Have a payment settled, or learn what became of it; bounded in time, and recorded in the ledger."""
+    payment: Payment
+    refusal: PaymentRefusedError | None
 
 
 class Till:
@@ -51,7 +53,7 @@ class Till:
     """
 
     def __init__(
-        self, chain: ChainId, challenger: Challenger, ledger: PaymentLedger, cashier: Settles, clock: Clock
+        self, chain: ChainId, challenger: Challenger, ledger: PaymentLedger, cashier: Cashier, clock: Clock
     ) -> None:
         self._chain = chain
         self._terms = challenger.terms
@@ -59,9 +61,9 @@ class Till:
         self._ledger = ledger
         self._cashier = cashier
         self._clock = clock
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: set[asyncio.Task[Entry]] = set()
 
-    def read(self, carrier: Carrier, value: bytes, offer: Offer) -> Payment:
+    def read(self, carrier: Carrier, value: bytes, offer: Offer) -> Tender:
         """Decode a payment and check all that can be seen of it here.
 
         Args:
@@ -71,15 +73,21 @@ class Till:
 
         Raises:
             ServiceError: BAD_REQUEST for what cannot be decoded.
-            PaymentRefusedError: If it is not good for this call.
+            PaymentRefusedError: If it can have bought nothing here, and cannot now.
         """
         row = self._rows.get(offer.id)
         if row is None:
             row = self._rows[offer.id] = self._terms(offer)[0]
-        return check(decode(carrier, value), row, self._chain, self._clock.now_ms())
+        presented = decode(carrier, value)
+        try:
+            return Tender(check(presented, row, self._chain, self._clock.now_ms()), None)
+        except PaymentRefusedError as refusal:
+            return Tender(payment_of(presented, row, self._chain), refusal)
 
-    async def take(self, order: Order, payment: Payment) -> Entry:
+    async def take(self, order: Order, tender: Tender) -> Entry:
         """Claim a payment for a request, or find what it has bought.
+
+        A payment that is not good any more is looked for all the same: it may have bought the answer while it was.
 
         Returns:
             `claimed`: it is this request's alone, which must end in `settle` or `release`. `settled` or `delivered`:
@@ -88,11 +96,11 @@ class Till:
         Raises:
             ServiceError: PAYMENT_REUSED if it was used for another request, or its answer is not kept any more;
                 PAYMENT_PENDING if nobody can say yet what becomes of it.
-            PaymentRefusedError: If it has failed.
+            PaymentRefusedError: If it is not good, or has failed.
         """
         give_up_s = self._clock.monotonic() + PATIENCE_S
         while True:
-            claim, entry = await self._ledger.claim(order, payment)
+            claim, entry = await self._claim(order, tender)
             if claim == "fresh":
                 return entry
             if claim == "other":
@@ -116,7 +124,10 @@ class Till:
                 the answer could not be kept.
             PaymentRefusedError: If it was not settled.
         """
-        return _settled(await asyncio.shield(self._start(self._close(entry, answer))))
+        closing = asyncio.get_running_loop().create_task(self._close(entry, answer))
+        self._tasks.add(closing)
+        closing.add_done_callback(self._tasks.discard)
+        return _settled(await asyncio.shield(closing))
 
     async def release(self, entry: Entry) -> None:
         """Give a claimed payment back: nothing was sold. Never raises."""
@@ -132,6 +143,14 @@ class Till:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    async def _claim(self, order: Order, tender: Tender) -> tuple[Claim, Entry]:
+        if tender.refusal is None:
+            return await self._ledger.claim(order, tender.payment)
+        entry = await self._ledger.held(tender.payment)
+        if entry is None or entry.state == "released" or not _is_for(entry, order):
+            raise tender.refusal
+        return "same", entry
+
     async def _wait(self, entry: Entry, give_up_s: float) -> None:
         """Wait as long as another request runs for the same payment: until its claim is not what it was."""
         now: Entry | None = entry
@@ -143,7 +162,7 @@ class Till:
 
     async def _bought(self, entry: Entry) -> Entry:
         if entry.state == "settling":
-            entry = await asyncio.shield(self._start(self._ask(entry)))
+            entry = await self._known(entry, self._cashier.resolve(entry))
         entry = _settled(entry)
         if entry.answer is None:
             raise ServiceError(
@@ -160,19 +179,13 @@ class Till:
         except ServiceError:
             await self._ledger.release(entry)
             raise
-        return await self._ask(entry)
+        return await self._known(entry, self._cashier.settle(entry))
 
-    async def _ask(self, entry: Entry) -> Entry:
+    async def _known(self, entry: Entry, asking: Awaitable[Entry]) -> Entry:
         try:
-            return await self._cashier.settle(entry)
+            return await asking
         except ServiceError as error:  # the store fails, and somebody may have been asked already
             raise pending(entry) from error
-
-    def _start(self, work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
 
 
 class NotSettledError(PaymentRefusedError):
@@ -233,6 +246,11 @@ def _settled(entry: Entry) -> Entry:
     if entry.state == "settling":
         raise pending(entry)
     return entry
+
+
+def _is_for(entry: Entry, order: Order) -> bool:
+    held = entry.order
+    return (held.user_id, held.request_hash) == (order.user_id, order.request_hash)
 
 
 def _used_otherwise(entry: Entry, order: Order) -> ServiceError:

@@ -93,9 +93,9 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         )
         walkforward = await stack.enter_async_context(open_walkforward(database, cursors, market, clock, origin, leads))
         payments = await stack.enter_async_context(
-            open_payments(settings, database, clock, meter.enter_paid, meter.run_id)
+            open_payments(settings, database, clock, meter.enter_paid, meter.run_id, leads)
         )
-        loops = (access.doorkeeper.watch, meter.watch, partial(leadership.watch, clock))
+        loops = (access.doorkeeper.watch, meter.watch, payments.watch, partial(leadership.watch, clock))
         await stack.enter_async_context(_running(loops))
         health = Health(
             {"market": market.readiness, "rwa": rwa.readiness, "sentiment": sentiment.readiness},

@@ -92,8 +92,8 @@ class Pay:
             body = await collect(receive)
             receive = _again(body)
         try:
-            payment = self._till.read(carrier, value, self._offer)
-            entry = await self._till.take(self._order(exchange, scope, body), payment)
+            tender = self._till.read(carrier, value, self._offer)
+            entry = await self._till.take(self._order(exchange, scope, body), tender)
             answer = entry.answer
             if answer is None:
                 answer = await self._run(exchange, entry, scope, receive)
