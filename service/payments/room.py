@@ -9,8 +9,9 @@ from service.clock import Clock
 from service.payments.cashier import Cashier
 from service.payments.challenge import Challenger
 from service.payments.facilitators.ledger import LedgerFacilitator
-from service.payments.ledger import Count, PaymentLedger
+from service.payments.ledger import PaymentLedger
 from service.payments.reconciler import Reconciler
+from service.payments.steps import Count
 from service.payments.till import Till
 from service.settings import Settings
 from service.storage.database import Database

@@ -17,10 +17,11 @@ from service.payments.cashier import Cashier
 from service.payments.challenge import Challenger
 from service.payments.checks import check, payment_of
 from service.payments.decode import Carrier, decode
-from service.payments.ledger import Claim, PaymentLedger
+from service.payments.ledger import PaymentLedger
 from service.payments.networks import NETWORKS, ChainId
 from service.payments.payment import Entry, Order, PaidAnswer, Payment
 from service.payments.refusal import PaymentRefusedError
+from service.payments.steps import Claim
 from service.wire.envelope import encode
 from service.wire.offers import Offer
 from service.wire.payment import PaymentResponse, RequirementsV2
