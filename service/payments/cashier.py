@@ -20,8 +20,9 @@ from service.payments.facilitators.port import (
     Unused,
     Witness,
 )
-from service.payments.ledger import FLIGHT_MS, PaymentLedger
+from service.payments.ledger import PaymentLedger
 from service.payments.payment import Entry
+from service.payments.steps import FLIGHT_MS
 
 GRACE_MS: Final = MINUTE_MS
 """How long after its window a payment is not given up: clocks differ, and blocks come late."""
@@ -106,12 +107,12 @@ class Cashier:
         return await self._enter(entry, outcome)
 
     async def _ask_again(self, entry: Entry) -> Entry:
-        if entry.state == "settling" and entry.reason is None:
+        if entry.state == "failed":
+            return await self._doubt(entry, Unknown(_NOBODY_LOOKS))
+        if entry.reason is None:
             # Whoever asked first may still be waiting for its answer, in another process. If that is a refusal which
             # proves something only of a payment that nobody else has asked for, this note takes the proof away.
             entry = await self._ledger.postpone(entry, _ASKED_AGAIN, None, self._clock.now_ms() + FLIGHT_MS)
-        if entry.state == "failed":
-            return await self._doubt(entry, Unknown(_NOBODY_LOOKS))
         if entry.state != "settling":
             return entry
         outcome = await self._ask(entry)

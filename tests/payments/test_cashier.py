@@ -1,0 +1,406 @@
+"""The cashier, over a real ledger: what a facilitator and a chain may say, and what is made of it."""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from typing import NoReturn
+from unittest.mock import patch
+
+import pytest
+
+from service.clock import HOUR_MS, MINUTE_MS, SECOND_MS
+from service.errors import ServiceError
+from service.payments.cashier import EXPIRED, NONCE_USED, Cashier
+from service.payments.facilitators.port import Cancelled, Refused, Settled, Unknown, Unused
+from service.payments.payment import Entry
+from service.storage.database import Database
+from service.wire.payment import SettlementKind
+from tests.fakes.clock import FakeClock
+from tests.payments.scripted import Scripted
+from tests.payments.tills import ANSWER, Books
+
+TRANSACTION = "0x" + "5e" * 32
+OTHER = "0x" + "7d" * 32
+POOR = "insufficient_funds"
+FORGED = "invalid_exact_evm_payload_signature"
+PATIENCE_S = 10.0
+
+
+class Seer:
+    """A witness who says what the test lets it see."""
+
+    def __init__(self, *sights: Settled | Unused | Cancelled | Unknown) -> None:
+        self.sights = list(sights)
+        self.looked: list[Entry] = []
+
+    async def look(self, entry: Entry) -> Settled | Unused | Cancelled | Unknown:
+        self.looked.append(entry)
+        return self.sights.pop(0) if len(self.sights) > 1 else self.sights[0]
+
+
+class Broken:
+    """Raises, which neither a facilitator nor a witness may."""
+
+    kind: SettlementKind = "remote"
+
+    async def settle(self, _: Entry) -> NoReturn:
+        raise KeyError("success")
+
+    async def look(self, _: Entry) -> NoReturn:
+        raise KeyError("result")
+
+
+@pytest.fixture
+def books(database: Database, clock: FakeClock) -> Books:
+    return Books(database, clock)
+
+
+@pytest.fixture
+def facilitator() -> Scripted:
+    return Scripted()
+
+
+@pytest.fixture
+async def cashier(books: Books, facilitator: Scripted, clock: FakeClock) -> AsyncIterator[Cashier]:
+    opened = Cashier(books.ledger, facilitator, None, clock)
+    yield opened
+    await opened.close()
+
+
+def seeing(
+    books: Books, facilitator: Scripted, clock: FakeClock, *sights: Settled | Unused | Cancelled | Unknown
+) -> tuple[Cashier, Seer]:
+    seer = Seer(*sights)
+    return Cashier(books.ledger, facilitator, seer, clock), seer
+
+
+def over_ms(entry: Entry) -> int:
+    return entry.payment.valid_before_s * SECOND_MS + MINUTE_MS
+
+
+async def due_after(books: Books, clock: FakeClock, ms: int) -> bool:
+    """Whether anything is due that long from now, and nothing a millisecond before."""
+    now_ms = clock.now_ms()
+    return not await books.ledger.due(now_ms + ms - 1, 9) and bool(await books.ledger.due(now_ms + ms, 9))
+
+
+async def is_closed(books: Books) -> bool:
+    return not await books.ledger.due(10**15, 9)
+
+
+async def test_a_settled_payment_is_entered_with_its_transaction_and_its_usage(
+    books: Books, cashier: Cashier, facilitator: Scripted
+) -> None:
+    facilitator.outcomes.append(Settled(TRANSACTION))
+    entry = await books.settling()
+    now = await cashier.settle(entry)
+    assert (now.state, now.transaction, now.answer) == ("settled", TRANSACTION, ANSWER)
+    assert await books.stands(entry) == now
+    assert books.counted == [(1, "risk")]
+    assert len(facilitator.asked) == 1
+    assert await is_closed(books)
+
+
+@pytest.mark.parametrize("refused", [Refused(FORGED), Refused(POOR, lasting=False)])
+async def test_a_refusal_of_what_was_asked_for_once_is_a_failure(
+    books: Books, cashier: Cashier, facilitator: Scripted, refused: Refused
+) -> None:
+    facilitator.outcomes.append(refused)
+    entry = await books.settling()
+    now = await cashier.settle(entry)
+    assert (now.state, now.reason) == ("failed", refused.reason)
+    assert (await books.stands(entry)).answer is None
+    assert await is_closed(books)
+    assert books.counted == []
+
+
+@pytest.mark.promise("pay.unknown-503", "pay.reconciled")
+async def test_a_refusal_after_an_unknown_outcome_proves_nothing_unless_it_can_be_said_of_no_settled_payment(
+    books: Books, cashier: Cashier, facilitator: Scripted
+) -> None:
+    facilitator.outcomes += [Unknown("it hung"), Refused(POOR, lasting=False), Refused(FORGED)]
+    entry = await cashier.settle(await books.settling())
+    assert entry.state == "settling"
+    entry = await cashier.resolve(entry)
+    assert (entry.state, entry.reason) == ("settling", POOR)
+    entry = await cashier.resolve(entry)
+    assert (entry.state, entry.reason) == ("failed", FORGED)
+
+
+async def test_what_a_dead_process_was_settling_is_not_failed_because_it_is_refused_now(
+    books: Books, cashier: Cashier, facilitator: Scripted
+) -> None:
+    facilitator.outcomes.append(Refused(POOR, lasting=False))
+    entry = await cashier.resolve(await books.settling())
+    assert (entry.state, entry.reason) == ("settling", POOR)
+
+
+async def test_a_first_refusal_counts_no_more_once_another_process_has_asked_as_well(
+    database: Database, books: Books, cashier: Cashier, facilitator: Scripted, clock: FakeClock
+) -> None:
+    """The other's asking may be what spent the payer's money."""
+    facilitator.outcomes.append(Refused(POOR, lasting=False))
+    facilitator.gate.clear()
+    entry = await books.settling()
+    first = asyncio.ensure_future(cashier.settle(entry))
+    await clock.settle()
+    elsewhere = Books(database, clock, run_id=2)
+    hanging = Scripted()
+    hanging.outcomes.append(Unknown("its answer was lost"))
+    other = await Cashier(elsewhere.ledger, hanging, None, clock).resolve(entry)
+    assert (other.state, len(hanging.asked)) == ("settling", 1)
+    facilitator.gate.set()
+    assert (await first).state == "settling"
+    assert (await books.stands(entry)).state == "settling"
+
+
+async def test_a_second_process_enters_a_settlement_whatever_the_first_is_told(
+    database: Database, books: Books, cashier: Cashier, facilitator: Scripted, clock: FakeClock
+) -> None:
+    facilitator.outcomes.append(Refused(NONCE_USED))
+    facilitator.gate.clear()
+    entry = await books.settling()
+    first = asyncio.ensure_future(cashier.settle(entry))
+    await clock.settle()
+    elsewhere = Books(database, clock, run_id=2)
+    settled = await Cashier(elsewhere.ledger, Scripted(), None, clock).resolve(entry)
+    facilitator.gate.set()
+    assert (settled.state, await first) == ("settled", settled)
+    assert (books.counted, elsewhere.counted) == ([], [(1, "risk")])
+
+
+async def test_an_unknown_outcome_is_asked_about_in_pauses_that_double_to_a_minute_and_after_the_window_to_an_hour(
+    database: Database, books: Books, cashier: Cashier, facilitator: Scripted, clock: FakeClock
+) -> None:
+    facilitator.outcomes.extend([Unknown("pending")] * 20)
+    pauses_s = []
+    entry = await cashier.settle(await books.settling())
+    for _ in range(14):
+        ((due_ms,),) = await database.read("SELECT due_ms FROM payments")
+        pauses_s.append((due_ms - clock.now_ms()) / SECOND_MS)
+        clock.set_wall(due_ms)
+        (entry,) = await books.ledger.due(due_ms, 9)
+        entry = await cashier.resolve(entry)
+    assert entry.state == "settling"
+    assert pauses_s == [2, 2, 4, 8, 16, 32, 60, 124, 248, 496, 992, 1984, 3600, 3600]
+
+
+async def test_a_clock_that_was_set_back_makes_the_next_question_no_later(
+    books: Books, cashier: Cashier, facilitator: Scripted, clock: FakeClock
+) -> None:
+    facilitator.outcomes.append(Unknown("pending"))
+    entry = await books.settling()
+    clock.set_wall(clock.now_ms() - HOUR_MS)
+    await cashier.settle(entry)
+    assert await due_after(books, clock, 2 * SECOND_MS)
+
+
+async def test_the_transaction_that_may_have_done_it_is_kept_until_a_better_one_is_known(
+    books: Books, cashier: Cashier, facilitator: Scripted
+) -> None:
+    facilitator.outcomes += [Unknown("pending", TRANSACTION), Unknown("it hung"), Settled(OTHER)]
+    entry = await cashier.settle(await books.settling())
+    assert (entry.state, entry.transaction) == ("settling", TRANSACTION)
+    entry = await cashier.resolve(entry)
+    assert (entry.state, entry.reason, entry.transaction) == ("settling", "it hung", TRANSACTION)
+    assert (await cashier.resolve(entry)).transaction == OTHER
+
+
+@pytest.mark.promise("pay.reconciled")
+async def test_a_chain_that_has_seen_the_transfer_settles_what_the_facilitator_is_silent_about(
+    books: Books, facilitator: Scripted, clock: FakeClock
+) -> None:
+    facilitator.outcomes.append(Unknown("it hung"))
+    cashier, _ = seeing(books, facilitator, clock, Settled(OTHER))
+    now = await cashier.settle(await books.settling())
+    assert (now.state, now.transaction, books.counted) == ("settled", OTHER, [(1, "risk")])
+
+
+async def test_a_chain_is_not_asked_where_the_facilitator_has_settled(
+    books: Books, facilitator: Scripted, clock: FakeClock
+) -> None:
+    cashier, seer = seeing(books, facilitator, clock, Unknown("the node is down"))
+    assert (await cashier.settle(await books.settling())).state == "settled"
+    assert seer.looked == []
+
+
+async def test_an_authorization_that_was_cancelled_has_failed_for_good(
+    books: Books, facilitator: Scripted, clock: FakeClock
+) -> None:
+    facilitator.outcomes.append(Unknown(NONCE_USED))
+    cashier, _ = seeing(books, facilitator, clock, Cancelled())
+    now = await cashier.settle(await books.settling())
+    assert (now.state, now.reason) == ("failed", NONCE_USED)
+    assert await is_closed(books)
+
+
+@pytest.mark.parametrize(
+    ("final_s", "after_window_s", "state"),
+    [(-1, 61, "settling"), (0, 59, "settling"), (0, 60, "failed"), (500, 500, "failed")],
+    ids=["block before the end", "no minute later", "both", "long after"],
+)
+async def test_a_payment_has_expired_when_a_final_block_and_a_minute_have_passed_its_window(
+    books: Books, facilitator: Scripted, clock: FakeClock, final_s: int, after_window_s: int, state: str
+) -> None:
+    facilitator.outcomes += [Unknown("it hung"), Unknown("it hung")]
+    entry = await books.settling()
+    ends_s = entry.payment.valid_before_s
+    cashier, _ = seeing(books, facilitator, clock, Unused(0), Unused(ends_s + final_s))
+    entry = await cashier.settle(entry)
+    clock.set_wall((ends_s + after_window_s) * SECOND_MS)
+    entry = await cashier.resolve(entry)
+    assert entry.state == state
+    assert (entry.reason == EXPIRED) == (state == "failed")
+
+
+async def test_a_chain_that_cannot_be_read_leaves_the_question_open_and_may_name_a_transaction(
+    books: Books, facilitator: Scripted, clock: FakeClock
+) -> None:
+    facilitator.outcomes.append(Unknown("it hung"))
+    cashier, _ = seeing(books, facilitator, clock, Unknown("the node is down", OTHER))
+    entry = await cashier.settle(await books.settling())
+    assert (entry.state, entry.reason, entry.transaction) == ("settling", "it hung", OTHER)
+
+
+async def refused_before_a_witness(
+    books: Books, facilitator: Scripted, clock: FakeClock, *sights: Settled | Unused | Cancelled | Unknown
+) -> tuple[Cashier, Seer, Entry]:
+    """A payment whose payer has been told that it failed, a minute after its window."""
+    facilitator.outcomes.append(Refused(POOR, lasting=False))
+    cashier, seer = seeing(books, facilitator, clock, *sights)
+    entry = await cashier.settle(await books.settling())
+    assert (entry.state, seer.looked) == ("failed", [])
+    assert await due_after(books, clock, over_ms(entry) - clock.now_ms())
+    clock.set_wall(over_ms(entry))
+    (entry,) = await books.ledger.due(clock.now_ms(), 9)
+    return cashier, seer, entry
+
+
+async def test_a_refused_payment_that_somebody_submitted_all_the_same_is_settled_and_its_answer_is_there(
+    books: Books, facilitator: Scripted, clock: FakeClock
+) -> None:
+    cashier, _, entry = await refused_before_a_witness(books, facilitator, clock, Settled(OTHER))
+    now = await cashier.resolve(entry)
+    assert (now.state, now.transaction, now.reason, now.answer) == ("settled", OTHER, None, ANSWER)
+    assert books.counted == [(1, "risk")]
+    assert len(facilitator.asked) == 1, "its payer was told that nothing is charged"
+
+
+@pytest.mark.parametrize("sight", [Unused(2**40), Cancelled()])
+async def test_a_refused_payment_that_the_chain_has_not_seen_stays_failed_for_the_reason_it_was_refused(
+    books: Books, facilitator: Scripted, clock: FakeClock, sight: Unused | Cancelled
+) -> None:
+    cashier, _, entry = await refused_before_a_witness(books, facilitator, clock, sight)
+    now = await cashier.resolve(entry)
+    assert (now.state, now.reason) == ("failed", POOR)
+    assert await is_closed(books)
+    assert len(facilitator.asked) == 1
+
+
+async def test_a_refused_payment_is_never_asked_for_again_where_nobody_can_look_any_more(
+    books: Books, facilitator: Scripted, cashier: Cashier, clock: FakeClock
+) -> None:
+    _, _, entry = await refused_before_a_witness(books, facilitator, clock, Unknown("the node is down"))
+    now = await cashier.resolve(entry)
+    assert (now.state, now.reason) == ("failed", POOR)
+    assert len(facilitator.asked) == 1
+    assert await due_after(books, clock, 2 * MINUTE_MS)
+
+
+async def test_a_refusal_long_after_the_window_is_looked_at_once_more_soon(
+    books: Books, facilitator: Scripted, clock: FakeClock
+) -> None:
+    facilitator.outcomes += [Unknown("it hung"), Refused(FORGED)]
+    cashier, _ = seeing(books, facilitator, clock, Unknown("the node is down"))
+    entry = await cashier.settle(await books.settling())
+    clock.set_wall(clock.now_ms() + HOUR_MS)
+    assert (await cashier.resolve(entry)).state == "failed"
+    assert await due_after(books, clock, 2 * SECOND_MS)
+
+
+async def test_a_payment_that_is_settled_already_is_not_asked_for_again_whatever_its_reader_thought(
+    books: Books, cashier: Cashier, facilitator: Scripted
+) -> None:
+    entry = await books.settling()
+    settled = await cashier.settle(entry)
+    assert await cashier.resolve(entry) == settled
+    assert len(facilitator.asked) == 1
+
+
+async def test_a_payment_that_has_failed_for_good_stays_so_whatever_its_reader_thought(
+    books: Books, cashier: Cashier, facilitator: Scripted
+) -> None:
+    facilitator.outcomes.append(Refused(FORGED))
+    entry = await books.settling()
+    await cashier.settle(entry)
+    assert (await cashier.resolve(entry)).state == "failed"
+    assert len(facilitator.asked) == 1
+    assert await is_closed(books)
+
+
+async def test_twenty_that_want_to_know_at_once_are_one_question(
+    books: Books, cashier: Cashier, facilitator: Scripted, clock: FakeClock
+) -> None:
+    facilitator.gate.clear()
+    entry = await books.settling()
+    asking = [asyncio.ensure_future(ask(entry)) for ask in (cashier.settle, *[cashier.resolve] * 19)]
+    await clock.settle()
+    facilitator.gate.set()
+    async with asyncio.timeout(PATIENCE_S):
+        told = await asyncio.gather(*asking)
+    assert len(facilitator.asked) == len({entry.transaction for entry in told}) == 1
+    assert books.counted == [(1, "risk")]
+
+
+async def test_a_settlement_goes_on_when_whoever_waited_for_it_has_gone(
+    books: Books, cashier: Cashier, facilitator: Scripted, clock: FakeClock
+) -> None:
+    facilitator.gate.clear()
+    entry = await books.settling()
+    gone = asyncio.ensure_future(cashier.settle(entry))
+    await clock.settle()
+    gone.cancel()
+    await asyncio.gather(gone, return_exceptions=True)
+    facilitator.gate.set()
+    async with asyncio.timeout(PATIENCE_S):
+        assert (await cashier.resolve(entry)).state == "settled"
+    assert len(facilitator.asked) == 1
+
+
+async def test_a_facilitator_or_a_witness_that_raises_leaves_the_outcome_unknown_and_a_trace_in_the_log(
+    books: Books, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    cashier = Cashier(books.ledger, Broken(), Broken(), clock)
+    entry = await cashier.settle(await books.settling())
+    assert (entry.state, books.counted) == ("settling", [])
+    traces = [record.message for record in caplog.records if record.exc_info]
+    assert traces == ["a facilitator is defective", "a witness is defective"]
+
+
+async def test_an_outcome_that_cannot_be_entered_is_told_to_nobody_and_asked_for_again(
+    books: Books, cashier: Cashier, facilitator: Scripted, caplog: pytest.LogCaptureFixture
+) -> None:
+    entry = await books.settling()
+    full = ServiceError("UNAVAILABLE", "the disk is full")
+    with patch.object(books.ledger, "settled", side_effect=full), pytest.raises(ServiceError, match="full"):
+        await cashier.settle(entry)
+    (record,) = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert record.__dict__["payment"] == entry.receipt_id
+    assert (await books.stands(entry)).state == "settling"
+    assert (await cashier.resolve(entry)).state == "settled"
+    assert {asked.payment.nonce for asked in facilitator.asked} == {entry.payment.nonce}
+
+
+async def test_a_cashier_that_closes_leaves_its_questions_to_whoever_comes_next(
+    database: Database, books: Books, cashier: Cashier, facilitator: Scripted, clock: FakeClock
+) -> None:
+    facilitator.gate.clear()
+    entry = await books.settling()
+    waiting = asyncio.ensure_future(cashier.settle(entry))
+    await clock.settle()
+    await cashier.close()
+    assert isinstance((await asyncio.gather(waiting, return_exceptions=True))[0], asyncio.CancelledError)
+    later = Books(database, clock, run_id=2)
+    (left,) = await later.ledger.due(clock.now_ms(), 9)
+    assert (await Cashier(later.ledger, Scripted(), None, clock).resolve(left)).state == "settled"
+    assert (await books.stands(entry)).state == "settled"

@@ -1,0 +1,149 @@
+"""The reconciler: who is asked about what, how many at once, and what it outlives."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from unittest.mock import AsyncMock, patch
+
+import pytest
+
+from service.errors import ServiceError
+from service.payments.cashier import Cashier
+from service.payments.facilitators.port import Unknown
+from service.payments.payment import Entry
+from service.payments.reconciler import AT_ONCE, EVERY_S, Reconciler
+from service.storage.database import Database
+from tests.fakes.clock import FakeClock
+from tests.payments.scripted import Scripted
+from tests.payments.tills import Books
+
+PATIENCE_S = 10.0
+
+
+class House:
+    """A process that reconciles."""
+
+    def __init__(self, database: Database, clock: FakeClock) -> None:
+        self.clock = clock
+        self.books = Books(database, clock)
+        self.facilitator = Scripted()
+        self.cashier = Cashier(self.books.ledger, self.facilitator, None, clock)
+        self.leads = True
+        self.reconciler = Reconciler(self.books.ledger, self.cashier, clock, lambda: self.leads)
+
+    @asynccontextmanager
+    async def watching(self) -> AsyncIterator[None]:
+        task = asyncio.ensure_future(self.reconciler.watch())
+        try:
+            yield
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+            await self.cashier.close()
+
+    async def until(self, entry: Entry, state: str) -> None:
+        """Let time pass until a payment stands there."""
+        async with asyncio.timeout(PATIENCE_S):
+            while (await self.books.stands(entry)).state != state:
+                await self.clock.advance(EVERY_S)
+
+
+@pytest.fixture
+async def house(database: Database, clock: FakeClock) -> House:
+    return House(database, clock)
+
+
+async def test_an_unknown_outcome_is_asked_about_until_it_is_known_and_entered_once(house: House) -> None:
+    house.facilitator.outcomes += [Unknown("it hung"), Unknown("it hung"), Unknown("it hung")]
+    entry = await house.books.settling()
+    await house.cashier.settle(entry)
+    async with house.watching():
+        await house.until(entry, "settled")
+    assert len(house.facilitator.asked) == 4
+    assert house.books.counted == [(1, "risk")]
+
+
+async def test_what_a_dead_process_was_settling_is_asked_about_at_once(
+    house: House, database: Database, clock: FakeClock
+) -> None:
+    entry = await Books(database, clock, run_id=99).settling()
+    await house.reconciler.round()
+    assert (await house.books.stands(entry)).state == "settled"
+
+
+async def test_a_settlement_that_is_under_way_is_left_to_its_request(house: House) -> None:
+    await house.books.settling()
+    await house.reconciler.round()
+    assert house.facilitator.asked == []
+
+
+async def test_a_process_that_does_not_lead_asks_nobody_until_it_does(house: House) -> None:
+    house.facilitator.outcomes.append(Unknown("it hung"))
+    entry = await house.books.settling()
+    await house.cashier.settle(entry)
+    house.leads = False
+    async with house.watching():
+        await house.clock.advance(60)
+        assert len(house.facilitator.asked) == 1
+        house.leads = True
+        await house.until(entry, "settled")
+
+
+async def test_so_many_are_asked_about_at_once_and_no_more(house: House, clock: FakeClock) -> None:
+    house.facilitator.outcomes.extend([Unknown("it hung")] * (AT_ONCE + 1))
+    entries = [await house.books.settling() for _ in range(AT_ONCE + 1)]
+    for entry in entries:
+        await house.cashier.settle(entry)
+    house.facilitator.asked.clear()
+    clock.set_wall(clock.now_ms() + 2_000)
+    house.facilitator.gate.clear()
+    going = asyncio.ensure_future(house.reconciler.round())
+    async with asyncio.timeout(PATIENCE_S):
+        while len(house.facilitator.asked) < AT_ONCE:
+            await clock.settle()
+    assert len(house.facilitator.asked) == AT_ONCE
+    house.facilitator.gate.set()
+    async with asyncio.timeout(PATIENCE_S):
+        await going
+    await house.reconciler.round()
+    assert {(await house.books.stands(entry)).state for entry in entries} == {"settled"}
+
+
+async def test_one_payment_that_cannot_be_entered_keeps_no_other_from_it(
+    house: House, database: Database, clock: FakeClock
+) -> None:
+    dead = Books(database, clock, run_id=99)
+    bad, good = await dead.settling(), await dead.settling()
+    honest = house.books.ledger.settled
+
+    async def settled(entry: Entry, transaction: str) -> Entry:
+        if entry.id == bad.id:
+            raise RuntimeError("a defect")
+        return await honest(entry, transaction)
+
+    with patch.object(house.books.ledger, "settled", settled):
+        await house.reconciler.round()
+    assert (await house.books.stands(bad)).state == "settling"
+    assert (await house.books.stands(good)).state == "settled"
+
+
+async def test_a_store_that_does_not_answer_is_waited_for(house: House, database: Database, clock: FakeClock) -> None:
+    entry = await Books(database, clock, run_id=99).settling()
+    failing = AsyncMock(side_effect=ServiceError("UNAVAILABLE", "the store is busy"))
+    async with house.watching():
+        with patch.object(house.books.ledger, "due", failing):
+            await clock.settle()
+            await clock.advance(2 * EVERY_S)
+        assert failing.await_count == 3
+        await house.until(entry, "settled")
+
+
+async def test_the_ledger_is_tidied_at_the_start_and_once_an_hour(house: House, clock: FakeClock) -> None:
+    tidied = AsyncMock()
+    with patch.object(house.books.ledger, "prune", tidied):
+        await house.reconciler.round()
+        await house.reconciler.round()
+        assert tidied.await_count == 1
+        await clock.advance(3_600)
+        await house.reconciler.round()
+    assert tidied.await_count == 2
