@@ -1,0 +1,109 @@
+"""Keystore files: a private key behind a password, as geth and other wallets write it (Web3 Secret Storage, version 3).
+
+Source: https://ethereum.org/developers/docs/data-structures-and-encoding/web3-secret-storage/
+"""
+
+from hashlib import pbkdf2_hmac, scrypt
+from hmac import compare_digest
+from typing import Final, Literal
+
+import msgspec
+from Crypto.Cipher import AES
+from msgspec import Struct
+
+from service.ethereum.addresses import keccak256
+
+_WIDTH: Final = 32
+_MOST_MEMORY: Final = 2**30
+_MOST_ROUNDS: Final = 10_000_000
+
+
+class Scrypt(Struct, frozen=True, forbid_unknown_fields=True):
+    """How scrypt stretches the password."""
+
+    n: int
+    r: int
+    p: int
+    dklen: int
+    salt: str
+
+
+class Pbkdf2(Struct, frozen=True, forbid_unknown_fields=True):
+    """How PBKDF2 stretches it."""
+
+    c: int
+    dklen: int
+    prf: Literal["hmac-sha256"]
+    salt: str
+
+
+class CipherParameters(Struct, frozen=True):
+    """Where the cipher's counter begins."""
+
+    iv: str
+
+
+class Sealed(Struct, frozen=True):
+    """What is sealed, and how."""
+
+    cipher: Literal["aes-128-ctr"]
+    cipherparams: CipherParameters
+    ciphertext: str
+    kdf: Literal["scrypt", "pbkdf2"]
+    kdfparams: msgspec.Raw
+    mac: str
+
+
+class Keystore(Struct, frozen=True):
+    """The file; some write `Crypto`, whose letters do not matter here."""
+
+    version: Literal[3]
+    crypto: Sealed
+
+
+def open_keystore(content: bytes, password: str) -> bytes:
+    """Take the private key out. As slow as the file wants it: a second or so.
+
+    Args:
+        content: Of the file.
+        password: Its own.
+
+    Returns:
+        32 bytes.
+
+    Raises:
+        ValueError: If it is no such file, wants more than a gigabyte, or the password is not its own.
+    """
+    sealed = _read(content).crypto
+    try:
+        stretched = _stretch(sealed, password.encode())
+        ciphertext, start = bytes.fromhex(sealed.ciphertext), bytes.fromhex(sealed.cipherparams.iv)
+        mac = bytes.fromhex(sealed.mac)
+        cipher = AES.new(stretched[:16], AES.MODE_CTR, nonce=b"", initial_value=start)
+    except (ValueError, msgspec.MsgspecError, MemoryError, OverflowError) as error:
+        raise ValueError("the keystore's parameters cannot be used") from error
+    if len(stretched) != _WIDTH or len(ciphertext) != _WIDTH:
+        raise ValueError("the keystore's parameters cannot be used")
+    if not compare_digest(mac, keccak256(stretched[16:] + ciphertext)):
+        raise ValueError("the password does not open the keystore")
+    return bytes(cipher.decrypt(ciphertext))
+
+
+def _read(content: bytes) -> Keystore:
+    try:
+        fields = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
+        lower = {name.lower(): value for name, value in fields.items()}
+        return msgspec.json.decode(msgspec.json.encode(lower), type=Keystore)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise ValueError(f"this is no keystore file of version 3: {error}") from error
+
+
+def _stretch(sealed: Sealed, password: bytes) -> bytes:
+    if sealed.kdf == "scrypt":
+        by = msgspec.json.decode(sealed.kdfparams, type=Scrypt)
+        salt = bytes.fromhex(by.salt)
+        return scrypt(password, salt=salt, n=by.n, r=by.r, p=by.p, maxmem=_MOST_MEMORY, dklen=by.dklen)
+    with_ = msgspec.json.decode(sealed.kdfparams, type=Pbkdf2)
+    if with_.c > _MOST_ROUNDS:
+        raise ValueError("it wants too many rounds")
+    return pbkdf2_hmac("sha256", password, bytes.fromhex(with_.salt), with_.c, with_.dklen)
