@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from service.http.exchange import Exchange
 from service.payments.facilitators.port import Refused, Settled, Unknown
 from tests.fakes.asgi import Reply, ask, conversing, scope_of
 from tests.http.stage import ASK, RISK, SLOW, STREAM, TIER, Stage, staged
@@ -418,3 +419,20 @@ async def test_a_body_without_a_payment_is_read_behind_the_meter(tmp_path: Path)
         assert (await ask(stage.app, ASK, "POST", key=key, body=b"{", headers=JSON)).status == 400
         assert (await ask(stage.app, ASK, "POST", key=key, body=b'{"text":"?"}', headers=JSON)).status == 200
         assert await stage.used() == [("ask", 1)]
+
+
+async def test_a_priced_route_without_a_caller_is_a_defect_and_sells_nothing(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        scope = scope_of(RISK, "GET", signed(stage))
+        scope["verdict"] = Exchange(scope, Sink())
+        gate: Any = stage.app._lanes["coin.risk"].checks[0]
+        with pytest.raises(RuntimeError, match="stands behind auth"):
+            await gate.__self__(scope, Sink(), Sink())
+        assert await states(stage) == []
+
+
+class Sink:
+    """A channel that nobody is to use."""
+
+    async def __call__(self, *_: object) -> Any:
+        raise AssertionError("nothing is read or sent")
