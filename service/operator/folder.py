@@ -26,8 +26,9 @@ T = TypeVar("T")
 
 
 class Folder(Struct, frozen=True):
-    """An open data folder: the store, the operator's front of it, the time both go by, and what must stay secret."""
+    """An open data folder: how it is set up, the store, the operator's front of it, the time, and what stays secret."""
 
+    settings: Settings
     database: Database
     registrar: Registrar
     clock: Clock
@@ -98,4 +99,4 @@ async def _open(settings: Settings) -> AsyncIterator[Folder]:
     async with open_database(settings.data_dir / DATABASE, clock) as database:
         secrets = open_secrets(settings.data_dir)
         await check_pepper(database, secrets, clock)
-        yield Folder(database, open_registrar(settings, secrets, database, clock), clock, secrets)
+        yield Folder(settings, database, open_registrar(settings, secrets, database, clock), clock, secrets)

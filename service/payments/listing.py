@@ -15,7 +15,7 @@ SELECT receipt_id, state, user_id, offer_id, method, resource, price, network, a
 FROM payments WHERE (?1 IS NULL OR user_id = ?1) AND (?2 IS NULL OR state = ?2) ORDER BY id DESC
 """
 _ONE: Final = _LIST.replace("ORDER BY", "AND receipt_id = ?3 ORDER BY")
-_OPEN: Final = "SELECT receipt_id, claimed_ms FROM payments WHERE state = 'settling' ORDER BY claimed_ms"
+_OPEN: Final = "SELECT receipt_id, claimed_ms FROM payments WHERE state = 'settling' ORDER BY claimed_ms, id"
 
 
 class PaymentRow(Struct, frozen=True):

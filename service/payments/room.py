@@ -18,10 +18,15 @@ from service.storage.database import Database
 
 
 class Payments(Struct, frozen=True):
-    """Everything that gates need to be paid. `watch` is a loop, the caller's to run: it resolves what is in doubt."""
+    """Everything that gates need to be paid, and an operator to resolve what is in doubt by hand.
+
+    `watch` is a loop, the caller's to run: it resolves what is in doubt.
+    """
 
     till: Till
     challenger: Challenger
+    ledger: PaymentLedger
+    cashier: Cashier
     watch: Callable[[], Coroutine[object, object, None]]
 
 
@@ -48,7 +53,7 @@ async def open_payments(
     cashier = Cashier(ledger, LedgerFacilitator(), None, clock)
     till = Till(settings.network, challenger, ledger, cashier, clock)
     try:
-        yield Payments(till, challenger, Reconciler(ledger, cashier, clock, leads).watch)
+        yield Payments(till, challenger, ledger, cashier, Reconciler(ledger, cashier, clock, leads).watch)
     finally:
         await till.close()
         await cashier.close()

@@ -65,3 +65,8 @@ def test_anything_else_is_refused_with_examples(text: str) -> None:
 def test_the_widest_column_gives_way_where_80_columns_are_not_enough(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(["PREFIX", "NAME"], [["verdict_sk_abcdefgh", "n" * 100]], nothing="")
     assert capsys.readouterr().out.splitlines()[1] == "verdict_sk_abcdefgh  " + "n" * 58 + "…"
+
+
+def test_a_column_that_has_to_be_typed_again_never_gives_way(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(["ID", "NOTE", "ROUTE"], [["i" * 60, "n" * 30, "r" * 30]], nothing="", whole={"ID"})
+    assert capsys.readouterr().out.splitlines()[1] == f"{'i' * 60}  {'n' * 7}…  {'r' * 7}…"

@@ -1,5 +1,7 @@
 """Receipts over HTTP, as `contract.md` §5 promises them."""
 
+from functools import partial
+
 import msgspec
 import pytest
 from eth_account import Account
@@ -32,7 +34,7 @@ async def test_an_owner_reads_its_receipt_and_nobody_else_does(table: Table) -> 
 async def test_a_caller_lists_its_own_receipts_page_by_page(table: Table) -> None:
     owner, other = await table.sign_in(1), await table.sign_in(2)
     for number, user in enumerate((owner, owner, other), start=1):
-        await table.database.write(lambda connection, n=number, u=user: put(connection, n, user_id=u.user_id))
+        await table.database.write(partial(put, number=number, user_id=user.user_id))
     first = await table.data(ReceiptList, "receipts.list", owner, ReceiptsQuery(limit=1))
     second = await table.data(ReceiptList, "receipts.list", owner, ReceiptsQuery(limit=1, cursor=first.next_cursor))
     assert [receipt.id for page in (first, second) for receipt in page.receipts] == [receipt_id(2), receipt_id(1)]
