@@ -77,11 +77,12 @@ async def test_a_call_that_fails_upstream_is_not_paid_for_and_its_payment_buys_t
     doors = Doors()
     doors.next = fault(503)
     async with kept.anew(tmp_path / "data", faults=doors) as house:
+        await house.settle()
         key = await house.make_key()
         due = await ask(house.service.app, RISK, "HEAD", key=key, x_payment="any")
         payment = answer(wallet(), due.headers["payment-required"], now_ms=house.clock.now_ms())
         nothing_yet = await buy(house, key, payment)
-        assert (nothing_yet.status, nothing_yet.code) == (503, "UNAVAILABLE")
+        assert (nothing_yet.status, nothing_yet.code) == (502, "UPSTREAM_5XX")
         assert await books(house) == ([], [("released", 1)])
         doors.open()
         await house.be_ready()
