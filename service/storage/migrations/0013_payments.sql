@@ -68,6 +68,17 @@ BEGIN
     SELECT RAISE(ABORT, 'a settled payment is never changed');
 END;
 
+-- SQLite takes away what an `INSERT OR REPLACE` conflicts with, and tells no trigger of deletion (unless told to).
+CREATE TRIGGER payments_once BEFORE INSERT ON payments
+WHEN EXISTS (SELECT 1 FROM payments WHERE id = NEW.id OR receipt_id = NEW.receipt_id)
+    OR EXISTS (
+        SELECT 1 FROM payments
+        WHERE network = NEW.network AND asset = NEW.asset AND payer = NEW.payer AND nonce = NEW.nonce
+    )
+BEGIN
+    SELECT RAISE(ABORT, 'a payment is written once');
+END;
+
 CREATE TRIGGER payments_kept BEFORE DELETE ON payments
 WHEN OLD.state <> 'released'
 BEGIN

@@ -1,0 +1,116 @@
+"""Answers that were paid for are kept for a day, within bounds, and not dropped while they may yet have to be given."""
+
+import random
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from service.clock import SECOND_MS
+from service.payments import answers, steps
+from service.payments.answers import KEPT_MS, LARGEST, pack, unpack
+from service.payments.payment import Entry, PaidAnswer
+from tests.fakes.clock import START_MS, FakeClock
+from tests.payments.shop import ANSWER, TRANSACTION, Shop, order
+from tests.payments.signing import payment
+
+
+def noise(size: int) -> PaidAnswer:
+    """An answer that cannot be made smaller."""
+    return replace(ANSWER, body=random.Random(size).randbytes(size))  # noqa: S311 -- any bytes do
+
+
+async def begun(shop: Shop, answer: PaidAnswer = ANSWER) -> Entry:
+    _, entry = await shop.ledger.claim(order(), payment())
+    return await shop.ledger.settling(entry, answer)
+
+
+async def sold(shop: Shop, answer: PaidAnswer = ANSWER) -> Entry:
+    return await shop.ledger.settled(await begun(shop, answer), TRANSACTION)
+
+
+async def kept(shop: Shop) -> list[int]:
+    """The payments whose answers are kept."""
+    return [row[0] for row in await shop.database.read("SELECT payment_id FROM payment_answers ORDER BY payment_id")]
+
+
+async def test_an_answer_is_dropped_after_a_day_and_not_before(shop: Shop, clock: FakeClock) -> None:
+    first = await sold(shop)
+    clock.set_wall(START_MS + KEPT_MS - 1)
+    second = await sold(shop)
+    await shop.ledger.prune()
+    assert await kept(shop) == [first.id, second.id]
+    clock.set_wall(START_MS + KEPT_MS)
+    await shop.ledger.prune()
+    assert await kept(shop) == [second.id]
+    assert await shop.ledger.claim(order(), first.payment) == ("same", replace(first, answer=None))
+
+
+async def test_an_answer_that_may_yet_have_to_be_given_is_not_dropped(shop: Shop, clock: FakeClock) -> None:
+    await begun(shop)
+    await shop.ledger.failed(await begun(shop), "insufficient_funds", START_MS + 90 * SECOND_MS)
+    await sold(shop)
+    clock.set_wall(START_MS + 2 * KEPT_MS)
+    await shop.ledger.prune()
+    assert await kept(shop) == [1, 2]
+
+
+async def test_more_than_fits_into_one_sweep_is_dropped(
+    shop: Shop, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "_PIECE", 2)
+    for _ in range(5):
+        await sold(shop)
+    clock.set_wall(START_MS + KEPT_MS)
+    await shop.ledger.prune()
+    assert await kept(shop) == []
+
+
+async def test_of_more_than_may_be_kept_the_oldest_go_first(
+    shop: Shop, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for _ in range(4):
+        await sold(shop, noise(10_000))
+        await clock.advance(1)
+    monkeypatch.setattr(answers, "MOST", 25_000)
+    await shop.ledger.prune()
+    assert await kept(shop) == [3, 4]
+
+
+async def test_a_burst_is_held_within_bounds_without_waiting_for_the_hour(
+    shop: Shop, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(answers, "MOST", 50_000)
+    monkeypatch.setattr(steps, "CHECK_BYTES", 20_000)
+    for _ in range(20):
+        await sold(shop, noise(10_000))
+        await clock.advance(1)
+    ((total,),) = await shop.database.read("SELECT sum(bytes) FROM payment_answers")
+    assert 40_000 < total < 85_000
+
+
+async def test_an_answer_too_large_to_be_kept_goes_out_once(shop: Shop) -> None:
+    entry = await sold(shop, noise(LARGEST + 1))
+    assert entry.answer == noise(LARGEST + 1)
+    assert await kept(shop) == []
+    claim, again = await shop.ledger.claim(order(), entry.payment)
+    assert (claim, again.state, again.answer) == ("same", "settled", None)
+
+
+def test_what_counts_is_the_size_on_disk() -> None:
+    plain = replace(ANSWER, body=b"a" * (4 * LARGEST))
+    packed = pack(plain)
+    assert packed is not None
+    assert len(packed) < LARGEST / 10
+    assert unpack(packed) == plain
+    assert pack(noise(LARGEST)) is None
+
+
+async def test_a_reopened_store_still_has_the_answer(tmp_path: Path, clock: FakeClock) -> None:
+    path = tmp_path / "one.db"
+    shop = await Shop(path, clock).open()
+    entry = await sold(shop)
+    await shop.close()
+    shop = await Shop(path, clock).open()
+    assert await shop.ledger.find(entry.receipt_id) == entry
+    await shop.close()
