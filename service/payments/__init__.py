@@ -9,8 +9,6 @@ Decided here:
   that the header stays far below the 8 KB that proxies allow.
 - A signature may be valid for 60 seconds at most: long enough to settle on a chain with two-second blocks, short enough
   that an unknown outcome is soon known.
-- Payments are not accepted yet (`SETTLEMENT` is `none`, which the manifest repeats): `unlock` therefore offers waiting
-  and upgrading, and a request that carries a payment gets a 402 that says that nothing was charged.
 - A payment is decoded as strictly as two parsers agree: padded base64, no member twice, none that nobody knows, numbers
   in plain digits, nonces in lower case. Only addresses and signatures may be written in either case. `resource` and
   `extensions` are what the challenge said, sent back unsigned: they prove nothing and are not read.
@@ -18,4 +16,9 @@ Decided here:
   with two-second blocks needs them) and two minutes ahead (the window and a minute of clock skew).
 - A signature of 65 bytes must be `from`'s own, with a low `s` and a `v` of 27 or 28: the token reverts on others. A
   longer one is a contract's, which only its chain can check; where nothing is settled on a chain it is refused.
+- A settled row of the ledger is its receipt; nothing else is kept. It is signed when it is asked for, the same each time
+  (RFC 6979), with a key derived from the service's secrets: whoever loses those gets a new signer. The text signed is
+  the receipt's RFC 8785 form, so a receipt may travel in any spelling of the same JSON.
+- A receipt that is another's is as unknown as one that never was; one's own that is not settled yet is 503, for it may
+  be there in a moment. Lists hold what is settled alone, in the order of settlement, so that pages never shift.
 """
