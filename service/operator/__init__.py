@@ -10,8 +10,8 @@ Decided here:
 - `--json` prints one JSON document on stdout; without it, output is aligned text of at most 80 columns.
 - `verdict serve` is one process unless `--workers` says otherwise: on one SQLite file one process is the fast shape.
   With several, a parent holds the listening socket and keeps the workers alive; it touches no data itself.
-- `verdict payments` reads the ledger as it is; `reconcile` alone asks somebody, beside a service that may be asking too,
-  and enters what it learns once, as the service would. `verify` needs no folder: a receipt proves itself, and whose
+- `verdict payments` reads the ledger as it is; `reconcile` alone asks somebody, beside a service that may ask too, and
+  enters what it learns once, as the service would. `verify` needs no folder: a receipt proves itself, and whose
   signature it must carry says the manifest of whoever is believed to have signed.
 - `verdict doctor` tries the way that payments take without paying: what is asked changes nothing anywhere.
 """

@@ -1,6 +1,7 @@
-"""Payment by x402: what a spent quota is answered with, and (in its own issue) how a payment is checked and settled.
+"""Payment by x402: what a spent quota is answered with, how a payment is checked and settled, and what proves it.
 
-May import wire and rank 0; it never sees a request, a caller or the store of another room.
+May import wire, storage, upstream, ethereum and rank 0; it never sees a request, a caller or the table of another room:
+who enters a paid call into the usage is handed in.
 
 Decided here:
 - One 402 serves v2 and v1 clients: the `PAYMENT-REQUIRED` header is always v2, the body is v1 unless the request says
@@ -16,7 +17,7 @@ Decided here:
   with two-second blocks needs them) and two minutes ahead (the window and a minute of clock skew).
 - A signature of 65 bytes must be `from`'s own, with a low `s` and a `v` of 27 or 28: the token reverts on others. A
   longer one is a contract's, which only its chain can check; where nothing is settled on a chain it is refused.
-- A settled row of the ledger is its receipt; nothing else is kept. It is signed when it is asked for, the same each time
+- A settled row of the ledger is its receipt; nothing else is kept. It is signed when it is asked for, each time alike
   (RFC 6979), with a key derived from the service's secrets: whoever loses those gets a new signer. The text signed is
   the receipt's RFC 8785 form, so a receipt may travel in any spelling of the same JSON.
 - A receipt that is another's is as unknown as one that never was; one's own that is not settled yet is 503, for it may
