@@ -61,19 +61,18 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         ExceptionGroup: If a room's loop fails while the service runs.
     """
     async with AsyncExitStack() as stack:
-        database = await stack.enter_async_context(open_database(settings.data_dir / DATABASE, clock))
+        enter = stack.enter_async_context
+        database = await enter(open_database(settings.data_dir / DATABASE, clock))
         leadership = stack.enter_context(claim_leadership(settings.data_dir))
         secrets = open_secrets(settings.data_dir)
         access = await open_access(settings, secrets, database, clock)
-        meter = await stack.enter_async_context(open_meter(database, clock))
+        meter = await enter(open_meter(database, clock))
         stack.callback(access.doorkeeper.note_use, least_ms=1)  # with the meter's last write, which is waited for
-        upstreams = await stack.enter_async_context(open_upstreams(settings, clock))
+        upstreams = await enter(open_upstreams(settings, clock))
         sessions, origin, leads, shelf = upstreams.sessions, upstreams.origin, leadership.held, Shelf(database)
         cursors = Cursors(secrets.cursor_key)
-        market = await stack.enter_async_context(
-            open_market(database, shelf, cursors, clock, sessions, upstreams.feed_url, origin, leads)
-        )
-        rwa = await stack.enter_async_context(
+        market = await enter(open_market(database, shelf, cursors, clock, sessions, upstreams.feed_url, origin, leads))
+        rwa = await enter(
             open_rwa(
                 shelf,
                 market.store,
@@ -85,18 +84,12 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
                 lambda: market.coins.state.origin,
             )
         )
-        sentiment = await stack.enter_async_context(
-            open_sentiment(database, shelf, market, clock, sessions, origin, leads)
-        )
-        verdict = await stack.enter_async_context(
-            open_verdict(database, shelf, market, sentiment, clock, origin, leads)
-        )
-        walkforward = await stack.enter_async_context(open_walkforward(database, cursors, market, clock, origin, leads))
-        payments = await stack.enter_async_context(
-            open_payments(settings, database, clock, meter.enter_paid, meter.run_id, leads)
-        )
+        sentiment = await enter(open_sentiment(database, shelf, market, clock, sessions, origin, leads))
+        verdict = await enter(open_verdict(database, shelf, market, sentiment, clock, origin, leads))
+        walkforward = await enter(open_walkforward(database, cursors, market, clock, origin, leads))
+        payments = await enter(open_payments(settings, database, clock, meter.enter_paid, meter.run_id, leads))
         loops = (access.doorkeeper.watch, meter.watch, payments.watch, partial(leadership.watch, clock))
-        await stack.enter_async_context(_running(loops))
+        await enter(_running(loops))
         health = Health(
             {"market": market.readiness, "rwa": rwa.readiness, "sentiment": sentiment.readiness},
             {"categories": market.categories.readiness},
