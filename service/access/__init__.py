@@ -19,6 +19,9 @@ Identity, as decided here beyond `contract.md` §3:
   are exact.
 - Where no public URL is set and the service listens on loopback or on every address, the names of loopback are
   accepted as sign-in domain beside the configured host: they are the same machine.
+- Who was refused once is looked up at once (`Meter.spent`), not asked of the writer: a refusal changes nothing, so the
+  committed counters alone decide it, whichever process wrote them. The memory says only whom to look up. A question
+  given back anywhere is therefore seen by the next call, and a process that is flooded by spent callers writes nothing.
 - The tier is the best of default, grants to the user and grants to wallets the user has proven; among equals the one
   that lasts longest. When it ends, the next best applies from that millisecond on.
 - An operator who names a wallet vouches for it: its owner later signs in as that user.

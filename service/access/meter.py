@@ -25,6 +25,7 @@ from service.errors import ServiceError
 from service.storage.database import Database
 from service.storage.engine import Connection, StorageError
 from service.storage.journal import Journal, boot_id, dead_journals, folder_beside, path_of
+from service.wire.access import Tier
 
 _SWEEP_S: Final = 60.0
 _SWEEPS_A_VERIFICATION: Final = 60
@@ -69,29 +70,39 @@ class Meter:
         self._waiting: deque[Waiting] = deque()
         self._writing = False
         self._suspected: set[int] = set()
+        self._looked_up: dict[tuple[int, Tier], Standing] = {}
 
     def spent(self, caller: Caller) -> Standing | None:
         """Say at once how a caller stands who has no question left, without asking the writer.
 
         Who was refused before is looked up in the store as it is committed now, by this process or any other; the
         memory says only whom to look up. So it is what the writer would decide if it came to this call now: a refusal
-        changes nothing, and needs nothing written.
+        changes nothing, and needs nothing written. A look serves all who wait in one turn of the event loop: every one
+        of them had come before it.
 
         Returns:
             Its standing; None where it may have a question left: then `charge`, `ask` or `reserve` decides.
         """
         if caller.user_id not in self._suspected:
             return None
+        standing = self._looked_up.get((caller.user_id, caller.tier))
+        return self._look_up(caller) if standing is None else standing
+
+    def _look_up(self, caller: Caller) -> Standing | None:
         try:
             row = self._database.glance(_USAGE, (caller.user_id,))
         except ServiceError:
             return None
         usage = Usage(*row) if row else Usage()
         today = day_of(self._clock.now_ms())
-        if take(usage, caller.tier, today)[0] is None:
-            return standing_of(usage, caller.tier, today)
-        self._suspected.discard(caller.user_id)
-        return None
+        if take(usage, caller.tier, today)[0] is not None:
+            self._suspected.discard(caller.user_id)
+            return None
+        if not self._looked_up:
+            self._loop.call_soon(self._looked_up.clear)
+        standing = standing_of(usage, caller.tier, today)
+        self._looked_up[caller.user_id, caller.tier] = standing
+        return standing
 
     def charge(self, caller: Caller, offer_id: str) -> Coroutine[None, None, Decision]:
         """Count a call whose answer exists.

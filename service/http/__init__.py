@@ -14,6 +14,9 @@ Decided here beyond `contract.md`:
   linear matching behind thirty routes costs more than everything else here together.
 - A GET that nothing has to wait for takes the short way (`lane`): the same gates' checks called one after the other,
   without a task, a coroutine or a message. A gate therefore says in `check` what it refuses and whether it must wait.
+- A caller that is known to have no question left is answered 402 (429 for a stream) on that short way too. The route
+  runs first all the same: what it does not know is a 404 and what costs nothing is free, to a spent caller as well.
+- A payment that is not good gets the challenge of the route with its reason, so that a right one can be signed at once.
 - A refusal of the connection (malformed, too much, too slow) is JSON, keeps the order of pipelined answers, and ends
   the connection, lingering so that a peer still sending can read it. An idle connection is closed without a word.
 - HTTP/1.0 and 1.1 only; a Host header always; an absolute target must agree with it. `Upgrade` is ignored (RFC 9110

@@ -11,7 +11,7 @@ from urllib.parse import unquote_to_bytes
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.access.standing import Decision
+from service.access.standing import Standing
 from service.errors import ServiceError
 from service.http import errors
 from service.http.body import PeerGoneError
@@ -104,9 +104,14 @@ class App:
             lane = self._lanes.get(exchange.route)
             if lane is None or not all(check(scope, exchange) for check in lane.checks):
                 return False
-            head, body = lane.serve.answer(exchange)
-            if lane.metered is not None and exchange.counted:
-                lane.metered.ask(exchange, Charge(lane.metered, exchange, giver, head, body))
+            answer = lane.serve.answer(exchange)
+            metered = lane.metered if answer.counted else None
+            if metered is not None and (spent := metered.spent(exchange)) is not None:
+                giver.refuse(metered, spent)
+                return True
+            head, body = lane.serve.written(answer)
+            if metered is not None:
+                metered.ask(exchange, Charge(metered, exchange, giver, head, body))
                 return True
         except Exception as error:  # noqa: BLE001 -- whatever it is becomes an answer
             giver.fail(error)
@@ -233,14 +238,14 @@ class _Giver:
         """Write a failure."""
         self.give(*errors.written(_failure(self._exchange, error)))
 
-    def refuse(self, metered: Metered, decision: Decision) -> None:
-        """Let the route's challenge be written by whoever writes it for the stack."""
-        exchange, standing = self._exchange, decision.standing
-
-        async def challenge(scope: Scope, receive: Receive, _: Send) -> None:
-            await self._app._guard(exchange, lambda: metered.due(scope, receive, exchange.send, standing))  # noqa: SLF001
-
-        self._cycle.hand_over(challenge)
+    def refuse(self, metered: Metered, standing: Standing) -> None:
+        """Write what the route says to callers whose quota is spent."""
+        try:
+            head, body = metered.due.written(self._cycle.scope, standing)
+        except Exception as error:  # noqa: BLE001 -- whatever it is becomes an answer
+            self.fail(error)
+        else:
+            self.give(head, body)
 
 
 async def _refuse(exchange: Exchange, error: ServiceError, cause: Exception | None = None) -> None:

@@ -30,9 +30,6 @@ class Connection(Protocol):
     def answered(self, cycle: "Cycle") -> None:
         """Note that the whole answer was written."""
 
-    def start(self, cycle: "Cycle", app: ASGIApp) -> None:
-        """Run a cycle as a task."""
-
     def drop(self) -> None:
         """Break the connection: an answer was begun that cannot be finished."""
 
@@ -92,10 +89,6 @@ class Cycle:
     def drop(self) -> None:
         """Break off: what was begun cannot be finished."""
         self._connection.drop()
-
-    def hand_over(self, app: ASGIApp) -> None:
-        """Let an application answer after all."""
-        self._connection.start(self, app)
 
     def feed(self, body: bytes) -> None:
         """Take a piece of the request's body; nobody reads it once the answer is complete."""

@@ -2,8 +2,9 @@
 
 An ASGI stack costs a task and a chain of coroutines a request, and they are most of what a metered answer costs. A GET
 whose gates have nothing to wait for needs none of them: the gates' own checks are called one after the other, the route
-function runs, and the connection writes head and body when the meter says that they are counted. Whatever has to wait
-(a token not known by heart, a challenge to be written) goes through the stack, which is built of the same gates.
+function runs, and the connection writes head and body when the meter says that they are counted; a caller whose quota
+is known to be spent gets the route's refusal in their place, where the route has anything to sell. Whatever has to wait
+(a token not known by heart, a payment) goes through the stack, which is built of the same gates.
 """
 
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import Protocol
 from msgspec import Struct
 from starlette.types import ASGIApp, Message, Scope
 
-from service.access.standing import Decision
+from service.access.standing import Decision, Standing
 from service.http.exchange import Exchange
 from service.http.gates.auth import Auth
 from service.http.gates.meter import Metered
@@ -55,7 +56,7 @@ class Giver(Protocol):
     def fail(self, error: BaseException) -> None:
         """Answer with a failure."""
 
-    def refuse(self, metered: Metered, decision: Decision) -> None:
+    def refuse(self, metered: Metered, standing: Standing) -> None:
         """Answer that the quota is spent."""
 
     def gone(self) -> bool:
@@ -83,7 +84,7 @@ class Charge:
         if self._metered.settle(self._exchange, decision, self._head):
             self._giver.give(self._head, self._body)
         else:
-            self._giver.refuse(self._metered, decision)
+            self._giver.refuse(self._metered, decision.standing)
 
     def set_exception(self, error: BaseException) -> None:
         """Answer that it could not be counted."""

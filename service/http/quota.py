@@ -4,7 +4,7 @@ Source: draft-ietf-httpapi-ratelimit-headers-10 (`RateLimit-Policy`, `RateLimit`
 """
 
 from functools import cache
-from typing import Final
+from typing import Final, NoReturn
 
 from starlette.types import Receive, Scope, Send
 
@@ -59,6 +59,14 @@ class StreamDue:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send, standing: Standing) -> None:  # noqa: ARG002
         """Refuse before the first line.
+
+        Raises:
+            ServiceError: RATE_LIMITED with `Retry-After`.
+        """
+        self.written(scope, standing)
+
+    def written(self, scope: Scope, standing: Standing) -> NoReturn:  # noqa: ARG002
+        """As the call: a refusal is all that there is.
 
         Raises:
             ServiceError: RATE_LIMITED with `Retry-After`.

@@ -41,17 +41,17 @@ class Serve:
         exchange: Exchange = scope["verdict"]
         result = self._endpoint(Call(exchange.parameters, exchange.body, exchange.caller))
         answer = result if isinstance(result, Answer) else await result
-        head, body = self._write_up(answer, exchange)
+        exchange.counted = answer.counted
+        head, body = self.written(answer)
         await send(head)
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
-    def answer(self, exchange: Exchange) -> tuple[Message, bytes]:
-        """The head and body of a route that answers from memory; its failures cross as they are."""
-        result = self._endpoint(Call(exchange.parameters, exchange.body, exchange.caller))
-        return self._write_up(cast("Answer", result), exchange)
+    def answer(self, exchange: Exchange) -> Answer:
+        """What a route that answers from memory returns; its failures cross as they are."""
+        return cast("Answer", self._endpoint(Call(exchange.parameters, exchange.body, exchange.caller)))
 
-    def _write_up(self, answer: Answer, exchange: Exchange) -> tuple[Message, bytes]:
-        exchange.counted = answer.counted
+    def written(self, answer: Answer) -> tuple[Message, bytes]:
+        """The head and body of an answer."""
         body = success(answer, self._clock.now_ms()) if self._enveloped else encode(answer.data)
         headers = [*self._fields, (b"content-length", b"%d" % len(body))]
         return {"type": "http.response.start", "status": 200, "headers": headers}, body

@@ -6,6 +6,9 @@ who enters a paid call into the usage is handed in.
 Decided here:
 - One 402 serves v2 and v1 clients: the `PAYMENT-REQUIRED` header is always v2, the body is v1 unless the request says
   `X-X402-Max-Version: 2`. A v1 row carries v1 network names only: any other makes v1 clients drop the whole challenge.
+- The `bazaar` extension of a challenge is made from the offer. A challenge stays below 3 KB for ordinary URLs: nginx
+  holds 4 KB of an answer's head by default and answers 502 in place of a longer one. So it names the fields of an
+  answer with their types and goes no deeper; the OpenAPI document does.
 - A challenge names what is bought by the absolute URL of the request. A URL past 2,048 characters loses its query, so
   that the header stays far below the 8 KB that proxies allow.
 - A signature may be valid for 60 seconds at most: long enough to settle on a chain with two-second blocks, short enough

@@ -12,6 +12,7 @@ import aiosqlite
 
 from service.clock import Clock
 from service.storage.engine import (
+    Connection,
     DatabaseError,
     Parameters,
     check_version,
@@ -35,10 +36,11 @@ class Database:
         path: Its file.
     """
 
-    def __init__(self, path: Path, writer: Writer, reader: aiosqlite.Connection) -> None:
+    def __init__(self, path: Path, writer: Writer, reader: aiosqlite.Connection, glancer: Connection) -> None:
         self.path = path
         self._writer = writer
         self._reader = reader
+        self._glancer = glancer
 
     @property
     def foreign_commits(self) -> int:
@@ -99,6 +101,26 @@ class Database:
         with _told_when_failing():
             return [tuple(row) for row in await self._reader.execute_fetchall(sql, parameters)]
 
+    def glance(self, sql: str, parameters: Parameters = ()) -> tuple[Any, ...] | None:
+        """Read one row of what is committed, now, on the thread that asks: two microseconds where its page is at hand.
+
+        For a row found by its key that is looked at again and again: a loop that waits for a disk serves nobody. It
+        waits for no lock.
+
+        Args:
+            sql: One statement.
+            parameters: What its placeholders stand for.
+
+        Returns:
+            The first row, None where there is none.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read at once.
+        """
+        with _told_when_failing():
+            row: tuple[Any, ...] | None = self._glancer.execute(sql, parameters).fetchone()
+            return row
+
     async def inspect(self, look: Work[T]) -> T:
         """Take a long look on a connection and a thread of its own, at one snapshot, holding nobody up.
 
@@ -135,8 +157,9 @@ async def open_database(path: Path, clock: Clock) -> AsyncIterator[Database]:
     writer = Writer(connections.writing, connections.turnstile, asyncio.get_running_loop())
     try:
         async with aiosqlite.Connection(lambda: connections.reading, iter_chunk_size=64) as reader:
-            yield Database(path, writer, reader)
+            yield Database(path, writer, reader, connections.glancing)
     finally:
+        connections.glancing.close()
         await asyncio.shield(asyncio.ensure_future(writer.close()))
 
 

@@ -63,12 +63,13 @@ def check_version(version: tuple[int, int, int] = VERSION) -> None:
         )
 
 
-def connect(path: Path, *, query_only: bool = False) -> Connection:
+def connect(path: Path, *, query_only: bool = False, busy_ms: int = BUSY_MS) -> Connection:
     """Open a connection in autocommit mode; transactions are begun and ended in so many words.
 
     Args:
         path: The database file.
         query_only: Whether every write is refused.
+        busy_ms: How long one statement waits for a lock.
 
     Returns:
         A connection usable from any one thread at a time, in WAL mode with `synchronous=FULL`, foreign keys enforced.
@@ -77,7 +78,7 @@ def connect(path: Path, *, query_only: bool = False) -> Connection:
         "Connection",
         _driver.connect(
             str(path),
-            timeout=BUSY_MS / 1_000,
+            timeout=busy_ms / 1_000,
             isolation_level=None,
             check_same_thread=False,
             cached_statements=_STATEMENTS_CACHED,

@@ -41,10 +41,11 @@ _OTHER: Final = "SQLite cannot use {path} ({error})."
 
 
 class Connections(Struct, frozen=True):
-    """What a process needs of a database: a connection to write with, one to read with, and its way to the turn."""
+    """What a process needs of a database: connections to write with, read with and glance with, its way to the turn."""
 
     writing: Connection
     reading: Connection
+    glancing: Connection
     turnstile: Turnstile
 
 
@@ -70,12 +71,14 @@ def prepare(path: Path, clock: Clock) -> Connections:
             _check_pages(path, writing)
             _bring_up_to_date(path, writing, turnstile, clock)
             reading = connect(path, query_only=True)
+            opened.callback(reading.close)
+            glancing = connect(path, query_only=True, busy_ms=0)
         except DatabaseError as error:
             raise StorageError(_remedy(path, f"{error_name(error)}: {error}")) from error
         except OSError as error:
             raise StorageError(_SHUT.format(folder=path.parent, error=error.strerror)) from error
         opened.pop_all()
-    return Connections(writing, reading, turnstile)
+    return Connections(writing, reading, glancing, turnstile)
 
 
 def _make_files(path: Path) -> Turnstile:

@@ -7,7 +7,7 @@ from service.access.keys import KeyForm
 from service.errors import ServiceError
 from service.http.exchange import Exchange
 from service.http.limits import Limits
-from tests.http.test_pay import Sent
+from tests.http.test_due import Sent
 
 FORM = KeyForm("verdict_sk_", b"pepper")
 LIMITS = Limits((), "verdict_sk_")

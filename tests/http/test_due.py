@@ -11,10 +11,10 @@ from service.errors import ServiceError
 from service.http.exchange import Exchange
 from service.http.gates.due import PaymentDue
 from service.http.resource import resource_url
-from service.payments.challenge import Challenger
+from service.payments.challenge import Challenge, Challenger, X402Version
 from service.wire.envelope import ErrorBody
-from service.wire.offers import OFFERS
-from service.wire.payment import ChallengeV1, ChallengeV2, PaymentRequired, Quota, Unlock
+from service.wire.offers import OFFERS, Offer
+from service.wire.payment import ChallengeV1, ChallengeV2, Gate, PaymentRequired, Quota, Unlock
 
 RISK = next(offer for offer in OFFERS if offer.id == "coin.risk")
 SPENT = Standing("free", 10, 10, 0, "lifetime", 1_753_488_000_000)
@@ -171,3 +171,27 @@ async def test_head_with_a_bad_payment_gets_the_same_headers_and_no_body() -> No
     sent, head = await challenged(refused=LATE), await challenged(refused=LATE, method="HEAD")
     assert head.messages[0] == sent.messages[0]
     assert head.body == b""
+
+
+async def test_a_challenge_is_written_once_for_all_who_stand_alike_and_ask_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written: list[str] = []
+    challenge = Challenger.challenge
+
+    def noting(
+        challenger: Challenger, offer: Offer, gate: Gate, message: str, url: str, version: X402Version
+    ) -> Challenge:
+        written.append(url)
+        return challenge(challenger, offer, gate, message, url, version)
+
+    monkeypatch.setattr(Challenger, "challenge", noting)
+    due = PaymentDue(RISK, Challenger("eip155:84532", "0x" + "1" * 40), None)
+    first = due.written(scope_of(), SPENT)
+    assert due.written(scope_of(), SPENT) == first
+    assert first[0]["headers"] is not due.written(scope_of(), SPENT)[0]["headers"]  # each answer adds its own
+    assert len(written) == 1
+    for number in range(300):
+        due.written(scope_of(query=b"a=%d" % number), SPENT)
+    assert due.written(scope_of(), SPENT) == first
+    assert len(written) == 302

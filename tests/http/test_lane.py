@@ -11,6 +11,7 @@ from starlette.types import Message, Scope
 from service.errors import ServiceError
 from service.http.app import App
 from service.http.cycle import Cycle
+from service.http.gates.due import PaymentDue
 from tests.fakes.asgi import Reply, ask
 from tests.http.stage import RISK, SLOW, STREAM, TIER, staged
 from tests.http.wire import Wire, served, until
@@ -222,3 +223,44 @@ async def test_a_reader_that_is_behind_is_answered_by_the_stack_which_waits_for_
         assert (await peer.reply()).status == 200
         peer.close()
     assert hurried == []
+
+
+async def test_a_spent_caller_is_refused_on_the_short_way_and_nothing_is_written_for_it(
+    tmp_path: Path, hurried: list[bool]
+) -> None:
+    async with staged(tmp_path) as stage, served(stage.app) as wire:
+        key = bearer(await stage.key())
+        assert [(await send(wire, RISK, **key)).status for _ in range(11)] == [200] * 10 + [402]
+        written = stage.db.transactions
+        for headers in ({}, {"X-X402-Max-Version": "2"}, {"X-X402-Max-Version": "2"}):
+            stack = await ask(stage.app, RISK, headers=key | headers)
+            short = await send(wire, RISK, **key, **headers)
+            assert comparable(short) == comparable(stack)
+        assert (await send(wire, STREAM, **key)).code == "RATE_LIMITED"
+        assert (await send(wire, OTHER + "NOWHERE", **key)).code == "UNKNOWN_SYMBOL"
+        assert (await send(wire, OTHER + "UNSURE", **key)).status == 200
+        assert stage.db.transactions == written + 3  # the stack's own
+    assert all(hurried[1:])
+
+
+async def test_a_spent_caller_of_a_route_that_waits_is_refused_before_it_runs(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        key = bearer(await stage.key())
+        assert [(await ask(stage.app, SLOW, headers=key)).status for _ in range(11)] == [200] * 10 + [402]
+        written = stage.db.transactions
+        assert (await ask(stage.app, SLOW, headers=key)).code == "PAYMENT_REQUIRED"
+        assert stage.db.transactions == written
+        assert stage.desk.entered == 10
+
+
+async def test_a_challenge_that_cannot_be_written_is_a_defect_and_an_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ZeroDivisionError
+
+    async with staged(tmp_path) as stage, served(stage.app) as wire:
+        key = bearer(await stage.key())
+        assert [(await send(wire, RISK, **key)).status for _ in range(10)] == [200] * 10
+        monkeypatch.setattr(PaymentDue, "written", fail)
+        assert [(await send(wire, RISK, **key)).code for _ in range(2)] == ["INTERNAL"] * 2

@@ -256,7 +256,7 @@ async def test_wherever_a_transaction_fails_its_callers_are_told_and_the_next_on
     writer = Writer(
         cast("Connection", connection), Turnstile(path.with_name("verdict.db-turn")), asyncio.get_running_loop()
     )
-    database = Database(path, writer, db._reader)
+    database = Database(path, writer, db._reader, db._glancer)
     refused = await asyncio.gather(database.write(insert), database.write(fail), return_exceptions=True)
     assert "UNAVAILABLE" in {getattr(outcome, "code", None) for outcome in refused}
     if connection.in_transaction:

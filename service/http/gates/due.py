@@ -3,7 +3,6 @@
 The meter answers with it when a quota is spent, and so does the gate of payments when a payment is refused.
 """
 
-from functools import lru_cache
 from typing import Final
 
 from starlette.types import Message, Receive, Scope, Send
@@ -19,8 +18,12 @@ from service.wire.offers import Offer
 from service.wire.payment import Gate, Quota, ThisQuery, Unlock
 
 _REMEMBERED: Final = 256
+_MAX_VERSION: Final = b"x-x402-max-version"
 _PAY: Final = "sign what `accepts` asks for and send this request again with the payment in PAYMENT-SIGNATURE"
 _UPGRADE: Final = "ask the operator for the access tier (50 questions a day) or pro (no limit)"
+
+Asked = tuple[Standing, bytes, bytes, bytes | None, bytes | None]
+"""All that a challenge is made of: who asks, path, query, host, and the version of x402 that is read."""
 
 
 class PaymentDue:
@@ -38,7 +41,7 @@ class PaymentDue:
         self._offer = offer
         self._challenger = challenger
         self._public_url = public_url
-        self._spent = lru_cache(maxsize=_REMEMBERED)(self._write)
+        self._remembered: dict[Asked, Challenge] = {}
 
     async def __call__(
         self,
@@ -64,14 +67,22 @@ class PaymentDue:
 
     def written(self, scope: Scope, standing: Standing) -> tuple[Message, bytes]:
         """The head and body of the 402 of a spent quota."""
-        return _answer(self._spent(standing, resource_url(scope, self._public_url), _version(scope)))
+        named = scope["verdict"].headers
+        asked = standing, scope["raw_path"], scope["query_string"], named.get(b"host"), named.get(_MAX_VERSION)
+        challenge = self._remembered.get(asked)
+        if challenge is None:
+            if len(self._remembered) >= _REMEMBERED:
+                self._remembered.clear()
+            challenge = self._remembered[asked] = self._write(scope, standing)
+        return _answer(challenge)
 
     def _refusal(self, scope: Scope, standing: Standing, refused: ServiceError) -> tuple[Message, bytes]:
         refusal = Refusal(str((refused.details or {})["reason"]), refused.message)
         url, version = resource_url(scope, self._public_url), _version(scope)
         return _answer(self._challenger.refusal(self._offer, gate(self._offer, standing), refusal, url, version))
 
-    def _write(self, standing: Standing, url: str, version: X402Version) -> Challenge:
+    def _write(self, scope: Scope, standing: Standing) -> Challenge:
+        url, version = resource_url(scope, self._public_url), _version(scope)
         return self._challenger.challenge(self._offer, gate(self._offer, standing), _sentence(standing), url, version)
 
 
@@ -93,7 +104,7 @@ def gate(offer: Offer, standing: Standing) -> Gate:
 
 def _version(scope: Scope) -> X402Version:
     exchange: Exchange = scope["verdict"]
-    return 2 if exchange.headers.get(b"x-x402-max-version") == b"2" else 1
+    return 2 if exchange.headers.get(_MAX_VERSION) == b"2" else 1
 
 
 def _sentence(standing: Standing) -> str:

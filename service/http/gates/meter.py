@@ -5,9 +5,9 @@ transaction. A route that has to wait reserves, runs, and commits or releases. N
 before its count is durable; what is refused is answered by `due` instead.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,8 +21,15 @@ from service.wire.offers import Offer
 
 _FIRST_ERROR: Final = 400
 
-Due = Callable[[Scope, Receive, Send, Standing], Awaitable[None]]
-"""Answers a call whose quota is spent: the challenge of a priced route, a 429 for a stream."""
+
+class Due(Protocol):
+    """Answers a call whose quota is spent: the challenge of a priced route, a 429 for a stream."""
+
+    def __call__(self, scope: Scope, receive: Receive, send: Send, standing: Standing, /) -> Awaitable[None]:
+        """Send the answer."""
+
+    def written(self, scope: Scope, standing: Standing) -> tuple[Message, bytes]:
+        """The answer's head and body, for GET; or its failure, raised."""
 
 
 class Metered:
@@ -87,6 +94,13 @@ class Metered:
         if spent is not None:
             await self.due(scope, receive, send, spent)
 
+    def spent(self, exchange: Exchange) -> Standing | None:
+        """How the caller stands if its quota is known to be spent; noted on the answer then."""
+        standing = self._meter.spent(self._caller(exchange))
+        if standing is not None:
+            self._show(exchange, standing)
+        return standing
+
     def ask(self, exchange: Exchange, waiter: Waiter) -> None:
         """Charge for an answer that exists, without awaiting: the waiter is told."""
         self._meter.ask(self._caller(exchange), self._offer_id, waiter)
@@ -104,6 +118,10 @@ class Metered:
         return True
 
     async def _reserve(self, exchange: Exchange, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
+        spent = self.spent(exchange)
+        if spent is not None:
+            await self.due(scope, receive, send, spent)
+            return
         decision = await self._meter.reserve(caller, self._offer_id)
         event_id = decision.event_id
         if event_id is None:
