@@ -131,7 +131,7 @@ class App:
             pass
         except asyncio.CancelledError:
             stopping = ServiceError("UNAVAILABLE", "the service is stopping", headers={"Retry-After": "1"})
-            await _refuse(exchange, stopping)
+            await _refuse(exchange, exchange.doubt or stopping)
             raise
         except Exception as error:  # noqa: BLE001 -- whatever it is becomes an answer
             await _refuse(exchange, _failure(exchange, error), error)

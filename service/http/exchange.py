@@ -7,6 +7,7 @@ from typing import Final
 from starlette.types import Message, Scope, Send
 
 from service.access.caller import Caller
+from service.errors import ServiceError
 
 _PROCESS: Final = secrets.token_hex(5).encode()
 _NUMBERS: Final = count(1)
@@ -28,6 +29,7 @@ class Exchange:
         parameters: Struct of path and query; set by `parameters`.
         body: Struct of the JSON body; set by `body`, None where the route takes none.
         paid: Whether a payment stands for the question this route costs: it is not metered then.
+        doubt: What the caller is told if the service ends before it is answered, where a payment may be under way.
         counted: Whether the answer costs a question where the route does; cleared by `serve`.
         fields: Response headers that every answer to this request carries.
         route: Name of the route, for counts and logs; `none` where there is none.
@@ -39,6 +41,7 @@ class Exchange:
         "body",
         "caller",
         "counted",
+        "doubt",
         "fields",
         "headers",
         "paid",
@@ -58,6 +61,7 @@ class Exchange:
         self.parameters: object = None
         self.body: object = None
         self.paid = False
+        self.doubt: ServiceError | None = None
         self.counted = True
         self.fields = [(b"x-request-id", self.request_id)]
         self.route = "none"

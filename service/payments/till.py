@@ -228,15 +228,18 @@ def outcome_fields(entry: Entry) -> Fields:
     return [*fields, (b"x-receipt-id", entry.receipt_id.encode("ascii"))] if success else fields
 
 
-def pending(entry: Entry) -> ServiceError:
-    """Tell a payer that nobody can say yet: never a 402, which clients answer by signing, and paying, once more."""
-    details = {"payment": entry.receipt_id}
-    if entry.transaction is not None:
-        details["transaction"] = entry.transaction
+def pending(entry: Entry | None = None) -> ServiceError:
+    """Tell a payer that nobody can say yet: never a 402, which clients answer by signing, and paying, once more.
+
+    Args:
+        entry: The payment; none where it was not looked up.
+    """
+    named = {} if entry is None else {"payment": entry.receipt_id, "transaction": entry.transaction}
+    details = {name: value for name, value in named.items() if value is not None}
     return ServiceError(
         "PAYMENT_PENDING",
         "nobody can say yet what becomes of this payment; send the same payment again: nothing is charged twice",
-        details=details,
+        details=details or None,
         headers={"Retry-After": _RETRY_AFTER_S},
     )
 

@@ -383,6 +383,25 @@ async def test_a_request_that_is_cancelled_while_it_settles_is_settled_all_the_s
         assert (reply.status, outcome(reply)["transaction"]) == (200, TRANSACTION)
 
 
+@pytest.mark.promise("pay.unknown-503")
+async def test_a_service_that_ends_before_it_can_say_tells_payers_to_send_the_same_payment_again(
+    tmp_path: Path,
+) -> None:
+    async with staged(tmp_path) as stage, served(stage.app) as wire:
+        fields = {"Authorization": f"Bearer {await stage.key()}", **signed(stage)}
+        lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items()).encode()
+        stage.facilitator.gate.clear()
+        peer = await wire.connect()
+        await peer.say(b"GET " + RISK.encode() + b" HTTP/1.1\r\n" + HOST + lines + b"\r\n")
+        await until(lambda: bool(stage.facilitator.asked))
+        for task in wire.state.tasks:
+            task.cancel()
+        reply = await peer.reply()
+        assert (reply.status, reply.code, reply.headers["retry-after"]) == (503, "PAYMENT_PENDING", "2")
+        assert "send the same payment again" in reply.json["error"]["message"]
+        peer.close()
+
+
 # A body.
 
 

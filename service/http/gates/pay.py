@@ -24,7 +24,7 @@ from service.http.resource import resource_url, target
 from service.payments.decode import Carrier
 from service.payments.payment import Entry, Order, PaidAnswer
 from service.payments.refusal import PaymentRefusedError
-from service.payments.till import NotSettledError, Till, outcome_fields
+from service.payments.till import NotSettledError, Till, outcome_fields, pending
 from service.wire.offers import Offer
 
 _CARRIERS: Final[dict[bytes, Carrier]] = {b"payment-signature": "payment-signature", b"x-payment": "x-payment"}
@@ -91,6 +91,7 @@ class Pay:
         if self._offer.body is not None:
             body = await collect(receive)
             receive = _again(body)
+        exchange.doubt = pending()
         try:
             tender = self._till.read(carrier, value, self._offer)
             entry = await self._till.take(self._order(exchange, scope, body), tender)
