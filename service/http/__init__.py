@@ -3,8 +3,9 @@
 May import everything below; owns starlette, uvicorn and httptools (with wiring) and prometheus_client.
 
 The way of a request: `protocol` (bytes, limits of the wire) → `cycle` (ASGI) → `app` (route by dictionary, guard) →
-`limits` → `gates/auth` → `gates/rate` → `gates/parameters` (path, query, body) → `gates/pay` → `gates/meter` → `serve`
-→ the route function. Parameters stand before the meter, so a malformed request never costs anything.
+`limits` → `gates/auth` → `gates/rate` → `gates/parameters` (path, query) → `gates/pay` → `gates/meter` → `gates/body` →
+`serve` → the route function. Parameters stand before the meter, so a malformed request never costs anything; the body
+stands behind it, so a caller whose quota is spent is told the price before anybody reads what it wrote.
 
 Decided here beyond `contract.md`:
 
@@ -25,7 +26,14 @@ Decided here beyond `contract.md`:
 - A request whose token is not yet known counts against its network's request rate too: guessing keys is slow.
 - A network is an IPv4 address or an IPv6 /64. `X-Forwarded-For` is believed from trusted proxies only, and of it only
   the hop nearest to us that is none of them.
-- HEAD runs as GET, for nothing; where the quota is spent it is the same 402 that GET would get.
+- HEAD runs as GET, for nothing; where the quota is spent it is the same 402 that GET would get, and so it is with a
+  payment, which it neither takes nor looks at.
+- What is paid for is kept back until it is paid, then leaves whole. What fails or costs nothing leaves unpaid, and the
+  payment that came with it is as good as before.
+- A request that a payment came with is one request by its user, method, path, query and body as they were sent: the
+  same bytes again are a retry, anything else is another purchase.
+- Who is cut off by the end of the service with a payment under way is told to send the same payment again, not that
+  the service is unavailable.
 - A session-only route answers an API key with 403 AUTH_REQUIRED: the caller is known, and needs to log in.
 - Two spellings of one JSON member are refused like a repeated parameter: two parsers would read different bodies.
 - Over 32 levels, or in anything but UTF-8 JSON, a body is refused before it is decoded into structs.

@@ -25,4 +25,12 @@ Decided here:
   the receipt's RFC 8785 form, so a receipt may travel in any spelling of the same JSON.
 - A receipt that is another's is as unknown as one that never was; one's own that is not settled yet is 503, for it may
   be there in a moment. Lists hold what is settled alone, in the order of settlement, so that pages never shift.
+- A payment that would not be taken any more (its window is over, the terms have changed) is looked for in the ledger
+  before it is refused: it may have bought this very answer, and a 402 would be a second bill.
+- Twenty requests with one payment are one purchase: whoever comes later waits ten seconds for the first, then is told
+  to come again. A claim that was given back is anybody's, for any request.
+- A settlement belongs to no request: it goes on when whoever asked for it is gone, and its answer is kept for them.
+- The only ways to a 402 with a payment are a payment that is not good, and one of which it is proven that no money
+  moved. A store that fails after somebody was asked is an outcome that is not known: 503.
+- Another user's payment is 409 like one's own for another request, but only its payer is told the name of its receipt.
 """
