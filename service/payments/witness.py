@@ -1,0 +1,116 @@
+"""The witness: reads from the chain what became of an authorization, whoever submitted it.
+
+"Not used" is the newest block's word, and holds for every block below it. How far time has come is the newest *final*
+block's word: once that lies behind the window, no block that could still be taken back has room for the payment. What
+takes money from nobody (a payment that has gone elsewhere, or was cancelled) must be final before it is said, since who
+is told so pays once more.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from service.clock import SECOND_MS
+from service.payments.facilitators.port import Cancelled, Settled, Unknown, Unused
+from service.payments.payment import Entry, Payment
+from service.payments.rpc import Block, Log, NodeError, Rpc, open_rpc
+from service.payments.token import USED, end_of, pays, state_of
+from service.settings import Settings
+
+_BEFORE_S: Final = 3_600
+"""An authorization may have been used before it was shown to us, by somebody who got hold of it; not long before: it
+would have been signed for a window of hours."""
+
+_PAGE: Final = 2_000
+"""Blocks whose events are asked for at once: public nodes give no more."""
+
+_MOST_PAGES: Final = 500
+
+
+class ChainWitness:
+    """Looks at the chain through one node.
+
+    Args:
+        rpc: The node.
+        confirmations: Blocks that a settlement must be deep, its own included.
+    """
+
+    def __init__(self, rpc: Rpc, confirmations: int) -> None:
+        self._rpc = rpc
+        self._confirmations = confirmations
+
+    async def look(self, entry: Entry) -> Settled | Unused | Cancelled | Unknown:
+        """Say what the chain knows of a payment. `Unknown` if it cannot be read, or may still be taken back."""
+        try:
+            return await self._look(entry.payment, entry.claimed_ms // SECOND_MS)
+        except NodeError as error:
+            return Unknown(str(error))
+
+    async def _look(self, payment: Payment, claimed_s: int) -> Settled | Unused | Cancelled | Unknown:
+        final, newest = await self._rpc.block("finalized"), await self._rpc.block("latest")
+        if newest.number < final.number:
+            return Unknown("the node is behind itself")
+        if not await self._is_spent(payment, newest.number):
+            return Unused(final.time_s)
+        first = await self._block_before(claimed_s - _BEFORE_S, newest)
+        async for log in self._ends(payment, first, newest.number):
+            return await self._judge(payment, log, final, newest)
+        if first <= final.number and await self._is_spent(payment, first):
+            return Cancelled()
+        return Unknown("the authorization is spent, and the node does not tell where")
+
+    async def _judge(self, payment: Payment, log: Log, final: Block, newest: Block) -> Settled | Cancelled | Unknown:
+        """Tell what the event that ended an authorization means."""
+        block, transaction = int(log.block_number, 16), log.transaction_hash.lower()
+        if log.topics[0].lower() == USED:
+            mined = await self._rpc.mined(transaction)
+            if mined is None:
+                return Unknown("the node tells of an event and not of its transaction", transaction)
+            if pays(payment, mined.logs):
+                deep = newest.number - mined.block + 1 >= self._confirmations
+                return Settled(transaction) if deep else Unknown("not deep enough yet", transaction)
+        return (
+            Cancelled() if block <= final.number else Unknown("it went elsewhere, but that is not final", transaction)
+        )
+
+    async def _is_spent(self, payment: Payment, block: int) -> bool:
+        return any(await self._rpc.call(payment.asset, state_of(payment), at=block))
+
+    async def _block_before(self, at_s: int, newest: Block) -> int:
+        """Some block that is no younger than that; the chain's first if there is none."""
+        back = _PAGE
+        while back < newest.number:
+            if (await self._rpc.block(newest.number - back)).time_s <= at_s:
+                return newest.number - back
+            back *= 2
+        return 0
+
+    async def _ends(self, payment: Payment, first: int, last: int) -> AsyncIterator[Log]:
+        pages = range(first, last + 1, _PAGE)
+        if len(pages) > _MOST_PAGES:
+            raise NodeError("the payment lies too far back to look for it")
+        for start in pages:
+            end = min(start + _PAGE - 1, last)
+            for log in await self._rpc.logs(payment.asset, end_of(payment), start, end):
+                if not log.removed and _is_end(log, payment):
+                    yield log
+
+
+@asynccontextmanager
+async def open_witness(settings: Settings) -> AsyncIterator[ChainWitness | None]:
+    """Open the witness, where the operator has named a node (`VERDICT_RPC_URL`)."""
+    if settings.rpc_url is None:
+        yield None
+        return
+    async with open_rpc(settings.rpc_url, settings.network) as rpc:
+        yield ChainWitness(rpc, settings.confirmations)
+
+
+def _is_end(log: Log, payment: Payment) -> bool:
+    """Whether the node told what it was asked for."""
+    ends, payer, nonce = end_of(payment)
+    return (
+        log.address.lower() == payment.asset
+        and [topic.lower() for topic in log.topics[1:]] == [payer, nonce]
+        and (log.topics[0].lower() in ends)
+    )
