@@ -9,6 +9,7 @@ from service.clock import Clock
 from service.payments.cashier import Cashier
 from service.payments.challenge import Challenger
 from service.payments.facilitators.ledger import LedgerFacilitator
+from service.payments.facilitators.port import Facilitator, Witness
 from service.payments.ledger import PaymentLedger
 from service.payments.reconciler import Reconciler
 from service.payments.steps import Count
@@ -46,14 +47,36 @@ async def open_payments(
 
     Raises:
         ServiceError: `UNAVAILABLE` if the store does not answer.
+        SettingsError: If the operator's key cannot be had.
     """
     challenger = Challenger(settings.network, settings.pay_to)
     ledger = PaymentLedger(database, clock, count, kind=settings.settlement, run_id=run_id)
     await ledger.recover()
-    cashier = Cashier(ledger, LedgerFacilitator(), None, clock)
-    till = Till(settings.network, challenger, ledger, cashier, clock)
-    try:
-        yield Payments(till, challenger, ledger, cashier, Reconciler(ledger, cashier, clock, leads).watch)
-    finally:
-        await till.close()
-        await cashier.close()
+    async with _open_settlement(settings, database, clock, challenger) as (facilitator, witness):
+        cashier = Cashier(ledger, facilitator, witness, clock)
+        till = Till(settings.network, challenger, ledger, cashier, clock)
+        try:
+            yield Payments(till, challenger, ledger, cashier, Reconciler(ledger, cashier, clock, leads).watch)
+        finally:
+            await till.close()
+            await cashier.close()
+
+
+@asynccontextmanager
+async def _open_settlement(
+    settings: Settings, database: Database, clock: Clock, challenger: Challenger
+) -> AsyncIterator[tuple[Facilitator, Witness | None]]:
+    """Open whoever moves the money, and whoever sees the chain; what is not chosen is not even imported."""
+    if settings.settlement == "ledger":
+        yield LedgerFacilitator(), None
+    elif settings.settlement == "chain":
+        from service.payments.facilitators.chain import open_chain  # noqa: PLC0415 - only where chosen
+
+        async with open_chain(settings, database, clock) as opened:
+            yield opened
+    else:
+        from service.payments.facilitators.remote import open_remote  # noqa: PLC0415 - only where chosen
+        from service.payments.witness import open_witness  # noqa: PLC0415 - only where chosen
+
+        async with open_remote(settings, challenger, clock) as facilitator, open_witness(settings) as witness:
+            yield facilitator, witness
