@@ -1,73 +1,33 @@
 """Run the benches and write BENCHMARKS.md."""
 
 import argparse
-import json
 import os
-import platform
 import shutil
-import socket
-import statistics
-import subprocess
-import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
-from bench import analytics, tick
+from bench import analytics, payments, tick
 from bench.fastapi_stack import TOKEN as FASTAPI_TOKEN
 from bench.load import Load, drive
+from bench.serving import (
+    HOST,
+    LOAD_CPU,
+    PATH,
+    ROOT,
+    Contender,
+    create_key,
+    free_port,
+    machine,
+    request,
+    service,
+    serving,
+    spread,
+)
 
-ROOT = Path(__file__).resolve().parent.parent
 REPORT = ROOT / "BENCHMARKS.md"
-HOST = "127.0.0.1"
-SERVER_CPU, LOAD_CPU = 0, 1
-PATH = "/api/cli/coin/risk/BTC"
 BARE, OURS, FASTAPI = "bare uvicorn ASGI", "verdict, all gates, durable metering", "FastAPI + SQLAlchemy + pydantic"
-
-
-@dataclass(frozen=True)
-class Contender:
-    """A server under load: where it listens and the request it is sent."""
-
-    name: str
-    port: int
-    request: bytes
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return int(probe.getsockname()[1])
-
-
-def request(token: str) -> bytes:
-    return f"GET {PATH} HTTP/1.1\r\nHost: {HOST}\r\nAuthorization: Bearer {token}\r\n\r\n".encode()
-
-
-@contextmanager
-def serving(arguments: list[str], port: int, environ: dict[str, str]) -> Iterator[None]:
-    """Start a server on its processor and wait until it listens; stop it at the end."""
-    server = subprocess.Popen(
-        [sys.executable, *arguments],
-        cwd=ROOT,
-        env=os.environ | environ,
-        stderr=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CPU}),  # noqa: PLW1509 - Linux, before any thread
-    )
-    try:
-        for _ in range(600):
-            with socket.socket() as probe:
-                if probe.connect_ex((HOST, port)) == 0:
-                    break
-            time.sleep(0.05)
-        yield
-    finally:
-        server.terminate()
-        server.wait(20)
 
 
 @contextmanager
@@ -87,35 +47,8 @@ def fastapi(folder: Path) -> Iterator[Contender]:
 @contextmanager
 def ours(folder: Path) -> Iterator[Contender]:
     port = free_port()
-    environ = {
-        "VERDICT_DATA_DIR": str(folder / "data"),
-        "VERDICT_SOURCE": "fixtures",
-        "VERDICT_PORT": str(port),
-        "VERDICT_RATE_PER_MINUTE": "1000000000",
-        "VERDICT_RATE_BURST": "1000000000",
-    }
-    with serving(["-m", "service", "serve"], port, environ):
-        token = create_key(environ)
-        wait_until_ready(port)
-        yield Contender(OURS, port, request(token))
-
-
-def create_key(environ: dict[str, str]) -> str:
-    made = subprocess.run(
-        [sys.executable, "-m", "service", "keys", "create", "--name", "bench", "--tier", "pro", "--json"],
-        cwd=ROOT, env=os.environ | environ, check=True, capture_output=True, text=True,
-    )  # fmt: skip
-    return str(json.loads(made.stdout)["key"])
-
-
-def wait_until_ready(port: int) -> None:
-    for _ in range(200):
-        with socket.create_connection((HOST, port)) as probe:
-            probe.sendall(f"GET /readyz HTTP/1.1\r\nHost: {HOST}\r\n\r\n".encode())
-            if probe.recv(64).startswith(b"HTTP/1.1 200"):
-                return
-        time.sleep(0.1)
-    raise TimeoutError("the service did not become ready")
+    with service(folder, port) as environ:
+        yield Contender(OURS, port, request(create_key(environ, "pro")))
 
 
 def measure(contenders: list[Contender], *, rounds: int, seconds: float, connections: int) -> dict[str, list[Load]]:
@@ -128,11 +61,6 @@ def measure(contenders: list[Contender], *, rounds: int, seconds: float, connect
             if number:
                 seen[contender.name].append(load)
     return seen
-
-
-def spread(values: list[float], digits: int) -> str:
-    ranked = sorted(values)
-    return f"{statistics.median(ranked):.{digits}f} ({ranked[0]:.{digits}f} to {ranked[-1]:.{digits}f})"
 
 
 def table(seen: dict[str, list[Load]]) -> str:
@@ -150,21 +78,6 @@ def table(seen: dict[str, list[Load]]) -> str:
             f"| {spread(tails, 2)} |"
         )
     return "\n".join(rows)
-
-
-def machine() -> str:
-    model = next(
-        (
-            line.split(":", 1)[1].strip()
-            for line in Path("/proc/cpuinfo").read_text().splitlines()
-            if "model name" in line
-        ),
-        platform.machine(),
-    )
-    load = ", ".join(f"{value:.2f}" for value in os.getloadavg())
-    return (
-        f"{model}, {os.cpu_count()} processors, Python {platform.python_version()}, load average before the run {load}"
-    )
 
 
 def report(before: str, seen: dict[str, list[Load]], options: argparse.Namespace) -> str:
@@ -206,7 +119,13 @@ def main() -> None:
             seen = measure(contenders, rounds=chosen.rounds, seconds=chosen.seconds, connections=chosen.connections)
     finally:
         shutil.rmtree(folder)
-    sections = [report(before, seen, chosen), analytics.report(2 * chosen.rounds + 1), tick.report(8 * chosen.rounds)]
+    bought = payments.report(rounds=chosen.rounds, seconds=chosen.seconds, connections=chosen.connections)
+    sections = [
+        report(before, seen, chosen),
+        bought,
+        analytics.report(2 * chosen.rounds + 1),
+        tick.report(8 * chosen.rounds),
+    ]
     text = "\n".join(sections)
     chosen.out.write_text(text)
     print(text)

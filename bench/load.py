@@ -1,9 +1,11 @@
-"""The load: keep-alive connections, each with one request under way, for a fixed number of answers."""
+"""The load: keep-alive connections, each with one request under way, for some time or until there is nothing to ask."""
 
 import asyncio
 import re
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import repeat
 from typing import cast
 
 import uvloop
@@ -13,7 +15,7 @@ LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Load:
-    """What a run saw: answers a second, latency percentiles in milliseconds, answers that were not 200."""
+    """What a run saw: answers a second, latency percentiles in milliseconds, answers of another status."""
 
     per_second: float
     p50_ms: float
@@ -23,10 +25,9 @@ class Load:
 
 
 class Connection(asyncio.Protocol):
-    """One client: sends the request again as soon as the last answer is whole."""
+    """One client: sends the next request as soon as the last answer is whole."""
 
-    def __init__(self, request: bytes, run: "Run") -> None:
-        self.request = request
+    def __init__(self, run: "Run") -> None:
         self.run = run
         self.buffer = b""
         self.sent_at = 0.0
@@ -37,8 +38,13 @@ class Connection(asyncio.Protocol):
         self.send()
 
     def send(self) -> None:
-        self.sent_at = time.perf_counter()
-        self.transport.write(self.request)
+        request = next(self.run.requests, None)
+        if request is not None:
+            self.run.under_way += 1
+            self.sent_at = time.perf_counter()
+            self.transport.write(request)
+        elif not self.run.under_way:
+            self.run.finish()
 
     def data_received(self, data: bytes) -> None:
         self.buffer = self.buffer + data if self.buffer else data
@@ -47,7 +53,7 @@ class Connection(asyncio.Protocol):
         if length is None or len(body) < int(length[1]):
             return
         self.buffer = b""
-        self.run.note(time.perf_counter() - self.sent_at, ok=head.startswith(b"HTTP/1.1 200"))
+        self.run.note(time.perf_counter() - self.sent_at, ok=head.startswith(self.run.expected))
         if not self.run.over:
             self.send()
 
@@ -57,9 +63,12 @@ class Connection(asyncio.Protocol):
 
 
 class Run:
-    """One measurement: ends after `seconds`, or fails when a connection does."""
+    """One measurement: ends after some time or with the last answer, or fails when a connection does."""
 
-    def __init__(self) -> None:
+    def __init__(self, requests: Iterator[bytes], status: int) -> None:
+        self.requests = requests
+        self.expected = b"HTTP/1.1 %d" % status
+        self.under_way = 0
         self.latencies: list[float] = []
         self.not_ok = 0
         self.over = False
@@ -70,15 +79,18 @@ class Run:
             self.done.set_result(None)
 
     def note(self, seconds: float, *, ok: bool) -> None:
+        self.under_way -= 1
         self.latencies.append(seconds)
         self.not_ok += not ok
 
 
-async def _drive(host: str, port: int, request: bytes, connections: int, seconds: float) -> Load:
+async def _drive(
+    host: str, port: int, requests: Iterator[bytes], status: int, connections: int, seconds: float
+) -> Load:
     loop = asyncio.get_running_loop()
-    run = Run()
+    run = Run(requests, status)
     started = time.perf_counter()
-    clients = [await loop.create_connection(lambda: Connection(request, run), host, port) for _ in range(connections)]
+    clients = [await loop.create_connection(lambda: Connection(run), host, port) for _ in range(connections)]
     loop.call_later(seconds, run.finish)
     await run.done
     run.over = True
@@ -96,8 +108,8 @@ async def _drive(host: str, port: int, request: bytes, connections: int, seconds
     )
 
 
-def drive(host: str, port: int, request: bytes, *, connections: int, seconds: float) -> Load:
-    """Load a server and say what came back.
+def drive(host: str, port: int, request: bytes, *, connections: int, seconds: float, status: int = 200) -> Load:
+    """Load a server with one request, again and again, and say what came back.
 
     Args:
         host: Where it listens.
@@ -105,5 +117,11 @@ def drive(host: str, port: int, request: bytes, *, connections: int, seconds: fl
         request: The bytes of one request.
         connections: Keep-alive connections, each with one request under way.
         seconds: How long.
+        status: What every answer should be.
     """
-    return uvloop.run(_drive(host, port, request, connections, seconds))
+    return uvloop.run(_drive(host, port, repeat(request), status, connections, seconds))
+
+
+def drive_each(host: str, port: int, requests: Iterable[bytes], *, connections: int, seconds: float) -> Load:
+    """As `drive`, with requests that may be sent once: until all are answered, but no longer than `seconds`."""
+    return uvloop.run(_drive(host, port, iter(requests), 200, connections, seconds))

@@ -13,6 +13,11 @@ from tests.fakes.serving import PATIENCE_S
 ROOT = Path(__file__).resolve().parent.parent
 
 
+def rows_of(section: str) -> list[tuple[str, str, str]]:
+    """Name, answers a second and ratio of every server in a table."""
+    return re.findall(r"^\| ([a-zA-Z].*?) \| (\d+) .*? \| (\d+\.\d+) ", section, re.MULTILINE)
+
+
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="server and load need a processor each")
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="processes cannot be pinned here")
 def test_a_short_bench_measures_every_contender_and_writes_ratios_formed_within_a_round(tmp_path: Path) -> None:
@@ -27,11 +32,17 @@ def test_a_short_bench_measures_every_contender_and_writes_ratios_formed_within_
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    metered, numbers, quotes = re.split(r"^## (?=The numbers|A refresh)", report.read_text(), flags=re.MULTILINE)
-    rows = re.findall(r"^\| ([a-zA-Z].*?) \| (\d+) .*? \| (\d+\.\d+) ", metered, re.MULTILINE)
+    metered, unpaid, paid, numbers, quotes = re.split(
+        r"^## (?=Calls that are not|Calls that are paid|The numbers|A refresh)", report.read_text(), flags=re.MULTILINE
+    )
+    rows = rows_of(metered)
     assert [name.split()[0] for name, _, _ in rows] == ["bare", "verdict,", "FastAPI"]
     rates = [int(rate) for _, rate, _ in rows]
     assert [float(ratio) for _, _, ratio in rows] == pytest.approx([rate / rates[0] for rate in rates], abs=0.002)
+    assert [name.split()[0] for name, _, _ in rows_of(unpaid)] == ["bare", "verdict", "official"]
+    assert [name.split()[0] for name, _, _ in rows_of(paid)] == ["verdict", "official"]
+    (ours, theirs) = (int(rate) for _, rate, _ in rows_of(paid))
+    assert float(rows_of(paid)[0][2]) == pytest.approx(ours / theirs, abs=0.02)
     assert re.findall(r"^\| (all anew|one day more), .*? \| < (40|2) ms \|$", numbers, re.MULTILINE) == [
         ("all anew", "40"),
         ("one day more", "2"),
