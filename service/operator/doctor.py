@@ -15,10 +15,14 @@ import msgspec
 from service.access.audit import audit, repair_counters, repair_days, users_ahead
 from service.access.pepper import REMEDY, count_strange_keys
 from service.access.secrets import FILE_NAME, Secrets, SecretsError, open_secrets
-from service.clock import DAY_MS, Clock, day_of, iso
+from service.clock import DAY_MS, MINUTE_MS, Clock, day_of, iso
+from service.operator.check import Check, judge
 from service.operator.folder import database_of, refusing
 from service.operator.output import WIDTH, print_json
 from service.operator.refusal import DONE, FAILED
+from service.operator.settlement import check_settlement
+from service.payments.audit import audit_payments
+from service.payments.listing import read_open
 from service.settings import Settings
 from service.storage.database import open_database
 from service.storage.engine import VERSION, Connection, DatabaseError, StorageError, check_version, connect
@@ -36,16 +40,15 @@ _RESTORE: Final = (
     f"stop the service, move {DATABASE} and the files beginning with its name aside, and put the newest copy made with "
     "`verdict backup` in its place"
 )
+_LONGEST_OPEN_MS: Final = 5 * MINUTE_MS
+"""A signature is good for two minutes at most; a minute later its end can be known, unless nobody answers."""
+
+_KEEP: Final = (
+    "keep a copy of this database, for it says what was paid, and compare it with the newest one made with "
+    "`verdict backup`; `verdict payments export` prints the receipts of both"
+)
+_RECONCILE: Final = "run `verdict payments reconcile`; it says what stands in the way of each"
 _REPAIR: Final = "stop the service and run `verdict doctor --repair`"
-
-
-class Check(msgspec.Struct, frozen=True):
-    """One thing that was looked at: what was found (empty where all is well) and what to do about it."""
-
-    check: str
-    said: str
-    findings: list[str] = []
-    remedy: str | None = None
 
 
 def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
@@ -58,7 +61,8 @@ def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
             asyncio.run(_repair(path, clock))
     about_secrets, secrets = _secrets(settings.data_dir)
     contents = _contents(path, clock, secrets)
-    checks = [_engine(), about_secrets, _privacy(path), *contents, _disk(path), _wal(path)]
+    settlement = check_settlement(settings, clock)
+    checks = [_engine(), about_secrets, _privacy(path), *contents, settlement, _disk(path), _wal(path)]
     if arguments.json:
         print_json({"ok": not any(found.findings for found in checks), "checks": msgspec.to_builtins(checks)})
     else:
@@ -124,6 +128,7 @@ def _contents(path: Path, clock: Clock, secrets: Secrets | None) -> list[Check]:
     now_ms = clock.now_ms()
     today = day_of(now_ms)
     looks = [_pages, _counters, lambda connection: _days(connection, today), _ledger]
+    looks.append(lambda connection: _payments(connection, now_ms))
     if secrets is not None:
         looks.append(lambda connection: _keys(connection, secrets, now_ms))
     try:
@@ -138,19 +143,19 @@ def _contents(path: Path, clock: Clock, secrets: Secrets | None) -> list[Check]:
 
 def _pages(connection: Connection) -> Check:
     found = check_integrity(connection)
-    return _judge("database", "damaged" if found else "every page and every reference is sound", found, _RESTORE)
+    return judge("database", "damaged" if found else "every page and every reference is sound", found, _RESTORE)
 
 
 def _counters(connection: Connection) -> Check:
     found = audit(connection)
     said = f"{len(found)} users differ" if found else "every counter is the sum of its events"
-    return _judge("counters", said, found, _REPAIR)
+    return judge("counters", said, found, _REPAIR)
 
 
 def _days(connection: Connection, today: int) -> Check:
     ahead = [f"user {user} was last seen on {iso(day * DAY_MS)[:10]}" for user, day in users_ahead(connection, today)]
     remedy = f"set the machine's clock right, then {_REPAIR}; until then these users get no daily question"
-    return _judge("days", f"{len(ahead)} users lie ahead" if ahead else "nobody's day lies ahead", ahead, remedy)
+    return judge("days", f"{len(ahead)} users lie ahead" if ahead else "nobody's day lies ahead", ahead, remedy)
 
 
 def _ledger(connection: Connection) -> Check:
@@ -162,15 +167,24 @@ def _ledger(connection: Connection) -> Check:
     return Check("ledger", f"{found.head.entries} verdicts, each chained to the one before; head {found.head.hash}")
 
 
+def _payments(connection: Connection, now_ms: int) -> Check:
+    found = audit_payments(connection)
+    if found:
+        return Check("payments", "money, receipts and usage differ", found, _KEEP)
+    late = [
+        f"{receipt_id} is open since {iso(claimed_ms)}"
+        for receipt_id, claimed_ms in read_open(connection)
+        if now_ms - claimed_ms > _LONGEST_OPEN_MS
+    ]
+    said = f"{len(late)} open for too long" if late else "money, receipts and usage agree"
+    return judge("payments", said, late, _RECONCILE)
+
+
 def _keys(connection: Connection, secrets: Secrets, now_ms: int) -> Check:
     strange = count_strange_keys(connection, secrets, now_ms)
     found = [f"{strange} working keys were made with another {FILE_NAME} and are unknown to the service"]
     said = f"{strange} unknown" if strange else f"all that work were made with this {FILE_NAME}"
-    return _judge("keys", said, found if strange else [], REMEDY)
-
-
-def _judge(check: str, said: str, findings: list[str], remedy: str) -> Check:
-    return Check(check, said, findings, remedy if findings else None)
+    return judge("keys", said, found if strange else [], REMEDY)
 
 
 def _disk(path: Path) -> Check:

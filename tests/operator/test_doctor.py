@@ -15,9 +15,23 @@ from service.storage.engine import StorageError
 from service.verdict.ledger import Head, Ledger
 from tests.fakes.clock import START_MS, FakeClock
 from tests.operator.conftest import Told, Verdict
+from tests.payments.receipts import put, receipt_id
 from tests.verdict.issuing import ORIGIN, cheating, judged
 
-ALL = ["SQLite", "secrets", "privacy", "database", "counters", "days", "ledger", "keys", "disk", "log"]
+ALL = [
+    "SQLite",
+    "secrets",
+    "privacy",
+    "database",
+    "counters",
+    "days",
+    "ledger",
+    "payments",
+    "keys",
+    "settlement",
+    "disk",
+    "log",
+]
 
 EVENT = "INSERT INTO usage_events (user_id, offer_id, at_ms, day, bucket, state, run_id) VALUES (?, 'x', 0, ?, 1, ?, 1)"
 """An event of a user, on a day, in a state (1 committed, 2 released)."""
@@ -160,6 +174,27 @@ def test_a_ledger_that_was_changed_is_found(verdict: Verdict, data_dir: Path) ->
     found = finding(verdict("doctor", "--json"), "ledger")
     assert found["findings"] == ["entry 2 is not what was written: its hash is another"]
     assert "verdict backup" in str(found["remedy"])
+
+
+def test_a_payment_that_is_not_in_the_usage_is_found(verdict: Verdict, data_dir: Path) -> None:
+    with opened(data_dir) as connection:
+        put(connection, 1)
+    found = finding(verdict("doctor", "--json"), "payments")
+    assert found["findings"] == [f"user 7: payment {receipt_id(1)} is settled and not in the usage"]
+    assert "verdict payments export" in str(found["remedy"])
+
+
+def test_a_payment_that_nobody_knows_the_end_of_is_found_after_five_minutes(verdict: Verdict, data_dir: Path) -> None:
+    now_ms = SystemClock().now_ms()
+    with opened(data_dir) as connection:
+        put(connection, 1, state="settling", claimed_ms=now_ms - 280_000)
+        put(connection, 2, state="claimed", claimed_ms=now_ms - 900_000)
+    assert verdict("doctor").code == 0
+    with opened(data_dir) as connection:
+        put(connection, 3, state="settling", claimed_ms=now_ms - 301_000)
+    found = finding(verdict("doctor", "--json"), "payments")
+    assert found["findings"] == [f"{receipt_id(3)} is open since {iso(now_ms - 301_000)}"]
+    assert "verdict payments reconcile" in str(found["remedy"])
 
 
 def test_a_disk_that_is_nearly_full_is_found(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:

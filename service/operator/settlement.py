@@ -1,0 +1,86 @@
+"""Whether payments can be settled: what `verdict doctor` asks of a chain, without paying anybody."""
+
+import asyncio
+from collections.abc import Iterator
+from typing import Final, NamedTuple
+
+from service.clock import MINUTE_MS, SECOND_MS, Clock
+from service.ethereum.addresses import checksum_address, keccak256
+from service.ethereum.typed_data import domain_separator
+from service.operator.check import Check
+from service.payments.networks import NETWORKS, ChainId
+from service.payments.operator_account import open_account
+from service.payments.rpc import NodeError, open_rpc
+from service.settings import Settings, SettingsError
+
+_NAME: Final = "settlement"
+_GWEI: Final = 10**9
+_ETHER: Final = 10**18
+_GAS: Final = 100_000
+"""What a settlement takes of gas, roundly: USDC's transfer by authorization, its proxy included."""
+
+_FEWEST: Final = 100
+"""For so many settlements the operator's account should hold gas."""
+
+_OLDEST_BLOCK_MS: Final = 10 * MINUTE_MS
+_DOMAIN_SEPARATOR: Final = keccak256(b"DOMAIN_SEPARATOR()")[:4]
+_ANOTHER_NODE: Final = "let VERDICT_RPC_URL name a node of VERDICT_NETWORK that follows the chain"
+
+
+class _Finding(NamedTuple):
+    said: str
+    remedy: str
+
+
+def check_settlement(settings: Settings, clock: Clock) -> Check:
+    """Try the way that payments take, up to where money would move."""
+    if settings.settlement == "ledger":
+        return Check(_NAME, "payments are recorded, and nothing moves on a chain")
+    try:
+        said, findings = asyncio.run(_look(settings, clock))
+    except SettingsError as error:
+        said, findings = "the operator's key cannot be used", [_Finding(str(error), "set it right")]
+    except NodeError as error:
+        said, findings = "the node gives no answer", [_Finding(str(error), _ANOTHER_NODE)]
+    remedies = dict.fromkeys(found.remedy for found in findings)
+    return Check(_NAME, said, [found.said for found in findings], "; ".join(remedies) or None)
+
+
+async def _look(settings: Settings, clock: Clock) -> tuple[str, list[_Finding]]:
+    account = await open_account(settings)
+    address = checksum_address(account.address)
+    token = NETWORKS[settings.network].usdc
+    async with open_rpc(settings.rpc_url or "", settings.network) as rpc:
+        head, tip = await rpc.block("latest"), await rpc.tip()
+        balance = await rpc.balance(account.address)
+        domain = await rpc.call(token, _DOMAIN_SEPARATOR)
+    price = head.base_fee + tip
+    enough_for = balance // (_GAS * max(price, 1))
+    findings = [
+        *_judge_age(clock.now_ms() - head.time_s * SECOND_MS),
+        *_judge_token(settings.network, domain),
+        *_judge_price(price, settings.gas_cap_gwei),
+    ]
+    if enough_for < _FEWEST:
+        findings.append(_Finding("the operator's account runs out of gas", f"send ether to {address}"))
+    return f"{address} has {balance / _ETHER:.6g} ETH, gas for {enough_for} settlements", findings
+
+
+def _judge_age(age_ms: int) -> Iterator[_Finding]:
+    if age_ms > _OLDEST_BLOCK_MS:
+        yield _Finding(f"the node's newest block is {age_ms // MINUTE_MS} minutes old", _ANOTHER_NODE)
+
+
+def _judge_token(chain: ChainId, domain: bytes) -> Iterator[_Finding]:
+    network = NETWORKS[chain]
+    number = int(chain.removeprefix("eip155:"))
+    if domain != domain_separator(network.domain.name, network.domain.version, number, network.usdc):
+        yield _Finding(f"the token at {network.usdc} is not the one that payers sign for", _ANOTHER_NODE)
+
+
+def _judge_price(price: int, cap_gwei: int) -> Iterator[_Finding]:
+    if price > cap_gwei * _GWEI:
+        yield _Finding(
+            f"gas costs {price / _GWEI:g} gwei and VERDICT_GAS_CAP_GWEI is {cap_gwei}: nothing is settled",
+            "wait until gas is cheaper, or allow more",
+        )
