@@ -78,15 +78,16 @@ async def test_a_settlement_that_is_under_way_is_left_to_its_request(house: Hous
 
 
 async def test_a_process_that_does_not_lead_asks_nobody_until_it_does(house: House) -> None:
-    house.facilitator.outcomes.append(Unknown("it hung"))
-    entry = await house.books.settling()
-    await house.cashier.settle(entry)
     house.leads = False
-    async with house.watching():
-        await house.clock.advance(60)
-        assert len(house.facilitator.asked) == 1
-        house.leads = True
-        await house.until(entry, "settled")
+    due = AsyncMock(return_value=[])
+    with patch.object(house.books.ledger, "due", due):
+        async with house.watching():
+            await house.clock.settle()
+            await house.clock.advance(5 * EVERY_S)
+            assert due.await_count == 0
+            house.leads = True
+            await house.clock.advance(2 * EVERY_S)
+    assert due.await_count == 2
 
 
 async def test_so_many_are_asked_about_at_once_and_no_more(house: House, clock: FakeClock) -> None:

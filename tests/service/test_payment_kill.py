@@ -32,6 +32,7 @@ from service.settings import Settings
 from service.storage.database import open_database
 from service.wiring.venues import DATABASE
 from tests.fakes.facilitator import Answer, Facilitator, facilitator_in_thread
+from tests.fakes.forked import forked
 from tests.fakes.serving import PATIENCE_S, Serving, ended, run_verdict, wait_until
 from tests.payments.signing import PAYEE, header, pay_v2, row, wallet
 
@@ -160,31 +161,26 @@ class Lane:
         self._end()
 
     def _live_and_die(self) -> None:
-        running = Serving(**self.settings)
-        with ended(running):
+        with forked(self.settings) as running:
             fresh = [signed(wallet()) for _ in range(PAYMENTS)]
-            running.wait_for("ready")
+            running.wait_until_ready()
             again = self._sent_again()
             if self.dice.random() > CUT_OFF_AGAIN:
                 asyncio.run(self._spend(running.port, again))
                 assert not self.owed, "a service that lives answers every payment"
                 again = deque()
-            timer = threading.Timer(
-                self.dice.uniform(0.0, LATEST_KILL_S), os.kill, (running.process.pid, signal.SIGKILL)
-            )
+            timer = threading.Timer(self.dice.uniform(0.0, LATEST_KILL_S), os.kill, (running.pid, signal.SIGKILL))
             timer.start()
             asyncio.run(self._spend(running.port, deque([*again, *fresh])))
             timer.join()
-            running.process.wait(PATIENCE_S)
         self.cut_off += len(self.owed)
         moved = {moved.transaction for moved in self.facilitator.moved}
         assert {sale.transaction for sale in self.sold.values()} <= moved
 
     def _end(self) -> None:
         """Let what is open be resolved, by whoever comes back and by the service itself; then compare the books."""
-        running = Serving(**self.settings)
-        with ended(running):
-            running.wait_for("ready")
+        with forked(self.settings) as running:
+            running.wait_until_ready()
             asyncio.run(self._spend(running.port, self._sent_again()))
             wait_until(lambda: not {"claimed", "settling"} & {row.state for row in asyncio.run(books(self.data_dir))})
         assert not self.owed
