@@ -33,4 +33,15 @@ Decided here:
 - The only ways to a 402 with a payment are a payment that is not good, and one of which it is proven that no money
   moved. A store that fails after somebody was asked is an outcome that is not known: 503.
 - Another user's payment is 409 like one's own for another request, but only its payer is told the name of its receipt.
+- A payment has failed when it is proven that no money moved: by a refusal that is never given to what was settled; by
+  any refusal, if nobody else had asked before; or by the chain, where the authorization is cancelled, or unused in a
+  final block past its window, a minute later. Official facilitators refuse what they have settled themselves (its
+  window is over, its payer has spent the rest), so after an unknown outcome such a refusal proves nothing.
+- Whoever asks about a payment that another process is settling notes so in the ledger first; what the other one is told
+  then is no first refusal any more. So two processes that ask beside each other never bill twice.
+- A failed payment is not asked for again, for its payer may have paid otherwise since. Where somebody sees the chain it
+  is looked for once more when its window is over: if it was submitted all the same, it has bought its answer.
+- The pause before the next question is as long as it has taken so far: it doubles, needs no counting and survives a
+  restart. Where nobody sees the chain, what a facilitator can never say stays open, is asked about once an hour and
+  shown by `verdict doctor`; a node (`VERDICT_RPC_URL`) ends it.
 """
