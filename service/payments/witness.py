@@ -17,9 +17,9 @@ from service.payments.rpc import Block, Log, NodeError, Rpc, open_rpc
 from service.payments.token import USED, end_of, pays, state_of
 from service.settings import Settings
 
-_BEFORE_S: Final = 3_600
-"""An authorization may have been used before it was shown to us, by somebody who got hold of it; not long before: it
-would have been signed for a window of hours."""
+_BEFORE_S: Final = 30
+"""How long before it was claimed an authorization may have been used and still have paid for what it was claimed for:
+clocks differ, and somebody may have got hold of it on its way. What was used earlier has paid for something else."""
 
 _PAGE: Final = 2_000
 """Blocks whose events are asked for at once: public nodes give no more."""
@@ -54,24 +54,28 @@ class ChainWitness:
             return Unused(final.time_s)
         first = await self._block_before(claimed_s - _BEFORE_S, newest)
         async for log in self._ends(payment, first, newest.number):
-            return await self._judge(payment, log, final, newest)
+            return await self._judge(payment, claimed_s, log, final, newest)
         if first <= final.number and await self._is_spent(payment, first):
             return Cancelled()
         return Unknown("the authorization is spent, and the node does not tell where")
 
-    async def _judge(self, payment: Payment, log: Log, final: Block, newest: Block) -> Settled | Cancelled | Unknown:
+    async def _judge(
+        self, payment: Payment, claimed_s: int, log: Log, final: Block, newest: Block
+    ) -> Settled | Cancelled | Unknown:
         """Tell what the event that ended an authorization means."""
         block, transaction = int(log.block_number, 16), log.transaction_hash.lower()
-        if log.topics[0].lower() == USED:
-            mined = await self._rpc.mined(transaction)
-            if mined is None:
-                return Unknown("the node tells of an event and not of its transaction", transaction)
-            if pays(payment, mined.logs):
-                deep = newest.number - mined.block + 1 >= self._confirmations
-                return Settled(transaction) if deep else Unknown("not deep enough yet", transaction)
+        if log.topics[0].lower() == USED and await self._pays(payment, claimed_s, transaction):
+            deep = newest.number - block + 1 >= self._confirmations
+            return Settled(transaction) if deep else Unknown("not deep enough yet", transaction)
         return (
             Cancelled() if block <= final.number else Unknown("it went elsewhere, but that is not final", transaction)
         )
+
+    async def _pays(self, payment: Payment, claimed_s: int, transaction: str) -> bool:
+        mined = await self._rpc.mined(transaction)
+        if mined is None:
+            raise NodeError("the node tells of an event and not of its transaction")
+        return pays(payment, mined.logs) and (await self._rpc.block(mined.block)).time_s >= claimed_s - _BEFORE_S
 
     async def _is_spent(self, payment: Payment, block: int) -> bool:
         return any(await self._rpc.call(payment.asset, state_of(payment), at=block))

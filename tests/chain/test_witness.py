@@ -1,0 +1,174 @@
+"""What the chain knows of a payment, and what a node may not make us believe."""
+
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from service.payments.facilitators.port import Cancelled, Settled, Unknown, Unused
+from service.payments.rpc import Log
+from service.payments.token import CANCELED, USED, pays
+from service.payments.witness import open_witness
+from service.settings import Settings
+from tests.chain.evm import EvmError
+from tests.chain.node import PASS
+from tests.chain.settling import Settling, settling
+from tests.payments.signing import payment
+
+
+@pytest.fixture
+async def it(tmp_path: Path) -> AsyncIterator[Settling]:
+    async with settling(tmp_path) as opened:
+        yield opened
+
+
+def words(value: int | str) -> str:
+    return f"0x{int(value, 16) if isinstance(value, str) else value:064x}"
+
+
+PAID = payment()
+PAYER, PAYEE = words(PAID.payer), words(PAID.pay_to)
+TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+
+
+def log(place: int, topics: list[str], data: str = "0x", address: str = PAID.asset, *, removed: bool = False) -> Log:
+    return Log(address, topics, data, "0x1", "0x" + "ab" * 32, hex(place), removed)
+
+
+def used(place: int, **changes: Any) -> Log:
+    return log(place, [USED, PAYER, PAID.nonce], **changes)
+
+
+def moved(place: int, to: str = PAYEE, value: int = PAID.value, **changes: Any) -> Log:
+    return log(place, [TRANSFER, PAYER, to], words(value), **changes)
+
+
+@pytest.mark.parametrize(
+    ("logs", "paid"),
+    [
+        ([used(4), moved(5)], True),
+        ([moved(5), used(4)], True),
+        ([used(4, address="0x036CbD53842c5426634e7929541eC2318f3dCF7e"), moved(5)], True),
+        ([], False),
+        ([used(4)], False),
+        ([moved(5)], False),
+        ([moved(3), used(4)], False),
+        ([used(4), moved(6)], False),
+        ([used(4), moved(5, to=words("0x" + "9" * 40))], False),
+        ([used(4), moved(5, value=PAID.value - 1)], False),
+        ([used(4), moved(5, address="0x" + "9" * 40)], False),
+        ([used(4, address="0x" + "9" * 40), moved(5)], False),
+        ([used(4, removed=True), moved(5)], False),
+        ([log(4, [USED, PAYER, "0x" + "9" * 64]), moved(5)], False),
+        ([log(4, [CANCELED, PAYER, PAID.nonce]), moved(5)], False),
+        ([log(4, [USED, words("0x" + "9" * 40), PAID.nonce]), moved(5)], False),
+        # Two authorizations in one transaction: this one paid somebody else, the other one paid us as much.
+        ([used(4), moved(5, to=words("0x" + "9" * 40)), log(6, [USED, PAYER, "0x" + "8" * 64]), moved(7)], False),
+    ],
+)
+def test_a_transfer_counts_only_right_after_the_use_of_its_own_authorization(logs: list[Log], paid: bool) -> None:
+    assert pays(PAID, logs) is paid
+
+
+async def test_what_nobody_has_submitted_is_unused_as_of_the_newest_final_block(it: Settling) -> None:
+    it.evm.final = 2
+    it.evm.mine(5)
+    final = it.evm.blocks[-3].block.header.timestamp
+    assert await it.witness.look(await it.entry()) == Unused(final)
+
+
+async def test_what_was_used_in_time_is_found_among_thousands_of_blocks(
+    it: Settling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.payments.witness._PAGE", 3)
+    it.evm.mine(20)
+    await it.clock.advance(4_000)
+    it.evm.mine(5)
+    entry = await it.entry()
+    outcome = await it.facilitator.settle(entry)
+    it.evm.mine(10)
+    assert await it.witness.look(entry) == outcome
+    assert isinstance(outcome, Settled)
+    monkeypatch.setattr("service.payments.witness._MOST_PAGES", 2)
+    assert await it.witness.look(entry) == Unknown("the payment lies too far back to look for it")
+
+
+async def test_what_was_used_long_before_it_was_claimed_paid_for_something_else(
+    it: Settling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.payments.witness._PAGE", 2)
+    entry = await it.entry()
+    await it.facilitator.settle(entry)
+    await it.clock.advance(3_600)
+    soon = replace(entry, claimed_ms=it.clock.at_ms)
+    it.evm.mine()
+    assert await it.witness.look(soon) == Cancelled(), "its event is seen, and it is too old"
+    it.evm.mine(10)
+    await it.clock.advance(3_600)
+    it.evm.mine(2)
+    late = replace(entry, claimed_ms=it.clock.at_ms)
+    assert await it.witness.look(late) == Cancelled(), "its event is too old to be looked for"
+    it.evm.final = 100
+    assert isinstance(await it.witness.look(late), Unknown), "the word of a block that may be taken back is none"
+
+
+def no_logs(method: str, _: list[Any]) -> Any:
+    return [] if method == "eth_getLogs" else PASS
+
+
+def other_logs(method: str, _: list[Any]) -> Any:
+    """Events that nobody asked for."""
+    return [_wire(moved(3)), _wire(log(1, [USED, PAYER, "0x" + "9" * 64]))] if method == "eth_getLogs" else PASS
+
+
+def removed_logs(method: str, _: list[Any]) -> Any:
+    return [_wire(used(3)) | {"removed": True}] if method == "eth_getLogs" else PASS
+
+
+def pruned(method: str, parameters: list[Any]) -> Any:
+    """A node that has forgotten everything but the newest block."""
+    if method == "eth_getLogs" or (method == "eth_call" and parameters[1] == "0x0"):
+        raise EvmError("missing trie node")
+    return PASS
+
+
+def behind(method: str, parameters: list[Any]) -> Any:
+    """Two nodes behind one name, of which one is late."""
+    header = {"timestamp": "0x1", "baseFeePerGas": "0x1"}
+    return {**header, "number": "0x0"} if method == "eth_getBlockByNumber" and parameters[0] == "latest" else PASS
+
+
+def without_transactions(method: str, _: list[Any]) -> Any:
+    return None if method == "eth_getTransactionReceipt" else PASS
+
+
+def _wire(one: Log) -> dict[str, Any]:
+    return {
+        "address": one.address,
+        "topics": one.topics,
+        "data": one.data,
+        "blockNumber": one.block_number,
+        "transactionHash": one.transaction_hash,
+        "logIndex": one.log_index,
+    }
+
+
+@pytest.mark.parametrize("fault", [no_logs, other_logs, removed_logs, pruned, behind, without_transactions])
+async def test_a_node_that_does_not_show_it_proves_nothing(
+    it: Settling, fault: Callable[[str, list[Any]], Any]
+) -> None:
+    entry = await it.entry()
+    assert isinstance(await it.facilitator.settle(entry), Settled)
+    it.node.fault = fault
+    assert isinstance(await it.witness.look(entry), Unknown)
+
+
+async def test_there_is_a_witness_where_there_is_a_node(it: Settling) -> None:
+    entry = await it.entry()
+    async with open_witness(it.settings) as witness:
+        assert witness is not None
+        assert isinstance(await witness.look(entry), Unused)
+    async with open_witness(Settings()) as nobody:
+        assert nobody is None
