@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from service.http.exchange import Exchange
 from service.payments.facilitators.port import Refused, Settled, Unknown
@@ -217,6 +218,19 @@ async def test_what_fails_or_is_unsure_is_never_settled_and_the_payment_stays_go
         assert (stage.facilitator.asked, await states(stage), await stage.used()) == ([], ["released"], [])
         assert (await buy(stage, key, payment, RISK)).status == 200
         assert (len(stage.facilitator.asked), await paid_for(stage)) == (1, [("coin.risk", 1)])
+
+
+@pytest.mark.promise("pay.failed-run-free")
+async def test_an_answer_that_is_a_failure_by_its_status_alone_is_not_sold(tmp_path: Path) -> None:
+    async def failing(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001
+        await send({"type": "http.response.start", "status": 409, "headers": []})
+        await send({"type": "http.response.body", "body": b"{}"})
+
+    async with staged(tmp_path) as stage:
+        gate_of(stage).app = failing
+        reply = await buy(stage, await stage.key(), signed(stage))
+        assert (reply.status, reply.body, await states(stage)) == (409, b"{}", ["released"])
+        assert stage.facilitator.asked == []
 
 
 @pytest.mark.promise("pay.two-headers")
@@ -444,10 +458,15 @@ async def test_a_priced_route_without_a_caller_is_a_defect_and_sells_nothing(tmp
     async with staged(tmp_path) as stage:
         scope = scope_of(RISK, "GET", signed(stage))
         scope["verdict"] = Exchange(scope, Sink())
-        gate: Any = stage.app._lanes["coin.risk"].checks[0]
         with pytest.raises(RuntimeError, match="stands behind auth"):
-            await gate.__self__(scope, Sink(), Sink())
+            await gate_of(stage)(scope, Sink(), Sink())
         assert await states(stage) == []
+
+
+def gate_of(stage: Stage) -> Any:
+    """The gate of payments of the route of risks."""
+    first: Any = stage.app._lanes["coin.risk"].checks[0]
+    return first.__self__
 
 
 class Sink:

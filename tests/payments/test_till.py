@@ -190,6 +190,19 @@ async def test_whoever_waits_never_gets_what_somebody_else_bought_meanwhile(tmp_
         assert caught.value.code == "PAYMENT_REUSED"
 
 
+async def test_whoever_waits_for_a_claim_that_another_request_has_taken_over_is_told_at_once(tmp_path: Path) -> None:
+    async with shop(tmp_path) as it:
+        tender = it.tender()
+        first = await it.till.take(OURS, tender)
+        second = asyncio.create_task(it.till.take(OURS, tender))
+        await until_waiting(second, it.clock)
+        await it.till.release(first)
+        await it.till.take(OTHER, tender)
+        with pytest.raises(ServiceError) as caught:
+            await patiently(second, it.clock)
+        assert caught.value.code == "PAYMENT_REUSED"
+
+
 @pytest.mark.promise("errors.payment-pending")
 async def test_whoever_waits_too_long_is_told_to_come_again(tmp_path: Path) -> None:
     async with shop(tmp_path) as it:
@@ -220,6 +233,19 @@ async def test_an_unknown_outcome_is_asked_for_again_when_the_payment_comes_agai
             assert caught.value.details == {"payment": entry.receipt_id, "transaction": TRANSACTION}
         assert (await it.till.take(OURS, it.again(tender))).answer == ANSWER
         assert it.books.counted == [(1, "risk")]
+
+
+@pytest.mark.promise("pay.unknown-503")
+async def test_a_refusal_that_comes_after_an_unknown_outcome_proves_nothing(tmp_path: Path) -> None:
+    async with shop(tmp_path) as it:
+        it.facilitator.outcomes += [Unknown("no answer"), Refused("insufficient_funds", lasting=False)]
+        tender = it.tender()
+        entry = await it.till.take(OURS, tender)
+        for attempt in (it.till.settle(entry, ANSWER), it.till.take(OURS, tender)):
+            with pytest.raises(ServiceError) as caught:
+                await attempt
+            assert caught.value.code == "PAYMENT_PENDING"
+        assert (await it.till.take(OURS, tender)).answer == ANSWER
 
 
 @pytest.mark.promise("errors.payment-refused")

@@ -98,7 +98,7 @@ class Pay:
             answer = entry.answer
             if answer is None:
                 answer = await self._run(exchange, entry, scope, receive)
-                if answer.status < _FIRST_ERROR and exchange.counted:
+                if _is_sold(answer.status, exchange):
                     entry = await self._till.settle(entry, answer)
         except PaymentRefusedError as error:
             if isinstance(error, NotSettledError):
@@ -114,7 +114,7 @@ class Pay:
         sold = False
         try:
             await self.app(scope, receive, kept)
-            sold = kept.status < _FIRST_ERROR and exchange.counted
+            sold = _is_sold(kept.status, exchange)
         finally:
             if not sold:
                 await self._till.release(entry)
@@ -161,6 +161,11 @@ class _Kept:
             self.headers = message["headers"]
         else:
             self.body += message["body"]
+
+
+def _is_sold(status: int, exchange: Exchange) -> bool:
+    """Whether an answer of the route is one that costs what is paid for it."""
+    return status < _FIRST_ERROR and exchange.counted
 
 
 def _caller(exchange: Exchange) -> Caller:
