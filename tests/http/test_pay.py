@@ -222,7 +222,7 @@ async def test_what_fails_or_is_unsure_is_never_settled_and_the_payment_stays_go
 
 @pytest.mark.promise("pay.failed-run-free")
 async def test_an_answer_that_is_a_failure_by_its_status_alone_is_not_sold(tmp_path: Path) -> None:
-    async def failing(scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG001
+    async def failing(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 409, "headers": []})
         await send({"type": "http.response.body", "body": b"{}"})
 
