@@ -1,0 +1,49 @@
+"""The room of payments: whoever the operator has chosen settles."""
+
+from pathlib import Path
+
+import pytest
+
+from service.payments.facilitators.chain import ChainFacilitator
+from service.payments.facilitators.ledger import LedgerFacilitator
+from service.payments.room import open_payments
+from service.payments.witness import ChainWitness
+from service.settings import Secret, Settings, SettingsError
+from service.storage.database import open_database
+from tests.fakes.clock import FakeClock
+from tests.payments.signing import PAYEE
+
+NODE = "http://127.0.0.1:9"
+"""Nobody is there: opening the room asks nobody."""
+
+KEY = Secret("0x" + "11" * 32)
+
+
+async def settling(folder: Path, **settings: object) -> tuple[object, object]:
+    """Who settles, and who sees the chain, once the room is open."""
+    clock = FakeClock()
+    chosen = Settings(data_dir=folder, pay_to=PAYEE, **settings)  # type: ignore[arg-type]
+    async with (
+        open_database(folder / "verdict.db", clock) as database,
+        open_payments(chosen, database, clock, lambda *_: 0, 1, lambda: True) as payments,
+    ):
+        return payments.cashier._facilitator, payments.cashier._witness
+
+
+@pytest.mark.promise("pay.ledger")
+async def test_by_default_payments_are_recorded_and_nobody_looks_at_a_chain(tmp_path: Path) -> None:
+    facilitator, witness = await settling(tmp_path)
+    assert isinstance(facilitator, LedgerFacilitator)
+    assert witness is None
+
+
+@pytest.mark.promise("pay.chain")
+async def test_where_the_operator_settles_itself_its_node_is_the_witness_too(tmp_path: Path) -> None:
+    facilitator, witness = await settling(tmp_path, settlement="chain", rpc_url=NODE, operator_key=KEY)
+    assert isinstance(facilitator, ChainFacilitator)
+    assert isinstance(witness, ChainWitness)
+
+
+async def test_a_room_whose_operator_has_no_key_does_not_open(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError):
+        await settling(tmp_path, settlement="chain", rpc_url=NODE, operator_keystore=tmp_path / "none.json")
