@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeAlias
 
-from service.clock import HOUR_MS, MINUTE_MS, SECOND_MS, Clock
+from service.clock import MINUTE_MS, SECOND_MS, Clock
 from service.payments.facilitators.port import (
     Cancelled,
     Facilitator,
@@ -22,7 +22,7 @@ from service.payments.facilitators.port import (
 )
 from service.payments.ledger import PaymentLedger
 from service.payments.payment import Entry
-from service.payments.steps import FLIGHT_MS
+from service.payments.steps import FARTHEST_MS, FLIGHT_MS
 
 GRACE_MS: Final = MINUTE_MS
 """How long after its window a payment is not given up: clocks differ, and blocks come late."""
@@ -35,7 +35,6 @@ _NOBODY_LOOKS: Final = "nobody here can see the chain"
 _DEFECT: Final = "whoever was asked is defective: see the log"
 _SHORTEST_PAUSE_MS: Final = 2 * SECOND_MS
 _LONGEST_PAUSE_MS: Final = MINUTE_MS
-_LONGEST_PAUSE_AFTER_MS: Final = HOUR_MS
 
 _log: Final = logging.getLogger("verdict.payments")
 
@@ -171,7 +170,7 @@ class Cashier:
     def _pause_ms(self, entry: Entry) -> int:
         """Wait as long as it has taken so far, which doubles from pause to pause and needs no counting."""
         now_ms = self._clock.now_ms()
-        longest_ms = _LONGEST_PAUSE_MS if now_ms < _over_ms(entry) else _LONGEST_PAUSE_AFTER_MS
+        longest_ms = _LONGEST_PAUSE_MS if now_ms < _over_ms(entry) else FARTHEST_MS
         return min(max(now_ms - entry.claimed_ms, _SHORTEST_PAUSE_MS), longest_ms)
 
 

@@ -17,7 +17,7 @@ from service.errors import ServiceError
 from service.payments import answers
 from service.payments.payment import Entry, Order, PaidAnswer, Payment
 from service.payments.rows import COLUMNS, entry_of
-from service.payments.steps import Claim, Count, Steps, deliver, release
+from service.payments.steps import FARTHEST_MS, Claim, Count, Steps, deliver, release
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.storage.journal import folder_beside, runs_alive
@@ -188,16 +188,18 @@ class PaymentLedger:
             limit: How many at most.
 
         Returns:
-            Payments without their answers: those whose time has come, and those that a dead process was settling.
+            Payments without their answers: those whose time has come, and those that a dead process was settling. Also
+            those whose time is further off than anybody puts it: it was put there by a clock that has been set back.
         """
+        last_ms = now_ms + FARTHEST_MS
         rows = await self._database.read(
             f"SELECT due_ms, {COLUMNS} FROM payments WHERE due_ms IS NOT NULL AND state IN ('settling', 'failed') "  # noqa: S608 -- names of columns
-            "AND (due_ms <= ? OR state = 'settling' AND run_id <> ?) ORDER BY due_ms LIMIT ?",
-            (now_ms, self._run_id, limit),
+            "AND (due_ms <= ? OR due_ms > ? OR state = 'settling' AND run_id <> ?) ORDER BY due_ms LIMIT ?",
+            (now_ms, last_ms, self._run_id, limit),
         )
-        if any(row[0] > now_ms for row in rows):
+        if any(now_ms < row[0] <= last_ms for row in rows):
             alive = runs_alive(self._folder)
-            rows = [row for row in rows if row[0] <= now_ms or row[-1] not in alive]
+            rows = [row for row in rows if not now_ms < row[0] <= last_ms or row[-1] not in alive]
         return [entry_of(row[1:]) for row in rows]
 
     async def recover(self) -> int:

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
-from service.clock import DAY_MS, MINUTE_MS, SECOND_MS, Clock
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Clock
 from service.errors import ServiceError
 from service.payments import answers
 from service.payments.payment import Entry, Order, PaidAnswer, Payment
@@ -27,6 +27,9 @@ LEASE_MS: Final = 15 * MINUTE_MS
 
 FLIGHT_MS: Final = 45 * SECOND_MS
 """How long a settlement is left to whoever began it."""
+
+FARTHEST_MS: Final = HOUR_MS
+"""The longest that an open payment is left alone."""
 
 FORGOTTEN_MS: Final = DAY_MS
 """How long after its window a released payment is forgotten."""

@@ -7,6 +7,7 @@ from unittest.mock import AsyncMock, patch
 
 import pytest
 
+from service.clock import DAY_MS
 from service.errors import ServiceError
 from service.payments.cashier import Cashier
 from service.payments.facilitators.port import Unknown
@@ -75,6 +76,18 @@ async def test_a_settlement_that_is_under_way_is_left_to_its_request(house: Hous
     await house.books.settling()
     await house.reconciler.round()
     assert house.facilitator.asked == []
+
+
+async def test_what_a_clock_that_ran_ahead_put_years_away_is_asked_about_as_soon_as_it_is_right(
+    house: House, clock: FakeClock
+) -> None:
+    house.facilitator.outcomes.append(Unknown("it hung"))
+    entry, right_ms = await house.books.settling(), clock.now_ms()
+    clock.set_wall(right_ms + 3_650 * DAY_MS)
+    await house.cashier.settle(entry)
+    clock.set_wall(right_ms)
+    await house.reconciler.round()
+    assert (await house.books.stands(entry)).state == "settled"
 
 
 async def test_a_process_that_does_not_lead_asks_nobody_until_it_does(house: House) -> None:
