@@ -1,4 +1,4 @@
-"""Whether payments can be settled: what `verdict doctor` asks of a chain, without paying anybody."""
+"""Whether payments can be settled: what `verdict doctor` asks of facilitator and chain, without paying anybody."""
 
 import asyncio
 from collections.abc import Iterator
@@ -8,10 +8,13 @@ from service.clock import MINUTE_MS, SECOND_MS, Clock
 from service.ethereum.addresses import checksum_address, keccak256
 from service.ethereum.typed_data import domain_separator
 from service.operator.check import Check
+from service.payments.facilitators.supported import missing_kinds
 from service.payments.networks import NETWORKS, ChainId
 from service.payments.operator_account import open_account
-from service.payments.rpc import NodeError, open_rpc
+from service.payments.rpc import NodeError, Rpc, open_rpc
 from service.settings import Settings, SettingsError
+from service.upstream.counterpart import open_counterpart
+from service.upstream.failure import UpstreamError
 
 _NAME: Final = "settlement"
 _GWEI: Final = 10**9
@@ -24,6 +27,9 @@ _FEWEST: Final = 100
 
 _OLDEST_BLOCK_MS: Final = 10 * MINUTE_MS
 _DOMAIN_SEPARATOR: Final = keccak256(b"DOMAIN_SEPARATOR()")[:4]
+_DEADLINE_S: Final = 10.0
+_LARGEST_ANSWER: Final = 1024 * 1024
+_ANOTHER_FACILITATOR: Final = "let VERDICT_FACILITATOR_URL name an x402 facilitator that settles on VERDICT_NETWORK"
 _ANOTHER_NODE: Final = "let VERDICT_RPC_URL name a node of VERDICT_NETWORK that follows the chain"
 
 
@@ -36,34 +42,54 @@ def check_settlement(settings: Settings, clock: Clock) -> Check:
     """Try the way that payments take, up to where money would move."""
     if settings.settlement == "ledger":
         return Check(_NAME, "payments are recorded, and nothing moves on a chain")
+    look = _look_at_chain if settings.settlement == "chain" else _look_at_facilitator
     try:
-        said, findings = asyncio.run(_look(settings, clock))
+        said, findings = asyncio.run(look(settings, clock))
     except SettingsError as error:
         said, findings = "the operator's key cannot be used", [_Finding(str(error), "set it right")]
     except NodeError as error:
         said, findings = "the node gives no answer", [_Finding(str(error), _ANOTHER_NODE)]
+    except UpstreamError as error:
+        said, findings = error.message, [_Finding(error.body or "it says nothing", _ANOTHER_FACILITATOR)]
     remedies = dict.fromkeys(found.remedy for found in findings)
     return Check(_NAME, said, [found.said for found in findings], "; ".join(remedies) or None)
 
 
-async def _look(settings: Settings, clock: Clock) -> tuple[str, list[_Finding]]:
+async def _look_at_facilitator(settings: Settings, clock: Clock) -> tuple[str, list[_Finding]]:
+    findings = []
+    if settings.rpc_url:
+        async with open_rpc(settings.rpc_url, settings.network) as rpc:
+            findings += await _look_at_node(rpc, settings, clock)
+    if settings.cdp_key_id:
+        return "the facilitator is not asked: it wants a token of its own for each question", findings
+    headers = (
+        {} if settings.facilitator_token is None else {"Authorization": f"Bearer {settings.facilitator_token.text}"}
+    )
+    url = settings.facilitator_url or ""
+    async with open_counterpart("facilitator", url, deadline_s=_DEADLINE_S, most=_LARGEST_ANSWER) as facilitator:
+        missing = await missing_kinds(facilitator, headers, settings.network)
+    said = "the facilitator does not settle all payments" if missing else "the facilitator settles what is sold here"
+    return said, [*findings, *(_Finding(each, _ANOTHER_FACILITATOR) for each in missing)]
+
+
+async def _look_at_chain(settings: Settings, clock: Clock) -> tuple[str, list[_Finding]]:
     account = await open_account(settings)
     address = checksum_address(account.address)
-    token = NETWORKS[settings.network].usdc
     async with open_rpc(settings.rpc_url or "", settings.network) as rpc:
-        head, tip = await rpc.block("latest"), await rpc.tip()
+        findings = await _look_at_node(rpc, settings, clock)
+        price = (await rpc.block("latest")).base_fee + await rpc.tip()
         balance = await rpc.balance(account.address)
-        domain = await rpc.call(token, _DOMAIN_SEPARATOR)
-    price = head.base_fee + tip
     enough_for = balance // (_GAS * max(price, 1))
-    findings = [
-        *_judge_age(clock.now_ms() - head.time_s * SECOND_MS),
-        *_judge_token(settings.network, domain),
-        *_judge_price(price, settings.gas_cap_gwei),
-    ]
+    findings += _judge_price(price, settings.gas_cap_gwei)
     if enough_for < _FEWEST:
         findings.append(_Finding("the operator's account runs out of gas", f"send ether to {address}"))
     return f"{address} has {balance / _ETHER:.6g} ETH, gas for {enough_for} settlements", findings
+
+
+async def _look_at_node(rpc: Rpc, settings: Settings, clock: Clock) -> list[_Finding]:
+    age_ms = clock.now_ms() - (await rpc.block("latest")).time_s * SECOND_MS
+    domain = await rpc.call(NETWORKS[settings.network].usdc, _DOMAIN_SEPARATOR)
+    return [*_judge_age(age_ms), *_judge_token(settings.network, domain)]
 
 
 def _judge_age(age_ms: int) -> Iterator[_Finding]:

@@ -6,11 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 from eth_account import Account
 
 from service.clock import SystemClock
 from tests.chain.evm import ETHER, Evm, EvmError
 from tests.chain.node import PASS, Node, serving_node
+from tests.fakes.facilitator import Facilitator, facilitator_in_thread
 from tests.operator.conftest import Told, Verdict
 
 KEY = "0x" + "0" * 63 + "7"
@@ -117,3 +119,75 @@ def test_a_node_that_does_not_answer_is_found_and_its_url_not_told(settlement: A
     told, found = settlement(rpc_url="http://127.0.0.1:9/secret-key")
     assert told.code == 1
     assert "secret-key" not in told.out + told.err
+
+
+@pytest.fixture
+def beside() -> Iterator[Facilitator]:
+    with facilitator_in_thread() as it:
+        yield it
+
+
+@pytest.fixture
+def remote(settlement: Any, beside: Facilitator) -> Any:
+    named = {"settlement": "remote", "facilitator_url": beside.url, "operator_key": ""}
+    return lambda **settings: settlement(**{**named, **settings})
+
+
+def test_a_facilitator_that_settles_what_is_sold_is_good(remote: Any, beside: Facilitator) -> None:
+    told, found = remote(rpc_url="")
+    assert (told.code, found["said"], found["findings"]) == (0, "the facilitator settles what is sold here", [])
+    assert (beside.bearers, beside.asked, beside.verified) == ([None], [], 0)
+    assert remote(facilitator_token="sesame")[1]["findings"] == []
+    assert beside.bearers[1:] == ["Bearer sesame"]
+
+
+def test_a_facilitator_of_other_payments_is_found(remote: Any, beside: Facilitator) -> None:
+    async def another(_: web.Request) -> web.StreamResponse:
+        kinds = [{"x402Version": 2, "scheme": "exact", "network": "eip155:84532"}, {"x402Version": 1, "scheme": "upto"}]
+        return web.json_response({"kinds": [kinds[0], {**kinds[1], "network": "base-sepolia"}]})
+
+    beside.supported = another
+    told, found = remote()
+    assert (told.code, found["findings"]) == (1, ["it does not settle `exact` on base-sepolia as x402 v1 has it"])
+    assert "VERDICT_FACILITATOR_URL" in found["remedy"]
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "finding"),
+    [
+        (401, "no", "no"),
+        (302, "", "it says nothing"),
+        (200, "<html>", "no list of kinds"),
+        (200, "[" * 90_000, "no list of kinds"),
+    ],
+)
+def test_a_facilitator_that_does_not_say_what_it_settles_is_found(
+    remote: Any, beside: Facilitator, status: int, body: str, finding: str
+) -> None:
+    async def refuse(_: web.Request) -> web.StreamResponse:
+        return web.Response(status=status, text=body, headers={"Location": "http://127.0.0.1:9/"})
+
+    beside.supported = refuse
+    told, found = remote()
+    assert (told.code, found["said"], found["findings"]) == (
+        1,
+        f"facilitator gave no usable answer (status {status})",
+        [finding],
+    )
+
+
+def test_a_facilitator_that_is_not_there_is_found_and_its_token_not_told(remote: Any) -> None:
+    told, found = remote(facilitator_url="http://127.0.0.1:9", facilitator_token="open-sesame")
+    assert (told.code, found["findings"]) == (1, ["connection failed (ClientConnectorError)"])
+    assert "sesame" not in told.out + told.err
+
+
+def test_the_node_beside_a_facilitator_is_looked_at_too(remote: Any, node: Node) -> None:
+    answering(node, "eth_chainId", "0x1")
+    assert remote()[1]["findings"] == ["VERDICT_RPC_URL is a node of chain 1, not 84532"]
+
+
+def test_a_facilitator_that_wants_a_token_for_each_question_is_not_asked(remote: Any, beside: Facilitator) -> None:
+    told, found = remote(cdp_key_id="id", cdp_key_secret="secret")
+    assert (told.code, found["findings"], beside.bearers) == (0, [], [])
+    assert found["said"].startswith("the facilitator is not asked")
