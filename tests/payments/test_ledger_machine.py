@@ -1,0 +1,379 @@
+"""Whatever happens in whatever order, money moved, receipts and usage are the same.
+
+Two processes claim, run, settle, ask again, reconcile, and die between any two steps; facilitators lie by silence, the
+chain takes transactions late, strangers submit payments and payers cancel them. A model says what may come of it.
+"""
+
+import asyncio
+import logging
+import shutil
+import tempfile
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+from msgspec import Struct
+from msgspec.structs import replace
+
+from service.clock import HOUR_MS, SECOND_MS
+from service.errors import ServiceError
+from service.payments.answers import KEPT_MS
+from service.payments.audit import audit_payments
+from service.payments.cashier import Cashier
+from service.payments.payment import Entry, Order, PaidAnswer, Payment
+from service.payments.reconciler import Reconciler
+from service.payments.steps import LEASE_MS
+from service.storage.database import open_database
+from service.storage.engine import Connection, connect
+from tests.fakes.clock import FakeClock
+from tests.payments.chain_model import MODES, Chain, Mode, Teller
+from tests.payments.shop import ANSWER, Shop, order
+from tests.payments.signing import PRICE, payment
+
+T = TypeVar("T")
+
+PROCESSES = st.integers(0, 1)
+ANY = st.integers(0, 9)
+ORDERS = st.builds(order, st.integers(1, 2), st.sampled_from(["GET /a\n", "GET /b\n"]))
+SIGNED = payment()
+FOR_EVER_S = 30 * HOUR_MS // SECOND_MS
+
+
+class Bought(Struct):
+    """What the model knows of a payment: `claimed` is by process and its incarnation."""
+
+    payment: Payment
+    state: str = "none"
+    order: Order | None = None
+    entry: Entry | None = None
+    claimed: tuple[int, int] | None = None
+    answered_ms: int = 0
+    preempted: bool = False
+
+    def answer(self) -> PaidAnswer:
+        assert self.order is not None
+        return replace(ANSWER, body=f"{self.payment.nonce} {self.order.user_id} {self.order.request_hash}".encode())
+
+
+class Process:
+    """A process that lives, and who settles in it."""
+
+    def __init__(self, shop: Shop, chain: Chain, clock: FakeClock, life: int, *, witness: bool) -> None:
+        self.shop = shop
+        self.life = life
+        self.teller = Teller(chain)
+        self.cashier = Cashier(shop.ledger, self.teller, self.teller if witness else None, clock)
+        self.reconciler = Reconciler(shop.ledger, self.cashier, clock, lambda: True)
+
+
+Flights = dict[int, tuple[Process, Mode, Callable[[Entry], Coroutine[Any, Any, Entry]]]]
+"""Who asks for one payment at once: processes, how their facilitators behave, and what they ask for."""
+
+
+class Payments(RuleBasedStateMachine):
+    folder: Path
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.runner = asyncio.Runner()
+        self.path = Path(tempfile.mkdtemp(dir=self.folder)) / "shop.db"
+        self.clock = FakeClock()
+        self.chain = Chain(self.clock)
+        self.processes: dict[int, Process] = {}
+        self.lives = 0
+        self.known: list[Bought] = []
+        self.looking: Connection | None = None
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return self.runner.run(coroutine)
+
+    @initialize(witness=st.booleans())
+    def start(self, witness: bool) -> None:
+        self.witness = witness
+        shutil.copy(self.folder / "empty.db", self.path)
+        self.looking = connect(self.path, query_only=True)
+
+    def process(self, number: int) -> Process:
+        if number not in self.processes:
+            self.lives += 1
+            shop = self.run(Shop(self.path, self.clock).open())
+            self.processes[number] = Process(shop, self.chain, self.clock, self.lives, witness=self.witness)
+            self.run(shop.ledger.recover())
+            self.release_orphans()
+        return self.processes[number]
+
+    def is_alive(self, claimed: tuple[int, int] | None) -> bool:
+        return claimed is not None and claimed[0] in self.processes and self.processes[claimed[0]].life == claimed[1]
+
+    def release_orphans(self) -> None:
+        for bought in self.known:
+            if bought.state == "claimed" and bought.entry is not None:
+                late = self.clock.now_ms() > bought.entry.claimed_ms + LEASE_MS
+                if late or not self.is_alive(bought.claimed):
+                    bought.state = "released"
+
+    def those(self, *states: str, held: bool = False) -> list[Bought]:
+        """Payments in a state; `held`: whose claim, lost or not, is in the hands of a process that lives."""
+        return [
+            bought for bought in self.known if bought.state in states and (not held or self.is_alive(bought.claimed))
+        ]
+
+    @rule(number=PROCESSES, wanted=ORDERS, mode=st.none() | st.sampled_from(MODES))
+    def buy(self, number: int, wanted: Order, mode: Mode | None) -> None:
+        """Claim a new payment, and perhaps go on to sell at once."""
+        now_s = self.clock.now_ms() // SECOND_MS
+        signed = replace(SIGNED, nonce=f"0x{len(self.known) + 1:064x}", valid_before_s=now_s + 60)
+        self.known.append(Bought(signed))
+        self.claim(self.known[-1], number, wanted)
+        if mode is not None:
+            self.sell(len(self.those("claimed", "released", held=True)) - 1, mode, None)
+
+    @precondition(lambda self: self.known)
+    @rule(which=ANY, number=PROCESSES, wanted=ORDERS)
+    def use_again(self, which: int, number: int, wanted: Order) -> None:
+        self.claim(chosen(self.known, which), number, wanted)
+
+    def claim(self, bought: Bought, number: int, wanted: Order) -> None:
+        process = self.process(number)
+        free = bought.state in {"none", "released"}
+        free |= bought.state == "claimed" and not self.is_alive(bought.claimed)
+        claim, entry = self.run(process.shop.ledger.claim(wanted, bought.payment))
+        if free:
+            assert (claim, entry.state, entry.order) == ("fresh", "claimed", wanted)
+            bought.state, bought.order, bought.entry = "claimed", wanted, entry
+            bought.claimed = (number, process.life)
+        else:
+            assert claim == ("same" if wanted == bought.order else "other")
+            assert bought.entry is not None
+            assert entry.receipt_id == bought.entry.receipt_id
+
+    @precondition(lambda self: self.those("claimed", held=True))
+    @rule(which=ANY)
+    def fail_to_run(self, which: int) -> None:
+        bought = chosen(self.those("claimed", held=True), which)
+        assert bought.claimed is not None
+        assert bought.entry is not None
+        self.run(self.processes[bought.claimed[0]].shop.ledger.release(bought.entry))
+        bought.state = "released"
+
+    @precondition(lambda self: self.those("claimed", "released", held=True))
+    @rule(which=ANY, mode=st.sampled_from(MODES), beside=st.none() | st.sampled_from(MODES))
+    def sell(self, which: int, mode: Mode, beside: Mode | None) -> None:
+        """The route has run: settle. Perhaps somebody sends the same payment to the other process meanwhile."""
+        bought = chosen(self.those("claimed", "released", held=True), which)
+        assert bought.claimed is not None
+        assert bought.entry is not None
+        process = self.process(bought.claimed[0])
+        settling = process.shop.ledger.settling(bought.entry, bought.answer())
+        if bought.state == "released":
+            with pytest.raises(ServiceError):
+                self.run(settling)
+            return
+        entry = self.run(settling)
+        bought.state, bought.answered_ms = "asked", self.clock.now_ms()
+        flights: Flights = {bought.claimed[0]: (process, mode, process.cashier.settle)}
+        if beside is not None:
+            other = self.process(1 - bought.claimed[0])
+            flights[1 - bought.claimed[0]] = (other, beside, other.cashier.resolve)
+        self.fly(bought, entry, flights)
+        self.bury(flights)
+
+    @precondition(lambda self: self.those("asked"))
+    @rule(which=ANY, modes=st.dictionaries(PROCESSES, st.sampled_from(MODES), min_size=1))
+    def send_again(self, which: int, modes: dict[int, Mode]) -> None:
+        bought = chosen(self.those("asked"), which)
+        flights: Flights = {}
+        for number, mode in modes.items():
+            process = self.process(number)
+            flights[number] = (process, mode, process.cashier.resolve)
+        assert bought.entry is not None
+        entry = self.run(self.process(min(modes)).shop.ledger.get(bought.entry.id))
+        assert entry is not None
+        if entry.state == "settling":
+            self.fly(bought, entry, flights)
+        else:
+            self.judge(bought, entry)
+        self.bury(flights)
+
+    def fly(self, bought: Bought, entry: Entry, flights: Flights) -> None:
+        for process, mode, _ in flights.values():
+            process.teller.mode = mode
+        outcomes = self.run(together([ask(entry) for _, _, ask in flights.values()]))
+        for outcome in outcomes:
+            if isinstance(outcome, Entry):
+                self.judge(bought, outcome)
+            else:
+                assert isinstance(outcome, asyncio.CancelledError), outcome
+
+    def bury(self, flights: Flights) -> None:
+        """Let those die who were to, asked or not: which of two comes first is no choice of the machine's."""
+        for number, (_, mode, _) in flights.items():
+            if mode in {"dies", "dies after"}:
+                self.die(number)
+
+    def judge(self, bought: Bought, entry: Entry) -> None:
+        """What a payer may be told."""
+        moved = self.chain.moved.get(bought.payment.nonce)
+        assert entry.state in {"settling", "failed", "settled", "delivered"}
+        if entry.state in {"settled", "delivered"}:
+            assert entry.transaction == moved, "nothing is sold unpaid"
+            if self.clock.now_ms() < bought.answered_ms + KEPT_MS:
+                assert entry.answer == bought.answer(), "what was paid for is handed out, and nothing else"
+        if entry.state == "failed":
+            assert moved is None or bought.preempted, "nobody is told that a payment failed which has moved money"
+
+    @precondition(lambda self: self.those("asked"))
+    @rule(which=ANY, number=PROCESSES)
+    def hand_over(self, which: int, number: int) -> None:
+        entry = chosen(self.those("asked"), which).entry
+        assert entry is not None
+        self.process(number).shop.ledger.delivered(entry)
+
+    @rule(number=PROCESSES, mode=st.sampled_from(MODES[:-2]), blind=st.booleans())
+    def reconcile(self, number: int, mode: Mode, blind: bool) -> None:
+        process = self.process(number)
+        process.teller.mode, process.teller.blind = mode, blind
+        self.run(process.reconciler.round())
+        process.teller.blind = False
+        self.release_orphans_if_pruned(process)
+
+    def release_orphans_if_pruned(self, process: Process) -> None:
+        """A round prunes once an hour; do it always, so that the model need not count hours."""
+        self.run(process.shop.ledger.prune())
+        self.release_orphans()
+
+    @precondition(lambda self: self.processes)
+    @rule(number=PROCESSES)
+    def kill(self, number: int) -> None:
+        self.die(number)
+
+    def die(self, number: int) -> None:
+        process = self.processes.pop(number, None)
+        if process is not None:
+            self.run(process.cashier.close())
+            self.run(process.shop.die())
+
+    @rule(seconds=st.sampled_from([1, 5, 45, 61, 130, 1_000, 3_700, 90_000]))
+    def wait(self, seconds: int) -> None:
+        self.chain.mine()
+        self.run(self.clock.advance(seconds))
+
+    @precondition(lambda self: self.witness and self.those("asked"))
+    @rule(which=ANY, how=st.sampled_from(["submit", "cancel"]))
+    def interfere(self, which: int, how: str) -> None:
+        """A stranger submits what it saw of a payment, or its payer cancels it. Only a witness can tell."""
+        bought = chosen(self.those("asked"), which)
+        if not self.chain.is_open(bought.payment):
+            return
+        if how == "submit":
+            self.chain.move(bought.payment)
+            bought.preempted = True
+        else:
+            self.chain.cancelled.add(bought.payment.nonce)
+
+    @invariant()
+    def money_receipts_and_usage_agree(self) -> None:
+        if self.looking is None:
+            return
+        assert audit_payments(self.looking) == []
+        rows = self.looking.execute(
+            "SELECT nonce, settled_ms IS NOT NULL, tx, due_ms IS NOT NULL FROM payments"
+        ).fetchall()
+        for nonce, settled, transaction, is_open in rows:
+            if settled:
+                assert self.chain.moved[nonce] == transaction, "a receipt stands for money that moved"
+            elif nonce in self.chain.moved:
+                assert is_open, "money that moved is receipted, or still being asked about"
+        assert self.chain.moved.keys() <= {row[0] for row in rows}
+
+    def teardown(self) -> None:
+        try:
+            if self.looking is not None:
+                self.settle_down()
+        finally:
+            for number in list(self.processes):
+                self.die(number)
+            if self.looking is not None:
+                self.looking.close()
+            self.runner.close()
+            shutil.rmtree(self.path.parent)
+
+    def settle_down(self) -> None:
+        """In the end, with everybody honest, everything is known."""
+        self.chain.mine()
+        process = self.process(0)
+        process.teller.mode = "honest"
+        for _ in range(3):
+            self.run(self.clock.advance(FOR_EVER_S))
+            for _ in range(1 + len(self.known) // 16):
+                self.run(process.reconciler.round())
+        assert self.looking is not None
+        settled = {
+            nonce: (value, user_id)
+            for nonce, value, user_id in self.looking.execute(
+                "SELECT nonce, value, user_id FROM payments WHERE settled_ms IS NOT NULL"
+            )
+        }
+        assert settled.keys() == self.chain.moved.keys()
+        assert sum(value for value, _ in settled.values()) == PRICE * len(self.chain.moved)
+        paid = self.run(process.shop.paid())
+        assert sorted(user_id for user_id, _ in paid) == sorted(user_id for _, user_id in settled.values())
+        unknown = "SELECT count(*) FROM payments WHERE state IN ('claimed', 'settling')"
+        if self.witness:
+            assert self.looking.execute(unknown).fetchone() == (0,)
+        assert self.run(process.shop.meter.verify()) == []
+
+
+def chosen(among: list[Bought], which: int) -> Bought:
+    return among[which % len(among)]
+
+
+async def together(asked: list[Coroutine[Any, Any, Entry]]) -> list[Entry | BaseException]:
+    return await asyncio.gather(*asked, return_exceptions=True)
+
+
+def hold(folder: Path, examples: int) -> None:
+    """Run the machine that often, in stores made from one that is empty: migrating takes longer than a whole run."""
+
+    async def make() -> None:
+        async with open_database(folder / "empty.db", FakeClock()):
+            pass
+
+    asyncio.run(make())
+    Payments.folder = folder
+    run_state_machine_as_test(
+        Payments,
+        settings=settings(
+            max_examples=examples,
+            stateful_step_count=50,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+            print_blob=True,
+        ),
+    )
+
+
+@pytest.mark.promise("pay.settled-after-run", "pay.reconciled", "pay.replay", "pay.unknown-503")
+def test_money_moved_is_receipts_is_usage_whatever_happens(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL)
+    hold(tmp_path, 30)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3_600)
+def test_two_thousand_histories_of_payments_lose_and_double_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, patience: int
+) -> None:
+    caplog.set_level(logging.CRITICAL)
+    hold(tmp_path, 20 * patience)
