@@ -44,4 +44,11 @@ Decided here:
 - The pause before the next question is as long as it has taken so far: it doubles, needs no counting and survives a
   restart. Where nobody sees the chain, what a facilitator can never say stays open, is asked about once an hour and
   shown by `verdict doctor`; a node (`VERDICT_RPC_URL`) ends it.
+- What the chain says of a payment counts whoever submitted it. A transfer is this payment's only if the token told of
+  it right after the use of its authorization: one transaction may spend two, of which the other pays somebody else. A
+  use more than half a minute before the claim has paid for something else: an authorization names nobody but the
+  payee, so what another service of the same payee has settled could be shown here too. Give each service a `PAY_TO` of
+  its own.
+- That an authorization is unused, cancelled or spent elsewhere may end in a second bill, so it is said of final blocks
+  alone (the newest block's state, and a final block's time), and never because a node shows nothing: many are late.
 """

@@ -4,7 +4,7 @@ Sources: https://eips.ethereum.org/EIPS/eip-3009, Circle's FiatTokenV2_2.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from service.ethereum.addresses import keccak256
 from service.ethereum.signatures import LENGTH
@@ -68,23 +68,23 @@ def end_of(payment: Payment) -> Sequence[str | Sequence[str]]:
     return [[USED, CANCELED], "0x" + _address(payment.payer).hex(), payment.nonce]
 
 
-def pays(payment: Payment, logs: Iterable[Log]) -> bool:
-    """Whether events of one transaction say that this authorization was used, and that what it paid is ours.
+def spent(payment: Payment, logs: Iterable[Log]) -> Literal["here", "elsewhere"] | None:
+    """Where the events of one transaction say that an authorization's money went: to us as was signed, or elsewhere.
 
     The token tells of the transfer right after the use. Any other transfer, even of the same amount between the same
     two, belongs to another authorization that was spent in the same transaction.
+
+    Returns:
+        Nothing if they do not tell of its use, or not of what came of it.
     """
     told = {int(log.log_index, 16): log for log in logs if log.address.lower() == payment.asset and not log.removed}
-    used = [USED, "0x" + _address(payment.payer).hex(), payment.nonce]
-    moved = [_TRANSFER, "0x" + _address(payment.payer).hex(), "0x" + _address(payment.pay_to).hex()]
-    amount = "0x" + payment.value.to_bytes(_WORD).hex()
-    return any(
-        _topics(log) == used
-        and (after := told.get(place + 1)) is not None
-        and _topics(after) == moved
-        and after.data.lower() == amount
-        for place, log in told.items()
-    )
+    payer = "0x" + _address(payment.payer).hex()
+    place = next((place for place, log in told.items() if _topics(log) == [USED, payer, payment.nonce]), None)
+    after = None if place is None else told.get(place + 1)
+    if after is None or _topics(after)[:2] != [_TRANSFER, payer]:
+        return None
+    ours = _topics(after)[2:] == ["0x" + _address(payment.pay_to).hex()]
+    return "here" if ours and after.data.lower() == "0x" + payment.value.to_bytes(_WORD).hex() else "elsewhere"
 
 
 def refusal(words: str) -> str:

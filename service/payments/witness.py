@@ -14,7 +14,7 @@ from service.clock import SECOND_MS
 from service.payments.facilitators.port import Cancelled, Settled, Unknown, Unused
 from service.payments.payment import Entry, Payment
 from service.payments.rpc import Block, Log, NodeError, Rpc, open_rpc
-from service.payments.token import USED, end_of, pays, state_of
+from service.payments.token import USED, end_of, spent, state_of
 from service.settings import Settings
 
 _BEFORE_S: Final = 30
@@ -73,9 +73,10 @@ class ChainWitness:
 
     async def _pays(self, payment: Payment, claimed_s: int, transaction: str) -> bool:
         mined = await self._rpc.mined(transaction)
-        if mined is None:
+        went = spent(payment, mined.logs) if mined is not None and mined.succeeded else None
+        if mined is None or went is None:
             raise NodeError("the node tells of an event and not of its transaction")
-        return pays(payment, mined.logs) and (await self._rpc.block(mined.block)).time_s >= claimed_s - _BEFORE_S
+        return went == "here" and (await self._rpc.block(mined.block)).time_s >= claimed_s - _BEFORE_S
 
     async def _is_spent(self, payment: Payment, block: int) -> bool:
         return any(await self._rpc.call(payment.asset, state_of(payment), at=block))

@@ -70,11 +70,12 @@ class Node:
             instead = self.fault(method, parameters)
         except HungUp as hung_up:
             if hung_up.done:
-                self._ask(method, parameters)
+                self.told(method, parameters)
             raise
-        return self._ask(method, parameters) if instead is PASS else instead
+        return self.told(method, parameters) if instead is PASS else instead
 
-    def _ask(self, method: str, parameters: list[Any]) -> Any:
+    def told(self, method: str, parameters: list[Any]) -> Any:
+        """What the chain itself answers."""
         asked = self._METHODS.get(method)
         if asked is None:
             raise EvmError(f"the method {method} does not exist/is not available", -32601)

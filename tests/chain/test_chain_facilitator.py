@@ -317,6 +317,7 @@ async def test_a_process_that_dies_between_writing_and_sending_leaves_a_transact
     assert isinstance(await it.facilitator.settle(entry), Settled)
     assert it.moved() == PRICE
     assert len(await it.sent()) == 1
+    assert it.clock.elapsed_s <= 1, "it is sent as soon as it is seen to be in no block"
 
 
 async def test_a_transaction_that_the_node_has_forgotten_does_not_hold_up_the_next(it: Settling) -> None:
@@ -325,7 +326,9 @@ async def test_a_transaction_that_the_node_has_forgotten_does_not_hold_up_the_ne
     assert isinstance(await it.facilitator.settle(first), Unknown)
     it.evm.forget()
     it.clock.meanwhile = it.evm.mine
+    before_s = it.clock.elapsed_s
     assert isinstance(await it.facilitator.settle(second), Settled)
+    assert it.clock.elapsed_s - before_s <= 1
     assert it.moved() == 2 * PRICE
     assert isinstance(await it.facilitator.settle(first), Settled)
 
@@ -421,6 +424,24 @@ async def test_a_transaction_that_was_reverted_is_unknown_until_its_window_is_ov
     seen = await it.witness.look(entry)
     assert isinstance(seen, Unused)
     assert seen.at_s >= entry.payment.valid_before_s
+
+
+@pytest.mark.parametrize("part", [{"status": "0x0"}, {"logs": []}])
+async def test_a_receipt_that_does_not_say_that_the_money_moved_settles_nothing(
+    it: Settling, part: dict[str, Any]
+) -> None:
+    entry = await it.entry()
+
+    def spoilt(method: str, parameters: list[Any]) -> Any:
+        if method != "eth_getTransactionReceipt":
+            return PASS
+        receipt = it.node.told(method, parameters)
+        return receipt and {**receipt, **part}
+
+    it.node.fault = spoilt
+    outcome = await it.facilitator.settle(entry)
+    assert isinstance(outcome, Unknown)
+    assert outcome.transaction is not None
 
 
 async def test_a_node_of_another_chain_is_asked_for_nothing(it: Settling) -> None:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from service.payments.facilitators.port import Cancelled, Settled, Unknown, Unused
 from service.payments.rpc import Log
-from service.payments.token import CANCELED, USED, pays
+from service.payments.token import CANCELED, USED, spent
 from service.payments.witness import open_witness
 from service.settings import Settings
 from tests.chain.evm import EvmError
@@ -46,30 +46,37 @@ def moved(place: int, to: str = PAYEE, value: int = PAID.value, **changes: Any) 
 
 
 @pytest.mark.parametrize(
-    ("logs", "paid"),
+    ("logs", "where"),
     [
-        ([used(4), moved(5)], True),
-        ([moved(5), used(4)], True),
-        ([used(4, address="0x036CbD53842c5426634e7929541eC2318f3dCF7e"), moved(5)], True),
-        ([], False),
-        ([used(4)], False),
-        ([moved(5)], False),
-        ([moved(3), used(4)], False),
-        ([used(4), moved(6)], False),
-        ([used(4), moved(5, to=words("0x" + "9" * 40))], False),
-        ([used(4), moved(5, value=PAID.value - 1)], False),
-        ([used(4), moved(5, address="0x" + "9" * 40)], False),
-        ([used(4, address="0x" + "9" * 40), moved(5)], False),
-        ([used(4, removed=True), moved(5)], False),
-        ([log(4, [USED, PAYER, "0x" + "9" * 64]), moved(5)], False),
-        ([log(4, [CANCELED, PAYER, PAID.nonce]), moved(5)], False),
-        ([log(4, [USED, words("0x" + "9" * 40), PAID.nonce]), moved(5)], False),
+        ([used(4), moved(5)], "here"),
+        ([moved(5), used(4)], "here"),
+        ([used(4, address="0x036CbD53842c5426634e7929541eC2318f3dCF7e"), moved(5)], "here"),
+        ([used(4), moved(5, to=words("0x" + "9" * 40))], "elsewhere"),
+        ([used(4), moved(5, value=PAID.value - 1)], "elsewhere"),
         # Two authorizations in one transaction: this one paid somebody else, the other one paid us as much.
-        ([used(4), moved(5, to=words("0x" + "9" * 40)), log(6, [USED, PAYER, "0x" + "8" * 64]), moved(7)], False),
+        (
+            [used(4), moved(5, to=words("0x" + "9" * 40)), log(6, [USED, PAYER, "0x" + "8" * 64]), moved(7)],
+            "elsewhere",
+        ),
+        ([], None),
+        ([used(4)], None),
+        ([moved(5)], None),
+        ([moved(3), used(4)], None),
+        ([used(4), moved(6)], None),
+        ([used(4), moved(5, address="0x" + "9" * 40)], None),
+        ([used(4), log(5, [TRANSFER, words("0x" + "9" * 40), PAYEE], words(PAID.value))], None),
+        ([used(4), log(5, [])], None),
+        ([used(4, address="0x" + "9" * 40), moved(5)], None),
+        ([used(4, removed=True), moved(5)], None),
+        ([log(4, [USED, PAYER, "0x" + "9" * 64]), moved(5)], None),
+        ([log(4, [CANCELED, PAYER, PAID.nonce]), moved(5)], None),
+        ([log(4, [USED, words("0x" + "9" * 40), PAID.nonce]), moved(5)], None),
     ],
 )
-def test_a_transfer_counts_only_right_after_the_use_of_its_own_authorization(logs: list[Log], paid: bool) -> None:
-    assert pays(PAID, logs) is paid
+def test_a_transfer_counts_only_right_after_the_use_of_its_own_authorization(
+    logs: list[Log], where: str | None
+) -> None:
+    assert spent(PAID, logs) == where
 
 
 async def test_what_nobody_has_submitted_is_unused_as_of_the_newest_final_block(it: Settling) -> None:
@@ -153,6 +160,23 @@ def _wire(one: Log) -> dict[str, Any]:
         "transactionHash": one.transaction_hash,
         "logIndex": one.log_index,
     }
+
+
+def spoilt_receipts(it: Settling, **part: object) -> Callable[[str, list[Any]], Any]:
+    """A node that contradicts itself."""
+
+    def spoilt(method: str, parameters: list[Any]) -> Any:
+        return it.node.told(method, parameters) | part if method == "eth_getTransactionReceipt" else PASS
+
+    return spoilt
+
+
+@pytest.mark.parametrize("part", [{"status": "0x0"}, {"logs": []}])
+async def test_a_node_that_contradicts_itself_proves_nothing(it: Settling, part: dict[str, Any]) -> None:
+    entry = await it.entry()
+    assert isinstance(await it.facilitator.settle(entry), Settled)
+    it.node.fault = spoilt_receipts(it, **part)
+    assert isinstance(await it.witness.look(entry), Unknown)
 
 
 @pytest.mark.parametrize("fault", [no_logs, other_logs, removed_logs, pruned, behind, without_transactions])

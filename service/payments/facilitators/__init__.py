@@ -2,4 +2,18 @@
 
 May import what `payments` may. One facilitator is asked for one payment as often as it takes: asking again never moves
 money twice, because EIP-3009 spends a nonce once.
+
+Decided here, of `chain`:
+- A transaction is signed and written down under its nonce in one transaction of the database, and sent after: whatever
+  may be under way is known to every process and after every crash. That is what lets one settlement at a time choose a
+  nonce, across processes, without a lock; waiting for the blocks goes on side by side.
+- A payment has one nonce. What is in no block is sent again, with all that stands before it, so that no gap holds up
+  the others; it is outbid only when its fee no longer suffices, and never above `GAS_CAP_GWEI`.
+- The token is asked by `eth_call` before anything is sent: what it refuses is refused, and costs no gas. What was once
+  sent is never refused: a reverted transaction may still be taken back with its block, and only the chain's final word
+  after the window ends it.
+- Too little ether, gas above the cap and a node that fails are no fault of the payer: the outcome is unknown, and
+  settled as soon as they are mended while the window lasts.
+- The operator's key is for this service alone. A node on another chain than the settings' is asked for nothing.
+- Wallets that are not deployed yet (EIP-6492) are refused: deploying them would be the operator's gas.
 """

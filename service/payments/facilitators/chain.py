@@ -133,7 +133,7 @@ class ChainFacilitator:
             newest = await self._rpc.block("latest")
             if newest.number - mined.block + 1 < self._confirmations:
                 return None
-            if mined.succeeded and token.pays(entry.payment, mined.logs):
+            if mined.succeeded and token.spent(entry.payment, mined.logs) == "here":
                 return Settled(transaction.hash)
             # Reverted: somebody else was faster, or the payer's money has gone; a reorganisation may still mend it.
             seen = await self._witness.look(entry)
