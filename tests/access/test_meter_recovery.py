@@ -72,6 +72,21 @@ async def test_reservations_of_a_dead_process_are_released(path: Path, clock: Fa
     assert await states_after_restart(path, clock) == {1: 2}
 
 
+async def test_what_was_paid_for_is_never_given_back_and_moves_no_counter(path: Path, clock: FakeClock) -> None:
+    async with dying(path, clock) as meter:
+        await call(meter, answered=False)
+        event_id = await meter._database.write(lambda connection: meter.enter_paid(connection, 1, "coin.risk"))
+        await call(meter, answered=True)
+    assert event_id == 2
+    assert await states_after_restart(path, clock) == {1: 2, 2: 1, 3: 1}
+    async with open_database(path, clock) as db, open_meter(db, clock) as meter:
+        assert (await meter.standing(PRO)).used == 1
+        assert await db.write(repair_counters) == []
+        assert await db.inspect(usage_by_day) == [DayUsage(1, TODAY, 1, paid=1)]
+        await db.write(lambda connection: meter.enter_paid(connection, 9, "coin.risk"))
+        assert await meter.verify() == [], "a user who has only paid has no counters"
+
+
 async def test_calls_before_the_dead_process_are_none_of_its_business(path: Path, clock: FakeClock) -> None:
     async with open_database(path, clock) as db, open_meter(db, clock) as meter:
         await call(meter, answered=False)
