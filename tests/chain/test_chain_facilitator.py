@@ -10,11 +10,10 @@ from eth_account import Account
 from eth_utils import to_checksum_address
 from msgspec.structs import replace
 
-from service.payments.facilitators.chain import PATIENCE_S, inspect_chain
+from service.payments.facilitators.chain import PATIENCE_S
 from service.payments.facilitators.port import Cancelled, Refused, Settled, Unknown, Unused
 from service.payments.facilitators.sender import GWEI
 from service.payments.payment import Payment
-from service.payments.rpc import NodeError
 from service.payments.token import EXPIRED, FAILED, NO_FUNDS, NO_SIGNATURE, NONCE_USED, transfer_of
 from tests.chain.evm import CHAIN_ID, ETHER, USDC, WALLET, Evm, EvmError
 from tests.chain.node import PASS, HungUp
@@ -451,8 +450,6 @@ async def test_a_node_of_another_chain_is_asked_for_nothing(it: Settling) -> Non
     assert await it.facilitator.settle(entry) == expected
     assert await it.witness.look(entry) == expected
     assert set(it.node.asked) == {"eth_chainId"}
-    with pytest.raises(NodeError, match="node of chain 1"):
-        await inspect_chain(it.settings)
 
 
 async def test_a_node_that_does_not_answer_leaves_the_outcome_unknown(it: Settling) -> None:
@@ -475,10 +472,3 @@ async def test_a_node_that_does_not_answer_leaves_the_outcome_unknown(it: Settli
 async def test_a_settlement_ends_even_if_the_node_takes_forever(it: Settling, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("service.payments.facilitators.chain._LONGEST_S", 0)
     assert await it.facilitator.settle(await it.entry()) == Unknown("the node takes too long")
-
-
-async def test_what_settling_depends_on_can_be_inspected(it: Settling) -> None:
-    standing = await inspect_chain(it.settings)
-    assert standing.operator == OPERATOR.address.lower()
-    assert standing.balance == ETHER
-    assert 0 < standing.gas_price < 2 * GWEI

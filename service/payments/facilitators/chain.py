@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Final, NamedTuple
+from typing import Final
 
 from service.clock import Clock
 from service.errors import ServiceError
@@ -161,24 +161,3 @@ async def open_chain(
         outbox = Outbox(database, account, clock)
         sender = Sender(rpc, outbox, account.address, NETWORKS[settings.network].usdc, settings.gas_cap_gwei)
         yield ChainFacilitator(rpc, witness, outbox, sender, clock, settings.confirmations), witness
-
-
-class ChainStanding(NamedTuple):
-    """What settling depends on: the operator's address and ether (wei), and what a unit of gas costs now (wei)."""
-
-    operator: str
-    balance: int
-    gas_price: int
-
-
-async def inspect_chain(settings: Settings) -> ChainStanding:
-    """Ask the node whether payments could be settled.
-
-    Raises:
-        SettingsError: If the operator's key cannot be had.
-        NodeError: If the node does not answer, or is on another chain.
-    """
-    account = await open_account(settings)
-    async with open_rpc(settings.rpc_url or "", settings.network) as rpc:
-        block, tip = await rpc.block("latest"), await rpc.tip()
-        return ChainStanding(account.address, await rpc.balance(account.address), block.base_fee + tip)
