@@ -20,6 +20,15 @@ Decided here:
   with two-second blocks needs them) and two minutes ahead (the window and a minute of clock skew).
 - A signature of 65 bytes must be `from`'s own, with a low `s` and a `v` of 27 or 28: the token reverts on others. A
   longer one is a contract's, which only its chain can check; where nothing is settled on a chain it is refused.
+- A payment is one row, by what EIP-3009 spends once. The schema itself refuses a key that is not in its normal form, an
+  amount other than the price, and any change of what is settled. Rows stay for ever, but for those that bought nothing.
+- Each claim makes the name of its receipt anew, and whoever acts on a claim names it: one that was lost is powerless.
+- A row that is open says when somebody has to look at it, and which process acted last. Whether that lives is known by
+  the lock on its journal, not by waiting: a dead one's claim is free on sight, its settlement is due at once.
+- A paid call is three transactions, each shared with whoever waits beside it: claim; settling with the answer; settled
+  with its event of usage. That an answer has left is noted behind them, and nothing depends on it.
+- Answers are kept for a day, 512 KB each and 256 MB together (packed), the oldest go first; never one that may yet have
+  to be given. One too large is handed out once: it is paid for, and its receipt says so.
 - A settled row of the ledger is its receipt; nothing else is kept. It is signed when it is asked for, each time alike
   (RFC 6979), with a key derived from the service's secrets: whoever loses those gets a new signer. The text signed is
   the receipt's RFC 8785 form, so a receipt may travel in any spelling of the same JSON.
