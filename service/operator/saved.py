@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 from service.operator.refusal import MISUSED, RefusalError
+from service.wire.strict import check_depth
 
 _STDIN: Final = "-"
 _LARGEST: Final = 2**20
@@ -41,10 +42,11 @@ def _read(name: str) -> bytes:
 
 def _json_of(content: bytes) -> object:
     try:
+        check_depth(content)
         return json.loads(
             content, object_pairs_hook=_members, parse_constant=_refuse, parse_float=_number, parse_int=_number
         )
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise RefusalError(f"this is not JSON: {plain(str(error))}", MISUSED) from error
 
 

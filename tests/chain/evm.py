@@ -5,6 +5,7 @@ once; blocks can be taken back. The token and the wallet are Vyper's; their comp
 """
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -18,6 +19,10 @@ from eth.vm.message import Message
 from eth_utils import ValidationError, keccak, to_canonical_address
 
 from service.payments.networks import NETWORKS
+
+# py-evm has just asked for ten times as much, for contracts that call each other a thousand deep. JSON nested like that
+# would then overflow the stack of whoever tests with it, where a service refuses it.
+sys.setrecursionlimit(1_000)
 
 CHAIN_ID: Final = 84532
 USDC: Final = NETWORKS["eip155:84532"].usdc
