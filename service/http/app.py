@@ -102,8 +102,11 @@ class App:
         try:
             self._enter(scope, exchange)
             lane = self._lanes.get(exchange.route)
-            if lane is None or not all(check(scope, exchange) for check in lane.checks):
+            if lane is None:
                 return False
+            for check in lane.checks:  # a generator would cost as much as the checks
+                if not check(scope, exchange):
+                    return False
             answer = lane.serve.answer(exchange)
             metered = lane.metered if answer.counted else None
             if metered is not None and (spent := metered.spent(exchange)) is not None:
