@@ -31,6 +31,6 @@ Identity, as decided here beyond `contract.md` §3:
 - The store remembers a mark of every pepper it was opened with. A start beside working keys of another pepper warns,
   and `verdict doctor` finds it, until those keys are revoked or the old file is back.
 - A user may hold 100 keys that work, so that one account cannot fill the store.
-- What was paid for is an event of usage with neither question nor counter: it is entered by whoever settles, in the same
-  transaction, is never given back, and `verdict usage` shows it in a column of its own.
+- What was paid for is an event of usage with neither question nor counter: it is entered by whoever settles, in the
+  same transaction, is never given back, and `verdict usage` shows it in a column of its own.
 """
