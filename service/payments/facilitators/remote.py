@@ -1,0 +1,273 @@
+"""Somebody else's facilitator, asked over HTTP: any that speaks x402.
+
+Source: x402 specification v1 and v2, facilitator interface (`POST /settle`, `GET /supported`).
+"""
+
+import re
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import cache
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import Struct, structs
+
+from service.clock import Clock
+from service.payments.bazaar import BAZAAR, declare
+from service.payments.challenge import Challenger
+from service.payments.facilitators.cdp import CdpKey
+from service.payments.facilitators.port import Outcome, Refused, Settled, Unknown
+from service.payments.networks import NETWORKS, Network
+from service.payments.payment import Entry, Payment
+from service.settings import Settings
+from service.units import MicroUsd
+from service.upstream.counterpart import Counterpart, Reply, open_counterpart
+from service.upstream.failure import UpstreamError
+from service.wire.offers import OFFERS, Offer
+from service.wire.payment import Authorization, ExactPayload, SettlementKind
+from service.wire.strict import StrictError, parse, refuse_repeats
+
+NAME: Final = "facilitator"
+DEADLINE_S: Final = 30.0
+LARGEST_ANSWER: Final = 65_536
+
+REFUSALS: Final = frozenset(
+    {
+        "asset_not_deployed_contract",
+        "eip6492_factory_not_allowed",
+        "insufficient_funds",
+        "invalid_exact_evm_eip3009_not_supported",
+        "invalid_exact_evm_insufficient_balance",
+        "invalid_exact_evm_payload_authorization_valid_before",
+        "invalid_exact_evm_payload_authorization_value",
+        "invalid_exact_evm_payload_authorization_value_mismatch",
+        "invalid_exact_evm_payload_recipient_mismatch",
+        "invalid_exact_evm_payload_signature",
+        "invalid_exact_evm_payload_undeployed_smart_wallet",
+        "invalid_exact_evm_token_name_mismatch",
+        "invalid_exact_evm_token_version_mismatch",
+        "invalid_network",
+        "invalid_payload",
+        "invalid_payment_requirements",
+        "invalid_scheme",
+        "invalid_x402_version",
+        "missing_eip712_domain",
+        "network_mismatch",
+        "payment_expired",
+        "unsupported_scheme",
+    }
+)
+"""Reasons that are found before anything is submitted, and that waiting does not mend.
+
+Not among them, though the official facilitators give them: a nonce that is used (somebody else may have submitted this
+very payment), a simulation that failed (for the same reason, perhaps), a payment that is not yet valid (its clock and
+ours differ, and it will be in a moment), a transaction that failed, and whatever is pending.
+"""
+
+_OWN_NAMES: Final = {
+    "invalid_exact_evm_insufficient_balance": "insufficient_funds",
+    "payment_expired": "invalid_exact_evm_payload_authorization_valid_before",
+}
+"""Where an implementation's word is not the specification's."""
+
+_TRANSACTION: Final = re.compile(r"0x(?!0{64})[0-9A-Fa-f]{64}\Z")
+_REASON: Final = re.compile(r"[a-z][a-z0-9_]{0,99}\Z")
+_OFFERS: Final = {offer.id: offer for offer in OFFERS}
+
+Authorize = Callable[[str, str], str | None]
+"""The bearer token for a request, by its method and URL; null if none is wanted."""
+
+
+class _Answer(Struct, rename="camel"):
+    """What `/settle` says. Strings that are null, empty or missing say nothing."""
+
+    success: bool
+    transaction: str | None = None
+    network: str | None = None
+    payer: str | None = None
+    amount: str | int | None = None
+    error_reason: str | None = None
+
+
+class _Kind(Struct, rename={"version": "x402Version"}):
+    version: int
+    scheme: str
+    network: str
+
+
+class _Supported(Struct):
+    kinds: list[_Kind]
+
+
+_read_answer: Final = msgspec.json.Decoder(_Answer)
+_read_supported: Final = msgspec.json.Decoder(_Supported)
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class RemoteFacilitator:
+    """A facilitator at a URL; opened by `open_remote`.
+
+    Args:
+        counterpart: Who answers.
+        url: Where, as tokens name it.
+        network: The chain that payments come from.
+        authorize: Makes bearer tokens.
+    """
+
+    kind: SettlementKind = "remote"
+
+    def __init__(self, counterpart: Counterpart, url: str, network: Network, authorize: Authorize) -> None:
+        self._counterpart = counterpart
+        self._url = url.rstrip("/")
+        self._network = network
+        self._authorize = authorize
+
+    async def settle(self, entry: Entry) -> Outcome:
+        """Ask for a settlement, once. See the port.
+
+        No refusal of a facilitator lasts: it checks the window, the balance and the nonce before it remembers what it
+        has settled itself.
+        """
+        try:
+            reply = await self._counterpart.post("/settle", question(entry), self._bearer("POST", "/settle"))
+        except UpstreamError as error:
+            return Unknown(error.body)
+        return judge(reply, entry.payment)
+
+    async def versions(self) -> frozenset[int]:
+        """Ask which versions of x402 it settles `exact` payments on our chain in: 1, 2, both or none.
+
+        Raises:
+            UpstreamError: If there is no answer, or none that can be read.
+        """
+        reply = await self._counterpart.get("/supported", self._bearer("GET", "/supported"))
+        if not _is_success(reply.status):
+            raise UpstreamError(NAME, reply.status, reply.body)
+        try:
+            supported = parse(_read_supported, reply.body)
+        except (StrictError, msgspec.ValidationError):
+            raise UpstreamError(NAME, reply.status, reply.body) from None
+        names = {1: self._network.v1_name, 2: self._network.chain_id}
+        return frozenset(
+            kind.version
+            for kind in supported.kinds
+            if kind.scheme == "exact" and names.get(kind.version) == kind.network
+        )
+
+    def _bearer(self, method: Literal["GET", "POST"], target: str) -> dict[str, str]:
+        token = self._authorize(method, self._url + target)
+        return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+@asynccontextmanager
+async def open_remote(settings: Settings, clock: Clock) -> AsyncIterator[RemoteFacilitator]:
+    """Open the facilitator that the settings name.
+
+    Args:
+        settings: With a `facilitator_url`.
+        clock: Of CDP tokens.
+
+    Raises:
+        SettingsError: If there is no usable URL or CDP key.
+    """
+    url = settings.facilitator_url or ""
+    authorize = _authorize(settings, clock)
+    async with open_counterpart(NAME, url, deadline_s=DEADLINE_S, most=LARGEST_ANSWER) as counterpart:
+        yield RemoteFacilitator(counterpart, url, NETWORKS[settings.network], authorize)
+
+
+def _authorize(settings: Settings, clock: Clock) -> Authorize:
+    if settings.cdp_key_id and settings.cdp_key_secret:
+        return CdpKey(settings.cdp_key_id, settings.cdp_key_secret, clock).token
+    token = settings.facilitator_token.text if settings.facilitator_token else None
+    return lambda _method, _url: token
+
+
+def question(entry: Entry) -> bytes:
+    """Write the body of `/settle` out of what was decoded and checked; nothing of it is the caller's own bytes."""
+    payment, order = entry.payment, entry.order
+    offer = structs.replace(_offer(order.offer_id), price=MicroUsd(payment.value))
+    terms = Challenger(payment.network, payment.pay_to)
+    resource = terms.resource(offer, order.resource)
+    paid: dict[str, Any] = {"x402Version": payment.version, "payload": _payload(payment)}
+    row: Struct
+    if payment.version == 1:
+        (row,) = terms.terms_v1(offer, resource)
+        paid |= {"scheme": row.scheme, "network": row.network}
+    else:
+        (row,) = terms.terms(offer)
+        paid |= {"accepted": row, "resource": resource, "extensions": _extensions(order.offer_id)}
+    return _encode({"x402Version": payment.version, "paymentPayload": paid, "paymentRequirements": row})
+
+
+def _offer(offer_id: str) -> Offer:
+    # A route that is no longer offered may still have payments under way.
+    return _OFFERS.get(offer_id) or Offer(id=offer_id, path="/", summary=offer_id, result=Struct)
+
+
+@cache
+def _extensions(offer_id: str) -> dict[str, Any]:
+    return {BAZAAR: declare(_OFFERS[offer_id])} if offer_id in _OFFERS else {}
+
+
+def _payload(payment: Payment) -> ExactPayload:
+    return ExactPayload(
+        signature=payment.signature,
+        authorization=Authorization(
+            from_=payment.payer,
+            to=payment.pay_to,
+            value=str(payment.value),
+            valid_after=str(payment.valid_after_s),
+            valid_before=str(payment.valid_before_s),
+            nonce=payment.nonce,
+        ),
+    )
+
+
+def judge(reply: Reply, payment: Payment) -> Outcome:
+    """Say what an answer proves.
+
+    The body counts whatever the status, since facilitators answer refusals with 200, 400 and 500; but success is
+    believed only at a status of success.
+
+    Args:
+        reply: What `/settle` answered.
+        payment: What was asked about.
+    """
+    try:
+        answer = parse(_read_answer, reply.body)
+        refuse_repeats(reply.body)
+    except (StrictError, msgspec.ValidationError):
+        return Unknown(f"an answer that cannot be read (status {reply.status})")
+    transaction = answer.transaction or ""
+    known = transaction.lower() if _TRANSACTION.match(transaction) else None
+    reason = answer.error_reason or ""
+    doubt = _doubt(answer, payment)
+    if doubt:
+        return Unknown(f"{doubt} (status {reply.status})")
+    if answer.success and _is_success(reply.status) and answer.network and known and not reason:
+        return Settled(known)
+    if not answer.success and reason in REFUSALS and not transaction and not _is_redirect(reply.status):
+        return Refused(_OWN_NAMES.get(reason, reason), lasting=False)
+    said = reason if _REASON.match(reason) else "an answer that proves nothing"
+    return Unknown(f"{said} (status {reply.status})", known)
+
+
+def _doubt(answer: _Answer, payment: Payment) -> str | None:
+    """Why an answer may be about another payment."""
+    network = NETWORKS[payment.network]
+    if answer.network and answer.network not in {network.chain_id, network.v1_name}:
+        return "an answer about another network"
+    if answer.payer and answer.payer.lower() != payment.payer:
+        return "an answer about another payer"
+    if answer.amount not in {None, "", payment.value, str(payment.value)}:
+        return "an answer about another amount"
+    return None
+
+
+def _is_success(status: int) -> bool:
+    return 200 <= status < 300  # noqa: PLR2004 RFC 9110 §15.3
+
+
+def _is_redirect(status: int) -> bool:
+    return 300 <= status < 400  # noqa: PLR2004 RFC 9110 §15.4
