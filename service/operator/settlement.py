@@ -8,12 +8,11 @@ from service.clock import MINUTE_MS, SECOND_MS, Clock
 from service.ethereum.addresses import checksum_address, keccak256
 from service.ethereum.typed_data import domain_separator
 from service.operator.check import Check
-from service.payments.facilitators.supported import missing_kinds
+from service.payments.facilitators.remote import open_remote
 from service.payments.networks import NETWORKS, ChainId
 from service.payments.operator_account import open_account
 from service.payments.rpc import NodeError, Rpc, open_rpc
 from service.settings import Settings, SettingsError
-from service.upstream.counterpart import open_counterpart
 from service.upstream.failure import UpstreamError
 
 _NAME: Final = "settlement"
@@ -27,8 +26,6 @@ _FEWEST: Final = 100
 
 _OLDEST_BLOCK_MS: Final = 10 * MINUTE_MS
 _DOMAIN_SEPARATOR: Final = keccak256(b"DOMAIN_SEPARATOR()")[:4]
-_DEADLINE_S: Final = 10.0
-_LARGEST_ANSWER: Final = 1024 * 1024
 _ANOTHER_FACILITATOR: Final = "let VERDICT_FACILITATOR_URL name an x402 facilitator that settles on VERDICT_NETWORK"
 _ANOTHER_NODE: Final = "let VERDICT_RPC_URL name a node of VERDICT_NETWORK that follows the chain"
 
@@ -46,7 +43,7 @@ def check_settlement(settings: Settings, clock: Clock) -> Check:
     try:
         said, findings = asyncio.run(look(settings, clock))
     except SettingsError as error:
-        said, findings = "the operator's key cannot be used", [_Finding(str(error), "set it right")]
+        said, findings = "a setting cannot be used", [_Finding(str(error), "set it right")]
     except NodeError as error:
         said, findings = "the node gives no answer", [_Finding(str(error), _ANOTHER_NODE)]
     except UpstreamError as error:
@@ -60,16 +57,16 @@ async def _look_at_facilitator(settings: Settings, clock: Clock) -> tuple[str, l
     if settings.rpc_url:
         async with open_rpc(settings.rpc_url, settings.network) as rpc:
             findings += await _look_at_node(rpc, settings, clock)
-    if settings.cdp_key_id:
-        return "the facilitator is not asked: it wants a token of its own for each question", findings
-    headers = (
-        {} if settings.facilitator_token is None else {"Authorization": f"Bearer {settings.facilitator_token.text}"}
-    )
-    url = settings.facilitator_url or ""
-    async with open_counterpart("facilitator", url, deadline_s=_DEADLINE_S, most=_LARGEST_ANSWER) as facilitator:
-        missing = await missing_kinds(facilitator, headers, settings.network)
+    async with open_remote(settings, clock) as facilitator:
+        versions = await facilitator.versions()
+    names = {1: NETWORKS[settings.network].v1_name, 2: settings.network}
+    missing = [
+        _Finding(f"it does not settle `exact` on {name} as x402 v{version} has it", _ANOTHER_FACILITATOR)
+        for version, name in names.items()
+        if version not in versions
+    ]
     said = "the facilitator does not settle all payments" if missing else "the facilitator settles what is sold here"
-    return said, [*findings, *(_Finding(each, _ANOTHER_FACILITATOR) for each in missing)]
+    return said, [*findings, *missing]
 
 
 async def _look_at_chain(settings: Settings, clock: Clock) -> tuple[str, list[_Finding]]:
