@@ -52,7 +52,7 @@ async def open_payments(
     challenger = Challenger(settings.network, settings.pay_to)
     ledger = PaymentLedger(database, clock, count, kind=settings.settlement, run_id=run_id)
     await ledger.recover()
-    async with _open_settlement(settings, database, clock, challenger) as (facilitator, witness):
+    async with _open_settlement(settings, database, clock) as (facilitator, witness):
         cashier = Cashier(ledger, facilitator, witness, clock)
         till = Till(settings.network, challenger, ledger, cashier, clock)
         try:
@@ -64,7 +64,7 @@ async def open_payments(
 
 @asynccontextmanager
 async def _open_settlement(
-    settings: Settings, database: Database, clock: Clock, challenger: Challenger
+    settings: Settings, database: Database, clock: Clock
 ) -> AsyncIterator[tuple[Facilitator, Witness | None]]:
     """Open whoever moves the money, and whoever sees the chain; what is not chosen is not even imported."""
     if settings.settlement == "ledger":
@@ -78,5 +78,5 @@ async def _open_settlement(
         from service.payments.facilitators.remote import open_remote  # noqa: PLC0415 - only where chosen
         from service.payments.witness import open_witness  # noqa: PLC0415 - only where chosen
 
-        async with open_remote(settings, challenger, clock) as facilitator, open_witness(settings) as witness:
+        async with open_remote(settings, clock) as facilitator, open_witness(settings) as witness:
             yield facilitator, witness
