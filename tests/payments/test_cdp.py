@@ -4,6 +4,7 @@ The expected ones were made once, for these keys, this instant and a nonce of ze
 deterministic there (RFC 8032, RFC 6979).
 """
 
+import secrets
 from base64 import urlsafe_b64decode
 from typing import Any
 from unittest.mock import patch
@@ -11,7 +12,6 @@ from unittest.mock import patch
 import msgspec
 import pytest
 
-from service.payments.facilitators import cdp
 from service.payments.facilitators.cdp import CdpKey
 from service.settings import Secret, SettingsError
 from tests.fakes.clock import FakeClock
@@ -19,36 +19,29 @@ from tests.fakes.clock import FakeClock
 KEY_ID = "organizations/o/apiKeys/k"
 URL = "https://api.cdp.coinbase.com/platform/v2/x402/settle"
 
+
+def pem(kind: str, *lines: str) -> str:
+    return "\n".join((f"-----BEGIN {kind}-----", *lines, f"-----END {kind}-----", ""))
+
+
 ED25519 = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8DoQe/884Qvh1w3RjnS8CZZ+TWMJulDV8d3IZkElUxuA=="
-P256 = "\n".join(
-    (
-        "-----BEGIN EC PRIVATE KEY-----",
-        "MHcCAQEEIBHiIb0bf8mVRPP3ZbDDndJ4bmNsNCLWvsAm0e0DiEysoAoGCCqGSM49",
-        "AwEHoUQDQgAEB/ZOlIaIwPM7H2BXkYg+lWtBP/yUR2ZwGIn64gI0uq0JhwIY/RcZ",
-        "BPR+rQOdrHON8SxLa3lp1NPZKPcdhyC+Pw==",
-        "-----END EC PRIVATE KEY-----",
-        "",
-    )
+P256 = pem(
+    "EC PRIVATE KEY",
+    "MHcCAQEEIBHiIb0bf8mVRPP3ZbDDndJ4bmNsNCLWvsAm0e0DiEysoAoGCCqGSM49",
+    "AwEHoUQDQgAEB/ZOlIaIwPM7H2BXkYg+lWtBP/yUR2ZwGIn64gI0uq0JhwIY/RcZ",
+    "BPR+rQOdrHON8SxLa3lp1NPZKPcdhyC+Pw==",
 )
-P256_PUBLIC = "\n".join(
-    (
-        "-----BEGIN PUBLIC KEY-----",
-        "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEB/ZOlIaIwPM7H2BXkYg+lWtBP/yU",
-        "R2ZwGIn64gI0uq0JhwIY/RcZBPR+rQOdrHON8SxLa3lp1NPZKPcdhyC+Pw==",
-        "-----END PUBLIC KEY-----",
-        "",
-    )
+P256_PUBLIC = pem(
+    "PUBLIC KEY",
+    "MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEB/ZOlIaIwPM7H2BXkYg+lWtBP/yU",
+    "R2ZwGIn64gI0uq0JhwIY/RcZBPR+rQOdrHON8SxLa3lp1NPZKPcdhyC+Pw==",
 )
-P384 = "\n".join(
-    (
-        "-----BEGIN PRIVATE KEY-----",
-        "MIG2AgEAMBAGByqGSM49AgEGBSuBBAAiBIGeMIGbAgEBBDAAAAAAAAAAAAAAAAAA",
-        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAWhZANiAAQR3iSiwlHHd1c8",
-        "rF6gJeRn8gjlHb/5j8VPZmHL5WWDsDeIL0ocopfmCrzbw4NthLyPppbHdED5LQ9Y",
-        "N+kKAOfFKEtEd1TV3uiMmGUztpAa6zF3aG0K6PszGEQUq+bBcTo=",
-        "-----END PRIVATE KEY-----",
-        "",
-    )
+P384 = pem(
+    "PRIVATE KEY",
+    "MIG2AgEAMBAGByqGSM49AgEGBSuBBAAiBIGeMIGbAgEBBDAAAAAAAAAAAAAAAAAA",
+    "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAWhZANiAAQR3iSiwlHHd1c8",
+    "rF6gJeRn8gjlHb/5j8VPZmHL5WWDsDeIL0ocopfmCrzbw4NthLyPppbHdED5LQ9Y",
+    "N+kKAOfFKEtEd1TV3uiMmGUztpAa6zF3aG0K6PszGEQUq+bBcTo=",
 )
 
 _CLAIMS = (
@@ -76,12 +69,12 @@ def part(token: str, number: int) -> Any:
 
 @pytest.mark.parametrize("secret", SIGNED, ids=["Ed25519", "P-256"])
 def test_a_token_is_the_one_that_another_library_signs(secret: str) -> None:
-    with patch.object(cdp.secrets, "token_hex", lambda length: "00" * length):
+    with patch.object(secrets, "token_hex", lambda length: "00" * length):
         assert key(secret).token("POST", URL) == SIGNED[secret]
 
 
 def test_a_pem_whose_line_feeds_were_written_out_is_read_all_the_same() -> None:
-    with patch.object(cdp.secrets, "token_hex", lambda length: "00" * length):
+    with patch.object(secrets, "token_hex", lambda length: "00" * length):
         assert key(P256.replace("\n", "\\n")).token("POST", URL) == SIGNED[P256]
 
 

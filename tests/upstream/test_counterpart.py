@@ -1,4 +1,4 @@
-"""One question, one answer: what a counterpart is sent, what is taken for an answer, and that nothing is asked twice."""
+"""One question, one answer: what is sent, what is taken for an answer, and that nothing is asked twice."""
 
 import asyncio
 import gzip
