@@ -63,6 +63,7 @@ class Facilitator:
 
     Attributes:
         url: Where it listens.
+        clock: By which it judges windows.
         before: Answers `/settle` instead of settling; where it answers nothing, all goes on honestly.
         after: Settles, and answers like that.
         repeats: What a payment gets that was settled before: the same success again, or a refusal as on a chain.
@@ -86,7 +87,7 @@ class Facilitator:
         self.verified = 0
         self.moved: list[Moved] = []
         self.spent: dict[tuple[str, str], str | None] = {}
-        self._clock = clock
+        self.clock = clock
 
     @property
     def got(self) -> Counter[str]:
@@ -100,7 +101,7 @@ class Facilitator:
         """Be a witness: say what became of a payment."""
         key = (entry.payment.payer.lower(), entry.payment.nonce.lower())
         if key not in self.spent:
-            return Unused(self._clock.now_ms() // SECOND_MS)
+            return Unused(self.clock.now_ms() // SECOND_MS)
         transaction = self.spent[key]
         return Settled(transaction) if transaction else Cancelled()
 
@@ -169,7 +170,7 @@ class Facilitator:
         return wrong or self._window(signed) or _forged(payload["payload"], row, chain) or self._state(signed)
 
     def _window(self, signed: dict[str, str]) -> str | None:
-        now_s = self._clock.now_ms() // SECOND_MS
+        now_s = self.clock.now_ms() // SECOND_MS
         if int(signed["validBefore"]) < now_s + _LEAST_LEFT_S:
             return "invalid_exact_evm_payload_authorization_valid_before"
         if int(signed["validAfter"]) > now_s:

@@ -16,4 +16,15 @@ Decided here, of `chain`:
   settled as soon as they are mended while the window lasts.
 - The operator's key is for this service alone. A node on another chain than the settings' is asked for nothing.
 - Wallets that are not deployed yet (EIP-6492) are refused: deploying them would be the operator's gas.
+
+Decided here, of `remote`:
+- It is asked `/settle` alone, never `/verify`: what may be served is decided by money that has moved. What it is asked
+  is written anew from what was decoded and checked, on the terms that were agreed when the payment was claimed.
+- It is believed to have settled only on a status of success, `success` true, a transaction, our network, and nothing
+  that speaks against it; and to have refused only for reasons found before anything is submitted. Whatever else it does
+  leaves the outcome unknown, and 503 for the payer: the stock clients answer a 402 by signing, and paying, once more.
+- No refusal of it lasts. Facilitators look at window, balance and nonce before they remember what they settled
+  themselves, so a refusal is a proof for the first who asks and for nobody after; a used nonce is none for anybody.
+- Without `VERDICT_RPC_URL` there is no witness: a payment whose answer was lost, and that the facilitator then refuses,
+  stays unknown until the facilitator says more or the operator looks.
 """
