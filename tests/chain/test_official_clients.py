@@ -1,0 +1,155 @@
+"""Four official clients pay this service on a real EVM: through the official facilitator, and by our own transactions.
+
+Run by `make chain`, which installs the clients.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from base64 import b64decode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import pytest
+from eth_account import Account
+
+from service.access.quota import STARTER
+from tests.chain.evm import ETHER, Evm
+from tests.chain.node import Node, serving_node
+from tests.chain.question import QUESTION
+from tests.fakes.serving import PATIENCE_S, Serving, ended
+
+pytestmark = [pytest.mark.chain, pytest.mark.timeout(300)]
+
+CLIENTS: Final = Path(__file__).parent / "clients"
+VENV: Final = Path(sys.prefix)
+PAYEE: Final = "0x2222222222222222222222222222222222222222"
+PAYER: Final = Account.from_key(b"\x11" * 32)
+OPERATOR: Final = Account.from_key(b"\x22" * 32)
+PURSE: Final = 1_000_000
+RISK: Final = "/api/cli/coin/risk/BTC"
+BY_NAME: Final = "/api/cli/category/info/Layer%201%20(L1)"
+
+
+class Client(NamedTuple):
+    """An official client: what runs it, its script, where it pays, and which x402 it speaks."""
+
+    runs: Path
+    script: str
+    path: str
+    version: int
+
+    def pay(self, url: str, token: str) -> Any:
+        """Ask for a URL and pay when told to; what came in the end."""
+        command = [str(self.runs), str(CLIENTS / self.script), "0x" + PAYER.key.hex().removeprefix("0x"), url, token]
+        done = subprocess.run(command, cwd=CLIENTS, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+
+NODE: Final = Path(shutil.which("node") or "node")
+OFFICIAL: Final = {
+    "Python, v2": Client(Path(sys.executable), "python_v2.py", RISK, 2),
+    "@x402/fetch, v2": Client(NODE, "fetch_v2.mjs", BY_NAME, 2),
+    "x402-fetch, v1": Client(NODE, "fetch_v1.mjs", RISK, 1),
+    "Python, v1": Client(VENV / "x402-v1" / "bin" / "python", "python_v1.py", QUESTION.path, 1),
+}
+
+
+class Shop(NamedTuple):
+    """A service whose payments move money on a chain, and a key whose free questions are spent."""
+
+    service: Serving
+    chain: Evm
+    node: Node
+    token: str
+
+
+class Asking(Serving):
+    """The service with a question route."""
+
+    MODULE = "tests.chain.question"
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[Node]:
+    evm = Evm(
+        lambda: int(time.time()),
+        dollars={PAYER.address: PURSE},
+        ether={OPERATOR.address: ETHER, Account.from_key(b"\x33" * 32).address: ETHER},
+    )
+    with serving_node(evm) as serving:
+        yield serving
+
+
+@contextmanager
+def official_facilitator(node: Node) -> Iterator[str]:
+    """The facilitator of the `x402` package, in a process of its own: its URL."""
+    process = subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("official_facilitator.py")), "0x" + "33" * 32, node.url],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}"
+    finally:
+        process.kill()
+        process.communicate(timeout=PATIENCE_S)
+
+
+@pytest.fixture(params=["the official facilitator", "our own transactions"], scope="module")
+def shop(request: pytest.FixtureRequest, node: Node, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    if request.param == "the official facilitator":
+        with official_facilitator(node) as url:
+            yield from opened(node, tmp_path_factory, settlement="remote", facilitator_url=url)
+    else:
+        key = "0x" + OPERATOR.key.hex().removeprefix("0x")
+        yield from opened(node, tmp_path_factory, settlement="chain", operator_key=key)
+
+
+def opened(node: Node, folders: pytest.TempPathFactory, **settings: str) -> Iterator[Shop]:
+    service = Asking(data_dir=str(folders.mktemp("shop")), pay_to=PAYEE, rpc_url=node.url, **settings)
+    with ended(service):
+        service.wait_for("ready")
+        token = service.make_key()
+        for _ in range(STARTER):
+            assert service.ask(RISK, token)[0] == 200
+        assert service.ask(RISK, token)[0] == 402
+        yield Shop(service, node.evm, node, token)
+
+
+@pytest.mark.promise("pay.chain", "pay.remote", "pay.exact-3009", "pay.headers", "pay.response-headers")
+@pytest.mark.parametrize("name", OFFICIAL)
+def test_an_official_client_pays_the_price_once_and_has_its_answer(shop: Shop, name: str) -> None:
+    client = OFFICIAL[name]
+    if shutil.which(client.runs) is None:
+        pytest.skip(f"{client.runs.name} is not here")
+    price = QUESTION.price if client.path == QUESTION.path else 5_000
+    before = shop.chain.dollars(PAYER.address), shop.chain.dollars(PAYEE)
+    answer = client.pay(f"http://127.0.0.1:{shop.service.port}{client.path}", shop.token)
+    assert answer["status"] == 200, answer
+    assert "data" in json.loads(answer["body"]) or json.loads(answer["body"]) == {"answer": 42}
+    after = shop.chain.dollars(PAYER.address), shop.chain.dollars(PAYEE)
+    assert (before[0] - after[0], after[1] - before[1]) == (price, price)
+    told = json.loads(b64decode(answer["headers"]["x-payment-response" if client.version == 1 else "payment-response"]))
+    assert told["success"] is True
+    assert told["payer"].lower() == PAYER.address.lower()
+    found = shop.chain.block_of(bytes.fromhex(told["transaction"].removeprefix("0x")))
+    assert found is not None
+    receipt = shop.service.ask(f"/api/receipts/{answer['headers']['x-receipt-id']}", shop.token)[2]["receipt"]
+    assert (receipt["transaction"], receipt["amount"]) == (told["transaction"], str(price))
+    assert shop.service.ask(RISK, shop.token)[0] == 402, "paying gives no free question"
+
+
+def test_what_was_paid_is_what_moved_and_what_the_operator_sees(shop: Shop) -> None:
+    listed = json.loads(shop.service.verdict("payments", "list", "--json").stdout)["payments"]
+    assert {payment["state"] for payment in listed} <= {"settled", "delivered"}
+    assert len({payment["transaction"] for payment in listed}) == len(listed)
+    for payment in listed:
+        assert shop.chain.block_of(bytes.fromhex(payment["transaction"].removeprefix("0x"))) is not None
+    shop.service.verdict("doctor")
