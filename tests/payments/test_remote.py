@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 import pytest
+from eth_utils.address import to_checksum_address
 from hypothesis import given
 from hypothesis import strategies as st
 from x402.schemas import PaymentPayload, PaymentRequirements
@@ -113,6 +114,14 @@ def test_the_question_is_what_the_official_package_reads_and_has_our_own_terms(v
         assert asked["paymentRequirements"] == asked["paymentPayload"]["accepted"] == row
         assert asked["paymentPayload"]["resource"] == msgspec.to_builtins(resource)
         assert asked["paymentPayload"]["extensions"] == terms.extensions(RISK)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_addresses_are_sent_in_the_capitals_that_web3_insists_on(version: Literal[1, 2]) -> None:
+    asked = msgspec.json.decode(question(entry(payment(version=version))))
+    signed = asked["paymentPayload"]["payload"]["authorization"]
+    for address in (signed["from"], signed["to"], asked["paymentRequirements"]["payTo"]):
+        assert address == to_checksum_address(address)
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct, structs
 
 from service.clock import Clock
+from service.ethereum.addresses import checksum_address
 from service.payments.bazaar import BAZAAR, declare
 from service.payments.challenge import Challenger
 from service.payments.facilitators.cdp import CdpKey
@@ -187,7 +188,7 @@ def question(entry: Entry) -> bytes:
     """Write the body of `/settle` out of what was decoded and checked; nothing of it is the caller's own bytes."""
     payment, order = entry.payment, entry.order
     offer = structs.replace(_offer(order.offer_id), price=MicroUsd(payment.value))
-    terms = Challenger(payment.network, payment.pay_to)
+    terms = Challenger(payment.network, checksum_address(payment.pay_to))
     resource = terms.resource(offer, order.resource)
     paid: dict[str, Any] = {"x402Version": payment.version, "payload": _payload(payment)}
     row: Struct
@@ -211,11 +212,12 @@ def _extensions(offer_id: str) -> dict[str, Any]:
 
 
 def _payload(payment: Payment) -> ExactPayload:
+    # In EIP-55's capitals: web3, and with it the official facilitator, takes no others.
     return ExactPayload(
         signature=payment.signature,
         authorization=Authorization(
-            from_=payment.payer,
-            to=payment.pay_to,
+            from_=checksum_address(payment.payer),
+            to=checksum_address(payment.pay_to),
             value=str(payment.value),
             valid_after=str(payment.valid_after_s),
             valid_before=str(payment.valid_before_s),
