@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 ISSUES: Final[Mapping[int, str]] = {
-    5: "Payment that never takes money twice: x402, end to end",
     6: "Questions in plain words, answered with numbers that are all true",
     7: "Live streams, spoken words and watched wallets",
     8: "The clients people live in: a CLI, a tool server, a way to sign in, a page",
@@ -119,6 +118,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "fixtures.header": "X-Data-Source says fixtures or live.",
         "fixtures.frozen": "VERDICT_REPLAY=frozen keeps recorded time.",
         "settings.prefix": "Environment variables start with VERDICT_, and unknown ones are refused.",
+        "operator.payments": "verdict payments list and reconcile show and resolve payments.",
     },
     "contract §1": {
         "envelope.order": "schemaVersion, data, meta come in this order; schemaVersion, error likewise.",
@@ -160,6 +160,9 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "errors.unavailable": "Storage that does not answer is 503 UNAVAILABLE.",
         "errors.always-json": "Every answer is JSON, 404 and 405 of unknown paths included.",
         "errors.unknown-category": "An unknown category is 404 UNKNOWN_CATEGORY with candidates.",
+        "errors.payment-refused": "A payment that is not good is 402 with the x402 reason code.",
+        "errors.payment-reused": "The same payment for another request is 409 PAYMENT_REUSED.",
+        "errors.payment-pending": "An unknown settlement is 503 PAYMENT_PENDING with Retry-After.",
     },
     "contract §3": {
         "keys.format": "A key is the prefix, 30 base62 characters and 6 of CRC32.",
@@ -224,7 +227,24 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "challenge.networks": "Networks and USDC contracts are those of Base Sepolia and Base.",
         "pay.no-quota": "A request that carries a payment never touches the free quota.",
         "pay.two-headers": "Two payment headers are refused.",
-        "pay.not-yet": "Until payment is built, a payment is answered 402 and nothing is charged.",
+        "challenge.unlock-pay": "unlock lists paying for this call.",
+        "challenge.bazaar": "The challenge carries the bazaar extension.",
+        "pay.headers": "PAYMENT-SIGNATURE (v2) and X-PAYMENT (v1 or v2) are accepted.",
+        "pay.response-headers": "Answers carry PAYMENT-RESPONSE and X-PAYMENT-RESPONSE.",
+        "pay.exact-3009": "Payment is EVM exact with EIP-3009 USDC.",
+        "pay.checked": "A payment is decoded strictly and checked against the offer, then its window.",
+        "pay.recovered": "A 65-byte EOA signature is recovered locally; other kinds are left to the facilitator.",
+        "pay.claimed": "network, asset, from and nonce are claimed once, in normalised form.",
+        "pay.settled-after-run": "The route runs, the payment settles, then receipt and usage commit together.",
+        "pay.failed-run-free": "A failed run is never settled.",
+        "pay.unknown-503": "An unknown outcome is never a 402: 503, send the same payment again.",
+        "pay.reconciled": "A reconciler asks settle or the chain until the outcome is known.",
+        "pay.replay": "The same payment for the same request returns the stored answer, uncharged.",
+        "pay.remote": "The remote facilitator is any x402 facilitator by URL.",
+        "pay.chain": "The chain facilitator submits transferWithAuthorization with the operator's key.",
+        "pay.ledger": "The ledger facilitator checks and records but moves nothing, on testnets only.",
+        "pay.settlement": "The manifest says how payments are settled.",
+        "pay.receipts": "Every payment has a receipt that its owner alone can read.",
     },
     "contract §6": {
         "parameters.exact": "Unknown or repeated parameters are 400.",
@@ -298,36 +318,6 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 OPEN: Final[Mapping[int, Mapping[str, Mapping[str, str]]]] = {
-    5: {
-        "contract §0": {
-            "operator.payments": "verdict payments list and reconcile show and resolve payments.",
-        },
-        "contract §2": {
-            "errors.payment-refused": "A payment that is not good is 402 with the x402 reason code.",
-            "errors.payment-reused": "The same payment for another request is 409 PAYMENT_REUSED.",
-            "errors.payment-pending": "An unknown settlement is 503 PAYMENT_PENDING with Retry-After.",
-        },
-        "contract §5": {
-            "challenge.unlock-pay": "unlock lists paying for this call.",
-            "challenge.bazaar": "The challenge carries the bazaar extension.",
-            "pay.headers": "PAYMENT-SIGNATURE (v2) and X-PAYMENT (v1 or v2) are accepted.",
-            "pay.response-headers": "Answers carry PAYMENT-RESPONSE and X-PAYMENT-RESPONSE.",
-            "pay.exact-3009": "Payment is EVM exact with EIP-3009 USDC.",
-            "pay.checked": "A payment is decoded strictly and checked against the offer, then its window.",
-            "pay.recovered": "A 65-byte EOA signature is recovered locally; other kinds are left to the facilitator.",
-            "pay.claimed": "network, asset, from and nonce are claimed once, in normalised form.",
-            "pay.settled-after-run": "The route runs, the payment settles, then receipt and usage commit together.",
-            "pay.failed-run-free": "A failed run is never settled.",
-            "pay.unknown-503": "An unknown outcome is never a 402: 503, send the same payment again.",
-            "pay.reconciled": "A reconciler asks settle or the chain until the outcome is known.",
-            "pay.replay": "The same payment for the same request returns the stored answer, uncharged.",
-            "pay.remote": "The remote facilitator is any x402 facilitator by URL.",
-            "pay.chain": "The chain facilitator submits transferWithAuthorization with the operator's key.",
-            "pay.ledger": "The ledger facilitator checks and records but moves nothing, on testnets only.",
-            "pay.settlement": "The manifest says how payments are settled.",
-            "pay.receipts": "Every payment has a receipt that its owner alone can read.",
-        },
-    },
     6: {
         "interface: question": {
             "question.messages": "messages is required, and the last one has the role user.",

@@ -5,6 +5,6 @@ Decided here:
 - `def` where the answer is in memory, `async def` where something has to be waited for: the meter decides and commits
   the first kind in one step.
 - The manifest's bytes are written once at start, so its `as_of` is the start of the service. It lists what is counted
-  as a question; `settlement` is `none` as long as payments are not accepted.
+  as a question, how payments are settled, and whose signature stands under receipts.
 - Sign-in and keys answer without the envelope, as `contract.md` §3 writes them; their failures are enveloped.
 """

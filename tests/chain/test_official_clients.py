@@ -4,6 +4,8 @@ Run by `make chain`, which installs the clients.
 """
 
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,6 +28,7 @@ from tests.fakes.serving import PATIENCE_S, Serving, ended
 pytestmark = [pytest.mark.chain, pytest.mark.timeout(300)]
 
 CLIENTS: Final = Path(__file__).parent / "clients"
+README: Final = Path(__file__).parents[2] / "README.md"
 VENV: Final = Path(sys.prefix)
 PAYEE: Final = "0x2222222222222222222222222222222222222222"
 PAYER: Final = Account.from_key(b"\x11" * 32)
@@ -144,6 +147,21 @@ def test_an_official_client_pays_the_price_once_and_has_its_answer(shop: Shop, n
     receipt = shop.service.ask(f"/api/receipts/{answer['headers']['x-receipt-id']}", shop.token)[2]["receipt"]
     assert (receipt["transaction"], receipt["amount"]) == (told["transaction"], str(price))
     assert shop.service.ask(RISK, shop.token)[0] == 402, "paying gives no free question"
+
+
+def test_the_example_of_the_readme_pays(shop: Shop, tmp_path: Path) -> None:
+    (example,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    script = tmp_path / "pay.py"
+    script.write_text(example.replace("http://127.0.0.1:8402", f"http://127.0.0.1:{shop.service.port}"))
+    before = shop.chain.dollars(PAYEE)
+    said = subprocess.run(
+        [sys.executable, script],
+        env=os.environ | {"KEY": shop.token, "WALLET_KEY": "0x" + PAYER.key.hex().removeprefix("0x")},
+        capture_output=True, text=True, timeout=PATIENCE_S, check=True,
+    ).stdout.splitlines()  # fmt: skip
+    assert said[0].startswith("200 ")
+    assert json.loads(said[1])["receipt"]["resource"].endswith("/api/cli/signal/ETH")
+    assert shop.chain.dollars(PAYEE) - before == 5_000
 
 
 def test_what_was_paid_is_what_moved_and_what_the_operator_sees(shop: Shop) -> None:
