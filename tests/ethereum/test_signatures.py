@@ -71,7 +71,7 @@ def test_a_text_is_signed_as_eth_account_signs_it(number: int, text: str) -> Non
 
 @pytest.mark.parametrize("number", [0, ORDER, 2**256 - 1])
 def test_a_number_that_is_no_key_is_refused(number: int) -> None:
-    with pytest.raises(ValueError, match="(?i)secret"):
+    with pytest.raises(ValueError, match=r"(?i)secret"):
         private_key(number.to_bytes(32, "big"))
 
 
