@@ -15,6 +15,7 @@ _KEY_PREFIX: Final = re.compile(r"[a-z0-9]{1,20}_sk_\Z")
 _URL: Final = re.compile(r"https?://[^/\s]+\Z")
 _API: Final = re.compile(r"https?://[^/\s?#]+(?:/[^\s?#]*)?\Z")
 _KEY: Final = re.compile(r"[!-~]{1,200}\Z")
+_TOKEN: Final = re.compile(r"[!-~]{1,4096}\Z")
 _HOST: Final = re.compile(r"(?:[\w-]{1,63}(?:\.[\w-]{1,63})*|\[[0-9A-Fa-f:.]+\])\Z")
 _ORIGIN: Final = re.compile(r"(?:\*|[a-z][a-z0-9+.-]*://(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?)\Z")
 NOBODY: Final = "0x000000000000000000000000000000000000dEaD"
@@ -188,6 +189,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 raise SettingsError(f"{variable(name)} takes a scheme and a host, such as https://x402.example.org")
         if bool(self.cdp_key_id) != bool(self.cdp_key_secret):
             raise SettingsError("VERDICT_CDP_KEY_ID and VERDICT_CDP_KEY_SECRET go together: set both or neither")
+        if self.facilitator_token and not _TOKEN.match(self.facilitator_token.text):
+            raise SettingsError("VERDICT_FACILITATOR_TOKEN takes printable characters without spaces")
         if self.facilitator_token and self.cdp_key_id:
             raise SettingsError("VERDICT_FACILITATOR_TOKEN and VERDICT_CDP_KEY_ID exclude each other: set one")
         if self.settlement == "ledger":
