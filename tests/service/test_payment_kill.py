@@ -207,19 +207,25 @@ class Lane:
         async def go_on() -> None:
             with suppress(ConnectionError, asyncio.IncompleteReadError):
                 reader, writer = await asyncio.open_connection("127.0.0.1", port)
-                while purse:
-                    payment = purse.popleft()
-                    self.owed.add(payment)
-                    sale = await self._send(reader, writer, payment)
-                    if sale.status == http.HTTPStatus.SERVICE_UNAVAILABLE:
-                        purse.append(payment)  # as it says: send the same payment again
-                        continue
-                    self._check(payment, sale)
-                    self.owed.discard(payment)
-                writer.close()
+                try:
+                    await self._spend_on(reader, writer, purse)
+                finally:
+                    writer.close()
+                    await writer.wait_closed()
 
         async with asyncio.timeout(PATIENCE_S):
             await asyncio.gather(*(go_on() for _ in range(CONNECTIONS)))
+
+    async def _spend_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, purse: "deque[str]") -> None:
+        while purse:
+            payment = purse.popleft()
+            self.owed.add(payment)
+            sale = await self._send(reader, writer, payment)
+            if sale.status == http.HTTPStatus.SERVICE_UNAVAILABLE:
+                purse.append(payment)  # as it says: send the same payment again
+                continue
+            self._check(payment, sale)
+            self.owed.discard(payment)
 
     def _check(self, payment: str, sale: Sale) -> None:
         assert sale.status == http.HTTPStatus.OK, sale
