@@ -187,12 +187,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         for name in ("facilitator_url", "rpc_url"):
             if getattr(self, name) and not _API.match(getattr(self, name)):
                 raise SettingsError(f"{variable(name)} takes a scheme and a host, such as https://x402.example.org")
-        if bool(self.cdp_key_id) != bool(self.cdp_key_secret):
-            raise SettingsError("VERDICT_CDP_KEY_ID and VERDICT_CDP_KEY_SECRET go together: set both or neither")
-        if self.facilitator_token and not _TOKEN.match(self.facilitator_token.text):
-            raise SettingsError("VERDICT_FACILITATOR_TOKEN takes printable characters without spaces")
-        if self.facilitator_token and self.cdp_key_id:
-            raise SettingsError("VERDICT_FACILITATOR_TOKEN and VERDICT_CDP_KEY_ID exclude each other: set one")
+        self._check_facilitator_keys()
         if self.settlement == "ledger":
             if self.network == "eip155:8453":
                 raise SettingsError(
@@ -207,6 +202,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise SettingsError("VERDICT_SETTLEMENT=remote takes a VERDICT_FACILITATOR_URL")
         if self.settlement == "chain":
             self._check_operator()
+
+    def _check_facilitator_keys(self) -> None:
+        if bool(self.cdp_key_id) != bool(self.cdp_key_secret):
+            raise SettingsError("VERDICT_CDP_KEY_ID and VERDICT_CDP_KEY_SECRET go together: set both or neither")
+        if self.facilitator_token and not _TOKEN.match(self.facilitator_token.text):
+            raise SettingsError("VERDICT_FACILITATOR_TOKEN takes printable characters without spaces")
+        if self.facilitator_token and self.cdp_key_id:
+            raise SettingsError("VERDICT_FACILITATOR_TOKEN and VERDICT_CDP_KEY_ID exclude each other: set one")
 
     def _check_operator(self) -> None:
         if not self.rpc_url:
