@@ -17,7 +17,8 @@ from tests.fakes.handful import handful
 from tests.fakes.serving import PATIENCE_S, environment
 
 _FORK = multiprocessing.get_context("forkserver")
-_FORK.set_forkserver_preload(["pytest", "service.operator.serve", "service.wiring.process"])
+_PRELOADED = ("service.operator.serve", "service.wiring.process", "service.payments.facilitators.remote")
+_FORK.set_forkserver_preload(["pytest", *_PRELOADED, "service.payments.witness"])
 
 
 class Forked:
