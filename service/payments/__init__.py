@@ -34,8 +34,8 @@ Decided here:
   the receipt's RFC 8785 form, so a receipt may travel in any spelling of the same JSON.
 - A receipt that is another's is as unknown as one that never was; one's own that is not settled yet is 503, for it may
   be there in a moment. Lists hold what is settled alone, in the order of settlement, so that pages never shift.
-- A payment that would not be taken any more (its window is over, the terms have changed) is looked for in the ledger
-  before it is refused: it may have bought this very answer, and a 402 would be a second bill.
+- A payment that would not be taken any more (its window is over, terms or chain have changed) is looked for in
+  the ledger before it is refused: it may have bought this very answer, and a 402 would be a second bill.
 - Twenty requests with one payment are one purchase: whoever comes later waits ten seconds for the first, then is told
   to come again. A claim that was given back is anybody's, for any request.
 - A settlement belongs to no request: it goes on when whoever asked for it is gone, and its answer is kept for them.
@@ -55,9 +55,10 @@ Decided here:
   shown by `verdict doctor`; a node (`VERDICT_RPC_URL`) ends it.
 - What the chain says of a payment counts whoever submitted it. A transfer is this payment's only if the token told of
   it right after the use of its authorization: one transaction may spend two, of which the other pays somebody else. A
-  use more than half a minute before the claim has paid for something else: an authorization names nobody but the
-  payee, so what another service of the same payee has settled could be shown here too. Give each service a `PAY_TO` of
-  its own.
+  use more than a minute before the claim has paid for something else: an authorization names nobody but the payee, so
+  what another service of the same payee has settled could be shown here too. Give each service a `PAY_TO` of its own.
+- A payment of a chain that the settings do not name any more stays open until they do, or a remote facilitator, which
+  may know many chains, tells. Whoever looks at one chain only would look in the wrong place and see no money move.
 - That an authorization is unused, cancelled or spent elsewhere may end in a second bill, so it is said of final blocks
   alone (the newest block's state, and a final block's time), and never because a node shows nothing: many are late.
 """

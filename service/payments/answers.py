@@ -10,7 +10,7 @@ from service.payments.payment import PaidAnswer
 from service.storage.engine import Connection
 
 KEPT_MS: Final = DAY_MS
-"""How long an answer is kept."""
+"""How long an answer is kept once it is known to be sold."""
 
 LARGEST: Final = 512 * 2**10
 """What one answer may take, packed."""
@@ -44,6 +44,11 @@ def keep(connection: Connection, payment_id: int, packed: bytes, now_ms: int) ->
         "INSERT INTO payment_answers (payment_id, kept_ms, bytes, body) VALUES (?, ?, ?, ?)",
         (payment_id, now_ms, len(packed), packed),
     )
+
+
+def renew(connection: Connection, payment_id: int, now_ms: int) -> None:
+    """Keep an answer, if it is there still, as long as one that was sold now."""
+    connection.execute("UPDATE payment_answers SET kept_ms = ? WHERE payment_id = ?", (now_ms, payment_id))
 
 
 def unpack(packed: bytes | None) -> PaidAnswer | None:

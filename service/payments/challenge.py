@@ -13,13 +13,14 @@ from service.wire.payment import Gate, PaymentRequired, RequirementsV1, Requirem
 
 X402Version = Literal[1, 2]
 
+SCHEME: Final = "exact"
+
 WINDOW_SECONDS: Final = 60
 """How long a signature may be valid."""
 
 LONGEST_URL: Final = 2_048
 
 _DUE: Final = "payment required"
-_SCHEME: Final = "exact"
 _MIME_TYPE: Final = "application/json"
 
 
@@ -84,7 +85,7 @@ class Challenger:
     def terms(self, offer: Offer) -> list[RequirementsV2]:
         """What is asked for a call of a route, in the words of v2."""
         row = RequirementsV2(
-            scheme=_SCHEME,
+            scheme=SCHEME,
             network=self._network.chain_id,
             amount=str(offer.price),
             asset=self._network.usdc,
@@ -97,7 +98,7 @@ class Challenger:
     def terms_v1(self, offer: Offer, resource: Resource) -> list[RequirementsV1]:
         """What is asked for a call of a route, in the words of v1."""
         row = RequirementsV1(
-            scheme=_SCHEME,
+            scheme=SCHEME,
             network=self._network.v1_name,
             max_amount_required=str(offer.price),
             resource=resource.url,

@@ -9,6 +9,7 @@ from typing import Final
 from service.clock import SECOND_MS
 from service.ethereum.signatures import LENGTH, signer
 from service.ethereum.typed_data import domain_separator, transfer_digest
+from service.payments.challenge import SCHEME
 from service.payments.decode import Presented, decode_exact
 from service.payments.networks import NETWORKS, ChainId
 from service.payments.payment import Payment
@@ -47,7 +48,7 @@ def check(presented: Presented, row: RequirementsV2, chain: ChainId, now_ms: int
     _check_kind(presented, row, chain)
     if presented.accepted is not None:
         _check_accepted(presented.accepted, row)
-    payment = _normalise(presented, row, chain)
+    payment = _normalise(presented, chain)
     if payment.pay_to != row.pay_to.lower():
         raise PaymentRefusedError(
             "invalid_exact_evm_payload_recipient_mismatch", f"authorization.to must be {row.pay_to}"
@@ -61,23 +62,31 @@ def check(presented: Presented, row: RequirementsV2, chain: ChainId, now_ms: int
     return payment
 
 
-def payment_of(presented: Presented, row: RequirementsV2, chain: ChainId) -> Payment:
+def payment_of(presented: Presented) -> Payment | None:
     """Say which payment was presented, be it good or not: the same one may have bought something while it was.
 
+    Returns:
+        The payment; null if it is of a scheme or a chain that was never ours.
+
     Raises:
-        PaymentRefusedError: If it is of a scheme or a network that is none of ours.
         ServiceError: BAD_REQUEST if what is signed is not of their shape.
     """
-    _check_kind(presented, row, chain)
-    return _normalise(presented, row, chain)
+    for chain in NETWORKS:
+        if (presented.scheme, presented.network) == (SCHEME, _name_of(chain, presented)):
+            return _normalise(presented, chain)
+    return None
 
 
 def _check_kind(presented: Presented, row: RequirementsV2, chain: ChainId) -> None:
     if presented.scheme != row.scheme:
         raise PaymentRefusedError("unsupported_scheme", f"the scheme must be {row.scheme}")
-    network = NETWORKS[chain].v1_name if presented.version == 1 else row.network
+    network = _name_of(chain, presented)
     if presented.network != network:
         raise PaymentRefusedError("invalid_network", f"the network must be {network}")
+
+
+def _name_of(chain: ChainId, presented: Presented) -> str:
+    return NETWORKS[chain].v1_name if presented.version == 1 else chain
 
 
 def _check_accepted(accepted: Accepted, row: RequirementsV2) -> None:
@@ -97,13 +106,13 @@ def _check_accepted(accepted: Accepted, row: RequirementsV2) -> None:
             )
 
 
-def _normalise(presented: Presented, row: RequirementsV2, chain: ChainId) -> Payment:
+def _normalise(presented: Presented, chain: ChainId) -> Payment:
     exact = decode_exact(presented)
     signed = exact.authorization
     return Payment(
         version=presented.version,
         network=chain,
-        asset=row.asset.lower(),
+        asset=NETWORKS[chain].usdc.lower(),
         payer=signed.from_.lower(),
         pay_to=signed.to.lower(),
         value=int(signed.value),

@@ -68,7 +68,7 @@ async def _open_settlement(
 ) -> AsyncIterator[tuple[Facilitator, Witness | None]]:
     """Open whoever moves the money, and whoever sees the chain; what is not chosen is not even imported."""
     if settings.settlement == "ledger":
-        yield LedgerFacilitator(), None
+        yield LedgerFacilitator(settings.network), None
     elif settings.settlement == "chain":
         from service.payments.facilitators.chain import open_chain  # noqa: PLC0415 - only where chosen
 

@@ -102,6 +102,7 @@ class Rpc:
     """
 
     def __init__(self, node: Counterpart, chain: ChainId) -> None:
+        self.chain = chain
         self.chain_id = int(chain.removeprefix("eip155:"))
         self._node = node
         self._ids = count(1)

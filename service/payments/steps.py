@@ -100,6 +100,9 @@ class Steps:
             return now
         event_id = self._count(connection, order.user_id, order.offer_id)
         now_ms = self._clock.now_ms()
+        if now.reason is not None:
+            # It was in doubt, for days perhaps: its payer has its day from now on.
+            answers.renew(connection, entry.id, now_ms)
         connection.execute(
             "UPDATE payments SET state = 'settled', due_ms = NULL, reason = NULL, tx = ?, settlement = ?, "
             "settled_ms = ?, event_id = ?, run_id = ? WHERE id = ?",

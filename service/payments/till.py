@@ -83,7 +83,10 @@ class Till:
         try:
             return Tender(check(presented, row, self._chain, self._clock.now_ms()), None)
         except PaymentRefusedError as refusal:
-            return Tender(payment_of(presented, row, self._chain), refusal)
+            payment = payment_of(presented)
+            if payment is None:
+                raise
+            return Tender(payment, refusal)
 
     async def take(self, order: Order, tender: Tender) -> Entry:
         """Claim a payment for a request, or find what it has bought.

@@ -11,15 +11,17 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from service.clock import SECOND_MS
-from service.payments.facilitators.port import Cancelled, Settled, Unknown, Unused
+from service.payments.challenge import WINDOW_SECONDS
+from service.payments.facilitators.port import OTHER_CHAIN, Cancelled, Settled, Unknown, Unused
 from service.payments.payment import Entry, Payment
 from service.payments.rpc import Block, Log, NodeError, Rpc, open_rpc
 from service.payments.token import USED, end_of, spent, state_of
 from service.settings import Settings
 
-_BEFORE_S: Final = 30
+_BEFORE_S: Final = WINDOW_SECONDS
 """How long before it was claimed an authorization may have been used and still have paid for what it was claimed for:
-clocks differ, and somebody may have got hold of it on its way. What was used earlier has paid for something else."""
+somebody may have got hold of it on its way, and a clock of ours that runs ahead of the chain by less than the window
+still takes payments. What was used earlier has paid for something else."""
 
 _PAGE: Final = 2_000
 """Blocks whose events are asked for at once: public nodes give no more."""
@@ -41,6 +43,8 @@ class ChainWitness:
 
     async def look(self, entry: Entry) -> Settled | Unused | Cancelled | Unknown:
         """Say what the chain knows of a payment. `Unknown` if it cannot be read, or may still be taken back."""
+        if entry.payment.network != self._rpc.chain:
+            return OTHER_CHAIN
         try:
             return await self._look(entry.payment, entry.claimed_ms // SECOND_MS)
         except NodeError as error:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from service.payments.facilitators.port import Cancelled, Settled, Unknown, Unused
+from service.payments.facilitators.port import OTHER_CHAIN, Cancelled, Settled, Unknown, Unused
 from service.payments.rpc import Log
 from service.payments.token import CANCELED, USED, spent
 from service.payments.witness import open_witness
@@ -15,7 +15,7 @@ from service.settings import Settings
 from tests.chain.evm import EvmError
 from tests.chain.node import PASS
 from tests.chain.settling import Settling, settling
-from tests.payments.signing import payment
+from tests.payments.signing import MAINNET, payment
 
 
 @pytest.fixture
@@ -119,6 +119,23 @@ async def test_what_was_used_long_before_it_was_claimed_paid_for_something_else(
     assert await it.witness.look(late) == Cancelled(), "its event is too old to be looked for"
     it.evm.final = 100
     assert isinstance(await it.witness.look(late), Unknown), "the word of a block that may be taken back is none"
+
+
+async def test_a_payment_taken_by_a_clock_that_ran_ahead_of_the_chain_is_known_by_its_own_transfer(
+    it: Settling,
+) -> None:
+    entry = await it.entry()
+    outcome = await it.facilitator.settle(entry)
+    ahead = replace(entry, claimed_ms=entry.claimed_ms + 54_000)
+    assert await it.witness.look(ahead) == outcome
+
+
+async def test_a_payment_of_another_chain_is_not_looked_for_on_this_one(it: Settling) -> None:
+    entry = await it.entry()
+    foreign = replace(entry, payment=replace(entry.payment, network=MAINNET))
+    assert await it.witness.look(foreign) == OTHER_CHAIN
+    assert await it.facilitator.settle(foreign) == OTHER_CHAIN
+    assert await it.sent() == []
 
 
 def no_logs(method: str, _: list[Any]) -> Any:

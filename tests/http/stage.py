@@ -135,7 +135,7 @@ class Stage(NamedTuple):
 @asynccontextmanager
 async def facilitated(facilitator: Facilitator) -> AsyncIterator[None]:
     """Let whatever opens the room of payments meanwhile have this facilitator."""
-    with patch.object(room, "LedgerFacilitator", lambda: facilitator):
+    with patch.object(room, "LedgerFacilitator", lambda _: facilitator):
         yield
 
 

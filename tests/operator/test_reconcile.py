@@ -8,6 +8,7 @@ import pytest
 from service.payments import room
 from service.payments.audit import audit_payments
 from service.payments.facilitators.port import Outcome, Refused, Settled, Unknown
+from service.payments.networks import ChainId
 from service.payments.payment import Entry
 from service.storage.database import open_database
 from service.storage.engine import connect
@@ -27,7 +28,7 @@ class Says:
         self.outcome = outcome
         self.asked: list[str] = []
 
-    def __call__(self) -> "Says":
+    def __call__(self, _: ChainId) -> "Says":
         return self
 
     async def settle(self, entry: Entry) -> Outcome:

@@ -18,6 +18,7 @@ from service.payments.payment import Payment
 from tests.fakes.clock import START_MS
 
 SEPOLIA: Final[ChainId] = "eip155:84532"
+MAINNET: Final[ChainId] = "eip155:8453"
 PAYEE: Final = "0x1111111111111111111111111111111111111111"
 PRICE: Final = 5_000
 

@@ -55,6 +55,20 @@ async def test_an_answer_that_may_yet_have_to_be_given_is_not_dropped(shop: Shop
     assert await kept(shop) == [1, 2]
 
 
+async def test_an_answer_whose_settlement_took_days_is_kept_for_a_day_from_then_on(
+    shop: Shop, clock: FakeClock
+) -> None:
+    entry = await shop.ledger.postpone(await begun(shop), "timeout", None, START_MS)
+    clock.set_wall(START_MS + 3 * KEPT_MS)
+    await shop.ledger.settled(entry, TRANSACTION)
+    clock.set_wall(START_MS + 4 * KEPT_MS - 1)
+    await shop.ledger.prune()
+    assert await kept(shop) == [entry.id]
+    clock.set_wall(START_MS + 4 * KEPT_MS)
+    await shop.ledger.prune()
+    assert await kept(shop) == []
+
+
 async def test_more_than_fits_into_one_sweep_is_dropped(
     shop: Shop, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

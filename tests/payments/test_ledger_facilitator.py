@@ -1,14 +1,15 @@
 """Settlement without a chain: always the same answer for the same payment, and never for what could not be checked."""
 
+from hashlib import sha256
+
 import msgspec
 import pytest
 
-from service.ethereum.addresses import keccak256
 from service.payments.facilitators.ledger import LedgerFacilitator
-from service.payments.facilitators.port import Refused, Settled
+from service.payments.facilitators.port import OTHER_CHAIN, Refused, Settled
 from service.payments.payment import Entry, Order, Payment
 from tests.fakes.clock import START_MS
-from tests.payments.signing import payment
+from tests.payments.signing import MAINNET, SEPOLIA, payment
 
 
 def entry(paid: Payment) -> Entry:
@@ -19,20 +20,24 @@ def entry(paid: Payment) -> Entry:
 @pytest.mark.promise("pay.ledger")
 async def test_the_same_payment_settles_the_same_way_however_often_it_is_asked() -> None:
     paid = payment()
-    facilitator = LedgerFacilitator()
+    facilitator = LedgerFacilitator(SEPOLIA)
     first = await facilitator.settle(entry(paid))
-    assert first == await facilitator.settle(entry(paid)) == await LedgerFacilitator().settle(entry(paid))
+    assert first == await facilitator.settle(entry(paid)) == await LedgerFacilitator(SEPOLIA).settle(entry(paid))
     named = f"verdict-ledgereip155:84532{paid.asset}{paid.payer}{paid.nonce}"
-    assert first == Settled("0x" + keccak256(named.encode()).hex())
+    assert first == Settled("0x" + sha256(named.encode()).hexdigest())
     assert facilitator.kind == "ledger"
 
 
 async def test_two_payments_have_two_marks() -> None:
-    facilitator = LedgerFacilitator()
+    facilitator = LedgerFacilitator(SEPOLIA)
     assert await facilitator.settle(entry(payment())) != await facilitator.settle(entry(payment()))
 
 
 @pytest.mark.promise("pay.ledger")
 async def test_a_contracts_signature_is_refused_because_nobody_can_check_it_here() -> None:
     paid = msgspec.structs.replace(payment(), signature="0x" + "ab" * 600)
-    assert await LedgerFacilitator().settle(entry(paid)) == Refused("invalid_exact_evm_payload_signature")
+    assert await LedgerFacilitator(SEPOLIA).settle(entry(paid)) == Refused("invalid_exact_evm_payload_signature")
+
+
+async def test_a_payment_of_the_chain_that_was_named_before_is_not_taken_for_settled() -> None:
+    assert await LedgerFacilitator(MAINNET).settle(entry(payment())) == OTHER_CHAIN

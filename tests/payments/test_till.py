@@ -23,7 +23,7 @@ from service.storage.engine import Connection
 from service.wire.offers import OFFERS
 from tests.fakes.clock import FakeClock
 from tests.payments.scripted import Scripted
-from tests.payments.signing import PAYEE, SEPOLIA, header, pay_v2, payment, wallet
+from tests.payments.signing import MAINNET, PAYEE, SEPOLIA, header, pay_v2, payment, wallet
 from tests.payments.tills import ANSWER, Books, order
 
 RISK = next(offer for offer in OFFERS if offer.id == "coin.risk")
@@ -113,6 +113,28 @@ async def test_a_payment_whose_window_is_over_still_finds_what_it_bought(tmp_pat
         assert (await it.till.take(OURS, late)).receipt_id == bought.receipt_id
         with pytest.raises(PaymentRefusedError):
             await it.till.take(OTHER, late)
+
+
+@pytest.mark.promise("pay.unknown-503")
+async def test_a_payment_of_the_chain_that_was_named_before_is_not_billed_anew_while_it_is_in_doubt(
+    tmp_path: Path,
+) -> None:
+    async with shop(tmp_path) as it:
+        payload = header(pay_v2(wallet(), now_ms=it.clock.now_ms())).encode()
+        tender = it.till.read("payment-signature", payload, RISK)
+        it.facilitator.outcomes += [Unknown("timeout"), Unknown("timeout")]
+        with pytest.raises(ServiceError, match="nobody can say"):
+            await it.sold(tender)
+        cashier = Cashier(it.books.ledger, it.facilitator, None, it.clock)
+        moved = Till(MAINNET, Challenger(MAINNET, PAYEE), it.books.ledger, cashier, it.clock)
+        late = moved.read("payment-signature", payload, RISK)
+        assert late.payment == tender.payment
+        with pytest.raises(ServiceError) as caught:
+            await moved.take(OURS, late)
+        assert caught.value.code == "PAYMENT_PENDING"
+        with pytest.raises(PaymentRefusedError) as refused:
+            await moved.take(OTHER, late)
+        assert refused.value.reason == "invalid_network"
 
 
 async def test_a_payment_that_is_not_good_and_has_bought_nothing_is_refused_and_not_claimed(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 from service.clock import Clock
 from service.errors import ServiceError
 from service.payments import token
-from service.payments.facilitators.port import Cancelled, Outcome, Refused, Settled, Unknown, Unused
+from service.payments.facilitators.port import OTHER_CHAIN, Cancelled, Outcome, Refused, Settled, Unknown, Unused
 from service.payments.facilitators.sender import Sender
 from service.payments.networks import NETWORKS
 from service.payments.operator_account import open_account
@@ -58,6 +58,8 @@ class ChainFacilitator:
 
     async def settle(self, entry: Entry) -> Outcome:
         """Submit an authorization, or go on waiting for it. What was once sent is never refused: only time tells."""
+        if entry.payment.network != self._rpc.chain:
+            return OTHER_CHAIN
         try:
             async with asyncio.timeout(_LONGEST_S):
                 sent = await self._outbox.of(entry.id)

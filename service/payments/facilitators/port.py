@@ -1,6 +1,6 @@
 """The port every facilitator stands behind."""
 
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
@@ -33,6 +33,9 @@ class Unknown(Struct, frozen=True):
 
 
 Outcome: TypeAlias = Settled | Refused | Unknown
+
+OTHER_CHAIN: Final = Unknown("it is a payment of another chain than VERDICT_NETWORK names now")
+"""Said of what was claimed before the setting was changed: whoever looks at one chain knows nothing of another."""
 
 
 class Facilitator(Protocol):
