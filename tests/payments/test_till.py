@@ -137,6 +137,15 @@ async def test_a_payment_of_the_chain_that_was_named_before_is_not_billed_anew_w
         assert refused.value.reason == "invalid_network"
 
 
+async def test_a_payment_of_a_chain_that_never_was_ours_is_refused_without_a_look_at_the_ledger(tmp_path: Path) -> None:
+    async with shop(tmp_path) as it:
+        payload = pay_v2(wallet(), now_ms=it.clock.now_ms())
+        payload["accepted"]["network"] = "eip155:1"
+        with pytest.raises(PaymentRefusedError) as refused:
+            it.till.read("payment-signature", header(payload).encode(), RISK)
+        assert refused.value.reason == "invalid_network"
+
+
 async def test_a_payment_that_is_not_good_and_has_bought_nothing_is_refused_and_not_claimed(tmp_path: Path) -> None:
     async with shop(tmp_path) as it:
         tender = it.again(it.tender())
