@@ -51,7 +51,7 @@ class Broken:
 
 
 @pytest.fixture
-def books(database: Database, clock: FakeClock) -> Books:
+async def books(database: Database, clock: FakeClock) -> Books:
     return Books(database, clock)
 
 
