@@ -7,7 +7,6 @@ its `receipt_id`, which is made anew when a released row is claimed again: a cla
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec.structs import replace
@@ -20,8 +19,8 @@ from service.payments.rows import COLUMNS, entry_of
 from service.payments.steps import FARTHEST_MS, Claim, Count, Steps, deliver, release
 from service.storage.database import Database
 from service.storage.engine import Connection
+from service.storage.gathering import Gathering
 from service.storage.journal import folder_beside, runs_alive
-from service.storage.writer import Answer
 from service.wire.payment import SettlementKind
 
 _SMALL: Final = 64 * 2**10
@@ -45,6 +44,7 @@ class PaymentLedger:
         self._run_id = run_id
         self._folder = folder_beside(database.path)
         self._steps = Steps(clock, count, kind, run_id, self._folder)
+        self._gathering = Gathering(database)
         self._left: deque[Entry] = deque()
         self._noting = False
 
@@ -68,10 +68,10 @@ class PaymentLedger:
             return claim, entry
 
         try:
-            return await self._database.write(work)
+            return await self._gathering.take(work)
         except asyncio.CancelledError:
-            # Closures run in order: by then it is known whether there is anything to be given back.
-            self._submit(lambda connection: release(connection, *ours), _told)
+            # Steps are taken in order: by then it is known whether there is anything to be given back.
+            self._gathering.submit(lambda connection: release(connection, *ours), _told)
             raise
 
     async def release(self, entry: Entry) -> None:
@@ -80,7 +80,7 @@ class PaymentLedger:
         Never raises: what cannot be written now is released when the lease runs out.
         """
         try:
-            await self._database.write(lambda connection: release(connection, entry))
+            await self._gathering.take(lambda connection: release(connection, entry))
         except ServiceError as error:
             _log.warning("a claim waits for its lease to run out", extra={"payment": entry.id, "reason": error.message})
 
@@ -101,7 +101,7 @@ class PaymentLedger:
             packed = answers.pack(answer)
         else:
             packed = await asyncio.to_thread(answers.pack, answer)
-        return await self._database.write(lambda connection: self._steps.begin(connection, entry, answer, packed))
+        return await self._gathering.take(lambda connection: self._steps.begin(connection, entry, answer, packed))
 
     async def settled(self, entry: Entry, transaction: str) -> Entry:
         """Enter that the money has moved: state, receipt and usage in one transaction, once.
@@ -117,7 +117,7 @@ class PaymentLedger:
             ServiceError: `UNAVAILABLE` if it could not be made durable.
             RuntimeError: If nobody was asked to settle this payment.
         """
-        return await self._database.write(lambda connection: self._steps.settle(connection, entry, transaction))
+        return await self._gathering.take(lambda connection: self._steps.settle(connection, entry, transaction))
 
     async def failed(self, entry: Entry, reason: str, look_again_ms: int | None, *, first: bool = False) -> Entry:
         """Enter that the money has not moved, unless it is known that it has.
@@ -165,7 +165,7 @@ class PaymentLedger:
         """Note that a paid answer has left. Nothing waits for it; without it the payment just stays settled."""
         self._left.append(entry)
         if not self._noting:
-            self._noting = self._submit(self._note, self._noted)
+            self._noting = self._submit_note()
 
     async def get(self, payment_id: int) -> Entry | None:
         """Read a payment with its answer."""
@@ -226,9 +226,9 @@ class PaymentLedger:
             self._noting = False  # the closure may never have run
         _told(_, error)
 
-    def _submit(self, work: Callable[[Connection], object], answer: Answer) -> bool:
+    def _submit_note(self) -> bool:
         try:
-            self._database.submit(work, answer)
+            self._database.submit(self._note, self._noted)
         except ServiceError as error:
             _told(None, error)
             return False

@@ -5,13 +5,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, Literal
 
+import msgspec
 from msgspec.structs import replace
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, Clock
 from service.errors import ServiceError
 from service.payments import answers
 from service.payments.payment import Entry, Order, PaidAnswer, Payment
-from service.payments.rows import COLUMNS, entry_of, find_payment, write_claim
+from service.payments.rows import find_payment, write_claim
 from service.storage.engine import Connection
 from service.storage.journal import runs_alive
 from service.wire.payment import SettlementKind
@@ -40,6 +41,12 @@ CHECK_BYTES: Final = 16 * 2**20
 _ASKED: Final = frozenset({"settling", "failed"})
 _NEVER_ASKED: Final = frozenset({"claimed", "released"})
 _PIECE: Final = 500
+
+_STANDS: Final = "SELECT state, settled_ms, tx, reason FROM payments WHERE id = ? AND receipt_id = ?"
+_DELIVER: Final = """
+UPDATE payments SET state = 'delivered' FROM json_each(?) AS gone
+WHERE payments.id = gone.value ->> 0 AND receipt_id = gone.value ->> 1 AND state = 'settled'
+"""
 
 
 class Steps:
@@ -192,17 +199,17 @@ def release(connection: Connection, *entries: Entry) -> None:
 
 def deliver(connection: Connection, *entries: Entry) -> None:
     """Note that answers have left."""
-    connection.executemany(
-        "UPDATE payments SET state = 'delivered' WHERE id = ? AND receipt_id = ? AND state = 'settled'",
-        [(entry.id, entry.receipt_id) for entry in entries],
-    )
+    connection.execute(_DELIVER, (msgspec.json.encode([(entry.id, entry.receipt_id) for entry in entries]).decode(),))
 
 
 def _stands(connection: Connection, entry: Entry) -> Entry:
-    """Read where a payment stands that somebody was asked to settle; its answer, unless the caller has it."""
-    sql = f"SELECT {COLUMNS} FROM payments WHERE id = ? AND receipt_id = ?"  # noqa: S608 -- names of columns
-    row = connection.execute(sql, (entry.id, entry.receipt_id)).fetchone()
-    now = entry_of(row) if row else None
-    if now is None or now.state in _NEVER_ASKED:
+    """Read where a payment stands that somebody was asked to settle; its answer, unless the caller has it.
+
+    What was signed and what for never change while a receipt's id is the same: of those the caller knows all there is.
+    """
+    row = connection.execute(_STANDS, (entry.id, entry.receipt_id)).fetchone()
+    if row is None or row[0] in _NEVER_ASKED:
         raise RuntimeError(f"nobody was asked to settle payment {entry.id}")
-    return replace(now, answer=entry.answer or answers.read(connection, entry.id))
+    state, settled_ms, transaction, reason = row
+    answer = entry.answer or answers.read(connection, entry.id)
+    return replace(entry, state=state, settled_ms=settled_ms, transaction=transaction, reason=reason, answer=answer)

@@ -7,6 +7,9 @@ Decided here:
   cancelled caller can neither leave one open nor take a stranger's rows with it.
 - Group commit: closures that wait at the same time share one transaction, each in a savepoint of its own, and nobody
   is answered before its `COMMIT` at `synchronous=FULL` (WAL with NORMAL lost acknowledged rows in 31 of 40 power cuts).
+- Steps that raise before they write can share a savepoint too (`gathering`): each step of a paid call has two or three
+  statements, and a savepoint of its own is two more. One that fails halfway is undone with its neighbours, which are
+  then taken anew, each by itself.
 - Statements on the hot path insert many rows each. `executemany` gives up the interpreter lock once a row, and against
   a busy thread each time costs up to a switch interval: measured p99 of 64 rows 3.9 s, against 9 ms in one statement.
 - Between processes the write lock is taken in turn (`turnstile`): SQLite's own back-off starves one of two.

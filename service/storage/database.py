@@ -78,7 +78,7 @@ class Database:
             BaseException: What the closure raised; only its own changes are undone.
         """
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._writer.submit(work, partial(_resolve, future))
+        self._writer.submit(work, partial(resolve, future))
         return await future
 
     def submit(self, work: Work[T], answer: Answer) -> None:
@@ -174,7 +174,8 @@ def _told_when_failing() -> Iterator[None]:
         raise unavailable(error_name(error)) from error
 
 
-def _resolve(future: "asyncio.Future[T]", value: T, error: BaseException | None) -> None:
+def resolve(future: "asyncio.Future[T]", value: T, error: BaseException | None) -> None:
+    """Give a future what a closure gave, unless nobody waits for it any more."""
     if future.done():
         return
     if error is None:
