@@ -21,6 +21,7 @@ from service.clock import SECOND_MS, Clock, SystemClock
 from service.payments.facilitators.port import Cancelled, Settled, Unknown, Unused
 from service.payments.networks import NETWORKS, Network
 from service.payments.payment import Entry
+from tests.payments.signing import TYPES
 from tests.upstream.conftest import listening
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse | None]]
@@ -29,16 +30,6 @@ Answer = Callable[[web.Request], Awaitable[web.StreamResponse | None]]
 SIGNER: Final = "0x2222222222222222222222222222222222222222"
 PATIENCE_S: Final = 30.0
 _LEAST_LEFT_S: Final = 6
-_TYPES: Final = {
-    "TransferWithAuthorization": [
-        {"name": "from", "type": "address"},
-        {"name": "to", "type": "address"},
-        {"name": "value", "type": "uint256"},
-        {"name": "validAfter", "type": "uint256"},
-        {"name": "validBefore", "type": "uint256"},
-        {"name": "nonce", "type": "bytes32"},
-    ]
-}
 
 
 class Moved(NamedTuple):
@@ -223,7 +214,7 @@ def _forged(paid: dict[str, Any], row: dict[str, Any], chain: Network) -> str | 
     }
     message = signed | {name: int(signed[name]) for name in ("value", "validAfter", "validBefore")}
     message["nonce"] = bytes.fromhex(signed["nonce"][2:])
-    signer = Account.recover_message(encode_typed_data(domain, _TYPES, message), signature=paid["signature"])
+    signer = Account.recover_message(encode_typed_data(domain, TYPES, message), signature=paid["signature"])
     return None if signer.lower() == signed["from"].lower() else "invalid_exact_evm_payload_signature"
 
 

@@ -434,6 +434,12 @@ def test_no_bytes_are_more_than_an_unknown_outcome(body: bytes, status: int) -> 
     assert isinstance(judged(body, status), Unknown)
 
 
+@pytest.mark.parametrize("depth", [33, 30_000])
+def test_an_answer_nested_deeper_than_a_parser_goes_is_an_unknown_outcome(depth: int) -> None:
+    deep = msgspec.json.encode(GOOD)[:-1] + b',"extra":' + b"[" * depth + b"]" * depth + b"}"
+    assert judged(deep) == Unknown("an answer that cannot be read (status 200)")
+
+
 # What it says it can do.
 
 
@@ -462,7 +468,8 @@ async def test_a_kind_counts_in_the_words_of_its_version_alone(
 
 
 @pytest.mark.parametrize(
-    ("body", "status"), [({"kinds": []}, 503), (b"<html>", 200), ({"kinds": "all"}, 200), ([], 200), (b"", 401)]
+    ("body", "status"),
+    [({"kinds": []}, 503), (b"<html>", 200), ({"kinds": "all"}, 200), ([], 200), (b"", 401), (b"[" * 30_000, 200)],
 )
 async def test_a_facilitator_that_does_not_say_what_it_settles_is_an_error(
     honest: Facilitator, body: object, status: int

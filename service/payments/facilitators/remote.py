@@ -26,7 +26,7 @@ from service.upstream.counterpart import Counterpart, Reply, open_counterpart
 from service.upstream.failure import UpstreamError
 from service.wire.offers import OFFERS, Offer
 from service.wire.payment import Authorization, ExactPayload, SettlementKind
-from service.wire.strict import StrictError, parse, refuse_repeats
+from service.wire.strict import StrictError, check_depth, parse, refuse_repeats
 
 NAME: Final = "facilitator"
 DEADLINE_S: Final = 30.0
@@ -145,6 +145,7 @@ class RemoteFacilitator:
         if not _is_success(reply.status):
             raise UpstreamError(NAME, reply.status, reply.body)
         try:
+            check_depth(reply.body)
             supported = parse(_read_supported, reply.body)
         except (StrictError, msgspec.ValidationError):
             raise UpstreamError(NAME, reply.status, reply.body) from None
@@ -237,6 +238,7 @@ def judge(reply: Reply, payment: Payment) -> Outcome:
         payment: What was asked about.
     """
     try:
+        check_depth(reply.body)
         answer = parse(_read_answer, reply.body)
         refuse_repeats(reply.body)
     except (StrictError, msgspec.ValidationError):
