@@ -118,6 +118,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     operator_password: Annotated[Secret | None, Meta(description="and its password")] = None
     gas_cap_gwei: Annotated[int, Meta(description="most that a unit of gas may cost, in gwei")] = 20
     confirmations: Annotated[int, Meta(description="blocks a settlement must be deep, its own included")] = 1
+    ask_default: Annotated[
+        Literal["text", "json"], Meta(description="how questions are answered whose Accept names no form: text or json")
+    ] = "text"
+    llm_url: Annotated[
+        str | None,
+        Meta(description="OpenAI-compatible API whose model writes the prose of answers; unset: no model is asked"),
+    ] = None
+    llm_model: Annotated[str | None, Meta(description="the model's name there")] = None
+    llm_key: Annotated[Secret | None, Meta(description="bearer token for it, if it wants one")] = None
+    llm_seconds: Annotated[int, Meta(description="how long a model may take for an answer, in seconds")] = 20
+    llm_tokens: Annotated[int, Meta(description="most tokens that a model may write for an answer")] = 800
+    llm_daily_tokens: Annotated[
+        int, Meta(description="most tokens, read and written, that a model may use in a UTC day; then none is asked")
+    ] = 1_000_000
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Settings":
@@ -169,6 +183,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise SettingsError("VERDICT_PAY_TO takes an EVM address: 0x and 40 hexadecimal digits")
         self._check_upstreams()
         self._check_settlement()
+        self._check_model()
         if self.public_url and not _URL.match(self.public_url):
             raise SettingsError("VERDICT_PUBLIC_URL takes a scheme and a host, such as https://api.example.org")
 
@@ -222,6 +237,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             raise SettingsError("VERDICT_OPERATOR_KEY takes a private key: 0x and 64 hexadecimal digits")
         if self.operator_keystore and not self.operator_password:
             raise SettingsError("VERDICT_OPERATOR_KEYSTORE takes a VERDICT_OPERATOR_PASSWORD")
+
+    def _check_model(self) -> None:
+        _check_range("LLM_SECONDS", self.llm_seconds, 1, 120)
+        _check_range("LLM_TOKENS", self.llm_tokens, 50, 8_000)
+        _check_range("LLM_DAILY_TOKENS", self.llm_daily_tokens, 1, 1_000_000_000_000)
+        if self.llm_url and not _API.match(self.llm_url):
+            raise SettingsError("VERDICT_LLM_URL takes a scheme and a host, such as https://llm.example.org/v1")
+        if bool(self.llm_url) != bool(self.llm_model):
+            raise SettingsError("VERDICT_LLM_URL and VERDICT_LLM_MODEL go together: set both or neither")
+        if self.llm_key and not _TOKEN.match(self.llm_key.text):
+            raise SettingsError("VERDICT_LLM_KEY takes printable characters without spaces")
 
     def url_of(self, upstream: str) -> str:
         """Where one of `UPSTREAMS` is asked."""
