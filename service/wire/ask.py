@@ -144,6 +144,7 @@ class Entities(Struct, frozen=True, kw_only=True, omit_defaults=True):
         limit: How many are wanted.
         term: The word to be defined, a key of the glossary.
         type: The type of real-world assets.
+        action: Which of a tool's answers is wanted where it has several (`positions`, `confidence`, `prefer`).
     """
 
     coins: tuple[str, ...] = ()
@@ -163,6 +164,7 @@ class Entities(Struct, frozen=True, kw_only=True, omit_defaults=True):
     limit: int | None = None
     term: str | None = None
     type: str | None = None
+    action: str | None = None
 
 
 class Classification(Struct, frozen=True, kw_only=True):
