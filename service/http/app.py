@@ -239,7 +239,7 @@ class _Giver:
 
     def fail(self, error: BaseException) -> None:
         """Write a failure."""
-        self.give(*errors.written(_failure(self._exchange, error)))
+        self.give(*errors.written(_failure(self._exchange, error), self._exchange.raw_path))
 
     def refuse(self, metered: Metered, standing: Standing) -> None:
         """Write what the route says to callers whose quota is spent."""
@@ -255,4 +255,4 @@ async def _refuse(exchange: Exchange, error: ServiceError, cause: Exception | No
     """Answer with a failure; an answer that was begun breaks off instead, so that nobody takes it for whole."""
     if exchange.status:
         raise cause or error
-    await errors.answer(error, exchange.send)
+    await errors.answer(error, exchange.raw_path, exchange.send)

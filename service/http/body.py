@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 import msgspec
-from starlette.types import Receive
+from starlette.types import Message, Receive
 
 from service.errors import ServiceError
 from service.wire.strict import StrictError, check_depth, parse, refuse_repeats
@@ -82,3 +82,15 @@ async def collect(receive: Receive) -> bytes:
         parts.append(message.get("body", b""))
         if not message.get("more_body", False):
             return b"".join(parts)
+
+
+def again(body: bytes, receive: Receive) -> Receive:
+    """A channel that hands over a body that was read already, then what comes after it."""
+    bodies = [body]
+
+    async def replayed() -> Message:
+        if bodies:
+            return {"type": "http.request", "body": bodies.pop(), "more_body": False}
+        return await receive()
+
+    return replayed

@@ -1,9 +1,10 @@
 """Puts the stack together: for every offer the gates it needs, in the order of `contract.md` §4."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from starlette.middleware import Middleware
 from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from service.access.meter import Meter
 from service.access.room import Access
@@ -11,6 +12,7 @@ from service.clock import Clock
 from service.http.app import App
 from service.http.cors import Cors
 from service.http.documents import Document
+from service.http.fork import Fork
 from service.http.gates.auth import Auth
 from service.http.gates.body import Body
 from service.http.gates.due import PaymentDue
@@ -23,10 +25,12 @@ from service.http.limits import Limits
 from service.http.pages import Page
 from service.http.quota import StreamDue
 from service.http.serve import Serve
+from service.http.tell import Tell
 from service.http.throttle import Throttle
 from service.payments.room import Payments
-from service.routes.call import Endpoint
+from service.routes.call import Asking, Bound, Endpoint
 from service.settings import Settings
+from service.wire.ask import Question
 from service.wire.offers import Offer
 
 
@@ -42,7 +46,21 @@ class _Stacks:
         self._challenger = payments.challenger
         self._checkout = Checkout(payments.till, meter, clock, settings.public_url)
 
-    def route(self, offer: Offer, endpoint: Endpoint) -> Route:
+    def route(self, offer: Offer, endpoint: Bound) -> Route:
+        """The stack of a route, whatever it answers with."""
+        return self._asking(offer, endpoint) if isinstance(endpoint, Asking) else self._serving(offer, endpoint)
+
+    def _asking(self, offer: Offer, endpoint: Asking) -> Route:
+        tell = Tell(endpoint, self._settings.source, self._settings.ask_default)
+        body = Middleware(Body, Question)
+        fork = Fork(
+            known=_stacked([*self._till(offer, waits=True), body], tell),
+            stranger=_stacked([body], tell),
+        )
+        gates = [*self._entrance(offer), Middleware(Parameters, offer, lambda _: None)]
+        return Route(offer.path, fork, methods=[offer.method], name=offer.id, middleware=gates)
+
+    def _serving(self, offer: Offer, endpoint: Endpoint) -> Route:
         serve = Serve(offer, endpoint, self._clock, self._settings.source)
         gates = [
             *self._entrance(offer),
@@ -70,10 +88,17 @@ class _Stacks:
         return [*pay, Middleware(Metered, offer, self._meter, self._clock, due, waits=waits)]
 
 
+def _stacked(gates: Sequence[Middleware], app: ASGIApp) -> ASGIApp:
+    """Put gates before an application, the first one outermost."""
+    for gate, arguments, named in reversed(gates):
+        app = gate(app, *arguments, **named)
+    return app
+
+
 def build_app(
     settings: Settings,
     clock: Clock,
-    endpoints: Iterable[tuple[Offer, Endpoint]],
+    endpoints: Iterable[tuple[Offer, Bound]],
     *,
     access: Access,
     meter: Meter,

@@ -16,7 +16,7 @@ from service.access.quota import PER_DAY, STARTER
 from service.http.openapi import document as openapi
 from service.payments.challenge import Challenger
 from service.wire.manifest import ParameterRow
-from service.wire.offers import OFFERS, Offer
+from service.wire.offers import OFFERS, Gate, Offer
 from service.wire.payment import SettlementKind
 from service.wire.schema import parameter_rows
 
@@ -145,12 +145,20 @@ def _line(base_url: str, offer: Offer) -> str:
         f"JSON body {', '.join(offer.body.__struct_encode_fields__)}" if offer.body else "",
         f"{offer.price_usdc} USDC" if offer.payable else "",
         f"refreshed every {offer.refresh_seconds} s" if offer.refresh_seconds else "",
-        {"public": "no token", "session": "needs a session", "bearer": ""}[offer.gate],
+        _CALLERS[offer.gate],
     ]
     told = "; ".join(filter(None, facts))
     return (
         f"- [{offer.method} {offer.path}]({_example(base_url, offer)}): {offer.summary}{f' ({told})' if told else ''}"
     )
+
+
+_CALLERS: Final[Mapping[Gate, str]] = {
+    "public": "no token",
+    "bearer": "",
+    "session": "needs a session",
+    "question": "one question a device without a token, by `deviceId`",
+}
 
 
 def _parameter(row: ParameterRow) -> str:

@@ -1,18 +1,31 @@
-"""Failures as answers: status, headers and envelope of a `ServiceError`."""
+"""Failures as answers: status, headers and body of a `ServiceError`.
+
+The body is the envelope, but at paths whose offers say so: there it is `{"error": message}`, whatever went wrong and
+wherever it was noticed.
+"""
 
 from typing import Final
 
 from starlette.types import Message, Send
 
 from service.errors import ServiceError
-from service.wire.envelope import failure
+from service.wire.envelope import encode, failure
+from service.wire.offers import QUESTION
 
 JSON: Final = (b"content-type", b"application/json")
 NO_STORE: Final = (b"cache-control", b"private, no-store")
 METHODS: Final = "GET, HEAD, POST, DELETE, OPTIONS"
 """Every method that some route has."""
 
+BARE: Final = frozenset({QUESTION.path.encode()})
+"""Paths whose failures have no envelope."""
+
 Fields = list[tuple[bytes, bytes]]
+
+
+def body_of(error: ServiceError, raw_path: bytes) -> bytes:
+    """The body of a failure at a path, as the path was sent."""
+    return encode({"error": error.message}) if raw_path in BARE else failure(error)
 
 
 def fields(error: ServiceError, length: int) -> Fields:
@@ -21,14 +34,14 @@ def fields(error: ServiceError, length: int) -> Fields:
     return [JSON, (b"content-length", b"%d" % length), NO_STORE, *own]
 
 
-def written(error: ServiceError) -> tuple[Message, bytes]:
-    """The head and body of a failure."""
-    body = failure(error)
+def written(error: ServiceError, raw_path: bytes) -> tuple[Message, bytes]:
+    """The head and body of a failure at a path."""
+    body = body_of(error, raw_path)
     return {"type": "http.response.start", "status": error.status, "headers": fields(error, len(body))}, body
 
 
-async def answer(error: ServiceError, send: Send) -> None:
-    """Send a failure as the whole answer."""
-    head, body = written(error)
+async def answer(error: ServiceError, raw_path: bytes, send: Send) -> None:
+    """Send a failure as the whole answer of a request to a path."""
+    head, body = written(error, raw_path)
     await send(head)
     await send({"type": "http.response.body", "body": body})

@@ -24,10 +24,12 @@ class Exchange:
     Attributes:
         request_id: Ties answer and log lines together.
         headers: The request's headers by lower-case name; the last one where a name repeats.
+        raw_path: The path, as it was sent.
         path_params: Values of the path template, percent-decoded.
         caller: Who asks; set by `auth`, None on public routes.
         parameters: Struct of path and query; set by `parameters`.
         body: Struct of the JSON body; set by `body`, None where the route takes none.
+        kept: Whether the answer is kept before it leaves: work on it goes on when its peer is gone.
         paid: Whether a payment stands for the question this route costs: it is not metered then.
         doubt: What the caller is told if the service ends before it is answered, where a payment may be under way.
         counted: Whether the answer costs a question where the route does; cleared by `serve`.
@@ -44,9 +46,11 @@ class Exchange:
         "doubt",
         "fields",
         "headers",
+        "kept",
         "paid",
         "parameters",
         "path_params",
+        "raw_path",
         "request_id",
         "route",
         "status",
@@ -56,10 +60,12 @@ class Exchange:
         self._send = send
         self.request_id = next_request_id()
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.raw_path: bytes = scope["raw_path"]
         self.path_params: dict[str, str] = {}
         self.caller: Caller | None = None
         self.parameters: object = None
         self.body: object = None
+        self.kept = False
         self.paid = False
         self.doubt: ServiceError | None = None
         self.counted = True

@@ -76,6 +76,7 @@ _SECURITY: Final[Mapping[Gate, list[dict[str, list[str]]]]] = {
     "public": [],
     "bearer": [{"key": []}, {"session": []}],
     "session": [{"session": []}],
+    "question": [{"key": []}, {"session": []}, {}],
 }
 _SECURITY_SCHEMES: Final = {
     "key": {

@@ -22,7 +22,6 @@ from service.http.cycle import Cycle
 from service.http.deadline import Deadline
 from service.http.exchange import next_request_id
 from service.http.reader import BODY, HEAD, NOTHING, Limits, Reader
-from service.wire.envelope import failure
 
 
 class VerdictProtocol(HttpToolsProtocol):
@@ -243,7 +242,7 @@ class VerdictProtocol(HttpToolsProtocol):
             self._speak()
 
     def _write_up(self, error: ServiceError) -> bytes:
-        body = failure(error)
+        body = errors.body_of(error, self._reader.path)
         own = [(b"x-request-id", next_request_id()), (b"connection", b"close")]
         lines = b"".join([b"%b: %b\r\n" % field for field in [*errors.fields(error, len(body)), *own]])
         return b"%b%b%b\r\n%b" % (STATUS_LINE[error.status], self.common_lines(), lines, body)

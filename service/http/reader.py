@@ -84,6 +84,13 @@ class Reader:
         self.on_message_begin()
         self.phase = NOTHING
 
+    @property
+    def path(self) -> bytes:
+        """The path of the message that is being read, as it was sent; nothing while it may go on."""
+        named = self._target if self.phase == BODY or self._fields else b""
+        absolute = _ABSOLUTE.match(named)
+        return ((absolute[2] or b"/") if absolute else named).partition(b"?")[0]
+
     def feed(self, data: bytes) -> None:
         """Parse what arrived.
 

@@ -1,12 +1,13 @@
 """What a route function is given."""
 
-from collections.abc import Callable, Coroutine
-from typing import Any, Generic, TypeVar
+from collections.abc import AsyncIterator, Callable, Coroutine
+from typing import Any, Generic, Protocol, TypeVar
 
 from msgspec import Struct
 
 from service.access.caller import Caller
 from service.errors import ServiceError
+from service.wire.ask import Event, Question
 from service.wire.envelope import Answer
 
 P = TypeVar("P")
@@ -45,5 +46,32 @@ class Waiting(Struct, frozen=True):
         return self.run(call)
 
 
+class Inquiry(Protocol):
+    """An answer under way: enough of it is known to begin telling it, and to say what it costs."""
+
+    @property
+    def counted(self) -> bool:
+        """Whether it costs a question."""
+
+    def events(self) -> AsyncIterator[Event]:
+        """What it is made of, in their order, as it is found out; to be read once.
+
+        Raises:
+            ServiceError: If it cannot be finished.
+        """
+
+    async def close(self) -> None:
+        """End what is still under way."""
+
+
+class Asking(Struct, frozen=True):
+    """A route that answers piece by piece. What fails as a whole is raised by `ask`, before anything has left."""
+
+    ask: Callable[[Call[Any, Question]], Coroutine[object, object, Inquiry]]
+
+
 Endpoint = Callable[[Call[Any, Any]], Answer | Coroutine[object, object, Answer]]
 """A bound route function. A plain `def` answers from memory; an `async def` or a `Waiting` has to wait."""
+
+Bound = Endpoint | Asking
+"""What answers an offer."""

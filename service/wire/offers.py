@@ -6,7 +6,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from service.units import MicroUsd, usdc
-from service.wire import access, market, payment, queries, regime, rwa, sentiment, verdict, walkforward
+from service.wire import access, ask, market, payment, queries, regime, rwa, sentiment, verdict, walkforward
 from service.wire.manifest import Manifest
 from service.wire.parameters import SymbolText
 
@@ -19,8 +19,8 @@ DEAR_CALL: Final = MicroUsd(50_000)
 UPSTREAM: Final = ("UPSTREAM_4XX", "UPSTREAM_5XX")
 """What a route answers that has nothing to say because an upstream failed."""
 
-Gate = Literal["public", "bearer", "session"]
-"""Who may call: anyone, any credential, or a session only (keys cannot make keys)."""
+Gate = Literal["public", "bearer", "session", "question"]
+"""Who may call: anyone, any credential, a session only (keys cannot make keys), or a credential or a new device."""
 
 
 class NoParameters(Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,6 +58,8 @@ class Offer(Struct, frozen=True, kw_only=True):
         dated: Whether the envelope's `meta` carries the age of underlying data.
         gate: Who may call.
         also: Codes this route may answer beyond those every route of its gate may.
+        bare_errors: Whether a failure is `{"error": message}`, without codes and envelope.
+        forms: Media types of a success, the usual one first; the caller's `Accept` chooses.
     """
 
     id: str
@@ -75,6 +77,8 @@ class Offer(Struct, frozen=True, kw_only=True):
     dated: bool = True
     gate: Gate = "bearer"
     also: Sequence[str] = ()
+    bare_errors: bool = False
+    forms: Sequence[str] = ("application/json",)
 
     @property
     def counted(self) -> bool:
@@ -91,6 +95,23 @@ class Offer(Struct, frozen=True, kw_only=True):
         """The price in decimal USDC."""
         return usdc(self.price)
 
+
+QUESTION: Final = Offer(
+    id="question",
+    method="POST",
+    path="/api/cli",
+    summary="Ask a question in plain words; every figure of the answer is one of the data routes'",
+    body=ask.Question,
+    result=ask.Told,
+    results=(ask.Findings,),
+    price=DEAR_CALL,
+    envelope=False,
+    gate="question",
+    also=("IDEMPOTENCY_CONFLICT", *UPSTREAM),
+    bare_errors=True,
+    forms=("text/plain", "text/event-stream", "application/json"),
+)
+"""Asked in conversation, answered as it is found out; see `ask`."""
 
 OFFERS: Final[Sequence[Offer]] = (
     Offer(

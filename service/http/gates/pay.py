@@ -18,7 +18,7 @@ from service.access.standing import Standing
 from service.clock import Clock
 from service.errors import ServiceError
 from service.http import quota
-from service.http.body import collect
+from service.http.body import again, collect
 from service.http.exchange import Exchange
 from service.http.resource import resource_url, target
 from service.payments.decode import Carrier
@@ -90,7 +90,7 @@ class Pay:
         body = b""
         if self._offer.body is not None:
             body = await collect(receive)
-            receive = _again(body)
+            receive = again(body, receive)
         exchange.doubt = pending()
         try:
             tender = self._till.read(carrier, value, self._offer)
@@ -109,7 +109,7 @@ class Pay:
 
     async def _run(self, exchange: Exchange, entry: Entry, scope: Scope, receive: Receive) -> PaidAnswer:
         """Have the route answer, and keep the answer back; a payment it has no use for is given back at once."""
-        exchange.paid = True
+        exchange.paid = exchange.kept = True
         kept = _Kept()
         sold = False
         try:
@@ -179,12 +179,3 @@ def _payment_of(exchange: Exchange) -> tuple[Carrier, bytes]:
     if len(found) > 1:
         raise ServiceError("BAD_REQUEST", "a request carries one payment header, PAYMENT-SIGNATURE or X-PAYMENT")
     return found[0]
-
-
-def _again(body: bytes) -> Receive:
-    """A channel that hands over a body that was read already."""
-
-    async def receive() -> Message:
-        return {"type": "http.request", "body": body, "more_body": False}
-
-    return receive
