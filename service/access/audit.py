@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from service.access.quota import FROM_DAY, FROM_STARTER, PAID, Usage
+from service.access.quota import FROM_DAY, FROM_STARTER, PAID, VISIT, Usage
 from service.storage.engine import Connection
 from service.storage.rows import insert_rows
 
@@ -22,10 +22,20 @@ SELECT user_id, bucket, day, count(*) FROM usage_events
 WHERE id > ? AND id <= ? AND state <> 2 GROUP BY user_id, bucket, day
 """
 _COUNTERS: Final = "SELECT user_id, starter_used, starter_day, day, day_used, counted FROM quota"
+_WITHOUT_QUESTION: Final = """
+SELECT event_id FROM devices LEFT JOIN usage_events AS event ON event.id = event_id AND bucket = ? AND state <> 2
+WHERE event.id IS NULL ORDER BY event_id
+"""
+_WITHOUT_DEVICE: Final = """
+SELECT id FROM usage_events WHERE bucket = ? AND state <> 2 AND id NOT IN (SELECT event_id FROM devices) ORDER BY id
+"""
 
 
 class DayUsage(Struct, frozen=True):
-    """How many questions a user used on a UTC day (since 1970-01-01), releases taken off, and what it paid for."""
+    """How many questions a user used on a UTC day (since 1970-01-01), releases taken off, and what it paid for.
+
+    User 0 is nobody: those are the free questions of devices without a token.
+    """
 
     user_id: int
     day: int
@@ -61,6 +71,24 @@ def find_wrong(connection: Connection) -> list[Wrong]:
         Wrong(user_id, stored.get(user_id, Usage()), summed[user_id])
         for user_id in sorted(summed)
         if _counts(stored.get(user_id, Usage())) != _counts(summed[user_id])
+    ]
+
+
+def audit_devices(connection: Connection) -> list[str]:
+    """Compare the devices that have had their question with the questions of devices.
+
+    Returns:
+        One sentence for each device or event that does not have its counterpart.
+    """
+    return [
+        *(
+            f"a device is entered for event {event_id} of the usage, which is no question of a device"
+            for (event_id,) in connection.execute(_WITHOUT_QUESTION, (VISIT,))
+        ),
+        *(
+            f"event {event_id} of the usage is a device's question, and there is no device"
+            for (event_id,) in connection.execute(_WITHOUT_DEVICE, (VISIT,))
+        ),
     ]
 
 
@@ -120,7 +148,7 @@ def usage_by_day(connection: Connection, since_day: int = 0) -> list[DayUsage]:
 def _sum_up(connection: Connection, stored: dict[int, Usage]) -> dict[int, Usage]:
     by_bucket: dict[int, Counter[tuple[int, int]]] = {user_id: Counter() for user_id in stored}
     for user_id, bucket, day, questions in _pieces(connection):
-        if bucket != PAID:
+        if bucket not in {PAID, VISIT}:
             by_bucket.setdefault(user_id, Counter())[bucket, day] += questions
     return {user_id: _usage_of(counts, stored.get(user_id)) for user_id, counts in by_bucket.items()}
 

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from service.access.quota import PAID, Usage, give_back, standing_of, take
+from service.access.quota import NOBODY, PAID, VISIT, Usage, give_back, standing_of, take
 from service.access.standing import Decision
 from service.clock import DAY_MS, MINUTE_MS, Clock
 from service.errors import ServiceError
@@ -27,6 +27,9 @@ RELEASED: Final = 2
 
 LEASE_MS: Final = 15 * MINUTE_MS
 """How long a reservation may take to be committed. Longer than any answer may."""
+
+_NO_RUN: Final = 0
+"""In place of a process: what is counted is kept in the store, and outlives whoever answered it."""
 
 _MOST_REMEMBERED: Final = 100_000
 
@@ -145,12 +148,19 @@ class Ledger:
         Returns:
             The event's id.
         """
-        self._refresh(connection)
-        self._last_event_id += 1
-        now_ms = self._clock.now_ms()
-        row = (self._last_event_id, user_id, offer_id, now_ms // DAY_MS, PAID)
-        insert_rows(connection, _INSERT_EVENTS, [row], shared=(now_ms, self.run_id, COMMITTED, None))
-        return self._last_event_id
+        return self._enter(connection, user_id, offer_id, PAID, COMMITTED)
+
+    def enter_visit(self, connection: Connection, offer_id: str) -> int:
+        """Reserve a device's question; it is to be committed or released like any other.
+
+        Args:
+            connection: Inside the transaction that enters the device.
+            offer_id: What for.
+
+        Returns:
+            The event's id.
+        """
+        return self._enter(connection, NOBODY, offer_id, VISIT, RESERVED)
 
     def commit(self, connection: Connection, event_id: int) -> None:
         """Make a reservation final; nothing where it is already.
@@ -165,6 +175,17 @@ class Ledger:
             raise ServiceError(
                 "UNAVAILABLE", "The answer took too long and was not counted; ask again.", headers={"Retry-After": "1"}
             )
+
+    def commit_kept(self, connection: Connection, event_id: int) -> None:
+        """Make a reservation final in the transaction that keeps its answer.
+
+        It can be given from now on, by any process: so no start concludes from this one's end that it was not.
+
+        Raises:
+            ServiceError: As `commit`.
+        """
+        self.commit(connection, event_id)
+        connection.execute("UPDATE usage_events SET run_id = ? WHERE id = ?", (_NO_RUN, event_id))
 
     def release(self, connection: Connection, event_id: int) -> None:
         """Give a reservation's question back; nothing where it is not reserved any more."""
@@ -197,12 +218,26 @@ class Ledger:
             "UPDATE usage_events SET state = 2, lease_until_ms = NULL WHERE id IN (SELECT value FROM json_each(?))",
             (chosen,),
         )
+        if any(bucket == VISIT for _, bucket, _ in rows):
+            connection.execute("DELETE FROM devices WHERE event_id IN (SELECT value FROM json_each(?))", (chosen,))
+        self._give_back(connection, [row for row in rows if row[0] != NOBODY])
+
+    def _give_back(self, connection: Connection, taken: Sequence[tuple[int, int, int]]) -> None:
         self._refresh(connection)
-        users = {user_id for user_id, _, _ in rows}
+        users = {user_id for user_id, _, _ in taken}
         self._load(connection, users)
-        for user_id, bucket, day in rows:
+        for user_id, bucket, day in taken:
             self._usages[user_id] = give_back(self._usages[user_id], bucket, day)
         self._store(connection, users)
+
+    def _enter(self, connection: Connection, user_id: int, offer_id: str, bucket: int, state: int) -> int:
+        self._refresh(connection)
+        self._last_event_id += 1
+        now_ms = self._clock.now_ms()
+        lease_until_ms = now_ms + LEASE_MS if state == RESERVED else None
+        row = (self._last_event_id, user_id, offer_id, now_ms // DAY_MS, bucket)
+        insert_rows(connection, _INSERT_EVENTS, [row], shared=(now_ms, self.run_id, state, lease_until_ms))
+        return self._last_event_id
 
     def _refresh(self, connection: Connection) -> None:
         if self._known_at == self._database.foreign_commits and len(self._usages) < _MOST_REMEMBERED:

@@ -15,10 +15,12 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import Final, Protocol
 
-from service.access.audit import audit
+from service.access.audit import audit, audit_devices
 from service.access.caller import Caller
+from service.access.devices import Devices
 from service.access.ledger import COMMITTED, RESERVED, Ledger, Take
 from service.access.quota import Usage, standing_of, take
+from service.access.repeats import Repeats
 from service.access.standing import Decision, Standing
 from service.clock import Clock, day_of
 from service.errors import ServiceError
@@ -59,6 +61,10 @@ class Meter:
         clock: Says which day it is.
         ledger: Decides, on the writer thread.
         journal: Notes which answers have left.
+
+    Attributes:
+        devices: Gives those who have no token their question; it ends here, like any other.
+        repeats: Answers that are kept, and counted as they are.
     """
 
     def __init__(self, database: Database, clock: Clock, ledger: Ledger, journal: Journal) -> None:
@@ -66,6 +72,8 @@ class Meter:
         self._clock = clock
         self._ledger = ledger
         self._journal = journal
+        self.devices = Devices(database, clock, ledger)
+        self.repeats = Repeats(database, clock, ledger)
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[Waiting] = deque()
         self._writing = False
@@ -187,18 +195,18 @@ class Meter:
         return standing_of(usage, caller.tier, day_of(self._clock.now_ms()))
 
     async def verify(self) -> list[str]:
-        """Compare every counter with the events it counts.
+        """Compare every counter with the events it counts, and devices with their questions.
 
         Returns:
-            One sentence a user whose counters are wrong; empty where all is well.
+            One sentence for each that is wrong; empty where all is well.
         """
-        findings = await self._database.inspect(audit)
+        findings = await self._database.inspect(lambda connection: audit(connection) + audit_devices(connection))
         for finding in findings:
             _log.error("a counter is wrong: %s", finding)
         return findings
 
     async def watch(self) -> None:
-        """Verify at once and then every hour, release what outlived its lease every minute; until cancelled.
+        """Verify at once and then every hour, drop what outlived its lease or its day every minute; until cancelled.
 
         With ten million events a verification takes eight seconds, on a thread of its own; a start need not wait.
         """
@@ -208,6 +216,7 @@ class Meter:
                 if sweep % _SWEEPS_A_VERIFICATION == 0:
                     await self.verify()
                 await self._database.write(self._ledger.expire)
+                await self.repeats.prune()
             except ServiceError as error:
                 _log.warning("questions could not be looked over", extra={"reason": error.message})
             await self._clock.sleep(_SWEEP_S)

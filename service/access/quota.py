@@ -31,6 +31,12 @@ FROM_DAY: Final = 1
 PAID: Final = 2
 """In place of a bucket: the call was paid for, so nothing was taken and the quota knows nothing of it."""
 
+VISIT: Final = 3
+"""In place of a bucket: a device's one free question, which no user's quota knows of."""
+
+NOBODY: Final = 0
+"""In place of a user: whoever asks without a token. Users are numbered from 1."""
+
 
 class Usage(Struct, frozen=True):
     """A user's counters, as a row of `quota`.

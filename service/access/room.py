@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from service.access.desk import AccessDesk
+from service.access.devices import VisitorForm
 from service.access.doorkeeper import Doorkeeper, open_doorkeeper
 from service.access.keys import KeyForm
 from service.access.pepper import check_pepper
@@ -22,6 +23,7 @@ class Access(Struct, frozen=True):
     doorkeeper: Doorkeeper
     desk: AccessDesk
     rate: RequestRate
+    visitors: VisitorForm
 
 
 async def open_access(settings: Settings, secrets: Secrets, db: Database, clock: Clock) -> Access:
@@ -42,7 +44,8 @@ async def open_access(settings: Settings, secrets: Secrets, db: Database, clock:
     sign_in = SignIn(clock, secrets.session_key, sign_in_domains(settings), sign_in_chain(settings))
     doorkeeper = await open_doorkeeper(db, clock, keys, sessions)
     desk = AccessDesk(db, clock, keys=keys, sessions=sessions, sign_in=sign_in, doorkeeper=doorkeeper)
-    return Access(doorkeeper, desk, RequestRate(clock, settings.rate_per_minute, settings.rate_burst))
+    rate = RequestRate(clock, settings.rate_per_minute, settings.rate_burst)
+    return Access(doorkeeper, desk, rate, VisitorForm(secrets.visitor_key, clock))
 
 
 def open_registrar(settings: Settings, secrets: Secrets, db: Database, clock: Clock) -> Registrar:

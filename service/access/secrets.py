@@ -43,6 +43,11 @@ class Secrets(Struct, frozen=True):
         return hmac.digest(self.session_key, b"cursors", "sha256")
 
     @property
+    def visitor_key(self) -> bytes:
+        """Under which devices and networks are hashed that ask without a token."""
+        return hmac.digest(self.key_pepper, b"visitors", "sha256")
+
+    @property
     def receipt_key(self) -> bytes:
         """A secp256k1 key: with it receipts are signed. Its address is public, and lives as long as the secrets."""
         return hmac.digest(self.session_key, b"receipts", "sha256")

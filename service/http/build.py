@@ -1,6 +1,7 @@
 """Puts the stack together: for every offer the gates it needs, in the order of `contract.md` §4."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from starlette.middleware import Middleware
 from starlette.routing import Route
@@ -9,17 +10,21 @@ from starlette.types import ASGIApp
 from service.access.meter import Meter
 from service.access.room import Access
 from service.clock import Clock
+from service.http.accept import form_of
 from service.http.app import App
 from service.http.cors import Cors
 from service.http.documents import Document
 from service.http.fork import Fork
 from service.http.gates.auth import Auth
 from service.http.gates.body import Body
+from service.http.gates.device import Device
 from service.http.gates.due import PaymentDue
+from service.http.gates.guest import Guest
 from service.http.gates.meter import Due, Metered
 from service.http.gates.parameters import Parameters
 from service.http.gates.pay import Checkout, Pay
 from service.http.gates.rate import Rate
+from service.http.gates.repeat import Repeat
 from service.http.health import LIVE, READY, Health
 from service.http.limits import Limits
 from service.http.pages import Page
@@ -42,6 +47,7 @@ class _Stacks:
         self._clock = clock
         self._doorkeeper = access.doorkeeper
         self._throttle = Throttle(access.rate, settings.trusted_proxies)
+        self._visitors = access.visitors
         self._meter = meter
         self._challenger = payments.challenger
         self._checkout = Checkout(payments.till, meter, clock, settings.public_url)
@@ -53,9 +59,11 @@ class _Stacks:
     def _asking(self, offer: Offer, endpoint: Asking) -> Route:
         tell = Tell(endpoint, self._settings.source, self._settings.ask_default)
         body = Middleware(Body, Question)
+        repeat = Middleware(Repeat, self._meter.repeats, partial(form_of, default=self._settings.ask_default))
+        guest = Middleware(Guest, self._throttle, self._visitors)
         fork = Fork(
-            known=_stacked([*self._till(offer, waits=True), body], tell),
-            stranger=_stacked([body], tell),
+            known=_stacked([repeat, *self._till(offer, waits=True), body], tell),
+            stranger=_stacked([guest, repeat, body, Middleware(Device, offer, self._meter)], tell),
         )
         gates = [*self._entrance(offer), Middleware(Parameters, offer, lambda _: None)]
         return Route(offer.path, fork, methods=[offer.method], name=offer.id, middleware=gates)
@@ -74,8 +82,11 @@ class _Stacks:
         rate = Middleware(Rate, self._throttle)
         if offer.gate == "public":
             return [rate]
-        auth = Middleware(Auth, self._doorkeeper, self._throttle, session_only=offer.gate == "session")
-        return [auth, rate]
+        session_only, optional = offer.gate == "session", offer.gate == "question"
+        return [
+            Middleware(Auth, self._doorkeeper, self._throttle, session_only=session_only, optional=optional),
+            rate,
+        ]
 
     def _till(self, offer: Offer, *, waits: bool) -> list[Middleware]:
         if not offer.counted:

@@ -10,7 +10,7 @@ from service.http.exchange import Exchange
 
 _EXPOSED: Final = (
     b"x-request-id, x-data-source, ratelimit, ratelimit-policy, retry-after, www-authenticate, "
-    b"payment-required, payment-response, x-payment-response, x-receipt-id"
+    b"payment-required, payment-response, x-payment-response, x-receipt-id, idempotency-replayed"
 )
 _ACCEPTED: Final = (
     b"authorization, content-type, idempotency-key, payment-signature, x-payment, x-x402-max-version, last-event-id"

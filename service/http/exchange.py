@@ -7,6 +7,7 @@ from typing import Final
 from starlette.types import Message, Scope, Send
 
 from service.access.caller import Caller
+from service.access.devices import Visitor
 from service.errors import ServiceError
 
 _PROCESS: Final = secrets.token_hex(5).encode()
@@ -34,6 +35,8 @@ class Exchange:
         doubt: What the caller is told if the service ends before it is answered, where a payment may be under way.
         counted: Whether the answer costs a question where the route does; cleared by `serve`.
         fields: Response headers that every answer to this request carries.
+        visitor: Who asks without a token, where the route takes such; set by `guest`.
+        reserved: The question that is counted with the answer, by whoever keeps that; None: it is counted already.
         route: Name of the route, for counts and logs; `none` where there is none.
         status: Status of the answer once it was begun, 0 before.
     """
@@ -52,8 +55,10 @@ class Exchange:
         "path_params",
         "raw_path",
         "request_id",
+        "reserved",
         "route",
         "status",
+        "visitor",
     )
 
     def __init__(self, scope: Scope, send: Send) -> None:
@@ -70,6 +75,8 @@ class Exchange:
         self.doubt: ServiceError | None = None
         self.counted = True
         self.fields = [(b"x-request-id", self.request_id)]
+        self.visitor: Visitor | None = None
+        self.reserved: int | None = None
         self.route = "none"
         self.status = 0
 

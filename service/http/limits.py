@@ -14,7 +14,15 @@ from service.http.exchange import Exchange
 MOST_PARAMETERS: Final = 32
 
 _SINGLE: Final = frozenset(
-    {b"host", b"authorization", b"content-type", b"content-encoding", b"payment-signature", b"x-payment"}
+    {
+        b"host",
+        b"authorization",
+        b"content-type",
+        b"content-encoding",
+        b"idempotency-key",
+        b"payment-signature",
+        b"x-payment",
+    }
 )
 _HOST: Final = re.compile(rb"(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::[0-9]{1,5})?\Z")
 _JWT: Final = re.compile(rb"eyJ[\w-]+\.[\w-]+\.")

@@ -36,7 +36,8 @@ class Throttle:
         Raises:
             ServiceError: RATE_LIMITED with `Retry-After`.
         """
-        key: Hashable = (caller.kind, caller.credential_id) if caller is not None else self._network(scope)
+        key: Hashable
+        key = (caller.kind, caller.credential_id) if caller is not None else network_of(self.host_of(scope))
         wait_s = self._rate.take(key)
         if wait_s is not None:
             seconds = str(math.ceil(wait_s))
@@ -46,11 +47,10 @@ class Throttle:
                 headers={"Retry-After": seconds, "RateLimit": f'"requests";r=0;t={seconds}'},
             )
 
-    def _network(self, scope: Scope) -> str:
-        host = scope["client"][0] if scope["client"] else ""
-        if self._trusted and _is_in(host, self._trusted):
-            host = self._forwarded(scope, host)
-        return network_of(host)
+    def host_of(self, scope: Scope) -> str:
+        """The address a request comes from: the one that our proxies tell of, where it comes through them."""
+        host: str = scope["client"][0] if scope["client"] else ""
+        return self._forwarded(scope, host) if self._trusted and _is_in(host, self._trusted) else host
 
     def _forwarded(self, scope: Scope, proxy: str) -> str:
         """The address nearest to us that is no proxy of ours: what stands before it may be invented."""

@@ -25,16 +25,20 @@ class Auth:
         doorkeeper: Knows the tokens.
         throttle: Counts tokens that are not known by heart: guessing costs the guesser's network its request rate.
         session_only: Whether an API key is not enough.
+        optional: Whether those may pass who show no token. A token that is shown must be good all the same.
     """
 
-    def __init__(self, app: ASGIApp, doorkeeper: Doorkeeper, throttle: Throttle, *, session_only: bool) -> None:
+    def __init__(
+        self, app: ASGIApp, doorkeeper: Doorkeeper, throttle: Throttle, *, session_only: bool, optional: bool = False
+    ) -> None:
         self.app = app
         self._doorkeeper = doorkeeper
         self._throttle = throttle
         self._session_only = session_only
+        self._optional = optional
 
     def check(self, scope: Scope, exchange: Exchange) -> bool:  # noqa: ARG002 -- the form of every gate's check
-        """Know the caller by heart.
+        """Know the caller by heart, or that it may pass unknown.
 
         Returns:
             Whether it does; a token that is not known has to be looked up, which takes waiting.
@@ -42,6 +46,8 @@ class Auth:
         Raises:
             ServiceError: AUTH_REQUIRED, AUTH_INVALID.
         """
+        if self._optional and b"authorization" not in exchange.headers:
+            return True
         caller = self._doorkeeper.recall(_token(exchange.headers.get(b"authorization")))
         if caller is None:
             return False

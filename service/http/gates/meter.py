@@ -7,7 +7,7 @@ before its count is durable; what is refused is answered by `due` instead.
 
 from collections.abc import Awaitable
 from functools import partial
-from typing import Final, Protocol
+from typing import Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -17,9 +17,8 @@ from service.access.standing import Decision, Standing
 from service.clock import Clock
 from service.http import quota
 from service.http.exchange import Exchange
+from service.http.reservation import Reservation, is_counted
 from service.wire.offers import Offer
-
-_FIRST_ERROR: Final = 400
 
 
 class Due(Protocol):
@@ -83,7 +82,7 @@ class Metered:
             nonlocal spent
             if spent is not None:
                 return
-            if _is_counted(message, exchange):
+            if message["type"] == "http.response.start" and is_counted(message, exchange):
                 decision = await self._meter.charge(caller, self._offer_id)
                 if not self.settle(exchange, decision, message):
                     spent = decision.standing
@@ -128,32 +127,19 @@ class Metered:
             self._show(exchange, decision.standing)
             await self.due(scope, receive, send, decision.standing)
             return
-        settled = False
+        reservation = Reservation(self._meter, event_id, exchange)
 
         async def settling(message: Message) -> None:
-            nonlocal settled
-            if _is_counted(message, exchange):
-                await self._meter.commit(event_id)
-                settled = True
-                self._show(exchange, decision.standing)
-                message["delivered"] = partial(self._meter.delivered, event_id)
-            elif message["type"] == "http.response.start":
-                # Given back before the caller is told what is left: an answer that costs nothing shows nothing spent.
-                await self._meter.release(event_id)
-                settled = True
-                self._show(exchange, await self._meter.standing(caller))
+            if message["type"] == "http.response.start":
+                # Before the caller is told what is left: an answer that costs nothing shows nothing spent.
+                counted = await reservation.settle(message)
+                self._show(exchange, decision.standing if counted else await self._meter.standing(caller))
             await send(message)
 
         try:
             await self.app(scope, receive, settling)
         finally:
-            if not settled:
-                await self._meter.release(event_id)
+            await reservation.end()
 
     def _show(self, exchange: Exchange, standing: Standing) -> None:
         exchange.fields += quota.fields(standing, self._clock)
-
-
-def _is_counted(message: Message, exchange: Exchange) -> bool:
-    """Whether this message begins an answer that costs a question."""
-    return message["type"] == "http.response.start" and message["status"] < _FIRST_ERROR and exchange.counted
