@@ -57,8 +57,8 @@ def assess_risk(quote: Quote, chart: Chart, state: State, mood: Mood, now_ms: in
     chart_is = CHART.judge(chart.through_ms, now_ms)
     felt = NO_MOOD if MOOD.judge(mood.observed_ms, now_ms) is Freshness.GONE else mood
     stale = {
-        "price": price_is is Freshness.STALE or _was_missed(quote.price_ms, state),
-        "funding_apr": funding_is is Freshness.STALE or _was_missed(quote.funding_ms, state),
+        "price": price_is is Freshness.STALE or was_missed(quote.price_ms, state),
+        "funding_apr": funding_is is Freshness.STALE or was_missed(quote.funding_ms, state),
         "trend_daily": chart_is is Freshness.STALE,
         "trend_weekly": chart_is is Freshness.STALE,
         "sentiment_stance": felt.stale,
@@ -75,7 +75,7 @@ def assess_risk(quote: Quote, chart: Chart, state: State, mood: Mood, now_ms: in
     return Risk(context, min(observed), since_ms, until_ms)
 
 
-def _was_missed(observed_ms: int | None, state: State) -> bool:
+def was_missed(observed_ms: int | None, state: State) -> bool:
     """Whether the newest attempt to refresh did not bring this field, whoever was asked."""
     return state.venue is None or state.quotes_ms is None or observed_ms is None or observed_ms < state.quotes_ms
 

@@ -1,11 +1,11 @@
 """Payloads of the tools that questions alone have: what is computed from other payloads, looked up, or ranked."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct
 
 from service.wire.access import Tier
-from service.wire.ask import Order, Side, Timeframe
+from service.wire.ask import Order, Timeframe
 from service.wire.market import Trend
 from service.wire.parameters import SymbolText
 from service.wire.payment import Period
@@ -13,7 +13,10 @@ from service.wire.payment import Period
 Ranked = Literal["change_24h", "funding_apr", "volume_usd", "open_interest_usd", "btc_correlation", "price"]
 """What coins can be ranked by: a field of their row, by its plain value."""
 
-MOST_ROWS = 50
+MOST_ROWS: Final = 50
+"""Coins that a scan shows at most."""
+
+Sides = Literal["long", "short", "both"]
 
 
 class ScanQuery(Struct, frozen=True, forbid_unknown_fields=True):
@@ -36,7 +39,7 @@ class ScanRow(Struct, frozen=True):
     price: float | None
     change_24h: float | None
     funding_apr: float | None
-    volume_usd: float
+    volume_usd: float | None
     open_interest_usd: float | None
     trend_daily: Trend | None
     trend_weekly: Trend | None
@@ -65,11 +68,11 @@ class Scan(Struct, frozen=True):
 
 
 class CarryQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """A position: of so many USD, on a side (none: both are told), held for so many days."""
+    """A position: of so many USD, on a side or both, held for so many days."""
 
     symbol: SymbolText
     notional_usd: Annotated[float, Meta(gt=0, le=1e12)] = 10_000.0
-    side: Side | None = None
+    side: Sides = "both"
     days: Annotated[float, Meta(gt=0, le=3_650)] = 1.0
 
 
@@ -81,7 +84,7 @@ class CarryEstimate(Struct, frozen=True):
     """
 
     symbol: str
-    side: Side | None
+    side: Sides
     notional_usd: float
     days: float
     price: float | None

@@ -114,7 +114,7 @@ TERMS: Final = (
         short="Carry is what holding a position earns or costs through funding alone.",
         text="Carry is what a position earns (positive) or costs (negative) through funding alone, in percent a "
         "year: for a long the funding APR with its sign turned, for a short the funding APR. For an amount and a "
-        "time: notional × carry × days / 365, if funding stayed as it is; price changes and fees come on top.",
+        "time: notional times carry times days / 365, if funding stayed as it is; price changes and fees come on top.",
         synonyms=("carry", "cost of carry", "carry cost", "carry trade"),
         see=("funding", "notional"),
     ),

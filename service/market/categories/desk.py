@@ -105,6 +105,17 @@ class CategoryDesk:
         kept = self._drawers.categories.now
         return [] if kept.value is None else [category.name for category in kept.value.categories]
 
+    def members(self, name: str) -> Sequence[Symbol]:
+        """The venue's coins of one category, the largest market cap first; may be none.
+
+        Args:
+            name: Exact, as CoinGecko writes it.
+
+        Raises:
+            ServiceError: As `info`, prices aside.
+        """
+        return [Symbol(symbol) for symbol, _ in self._coins_of(self.find(name), self._view())]
+
     def memberships(self) -> Mapping[str, Sequence[Symbol]]:
         """The venue's coins of every category whose coins have been read, the largest market cap first; may be none."""
         members, ranked = known_members(self._drawers.members.now), self._ranked(self._view())

@@ -1,0 +1,26 @@
+"""The default engine as one value: what reads questions, plans, writes, and reads what was written once more."""
+
+from collections.abc import Callable, Sequence
+
+from msgspec import Struct
+
+from service.wire.ask import Archetype, Classification, Entities, Plan, Question, Step
+
+Paragraphs = tuple[str, ...]
+
+
+class Rules(Struct, frozen=True):
+    """Pure functions, all of them.
+
+    Attributes:
+        classify: Says what a question is about.
+        plan: Says which tools are asked, given the time (epoch milliseconds).
+        write: Says what they found, in paragraphs without surrounding newlines; the last one names the sources, where
+            there are some.
+        check: Tells what of a finished text no finding holds; empty where all is true.
+    """
+
+    classify: Callable[[Question], Classification]
+    plan: Callable[[Classification, int], Plan]
+    write: Callable[[Classification, Plan, Sequence[Step], Archetype], Paragraphs]
+    check: Callable[[str, Sequence[Step], Entities], Sequence[object]]

@@ -1,0 +1,173 @@
+"""What a plan may call: the desks behind the data routes, and the few tools that questions alone have.
+
+No tool computes what a desk computes: a row names a desk's own method, and what it takes is validated by the struct of
+its route. To give the engine another route is to add its row.
+"""
+
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from service.access.caller import Caller
+from service.access.desk import AccessDesk
+from service.access.meter import Meter
+from service.ask.compute import convert_value, estimate_carry
+from service.ask.glossary import define
+from service.clock import Clock, iso
+from service.errors import ServiceError
+from service.market.room import Market
+from service.market.scan import ScanDesk
+from service.rwa.desk import RwaDesk
+from service.sentiment.desk import SentimentDesk
+from service.verdict.desk import VerdictDesk
+from service.walkforward.desk import WalkforwardDesk
+from service.wire.ask import PlannedStep
+from service.wire.envelope import Answer, encode
+from service.wire.market import RiskContext
+from service.wire.offers import OFFERS, NoParameters
+from service.wire.tools import CarryQuery, GlossaryQuery, QuotaStanding, ScanQuery, ValueQuery
+
+_OFFERS: Final = {offer.id: offer for offer in OFFERS}
+
+
+class Rooms(Struct, frozen=True):
+    """Who is asked. `manifest` is the public manifest's answer, written once at start."""
+
+    access: AccessDesk
+    meter: Meter
+    market: Market
+    rwa: RwaDesk
+    sentiment: SentimentDesk
+    verdict: VerdictDesk
+    walkforward: WalkforwardDesk
+    manifest: Answer
+    clock: Clock
+
+
+class Given(Struct, frozen=True):
+    """What a tool has beside its arguments: who asks, and the answers of the steps it needs, in their order."""
+
+    caller: Caller | None
+    needed: Sequence[Answer] = ()
+
+
+Run = Callable[[Any, Given], Answer | Coroutine[object, object, Answer]]
+
+
+class Tool(Struct, frozen=True):
+    """A tool: what its arguments are decoded into, what runs it, and whether what it finds costs a question."""
+
+    id: str
+    query: type[Struct]
+    run: Run
+    priced: bool
+
+
+class Toolbox:
+    """Every tool by its id.
+
+    Args:
+        tools: Their rows.
+    """
+
+    def __init__(self, tools: Iterable[Tool]) -> None:
+        self._tools = {tool.id: tool for tool in tools}
+
+    def __iter__(self) -> Iterator[str]:
+        """Ids, in their order."""
+        return iter(self._tools)
+
+    def is_priced(self, tool: str) -> bool:
+        """Whether what a tool finds costs a question.
+
+        Raises:
+            KeyError: If there is no such tool.
+        """
+        return self._tools[tool].priced
+
+    async def run(self, step: PlannedStep, given: Given) -> Answer:
+        """Run a step.
+
+        Args:
+            step: Its tool and arguments.
+            given: What else the tool has.
+
+        Returns:
+            What the desk answers; `data` is encoded.
+
+        Raises:
+            KeyError: If there is no such tool.
+            ServiceError: What the desk raises; `BAD_REQUEST` for arguments that its route would refuse.
+        """
+        tool = self._tools[step.tool]
+        try:
+            query = msgspec.convert(dict(step.args), tool.query)
+        except msgspec.ValidationError as error:
+            raise ServiceError("BAD_REQUEST", f"{step.tool} does not take that: {error}") from error
+        answer = tool.run(query, given)
+        found = answer if isinstance(answer, Answer) else await answer
+        return found if isinstance(found.data, msgspec.Raw) else msgspec.structs.replace(found, data=_raw(found.data))
+
+
+def open_toolbox(rooms: Rooms) -> Toolbox:
+    """Lay every tool out.
+
+    Args:
+        rooms: Who is asked.
+    """
+    market, access, scans = rooms.market, rooms.access, ScanDesk(rooms.clock, rooms.market.coins)
+    coins, categories = market.coins, market.categories
+
+    def members(name: str | None) -> Any:
+        return None if name is None else categories.members(name)
+
+    async def quota(caller: Caller) -> Answer:
+        standing = await rooms.meter.standing(caller)
+        resets_at = None if standing.reset_ms is None else iso(standing.reset_ms)
+        left = (standing.used, standing.limit, standing.remaining, standing.period, resets_at)
+        return Answer(QuotaStanding(standing.tier, *left))
+
+    routes: dict[str, Run] = {
+        "coin.risk": lambda query, _: coins.risk(query.symbol, rooms.sentiment.mood),
+        "coin.historical": lambda query, _: market.historical.historical(query),
+        "signal": lambda query, _: rooms.verdict.signal(query.symbol, query.as_of),
+        "regime": lambda query, _: market.regimes.regime(query.action, query.symbol),
+        "market.health": lambda query, _: market.breadth.health(query.context),
+        "market.crossing": lambda _, __: market.breadth.crossing(),
+        "funding.alerts": lambda query, _: market.alerts.alerts(query),
+        "category.info": lambda query, _: categories.info(query.name),
+        "category.sentiment": lambda query, _: rooms.sentiment.category(query.name),
+        "rwa.symbol": lambda query, _: rooms.rwa.symbol(query.symbol),
+        "rwa.assets": lambda query, _: rooms.rwa.assets(query.type, query.top),
+        "walkforward": lambda query, _: rooms.walkforward.walkforward(query),
+        "billing.tier": lambda _, given: Answer(access.entitlement(_known(given))),
+        "manifest": lambda _, __: rooms.manifest,
+    }
+    own = (
+        Tool("scan", ScanQuery, lambda query, _: scans.scan(query, members(query.category)), priced=True),
+        Tool("billing.quota", NoParameters, lambda _, given: quota(_known(given)), priced=False),
+        Tool("glossary", GlossaryQuery, lambda query, _: Answer(define(query.term)), priced=False),
+        Tool("compute.carry", CarryQuery, lambda query, given: _computed(estimate_carry, query, given), priced=False),
+        Tool("compute.value", ValueQuery, lambda query, given: _computed(convert_value, query, given), priced=False),
+    )
+    offered = (Tool(id_, _OFFERS[id_].parameters, run, _OFFERS[id_].payable) for id_, run in routes.items())
+    return Toolbox((*offered, *own))
+
+
+def _computed(compute: Callable[[Any, Any], Struct], query: Struct, given: Given) -> Answer:
+    """Compute from risk contexts: as old as the oldest of them."""
+    risks = [msgspec.json.decode(bytes(_raw(answer.data)), type=RiskContext) for answer in given.needed]
+    as_of_ms = min((answer.as_of_ms for answer in given.needed if answer.as_of_ms is not None), default=None)
+    return Answer(compute(query, {risk.symbol: risk for risk in risks}), as_of_ms)
+
+
+def _known(given: Given) -> Caller:
+    if given.caller is None:
+        raise ServiceError("AUTH_REQUIRED", "who asks without a token has no account: run `verdict login`")
+    return given.caller
+
+
+def _raw(data: object) -> msgspec.Raw:
+    return data if isinstance(data, msgspec.Raw) else msgspec.Raw(encode(data))
