@@ -6,6 +6,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from service.access.desk import AccessDesk
+from service.ask.desk import AskDesk
 from service.market.room import Market
 from service.payments.receipts import ReceiptDesk
 from service.routes import auth, keys, manifest, receipts, rwa
@@ -47,6 +48,7 @@ class Desks(Struct, frozen=True):
     verdict: VerdictDesk
     walkforward: WalkforwardDesk
     receipts: ReceiptDesk
+    ask: AskDesk
 
 
 def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Endpoint]:

@@ -5,11 +5,13 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 
-from msgspec import Struct
+from msgspec import Raw, Struct
 
 from service.access.meter import Meter, open_meter
 from service.access.room import Access, open_access
 from service.access.secrets import open_secrets
+from service.ask.room import open_ask
+from service.ask.tools import Rooms
 from service.clock import Clock
 from service.http.app import App
 from service.http.build import build_app
@@ -20,6 +22,7 @@ from service.market.room import open_market
 from service.market.shelf import Shelf
 from service.payments.receipts import ReceiptDesk, ReceiptSigner
 from service.payments.room import Payments, open_payments
+from service.routes import manifest
 from service.routes.table import Desks, bind
 from service.rwa.room import open_rwa
 from service.sentiment.room import open_sentiment
@@ -28,6 +31,7 @@ from service.storage.database import open_database
 from service.verdict.room import open_verdict
 from service.walkforward.room import open_walkforward
 from service.wire.cursor import Cursors
+from service.wire.envelope import Answer, encode
 from service.wire.offers import OFFERS
 from service.wiring.leader import claim_leadership
 from service.wiring.readings import read_all
@@ -95,7 +99,9 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
             {"categories": market.categories.readiness},
         )
         receipts = ReceiptDesk(database, ReceiptSigner(secrets.receipt_key), cursors)
-        desks = Desks(access.desk, market, rwa, sentiment, verdict, walkforward, receipts)
+        told = Answer(Raw(encode(manifest.write(settings, receipts.signer.address))), clock.now_ms())
+        rooms = Rooms(access.desk, meter, market, rwa, sentiment, verdict, walkforward, told, clock)
+        desks = Desks(access.desk, market, rwa, sentiment, verdict, walkforward, receipts, open_ask(rooms))
         app = _assemble(settings, clock, access, meter, payments, desks, health)
         metrics = Metrics(partial(read_all, app, database, market.coins, sessions, leads))
         yield Service(app, health, metrics)

@@ -8,8 +8,11 @@ import msgspec
 import pytest
 
 from service.access.caller import Caller
+from service.access.meter import Meter, open_meter
 from service.access.room import Access, open_access
 from service.access.secrets import open_secrets
+from service.ask.room import open_ask
+from service.ask.tools import Rooms
 from service.market.alerts.desk import AlertDesk
 from service.market.alerts.store import AlertStore
 from service.market.categories.caps import CapStore, PastCaps
@@ -94,7 +97,7 @@ def clock() -> FakeClock:
     return FakeClock()
 
 
-def desks_over(database: Database, clock: FakeClock, access: Access, coins: MarketDesk) -> Desks:
+def desks_over(database: Database, clock: FakeClock, access: Access, meter: Meter, coins: MarketDesk) -> Desks:
     """Every desk, as it is before anything has been fetched; the coins' answers from what it is shown."""
     shelf, store = Shelf(database), MarketStore(database)
     conclusions, gecko = shelf.drawer(CONCLUSIONS, Conclusions), GeckoDrawers.on(shelf)
@@ -118,7 +121,9 @@ def desks_over(database: Database, clock: FakeClock, access: Access, coins: Mark
     verdict = VerdictDesk(clock, coins, observer, InputStore(database), Ledger(database), scorecards)
     walkforward = WalkforwardDesk(clock, RunStore(database), Cursors(bytes(32)), coins, lambda: "test")
     receipts = ReceiptDesk(database, ReceiptSigner(RECEIPT_KEY), Cursors(bytes(32)))
-    return Desks(access.desk, market, RwaDesk(clock, Drawers.open(shelf)), sentiment, verdict, walkforward, receipts)
+    rwa = RwaDesk(clock, Drawers.open(shelf))
+    rooms = Rooms(access.desk, meter, market, rwa, sentiment, verdict, walkforward, Answer({}), clock)
+    return Desks(access.desk, market, rwa, sentiment, verdict, walkforward, receipts, open_ask(rooms))
 
 
 @pytest.fixture
@@ -126,7 +131,7 @@ async def table(tmp_path: Path, clock: FakeClock) -> AsyncIterator[Table]:
     settings = Settings(data_dir=tmp_path, public_url="https://api.example.org")
     coins = MarketDesk(clock)
     coins.show(Snapshot(State("test", 1, quotes_ms=clock.now_ms()), [(PEPE, Chart())]))
-    async with open_database(tmp_path / "verdict.db", clock) as db:
+    async with open_database(tmp_path / "verdict.db", clock) as db, open_meter(db, clock) as meter:
         access = await open_access(settings, open_secrets(tmp_path), db, clock)
-        desks = desks_over(db, clock, access, coins)
+        desks = desks_over(db, clock, access, meter, coins)
         yield Table(bind(settings, clock.now_ms(), desks), access, clock, desks, db)
