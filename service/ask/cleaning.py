@@ -1,0 +1,34 @@
+"""Strings of results as they may stand in prose: the same words, and nothing that a reader's program would act on."""
+
+import re
+import unicodedata
+from typing import Final
+
+_SWAPPED: Final = str.maketrans(
+    {"<": "\u2039", ">": "\u203a", "`": "'", "[": "(", "]": ")", "|": "/", "\\": "/", "*": "", "~": "", "\0": " "}
+)
+_SCHEME: Final = re.compile(r"(?<=\w):/{2,}|(?<=\bwww)\.", re.IGNORECASE)
+_SPACE: Final = re.compile(r"\s+")
+_INVISIBLE: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
+LONGEST: Final = 600
+"""Characters of a string that are quoted at most."""
+
+
+def clean(text: str) -> str:
+    """Make a string of a result, or of a caller, harmless in Markdown.
+
+    Markup becomes plain marks that look alike, addresses are taken apart, invisible characters and line breaks go.
+
+    Args:
+        text: Whatever somebody else wrote.
+
+    Returns:
+        One line of at most `LONGEST` characters; cleaning it again changes nothing.
+    """
+    visible = "".join(
+        " " if character.isspace() else character
+        for character in text[: 2 * LONGEST]
+        if character.isspace() or unicodedata.category(character) not in _INVISIBLE
+    )
+    plain = _SCHEME.sub(" ", visible.translate(_SWAPPED))
+    return _SPACE.sub(" ", plain).strip()[:LONGEST].rstrip()

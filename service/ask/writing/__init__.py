@@ -1,0 +1,1 @@
+"""What is written of what was found: one module for each intent, none of which knows the others."""
