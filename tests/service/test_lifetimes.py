@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from service.clock import DAY_MS, HOUR_MS
+from service.clock import DAY_MS, HOUR_MS, SECOND_MS
+from service.verdict.desk import HELD_MS
 from tests.fakes.clock import FakeClock
 from tests.service.indoors import EVERYTHING, RISK, Answer, Doors, Indoors, Kept, indoors, is_complete
 from tests.upstream.faults import drip, hang
@@ -60,8 +61,11 @@ async def test_a_start_after_an_hour_names_no_price_and_all_that_days_told(kept:
 
 
 async def agree(leader: Indoors, follower: Indoors, key: str) -> dict[str, Any]:
-    """Wait until both say the same: what is stored is read within a second, unless more is being stored by then."""
-    for _ in range(10):
+    """Wait until both say the same: what is stored is read within a second, unless more is being stored by then.
+
+    Who was asked before it was read holds its verdict for as long as verdicts are held.
+    """
+    for _ in range(2 * HELD_MS // SECOND_MS):
         await leader.pass_time(1, 1)
         await follower.settle()
         told = await tell(leader, key)
