@@ -122,7 +122,7 @@ def _is_told(fact: Fact, told: Told, payloads: Payloads) -> bool:
     """Whether the text says a fact, of the very call that was planned where that is more exact."""
     planned = next((step["args"] for step in told.plan if is_call(fact.tool, fact.args, step)), fact.args)
     payload = payloads.of(fact.tool, planned)
-    values = at(payload, fact.at)
+    values = at(payload, fact.at) or at(payloads.of(fact.tool, fact.args), fact.at)
     if values:
         return any(says(told.text, fact.at, value) for value in values)
     through = fact.at.partition("/*")[0]
