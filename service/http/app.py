@@ -208,7 +208,7 @@ def _failure(exchange: Exchange, error: BaseException) -> ServiceError:
         return error
     request_id = exchange.request_id.decode()
     log.error("a request failed", exc_info=error, extra={"request_id": request_id, "route": exchange.route})
-    return ServiceError("INTERNAL", f"internal error, request {request_id}")
+    return errors.internal(exchange.request_id)
 
 
 class _Giver:

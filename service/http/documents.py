@@ -16,9 +16,9 @@ from service.access.quota import PER_DAY, STARTER
 from service.http.openapi import document as openapi
 from service.payments.challenge import Challenger
 from service.wire.manifest import ParameterRow
-from service.wire.offers import OFFERS, Gate, Offer
+from service.wire.offers import OFFERS, QUESTION, Gate, Offer
 from service.wire.payment import SettlementKind
-from service.wire.schema import parameter_rows
+from service.wire.schema import body_rows, parameter_rows
 
 JSON: Final = b"application/json"
 TEXT: Final = b"text/plain; charset=utf-8"
@@ -88,7 +88,8 @@ def _example(base_url: str, offer: Offer) -> str:
 
 def _llms(base_url: str, settlement: SettlementKind) -> str:
     sections: Sequence[tuple[str, Callable[[Offer], bool]]] = (
-        ("Data routes", lambda offer: offer.counted),
+        (f"Questions\n\n{_QUESTIONS}", lambda offer: offer is QUESTION),
+        ("Data routes", lambda offer: offer.counted and offer is not QUESTION),
         ("Free routes", lambda offer: not offer.counted and offer.envelope),
         ("Identity", lambda offer: offer.path.startswith(("/api/auth/", "/api/keys"))),
         ("Receipts", lambda offer: offer.path.startswith("/api/receipts")),
@@ -116,6 +117,16 @@ of a data route is one question; errors cost nothing. When they are spent, the a
 the time of the next free question."""
 
 
+_QUESTIONS: Final = """`{"messages":[{"role":"user","content":"…"}]}` is answered in plain text, as it is found out.
+`Accept: text/event-stream` gets events (`classification`, `plan`, `step`, `text`, `done`, or `error`), `Accept:
+application/json` gets `{text, steps, sources}`, and `raw` gets what was found without prose. Every figure of an answer
+is one of the data routes'; what is not known is said. Earlier messages make the question a follow-up.
+
+- A failure is `{"error": "message"}`, its statuses those of the other routes.
+- `Idempotency-Key` gets the same answer again for the same body, uncharged, for a day.
+- What finds nothing to charge for (a refusal, a definition, help) costs nothing."""
+
+
 _MONEY: Final[Mapping[SettlementKind, str]] = {
     "ledger": "Payments are checked and recorded here, and nothing moves on a chain: no money is taken.",
     "remote": "An x402 facilitator settles payments on the chain.",
@@ -139,10 +150,10 @@ more. Sign what the header `PAYMENT-REQUIRED` (v2) or the body (v1) asks for and
 
 
 def _line(base_url: str, offer: Offer) -> str:
-    rows = parameter_rows(offer)
+    rows, fields = parameter_rows(offer), body_rows(offer)
     facts = [
         f"parameters {', '.join(map(_parameter, rows))}" if rows else "",
-        f"JSON body {', '.join(offer.body.__struct_encode_fields__)}" if offer.body else "",
+        f"JSON body {', '.join(map(_parameter, fields))}" if fields else "",
         f"{offer.price_usdc} USDC" if offer.payable else "",
         f"refreshed every {offer.refresh_seconds} s" if offer.refresh_seconds else "",
         _CALLERS[offer.gate],

@@ -28,6 +28,11 @@ def body_of(error: ServiceError, raw_path: bytes) -> bytes:
     return encode({"error": error.message}) if raw_path in BARE else failure(error)
 
 
+def internal(request_id: bytes) -> ServiceError:
+    """What is told of a defect: where to look it up."""
+    return ServiceError("INTERNAL", f"internal error, request {request_id.decode()}")
+
+
 def fields(error: ServiceError, length: int) -> Fields:
     """The response headers of a failure whose body has so many bytes."""
     own = [(name.lower().encode("ascii"), value.encode("latin-1")) for name, value in error.headers.items()]

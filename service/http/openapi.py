@@ -11,13 +11,24 @@ import msgspec
 
 from service import __version__
 from service.errors import STATUS
+from service.wire.ask import Failed
 from service.wire.envelope import BareMeta, Failure, Meta
 from service.wire.offers import OFFERS, Gate, Offer
-from service.wire.payment import ChallengeV1, ChallengeV2
+from service.wire.payment import BareChallengeV1, BareChallengeV2, ChallengeV1, ChallengeV2
 from service.wire.schema import JsonSchema, components, parameter_rows
 
 _JSON: Final = "application/json"
 _FAILURE: Final = {"$ref": "#/components/schemas/Failure"}
+_BARE: Final = "bare"
+"""Sets apart the responses of routes whose failures have no codes."""
+
+_IDEMPOTENCY_KEY: Final = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "schema": {"type": "string", "pattern": "^[!-~]([ -~]{0,253}[!-~])?$"},
+    "description": "Send the same key again to get the same answer again, uncharged, for a day",
+}
 
 ALWAYS: Final = (
     "BAD_REQUEST",
@@ -36,7 +47,7 @@ _DESCRIPTIONS: Final[Mapping[int, str]] = {
     400: "The request is not exactly right; `details.parameter` names what is wrong, `details.allowed` what is taken",
     401: "The token is malformed, unknown, expired or revoked, or does not do for this route; the message says which",
     402: "The quota is spent: an x402 challenge. Or a payment that is not good: `details.reason`",
-    403: "No token was sent",
+    403: "No token was sent; or, where a device may ask without one, none and no device that has its question left",
     404: "There is no such thing; `details.candidates` are the closest matches",
     408: "The request did not arrive in time",
     409: "The same key or payment was used for another request",
@@ -69,6 +80,7 @@ _HEADERS: Final[Mapping[str, str]] = {
     "PAYMENT-RESPONSE": "Where the call was paid for: how it was settled (x402 v2), base64 of JSON",
     "X-PAYMENT-RESPONSE": "The same as x402 v1 says it",
     "X-Receipt-Id": "Where the call was paid for: its receipt",
+    "Idempotency-Replayed": "`true` where the answer was given before, for the same Idempotency-Key",
 }
 _QUOTA_HEADERS: Final = ("RateLimit-Policy", "RateLimit")
 _PAID_HEADERS: Final = ("PAYMENT-RESPONSE", "X-PAYMENT-RESPONSE", "X-Receipt-Id")
@@ -155,8 +167,11 @@ def _operation(offer: Offer) -> JsonSchema:
         "summary": offer.summary,
         "security": _SECURITY[offer.gate],
     }
-    if rows := parameter_rows(offer):
-        operation["parameters"] = [_parameter(row.name, row.location, row.schema, row.required) for row in rows]
+    parameters = [_parameter(row.name, row.location, row.schema, row.required) for row in parameter_rows(offer)]
+    if offer.gate == "question":
+        parameters.append(_IDEMPOTENCY_KEY)
+    if parameters:
+        operation["parameters"] = parameters
     if offer.body:
         content = {_JSON: {"schema": {"$ref": f"#/components/schemas/{offer.body.__name__}"}}}
         operation["requestBody"] = {"required": True, "content": content}
@@ -178,9 +193,12 @@ def _parameter(name: str, location: str, schema: JsonSchema, required: bool) -> 
 
 
 def _success(offer: Offer) -> JsonSchema:
-    name = f"{offer.result.__name__}Envelope" if offer.envelope else offer.result.__name__
-    headers = (*_QUOTA_HEADERS, *(_PAID_HEADERS if offer.payable else ()))
-    return _response(offer.summary, {"$ref": f"#/components/schemas/{name}"}, headers)
+    kinds = [_reference(f"{offer.result.__name__}Envelope")] if offer.envelope else _kinds(offer)
+    schema = {"anyOf": kinds} if len(kinds) > 1 else kinds[0]
+    repeated = ("Idempotency-Replayed",) if offer.gate == "question" else ()
+    headers = (*_QUOTA_HEADERS, *(_PAID_HEADERS if offer.payable else ()), *repeated)
+    forms = {form: schema if form == _JSON else {"type": "string"} for form in offer.forms}
+    return _response(offer.summary, forms, headers)
 
 
 def _codes_by_status(offer: Offer) -> dict[int, list[str]]:
@@ -192,34 +210,41 @@ def _codes_by_status(offer: Offer) -> dict[int, list[str]]:
 
 def _failures(offer: Offer) -> dict[str, JsonSchema]:
     by_status = _codes_by_status(offer)
-    return {str(status): {"$ref": f"#/components/responses/{_name(by_status[status])}"} for status in sorted(by_status)}
+    return {
+        str(status): {"$ref": f"#/components/responses/{_name(offer, by_status[status])}"}
+        for status in sorted(by_status)
+    }
 
 
 def _responses(offers: Iterable[Offer]) -> dict[str, JsonSchema]:
     """Every failure that some route answers, by the name its codes give it."""
     return {
-        _name(codes): _failure(status, codes) for offer in offers for status, codes in _codes_by_status(offer).items()
+        _name(offer, codes): _failure(offer, status, codes)
+        for offer in offers
+        for status, codes in _codes_by_status(offer).items()
     }
 
 
-def _name(codes: Iterable[str]) -> str:
-    return ".".join(codes)
+def _name(offer: Offer, codes: Iterable[str]) -> str:
+    return ".".join([_BARE, *codes] if offer.bare_errors else codes)
 
 
-def _failure(status: int, codes: list[str]) -> JsonSchema:
+def _failure(offer: Offer, status: int, codes: list[str]) -> JsonSchema:
     schema: JsonSchema = {**_FAILURE, "properties": {"error": {"properties": {"code": {"enum": codes}}}}}
+    challenges: Sequence[type] = (ChallengeV1, ChallengeV2)
+    if offer.bare_errors:
+        schema, challenges = _reference(Failed.__name__), (BareChallengeV1, BareChallengeV2)
     if status == STATUS["PAYMENT_REQUIRED"]:
-        challenges = [{"$ref": f"#/components/schemas/{kind.__name__}"} for kind in (ChallengeV1, ChallengeV2)]
-        schema = {"anyOf": [*challenges, schema]}
-    return _response(_DESCRIPTIONS[status], schema, _RESPONSE_HEADERS.get(status, ()))
+        schema = {"anyOf": [*(_reference(kind.__name__) for kind in challenges), schema]}
+    return _response(_DESCRIPTIONS[status], {_JSON: schema}, _RESPONSE_HEADERS.get(status, ()))
 
 
-def _response(description: str, schema: JsonSchema, headers: Sequence[str]) -> JsonSchema:
+def _response(description: str, forms: Mapping[str, JsonSchema], headers: Sequence[str]) -> JsonSchema:
     named = ("X-Request-Id", "X-Data-Source", "Cache-Control", *headers)
     return {
         "description": description,
         "headers": {name: {"$ref": f"#/components/headers/{name}"} for name in named},
-        "content": {_JSON: {"schema": schema}},
+        "content": {form: {"schema": schema} for form, schema in forms.items()},
     }
 
 
@@ -240,12 +265,22 @@ def failure_codes(offer: Offer) -> list[str]:
 def _schemas(offers: Sequence[Offer]) -> dict[str, Any]:
     bodies = [offer.body for offer in offers if offer.body]
     results = [result for offer in offers for result in (offer.result, *offer.results)]
-    _, schemas = components(dict.fromkeys((*results, *bodies, Meta, BareMeta, Failure, ChallengeV1, ChallengeV2)))
+    bare = (Failed, BareChallengeV1, BareChallengeV2) if any(offer.bare_errors for offer in offers) else ()
+    always = (Meta, BareMeta, Failure, ChallengeV1, ChallengeV2)
+    _, schemas = components(dict.fromkeys((*results, *bodies, *always, *bare)))
     return schemas | {f"{offer.result.__name__}Envelope": _envelope(offer) for offer in offers if offer.envelope}
 
 
+def _kinds(offer: Offer) -> list[JsonSchema]:
+    return [_reference(kind.__name__) for kind in (offer.result, *offer.results)]
+
+
+def _reference(name: str) -> JsonSchema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
 def _envelope(offer: Offer) -> JsonSchema:
-    kinds = [{"$ref": f"#/components/schemas/{kind.__name__}"} for kind in (offer.result, *offer.results)]
+    kinds = _kinds(offer)
     meta = (Meta if offer.dated else BareMeta).__name__
     return {
         "type": "object",

@@ -10,6 +10,7 @@ from typing import Final, cast
 from starlette.types import Receive, Scope, Send
 
 from service.errors import ServiceError
+from service.http import errors
 from service.http.accept import MEDIA, Form, form_of
 from service.http.errors import NO_STORE, Fields
 from service.http.exchange import Exchange
@@ -86,10 +87,13 @@ class Tell:
         await self._begin("sse", [_UNBUFFERED], send)
         try:
             await _pass_on(inquiry, write, send)
-        except ServiceError as error:
+        except Exception as error:
             if exchange.kept:
                 raise
-            await send({"type": "http.response.body", "body": _event(Failed(error.message)), "more_body": True})
+            told = error.message if isinstance(error, ServiceError) else errors.internal(exchange.request_id).message
+            await send({"type": "http.response.body", "body": _event(Failed(told)), "more_body": True})
+            if not isinstance(error, ServiceError):
+                raise
 
 
 async def _pass_on(inquiry: Inquiry, write: Callable[[Event], bytes], send: Send) -> None:

@@ -13,14 +13,15 @@ from typing import Any, Final
 
 from service.wire.manifest import ParameterRow
 from service.wire.offers import Offer
-from service.wire.schema import JsonSchema, components, parameter_rows
+from service.wire.schema import JsonSchema, body_rows, components, parameter_rows
 
 BAZAAR: Final = "bazaar"
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _IN_PATH: Final = re.compile(r"\{(\w+)\}")
-_SPOKEN: Final = frozenset({"description", "examples", "default"})
-"""What a schema says to people; a parameter's description stays."""
+_TEXT: Final = "text/plain"
+_SPOKEN: Final = frozenset({"title", "description", "examples", "default"})
+"""What a schema says to people (no field is called so); a parameter's own description stays."""
 
 _NULL: Final = {"type": "null"}
 
@@ -44,18 +45,22 @@ def declare(offer: Offer) -> dict[str, Any]:
             given[name] = {row.name: value for row in chosen if (value := _example(row)) is not None}
             taken[name] = _object_of(chosen)
     if offer.method == "POST":
-        given |= {"bodyType": "json", "body": {}}
-        taken |= {"bodyType": {"const": "json"}, "body": {"type": "object"}}
+        rows = body_rows(offer)
+        given |= {"bodyType": "json", "body": {row.name: _example(row) for row in rows if row.required}}
+        taken |= {"bodyType": {"const": "json"}, "body": _object_of(rows)}
+    told: dict[str, JsonSchema] = {"type": {"const": "json"}, "example": _answer(offer)}
+    if offer.forms[0] == _TEXT:
+        told = {"type": {"const": "text"}}
     schema = {
         "$schema": _DIALECT,
         "type": "object",
         "properties": {
             "input": {"type": "object", "properties": taken, "required": list(given), "additionalProperties": False},
-            "output": {"type": "object", "properties": {"type": {"const": "json"}, "example": _answer(offer)}},
+            "output": {"type": "object", "properties": told},
         },
         "required": ["input"],
     }
-    declared = {"info": {"input": given, "output": {"type": "json"}}, "schema": schema}
+    declared = {"info": {"input": given, "output": {"type": told["type"]["const"]}}, "schema": schema}
     return declared | ({"routeTemplate": _IN_PATH.sub(r":\1", offer.path)} if paths else {})
 
 
@@ -72,9 +77,17 @@ def _object_of(rows: Iterable[ParameterRow]) -> JsonSchema:
 def _parameter(schema: JsonSchema) -> JsonSchema:
     """A parameter without its null: a query that leaves it out says so."""
     (kind,) = (kind for kind in schema.get("anyOf", [schema]) if kind != _NULL)
-    bare = {name: value for name, value in kind.items() if name not in _SPOKEN}
+    bare: JsonSchema = _unspoken(kind)
     said = schema.get("description", kind.get("description"))
     return bare | ({"description": said} if said else {})
+
+
+def _unspoken(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_unspoken(inner) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    return {name: _unspoken(inner) for name, inner in value.items() if name not in _SPOKEN}
 
 
 def _answer(offer: Offer) -> JsonSchema:

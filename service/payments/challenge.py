@@ -21,7 +21,6 @@ WINDOW_SECONDS: Final = 60
 LONGEST_URL: Final = 2_048
 
 _DUE: Final = "payment required"
-_MIME_TYPE: Final = "application/json"
 
 
 class Challenge(Struct, frozen=True):
@@ -114,7 +113,7 @@ class Challenger:
     def resource(self, offer: Offer, url: str) -> Resource:
         """What is bought at an absolute URL, as challenges name it."""
         shown = url if len(url) <= LONGEST_URL else url.partition("?")[0]
-        return Resource(url=shown, description=offer.summary, mime_type=_MIME_TYPE)
+        return Resource(url=shown, description=offer.summary, mime_type=offer.forms[0])
 
     def extensions(self, offer: Offer) -> dict[str, Any]:
         """The extensions of a route's challenge, for catalogues: made once."""
@@ -139,6 +138,6 @@ class Challenger:
 
 
 def _head(offer: Offer, error: ErrorBody) -> bytes:
-    if offer.envelope:
-        return b'"schemaVersion":%d,"error":%b' % (SCHEMA_VERSION, encode(error))
-    return b'"error":%b' % encode(error.message)
+    if offer.bare_errors:
+        return b'"error":%b' % encode(error.message)
+    return b'"schemaVersion":%d,"error":%b' % (SCHEMA_VERSION, encode(error))

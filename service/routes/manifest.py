@@ -12,7 +12,7 @@ from service.settings import Settings
 from service.wire.envelope import Answer, encode
 from service.wire.manifest import FreePlan, Manifest, RouteRow, TierRow
 from service.wire.offers import OFFERS, Offer
-from service.wire.schema import parameter_rows
+from service.wire.schema import body_rows, parameter_rows
 
 
 def write(settings: Settings, receipt_signer: str) -> Manifest:
@@ -63,5 +63,5 @@ def _row(offer: Offer) -> RouteRow:
         streaming=offer.streaming,
         payable=offer.payable,
         summary=offer.summary,
-        parameters=parameter_rows(offer),
+        parameters=[*parameter_rows(offer), *body_rows(offer)],
     )

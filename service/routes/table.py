@@ -11,11 +11,12 @@ from service.market.room import Market
 from service.payments.receipts import ReceiptDesk
 from service.routes import auth, keys, manifest, receipts, rwa
 from service.routes.alerts import alerts
-from service.routes.call import Endpoint, Waiting
+from service.routes.call import Asking, Bound, Waiting
 from service.routes.category import info
 from service.routes.crossing import crossing
 from service.routes.health import health
 from service.routes.historical import historical
+from service.routes.question import question
 from service.routes.regime import regime
 from service.routes.risk import risk
 from service.routes.sentiment import category_sentiment
@@ -51,7 +52,7 @@ class Desks(Struct, frozen=True):
     ask: AskDesk
 
 
-def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Endpoint]:
+def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Bound]:
     """Give every route the desk that it asks.
 
     Args:
@@ -71,7 +72,8 @@ def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Endpoin
         if query.symbol is not None:
             market.coins.find(query.symbol)
 
-    bound: dict[str, Endpoint] = {
+    bound: dict[str, Bound] = {
+        "question": Asking(partial(question, desks.ask)),
         "manifest": manifest.bound(settings, started_ms, desks.receipts.signer.address),
         "billing.tier": partial(tier, access),
         "coin.risk": partial(risk, market.coins, desks.sentiment),

@@ -90,7 +90,13 @@ class Question(Struct, frozen=True, forbid_unknown_fields=True):
     """
 
     messages: Annotated[
-        list[Message], Meta(min_length=1, max_length=20, description="The conversation, oldest first; ends with `user`")
+        list[Message],
+        Meta(
+            min_length=1,
+            max_length=20,
+            description="The conversation, oldest first; ends with `user`",
+            examples=[[{"role": "user", "content": "How is SOL doing?"}]],
+        ),
     ]
     walletAddress: WalletAddress | None = None
     deviceId: DeviceId | None = None

@@ -27,7 +27,7 @@ class ParameterRow(Struct, frozen=True):
     """One parameter of a route, in the words of its JSON Schema."""
 
     name: str
-    location: Literal["path", "query"]
+    location: Literal["path", "query", "body"]
     required: bool
     schema: dict[str, Any]
 

@@ -114,6 +114,7 @@ QUESTION: Final = Offer(
 """Asked in conversation, answered as it is found out; see `ask`."""
 
 OFFERS: Final[Sequence[Offer]] = (
+    QUESTION,
     Offer(
         id="manifest",
         path="/api/cli/manifest",

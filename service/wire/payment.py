@@ -125,6 +125,25 @@ class ChallengeV2(Struct, frozen=True, kw_only=True, rename=_VERSIONS):
     gate: Gate
 
 
+class BareChallengeV1(Struct, frozen=True, kw_only=True, rename=_VERSIONS):
+    """The body of a question's 402 as v1 clients read it: `error` is a sentence."""
+
+    error: str
+    x402_version: Literal[1]
+    accepts: list[RequirementsV1]
+    gate: Gate
+
+
+class BareChallengeV2(Struct, frozen=True, kw_only=True, rename=_VERSIONS):
+    """The body of a question's 402 for a request that says `X-X402-Max-Version: 2`."""
+
+    error: str
+    x402_version: Literal[2]
+    resource: Resource
+    accepts: list[RequirementsV2]
+    gate: Gate
+
+
 AddressText = Annotated[str, Meta(pattern=r"^0x[0-9A-Fa-f]{40}\Z")]
 UintText = Annotated[str, Meta(pattern=r"^(?:0|[1-9][0-9]{0,77})\Z")]
 """A uint256 in decimal digits, without sign, space, underscore or leading zero."""

@@ -1,7 +1,7 @@
 """JSON Schema 2020-12 of the structs that travel, as the manifest and the OpenAPI document show them."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from inspect import cleandoc
 from typing import Any, Final
 
@@ -37,18 +37,35 @@ def path_fields(path: str) -> frozenset[str]:
 
 def parameter_rows(offer: Offer) -> list[ParameterRow]:
     """Describe the parameters of a route, in the order in which its struct declares them."""
-    _, named = components([offer.parameters])
-    described = named[offer.parameters.__name__]
     in_path = path_fields(offer.path)
     return [
-        ParameterRow(
-            name=name,
-            location="path" if name in in_path else "query",
-            required=name in described["required"],
-            schema=schema,
-        )
-        for name, schema in described["properties"].items()
+        ParameterRow(name, "path" if name in in_path else "query", required, schema)
+        for name, required, schema in _fields(offer.parameters)
     ]
+
+
+def body_rows(offer: Offer) -> list[ParameterRow]:
+    """Describe the fields of a route's JSON body, if it takes one, in the order in which its struct declares them."""
+    fields = _fields(offer.body) if offer.body else ()
+    return [ParameterRow(name, "body", required, schema) for name, required, schema in fields]
+
+
+def _fields(kind: type[msgspec.Struct]) -> Iterator[tuple[str, bool, JsonSchema]]:
+    """Name, whether it is required, and schema of each field; what a schema refers to stands in it."""
+    _, named = components([kind])
+    described = named[kind.__name__]
+    for name, schema in described["properties"].items():
+        yield name, name in described["required"], _inlined(schema, named)
+
+
+def _inlined(value: Any, named: Mapping[str, JsonSchema]) -> Any:
+    if isinstance(value, list):
+        return [_inlined(inner, named) for inner in value]
+    if not isinstance(value, Mapping):
+        return value
+    if "$ref" in value:
+        return _inlined(named[value["$ref"].rpartition("/")[2]], named)
+    return {key: _inlined(inner, named) for key, inner in value.items()}
 
 
 def _portable(value: Any, key: str = "") -> Any:

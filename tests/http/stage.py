@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 from unittest.mock import patch
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from service.access.meter import Meter, open_meter
 from service.access.registrar import Registrar
@@ -21,15 +21,16 @@ from service.http.documents import TEXT, Document
 from service.http.health import Health
 from service.payments import room
 from service.payments.facilitators.port import Facilitator
-from service.routes.call import Call, Endpoint
+from service.routes.call import Asking, Bound, Call
 from service.settings import Settings
 from service.storage.database import Database, open_database
 from service.wire.access import Tier
 from service.wire.envelope import Answer
 from service.wire.market import RiskContext
-from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, Offer, OfSymbol
+from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, QUESTION, Offer, OfSymbol
 from tests.access.signing import login, wallet
 from tests.fakes.clock import FakeClock
+from tests.fakes.engine import Engine
 from tests.payments.scripted import Scripted
 
 RISK = "/api/cli/coin/risk/BTC"
@@ -55,7 +56,7 @@ STREAMING = Offer(
 class Question(Struct, forbid_unknown_fields=True):
     """The body of a priced route."""
 
-    text: str
+    text: Annotated[str, Meta(examples=["?"])]
 
 
 ASKING = Offer(id="ask", path=ASK, method="POST", summary="answers", result=RiskContext, body=Question, price=DEAR_CALL)
@@ -116,6 +117,7 @@ class Stage(NamedTuple):
     access: Access
     registrar: Registrar
     facilitator: Scripted
+    engine: Engine
 
     async def key(self, tier: Tier = "free") -> str:
         """A new user's key."""
@@ -154,7 +156,9 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
         secrets = open_secrets(folder)
         access = await open_access(chosen, secrets, db, clock)
         desk = Desk(clock)
-        endpoints: dict[Offer, Endpoint] = {
+        engine = Engine()
+        endpoints: dict[Offer, Bound] = {
+            QUESTION: Asking(engine.ask),
             OFFER["coin.risk"]: desk.ready,
             WAITING: desk.waiting,
             STREAMING: desk.ready,
@@ -174,4 +178,5 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
             documents={"/robots.txt": Document(TEXT, b"User-agent: *\n")},
             health=Health({}),
         )
-        yield Stage(app, desk, clock, db, meter, access, open_registrar(chosen, secrets, db, clock), facilitator)
+        registrar = open_registrar(chosen, secrets, db, clock)
+        yield Stage(app, desk, clock, db, meter, access, registrar, facilitator, engine)

@@ -52,6 +52,7 @@ def test_llms_txt_names_every_route_with_price_freshness_and_parameters(document
         assert (f"refreshed every {offer.refresh_seconds} s" in line) == bool(offer.refresh_seconds)
         assert ("no token" in line) == (offer.gate == "public")
         assert ("needs a session" in line) == (offer.gate == "session")
+        assert ("one question a device without a token" in line) == (offer.gate == "question")
         assert all(row.name in line for row in parameter_rows(offer))
 
 
@@ -77,6 +78,15 @@ def test_documents_say_how_payments_are_settled(settlement: SettlementKind, what
     documents = build(BASE, Challenger("eip155:84532", "0x" + "1" * 40), settlement)
     assert what in said(documents)
     assert msgspec.json.decode(documents["/.well-known/x402"].body)["settlement"] == settlement
+
+
+@pytest.mark.promise("documents.llms")
+def test_llms_txt_says_how_to_ask_a_question(documents: Mapping[str, Document]) -> None:
+    text = said(documents)
+    (line,) = re.findall(r"- \[POST /api/cli\]\(.*?\)\)?: [^-]*", text)
+    assert "JSON body messages, walletAddress?, deviceId?, raw?, archetype?, commandContext?; 0.05 USDC" in line
+    assert text.count("](https://api.example.org/api/cli)") == 1
+    assert all(form in text for form in ("Accept: text/event-stream", "Accept: application/json", "Idempotency-Key"))
 
 
 def test_every_link_of_llms_txt_is_absolute_and_filled_in(documents: Mapping[str, Document]) -> None:

@@ -12,7 +12,7 @@ from service.http.openapi import document, failure_codes
 from service.payments.challenge import Challenger
 from service.wire.access import Entitlement, Identity
 from service.wire.envelope import Answer, failure, success
-from service.wire.offers import DATA_CALL, OFFERS, NoParameters, Offer
+from service.wire.offers import DATA_CALL, OFFERS, QUESTION, NoParameters, Offer
 from service.wire.payment import Gate, Quota, ThisQuery, Unlock
 from tests.http.test_parameters import Movements
 
@@ -96,6 +96,9 @@ def test_every_failure_a_route_may_answer_is_documented_with_its_codes(spec: Any
     for status in map(int, statuses):
         schema = response(spec, offer, status)["content"]["application/json"]["schema"]
         failing = schema["anyOf"][-1] if "anyOf" in schema else schema
+        if offer is QUESTION:
+            assert failing == {"$ref": "#/components/schemas/Failed"}
+            continue
         listed = failing["properties"]["error"]["properties"]["code"]["enum"]
         assert listed == [code for code in codes if STATUS[code] == status]
 
@@ -112,6 +115,7 @@ def test_security_follows_the_gate(spec: Any, offer: Offer) -> None:
         "public": [],
         "bearer": [{"key": []}, {"session": []}],
         "session": [{"session": []}],
+        "question": [{"key": []}, {"session": []}, {}],
     }
     assert operation(spec, offer)["security"] == expected[offer.gate]
     schemes = spec["components"]["securitySchemes"]
@@ -181,6 +185,36 @@ def test_a_challenge_of_either_version_and_a_refused_payment_fit_the_documented_
         assert errors(spec, RISK, 402, body) == []
     assert errors(spec, RISK, 402, b'{"schemaVersion":1,"error":{"code":"PAYMENT_REQUIRED","message":"m"}}') == []
     assert errors(spec, RISK, 402, b'{"schemaVersion":1,"error":{"code":"BAD_REQUEST","message":"m"}}')
+
+
+@pytest.mark.promise("question.challenge-error", "question.failure", "documents.openapi")
+def test_what_a_question_is_refused_with_fits_the_document_and_an_envelope_does_not(spec: Any) -> None:
+    gate = Gate("free", Quota(10, 10, 0, "lifetime"), None, None, ThisQuery("question", "0.05"), [])
+    challenger = Challenger("eip155:84532", "0x" + "1" * 40)
+    for body in (
+        challenger.challenge(QUESTION, gate, "spent", BASE, 1).body,
+        challenger.challenge(QUESTION, gate, "spent", BASE, 2).body,
+        b'{"error":"m"}',
+    ):
+        assert errors(spec, QUESTION, 402, body) == []
+    enveloped = b'{"schemaVersion":1,"error":{"code":"PAYMENT_REQUIRED","message":"m"}}'
+    assert errors(spec, QUESTION, 402, enveloped)
+    for status in (400, 401, 403, 409, 413, 415, 429, 500, 502, 503):
+        assert errors(spec, QUESTION, status, b'{"error":"m"}') == []
+        assert errors(spec, QUESTION, status, enveloped)
+
+
+@pytest.mark.promise("question.text", "question.sse", "question.json", "question.idempotency")
+def test_a_question_is_documented_in_each_of_its_forms_with_its_key(spec: Any) -> None:
+    asked = operation(spec, QUESTION)
+    content = asked["responses"]["200"]["content"]
+    assert content["text/plain"]["schema"] == content["text/event-stream"]["schema"] == {"type": "string"}
+    kinds = [kind["$ref"].rpartition("/")[2] for kind in content["application/json"]["schema"]["anyOf"]]
+    assert kinds == ["Told", "Findings"]
+    assert "Idempotency-Replayed" in asked["responses"]["200"]["headers"]
+    (key,) = asked["parameters"]
+    assert (key["name"], key["in"], key["required"]) == ("Idempotency-Key", "header", False)
+    assert asked["requestBody"]["content"]["application/json"]["schema"]["$ref"].endswith("/Question")
 
 
 def test_an_undocumented_code_does_not_fit(spec: Any) -> None:

@@ -10,15 +10,13 @@ from x402.schemas import PaymentRequired as OfficialPaymentRequired
 
 from service.payments.bazaar import declare
 from service.payments.challenge import Challenger
+from service.wire.ask import Question
 from service.wire.envelope import ErrorBody
-from service.wire.offers import DEAR_CALL, OFFERS, Offer
+from service.wire.offers import OFFERS, QUESTION, Offer
 from service.wire.payment import Gate, Quota, ThisQuery
 
-PAYABLE = [offer for offer in OFFERS if offer.payable]
-QUESTION = Offer(
-    id="ask", method="POST", path="/api/cli", summary="Ask", result=ErrorBody, price=DEAR_CALL, envelope=False
-)
-EVERY = pytest.mark.parametrize("offer", [*PAYABLE, QUESTION], ids=lambda offer: offer.id)
+PAYABLE = [offer for offer in (*OFFERS, QUESTION) if offer.payable]
+EVERY = pytest.mark.parametrize("offer", PAYABLE, ids=lambda offer: offer.id)
 
 
 def declared(offer: Offer) -> Any:
@@ -33,7 +31,7 @@ def test_the_example_of_every_route_meets_its_own_schema(offer: Offer) -> None:
     jsonschema_rs.meta.validate(extension["schema"])
     jsonschema_rs.Draft202012Validator(extension["schema"]).validate(extension["info"])
     assert extension["info"]["input"]["method"] == offer.method
-    assert extension["info"]["output"] == {"type": "json"}
+    assert extension["info"]["output"] == {"type": "text" if offer is QUESTION else "json"}
 
 
 @pytest.mark.promise("challenge.bazaar")
@@ -76,10 +74,23 @@ def test_a_route_of_several_answers_shows_each() -> None:
 
 
 def test_a_route_without_an_envelope_gives_its_fields_bare() -> None:
-    extension = declared(QUESTION)
-    example = extension["schema"]["properties"]["output"]["properties"]["example"]
+    bare = Offer(id="bare", path="/bare", summary="Bare", result=ErrorBody, envelope=False)
+    example = declared(bare)["schema"]["properties"]["output"]["properties"]["example"]
     assert list(example["properties"]) == ["code", "message", "details"]
-    assert extension["info"]["input"] == {"type": "http", "method": "POST", "bodyType": "json", "body": {}}
+
+
+@pytest.mark.promise("challenge.bazaar")
+def test_a_route_that_takes_a_body_shows_one_that_it_takes_and_what_else_it_may_hold() -> None:
+    given, taken = (declared(QUESTION)[part] for part in ("info", "schema"))
+    assert (given["input"]["method"], given["input"]["bodyType"]) == ("POST", "json")
+    assert msgspec.convert(given["input"]["body"], Question).messages[-1].role == "user"
+    body = taken["properties"]["input"]["properties"]["body"]
+    assert list(body["properties"]) == list(Question.__struct_encode_fields__)
+    assert body["required"] == ["messages"]
+    message = body["properties"]["messages"]["items"]
+    assert message["properties"]["role"] == {"enum": ["assistant", "user"]}
+    assert "$ref" not in msgspec.json.encode(taken).decode()
+    assert taken["properties"]["output"]["properties"] == {"type": {"const": "text"}}
 
 
 @EVERY

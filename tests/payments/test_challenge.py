@@ -8,15 +8,21 @@ import pytest
 from service.payments.bazaar import declare
 from service.payments.challenge import LONGEST_URL, Challenger, Refusal
 from service.payments.networks import NETWORKS, ChainId
-from service.wire.offers import DEAR_CALL, OFFERS, NoParameters, Offer
-from service.wire.payment import ChallengeV1, ChallengeV2, Gate, PaymentRequired, Quota, ThisQuery
+from service.wire.offers import OFFERS, QUESTION, Offer
+from service.wire.payment import (
+    BareChallengeV1,
+    BareChallengeV2,
+    ChallengeV1,
+    ChallengeV2,
+    Gate,
+    PaymentRequired,
+    Quota,
+    ThisQuery,
+)
 
 PAYEE = "0x1111111111111111111111111111111111111111"
 URL = "https://api.example.org/api/cli/coin/risk/BTC?x=1"
 RISK = next(offer for offer in OFFERS if offer.id == "coin.risk")
-QUESTION = Offer(
-    id="ask", method="POST", path="/api/cli", summary="Ask", result=NoParameters, price=DEAR_CALL, envelope=False
-)
 SHUT = Gate(
     tier="free",
     quota=Quota(10, 10, 0, "lifetime"),
@@ -118,11 +124,16 @@ def test_the_gate_travels_in_the_body(challenger: Challenger) -> None:
     ]
 
 
+@pytest.mark.promise("question.challenge-error", "question.price")
 def test_the_question_route_says_its_error_as_text(challenger: Challenger) -> None:
     body = msgspec.json.decode(challenger.challenge(QUESTION, SHUT, "spent", URL, 1).body)
     assert list(body) == ["error", "x402Version", "accepts", "gate"]
     assert body["error"] == "spent"
     assert body["accepts"][0]["maxAmountRequired"] == "50000"
+    assert body["accepts"][0]["mimeType"] == "text/plain"
+    assert msgspec.json.decode(msgspec.json.encode(body), type=BareChallengeV1, strict=True).gate == SHUT
+    later = challenger.challenge(QUESTION, SHUT, "spent", URL, 2).body
+    assert msgspec.json.decode(later, type=BareChallengeV2).resource.mime_type == "text/plain"
 
 
 @pytest.mark.promise("challenge.networks")

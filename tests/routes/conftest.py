@@ -30,7 +30,7 @@ from service.market.samples import SampleStore
 from service.market.shelf import Shelf
 from service.market.store import MarketStore
 from service.payments.receipts import ReceiptDesk, ReceiptSigner
-from service.routes.call import Call, Endpoint
+from service.routes.call import Asking, Bound, Call
 from service.routes.table import Desks, bind
 from service.rwa.desk import RwaDesk
 from service.rwa.drawers import Drawers
@@ -62,7 +62,7 @@ class Table:
     """The bound routes, called as the service calls them."""
 
     def __init__(
-        self, bound: dict[str, Endpoint], access: Access, clock: FakeClock, desks: Desks, database: Database
+        self, bound: dict[str, Bound], access: Access, clock: FakeClock, desks: Desks, database: Database
     ) -> None:
         self.bound = bound
         self.database = database
@@ -73,7 +73,9 @@ class Table:
     async def call(
         self, offer_id: str, caller: Caller | None = None, parameters: object = None, body: object = None
     ) -> Answer:
-        result = self.bound[offer_id](Call(parameters or NoParameters(), body, caller))
+        endpoint = self.bound[offer_id]
+        assert not isinstance(endpoint, Asking)
+        result = endpoint(Call(parameters or NoParameters(), body, caller))
         answer: Any = await result if isawaitable(result) else result
         assert isinstance(answer, Answer)
         return answer

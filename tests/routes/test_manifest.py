@@ -89,6 +89,17 @@ def test_a_routes_parameters_carry_a_pattern_that_refuses_what_the_route_refuses
     assert not re.search(symbol.schema["pattern"], "BTC/USD")
 
 
+@pytest.mark.promise("manifest.shape", "question.optional-fields")
+def test_a_question_is_listed_with_the_fields_of_its_body(manifest: Manifest) -> None:
+    row = next(row for row in manifest.routes if row.id == "question")
+    assert (row.method, row.path, row.price_usdc, row.refresh_seconds) == ("POST", "/api/cli", "0.05", None)
+    assert {field.location for field in row.parameters} == {"body"}
+    assert [field.name for field in row.parameters if field.required] == ["messages"]
+    assert "walletAddress,deviceId,raw,archetype,commandContext" in ",".join(field.name for field in row.parameters)
+    assert "$ref" not in str(row.parameters)
+    assert row.parameters[0].schema["items"]["properties"]["role"] == {"enum": ["assistant", "user"]}
+
+
 def test_the_bytes_are_written_once(body: bytes) -> None:
     route = bound(Settings(), START_MS, SIGNER)
     call = Call(NoParameters(), None, None)

@@ -7,7 +7,7 @@ import pytest
 
 from service.errors import STATUS
 from service.wire.market import RiskContext
-from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, NoParameters, Offer, OfSymbol
+from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, QUESTION, NoParameters, Offer, OfSymbol
 from service.wire.schema import components, parameter_rows, path_fields
 
 
@@ -39,9 +39,9 @@ def test_ids_and_routes_are_unique() -> None:
 @pytest.mark.promise("routes.under-api-cli", "routes.get")
 def test_data_routes_lie_under_api_cli_and_are_gets() -> None:
     for offer in OFFERS:
-        if offer.counted and offer.id != "ask":
-            assert offer.path.startswith("/api/cli/")
-            assert offer.method == "GET"
+        if offer.counted:
+            assert offer.path.startswith("/api/cli")
+            assert offer.method == ("POST" if offer is QUESTION else "GET")
 
 
 @pytest.mark.promise("price.data-call")
@@ -52,6 +52,7 @@ def test_prices_are_half_a_cent_or_five_cents() -> None:
 
 
 REFRESH_S = {
+    "question": None,
     "coin.risk": 15,
     "coin.historical": 300,
     "category.sentiment": 600,
@@ -69,12 +70,12 @@ REFRESH_S = {
 
 
 @pytest.mark.promise("price.data-call", "risk.refresh")
-@pytest.mark.promise("price.walkforward")
-def test_data_calls_cost_half_a_cent_walkforward_five_and_are_as_fresh_as_the_contract_says() -> None:
+@pytest.mark.promise("price.walkforward", "question.price")
+def test_data_calls_cost_half_a_cent_walkforward_and_questions_five_and_are_as_fresh_as_the_contract_says() -> None:
     offered = {offer.id: offer for offer in OFFERS if offer.counted}
     assert {name: offer.refresh_seconds for name, offer in offered.items()} == REFRESH_S
-    dear = offered.pop("walkforward")
-    assert (dear.price, dear.price_usdc) == (DEAR_CALL, "0.05")
+    for dear in (offered.pop("walkforward"), offered.pop("question")):
+        assert (dear.price, dear.price_usdc) == (DEAR_CALL, "0.05")
     assert {offer.price for offer in offered.values()} == {DATA_CALL}
 
 
@@ -106,6 +107,23 @@ def test_what_is_counted_as_a_question_has_a_price_and_what_is_not_has_none(offe
 def test_the_manifest_alone_of_the_data_routes_is_public() -> None:
     public = {offer.id for offer in OFFERS if offer.gate == "public" and offer.path.startswith("/api/cli/")}
     assert public == {"manifest"}
+
+
+@pytest.mark.promise("question.failure", "question.device-once")
+def test_the_question_alone_may_be_asked_without_a_token_and_fails_without_codes() -> None:
+    assert [offer for offer in OFFERS if offer.gate == "question"] == [QUESTION]
+    assert [offer for offer in OFFERS if offer.bare_errors] == [QUESTION]
+    assert (QUESTION.method, QUESTION.path) == ("POST", "/api/cli")
+    assert QUESTION.forms == ("text/plain", "text/event-stream", "application/json")
+    assert QUESTION.body is not None
+    assert QUESTION.body.__struct_encode_fields__ == (
+        "messages",
+        "walletAddress",
+        "deviceId",
+        "raw",
+        "archetype",
+        "commandContext",
+    )
 
 
 def test_a_stream_is_counted_and_never_payable() -> None:
