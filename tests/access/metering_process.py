@@ -3,6 +3,8 @@
 `burst DATABASE TIMES`: open, say so, wait for a line, ask that often at once, print how many were granted.
 `serve DATABASE WAY`: ask without end (`charge`, or `reserve` and `commit`) with 16 tasks, and write the id of each call
 to standard output, eight bytes each, as an answer would be: only once it is counted.
+`visit DATABASE TIMES`: as `burst`, without a token and with one device.
+`repeat DATABASE TIMES`: as `burst`, with one Idempotency-Key: how many had to make the answer, and how many got it.
 """
 
 import asyncio
@@ -12,20 +14,56 @@ import sys
 from pathlib import Path
 
 from service.access.caller import Caller
+from service.access.devices import Visitor
 from service.access.meter import Meter, open_meter
+from service.access.repeats import KeptAnswer, Request
 from service.clock import SystemClock
 from service.storage.database import open_database
 
 TASKS = 16
 
 
-async def burst(meter: Meter, times: str) -> None:
+async def started() -> None:
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     await asyncio.to_thread(sys.stdin.readline)
+
+
+async def burst(meter: Meter, times: str) -> None:
+    await started()
     caller = Caller(1, "api_key", 1)
     decisions = await asyncio.gather(*(meter.charge(caller, "coin.risk") for _ in range(int(times))))
     sys.stdout.write(f"{sum(decision.event_id is not None for decision in decisions)}\n")
+
+
+async def visit(meter: Meter, times: str) -> None:
+    await started()
+    visitor = Visitor(b"d" * 32, b"n" * 32)
+    asked = (meter.devices.reserve(visitor, "question") for _ in range(int(times)))
+    events = [event for event in await asyncio.gather(*asked, return_exceptions=True) if isinstance(event, int)]
+    for event in events:
+        await meter.commit(event)
+    sys.stdout.write(f"{len(events)}\n")
+
+
+async def repeat(meter: Meter, times: str) -> None:
+    await started()
+    caller = Caller(1, "api_key", 1)
+    made = 0
+
+    async def ask() -> KeptAnswer:
+        nonlocal made
+        taken = await meter.repeats.take(Request("user 1", b"k" * 32, b"r" * 32))
+        if isinstance(taken, KeptAnswer):
+            return taken
+        made += 1
+        decision = await meter.reserve(caller, "question")
+        answer = KeptAnswer(200, (), b"%d" % os.getpid())
+        await meter.repeats.keep(taken, answer, decision.event_id)
+        return answer
+
+    answers = await asyncio.gather(*(ask() for _ in range(int(times))))
+    sys.stdout.write(f"{made} {len(answers)} {','.join({answer.body.decode() for answer in answers})}\n")
 
 
 async def serve(meter: Meter, way: str) -> None:
@@ -49,7 +87,7 @@ async def answer(meter: Meter, way: str, task: int) -> None:
 async def main(mode: str, database: str, argument: str) -> None:
     clock = SystemClock()
     async with open_database(Path(database), clock) as opened, open_meter(opened, clock) as meter:
-        await {"burst": burst, "serve": serve}[mode](meter, argument)
+        await {"burst": burst, "serve": serve, "visit": visit, "repeat": repeat}[mode](meter, argument)
 
 
 if __name__ == "__main__":
