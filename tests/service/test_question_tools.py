@@ -1,0 +1,154 @@
+"""What questions look up, over a service that knows everything: the very payloads of the data routes."""
+
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import msgspec
+import pytest
+
+from service.access.caller import Caller
+from service.ask.room import open_ask
+from service.ask.sources import path_of
+from service.ask.tools import Given, Rooms, Toolbox, open_toolbox
+from service.errors import ServiceError
+from service.wire.ask import PlannedStep
+from service.wire.envelope import Answer
+from service.wire.offers import OFFERS
+from service.wiring import build as wiring
+from tests.service.indoors import Indoors, Kept
+
+OFFERED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("coin.risk", {"symbol": "BTC"}),
+    ("coin.risk", {"symbol": "KPEPE"}),
+    ("coin.historical", {"symbol": "ETH", "count": 7, "unit": "d"}),
+    ("signal", {"symbol": "SOL"}),
+    ("regime", {"action": "active"}),
+    ("regime", {"action": "history", "symbol": "BTC"}),
+    ("regime", {"action": "signals"}),
+    ("regime", {"action": "confidence", "symbol": "ETH"}),
+    ("market.health", {"context": 1}),
+    ("market.crossing", {}),
+    ("funding.alerts", {"symbol": "DOGE", "since": "2025-07-01T00:00:00Z", "limit": 5}),
+    ("category.info", {"name": "Layer 1 (L1)"}),
+    ("category.sentiment", {"name": "Meme"}),
+    ("rwa.symbol", {"symbol": "xyz:AAPL"}),
+    ("rwa.assets", {"type": "metal", "top": 3}),
+    ("walkforward", {"action": "outcomes", "limit": 5}),
+    ("manifest", {}),
+)
+"""Tools that have a route, and what they are asked."""
+
+
+class Bench:
+    """A service, and the tools of its questions."""
+
+    def __init__(self, house: Indoors, rooms: Rooms, key: str) -> None:
+        self.house = house
+        self.rooms = rooms
+        self.tools: Toolbox = open_toolbox(rooms)
+        self.key = key
+
+    async def run(
+        self, tool: str, args: Mapping[str, Any], needed: list[Answer] | None = None, caller: Caller | None = None
+    ) -> Answer:
+        return await self.tools.run(PlannedStep("s1", tool, args), Given(caller, needed or []))
+
+    async def payload(self, tool: str, args: Mapping[str, Any], **named: Any) -> Any:
+        answer = await self.run(tool, args, **named)
+        assert isinstance(answer.data, msgspec.Raw)
+        return msgspec.json.decode(answer.data)
+
+
+@pytest.fixture
+async def bench(kept: Kept, tmp_path: Path) -> AsyncIterator[Bench]:
+    seen: list[Rooms] = []
+
+    def noted(rooms: Rooms, *more: Any) -> Any:
+        seen.append(rooms)
+        return open_ask(rooms, *more)
+
+    with patch.object(wiring, "open_ask", noted):
+        async with kept.reopened(tmp_path / "data") as house:
+            yield Bench(house, seen[0], kept.key)
+
+
+async def test_a_tool_finds_what_its_route_answers_byte_for_byte(bench: Bench) -> None:
+    for tool, args in OFFERED:
+        found = await bench.run(tool, args)
+        path = path_of(tool, args)
+        assert path is not None
+        reply = await bench.house.ask(path, key=bench.key)
+        assert reply.status == 200, path
+        assert isinstance(found.data, msgspec.Raw)
+        assert b'{"schemaVersion":1,"data":' + bytes(found.data) + b',"meta":{' in reply.body, path
+
+
+async def test_every_data_route_that_is_no_stream_is_a_tool(bench: Bench) -> None:
+    routes = {offer.id for offer in OFFERS if offer.payable and offer.id != "question"}
+    assert routes <= set(bench.tools)
+    assert {tool for tool in bench.tools if bench.tools.is_priced(tool)} == {*routes, "scan"}
+
+
+async def test_a_refusal_is_the_desks_own(bench: Bench) -> None:
+    for tool, args, code in (
+        ("coin.risk", {"symbol": "NOPE"}, "UNKNOWN_SYMBOL"),
+        ("category.info", {"name": "Nope"}, "UNKNOWN_CATEGORY"),
+        ("scan", {"category": "Nope"}, "UNKNOWN_CATEGORY"),
+        ("coin.historical", {"symbol": "BTC", "count": 5_000, "unit": "d"}, "BAD_REQUEST"),
+        ("funding.alerts", {"since": "2025-02-30T00:00:00Z"}, "BAD_REQUEST"),
+        ("glossary", {"term": "nope"}, "NOT_FOUND"),
+        ("billing.tier", {}, "AUTH_REQUIRED"),
+        ("billing.quota", {}, "AUTH_REQUIRED"),
+    ):
+        with pytest.raises(ServiceError) as refused:
+            await bench.run(tool, args)
+        assert refused.value.code == code, tool
+
+
+async def test_a_scan_ranks_what_the_risk_route_tells(bench: Bench) -> None:
+    told = await bench.payload("scan", {"by": "funding_apr", "order": "least", "limit": 50})
+    rates = [row["funding_apr"] for row in told["coins"]]
+    assert rates == sorted(rates)
+    for row in told["coins"]:
+        risk = (await bench.house.ask(f"/api/cli/coin/risk/{row['symbol']}", key=bench.key)).json["data"]
+        shared = ("price", "funding_apr", "trend_daily", "trend_weekly")
+        assert [row[name] for name in shared] == [risk[name] for name in shared]
+
+
+async def test_a_scan_of_a_category_holds_its_coins(bench: Bench) -> None:
+    told = await bench.payload("scan", {"category": "Meme", "by": "volume_usd", "limit": 50})
+    info = (await bench.house.ask("/api/cli/category/info/Meme", key=bench.key)).json["data"]
+    assert {row["symbol"] for row in told["coins"]} == {coin["symbol"] for coin in info["coins"]} == {"DOGE", "KPEPE"}
+
+
+async def test_sums_are_made_of_the_risk_that_was_looked_up(bench: Bench) -> None:
+    risk = await bench.run("coin.risk", {"symbol": "ETH"})
+    assert isinstance(risk.data, msgspec.Raw)
+    said = msgspec.json.decode(risk.data)
+    args = {"symbol": "ETH", "notional_usd": 10_000.0, "side": "long", "days": 3.0}
+    carry = await bench.run("compute.carry", args, [risk])
+    assert carry.as_of_ms == risk.as_of_ms
+    told = await bench.payload("compute.carry", args, needed=[risk])
+    assert told["long_usd"] == pytest.approx(-10_000 * said["funding_apr"] / 100 * 3 / 365, abs=0.005)
+    worth = await bench.payload("compute.value", {"symbol": "ETH", "amount": 2, "unit": "ETH"}, needed=[risk])
+    assert worth["usd"] == pytest.approx(2 * said["price"], abs=0.005)
+
+
+async def test_an_account_is_its_callers_own(bench: Bench) -> None:
+    key = await bench.house.make_key("access")
+    reply = await bench.house.ask("/api/cli/billing/tier", key=key)
+    caller = Caller(reply.json["data"]["identity"]["userId"], "api_key", 1, "access", "grant")
+    assert (await bench.payload("billing.tier", {}, caller=caller))["tier"] == "access"
+    before = await bench.payload("billing.quota", {}, caller=caller)
+    await bench.house.ask("/api/cli/coin/risk/BTC", key=key)
+    after = await bench.payload("billing.quota", {}, caller=caller)
+    assert (before["used"], before["remaining"], before["limit"], before["period"]) == (0, 50, 50, "day")
+    assert (after["used"], after["remaining"]) == (1, 49)
+    assert after["resets_at"].endswith("T00:00:00.000Z")
+
+
+async def test_who_has_no_limit_is_told_none(bench: Bench) -> None:
+    told = await bench.payload("billing.quota", {}, caller=Caller(7, "api_key", 1, "pro", "grant"))
+    assert (told["limit"], told["remaining"], told["resets_at"]) == (None, None, None)
