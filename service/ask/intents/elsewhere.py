@@ -1,0 +1,178 @@
+"""Phrases of what this service does not do, of what nobody knows, and of what has no data here yet."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from service.ask.intents.row import Row
+
+ELSEWHERE: Final[Sequence[Row]] = (
+    Row(
+        "out-of-scope",
+        100,
+        """
+        ignore|disregard|forget|override|bypass|drop .. rules|rule|instruction|instructions|prompt|prompts|guidelines
+        ignore|disregard|bypass|override .. restrictions|constraints|safety|filters
+        ignore|disregard|bypass|override .. limits|everything|above|previous|prior
+        system|hidden|initial|secret|developer prompt|prompts|instructions|message
+        print|reveal|show|leak|dump|give|display|output|tell|send|expose|repeat .. secret|secrets|password|passwords
+        print|reveal|show|leak|dump|give|display|output|tell|send|expose|share .. credentials|env|environment|pepper
+        print|reveal|leak|dump|expose|send|share|your .. key|keys
+        your|my private|secret|api|signing key|keys
+        repeat|print|output .. prompt|instructions|verbatim
+        private key|keys
+        seed phrase|words
+        environment variables
+        jailbreak|jailbroken
+        developer|god|dan|admin|debug|root mode
+        you are|re now
+        act|behave|respond as a|an|if|though
+        pretend|roleplay|impersonate
+        drop|delete|truncate table|database|tables
+        rm rf
+        script alert
+        sudo|passwd|phpmyadmin
+        """,
+    ),
+    Row(
+        "out-of-scope",
+        98,
+        """
+        buy|sell|short|long|trade|order|swap|transfer|send|withdraw|deposit|stake|place|open|close|execute .. for me
+        for me buy|sell|trade
+        on my behalf
+        my|our account|wallet|portfolio|behalf buy|sell
+        with|from|using my account|wallet|funds|money|balance|card
+        place|execute|submit|put|enter|cancel|set .. order|orders|trade|trades|stop|bid
+        market|limit|stop order|orders
+        ^ please? go? ahead? and? buy|sell|swap|transfer AMOUNT|me|my|all|everything
+        ^ please? go? ahead? and? withdraw|send|stake|bridge|liquidate AMOUNT|me|my|all|everything
+        ^ please? buy|sell COIN|AMOUNT now|immediately|asap|please|today
+        can|could|would|will you please? buy|sell|swap|transfer|withdraw|send|stake|bridge|trade|short|long
+        i want you to|please buy|sell|swap|transfer|withdraw|send|stake|trade
+        ^ please? open|close|enter a|an|my|the|all .. long|short|position|positions|trade
+        open|close|enter|take a # x? .. long|short|position
+        open|close .. long|short|position .. account|me|leverage
+        send|transfer|withdraw|bridge AMOUNT .. to|from
+        send|transfer|withdraw .. to my|this|the|an|address|wallet
+        autotrade|autobuy|copytrade
+        """,
+    ),
+    Row(
+        "out-of-scope",
+        96,
+        """
+        weather|rain|raining|snow|sunny|celsius|fahrenheit|umbrella
+        recipe|recipes|cook|cooking|bake|baking|lasagna|pasta|pizza|dinner|lunch|breakfast|restaurant|restaurants
+        poem|poems|haiku|sonnet|limerick|lyrics|joke|jokes|riddle|novel|fanfic
+        write|compose|draft .. a|an|me|my .. story|song|essay|email|letter|tweet
+        write|compose|draft .. a|an|me|my .. blog|article|speech|post|thread|cv|resume
+        write|debug|fix|refactor|review|generate|code|compile .. code|script|function|program|class|regex|query|sql|html
+        write|debug|fix|refactor|build|code|make .. python|javascript|rust|java|bot|website|app|solidity
+        python|javascript|typescript|solidity|java|html|css|sql code|script|function|program|snippet
+        sort a|an|the list|array
+        tax|taxes|taxable|taxed|irs|hmrc|accountant|deduct|deductible
+        legal|illegal|lawyer|lawyers|lawsuit|sue|attorney|court|visa|passport|inheritance
+        translate|translation|grammar|synonym|spell
+        who won|invented|wrote|painted|discovered|directed|founded|killed
+        who is the? president|king|queen|pope|prime|mayor|founder|richest|ceo
+        capital of
+        champions|premier|world|super|europa league|cup|bowl
+        football|soccer|nba|nfl|basketball|tennis|cricket|baseball|olympics|formula
+        movie|movies|film|films|netflix show|series|song|songs|music|album|concert|celebrity|anime
+        horoscope|zodiac|astrology|tarot|religion
+        doctor|medicine|medical|symptom|symptoms|headache|diet|pregnant|vaccine|therapy|workout|exercise|vitamins
+        girlfriend|boyfriend|wife|husband|dating|wedding|birthday|valentine
+        flight|flights|hotel|hotels|airline|vacation|travel|itinerary|tourist
+        homework|exam|maths|math|algebra|geometry|calculus|equation|integral|derivative|physics|chemistry|biology
+        square|cube root
+        # times|plus|minus|divided|x|multiplied #|by
+        meaning of life
+        what|whats is? the? time|date|day is|today|now|it
+        what time|day
+        president|prime minister|election|elections|war|politics|congress|parliament
+        car|cars engine|repair|insurance|tyre|tire
+        job|jobs|interview|salary|career|mortgage|loan|loans|rent|landlord|insurance|pension|savings account|advice|tips
+        mortgage|homework|kitchen|garden|dog food|cat food|puppy|kitten
+        book me|a|us
+        order me|us|a pizza|food|taxi|uber
+        set|create .. reminder|alarm|timer
+        remind|wake me
+        hack|hacking|exploit|phish|phishing|launder|laundering|malware|ransomware|ddos
+        chatgpt|openai|claude|gemini ai|model
+        history of rome|france|england|america|europe|art|music|china
+        population|tallest|mountain|ocean|planet|planets|dinosaur|dinosaurs
+        airdrop eligibility|eligible
+        set up|create|make .. wallet
+        which|best|recommend|safest exchange|hardware|broker|wallet
+        """,
+    ),
+    Row(
+        "forecast",
+        91,
+        """
+        will|ll .. hit|reach|be|go|rise|fall|pump|dump|crash|moon|recover|double|triple|drop|outperform|bounce|break
+        will|ll .. flip|cost|trade|happen|keep|continue|stay|do|perform|look|end|close|rally|climb|explode|survive|make
+        will|ll .. surpass|exceed|overtake|cross|get|come|return|turn|become|sink|tank|rebound|gain|lose|ever
+        going|gonna to? hit|reach|moon|crash|pump|dump|rise|fall|double|recover|break|explode|drop|be worth
+        gonna|going to? go|be .. up|down|higher|lower|tomorrow|next|worth|soon
+        where will|ll
+        where|what do|does you|u|anyone see|expect|think .. in|by|next|end|going|be|heading
+        where is|are <thing>|it|they|this|that|market heading|headed|going
+        where|what .. going|headed|heading next|tomorrow|soon|from
+        price? target|targets
+        predict|predicts|predicting|prediction|predictions
+        forecast|forecasts|forecasting|projection|projections|projected
+        prophecy|prophesy|extrapolate|crystal ball
+        how high|low|far|big|much can|could|will|would|might <thing>|it|they|this|price go|get|reach|be
+        how high|low|far|big|much can|could|will|would|might <thing>|it|they|this|price rise|fall|drop|climb
+        can|could|might <thing>|it|they|we .. hit|reach|reaches|double|triple|moon|recover|surpass
+        can|could|might <thing>|it|they|price go|drop|fall|get to|up|down|higher|lower|back|below|above
+        by next year|month|week|summer|winter|christmas
+        by end|eoy|eom|christmas|december|year
+        by the? end of
+        eoy|end of year|month|quarter
+        next year|month|week|quarter|decade|halving|cycle
+        in the future
+        in # years|months|weeks|days|yrs
+        # years|months|weeks|days from now
+        when|wen will|moon|lambo|ath
+        next bull|bear run|market|cycle
+        tomorrow
+        # x potential|soon|possible
+        expect|expected .. next|tomorrow|price|return|returns
+        price <thing>? 2026|2027|2028|2029|2030|2035|2040|2050
+        """,
+    ),
+    Row(
+        "wallets",
+        77,
+        """
+        whale|whales
+        wallet|wallets
+        smart money
+        onchain|chain flows|flow|transfer|transfers|activity|data|movements
+        onchain
+        insider|insiders
+        big|large|top|largest|biggest holders|holder|players|transfers|addresses|buyers|sellers|investors
+        tracked|watched|known addresses|address
+        exchange|exchanges inflow|inflows|outflow|outflows|reserves|netflow
+        inflow|inflows|outflow|outflows|netflow|netflows
+        institutions|funds buying|selling|accumulating
+        watchlist
+        """,
+    ),
+    Row(
+        "transcripts",
+        78,
+        """
+        podcast|podcasts|podcaster|podcasters
+        transcript|transcripts|transcribed
+        youtube|youtuber|youtubers|video|videos
+        episode|episodes|interviewed
+        bankless|unchained|realvision
+        highlights
+        speaker|speakers|host|hosts|guest|guests|influencer|influencers|kol|kols
+        shows .. say|said|saying|mention|mentioned
+        """,
+    ),
+)

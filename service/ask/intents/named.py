@@ -1,0 +1,376 @@
+"""Phrases about what is named: coins, assets, categories, and rankings of them."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from service.ask.intents.row import Row
+
+NAMED: Final[Sequence[Row]] = (
+    Row(
+        "carry",
+        93,
+        """
+        hold|holding|holds|held|carry|carrying|keep|keeping|shorting|longing|long|short|position .. AMOUNT
+        AMOUNT .. long|short|position|shorts|longs
+        AMOUNT .. hold|holding|carry
+        funding .. AMOUNT
+        AMOUNT .. funding
+        """,
+        where="amount",
+    ),
+    Row(
+        "carry",
+        75,
+        """
+        hold|holding|carry|carrying|keep|keeping|shorting|longing .. cost|costs|pay|paid
+        hold|holding|carry|carrying|keep|keeping|shorting|longing .. earn|receive|collect|funding|fee
+        cost|costs|pay|paid|earn|receive|collect|expense|make|charge .. hold|holding|carry|carrying|keep|keeping
+        cost|costs|pay|earn|receive|collect .. shorting|longing|position|overnight
+        cost of a|an? being? long|short|longing|shorting
+        cost|costs|expensive to be? long|short|hold|carry|stay
+        carry|carrying cost|costs|trade
+        carry on|of|for
+        what .. carry .. COIN
+        COIN .. carry
+        holding cost|costs
+        overnight|daily cost|costs|fee|fees|funding
+        earn|collect|receive|get .. long|short|longing|shorting .. PERIOD
+        """,
+        where="something",
+    ),
+    Row(
+        "convert",
+        74,
+        """
+        AMOUNT COIN? in|to|into|as|is|are|equals|worth
+        AMOUNT .. worth
+        AMOUNT .. in|to|into usd|dollars|dollar|bucks|COIN|eur|cash
+        worth of AMOUNT|COIN
+        value of AMOUNT
+        how much is|are|s AMOUNT
+        how much|many .. AMOUNT .. buy|get|be|worth
+        how many|much COIN .. for|with|is|are|can|do|does|AMOUNT .. AMOUNT
+        how many|much COIN .. AMOUNT
+        how many|much .. dollars|bucks|usd|coins .. AMOUNT
+        what .. AMOUNT .. buy|get|worth|be|fetch|make
+        what is|are|s AMOUNT
+        whats AMOUNT
+        buy|get .. AMOUNT
+        for AMOUNT
+        COIN for AMOUNT
+        AMOUNT of COIN
+        AMOUNT .. buy|buys|get|gets
+        ^ AMOUNT COIN $
+        ^ AMOUNT $
+        if i|we .. AMOUNT
+        i|we have|hold|own|got .. AMOUNT
+        """,
+        where="amount",
+    ),
+    Row("convert", 73, "convert|conversion|exchange|equivalent\n        worth in|of", where="amount"),
+    Row("convert", 58, "^ convert|conversion|exchange"),
+    Row(
+        "ranking",
+        82,
+        """
+        which|what|any|list|show|<superlative>|<coins> .. correlated|correlation|uncorrelated|decoupled
+        <superlative> .. correlated|correlation|uncorrelated|decoupled
+        <coins> .. move|moves|follow|follows|track|tracks .. COIN
+        """,
+        where="no-one",
+    ),
+    Row(
+        "correlation",
+        73,
+        """
+        correlate|correlates|correlated|correlation|correlations|corr|uncorrelated
+        beta to|of|against|with|vs
+        decoupled|decouple|decoupling|independent|independently
+        <thing> .. move|moves|moving|trade|trades|trading .. with|together|alongside|like|lockstep|tandem|sync .. COIN
+        <thing> .. move|moves|moving|trade|trades together|tandem|lockstep|sync|independently|apart
+        <thing> .. follow|follows|following|track|tracks|tracking|mirror|mirrors|shadow|shadows|copy|copies .. COIN
+        <thing> .. linked|tied|coupled .. COIN
+        """,
+    ),
+    Row(
+        "comparison",
+        70,
+        """
+        vs|versus
+        v <thing>
+        compare|compared|compares|comparing|comparison
+        <thing> or <thing>
+        <thing> <thing> or <thing>
+        <thing> against|than <thing>
+        better|stronger|weaker|healthier|safer|riskier|cheaper|higher|lower|worse|faster|hotter|favour|favor
+        which .. better|stronger|weaker|healthier|safer|riskier|worse|best|preferable|prefer|strongest|weakest
+        which one|of
+        difference|differ|differences|spread|gap
+        outperform|outperforms|outperforming|outperformed|underperforming|beat|beats|beating|beaten|ahead|behind|lagging
+        rather|prefer|pick|choose|between|over
+        side by
+        stack up
+        relative to
+        """,
+        where="pair",
+    ),
+    Row(
+        "comparison",
+        60,
+        """
+        compare|comparison|versus|vs
+        stack up
+        side by side
+        """,
+    ),
+    Row(
+        "verdict",
+        92,
+        """
+        would .. flip|change|turn|invalidate|reverse .. verdict|signal|call|it|mind|that|this|to|you
+        would .. make|take .. bull|bear|bullish|bearish|flip|change
+        what .. flip|flips|invalidate|invalidates
+        what would .. change|need|take
+        flips at
+        """,
+    ),
+    Row(
+        "ranking",
+        66,
+        """
+        <superlative> #? .. <coins>|gainers|gainer|losers|loser|movers|mover|performers|performer|performing|earners
+        <superlative> #? .. funding|volume|oi|interest|change|price|gains|losses|return|returns|CATEGORY|traded|trending
+        <superlative> #
+        <superlative> negative|positive|traded|liquid|active|volatile|bullish|bearish|expensive|shorted|longed|popular
+        best|worst by|in|among|today|performing|performer|performers
+        top by|in|among|AMOUNT|gaining
+        top
+        biggest|highest|lowest|largest|smallest|strongest|weakest|hottest|cheapest|steepest
+        gainers|losers|movers|mooners|winners|laggards|leaders|leaderboard|outperformers|underperformers
+        rank|ranked|ranking|rankings|sort|sorted|order|ordered|screener|screen|scan|filter
+        which|what|any|all .. <coins> .. <up>|<down>|hodl|sideways|flat|uptrend|bullish|bearish
+        list|show|find|give|every .. <coins> .. <up>|<down>|hodl|sideways|flat|uptrend|bullish|bearish
+        which|what|any|all .. <coins> .. gained|lost|rose|fell|dropped|pumped|dumped|moved|trending
+        list|show|find|give|every .. <coins> .. gained|lost|rose|fell|dropped|pumped|dumped|moved|trending
+        which|what|any|all|list|show|find|give|every .. <coins> .. negative|positive|funding|paying|pay|pays|above|below
+        which|what|all|list|show|find|every|any .. CATEGORY .. <up>|<down>|hodl|bullish|bearish|trending|gained|lost
+        which|what|who|whats|whos|anything is|are|s? <up>|<down>|hot|hodling|sideways|flat|trending|moving
+        whats|who|whos|anything|what <up>|<down>|hot|moving|trending|popping
+        what .. pumped|dumped|moved|popped|rallied|crashed|gained|dropped .. most|today|hardest
+        all|every|only|list|show .. <coins> <up>|<down>|hodl
+        <coins> .. in|with|that|trending|going|are .. <up>|<down>|hodl|positive|negative
+        <up>|<down> <coins>
+        most|least
+        by volume|funding|oi|change|correlation|interest|gain|gains
+        by 24h|daily|open change|gain|gains|interest|move
+        """,
+        where="no-one",
+    ),
+    Row(
+        "ranking",
+        64,
+        """
+        who .. pays|pay|paying|paid|earns|gets|collects
+        where .. funding|shorts|longs .. <superlative>|paid|pay|negative|positive
+        which|what|list|show|all .. <coins> .. funding|pay|paying|paid
+        funding rates|everywhere|across|leaderboard|rankings|heatmap|table|market
+        market wide? funding
+        negative|positive funding
+        """,
+        where="no-one",
+    ),
+    Row(
+        "verdict",
+        58,
+        """
+        why
+        how come
+        reason|reasons|reasoning|rationale .. for|behind|of|COIN
+        what is|s? driving|behind|causing
+        whats driving|behind|causing
+        """,
+        where="something",
+    ),
+    Row(
+        "history",
+        56,
+        """
+        change|changed|changes|move|moved|moves|gain|gained|gains
+        return|returns|returned|lost|dropped|fell|fallen|rose|risen
+        perform|performed|performance|performing|pumped|dumped|rallied|crashed|climbed|slid|tanked|mooned
+        historical|history|historic|historically|timeseries|series|chart|past|previously
+        did <thing>|it|they|this .. do|go|trade|cost|stand|close|open|look|have|fare|move|end
+        was|were <thing>|it|they|the .. at|trading|price|worth|before|ago|back
+        what|where|how|price was|were
+        has|have <thing>|it|they .. done|gone|been|come|fared|held|gained|lost|made
+        how <thing> did
+        far|much .. up|down
+        market cap
+        marketcap|mcap
+        open interest
+        oi|volume|volumes
+        """,
+    ),
+    Row("history", 54, "ago"),
+    Row("ranking", 49, "funding rates", where="nothing"),
+    Row(
+        "verdict",
+        52,
+        """
+        verdict|verdicts
+        bull|bear|bullish|bearish|bullrun
+        should i|we|one|you
+        worth buying|selling|holding|it|longing|shorting|getting|investing
+        buy|buying|sell|selling|long|longing|short|shorting .. now|or|here|yet
+        ape|aping|accumulate|dca|invest|investing|hold|hodl .. now|or|here|yet
+        a|good|bad|strong|decent|solid buy|sell|hold|short|long|investment|bet|pick|entry
+        good|bad|right|best|great time|moment|point|entry|idea|price|level to|for
+        is|are <thing>|it|this|that .. buy|sell|investment|overvalued|undervalued|safe|risky|long|short|worth
+        buy|sell|long|short|hold|enter|exit|dump|fade <thing>|it|this|that|my|some|more
+        long or short
+        buy or sell
+        signal|signals
+        the|your|current|latest|whats call|rating|view|stance|take|opinion|conclusion|recommendation|bias|lean
+        call|rating|view|opinion|recommendation|bias|conviction|take on|for|about
+        recommend|recommendation|recommended|rate|rating|grade
+        thoughts|opinion|opinions|outlook|thesis|conviction|thinking
+        what do you think
+        what you think
+        do you like
+        evidence|arguments|argument|case for|against|behind|on
+        evidence
+        score|scores|scored|scoring
+        how sure|confident|certain|strong|convinced
+        confidence
+        entry|exit|upside|downside
+        neutral
+        """,
+    ),
+    Row(
+        "sentiment",
+        50,
+        """
+        sentiment|sentiments|mood|moods|vibe|vibes|buzz|chatter|stance|narrative|atmosphere
+        fear|greed|euphoria|euphoric|capitulation|capitulating|capitulate|accumulation|distribution|exhaustion|fud|fomo
+        feel|feels|feeling|feelings .. about|on|around|towards|for|toward
+        people|everyone|crowd|folks|traders|investors .. say|saying|think|thinking
+        market|ct|twitter|reddit|social|community|they .. say|saying|think|thinking
+        people|everyone|crowd|folks|traders .. feel|feeling|talking|excited|scared
+        investors|ct|twitter|reddit|community|they .. feel|feeling|talking|excited|scared
+        news|headline|headlines|press|media|article|articles
+        talk|talking|talked about
+        social|public|opinion
+        optimistic|pessimistic|excited|scared|fearful|greedy|hyped
+        accumulating|distributing
+        """,
+    ),
+    Row(
+        "funding",
+        48,
+        """
+        funding|fundings
+        longs|shorts .. pay|pays|paying|paid|earn|receive|receiving|get|getting|collect
+        pay|pays|paying|paid|receive|receives|receiving|earn|collect|collects .. longs|shorts|long|short
+        who .. pays|pay|paying|paid|receives|receiving|earns
+        is|are|do|does .. paying|paid
+        longs or shorts
+        get|getting|got|gets paid .. on|for|short|shorts|long|longs
+        perp|perps|perpetual|perpetuals rate|rates|apr|premium|cost
+        rate .. pay|pays
+        apr|apy
+        hourly|8h|annualized|annualised rate|funding
+        expensive .. be|go|stay|being long|short
+        premium|contango|backwardation|basis
+        """,
+    ),
+    Row(
+        "trend",
+        46,
+        """
+        trend|trends|trending|trended
+        <up>|<down>
+        direction|momentum|technicals|technical|supertrend|sideways|chopping|choppy|ranging|consolidating
+        hodl
+        since when
+        how long .. been
+        turned|turning|flipped|reversed|reversing|reversal
+        going|heading|moving|pointing|headed where|anywhere|sideways
+        which way|direction
+        up or down
+        breaking|broke|broken out|down
+        """,
+    ),
+    Row(
+        "price",
+        44,
+        """
+        price|prices|quote|quotes|pricing|mark|ticker|spot|quoted
+        how much is|are|s|does|for|do|would
+        how much <thing>
+        cost|costs
+        whats|what|where|wheres|were is|s|are? <thing> at|trading|now|rn|sitting|priced|worth|currently|today
+        whats|where|wheres <thing> at|trading|now|rn|sitting|priced|worth|currently
+        <thing> at $
+        <thing> worth
+        is|are worth
+        trading at|for|now|right|rn|around|today
+        trades|trade|sitting|selling|going at|for
+        where is|are|s? .. trading|sitting
+        wheres .. trading|sitting|at
+        in|to usd|dollars|usdt|usdc $
+        worth
+        value of
+        """,
+    ),
+    Row(
+        "overview",
+        42,
+        """
+        overview|rundown|snapshot|summary|summarize|summarise|brief
+        briefing|recap|picture|breakdown|profile|report|lowdown
+        tell me everything|all|more
+        """,
+        where="something",
+    ),
+    Row("trend", 26, "weekly|daily\n        week|day timeframe|chart|candles"),
+    Row("history", 45, "PERIOD", where="something"),
+    Row(
+        "overview",
+        41,
+        """
+        how is|are|s|has|does|do|did <thing>|CATEGORY|the|that|those|these
+        how .. <thing>|CATEGORY doing|looking|lookin|going|faring|holding
+        hows|howz|howre <thing>|CATEGORY|the
+        tell me about|more|something
+        update|status|info|information|details|context|analysis on|of|for|about|at|into
+        analyse|analyze|look|check|data|stats|state on|of|for|about|at|into
+        <thing> update|status|info|information|details|context|analysis|check|data|stats|state|risk|risks
+        risk|risks|risky
+        analyse|analyze|describe|introduce|explain
+        whats going|up|happening|new|happened
+        what is|s going|up|happening|new
+        anything|everything .. know|about|on
+        look into|at
+        what is|are|s a? <thing> $
+        whats <thing> $
+        who|what .. <thing> doing|up
+        how healthy|good|bad|strong|weak
+        catch me up
+        fill me in
+        whats the story|deal|situation
+        """,
+        where="something",
+    ),
+    Row(
+        "overview",
+        25,
+        """
+        how is|are|s it|they|that|this|he|she
+        hows it|that|this
+        how it|they doing|looking
+        """,
+    ),
+    Row("trend", 26, "weekly|daily\n        week|day timeframe|chart|candles"),
+    Row("history", 24, "PERIOD|yesterday"),
+    Row("verdict", 22, "why\n        how come"),
+)

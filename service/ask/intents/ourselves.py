@@ -1,0 +1,183 @@
+"""Phrases about the service itself: account, prices, what it can do, its words, and mere courtesy."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from service.ask.intents.row import Row
+
+OURSELVES: Final[Sequence[Row]] = (
+    Row(
+        "account",
+        94,
+        """
+        question|questions|query|queries|calls|credits|requests|quota|asks left|remaining|remain|used|available|have
+        how many|much .. questions|queries|calls|credits|requests|quota|allowance .. left|remaining|have|remain|used|get
+        how many|much .. i|we .. used|ask|left
+        free questions|queries|calls|credits left|remaining|have
+        my|our .. tier|plan|quota|subscription|account|usage|allowance|credits|balance|entitlement|limits|limit
+        tier|plan|subscription|quota|account|level|package .. am|do|are|have i|we|my
+        am i .. pro|free|access|premium|subscribed|subscriber|paid|logged|authenticated|limited
+        i .. on .. pro|free|access plan|tier
+        do i .. have|need .. plan|tier|quota|subscription|pro|access
+        quota|allowance|limit .. reset|resets|refill|refills|renew|renews|left
+        when .. quota|allowance|limit|questions|credits .. reset|refill|renew|back|again|more
+        when .. get|have .. more|another|next .. question|questions|query
+        used .. up
+        have i used|asked|spent
+        i have|got .. left
+        ran|run|running out of? questions|queries|calls|credits
+        out of questions|queries|calls|credits
+        can i still|ask .. question|questions|more|another|ask
+        who am i
+        account status|tier|info|details|plan
+        subscription|entitlement
+        ^ quota|tier|usage|limits|plan $
+        quota status|info|remaining|left|usage|check
+        rate limit|limits
+        """,
+    ),
+    Row(
+        "pricing",
+        92,
+        """
+        cost|costs|price|prices|priced|charge .. question|questions|query|call|calls
+        charged|fee|fees|pay|expensive|cheap|charges .. question|questions|query|call|calls
+        cost|costs|price|prices|priced .. endpoint|endpoints|route|routes|api|request|requests
+        charge|fee|fees|pay|expensive .. endpoint|endpoints|route|routes|api|request|requests
+        cost|costs|price|prices|priced|fee|fees|pay|expensive .. subscription|plan|plans|tier|tiers|service|membership
+        cost|price|expensive|much .. to ask|use you|this|something|question|it|the
+        question|query|call|endpoint|route|api .. cost|costs|price|priced|charged
+        request|subscription|tier|calls|queries|requests .. cost|costs|price|priced|charged
+        how much|expensive .. a|an|one|the|each|per|single .. question|query|call|endpoint
+        how much|expensive .. a|an|one|the|each|per|single .. route|request|subscription|plan
+        much .. do|does|would|will|are you|it|this|verdict .. charge|cost to|for ask|use
+        you charge|cost|charging
+        pricing|pricelist
+        price list|table|sheet
+        your prices|fees|rates|fee|price|costs
+        per question|query|call|request
+        is it|this|that|asking|everything free
+        are you free
+        free of charge
+        for free
+        x402|usdc .. pay|payment|cost|how|accept|price
+        how .. pay|payment .. for? you|this|questions|service|x402|usdc|calls
+        what .. do i .. pay .. for|you
+        payment methods|options|method
+        upgrade .. pro|plan|cost
+        how much .. pro|premium
+        after .. free .. used|gone|spent|questions
+        """,
+    ),
+    Row(
+        "help",
+        88,
+        """
+        ^ help $
+        ^ please? help me? out? please? $
+        i need help $
+        what can|could|do you do|answer|tell|help|offer|cover|know|support|provide|show|give $|me|about|with|us|and
+        what can|could|should|may i|we ask|do|query|use|say
+        what else can|do
+        what .. questions can|should|could|do|are
+        what kind|kinds|sort|sorts|type|types of things|questions|data|info|information|stuff
+        which|what data|information|features|feature|commands|topics|capabilities|tools|functions do|can|are|have|exist
+        your capabilities|features|commands|abilities|skills|functions|functionality
+        list .. features|commands|capabilities|abilities|tools|functions|everything
+        how do|does|can|should i|this|you|it|one use|work|start|begin|operate
+        how to use|ask|start|begin|work
+        how does this|the .. thing|work|bot|service|tool
+        where do|should|can i start|begin
+        getting|get|got started
+        im|am new
+        example|examples|sample question|questions|queries
+        give|show .. examples|example
+        who are you
+        what are you
+        what is this
+        whats this
+        introduce yourself
+        tell me about yourself|you
+        instructions|manual|tutorial|guide|usage|documentation|docs
+        ^ commands|menu|features|capabilities|faq|options $
+        what commands
+        what do you know
+        explain yourself
+        """,
+    ),
+    Row(
+        "smalltalk",
+        87,
+        """
+        ^ hi|hello|hey|yo|hiya|howdy|greetings|sup|gm|gn|ga|heya|hola|morning|evening|afternoon .. $
+        good morning|afternoon|evening|night|day .. $
+        ^ .. thanks|thank|thx|ty|cheers|tysm|tks|appreciated|appreciate .. $
+        thank you .. $
+        ^ how are you .. $
+        ^ .. how are you doing? today? $
+        ^ .. how is it going $
+        ^ .. hows it going $
+        ^ .. whats up $
+        ^ bye|goodbye|cya|later|ciao|farewell|goodnight .. $
+        see you|ya .. $
+        ^ ok|okay|k|kk|cool|nice|great|awesome|lol|lmao|haha .. $
+        ^ perfect|sweet|wow|yes|no|yep|nope|sure|alright|fine|good|neat .. $
+        ^ got|gotcha|understood|makes|noted it?|sense $
+        ^ understood|gotcha|noted|brilliant|excellent|amazing|wonderful|impressive $
+        that|this helps|helped .. $
+        very|so|super|really|most helpful|useful .. $
+        good|great|nice|well job|work|bot|one|done|stuff .. $
+        you rock|rule|legend
+        you are|re the? great|awesome|best|smart|funny|amazing|helpful|nice|cool|sweet|good
+        are you .. bot|human|real|ai|robot|person|machine|alive|there|sentient
+        nice to meet
+        have a .. day|one|night|evening|weekend
+        i love|like you
+        talk later|soon
+        no worries|problem|questions
+        """,
+        where="nothing",
+    ),
+    Row(
+        "definition",
+        84,
+        """
+        define|definition|definitions|glossary|terminology|jargon
+        meaning of
+        what do|did you|u|we|they mean|meant
+        what does|do|is|are|did|s .. mean|means|meant|stand
+        whats .. mean|meaning|stand
+        wat|wht does .. mean
+        mean|means|meant $
+        eli5
+        explain like|to|simply|in
+        how is|are|do|does|did you|u|the|a|an|your|it? .. calculated|computed|made|determined|measured|defined|derived
+        how is|are|do|does .. calculate|compute|determine|measure|define|derive|decide|score|work
+        how do|does you .. calculate|compute|determine|measure|define|derive|decide|classify|score|come
+        how|when is|are .. paid|decided|scored|formed|built|generated|produced|classified|graded|constructed
+        difference between
+        concept of
+        """,
+        where="term",
+    ),
+    Row(
+        "definition",
+        80,
+        """
+        ^ .. what is|are|s a|an .. $
+        ^ .. what|wat|wht|whats|wats|wut is|are|s? a|an .. .. $
+        ^ .. what|wat|wht|wut is|are|s .. rate|rates|ratio|apr|coefficient|score|interest|alert|alerts $
+        ^ what is|are .. .. $
+        ^ whats|wats .. .. $
+        ^ .. explain .. .. $
+        ^ explain
+        ^ .. describe
+        teach me
+        i dont|do not|never? understand|get
+        confused about|by
+        tell me what .. is|are|means $
+        what|wat is|are COIN? .. exactly|anyway|actually $
+        """,
+        where="term",
+    ),
+)

@@ -1,0 +1,13 @@
+"""The whole table of phrases."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from service.ask.intents.elsewhere import ELSEWHERE
+from service.ask.intents.market import MARKET
+from service.ask.intents.named import NAMED
+from service.ask.intents.ourselves import OURSELVES
+from service.ask.intents.row import Row
+
+TABLE: Final[Sequence[Row]] = (*ELSEWHERE, *OURSELVES, *MARKET, *NAMED)
+"""Every row, in the order in which equals are preferred."""

@@ -1,0 +1,232 @@
+"""Which tools answer what a question was taken for: a small plan, decided before anything is looked up."""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, Final
+
+from service.clock import DAY_MS, HOUR_MS, iso
+from service.wire.ask import Classification, Entities, Intent, Period, Plan, PlannedStep
+
+MOST_NAMED: Final = 5
+"""So many coins, assets or categories of a question are looked up, the first named first."""
+
+MOST_STEPS: Final = 8
+USUAL_NOTIONAL_USD: Final = 10_000
+"""What a position is taken for whose size nobody named."""
+
+USUAL_LIMIT: Final = 10
+_USUAL_LISTED: Final = 50
+_MOST_BACK: Final = 1_000
+_MOST_SCANNED: Final = 50
+_MOST_LISTED: Final = 200
+
+_USUAL_PERIOD: Final = Period(24, "h")
+_ALWAYS_TOLD: Final = "BTC"
+
+Call = tuple[str, Mapping[str, Any]]
+"""A tool and its arguments, in the order in which they are shown."""
+
+
+def plan(classification: Classification, now_ms: int) -> Plan:
+    """Decide what is looked up.
+
+    Args:
+        classification: What the question was taken for.
+        now_ms: Epoch milliseconds; a period since which alerts are wanted ends then.
+
+    Returns:
+        At most eight steps, none where the question is refused or needs none.
+    """
+    if classification.refusal is not None:
+        return Plan(())
+    calls = _CALLS[classification.intent](classification, now_ms) if classification.intent in _CALLS else ()
+    steps: list[PlannedStep] = []
+    for tool, args in list(calls)[:MOST_STEPS]:
+        steps.append(PlannedStep(f"s{len(steps) + 1}", tool, args, _needs(tool, args, steps)))
+    return Plan(tuple(steps))
+
+
+def _needs(tool: str, args: Mapping[str, Any], earlier: Sequence[PlannedStep]) -> tuple[str, ...]:
+    """Steps that a computation is made from: the states of the coins that it names."""
+    if not tool.startswith("compute."):
+        return ()
+    of = {args["symbol"], args.get("unit")}
+    return tuple(step.id for step in earlier if step.tool == "coin.risk" and step.args["symbol"] in of)
+
+
+def _given(**args: object) -> Mapping[str, Any]:
+    """Arguments without those that nothing was said of."""
+    return {name: value for name, value in args.items() if value is not None and value != []}
+
+
+def _states(entities: Entities) -> list[Call]:
+    """The state of every coin and asset named."""
+    return [*_each("coin.risk", entities.coins), *_assets(entities)][:MOST_NAMED]
+
+
+def _assets(entities: Entities) -> list[Call]:
+    return _each("rwa.symbol", entities.assets)
+
+
+def _each(tool: str, symbols: Sequence[str]) -> list[Call]:
+    return [(tool, {"symbol": symbol}) for symbol in symbols[:MOST_NAMED]]
+
+
+def _one_coin(entities: Entities) -> str | None:
+    return entities.coins[0] if entities.coins else None
+
+
+def _of_state(asked: Classification, _now_ms: int) -> list[Call]:
+    return _states(asked.entities)
+
+
+def _of_overview(asked: Classification, _now_ms: int) -> list[Call]:
+    states = _states(asked.entities)
+    return [*states, *_each("signal", asked.entities.coins)[: MOST_STEPS - len(states)]]
+
+
+def _of_verdict(asked: Classification, _now_ms: int) -> list[Call]:
+    return [*_each("signal", asked.entities.coins), *_assets(asked.entities)][:MOST_NAMED]
+
+
+def _of_comparison(asked: Classification, now_ms: int) -> list[Call]:
+    return _of_overview(asked, now_ms) if asked.entities.action == "prefer" else _states(asked.entities)
+
+
+def _of_carry(asked: Classification, _now_ms: int) -> list[Call]:
+    entities = asked.entities
+    amount = entities.amount
+    calls: list[Call] = []
+    for symbol in entities.coins[: MOST_STEPS // 2]:
+        args = {
+            "symbol": symbol,
+            "notional_usd": USUAL_NOTIONAL_USD if amount is None else _plain(amount.value),
+            "side": entities.side or "both",
+            "days": _plain(entities.days or 1),
+        }
+        calls.extend([("coin.risk", {"symbol": symbol}), ("compute.carry", args)])
+    return calls
+
+
+def _of_worth(asked: Classification, _now_ms: int) -> list[Call]:
+    entities = asked.entities
+    amount = entities.amount
+    if amount is None:
+        return _states(entities)
+    calls = _each("coin.risk", entities.coins)
+    given = amount.unit or _one_coin(entities)
+    into = [coin for coin in entities.coins if coin != given] or [given]
+    value = _plain(amount.value)
+    worth: list[Call] = [
+        ("compute.value", {"symbol": symbol, "amount": value, "unit": given})
+        for symbol in into[: MOST_STEPS - len(calls)]
+    ]
+    return [*calls, *worth]
+
+
+def _plain(value: float) -> float:
+    """A whole number as one."""
+    return int(value) if value == int(value) else value
+
+
+def _of_history(asked: Classification, _now_ms: int) -> list[Call]:
+    period = asked.entities.period or _USUAL_PERIOD
+    args = {"count": min(period.count, _MOST_BACK), "unit": period.unit}
+    past: list[Call] = [("coin.historical", {"symbol": coin, **args}) for coin in asked.entities.coins]
+    return [*past, *_assets(asked.entities)][:MOST_NAMED]
+
+
+def _of_ranking(asked: Classification, _now_ms: int) -> list[Call]:
+    entities = asked.entities
+    falling = entities.trend == "DOWN"
+    args = _given(
+        by=entities.metric or "change_24h",
+        order=entities.order or ("least" if falling else "most"),
+        trend=entities.trend,
+        timeframe=entities.timeframe,
+        category=entities.categories[0] if entities.categories else None,
+        exclude=list(entities.excluded),
+        limit=min(entities.limit or USUAL_LIMIT, _MOST_SCANNED),
+    )
+    return [("scan", args)]
+
+
+def _of_regime(asked: Classification, _now_ms: int) -> list[Call]:
+    return [("regime", _given(action=asked.entities.action or "active", symbol=_one_coin(asked.entities)))]
+
+
+def _of_walkforward(asked: Classification, _now_ms: int) -> list[Call]:
+    entities = asked.entities
+    limit = min(entities.limit or USUAL_LIMIT, _MOST_LISTED)
+    return [
+        ("walkforward", _given(action=entities.action or "outcomes", symbol=_one_coin(entities), limit=limit)),
+    ]
+
+
+def _of_alerts(asked: Classification, now_ms: int) -> list[Call]:
+    entities = asked.entities
+    period = entities.period
+    since = None if period is None else iso(now_ms - period.count * (DAY_MS if period.unit == "d" else HOUR_MS))
+    limit = min(entities.limit or USUAL_LIMIT, _MOST_LISTED)
+    return [("funding.alerts", _given(symbol=symbol, since=since, limit=limit)) for symbol in _coins_or_all(entities)]
+
+
+def _coins_or_all(entities: Entities) -> Sequence[str | None]:
+    return entities.coins[:MOST_NAMED] or (None,)
+
+
+def _of_category(asked: Classification, _now_ms: int) -> list[Call]:
+    return [("category.info", {"name": name}) for name in asked.entities.categories[:MOST_NAMED]]
+
+
+def _of_category_mood(asked: Classification, _now_ms: int) -> list[Call]:
+    return [("category.sentiment", {"name": name}) for name in asked.entities.categories[:MOST_NAMED]]
+
+
+def _of_listing(asked: Classification, _now_ms: int) -> list[Call]:
+    entities = asked.entities
+    return [("rwa.assets", _given(type=entities.type, top=min(entities.limit or _USUAL_LISTED, _MOST_BACK)))]
+
+
+def _of_record(asked: Classification, _now_ms: int) -> list[Call]:
+    return _each("signal", asked.entities.coins or (_ALWAYS_TOLD,))
+
+
+def _of_definition(asked: Classification, _now_ms: int) -> list[Call]:
+    return [("glossary", {"term": asked.entities.term})]
+
+
+def _always(*calls: Call) -> Callable[[Classification, int], Sequence[Call]]:
+    return lambda _asked, _now_ms: calls
+
+
+_CALLS: Final[Mapping[Intent, Callable[[Classification, int], Sequence[Call]]]] = MappingProxyType(
+    {
+        "price": _of_state,
+        "overview": _of_overview,
+        "verdict": _of_verdict,
+        "trend": _of_state,
+        "funding": _of_state,
+        "carry": _of_carry,
+        "sentiment": _of_state,
+        "correlation": _of_state,
+        "comparison": _of_comparison,
+        "ranking": _of_ranking,
+        "regime": _of_regime,
+        "breadth": _always(("market.health", {"context": 1})),
+        "crossings": _always(("market.crossing", {})),
+        "alerts": _of_alerts,
+        "category": _of_category,
+        "category-sentiment": _of_category_mood,
+        "rwa": _of_state,
+        "rwa-list": _of_listing,
+        "history": _of_history,
+        "walkforward": _of_walkforward,
+        "track-record": _of_record,
+        "convert": _of_worth,
+        "definition": _of_definition,
+        "account": _always(("billing.tier", {}), ("billing.quota", {})),
+        "pricing": _always(("manifest", {})),
+    }
+)
+"""Intent → what is called. Intents that are missing need nothing looked up."""
