@@ -1,0 +1,168 @@
+"""What the words between the names ask of them: by what, which way, in which state, on which chart. Pure tables."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal, NamedTuple
+
+from service.ask.glossary import TERMS
+from service.wire.ask import Order, Side, Timeframe
+
+Phrases = Mapping[tuple[str, ...], str]
+Trend = Literal["UP", "HODL", "DOWN"]
+
+
+def _phrases(table: Mapping[str, str]) -> Phrases:
+    """Phrases, separated by commas, by what they mean → what they mean, by their words."""
+    return {
+        tuple(phrase.split()): meaning
+        for meaning, phrases in table.items()
+        for phrase in phrases.replace("\n", " ").split(",")
+        if phrase.strip()
+    }
+
+
+METRICS: Final = _phrases(
+    {
+        "funding_apr": "funding, funding rate, funding rates, fundings, funding apr, apr, carry, pays most, pay most, pays the most, "
+        "pay the most, pays least, paying most, paying the most, negative funding, longs pay, shorts pay",
+        "open_interest_usd": "open interest, oi, open positions, most leveraged, largest positions",
+        "volume_usd": "volume, volumes, traded, trading volume, most active, turnover, liquid, liquidity, by vol, active",
+        "btc_correlation": "correlated, correlation, correlations, uncorrelated, decoupled, decouple, decoupling, independent, "
+        "correlates, moves with, move with, follow, follows",
+        "change_24h": "gainer, gainers, loser, losers, gain, gained, gains, gaining, lost, loss, losses, losing, mover, movers, "
+        "pumping, pumped, dumping, dumped, change, performing, performer, performers, performance, up most, up the most, "
+        "down most, down the most, dropped, dropping, drop, drops, fell, fallen, rallied, rallying, best coins, worst coins, "
+        "winners, winner, mooning, crashed, crashing, outperforming, underperforming, moved, strongest, weakest, hottest, "
+        "laggards, bleeding, tanking, ripping, soaring, tanked, rose, risen",
+        "price": "price, prices, priced, expensive, cheap, cheapest, priciest, unit price",
+    }
+)
+ORDERS: Final = _phrases(
+    {
+        "least": "least, lowest, smallest, worst, bottom, loser, losers, weakest, most negative, biggest drop, biggest drops, "
+        "biggest losers, top losers, biggest loser, negative funding, cheapest, fewest, dumping, dumped, dropped, fell, fallen, "
+        "down most, down the most, lost, losing, crashed, crashing, bleeding, laggards, tanking, tanked, uncorrelated, "
+        "decoupled, underperforming, most decoupled, shorts pay, minimum, deepest, underperformers, least expensive, "
+        "most uncorrelated, biggest decline, independent, worst performing, biggest declines, biggest dips, most bleeding, "
+        "down bad, lost the most, losing the most, dropped the most, fell the most, most independent, drop, drops, the least",
+        "most": "most, highest, top, biggest, largest, best, gainer, gainers, strongest, greatest, hottest, maximum, max, "
+        "pumping, pumped, winners, priciest, most positive, up most, up the most, mooning, leaders, outperforming, longs pay, "
+        "most correlated, most expensive, most traded, most active, rallied, rallying, gained, ripping, soaring",
+    }
+)
+TRENDS: Final = _phrases(
+    {
+        "UP": "uptrend, uptrends, uptrending, going up, trending up, trend up, up trend, trending higher, moving up, up weekly, up "
+        "daily, are up, rising, climbing, in uptrend, trending upward, trending upwards, turned up, up on the weekly, heading up, "
+        "up on the daily, upward trend, daily up, weekly up",
+        "DOWN": "downtrend, downtrends, downtrending, going down, trending down, trend down, down trend, trending lower, moving down, "
+        "down weekly, down daily, are down, falling, declining, in downtrend, trending downward, turned down, heading down, "
+        "down on the weekly, down on the daily, downward trend, daily down, weekly down",
+        "HODL": "hodl, sideways, ranging, flat, no trend, trendless, undecided, chopping",
+    }
+)
+FRAMES: Final = _phrases(
+    {
+        "weekly": "weekly, 1w chart, week chart, 1w trend, higher timeframe, htf, weeklies",
+        "daily": "daily, 1d chart, day chart, 1d trend, dailies",
+    }
+)
+TYPES: Final = _phrases(
+    {
+        "equity": "stock, stocks, equity, equities, shares, share, stonks, stonk, companies",
+        "etf": "etf, etfs, funds",
+        "metal": "metal, metals, precious metals",
+        "commodity": "commodity, commodities, energy",
+        "index": "index, indices, indexes, stock index, stock indices, stock indexes",
+        "fx": "fx, forex, currency, currencies, currency pairs, fx pairs, foreign exchange",
+    }
+)
+_LONG: Final = frozenset({"long", "longing", "longed", "longs"})
+_SHORT: Final = frozenset({"short", "shorting", "shorted", "shorts"})
+_NO_SIDE_AFTER: Final = frozenset("term ago answer answers as do does did has have is are was will until before version summary".split())
+_NO_SIDE_BEFORE: Final = frozenset({"how", "as", "in", "before", "too", "so", "very", "that"})
+_TERMS: Final = {
+    tuple(name.replace("-", " ").split()): key for key, term in TERMS.items() for name in (key, *term.synonyms)
+}
+
+
+class Traits(NamedTuple):
+    """What is asked of what is named; null where nothing is said."""
+
+    metric: str | None
+    order: Order | None
+    trend: Trend | None
+    timeframe: Timeframe | None
+    type: str | None
+    side: Side | None
+    term: str | None
+
+
+def find_traits(words: Sequence[str]) -> Traits:
+    """Read the words of a masked text."""
+    order, trend, frame = _first(words, ORDERS), _first(words, TRENDS), _only(words, FRAMES)
+    return Traits(
+        metric=_metric(words),
+        order="least" if order == "least" else "most" if order else None,
+        trend=trend if trend in {"UP", "DOWN", "HODL"} else None,  # type: ignore[arg-type]
+        timeframe=frame if frame in {"daily", "weekly"} else None,  # type: ignore[arg-type]
+        type=_last(words, TYPES),
+        side=_side(words),
+        term=_longest(words, _TERMS),
+    )
+
+
+def _hits(words: Sequence[str], phrases: Phrases) -> Iterable[tuple[int, int, str]]:
+    """Where phrases stand: the longest at each word, none within another."""
+    longest = max(map(len, phrases))
+    at = 0
+    while at < len(words):
+        for size in range(min(longest, len(words) - at), 0, -1):
+            meaning = phrases.get(tuple(words[at : at + size]))
+            if meaning is not None:
+                yield at, size, meaning
+                at += size
+                break
+        else:
+            at += 1
+
+
+def _first(words: Sequence[str], phrases: Phrases) -> str | None:
+    return next((meaning for _, _, meaning in _hits(words, phrases)), None)
+
+
+def _last(words: Sequence[str], phrases: Phrases) -> str | None:
+    return next((meaning for _, _, meaning in reversed([*_hits(words, phrases)])), None)
+
+
+def _only(words: Sequence[str], phrases: Phrases) -> str | None:
+    """What is meant where all phrases mean the same."""
+    meant = {meaning for _, _, meaning in _hits(words, phrases)}
+    return meant.pop() if len(meant) == 1 else None
+
+
+def _longest(words: Sequence[str], phrases: Phrases) -> str | None:
+    hits = [*_hits(words, phrases)]
+    return max(hits, key=lambda hit: hit[1])[2] if hits else None
+
+
+def _metric(words: Sequence[str]) -> str | None:
+    """The metric that is named most surely: "price" and "change" give way to what is said beside them."""
+    meant = [meaning for _, _, meaning in _hits(words, METRICS)]
+    for metric in ("funding_apr", "open_interest_usd", "volume_usd", "btc_correlation", "change_24h", "price"):
+        if metric in meant:
+            return metric
+    return None
+
+
+def _side(words: Sequence[str]) -> Side | None:
+    long = any(_is_side(words, at, _LONG) for at in range(len(words)))
+    short = any(_is_side(words, at, _SHORT) for at in range(len(words)))
+    if long == short:
+        return None
+    return "long" if long else "short"
+
+
+def _is_side(words: Sequence[str], at: int, side: frozenset[str]) -> bool:
+    after = words[at + 1] if at + 1 < len(words) else ""
+    before = words[at - 1] if at else ""
+    return words[at] in side and after not in _NO_SIDE_AFTER and before not in _NO_SIDE_BEFORE
