@@ -20,15 +20,16 @@ def write(assignment: Assignment, draft: Draft) -> None:
             draft.say(*_none(found))
         else:
             draft.say(*_newest(found, style))
-            _others(found, style, draft)
+            most = found.size("/events") if style.full else (assignment.entities.limit or _SHOWN)
+            _others(found, min(most, found.size("/events")), style, draft)
     if assignment.evidence.all("funding.alerts"):
         draft.explain("funding-alert")
 
 
 def _none(found: Found) -> Sequence[Piece]:
-    symbol, since = found.args.get("symbol"), found.args.get("since")
+    symbol = found.args.get("symbol")
     whom: Piece = (" for ", said(str(symbol))) if symbol else ""
-    when: Piece = (" since ", said(str(since))) if since else ""
+    when = " in the time you ask about" if found.args.get("since") else ""
     return bold("No funding alerts"), whom, when, ": funding entered no unusual zone."
 
 
@@ -50,9 +51,7 @@ def _ending(found: Found, row: str) -> Sequence[Piece]:
     return "it cleared at ", instant(found, f"{row}/clearedAt")
 
 
-def _others(found: Found, style: Style, draft: Draft) -> None:
-    many = found.size("/events")
-    shown = many if style.full else min(many, _SHOWN)
+def _others(found: Found, shown: int, style: Style, draft: Draft) -> None:
     if shown > 1:
         head = ["Coin", "Zone", "Funding a year", "Fired", "Cleared"]
         draft.table([*head, "Price then", "Percentile"] if style.full else head, _rows(found, shown, style))

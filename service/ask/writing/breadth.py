@@ -20,11 +20,8 @@ def write(assignment: Assignment, draft: Draft) -> None:
     draft.say(*_direction(found))
     for term in ("breadth", "hodl"):
         draft.explain(term)
-    if style.cautious or style.full:
-        _disagreements(found, draft)
+    _disagreements(found, draft)
     _movers(found, found.size("/leadership") if style.full else _SHOWN, draft)
-    if not (style.cautious or style.full):
-        _disagreements(found, draft)
 
 
 def _counts(found: Found) -> Sequence[Piece]:

@@ -32,8 +32,8 @@ def _tell(found: Found, style: Style, draft: Draft) -> None:
 
 
 def _size(found: Found) -> Sequence[Piece]:
-    worth = ("market cap ", big_usd(found, "/market_cap"))
-    return "; ", *worth, ", ", big_usd(found, "/volume_24h"), " traded in ", window(found, "/volume_24h"), "."
+    worth = (". Market cap ", big_usd(found, "/market_cap"))
+    return *worth, "; volume of ", window(found, "/volume_24h"), " ", big_usd(found, "/volume_24h"), "."
 
 
 def _trends(found: Found) -> Sequence[Piece]:

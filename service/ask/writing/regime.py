@@ -43,15 +43,17 @@ def _active(found: Found, style: Style, draft: Draft) -> None:
 
 
 def _position(found: Found, row: str) -> Sequence[Piece]:
-    coin, way = quote(found, f"{row}/symbol"), quote(found, f"{row}/direction")
-    told: list[Piece] = [bold(coin, " is ", quote(found, f"{row}/regime"), ": the rules are ", way, " in it")]
-    told += [" since the close of ", date(found, f"{row}/entryDate"), " at ", usd(found, f"{row}/entryPrice")]
-    told += [" (", days(found, f"{row}/holdDays"), "), with a conviction of ", share(found, f"{row}/conviction"), "."]
-    if found.get(f"{row}/currentPrice") is not None:
-        told += [" Price of ", coin, " now: ", usd(found, f"{row}/currentPrice"), "."]
-    else:
-        told += [" Its price now is not known."]
-    return told
+    coin, regime = quote(found, f"{row}/symbol"), quote(found, f"{row}/regime")
+    told: list[Piece] = [bold(coin, " is ", regime), ", with a conviction of ", share(found, f"{row}/conviction"), ". "]
+    told += ["The rules are ", quote(found, f"{row}/direction"), " in ", coin, ", entered at ", _entry(found, row)]
+    if found.get(f"{row}/currentPrice") is None:
+        return *told, "; its price now is not known."
+    return *told, "; its price now is ", usd(found, f"{row}/currentPrice"), "."
+
+
+def _entry(found: Found, row: str) -> Piece:
+    close = (" at the close of ", date(found, f"{row}/entryDate"))
+    return usd(found, f"{row}/entryPrice"), *close, " and held for ", days(found, f"{row}/holdDays")
 
 
 def _positions(found: Found, style: Style, draft: Draft) -> None:
@@ -155,10 +157,10 @@ def _history(found: Found, style: Style, draft: Draft) -> None:
 
 
 def _record(found: Found) -> Sequence[Piece]:
-    average = (quote(found, "/symbol"), ": ", signed(found, "/summary/meanReturnPct"), " a trade on average")
-    over = (" over ", counted(found, "/summary/total", "closed trade", "closed trades"), ", before costs and funding: ")
-    won = (count(found, "/summary/wins"), " won (", share(found, "/summary/winRate"), "), ")
-    return bold(*average), *over, *won, count(found, "/summary/losses"), " lost."
+    average = (quote(found, "/symbol"), " returned ", signed(found, "/summary/meanReturnPct"), " a trade on average")
+    over = (" over ", counted(found, "/summary/total", "closed trade", "closed trades"), ", before any cost. ")
+    won = (count(found, "/summary/wins"), " won (", share(found, "/summary/winRate"), ") and ")
+    return bold(*average), *over, "Of these, ", *won, count(found, "/summary/losses"), " did not."
 
 
 def _trade(found: Found, row: str) -> Sequence[Piece]:

@@ -45,8 +45,8 @@ def _detail(found: Found, style: Style, draft: Draft) -> None:
     daily, weekly = bold(quote(found, "/trend_daily")), bold(quote(found, "/trend_weekly"))
     draft.say(symbol, "'s trend is ", daily, " daily and ", weekly, " weekly.")
     draft.say(*_funding(found, style))
-    sizes = (big_usd(found, "/volume_24h_usd"), " traded in ", window(found, "/volume_24h_usd"))
-    draft.say(symbol, ": ", *sizes, ", open interest ", big_usd(found, "/open_interest_usd"), ".")
+    traded = ("volume of ", window(found, "/volume_24h_usd"), " ", big_usd(found, "/volume_24h_usd"))
+    draft.say(symbol, ": ", *traded, "; open interest ", big_usd(found, "/open_interest_usd"), ".")
 
 
 def _funding(found: Found, style: Style) -> Sequence[Piece]:

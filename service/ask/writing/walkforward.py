@@ -71,7 +71,7 @@ def _summary(found: Found, style: Style, draft: Draft) -> None:
     draft.say("Sharpe ratio ", *sharpe, ", deepest drawdown ", *depth, ").")
     trades = counted(found, f"{at}/total", "trade", "trades")
     mean = signed(found, f"{at}/meanReturnPct")
-    draft.say(share(found, f"{at}/winRate"), " of ", trades, " won; the mean trade made ", mean, ".")
+    draft.say(share(found, f"{at}/winRate"), " of ", trades, " won. The mean trade returned ", mean, ".")
     if found.get(f"{at}/deflatedSharpe") is not None:
         luck = (count(found, f"{at}/trials"), " trials, is ", bold(share(found, f"{at}/deflatedSharpe")))
         draft.say("The deflated Sharpe ratio, the probability of having beaten the luckiest of ", *luck, ".")
@@ -110,7 +110,7 @@ def _positions(found: Found, style: Style, draft: Draft) -> None:
         return
     many = counted(found, "/meta/total", "open position", "open positions")
     draft.say(bold(many), " in the walk-forward run of ", date(found, "/meta/ran_at"), "; the newest:")
-    head = ["Coin", "Side", "Strategy", "Since", "Entry", "Now", "Price's part"]
+    head = ["Coin", "Side", "Strategy", "Since", "Entry", "Now", "Return so far"]
     rows = _rows(found, "positions", found.size("/positions") if style.full else _SHOWN)
     draft.table([*head, "Stop"] if style.full else head, [_position(found, row, style) for row in rows])
 
