@@ -20,9 +20,9 @@ import pytest
 from eth_account import Account
 
 from service.access.quota import STARTER
+from service.wire.offers import QUESTION
 from tests.chain.evm import ETHER, Evm
 from tests.chain.node import Node, serving_node
-from tests.chain.question import QUESTION
 from tests.fakes.serving import PATIENCE_S, Serving, ended
 
 pytestmark = [pytest.mark.chain, pytest.mark.timeout(300)]
@@ -36,19 +36,24 @@ OPERATOR: Final = Account.from_key(b"\x22" * 32)
 PURSE: Final = 1_000_000
 RISK: Final = "/api/cli/coin/risk/BTC"
 BY_NAME: Final = "/api/cli/category/info/Layer%201%20(L1)"
+ASKED: Final = json.dumps({"messages": [{"role": "user", "content": "What is the price of BTC?"}]})
 
 
 class Client(NamedTuple):
-    """An official client: what runs it, its script, where it pays, and which x402 it speaks."""
+    """An official client: what runs it, its script, what it pays for, and which x402 it speaks.
+
+    Those of v1 in Python read `error` as text and nothing else: a question is all that they can buy.
+    """
 
     runs: Path
     script: str
     path: str
     version: int
 
-    def pay(self, url: str, token: str) -> Any:
-        """Ask for a URL and pay when told to; what came in the end."""
-        command = [str(self.runs), str(CLIENTS / self.script), "0x" + PAYER.key.hex().removeprefix("0x"), url, token]
+    def pay(self, url: str, token: str, *question: str) -> Any:
+        """Ask for a URL, or there, and pay when told to; what came in the end."""
+        key = "0x" + PAYER.key.hex().removeprefix("0x")
+        command = [str(self.runs), str(CLIENTS / self.script), key, url, token, *question]
         done = subprocess.run(command, cwd=CLIENTS, capture_output=True, text=True, timeout=PATIENCE_S, check=False)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
@@ -61,6 +66,10 @@ OFFICIAL: Final = {
     "x402-fetch, v1": Client(NODE, "fetch_v1.mjs", RISK, 1),
     "Python, v1": Client(VENV / "x402-v1" / "bin" / "python", "python_v1.py", QUESTION.path, 1),
 }
+BUYS: Final = sorted(
+    {*((name, client.path) for name, client in OFFICIAL.items()), *((name, QUESTION.path) for name in OFFICIAL)}
+)
+"""Who buys what: each buys a question, and data where it can read what is said of their price."""
 
 
 class Shop(NamedTuple):
@@ -70,12 +79,6 @@ class Shop(NamedTuple):
     chain: Evm
     node: Node
     token: str
-
-
-class Asking(Serving):
-    """The service with a question route."""
-
-    MODULE = "tests.chain.question"
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +119,7 @@ def shop(request: pytest.FixtureRequest, node: Node, tmp_path_factory: pytest.Te
 
 
 def opened(node: Node, folders: pytest.TempPathFactory, **settings: str) -> Iterator[Shop]:
-    service = Asking(data_dir=str(folders.mktemp("shop")), pay_to=PAYEE, rpc_url=node.url, **settings)
+    service = Serving(data_dir=str(folders.mktemp("shop")), pay_to=PAYEE, rpc_url=node.url, **settings)
     with ended(service):
         service.wait_for("ready")
         token = service.make_key()
@@ -127,16 +130,21 @@ def opened(node: Node, folders: pytest.TempPathFactory, **settings: str) -> Iter
 
 
 @pytest.mark.promise("pay.chain", "pay.remote", "pay.exact-3009", "pay.headers", "pay.response-headers")
-@pytest.mark.parametrize("name", OFFICIAL)
-def test_an_official_client_pays_the_price_once_and_has_its_answer(shop: Shop, name: str) -> None:
+@pytest.mark.promise("question.price", "question.challenge-error")
+@pytest.mark.parametrize(("name", "path"), BUYS)
+def test_an_official_client_pays_the_price_once_and_has_its_answer(shop: Shop, name: str, path: str) -> None:
     client = OFFICIAL[name]
     if shutil.which(client.runs) is None:
         pytest.skip(f"{client.runs.name} is not here")
-    price = QUESTION.price if client.path == QUESTION.path else 5_000
+    price, question = (QUESTION.price, (ASKED,)) if path == QUESTION.path else (5_000, ())
     before = shop.chain.dollars(PAYER.address), shop.chain.dollars(PAYEE)
-    answer = client.pay(f"http://127.0.0.1:{shop.service.port}{client.path}", shop.token)
+    answer = client.pay(f"http://127.0.0.1:{shop.service.port}{path}", shop.token, *question)
     assert answer["status"] == 200, answer
-    assert "data" in json.loads(answer["body"]) or json.loads(answer["body"]) == {"answer": 42}
+    if question:
+        assert answer["headers"]["content-type"] == "text/plain; charset=utf-8"
+        assert "BTC" in answer["body"]
+    else:
+        assert "data" in json.loads(answer["body"])
     after = shop.chain.dollars(PAYER.address), shop.chain.dollars(PAYEE)
     assert (before[0] - after[0], after[1] - before[1]) == (price, price)
     told = json.loads(b64decode(answer["headers"]["x-payment-response" if client.version == 1 else "payment-response"]))
