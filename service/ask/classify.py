@@ -176,7 +176,7 @@ def _decided(turn: Turn, heard: Heard) -> tuple[Classification, Intent]:
 def _aspect(turn: Turn, heard: Heard) -> tuple[Intent, str | None]:
     """What a message asks about, and which of a tool's answers: said by it, or by the conversation it goes on with."""
     named = turn.reading.entities
-    if turn.row is not None and turn.row.weight >= THIN and not _goes_on_ranking(turn, heard):
+    if turn.row is not None and turn.row.weight >= THIN and not _goes_on(turn, heard):
         return turn.row.intent, turn.row.action
     if heard.aspect is not None:
         kept = _kept(turn, heard.aspect)
@@ -207,15 +207,14 @@ def _kept(turn: Turn, aspect: Intent) -> Intent | None:
     return aspect if details(named) or turn.row is not None or opens_on(turn.words) else None
 
 
-def _goes_on_ranking(turn: Turn, heard: Heard) -> bool:
-    """Whether a ranking is to be gone on with by another measure: "and by volume?"."""
+def _goes_on(turn: Turn, heard: Heard) -> bool:
+    """Whether a ranking goes on by another measure, or explaining with another word: "and by volume?"."""
     named = turn.reading.entities
-    return (
-        heard.aspect == "ranking"
-        and opens_on(turn.words)
-        and (named.metric is not None or named.order is not None)
-        and not (named.coins or named.assets or named.unknown)
-    )
+    if not opens_on(turn.words) or named.coins or named.assets or named.unknown:
+        return False
+    if heard.aspect == "ranking":
+        return named.metric is not None or named.order is not None
+    return heard.aspect == "definition" and named.term is not None
 
 
 def _completed(turn: Turn, heard: Heard, aspect: Intent) -> Entities:

@@ -115,7 +115,7 @@ def _of_worth(asked: Classification, _now_ms: int) -> list[Call]:
         return _states(entities)
     calls = _each("coin.risk", entities.coins)
     given = amount.unit or _one_coin(entities)
-    into = [coin for coin in entities.coins if coin != given] or [given]
+    into = [coin for coin in entities.coins if coin != given] or entities.coins
     value = _plain(amount.value)
     worth: list[Call] = [
         ("compute.value", {"symbol": symbol, "amount": value, "unit": given})

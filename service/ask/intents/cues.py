@@ -49,6 +49,7 @@ class Cues:
 
     def __init__(self, table: Sequence[Row]) -> None:
         self._by_first: dict[str, list[Phrase]] = {}
+        self._bars = [(place, _words(row.unless) or frozenset()) for place, row in enumerate(table) if row.unless]
         for place, row in enumerate(table):
             for first, *rest in _compiled(row.phrases):
                 phrase = Phrase(place, tuple(rest))
@@ -65,14 +66,20 @@ class Cues:
         Returns:
             Places in the table.
         """
-        found: set[int] = set()
+        found: set[int] = set(self._barred(words))
+        barred = frozenset(found)
         for place, word in enumerate(words):
             if place in spared:
                 continue
             for phrase in self._by_first.get(word, ()):
                 if phrase.row not in found and _fits(phrase.rest, words, place + 1):
                     found.add(phrase.row)
-        return frozenset(found)
+        return frozenset(found) - barred
+
+    def _barred(self, words: Sequence[str]) -> list[int]:
+        """Rows that a word forbids."""
+        said = frozenset(words)
+        return [place for place, bar in self._bars if not bar.isdisjoint(said)]
 
 
 def _fits(rest: tuple[Slot, ...], words: Sequence[str], start: int) -> bool:

@@ -78,7 +78,8 @@ ELSEWHERE: Final[Sequence[Row]] = (
         capital of
         champions|premier|world|super|europa league|cup|bowl
         football|soccer|nba|nfl|basketball|tennis|cricket|baseball|olympics|formula
-        movie|movies|film|films|netflix show|series|song|songs|music|album|concert|celebrity|anime
+        movie|movies|film|films|song|songs|music|album|concert|celebrity|celebrities|anime|series
+        tv|netflix show|shows|series
         horoscope|zodiac|astrology|tarot|religion
         doctor|medicine|medical|symptom|symptoms|headache|diet|pregnant|vaccine|therapy|workout|exercise|vitamins
         girlfriend|boyfriend|wife|husband|dating|wedding|birthday|valentine
@@ -130,7 +131,8 @@ ELSEWHERE: Final[Sequence[Row]] = (
         by next year|month|week|summer|winter|christmas
         by end|eoy|eom|christmas|december|year
         by the? end of
-        eoy|end of year|month|quarter
+        eoy
+        end of year|month|quarter
         next year|month|week|quarter|decade|halving|cycle
         in the future
         in # years|months|weeks|days|yrs

@@ -22,6 +22,7 @@ MARKET: Final[Sequence[Row]] = (
         how often .. right|correct|wrong|win|hit
         how many .. <records> right|correct|wrong|hit
         accuracy|reliability
+        <records> .. accurate|reliable
         past|previous|old|earlier|prior .. <records>
         <records> history|accuracy|performance|results|record|reliability
         you .. right|wrong|correct .. before|past|often|lately|history|COIN

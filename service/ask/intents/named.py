@@ -67,6 +67,16 @@ NAMED: Final[Sequence[Row]] = (
         """,
         where="amount",
     ),
+    Row(
+        "convert",
+        94,
+        """
+        i|we hold|own|have|got|bought AMOUNT
+        my AMOUNT COIN? worth
+        """,
+        where="amount",
+        unless="funding|long|short|carry|pay|earn|PERIOD",
+    ),
     Row("convert", 73, "convert|conversion|exchange|equivalent\n        worth in|of", where="amount"),
     Row("convert", 58, "^ convert|conversion|exchange"),
     Row(
@@ -107,7 +117,7 @@ NAMED: Final[Sequence[Row]] = (
         which one|of
         difference|differ|differences|spread|gap
         outperform|outperforms|outperforming|outperformed|underperforming|beat|beats|beating|beaten|ahead|behind|lagging
-        rather|prefer|pick|choose|between|over
+        rather|prefer|pick|choose
         side by
         stack up
         relative to
@@ -198,11 +208,13 @@ NAMED: Final[Sequence[Row]] = (
         change|changed|changes|move|moved|moves|gain|gained|gains
         return|returns|returned|lost|dropped|fell|fallen|rose|risen
         perform|performed|performance|performing|pumped|dumped|rallied|crashed|climbed|slid|tanked|mooned
+        PERIOD return
+        return on|of|over|since|in
         historical|history|historic|historically|timeseries|series|chart|past|previously
         did <thing>|it|they|this .. do|go|trade|cost|stand|close|open|look|have|fare|move|end
         was|were <thing>|it|they|the .. at|trading|price|worth|before|ago|back
         what|where|how|price was|were
-        has|have <thing>|it|they .. done|gone|been|come|fared|held|gained|lost|made
+        has|have <thing>|it|they .. done|gone|come|fared|held|gained|lost|made
         how <thing> did
         far|much .. up|down
         market cap
@@ -222,7 +234,7 @@ NAMED: Final[Sequence[Row]] = (
         should i|we|one|you
         worth buying|selling|holding|it|longing|shorting|getting|investing
         buy|buying|sell|selling|long|longing|short|shorting .. now|or|here|yet
-        ape|aping|accumulate|dca|invest|investing|hold|hodl .. now|or|here|yet
+        ape|aping|accumulate|dca|invest|investing|hold .. now|or|here|yet
         a|good|bad|strong|decent|solid buy|sell|hold|short|long|investment|bet|pick|entry
         good|bad|right|best|great time|moment|point|entry|idea|price|level to|for
         is|are <thing>|it|this|that .. buy|sell|investment|overvalued|undervalued|safe|risky|long|short|worth
@@ -232,8 +244,11 @@ NAMED: Final[Sequence[Row]] = (
         signal|signals
         the|your|current|latest|whats call|rating|view|stance|take|opinion|conclusion|recommendation|bias|lean
         call|rating|view|opinion|recommendation|bias|conviction|take on|for|about
-        recommend|recommendation|recommended|rate|rating|grade
-        thoughts|opinion|opinions|outlook|thesis|conviction|thinking
+        recommend|recommendation|recommended|rating|grade
+        ^ please? rate <thing>
+        rules|rule .. say|says|conclude|think|on
+        conclude|concludes|concluded
+        thoughts|opinion|opinions|outlook|thesis|conviction
         what do you think
         what you think
         do you like
@@ -246,11 +261,13 @@ NAMED: Final[Sequence[Row]] = (
         neutral
         """,
     ),
+    Row("sentiment", 59, "sentiment|sentiments|mood|moods|vibe|vibes|stance", where="something"),
+    Row("sentiment", 57, "sentiment|sentiments|mood|moods|vibe|vibes|stance"),
     Row(
         "sentiment",
-        50,
+        53,
         """
-        sentiment|sentiments|mood|moods|vibe|vibes|buzz|chatter|stance|narrative|atmosphere
+        buzz|chatter|narrative|atmosphere
         fear|greed|euphoria|euphoric|capitulation|capitulating|capitulate|accumulation|distribution|exhaustion|fud|fomo
         feel|feels|feeling|feelings .. about|on|around|towards|for|toward
         people|everyone|crowd|folks|traders|investors .. say|saying|think|thinking
@@ -296,7 +313,7 @@ NAMED: Final[Sequence[Row]] = (
         turned|turning|flipped|reversed|reversing|reversal
         going|heading|moving|pointing|headed where|anywhere|sideways
         which way|direction
-        up or down
+        up|hodl|down or up|hodl|down
         breaking|broke|broken out|down
         """,
     ),
@@ -332,6 +349,7 @@ NAMED: Final[Sequence[Row]] = (
         """,
         where="something",
     ),
+    Row("overview", 47, "catch me up\n        fill me in", where="something"),
     Row("trend", 26, "weekly|daily\n        week|day timeframe|chart|candles"),
     Row("history", 45, "PERIOD", where="something"),
     Row(
@@ -355,8 +373,6 @@ NAMED: Final[Sequence[Row]] = (
         whats <thing> $
         who|what .. <thing> doing|up
         how healthy|good|bad|strong|weak
-        catch me up
-        fill me in
         whats the story|deal|situation
         """,
         where="something",

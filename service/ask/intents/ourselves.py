@@ -38,13 +38,14 @@ OURSELVES: Final[Sequence[Row]] = (
     ),
     Row(
         "pricing",
-        92,
+        95,
         """
-        cost|costs|price|prices|priced|charge .. question|questions|query|call|calls
-        charged|fee|fees|pay|expensive|cheap|charges .. question|questions|query|call|calls
-        cost|costs|price|prices|priced .. endpoint|endpoints|route|routes|api|request|requests
-        charge|fee|fees|pay|expensive .. endpoint|endpoints|route|routes|api|request|requests
-        cost|costs|price|prices|priced|fee|fees|pay|expensive .. subscription|plan|plans|tier|tiers|service|membership
+        cost|costs|price|prices|priced|charge .. .. question|questions|query|call|calls
+        charged|fee|fees|pay|expensive|cheap|charges .. .. question|questions|query|call|calls
+        cost|costs|price|prices|priced .. .. endpoint|endpoints|route|routes|api|request|requests
+        charge|fee|fees|pay|expensive .. .. endpoint|endpoints|route|routes|api|request|requests
+        cost|costs|price|prices .. .. subscription|plan|plans|tier|tiers|service|membership
+        priced|fee|fees|pay|expensive .. .. subscription|plan|plans|tier|tiers|service|membership
         cost|price|expensive|much .. to ask|use you|this|something|question|it|the
         question|query|call|endpoint|route|api .. cost|costs|price|priced|charged
         request|subscription|tier|calls|queries|requests .. cost|costs|price|priced|charged
@@ -179,5 +180,6 @@ OURSELVES: Final[Sequence[Row]] = (
         what|wat is|are COIN? .. exactly|anyway|actually $
         """,
         where="term",
+        unless="the|your|my|our|this|current|currently|now|today|market|on|most|best|top|highest|lowest|UNKNOWN|CATEGORY|latest",
     ),
 )

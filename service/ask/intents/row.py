@@ -41,6 +41,7 @@ class Row(Struct, frozen=True):
         phrases: One a line.
         where: What has to be named too.
         action: Which of the tool's answers is wanted.
+        unless: Words of which none may occur, as in a place of a phrase.
     """
 
     intent: Intent
@@ -48,3 +49,4 @@ class Row(Struct, frozen=True):
     phrases: str
     where: Where = "any"
     action: str | None = None
+    unless: str = ""
