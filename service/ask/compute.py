@@ -10,8 +10,12 @@ DOLLAR: Final = "USD"
 
 _DAYS_PER_YEAR: Final = 365
 _CENT_DECIMALS: Final = 2
-_SIGNIFICANT: Final = 4
-"""Digits that are kept of what is less than a dollar, and of quantities behind the point."""
+_DIGITS: Final = 4
+"""Significant digits that are kept of what is less than a dollar."""
+
+_QUANTITY_DECIMALS: Final = 4
+_QUANTITY_DIGITS: Final = 6
+"""Significant digits that are kept of less than one coin."""
 
 
 def estimate_carry(query: CarryQuery, found: Mapping[str, RiskContext]) -> CarryEstimate:
@@ -73,11 +77,11 @@ def _part(amount: float, carry_pct: float | None) -> float | None:
 
 def _usd(amount: float) -> float:
     """Cents; of less than a dollar as many decimals as it takes to tell it from nothing."""
-    return round(amount, _CENT_DECIMALS) if abs(amount) >= 1 else float(f"{amount:.{_SIGNIFICANT}g}")
+    return round(amount, _CENT_DECIMALS) if abs(amount) >= 1 else float(f"{amount:.{_DIGITS}g}")
 
 
 def _quantity(amount: float) -> float:
-    return round(amount, _SIGNIFICANT) if amount >= 1 else float(f"{amount:.{_SIGNIFICANT}g}")
+    return round(amount, _QUANTITY_DECIMALS) if amount >= 1 else float(f"{amount:.{_QUANTITY_DIGITS}g}")
 
 
 def _stale(risks: Iterable[RiskContext], fields: Iterable[str]) -> list[str]:

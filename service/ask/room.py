@@ -1,11 +1,21 @@
 """The room, opened."""
 
+from collections.abc import Mapping, Sequence
+
 from service.ask import provisional
+from service.ask.classify import Classifier
 from service.ask.desk import AskDesk
-from service.ask.listed import Listed
+from service.ask.evidence import Evidence
+from service.ask.grounding import check
+from service.ask.listed import Classify, Listed
 from service.ask.model import Model
+from service.ask.plan import plan
+from service.ask.reading.known import Known
+from service.ask.reading.reader import Reader
 from service.ask.rules import Rules
 from service.ask.tools import Rooms, open_toolbox
+from service.market.symbols import Directory
+from service.wire.ask import Entities, Step
 
 
 def open_ask(rooms: Rooms, model: Model | None = None) -> AskDesk:
@@ -15,6 +25,14 @@ def open_ask(rooms: Rooms, model: Model | None = None) -> AskDesk:
         rooms: Who is asked.
         model: Writes prose in place of the rules; null: nobody does.
     """
-    listed = Listed(provisional.make, rooms.market.coins, rooms.market.categories, rooms.rwa)
-    rules = Rules(listed.classify, provisional.plan, provisional.write, provisional.check)
+
+    def read(directory: Directory, assets: Mapping[str, str], categories: tuple[str, ...]) -> Classify:
+        return Classifier(Reader(Known(directory, assets, categories), rooms.clock)).classify
+
+    listed = Listed(read, rooms.market.coins, rooms.market.categories, rooms.rwa)
+    rules = Rules(listed.classify, plan, provisional.write, _check)
     return AskDesk(rooms.clock, open_toolbox(rooms), rules, model)
+
+
+def _check(text: str, steps: Sequence[Step], entities: Entities) -> Sequence[object]:
+    return check(text, Evidence(steps, entities))

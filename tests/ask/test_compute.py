@@ -64,6 +64,11 @@ def test_less_than_a_dollar_keeps_the_digits_that_tell_it_from_nothing() -> None
     assert told.short_usd == 0.0003
 
 
+def test_less_than_a_coin_keeps_six_digits_and_more_four_decimals() -> None:
+    assert convert_value(ValueQuery("ETH", 1.0), {"ETH": risk("ETH", 3.0, None)}).quantity == 0.333333
+    assert convert_value(ValueQuery("ETH", 5.0), {"ETH": risk("ETH", 3.0, None)}).quantity == 1.6667
+
+
 def test_an_amount_of_a_coin_is_worth_its_price() -> None:
     told = convert_value(ValueQuery("ETH", 2.5, "eth"), {"ETH": ETH})
     assert (told.usd, told.quantity, told.unit, told.unit_price) == (6_250.0, 2.5, "ETH", 2_500.0)

@@ -71,6 +71,7 @@ async def bench(kept: Kept, tmp_path: Path) -> AsyncIterator[Bench]:
 
     with patch.object(wiring, "open_ask", noted):
         async with kept.reopened(tmp_path / "data") as house:
+            await house.settle()
             yield Bench(house, seen[0], kept.key)
 
 
