@@ -19,6 +19,8 @@ from tests.fakes.clock import START_MS
 
 URL = os.environ.get("VERDICT_URL", "")
 TOKEN = os.environ.get("VERDICT_TOKEN", "")
+QUESTION = "/api/cli"
+_TAKEN = "AcceptedNegativeData"
 
 BEYOND_SCHEMAS = (
     ("expiresAt", "expiresAt has passed"),
@@ -31,6 +33,9 @@ BEYOND_SCHEMAS = (
     ("as_of", "as_of is no instant"),
     ("as_of", "as_of lies ahead"),
     ("symbol", "symbol is required when action=history"),
+    (None, "the body: the last of messages must have the role user"),
+    (None, "the body: the last of messages says nothing"),
+    (None, "the body: messages hold more than 8000 characters in all"),
 )
 """By `details.parameter`, what no schema can say of a request, and how the 400 begins that says it.
 
@@ -96,21 +101,27 @@ class Bearer:
 
 def no_token_is_403(ctx: Any, response: Any, case: Any) -> None:
     """interface.md, Authentication 3; in place of a built-in check that knows only 401."""
-    guarded = any(True for _ in case.operation.security.iter_parameters())
+    guarded = case.operation.path != QUESTION and any(True for _ in case.operation.security.iter_parameters())
     if guarded and "Authorization" not in response.request.headers and response.status_code < HTTPStatus.NOT_FOUND:
         assert response.status_code in {HTTPStatus.FORBIDDEN, HTTPStatus.BAD_REQUEST}, response.status_code
         assert response.json()["error"]["code"] in {"AUTH_REQUIRED", "BAD_REQUEST"}
 
 
 def filter_failure(context: Any, failure: Any, case: Any, response: Any) -> bool:
-    """Whether a failure is one: not a spent quota, nor what is beyond schemas, nor a path template taken for a link."""
-    if type(failure).__name__ != "RejectedPositiveData":
-        return True
-    if response.status_code == HTTPStatus.PAYMENT_REQUIRED:
+    """Whether a failure is one: not a spent quota, nor what is beyond schemas, nor a path template taken for a link.
+
+    A quota that is spent is told before anybody reads a body, good or bad.
+    """
+    judged = type(failure).__name__
+    if response.status_code == HTTPStatus.PAYMENT_REQUIRED and judged in {"RejectedPositiveData", _TAKEN}:
         return False
+    if judged != "RejectedPositiveData":
+        return True
     if any(unquote(str(value)) == f"{{{name}}}" for name, value in (case.path_parameters or {}).items()):
         return False
     error = response.json()["error"]
+    if isinstance(error, str):  # a question's failures are bare
+        return not any(named is None and error.startswith(told) for named, told in BEYOND_SCHEMAS)
     parameter = (error.get("details") or {}).get("parameter")
     return not any(parameter == named and error["message"].startswith(told) for named, told in BEYOND_SCHEMAS)
 

@@ -16,7 +16,7 @@ from tests.service.asking import whole_market
 from tests.service.schema_hooks import sign_in
 
 ROOT = Path(__file__).resolve().parents[2]
-OPERATIONS = 23
+OPERATIONS = 24
 ALL_PHASES = "examples,coverage,fuzzing,stateful"
 CALLERS = ["an API key of tier pro", "a session of tier free", "nobody"]
 
