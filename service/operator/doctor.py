@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from service.access.audit import audit, repair_counters, repair_days, users_ahead
+from service.access.audit import audit, audit_devices, repair_counters, repair_days, users_ahead
 from service.access.pepper import REMEDY, count_strange_keys
 from service.access.secrets import FILE_NAME, Secrets, SecretsError, open_secrets
 from service.clock import DAY_MS, MINUTE_MS, Clock, day_of, iso
@@ -127,7 +127,7 @@ def _privacy(path: Path) -> Check:
 def _contents(path: Path, clock: Clock, secrets: Secrets | None) -> list[Check]:
     now_ms = clock.now_ms()
     today = day_of(now_ms)
-    looks = [_pages, _counters, lambda connection: _days(connection, today), _ledger]
+    looks = [_pages, _counters, _devices, lambda connection: _days(connection, today), _ledger]
     looks.append(lambda connection: _payments(connection, now_ms))
     if secrets is not None:
         looks.append(lambda connection: _keys(connection, secrets, now_ms))
@@ -150,6 +150,12 @@ def _counters(connection: Connection) -> Check:
     found = audit(connection)
     said = f"{len(found)} users differ" if found else "every counter is the sum of its events"
     return judge("counters", said, found, _REPAIR)
+
+
+def _devices(connection: Connection) -> Check:
+    found = audit_devices(connection)
+    said = f"{len(found)} differ" if found else "every free question of a device is the question of one device"
+    return judge("devices", said, found, _RESTORE)
 
 
 def _days(connection: Connection, today: int) -> Check:

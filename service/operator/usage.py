@@ -2,20 +2,24 @@
 
 from argparse import Namespace
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from service.access.audit import DayUsage, usage_by_day
+from service.access.quota import NOBODY
 from service.clock import DAY_MS, day_of, iso
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import print_json, print_table
 from service.operator.refusal import DONE
 
 _MONTH: int = 30
+_NO_TOKEN: Final = "devices"
 
 
 def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """List users with the questions of today, of thirty days and of all time, and the calls they paid for.
 
-    Refused and failed calls cost nothing and are none of these; what was paid for is no question.
+    Refused and failed calls cost nothing and are none of these; what was paid for is no question. What devices without
+    a token have asked stands before all users.
     """
 
     async def read(folder: Folder) -> tuple[int, list[DayUsage]]:
@@ -28,7 +32,7 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
         return DONE
     rows = [
         [
-            user,
+            _NO_TOKEN if user == NOBODY else user,
             _questions_on(today, days),
             _questions_since(today - _MONTH + 1, days),
             _questions_since(0, days),
@@ -53,7 +57,7 @@ def _by_user(used: Iterable[DayUsage], only: int | None) -> dict[int, list[DayUs
 
 def _plain(user: int, days: Sequence[DayUsage], today: int) -> dict[str, object]:
     return {
-        "userId": user,
+        "userId": None if user == NOBODY else user,
         "today": _questions_on(today, days),
         "total": _questions_since(0, days),
         "paid": _paid(days),

@@ -1,7 +1,8 @@
 """A process that meters, for tests that need several of them or have to kill one.
 
 `burst DATABASE TIMES`: open, say so, wait for a line, ask that often at once, print how many were granted.
-`serve DATABASE WAY`: ask without end (`charge`, or `reserve` and `commit`) with 16 tasks, and write the id of each call
+`serve DATABASE WAY`: ask without end (`charge`; `reserve` and commit; `visit`, each time with another device; `keep`,
+each time with another Idempotency-Key) with 16 tasks, and write the id of each call
 to standard output, eight bytes each, as an answer would be: only once it is counted.
 `visit DATABASE TIMES`: as `burst`, without a token and with one device.
 `repeat DATABASE TIMES`: as `burst`, with one Idempotency-Key: how many had to make the answer, and how many got it.
@@ -16,7 +17,7 @@ from pathlib import Path
 from service.access.caller import Caller
 from service.access.devices import Visitor
 from service.access.meter import Meter, open_meter
-from service.access.repeats import KeptAnswer, Request
+from service.access.repeats import Claim, KeptAnswer, Request
 from service.clock import SystemClock
 from service.storage.database import open_database
 
@@ -73,15 +74,47 @@ async def serve(meter: Meter, way: str) -> None:
 async def answer(meter: Meter, way: str, task: int) -> None:
     caller = Caller(1 + task % 3, "api_key", 1, "pro")
     while True:
-        if way == "charge":
-            decision = await meter.charge(caller, "coin.risk")
-        else:
-            decision = await meter.reserve(caller, "ask")
-        assert decision.event_id is not None
-        if way == "reserve":
-            await meter.commit(decision.event_id)
-        meter.delivered(decision.event_id)
-        os.write(1, struct.pack("<Q", decision.event_id))
+        event_id = await WAYS[way](meter, caller)
+        assert event_id is not None
+        os.write(1, struct.pack("<Q", event_id))
+
+
+async def charged(meter: Meter, caller: Caller) -> int | None:
+    decision = await meter.charge(caller, "coin.risk")
+    return delivered(meter, decision.event_id)
+
+
+async def reserved(meter: Meter, caller: Caller) -> int | None:
+    decision = await meter.reserve(caller, "ask")
+    return delivered(meter, await committed(meter, decision.event_id))
+
+
+async def visited(meter: Meter, _: Caller) -> int | None:
+    visitor = Visitor(os.urandom(32), os.urandom(32))
+    return delivered(meter, await committed(meter, await meter.devices.reserve(visitor, "ask")))
+
+
+async def kept(meter: Meter, caller: Caller) -> int | None:
+    taken = await meter.repeats.take(Request(f"user {caller.user_id} {os.urandom(8).hex()}", os.urandom(32), b"r" * 32))
+    assert isinstance(taken, Claim)
+    decision = await meter.reserve(caller, "ask")
+    await meter.repeats.keep(taken, KeptAnswer(200, (), b"%d" % (decision.event_id or 0)), decision.event_id)
+    return decision.event_id
+
+
+async def committed(meter: Meter, event_id: int | None) -> int | None:
+    assert event_id is not None
+    await meter.commit(event_id)
+    return event_id
+
+
+def delivered(meter: Meter, event_id: int | None) -> int | None:
+    assert event_id is not None
+    meter.delivered(event_id)
+    return event_id
+
+
+WAYS = {"charge": charged, "reserve": reserved, "visit": visited, "keep": kept}
 
 
 async def main(mode: str, database: str, argument: str) -> None:

@@ -24,6 +24,7 @@ ALL = [
     "privacy",
     "database",
     "counters",
+    "devices",
     "days",
     "ledger",
     "payments",
@@ -120,6 +121,15 @@ def test_keys_that_were_made_with_other_secrets_are_told_at_once_and_found(
     assert "kept with the backup" in str(found["remedy"])
     (data_dir / "secrets.toml").write_bytes(kept)
     assert verdict("doctor").code == 0
+
+
+def test_a_device_without_its_question_is_found(verdict: Verdict, data_dir: Path) -> None:
+    with opened(data_dir) as connection:
+        connection.execute("INSERT INTO devices VALUES (?, ?, 7)", (b"d" * 32, b"n" * 32))
+    found = finding(verdict("doctor", "--json"), "devices")
+    assert found["findings"] == ["a device is entered for event 7 of the usage, which is no question of a device"]
+    assert found["said"] == "1 differ"
+    assert "verdict backup" in str(found["remedy"])
 
 
 def test_a_database_that_others_can_read_is_found(verdict: Verdict, data_dir: Path) -> None:

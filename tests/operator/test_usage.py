@@ -40,6 +40,18 @@ def test_users_are_listed_with_what_they_asked_today_in_a_month_and_ever_and_wha
     }
 
 
+def test_what_devices_without_a_token_asked_stands_before_all_users(verdict: Verdict, data_dir: Path) -> None:
+    verdict("keys", "create", "--name", "first")
+    today = day_of(SystemClock().now_ms())
+    with opened(data_dir) as connection:
+        connection.executemany(EVENT, [(1, today, 1), (0, today, 1), (0, today, 1), (0, today, 2)])
+    devices, user = [line.split() for line in verdict("usage").out.splitlines()[1:]]
+    assert devices == ["devices", "2", "2", "2", "0", iso(today * DAY_MS)[:10]]
+    assert user[:2] == ["1", "1"]
+    users = verdict("usage", "--json").json["users"]
+    assert [(said["userId"], said["total"]) for said in users] == [(None, 2), (1, 1)]
+
+
 def test_rows_are_gone_through_once_however_many_there_are(verdict: Verdict, monkeypatch: pytest.MonkeyPatch) -> None:
     class Rows(list[DayUsage]):
         passes = 0
