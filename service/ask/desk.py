@@ -2,7 +2,8 @@
 
 import logging
 from collections.abc import AsyncIterator, Sequence
-from typing import Final, Literal, NamedTuple
+from itertools import takewhile
+from typing import Literal, NamedTuple
 
 from service.access.caller import Caller
 from service.ask.execute import PATIENCE, Execution, Patience
@@ -14,8 +15,7 @@ from service.clock import Clock
 from service.errors import ServiceError
 from service.wire.ask import Archetype, Classification, Done, Event, Plan, Question, Step, Text
 
-SOURCES: Final = "_Sources:"
-"""How the paragraph begins that names an answer's sources."""
+Writer = Literal["rules", "model"]
 
 _log = logging.getLogger("verdict.ask")
 
@@ -117,7 +117,7 @@ class Inquiry:
         async for finding in self._execution.findings():
             steps.append(finding.step)
             yield finding.step
-        engine: Literal["rules", "model"] = "rules"
+        engine: Writer = "rules"
         if not question.raw:
             async for piece, writer in self._narrator.tell(self._subject, tuple(steps)):
                 engine = writer
@@ -142,30 +142,27 @@ class Narrator:
         self._rules = rules
         self._model = model
 
-    async def tell(
-        self, subject: _Subject, steps: tuple[Step, ...]
-    ) -> AsyncIterator[tuple[str, Literal["rules", "model"]]]:
+    async def tell(self, subject: _Subject, steps: tuple[Step, ...]) -> AsyncIterator[tuple[str, Writer]]:
         """Write an answer, a piece a paragraph, each with who has written so far.
 
-        The main figure is the rules' own and comes at once. A model is asked only where something was found and more is
-        to be said of it; what the rules say of the sources stays.
+        The main figure is the rules' own and comes at once. A model is asked only where something was found; what it
+        writes takes the place of what follows, except what is said of gaps and sources.
 
         Raises:
             ValueError: As `Inquiry.events`.
         """
         _, classification, plan = subject
         draft = self._rules.write(classification, plan, steps, subject.archetype)
-        first, rest = draft[0], draft[1:]
-        ending = rest[-1:] if rest and rest[-1].startswith(SOURCES) else ()
-        yield _piece(first, last=not rest), "rules"
-        written = (
-            None if self._model is None or not ending else await self._ask_model(self._model, subject, steps, draft)
-        )
-        middle = rest[: len(rest) - len(ending)] if written is None else (written,)
-        writer: Literal["rules", "model"] = "rules" if written is None else "model"
-        following = (*middle, *ending)
-        for place, paragraph in enumerate(following, start=1):
-            yield _piece(paragraph, last=place == len(following)), writer
+        yield _piece(draft[0], last=len(draft) == 1), "rules"
+        found = any(step.error is None for step in steps)
+        written = await self._ask_model(self._model, subject, steps, draft) if self._model and found else None
+        rest = draft[1:]
+        writer: Writer = "rules"
+        if written is not None:
+            standing = self._rules.standing(classification, plan, steps, subject.archetype)
+            rest, writer = _around(written, rest, standing), "model"
+        for place, paragraph in enumerate(rest, start=1):
+            yield _piece(paragraph, last=place == len(rest)), writer
 
     async def _ask_model(
         self, model: Model, subject: _Subject, steps: tuple[Step, ...], draft: tuple[str, ...]
@@ -182,6 +179,13 @@ class Narrator:
         if refused:
             _log.warning("a model wrote what nothing holds", extra={"reason": f"{len(refused)} places"})
         return None if refused or not text else text
+
+
+def _around(written: str, rest: Sequence[str], standing: Sequence[str]) -> tuple[str, ...]:
+    """A model's text in place of the paragraphs that do not stand, where the first of them was."""
+    before = tuple(takewhile(standing.__contains__, rest))
+    after = tuple(paragraph for paragraph in rest[len(before) :] if paragraph in standing)
+    return (*before, written, *after)
 
 
 def _piece(paragraph: str, *, last: bool) -> str:

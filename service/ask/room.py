@@ -2,20 +2,24 @@
 
 from collections.abc import Mapping, Sequence
 
-from service.ask import provisional
 from service.ask.classify import Classifier
 from service.ask.desk import AskDesk
+from service.ask.draft import Draft
 from service.ask.evidence import Evidence
+from service.ask.generate import generate
 from service.ask.grounding import check
 from service.ask.listed import Classify, Listed
 from service.ask.model import Model
 from service.ask.plan import plan
 from service.ask.reading.known import Known
 from service.ask.reading.reader import Reader
-from service.ask.rules import Rules
+from service.ask.rules import Paragraphs, Rules
 from service.ask.tools import Rooms, open_toolbox
+from service.ask.writing import closing
+from service.ask.writing.assignment import Assignment
+from service.ask.writing.styles import style_of
 from service.market.symbols import Directory
-from service.wire.ask import Entities, Step
+from service.wire.ask import Archetype, Classification, Entities, Plan, Step
 
 
 def open_ask(rooms: Rooms, model: Model | None = None) -> AskDesk:
@@ -30,8 +34,16 @@ def open_ask(rooms: Rooms, model: Model | None = None) -> AskDesk:
         return Classifier(Reader(Known(directory, assets, categories), rooms.clock)).classify
 
     listed = Listed(read, rooms.market.coins, rooms.market.categories, rooms.rwa)
-    rules = Rules(listed.classify, plan, provisional.write, _check)
+    rules = Rules(listed.classify, plan, generate, _standing, _check)
     return AskDesk(rooms.clock, open_toolbox(rooms), rules, model)
+
+
+def _standing(classification: Classification, planned: Plan, steps: Sequence[Step], archetype: Archetype) -> Paragraphs:
+    style, evidence = style_of(archetype), Evidence(steps, classification.entities)
+    assignment, draft = Assignment(classification, planned, evidence, style), Draft(explains=style.explains)
+    closing.caveats(assignment, draft)
+    closing.sources(assignment, draft)
+    return draft.paragraphs
 
 
 def _check(text: str, steps: Sequence[Step], entities: Entities) -> Sequence[object]:

@@ -15,12 +15,13 @@ class Rules(Struct, frozen=True):
     Attributes:
         classify: Says what a question is about.
         plan: Says which tools are asked, given the time (epoch milliseconds).
-        write: Says what they found, in paragraphs without surrounding newlines; the last one names the sources, where
-            there are some.
+        write: Says what they found, in paragraphs without surrounding newlines, one at least.
+        standing: Those of its paragraphs that stay whoever writes: what is left out, failed or stale, and the sources.
         check: Tells what of a finished text no finding holds; empty where all is true.
     """
 
     classify: Callable[[Question], Classification]
     plan: Callable[[Classification, int], Plan]
     write: Callable[[Classification, Plan, Sequence[Step], Archetype], Paragraphs]
+    standing: Callable[[Classification, Plan, Sequence[Step], Archetype], Paragraphs]
     check: Callable[[str, Sequence[Step], Entities], Sequence[object]]

@@ -87,6 +87,10 @@ def write(_: Classification, __: Plan, steps: Sequence[Step], archetype: Archety
     return (*body, "_Sources: here._") if len(told) < len(steps) else body
 
 
+def stand(_: Classification, __: Plan, steps: Sequence[Step], ___: Archetype) -> tuple[str, ...]:
+    return tuple(f"{step.tool} failed: {step.error}" if step.error else "_Sources: here._" for step in steps)
+
+
 def believe(_: str, __: Sequence[Step], ___: Entities) -> Sequence[object]:
     return ()
 
@@ -118,7 +122,7 @@ class Stage(Struct, frozen=True):
 
     def desk(self) -> AskDesk:
         taken = Classification(intent="help", entities=Entities())
-        rules = Rules(lambda _: taken, lambda _, __: self.plan, self.write, self.check)
+        rules = Rules(lambda _: taken, lambda _, __: self.plan, self.write, stand, self.check)
         return AskDesk(FakeClock(), toolbox(self.tools, self.free), rules, self.model, self.patience)
 
     async def ask(self, **named: Any) -> Inquiry:

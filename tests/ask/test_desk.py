@@ -137,6 +137,12 @@ async def test_a_model_writes_what_comes_between_the_main_figure_and_the_sources
     assert [step.tool for step in brief.steps] == ["a"]
 
 
+async def test_what_failed_and_the_sources_stand_whoever_writes() -> None:
+    stage = Stage({"a": says("x"), "b": fails("no news")}, plan_of(("a",), ("b",)), model=Scripted("A model says so."))
+    expected = "First, for base.\n\nb failed: no news\n\nA model says so.\n\n_Sources: here._\n"
+    assert text_of(await stage.told()) == expected
+
+
 @pytest.mark.promise("question.fall-back")
 @pytest.mark.parametrize("text", [ModelError("it hangs"), "", "  \n"])
 async def test_when_a_model_does_not_write_the_rules_do(text: str | Exception) -> None:

@@ -1,0 +1,116 @@
+"""The same question at the same `as_of` gives the same bytes: again and again, in other processes, in any order."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from unittest.mock import patch
+
+import msgspec
+import pytest
+
+from service.ask.desk import AskDesk
+from service.ask.room import open_ask
+from service.wire.ask import Done, Message, Question, Step, Text
+from service.wiring import build as wiring
+from tests.service.indoors import Kept
+
+DEV = Path(__file__).parent.parent.parent / "fixtures" / "questions" / "dev.jsonl"
+ARCHETYPES = ("base", "trader", "analyst", "risk-manager", "explainer")
+
+
+def one_of_each_intent() -> dict[str, Question]:
+    """The first question of every intent that the published half has."""
+    found: dict[str, Question] = {}
+    for line in DEV.read_text().splitlines():
+        asked = json.loads(line)
+        turns = asked.get("messages") or [["user", asked["ask"]]]
+        found.setdefault(asked["intent"], Question([Message(role, said) for role, said in turns]))
+    return found
+
+
+@pytest.fixture
+async def desk(kept: Kept, tmp_path: Path) -> AsyncIterator[AskDesk]:
+    seen: list[AskDesk] = []
+
+    def noted(*rooms: object) -> AskDesk:
+        seen.append(open_ask(*rooms))  # type: ignore[arg-type]
+        return seen[-1]
+
+    with patch.object(wiring, "open_ask", noted):
+        async with kept.reopened(tmp_path / "data") as house:
+            await house.settle()
+            yield seen[0]
+
+
+async def told(desk: AskDesk, question: Question) -> bytes:
+    """Everything that is told, as it travels."""
+    inquiry = await desk.ask(question, None)
+    try:
+        return b"\n".join([msgspec.json.encode(event) async for event in inquiry.events()])
+    finally:
+        await inquiry.close()
+
+
+@pytest.mark.promise("question.deterministic")
+async def test_a_question_is_answered_a_thousand_times_with_the_same_bytes(desk: AskDesk) -> None:
+    question = Question([Message("user", "price and trend of eth")])
+    assert len({await told(desk, question) for _ in range(1_000)}) == 1
+
+
+@pytest.mark.promise("question.deterministic")
+async def test_no_answer_depends_on_what_was_asked_before(desk: AskDesk) -> None:
+    questions = {intent: q for intent, q in one_of_each_intent().items() if intent != "account"}
+    assert len(questions) >= 28
+    first = {intent: await told(desk, question) for intent, question in questions.items()}
+    for intent in reversed(questions):
+        assert await told(desk, questions[intent]) == first[intent], intent
+
+
+AGAIN = """
+import sys
+import msgspec
+from service.ask.generate import generate
+from service.wire.ask import Archetype, Classification, Plan, Step
+
+rows = msgspec.json.decode(sys.stdin.buffer.read(), type=list[tuple[Classification, Plan, list[Step], Archetype]])
+sys.stdout.buffer.write(msgspec.json.encode([generate(*row) for row in rows]))
+"""
+
+
+@pytest.mark.promise("question.personas")
+@pytest.mark.promise("question.deterministic")
+async def test_prose_does_not_depend_on_the_process_that_writes_it(desk: AskDesk) -> None:
+    """Sets and hashes of strings are ordered anew in each process."""
+    rows, texts = [], []
+    for place, (intent, question) in enumerate(one_of_each_intent().items()):
+        if intent == "account":
+            continue
+        archetype = ARCHETYPES[place % len(ARCHETYPES)]
+        inquiry = await desk.ask(msgspec.structs.replace(question, archetype=archetype), None)
+        events = [event async for event in inquiry.events()]
+        steps = [event for event in events if isinstance(event, Step)]
+        rows.append((events[0], events[1], steps, archetype))
+        texts.append("".join(event.text for event in events if isinstance(event, Text)))
+        assert isinstance(events[-1], Done)
+    for written in await asyncio.gather(*(write_again(msgspec.json.encode(rows), seed) for seed in ("0", "1"))):
+        assert ["\n\n".join(paragraphs) + "\n" for paragraphs in written] == texts
+
+
+async def write_again(rows: bytes, seed: str) -> list[list[str]]:
+    """What a process that hashes strings by this seed makes of the same findings."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-c",
+        AGAIN,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env={**os.environ, "PYTHONHASHSEED": seed},
+    )
+    async with asyncio.timeout(60):
+        output, _ = await process.communicate(rows)
+    assert process.returncode == 0
+    written: list[list[str]] = json.loads(output)
+    return written
