@@ -13,7 +13,6 @@ from service.http.gates.repeat import Repeat
 from service.wire.offers import QUESTION
 from tests.http.questions import body_of, scope
 
-
 UNASKED: Any = Mock()
 """Where questions and answers are kept: it does not come to that."""
 
