@@ -63,7 +63,27 @@ _PREFERRING: Final = frozenset(
 )
 """Words that ask a comparison which of the two to take: the verdicts are looked up too."""
 
-_CORRELATING: Final = frozenset({"correlated", "correlation", "correlate", "uncorrelated", "decoupled"})
+_CORRELATING: Final = frozenset(
+    {
+        "correlated",
+        "correlation",
+        "correlate",
+        "correlates",
+        "uncorrelated",
+        "decoupled",
+        "tied",
+        "linked",
+        "coupled",
+        "independent",
+        "follow",
+        "follows",
+        "track",
+        "tracks",
+        "move",
+        "moves",
+    }
+)
+"""Words after which Bitcoin may be what others are measured against."""
 
 
 class Turn(Struct, frozen=True):
@@ -150,6 +170,7 @@ def _holds(row: Row, words: list[str], named: Entities) -> bool:
         "pair": ones > 1,
         "term": named.term is not None and ones == 0,
         "amount": named.amount is not None,
+        "one-unit": named.amount is not None and named.amount.value == 1 and named.amount.unit in named.coins,
     }
     return met[row.where]
 

@@ -47,7 +47,7 @@ ELSEWHERE: Final[Sequence[Row]] = (
         ^ please? go? ahead? and? buy|sell|swap|transfer AMOUNT|me|my|all|everything
         ^ please? go? ahead? and? withdraw|send|stake|bridge|liquidate AMOUNT|me|my|all|everything
         ^ please? buy|sell COIN|AMOUNT now|immediately|asap|please|today
-        can|could|would|will you please? buy|sell|swap|transfer|withdraw|send|stake|bridge|trade|short|long
+        can|could|will you please? buy|sell|swap|transfer|withdraw|send|stake|bridge|trade|short|long
         i want you to|please buy|sell|swap|transfer|withdraw|send|stake|trade
         ^ please? open|close|enter a|an|my|the|all .. long|short|position|positions|trade
         open|close|enter|take a # x? .. long|short|position
@@ -115,6 +115,7 @@ ELSEWHERE: Final[Sequence[Row]] = (
         will|ll .. flip|cost|trade|happen|keep|continue|stay|do|perform|look|end|close|rally|climb|explode|survive|make
         will|ll .. surpass|exceed|overtake|cross|get|come|return|turn|become|sink|tank|rebound|gain|lose|ever
         going|gonna to? hit|reach|moon|crash|pump|dump|rise|fall|double|recover|break|explode|drop|be worth
+        gonna|going to AMOUNT|#|moon|zero
         gonna|going to? go|be .. up|down|higher|lower|tomorrow|next|worth|soon
         where will|ll
         where|what do|does you|u|anyone see|expect|think .. in|by|next|end|going|be|heading
@@ -154,6 +155,7 @@ ELSEWHERE: Final[Sequence[Row]] = (
         smart money
         onchain|chain flows|flow|transfer|transfers|activity|data|movements
         onchain
+        on chain
         insider|insiders
         big|large|top|largest|biggest holders|holder|players|transfers|addresses|buyers|sellers|investors
         tracked|watched|known addresses|address
@@ -168,6 +170,8 @@ ELSEWHERE: Final[Sequence[Row]] = (
         78,
         """
         podcast|podcasts|podcaster|podcasters
+        interview|interviews
+        quote|quotes from
         transcript|transcripts|transcribed
         youtube|youtuber|youtubers|video|videos
         episode|episodes|interviewed

@@ -22,6 +22,7 @@ MARKET: Final[Sequence[Row]] = (
         how often .. right|correct|wrong|win|hit
         how many .. <records> right|correct|wrong|hit
         accuracy|reliability
+        your accurate|record
         <records> .. accurate|reliable
         past|previous|old|earlier|prior .. <records>
         <records> history|accuracy|performance|results|record|reliability
@@ -42,6 +43,7 @@ MARKET: Final[Sequence[Row]] = (
         cross|crossed|crosses|flip|flipped .. breadth
         <up> .. cross|crossed|crosses|outnumber|outnumbered|overtake|overtook|overtaken|exceeded|pass|passed .. <down>
         <down> .. cross|crossed|crosses|outnumber|outnumbered|overtake|overtook|overtaken|exceeded|pass|passed .. <up>
+        when did .. .. than <up>|<down>
         outnumber|outnumbered|outnumbering|overtake|overtook|overtaken
         last|latest|recent|most|previous .. cross|crosses|flip
         """,
@@ -81,6 +83,8 @@ MARKET: Final[Sequence[Row]] = (
         strategy|strategies
         sharpe|sortino|calmar
         trend following|followers|follower
+        momentum|reversion .. profitable|work|works|worked|pay
+        trades|positions .. open
         cross sectional
         momentum strategy|factor|portfolio|work
         funding reversion
@@ -100,6 +104,7 @@ MARKET: Final[Sequence[Row]] = (
         """,
         action="outcomes",
     ),
+    Row("regime", 80, "regime position|positions|trades", action="active"),
     Row(
         "regime",
         83,
@@ -171,6 +176,9 @@ MARKET: Final[Sequence[Row]] = (
         """
         breadth
         participation
+        broad|broadly|narrow
+        are|is <coins> doing|holding|all|mostly
+        how many are
         how healthy|unhealthy|strong|weak|broad|bad|good|hot .. <market>|crypto|rally
         <market>|markets|crypto .. health|healthy|unhealthy|overview|summary|condition|conditions|state|status|internals
         <market> .. recap|snapshot|report|update|wrap|check|breakdown|picture|doing|look|looking|feel|feeling|today

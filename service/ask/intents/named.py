@@ -27,7 +27,8 @@ NAMED: Final[Sequence[Row]] = (
         cost|costs|pay|paid|earn|receive|collect|expense|make|charge .. hold|holding|carry|carrying|keep|keeping
         cost|costs|pay|earn|receive|collect .. shorting|longing|position|overnight
         cost of a|an? being? long|short|longing|shorting
-        cost|costs|expensive to be? long|short|hold|carry|stay
+        cost|costs to be? long|short|hold|carry|stay
+        expensive .. holding|hold|carry|carrying
         carry|carrying cost|costs|trade
         carry on|of|for
         what .. carry .. COIN
@@ -78,14 +79,24 @@ NAMED: Final[Sequence[Row]] = (
         unless="funding|long|short|carry|pay|earn|PERIOD",
     ),
     Row("convert", 73, "convert|conversion|exchange|equivalent\n        worth in|of", where="amount"),
+    Row(
+        "price",
+        75,
+        """
+        how much|many .. AMOUNT COIN? cost|costs $
+        how much .. AMOUNT COIN? now|currently|today|rn|$
+        """,
+        where="one-unit",
+    ),
     Row("convert", 58, "^ convert|conversion|exchange"),
     Row(
         "ranking",
         82,
         """
-        which|what|any|list|show|<superlative>|<coins> .. correlated|correlation|uncorrelated|decoupled
+        which|what|any|list|show|<superlative>|<coins> .. correlated|uncorrelated|decoupled
+        which|list|show|<coins> .. correlation
         <superlative> .. correlated|correlation|uncorrelated|decoupled
-        <coins> .. move|moves|follow|follows|track|tracks .. COIN
+        <coins>|<superlative> .. move|moves|follow|follows|track|tracks|tied|linked|coupled|independent .. COIN
         """,
         where="no-one",
     ),
@@ -103,11 +114,21 @@ NAMED: Final[Sequence[Row]] = (
         """,
     ),
     Row(
+        "carry",
+        92,
+        """
+        pay|earn|cost|receive|collect .. long|short .. .. PERIOD
+        """,
+        where="something",
+    ),
+    Row(
         "comparison",
         70,
         """
         vs|versus
         v <thing>
+        next to|beside
+        between <thing>
         compare|compared|compares|comparing|comparison
         <thing> or <thing>
         <thing> <thing> or <thing>
@@ -176,6 +197,7 @@ NAMED: Final[Sequence[Row]] = (
         """,
         where="no-one",
     ),
+    Row("category", 67, "are|is|many|hows CATEGORY", where="no-one"),
     Row(
         "ranking",
         64,
@@ -206,7 +228,7 @@ NAMED: Final[Sequence[Row]] = (
         56,
         """
         change|changed|changes|move|moved|moves|gain|gained|gains
-        return|returns|returned|lost|dropped|fell|fallen|rose|risen
+        returns|returned|lost|dropped|fell|fallen|rose|risen
         perform|performed|performance|performing|pumped|dumped|rallied|crashed|climbed|slid|tanked|mooned
         PERIOD return
         return on|of|over|since|in
@@ -217,6 +239,8 @@ NAMED: Final[Sequence[Row]] = (
         has|have <thing>|it|they .. done|gone|come|fared|held|gained|lost|made
         how <thing> did
         far|much .. up|down
+        is|are <thing>|it up|down .. .. PERIOD
+        up|down .. since
         market cap
         marketcap|mcap
         open interest
@@ -232,10 +256,12 @@ NAMED: Final[Sequence[Row]] = (
         verdict|verdicts
         bull|bear|bullish|bearish|bullrun
         should i|we|one|you
+        would you buy|sell|hold|short|long|own
         worth buying|selling|holding|it|longing|shorting|getting|investing
         buy|buying|sell|selling|long|longing|short|shorting .. now|or|here|yet
         ape|aping|accumulate|dca|invest|investing|hold .. now|or|here|yet
-        a|good|bad|strong|decent|solid buy|sell|hold|short|long|investment|bet|pick|entry
+        a buy|sell|hold|bet|pick
+        good|bad|strong|decent|solid buy|sell|hold|short|long|investment|bet|pick|entry
         good|bad|right|best|great time|moment|point|entry|idea|price|level to|for
         is|are <thing>|it|this|that .. buy|sell|investment|overvalued|undervalued|safe|risky|long|short|worth
         buy|sell|long|short|hold|enter|exit|dump|fade <thing>|it|this|that|my|some|more
@@ -276,16 +302,17 @@ NAMED: Final[Sequence[Row]] = (
         investors|ct|twitter|reddit|community|they .. feel|feeling|talking|excited|scared
         news|headline|headlines|press|media|article|articles
         talk|talking|talked about
-        social|public|opinion
+        social|public opinion|mood|feeling
+        distributed|accumulated
         optimistic|pessimistic|excited|scared|fearful|greedy|hyped
         accumulating|distributing
         """,
     ),
+    Row("funding", 55, "funding|fundings"),
     Row(
         "funding",
-        48,
+        54,
         """
-        funding|fundings
         longs|shorts .. pay|pays|paying|paid|earn|receive|receiving|get|getting|collect
         pay|pays|paying|paid|receive|receives|receiving|earn|collect|collects .. longs|shorts|long|short
         who .. pays|pay|paying|paid|receives|receiving|earns
@@ -337,6 +364,9 @@ NAMED: Final[Sequence[Row]] = (
         in|to usd|dollars|usdt|usdc $
         worth
         value of
+        going|current|market rate|price
+        is|are|was <thing> above|below|over|under|at|past AMOUNT|#
+        <thing> in? usd|usdt|dollars
         """,
     ),
     Row(
@@ -349,7 +379,19 @@ NAMED: Final[Sequence[Row]] = (
         """,
         where="something",
     ),
-    Row("overview", 47, "catch me up\n        fill me in", where="something"),
+    Row(
+        "overview",
+        47,
+        """
+        catch me up
+        fill me in
+        up to speed|date
+        whats up with
+        what is up with
+        holding|held|hold up
+        """,
+        where="something",
+    ),
     Row("trend", 26, "weekly|daily\n        week|day timeframe|chart|candles"),
     Row("history", 45, "PERIOD", where="something"),
     Row(

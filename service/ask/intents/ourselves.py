@@ -23,6 +23,9 @@ OURSELVES: Final[Sequence[Row]] = (
         when .. quota|allowance|limit|questions|credits .. reset|refill|renew|back|again|more
         when .. get|have .. more|another|next .. question|questions|query
         used .. up
+        calls|questions|queries did i|we
+        remaining quota|questions|queries|calls|credits|allowance
+        run out .. questions|queries|calls|credits|free
         have i used|asked|spent
         i have|got .. left
         ran|run|running out of? questions|queries|calls|credits
@@ -64,6 +67,7 @@ OURSELVES: Final[Sequence[Row]] = (
         x402|usdc .. pay|payment|cost|how|accept|price
         how .. pay|payment .. for? you|this|questions|service|x402|usdc|calls
         what .. do i .. pay .. for|you
+        how do|can|should|to i|we? pay $
         payment methods|options|method
         upgrade .. pro|plan|cost
         how much .. pro|premium
@@ -104,7 +108,9 @@ OURSELVES: Final[Sequence[Row]] = (
         what commands
         what do you know
         explain yourself
+        what you can|could|do
         """,
+        where="nothing",
     ),
     Row(
         "smalltalk",
@@ -129,6 +135,8 @@ OURSELVES: Final[Sequence[Row]] = (
         very|so|super|really|most helpful|useful .. $
         good|great|nice|well job|work|bot|one|done|stuff .. $
         you rock|rule|legend
+        youre the? great|awesome|best|smart|funny|amazing|helpful|nice|cool|sweet|good
+        who made|built|created|wrote|runs you
         you are|re the? great|awesome|best|smart|funny|amazing|helpful|nice|cool|sweet|good
         are you .. bot|human|real|ai|robot|person|machine|alive|there|sentient
         nice to meet

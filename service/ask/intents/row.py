@@ -6,9 +6,9 @@ from msgspec import Struct
 
 from service.wire.ask import Intent
 
-Where = Literal["any", "nothing", "something", "no-one", "pair", "term", "amount"]
+Where = Literal["any", "nothing", "something", "no-one", "pair", "term", "amount", "one-unit"]
 """What has to be named: anything or nothing; nothing at all; a coin, an asset, a category or what is none of them here;
-no coin and no asset (a category is fine); two coins or assets; a word of the glossary; an amount."""
+no coin and no asset (a category is fine); two coins or assets; a word of the glossary; an amount; one of a coin."""
 
 THIN: Final = 40
 """Rows lighter than this give way to what the conversation was about."""
