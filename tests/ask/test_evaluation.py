@@ -147,6 +147,7 @@ def test_a_right_answer_has_no_fault() -> None:
         (question(), answer("BTC is well."), "does not say /price"),
         (question(), answer("$117,700, or $9"), "unbound ['$9']"),
         (question(), answer("$117,700", {"intent": "price", "refusal": "ambiguous"}), "refused: price/ambiguous"),
+        (question(), answer("$117,700. A part of this answer is left out."), "a part is left out"),
         (question(refusal="forecast"), answer("$117,700"), "not refused as forecast"),
     ],
 )

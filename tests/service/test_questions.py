@@ -28,3 +28,7 @@ def test_of_the_held_out_unanswerable_questions_nearly_all_are_refused_honestly(
 @pytest.mark.promise("question.bound-numbers")
 def test_no_numeral_of_any_held_out_answer_is_unbound(scores: Scores) -> None:
     assert scores.unbound == 0
+
+
+def test_no_held_out_answer_fails_its_own_check(scores: Scores) -> None:
+    assert scores.cut == 0

@@ -9,6 +9,9 @@ from tests.ask.evaluation.numerals import Count, count_unbound, numerals, plain
 from tests.ask.evaluation.payloads import Payloads, at
 from tests.ask.evaluation.told import Told
 
+CUT = "part of this answer is left out"
+"""What an answer says of which a part was not fit to be told."""
+
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
 _NONE = re.compile(r"\b(no|not|none|nothing|never)\b", re.IGNORECASE)
 
@@ -34,6 +37,7 @@ class Marks(NamedTuple):
         unbound: Numerals with nothing behind them.
         refused: Whether an unanswerable question was refused for its reason, at no cost, in a sentence without figures.
         wrongly_refused: Whether an answerable one was refused.
+        cut: Whether a part of the text is left out because it did not pass the service's own check.
     """
 
     question: Labelled
@@ -45,6 +49,7 @@ class Marks(NamedTuple):
     unbound: Count
     refused: bool | None
     wrongly_refused: bool
+    cut: bool
 
 
 def mark(question: Labelled, told: Told, payloads: Payloads, names: Sequence[str]) -> Marks:
@@ -64,6 +69,7 @@ def mark(question: Labelled, told: Told, payloads: Payloads, names: Sequence[str
         unbound,
         refused if question.refusal else None,
         wrongly_refused=question.refusal is None and refusal is not None,
+        cut=CUT in told.text,
     )
 
 

@@ -77,8 +77,8 @@ def _collect(key: str, value: Any, found: Held) -> None:
 
 
 def plain(text: str) -> str:
-    """Text without Markdown's marks, single-spaced."""
-    return " ".join(re.sub(r"[*_`|\\]", " ", text).split())
+    """Text without Markdown's marks and without quotation marks, single-spaced."""
+    return " ".join(re.sub(r"[*_`|\\'\"]", " ", text).split())
 
 
 def numerals(text: str) -> Iterator[Numeral]:

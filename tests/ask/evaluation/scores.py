@@ -39,6 +39,10 @@ class Scores:
         return sum(mark.wrongly_refused for mark in self.marks)
 
     @property
+    def cut(self) -> int:
+        return sum(mark.cut for mark in self.marks)
+
+    @property
     def numerals(self) -> int:
         return sum(mark.unbound.total for mark in self.marks)
 
@@ -77,7 +81,7 @@ def report(half: str, scores: Scores) -> Iterator[str]:
     yield f"  tools             {scores.tools:6.1%}"
     yield f"  all facts         {scores.facts:6.1%}"
     yield f"  honest refusals   {scores.refusals:6.1%}   answerable ones refused: {scores.wrongly_refused}"
-    yield f"  unbound numerals  {scores.unbound} of {scores.numerals}"
+    yield f"  unbound numerals  {scores.unbound} of {scores.numerals}   answers with a part left out: {scores.cut}"
     yield from (f"    {intent:<20}{right:>4} of {total}" for intent, right, total in scores.by_intent())
 
 
@@ -102,5 +106,7 @@ def _faults(mark: Marks) -> Iterator[str]:
         yield f"unbound {mark.unbound.unbound}"
     if mark.refused is False:
         yield f"not refused as {mark.question.refusal}: {mark.said}"
+    if mark.cut:
+        yield "a part is left out"
     if mark.wrongly_refused:
         yield f"refused: {mark.said}"
