@@ -33,4 +33,12 @@ Identity, as decided here beyond `contract.md` §3:
 - A user may hold 100 keys that work, so that one account cannot fill the store.
 - What was paid for is an event of usage with neither question nor counter: it is entered by whoever settles, in the
   same transaction, is never given back, and `verdict usage` shows it in a column of its own.
+- A device's free question is an event of usage of user 0, who is nobody, and of a bucket that no quota knows: so its
+  reservation, lease, orphans and marks are those of every call. A network (IPv4 /24, IPv6 /48) has twenty a UTC day.
+  Ids and networks stand in the store as keyed hashes, a network's anew each day. Under a new `secrets.toml` every
+  device is new.
+- An answer with an `Idempotency-Key` is counted in the transaction that keeps it, and belongs to no process from then
+  on: a start never concludes from its process's death that it was not given, since it still can be. What is too large
+  to be kept, or had to make room, leaves its key used (409): better no answer than a second charge. A user may have a
+  thousand keys in use; the next is refused until one is a day old, because to drop one early would break its promise.
 """

@@ -32,6 +32,11 @@ Decided here beyond `contract.md`:
   payment that came with it is as good as before.
 - A request that a payment came with is one request by its user, method, path, query and body as they were sent: the
   same bytes again are a retry, anything else is another purchase.
+- A question with an `Idempotency-Key` is made to its end though its caller has left, is kept whole before its first
+  byte, and is charged once: the gate stands outside payment and meter, so what is given again passes neither. The key
+  is its user's or its device's; the body as it was sent and the form of the answer are what must be the same.
+- Of callers without a token, only what their device's one question was spent on is kept: ids can be forged.
+- Whoever has neither token nor `deviceId` is told so before anything else of its body is judged.
 - Who is cut off by the end of the service with a payment under way is told to send the same payment again, not that
   the service is unavailable.
 - A session-only route answers an API key with 403 AUTH_REQUIRED: the caller is known, and needs to log in.
