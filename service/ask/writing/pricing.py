@@ -5,7 +5,7 @@ from typing import Final
 
 from service.ask.draft import Draft, Piece, bold, joined, listed
 from service.ask.evidence import Found
-from service.ask.figures import count, counted, quote, usd
+from service.ask.figures import count, counted, quote, said, usd
 from service.ask.writing.assignment import Assignment
 from service.ask.writing.styles import Style
 
@@ -23,7 +23,7 @@ def _tell(found: Found, style: Style, draft: Draft) -> None:
     question = next((row for row in routes if found.get(f"{row}/id") == _QUESTION), None)
     if question is not None:
         cost = bold("A question in plain words costs ", usd(found, f"{question}/price_usdc"))
-        draft.say(cost, ", paid in USDC once the free ones are used up.")
+        draft.say(cost, " in USDC once no free one is left.")
     draft.say(*_free(found))
     draft.say("Routes by the price of a call:")
     draft.items(_prices(found, routes))
@@ -43,7 +43,7 @@ def _prices(found: Found, routes: Sequence[str]) -> list[Piece]:
     for row in routes:
         by_price.setdefault(str(found.get(f"{row}/price_usdc")), []).append(row)
     return [
-        (bold(usd(found, f"{rows[0]}/price_usdc")), ": ", *joined([quote(found, f"{row}/id") for row in rows]))
+        (bold(usd(found, f"{rows[0]}/price_usdc")), ": ", *joined([said(str(found.get(f"{row}/id"))) for row in rows]))
         for rows in by_price.values()
     ]
 

@@ -73,8 +73,12 @@ def _summary(found: Found, style: Style, draft: Draft) -> None:
     mean = signed(found, f"{at}/meanReturnPct")
     draft.say(share(found, f"{at}/winRate"), " of ", trades, " won. The mean trade returned ", mean, ".")
     if found.get(f"{at}/deflatedSharpe") is not None:
-        luck = (count(found, f"{at}/trials"), " trials, is ", bold(share(found, f"{at}/deflatedSharpe")))
-        draft.say("The deflated Sharpe ratio, the probability of having beaten the luckiest of ", *luck, ".")
+        luck = (
+            count(found, f"{at}/trials"),
+            " trials would show by luck, is ",
+            bold(share(found, f"{at}/deflatedSharpe")),
+        )
+        draft.say("The deflated Sharpe ratio, the probability that this beats what the best of ", *luck, ".")
     if style.full or style.cautious:
         known = share(found, f"{at}/strategies/0/fundingKnown")
         draft.say("Funding was recorded for ", known, " of the days positions were held; the others are estimated.")
