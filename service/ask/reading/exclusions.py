@@ -5,12 +5,15 @@ from typing import Final
 
 from service.ask.reading.mentions import Mention
 from service.ask.reading.tokens import Token
+from service.ask.reading.words import bag
 
-_CUES: Final = frozenset("except excluding exclude excludes without minus not besides sans no but ignoring ignore skip omit".split())
-_PAIRS: Final = frozenset({("other", "than"), ("apart", "from"), ("aside", "from"), ("leaving", "out"), ("leave", "out")})
-_SKIPPED: Final = frozenset({"for", "the", "of", "about", "with", "on", "either", "like"})
+_CUES: Final = bag("except excluding exclude excludes without minus not besides sans no but ignoring ignore skip omit")
+_PAIRS: Final = frozenset(
+    {("other", "than"), ("apart", "from"), ("aside", "from"), ("leaving", "out"), ("leave", "out")}
+)
+_SKIPPED: Final = frozenset({"for", "the", "of", "about", "with", "on", "either", "like", "me", "us", "any"})
 _NEVER: Final = frozenset({"dont", "not", "never"})
-_TELLING: Final = frozenset("tell show care want need include give mention count list about".split())
+_TELLING: Final = bag("tell show care want need include give mention count list about")
 _AND: Final = frozenset({"and", "or", "nor"})
 _BREAKS: Final = frozenset(",.?!;:\n")
 _REACH: Final = 6
@@ -20,10 +23,8 @@ def find_excluded(tokens: Sequence[Token], found: Sequence[Mention]) -> set[int]
     """Which of the mentions, by their place among them, a text wants left out."""
     excluded: set[int] = set()
     for at, mention in enumerate(found):
-        last = found[at - 1] if at else None
-        if _is_excluded(tokens, mention.start) or (
-            last is not None and at - 1 in excluded and _is_joined(tokens, last.end, mention.start)
-        ):
+        last = found[at - 1] if at - 1 in excluded else None
+        if _is_excluded(tokens, mention.start) or (last is not None and _is_joined(tokens, last, mention.start)):
             excluded.add(at)
     return excluded
 
@@ -60,7 +61,9 @@ def _is_refused(tokens: Sequence[Token], at: int) -> bool:
     return False
 
 
-def _is_joined(tokens: Sequence[Token], end: int, start: int) -> bool:
-    """Whether nothing but a comma, "and" or "or" stands between two names."""
-    between = tokens[end:start]
+def _is_joined(tokens: Sequence[Token], last: Mention, start: int) -> bool:
+    """Whether nothing but a comma, "and" or "or" stands between; after "not" a comma begins the next thought."""
+    between = tokens[last.end : start]
+    if not between and last.start and tokens[last.start - 1].word in {"not", "no"}:
+        return False
     return all(token.word in _AND and not token.gap.strip(",") for token in between) and tokens[start].gap in {"", ","}

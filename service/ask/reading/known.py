@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple
 
 from service.ask.reading.names import ABSENT, ASSETS, CRUDES, OIL, SLANG, SURE_TOPICS, TOPICS
 from service.ask.reading.tokens import fold, tokenise
-from service.ask.reading.words import is_plain
+from service.ask.reading.words import bag, is_plain
 from service.market.symbols import SUCCEEDED, Directory, unit_of
 from service.sentiment.names import ACRONYMS, COMMON, WORDS
 
@@ -40,14 +40,14 @@ class Thing(NamedTuple):
     both: bool = False
 
 
-_SURE: Final = frozenset(
+_SURE: Final = bag(
     """
-    apple atom avalanche bitcoins copper corn cosmos dot ether fetch gold google makerdao microsoft amazon facebook
-    platinum sandbox silver treasuries crude euro euros yen brent bullion polygon ripple solana stacks2 tesla trumpcoin oil
-    """.split()
+    apple atom avalanche bitcoins copper corn cosmos dot ether gold google makerdao microsoft amazon facebook
+    platinum sandbox silver treasuries crude euro euros yen brent bullion polygon ripple solana tesla trumpcoin oil
+    """
 )
 """English words that hardly mean anything else to who asks about markets."""
-_LIKELY: Final = frozenset("gold hype link maker near optimism pump render sandbox silver threshold trump".split())
+_LIKELY: Final = bag("gold hype link maker near optimism pump render sandbox silver threshold trump")
 """Of the commonest words, those that need no more than a place where a coin stands."""
 _MOSTLY_PLAIN: Final = frozenset({"coin", "etc"})
 _SHORT: Final = 2
@@ -66,6 +66,7 @@ class Known:
     Attributes:
         directory: The venue's coins.
         things: Words of a name → what it means.
+        topics: Words of a category's name → the category, also where they are a coin's as well.
         longest: How many words the longest name has.
         categories: Names of the categories.
         parts: Every word of every name.
@@ -77,9 +78,17 @@ class Known:
         self.things: dict[tuple[str, ...], Thing] = {}
         for name, thing in (*_coins(directory), *_assets(assets), *_categories(categories), *_absent(directory)):
             self.things.setdefault(name, thing)
+        self.topics = dict(_categories(categories))
         self.longest = max(map(len, self.things))
         self.parts = frozenset(word for name in self.things for word in name)
         self.assets = {asset.rpartition(":")[2]: asset for asset in assets}
+
+    def meanings(self) -> Mapping[str, object]:
+        """The words of all names, each with what it means where it is a name alone."""
+        return {
+            part: (thing.kind, thing.keys) if (thing := self.find((part,))) and thing.keys else part
+            for part in self.parts
+        }
 
     def find(self, words: tuple[str, ...]) -> Thing | None:
         """What the words of a name mean."""
@@ -97,14 +106,14 @@ def _coins(directory: Directory) -> Iterator[tuple[tuple[str, ...], Thing]]:
         yield (symbol.lower(),), Thing("COIN", (symbol,), _care(symbol.lower(), ticker=True), ticker=True)
     for name, symbols in _titles(directory):
         yield _titled(name, symbols, frozenset(thousands.values()))
-    for base, symbol in thousands.items():
-        yield (f"1000{base.lower()}",), Thing("COIN", (symbol,), Care.FREE, ticker=True)
-        yield (base.lower(),), Thing("UNKNOWN", (symbol,), Care.FREE, ticker=True)
-    listed = frozenset(directory)
-    for symbol, names in SLANG.items():
-        if symbol in listed:
+    for base, thousand in thousands.items():
+        yield (f"1000{base.lower()}",), Thing("COIN", (thousand,), Care.FREE, ticker=True)
+        yield (base.lower(),), Thing("UNKNOWN", (thousand,), Care.FREE, ticker=True)
+    listed = frozenset[str](directory)
+    for called, names in SLANG.items():
+        if called in listed:
             for name in names:
-                yield _titled(name, (symbol,), frozenset(thousands.values()))
+                yield _titled(name, (called,), frozenset(thousands.values()))
     for old, new in SUCCEEDED.items():
         if old not in listed:
             candidates = (new,) if new in listed else ()

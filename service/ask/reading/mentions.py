@@ -4,9 +4,10 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from service.ask.reading.known import Care, Known, Thing
-from service.ask.reading.places import STATES, Place, is_alone, is_certain, is_emphatic, is_likely
+from service.ask.reading.places import ARTICLES, ASPECTS, STATES, Place, is_alone, is_certain, is_emphatic, is_likely
 from service.ask.reading.tokens import Token
-from service.ask.reading.words import is_plain
+from service.ask.reading.words import bag, is_plain
+from service.sentiment.names import ACRONYMS
 
 _QUOTES: Final = ("usdt", "usdc", "usd", "perp")
 _PAIRED: Final = frozenset({"usdt", "usdc", "usd", "perp", "perps"})
@@ -16,14 +17,14 @@ _BREAKS: Final = frozenset(".,?!;:()\n\u2013\u2014")
 _SHORTEST_JOINED: Final = 7
 _NOT_JOINED: Final = frozenset({"memecoin", "notcoin"})
 _SHOUTED: Final = 2
-_GROUPS: Final = frozenset(
+_GROUPS: Final = bag(
     """
     alts altcoins categories category chains coin coins crypto cryptos ecosystem group industry names narrative niche
     plays projects protocols sector sectors segment space stuff theme token tokens
-    """.split()
+    """
 )
 """What follows a category's name and hardly ever the plain word."""
-_ABOUT: Final = frozenset("about around at for hows in inside into is of on the with within".split())
+_ABOUT: Final = bag("about around at for hows in inside into is of on the with within")
 
 
 class Mention(NamedTuple):
@@ -101,10 +102,18 @@ def _longest(known: Known, seen: _Seen, at: int) -> Mention | None:
     for end in range(reach, at, -1):
         thing = known.find(tuple(seen.words[at:end]))
         if thing is not None:
-            return _weighed(seen, at, end, thing)
+            grouped = known.topics.get(tuple(seen.words[at:end])) if _is_grouped(seen, end) else None
+            return _weighed(seen, at, end, grouped or thing)
     if at + 1 < len(seen.tokens) and not seen.tokens[at + 1].gap:
         return _joined(known, seen, at)
     return None
+
+
+def _is_grouped(seen: _Seen, end: int) -> bool:
+    """Whether a word follows that says that a category was named: "meme coins"."""
+    return (
+        end < len(seen.tokens) and not seen.tokens[end].gap and seen.words[end] in _GROUPS - {"coin", "token", "chain"}
+    )
 
 
 def _joined(known: Known, seen: _Seen, at: int) -> Mention | None:
@@ -136,8 +145,10 @@ def _weighed(seen: _Seen, start: int, end: int, thing: Thing) -> Mention:
         care = Care.FREE
     elif end - start == 1 and not seen.shouted and token.text.isupper() and thing.ticker:
         care = Care(max(0, care - 1))
-        if "(" in token.gap and start - 1 in seen.taken:
+        if "(" in token.gap and token.word not in ACRONYMS:
             care = Care.FREE
+    elif token.owns and thing.kind == "COIN":
+        care = Care(max(0, care - 1))
     elif not seen.shouted and care is Care.HINTED and thing.kind == "COIN" and start and not token.opens:
         care = Care.FREE if token.text[:1].isupper() else care
     return Mention(start, end + 1 if paired and thing.kind == "COIN" else end, thing._replace(care=care))
@@ -145,10 +156,7 @@ def _weighed(seen: _Seen, start: int, end: int, thing: Thing) -> Mention:
 
 def _decide(seen: _Seen, mention: Mention) -> bool:
     """Take a name where the words around it show that it is meant."""
-    if mention.thing.kind == "CATEGORY":
-        meant = _is_category(seen, mention)
-    else:
-        meant = _is_meant(seen, mention)
+    meant = _is_category(seen, mention) if mention.thing.kind == "CATEGORY" else _is_meant(seen, mention)
     if meant:
         seen.take(mention)
     return meant
@@ -158,10 +166,15 @@ def _is_meant(seen: _Seen, mention: Mention) -> bool:
     name = seen.words[mention.start]
     place = place_of(seen.tokens, seen.taken, mention.start, mention.end)
     if mention.thing.care is Care.HINTED:
-        if is_emphatic(name) and not place.before and not is_certain(name, place):
+        if is_emphatic(name) and not place.before and place.after not in ASPECTS:
             return False
-        return is_likely(place) or is_alone([*seen.words], name)
-    return is_certain(name, place) or (len(name) > 1 and not is_plain_answer(name) and is_alone([*seen.words], name))
+        return is_likely(place) or _is_whole(seen, name, place)
+    return is_certain(name, place) or (len(name) > 1 and not is_plain_answer(name) and _is_whole(seen, name, place))
+
+
+def _is_whole(seen: _Seen, name: str, place: Place) -> bool:
+    """Whether a text says nothing but a name."""
+    return place.before not in ARTICLES and is_alone(seen.words, name)
 
 
 def is_plain_answer(word: str) -> bool:

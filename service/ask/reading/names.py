@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Final
 
+from service.ask.reading.words import bag
+
 SLANG: Final[Mapping[str, tuple[str, ...]]] = {
     "BTC": ("btc", "xbt", "bitcoins", "digital gold", "corn", "orange coin", "bit coin", "btcs", "king coin"),
     "ETH": ("eth", "ether", "ethers", "the merge coin", "merge coin", "vitaliks coin", "eths", "ethereums"),
@@ -61,7 +63,7 @@ SLANG: Final[Mapping[str, tuple[str, ...]]] = {
 ASSETS: Final[Mapping[str, tuple[str, ...]]] = {
     "AAPL": ("apple", "apple stock", "apple inc"),
     "TSLA": ("tesla", "tesla motors", "elons car company"),
-    "NVDA": ("nvidia", "nvidea"),
+    "NVDA": ("nvidia",),
     "MSFT": ("microsoft",),
     "AMZN": ("amazon",),
     "META": ("meta platforms", "facebook", "meta stock"),
@@ -92,7 +94,18 @@ OIL: Final = ("oil", "oil price")
 CRUDES: Final = ("CL", "BRENTOIL")
 
 TOPICS: Final[Mapping[str, tuple[str, ...]]] = {
-    "layer 1": ("l1", "l1s", "layer 1", "layer 1s", "layer one", "layer ones", "layer1", "layer1s", "alt l1", "alt l1s"),
+    "layer 1": (
+        "l1",
+        "l1s",
+        "layer 1",
+        "layer 1s",
+        "layer one",
+        "layer ones",
+        "layer1",
+        "layer1s",
+        "alt l1",
+        "alt l1s",
+    ),
     "layer 2": ("l2", "l2s", "layer 2", "layer 2s", "layer two", "layer twos", "layer2", "layer2s", "rollups"),
     "smart contract": ("smart contract platforms", "smart contracts", "smart contract chains"),
     "proof of work": ("pow", "proof of work", "mineable"),
@@ -139,7 +152,7 @@ SURE_TOPICS: Final = frozenset(
         "layer2", "layer2s", "liquid staking", "lst", "lsts", "memecoin", "memecoins", "memes", "metaverse", "nft",
         "nfts", "perp dex", "perp dexes", "perp dexs", "perps dex", "play to earn", "politifi", "proof of work",
         "restaking", "rollups", "shitcoin", "shitcoins", "smart contract platforms", "socialfi", "tokenised assets",
-        "tokenized assets", "yield farming", "launchpads", "oracles", "p2e", "alt l1", "alt l1s", "perpetual dex",
+        "tokenized assets", "yield farming", "launchpads", "oracles", "p2e", "alt l1s", "perpetual dex",
     }
 )  # fmt: skip
 """Of these, the ones that mean the category wherever they stand; the others need a word beside them that says so."""
@@ -148,53 +161,49 @@ ABSENT_TOPICS: Final = frozenset(
     {
         "stablecoin", "stablecoins", "fan", "sports", "music", "insurance", "cat", "frog", "education", "tourism",
         "healthcare", "energy", "quantum", "zombie", "science", "desci", "art", "metal", "charity", "wallet", "bridge",
-        "carbon", "green", "adult", "cannabis", "football", "travel", "real estate", "gambling", "betting", "prediction",
-        "prediction market", "vr", "food", "weather", "space", "anime", "animal", "telegram", "base ecosystem",
+        "carbon", "green", "adult", "cannabis", "football", "travel", "real estate", "gambling", "betting",
+        "prediction", "prediction market", "vr", "food", "weather",
+        "space", "anime", "animal", "telegram", "base ecosystem",
         "avalanche ecosystem", "arbitrum ecosystem", "tron ecosystem", "bnb ecosystem", "ethereum ecosystem",
         "zero knowledge", "wrapped", "commodity backed", "murad", "elon", "parallelized evm", "account abstraction",
     }
 )  # fmt: skip
 """What categories are called elsewhere: before "coins", "tokens" or "sector" they are named as one, and none here."""
 
-ABSENT: Final = frozenset(
-    {
-        "usdc", "usdt", "tether", "usd coin", "dai", "busd", "tusd", "fdusd", "pyusd", "frax", "usde", "kaspa", "kas",
-        "vechain", "vet", "icp", "internet computer", "theta", "eos", "iota", "tezos", "xtz", "qnt", "okb", "cronos",
-        "cro", "luna", "terra luna", "lunc", "terra classic", "ust", "ftt", "safemoon", "pi network", "pi coin",
-        "picoin", "monad", "berachain", "bera", "mog", "popcat", "moodeng", "ai16z", "aixbt", "kaito", "jito", "jto",
-        "raydium", "gmx", "snx", "synthetix", "sushi", "sushiswap", "1inch", "yfi", "yearn", "yearn.finance", "lrc",
-        "loopring", "basic attention token", "zil", "zilliqa", "chz", "chiliz", "mana", "decentraland", "axs",
-        "axie infinity", "axie", "enj", "enjin", "rune", "thorchain", "kava", "celo", "mina", "egld", "elrond",
-        "multiversx", "klay", "xec", "bittorrent", "btt", "holochain", "wbtc", "wrapped bitcoin", "steth", "bsv",
-        "bitcoin sv", "bitcoin gold", "bitcoin diamond", "ethereum pow", "ethw", "baby doge", "babydoge", "ens",
-        "ethereum name service", "quant network", "nexo", "nem", "xem", "waves coin", "ravencoin", "rvn", "ontology",
-        "ont", "qtum", "lisk", "siacoin", "bat", "arkham", "arkm", "ethfi", "etherfi", "blur coin", "brett", "turbo coin",
-        "worldcoin 2", "hex coin", "pulsechain", "pls coin", "spx6900", "giga coin", "gigachad", "neiro", "pnut",
-        "peanut the squirrel", "chillguy", "virtuals protocol", "virtual protocol", "melania", "melania coin", "libra coin",
-        "hawk tuah", "trust wallet token", "twt", "pancakeswap", "flare network", "flr", "casper", "cspr", "conflux",
-        "cfx", "akash", "akt", "osmosis", "osmo", "juno", "kusama", "ksm", "moonbeam", "glmr", "astar", "astr", "compound",
-        "terra", "iotex", "iotx", "oasis", "vaulta", "squid game coin", "floki 2",
-        "netflix", "nflx", "amd", "intel", "intc", "palantir", "pltr", "gamestop", "gme", "amc", "palladium", "uranium",
-        "wheat", "soybeans", "soybean", "coffee", "cocoa", "sugar futures", "lumber", "cotton", "nickel", "aluminum",
-        "aluminium", "zinc", "iron ore", "lithium", "dow jones", "the dow", "djia", "dax", "ftse", "hang seng",
-        "russell 2000", "vix", "kospi", "gbp", "gbpusd", "pound sterling", "british pound", "swiss franc", "chf", "yuan",
-        "cny", "aud", "cad", "audusd", "spy", "qqq", "berkshire", "berkshire hathaway", "jpmorgan", "jp morgan", "jpm",
-        "goldman sachs", "disney", "nike", "uber", "airbnb", "alibaba", "baba", "toyota", "samsung", "tsmc", "tsm",
-        "openai stock", "spacex", "spcx", "boeing", "ford stock", "walmart", "costco", "mcdonalds", "coca cola", "pepsi",
-        "visa stock", "mastercard", "paypal", "square stock", "shopify", "oracle stock", "salesforce", "adobe", "ibm",
-        "broadcom", "avgo", "qualcomm", "asml", "arm stock", "supermicro", "smci", "circle stock", "crcl", "rivian",
-        "lucid motors", "marathon digital", "riot platforms", "exxon", "chevron", "lvmh", "ferrari", "volkswagen",
-    }
-)  # fmt: skip
+_ELSEWHERE: Final = """
+    usdc, usdt, stablecoins, tether, usd coin, dai, busd, tusd, fdusd, pyusd, frax, usde, kaspa, kas, vechain, vet,
+    icp, internet computer, theta, eos, iota, tezos, xtz, qnt, okb, cronos, cro, luna, terra luna, lunc, terra
+    classic, ust, ftt, safemoon, pi network, pi coin, picoin, monad, berachain, bera, mog, popcat, moodeng, ai16z,
+    aixbt, kaito, jito, jto, raydium, gmx, snx, synthetix, sushi, sushiswap, 1inch, yfi, yearn, yearn.finance, lrc,
+    loopring, basic attention token, zil, zilliqa, chz, chiliz, mana, decentraland, axs, axie infinity, axie, enj,
+    enjin, rune, thorchain, kava, celo, mina, egld, elrond, multiversx, klay, xec, bittorrent, btt, holochain, wbtc,
+    wrapped bitcoin, steth, bsv, bitcoin sv, bitcoin gold, bitcoin diamond, ethereum pow, ethw, baby doge, babydoge,
+    ens, ethereum name service, quant network, nexo, nem, xem, waves coin, ravencoin, rvn, ontology, ont, qtum,
+    lisk, siacoin, bat, arkham, arkm, ethfi, etherfi, blur coin, brett, turbo coin, worldcoin 2, hex coin,
+    pulsechain, pls coin, spx6900, giga coin, gigachad, neiro, pnut, peanut the squirrel, chillguy, virtuals
+    protocol, virtual protocol, melania, melania coin, libra coin, hawk tuah, trust wallet token, twt, pancakeswap,
+    flare network, flr, casper, cspr, conflux, cfx, akash, akt, osmosis, osmo, juno, kusama, ksm, moonbeam, glmr,
+    astar, astr, compound, terra, iotex, iotx, oasis, vaulta, squid game coin, floki 2, netflix, nflx, amd, intel,
+    intc, palantir, pltr, gamestop, gme, amc, palladium, uranium, wheat, soybeans, soybean, coffee, cocoa, sugar
+    futures, lumber, cotton, nickel, aluminum, aluminium, zinc, iron ore, lithium, dow jones, the dow, djia, dax,
+    ftse, hang seng, russell 2000, vix, kospi, gbp, gbpusd, pound sterling, british pound, swiss franc, chf, yuan,
+    cny, aud, cad, audusd, spy, qqq, berkshire, berkshire hathaway, jpmorgan, jp morgan, jpm, goldman sachs, disney,
+    nike, uber, airbnb, alibaba, baba, toyota, samsung, tsmc, tsm, openai stock, spacex, spcx, boeing, ford stock,
+    walmart, costco, mcdonalds, coca cola, pepsi, visa stock, mastercard, paypal, square stock, shopify, oracle
+    stock, salesforce, adobe, ibm, broadcom, avgo, qualcomm, asml, arm stock, supermicro, smci, circle stock, crcl,
+    rivian, lucid motors, marathon digital, riot platforms, exxon, chevron, lvmh, ferrari, volkswagen
+    """
+ABSENT: Final = frozenset(name.strip() for name in _ELSEWHERE.split(","))
 """Coins and assets that people ask about and that may not be here; what is listed is found before these are looked at.
 Many are also no English words, so nobody means anything else by them."""
 
-ACRONYMS: Final = frozenset(
+ACRONYMS: Final = bag(
     """
-    adx aml api apr apy ath atl atr aum bc btw bps cagr ceo cfo cftc cpi csv dao dca dd dm dyor ecb ema eod eoy est etf etfs
-    eu faq fbi fed fomc fomo fud fx fyi gdp gm gmt gn hodl hft ico ido imf imo ipo irs it json kyc lfg llm lmao lol macd
-    ml mtd mvrv nav ngmi no nvt obv oi ok omg ohlc otc p2p pa pce pct pl pls plz pm pnl pow pos ppi qe qt qtd rekt rfq roe roi
-    rsi rwa sdk sec sl sma sql stfu tbh ta tf tia tldr tp tps tvl tx uk un us usa usd utc vol vwap wagmi wtf www yoy ytd
-    """.split()
+    adx aml api apr apy ath atl atr aum bc btw bps cagr ceo cfo cftc cpi csv dao dca dd dm dyor ecb ema eod eoy est
+    etf etfs eu faq fbi fed fomc fomo fud fx fyi gdp gm gmt gn hodl hft ico ido imf imo ipo irs it json kyc lfg llm
+    lmao lol macd ml mtd mvrv nav ngmi no nvt obv oi ok omg ohlc otc p2p pa pce pct pl pls plz pm pnl pow pos ppi qe
+    qt qtd rekt rfq roe roi rsi rwa sdk sec sl sma sql stfu tbh ta tf tia tldr tp tps tvl tx uk un us usa usd utc
+    vol vwap wagmi wtf www yoy ytd
+    """
 )
 """Written in capitals and no ticker."""

@@ -13,14 +13,20 @@ _SCALES: Final = {
     "k": 1e3, "thousand": 1e3, "grand": 1e3, "m": 1e6, "mm": 1e6, "mn": 1e6, "mil": 1e6, "mio": 1e6, "million": 1e6,
     "b": 1e9, "bn": 1e9, "billion": 1e9, "hundred": 1e2,
 }  # fmt: skip
-_SPELLED: Final = {
-    word: number
-    for number, word in enumerate(
-        "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-        "eighteen nineteen twenty".split(),
-        start=1,
-    )
-} | {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90, "dozen": 12}
+_ONES: Final = """
+    one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
+    nineteen twenty
+"""
+_SPELLED: Final = {word: number for number, word in enumerate(_ONES.split(), start=1)} | {
+    "thirty": 30,
+    "forty": 40,
+    "fifty": 50,
+    "sixty": 60,
+    "seventy": 70,
+    "eighty": 80,
+    "ninety": 90,
+    "dozen": 12,
+}
 _LOOSE: Final = {"a": 1.0, "an": 1.0, "couple": 2.0, "few": 3.0, "half": 0.5, "single": 1.0}
 
 

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from service.ask.reading.numbers import loosely_at
 from service.ask.reading.tokens import Token
+from service.ask.reading.words import bag
 from service.clock import DAY_MS
 from service.wire.ask import Unit
 
@@ -23,17 +24,30 @@ _HOURS: Final[Mapping[str, float]] = {
     for word in words.split()
 }
 _DAY_H: Final = 24
-_COMPACT: Final = re.compile(r"(\d{1,5}(?:\.\d{1,3})?)(h|hr|hrs|hour|hours|d|day|days|w|wk|week|weeks|mo|month|months|y|yr|year)\Z")
+_FEW_H: Final = 240
+_COMPACT: Final = re.compile(
+    r"(\d{1,5}(?:\.\d{1,3})?)(h|hr|hrs|hour|hours|d|day|days|w|wk|week|weeks|mo|month|months|y|yr|year)\Z"
+)
 _SINCE: Final = frozenset({"last", "past", "previous", "prior", "trailing"})
 _THIS: Final = frozenset({"this", "current"})
-_FUTURE: Final = frozenset(
-    "will gonna predict prediction predictions forecast target would be become reach hit worth projected expect wont".split()
+_FUTURE: Final = bag(
+    """
+    will gonna predict prediction predictions forecast target would be become reach hit worth projected expect wont
+    """
 )
-_HELD: Final = frozenset("for over during within".split())
+_HELD: Final = bag("for over during within")
 _WEEKDAYS: Final = {
     name: day
     for day, names in enumerate(
-        ("monday mon", "tuesday tue tues", "wednesday wed", "thursday thu thurs", "friday fri", "saturday sat", "sunday sun")
+        (
+            "monday mon",
+            "tuesday tue tues",
+            "wednesday wed",
+            "thursday thu thurs",
+            "friday fri",
+            "saturday sat",
+            "sunday sun",
+        )
     )
     for name in names.split()
 }
@@ -106,7 +120,7 @@ def _span(tokens: Sequence[Token], at: int, now_ms: int | None, *, future: bool)
 
 
 def _relative(tokens: Sequence[Token], at: int, now_ms: int | None) -> Span | None:
-    """ "Last week", "past 24 hours", "this month"; "this quarter" is as long as a whole one."""
+    """So: "Last week", "past 24 hours", "this month"; "this quarter" is as long as a whole one."""
     ahead = at + 1
     if ahead >= len(tokens):
         return None
@@ -124,7 +138,7 @@ def _relative(tokens: Sequence[Token], at: int, now_ms: int | None) -> Span | No
 
 
 def _counted(tokens: Sequence[Token], at: int, *, future: bool) -> Span | None:
-    """ "7 days", "24h", "a week", "two and a half days"."""
+    """So: "7 days", "24h", "a week", "two and a half days"."""
     compact = _COMPACT.match(tokens[at].name) if tokens[at].is_number and not tokens[at].sigil else None
     if compact is not None:
         value, end, unit = float(compact[1]), at + 1, compact[2]
@@ -145,14 +159,16 @@ def _placed(tokens: Sequence[Token], start: int, end: int, hours: float, *, futu
     after = tokens[end].word if end < len(tokens) else ""
     if hours <= 0 or (before in {"in", "next", "within", "by"} and future) or before == "per" or after == "from":
         return None
-    if after in {"old", "moving"} or (start and tokens[start].word in {"a", "an"} and before in {"times", "once", "twice"}):
+    if after in {"old", "moving"} or (
+        start and tokens[start].word in {"a", "an"} and before in {"times", "once", "twice"}
+    ):
         return None
-    unit: Unit = "d" if whole and hours % _DAY_H == 0 else "h"
+    unit: Unit = "d" if whole and (hours % _DAY_H == 0 or hours > _FEW_H) else "h"
     return Span(start, end, hours, ago=after in {"ago", "back", "earlier", "before"}, held=after != "ago", unit=unit)
 
 
 def _calendar(tokens: Sequence[Token], at: int, now_ms: int) -> Span | None:
-    """ "Monday", "July 1", "1 July 2025", "2025-07-01": so many days back; nothing for what is still to come."""
+    """So: "Monday", "July 1", "1 July 2025", "2025-07-01": so many days back; nothing for what is still to come."""
     today = now_ms // DAY_MS
     for day, size in _days(tokens, at, today):
         if 0 <= today - day <= _MOST_DAYS:
@@ -170,8 +186,10 @@ def _days(tokens: Sequence[Token], at: int, today: int) -> Iterator[tuple[int, i
         yield from _dated(year, month, day, 3)
     if word in _MONTHS and numbers[1]:
         yield from _written(numbers[1], _MONTHS[word], numbers[2], today)
-    elif numbers[0] and at + 1 < len(tokens) and tokens[at + 1].word in _MONTHS:
-        yield from _written(numbers[0], _MONTHS[tokens[at + 1].word], numbers[2], today)
+    named = at + 2 if at + 1 < len(tokens) and tokens[at + 1].word == "of" else at + 1
+    if numbers[0] and named < len(tokens) and tokens[named].word in _MONTHS:
+        for found, size in _written(numbers[0], _MONTHS[tokens[named].word], _small(tokens, named + 1), today):
+            yield found, size + named - at - 1
 
 
 def _written(day: int, month: int, year: int | None, today: int) -> Iterator[tuple[int, int]]:

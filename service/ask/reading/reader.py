@@ -8,20 +8,22 @@ from msgspec import Struct
 from service.ask.reading.amounts import find_limit, find_sum
 from service.ask.reading.exclusions import find_excluded
 from service.ask.reading.known import Known
-from service.ask.reading.language import language_of
+from service.ask.reading.language import FOREIGN, language_of
 from service.ask.reading.mentions import Mention, find_mentions
 from service.ask.reading.periods import Span, find_spans
 from service.ask.reading.spelling import KEYWORDS, MOST_MENDED, Speller
 from service.ask.reading.strangers import find_strangers
 from service.ask.reading.tokens import Token, tidy, tokenise
 from service.ask.reading.traits import find_traits
-from service.ask.reading.words import is_plain
+from service.ask.reading.words import bag, is_plain
 from service.clock import Clock
 from service.market.symbols import MOST_CANDIDATES
 from service.wire.ask import Entities, Period
 
+_MOST_WORDS: Final = 500
+_TAIL: Final = 150
 _DAY_H: Final = 24
-_HELD: Final = frozenset("hold holding held keep keeping pay paid paying cost costs carry carrying long short position earn".split())
+_HELD: Final = bag("hold holding held keep keeping pay paid paying cost costs carry carrying long short position earn")
 _MOST_CANDIDATE_LETTERS: Final = 12
 
 
@@ -53,12 +55,12 @@ class Reader:
     def __init__(self, known: Known, clock: Clock | None = None) -> None:
         self._known = known
         self._clock = clock
-        self._speller = Speller({*KEYWORDS, *known.parts})
+        self._speller = Speller({**{word: word for word in KEYWORDS}, **known.meanings()})
 
     def read(self, text: str) -> Reading:
         """Read a text; its first 8,000 characters."""
         tidied = tidy(text)
-        tokens = tokenise(tidied)
+        tokens = _bounded(tokenise(tidied))
         names, mended = self._mend(tokens)
         found = find_mentions(self._known, tokens, names)
         taken = _covered(found)
@@ -83,6 +85,8 @@ class Reader:
     def _is_odd(self, token: Token) -> bool:
         """Whether a word may be a misspelt one: none that is known, no ticker in capitals, no English word."""
         if token.sigil or token.is_number or token.name in self._known.parts or token.word in KEYWORDS:
+            return False
+        if token.word in FOREIGN:
             return False
         ticker = token.text.isupper() and len(token.text) <= len("TICKE")
         return not ticker and not is_plain(token.name) and not is_plain(token.word)
@@ -133,6 +137,14 @@ class Reader:
             elif len(thing.keys) > 1 and not thing.both:
                 candidates.setdefault(written, thing.keys[:MOST_CANDIDATES])
         return candidates
+
+
+def _bounded(tokens: list[Token]) -> list[Token]:
+    """The beginning and the end of a long text, which hold what it asks for: reading costs by the word."""
+    if len(tokens) <= _MOST_WORDS:
+        return tokens
+    head, tail = tokens[: -_TAIL + _MOST_WORDS], tokens[-_TAIL:]
+    return [*head, tail[0]._replace(gap="."), *tail[1:]]
 
 
 def _covered(found: Sequence[Mention]) -> set[int]:

@@ -1,29 +1,34 @@
 """Typos: which known word a word of no language was meant to be. Pure."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
+
+from service.ask.reading.words import bag
 
 MOST_MENDED: Final = 48
 """Words of a text that are looked at; what a hostile text costs is bounded by it."""
 
 SHORTEST: Final = 4
 _LONGEST: Final = 20
-_LONG: Final = 8
-"""Letters from which on two mistakes are forgiven."""
+_LONG: Final = 7
+"""Letters from which on two mistakes are forgiven, if the first two letters are right."""
 
-KEYWORDS: Final = frozenset(
+KEYWORDS: Final = bag(
     """
-    accumulation accurate alert alerts annualised backtest backtests bearish bitcoin breadth bullish capitulation carry category
+    accumulation accurate alert alerts annualised backtest backtests bearish bitcoin breadth bullish capitulation
+    carry category
     change chart coins commodities commodity compare comparison convert correlated correlation correlations cross
     crossed crossing crossings currencies daily decoupled definition direction distribution dollars does doing
     downtrend equities ethereum euphoria everything exhaustion expensive explain forecast funding gainers gainer health
-    healthy highest history hours indices interest least listed longs losers lowest market markets meaning momentum month
+    healthy highest history hours indices interest least listed longs losers lowest market markets meaning momentum
+    month
     months most much neutral open overview performance performing please podcast podcasts positions position positive
     negative predict prediction price prices quota quote ranking rate rates recommend regime result results sentiment
     sector sectors sharpe short shorts should signal signals stance stock stocks strategies strategy strength strongest
-    summary tell ticker today token tokens track traded trading transcripts trend trending trends uptrend verdict verdicts
+    summary tell ticker today token tokens track traded trading transcripts trend trending trends uptrend verdict
+    verdicts
     versus volume walkforward wallet wallets weakest week weekly weeks whale whales what which worst yesterday
-    """.split()
+    """
 )
 """What a question is understood by: a typo of these is mended, so that it is."""
 
@@ -32,22 +37,23 @@ class Speller:
     """Finds the one known word that a misspelt word is close to.
 
     One mistake (a letter too many, too few, another one, two that changed places) is forgiven in words of four letters
-    and more, two from eight letters on. Short words and words that two known ones are equally close to are left alone.
+    and more, two from seven letters on. Short words and words that two known ones are equally close to are left alone.
 
     Args:
-        words: The known words.
+        words: The known words, and what they mean: of two that mean the same either will do.
     """
 
-    def __init__(self, words: Iterable[str]) -> None:
-        known = sorted({word for word in words if len(word) > SHORTEST - 1 and word.isalpha()})
+    def __init__(self, words: Mapping[str, object]) -> None:
+        self._meaning = words
+        known = sorted(word for word in words if len(word) >= SHORTEST and word.isalpha())
         self._near: dict[str, list[str]] = {}
         for word in known:
             for key in {word, *_shortened(word)}:
                 self._near.setdefault(key, []).append(word)
         self._long: dict[tuple[str, int], list[str]] = {}
         for word in known:
-            if len(word) >= _LONG - 1:
-                self._long.setdefault((word[0], len(word)), []).append(word)
+            if len(word) >= _LONG:
+                self._long.setdefault((word[:2], len(word)), []).append(word)
 
     def mend(self, word: str) -> str | None:
         """The known word that a lower-case word was meant to be; null where there is none, or more than one."""
@@ -58,21 +64,20 @@ class Speller:
         if len(word) == SHORTEST:
             first = [other for other in first if len(other) > SHORTEST or sorted(other) == sorted(word)]
         if first:
-            return _only(word, first)
-        return _only(word, [other for other in self._far(word) if is_within(word, other, 2)])
+            return self._only(word, first)
+        return self._only(word, [other for other in self._far(word) if is_within(word, other, 2)])
+
+    def _only(self, word: str, others: list[str]) -> str | None:
+        """The one of several; of a word and its plural the one that ends alike."""
+        if len(others) > 1:
+            same = [other for other in others if other[0] == word[0]] or others
+            others = [other for other in same if other.endswith("s") == word.endswith("s")] or same
+        return others[0] if len({self._meaning[other] for other in others}) == 1 else None
 
     def _far(self, word: str) -> Iterator[str]:
-        if len(word) >= _LONG - 1:
+        if len(word) >= _LONG:
             for length in range(max(_LONG, len(word) - 2), len(word) + 3):
-                yield from self._long.get((word[0], length), ())
-
-
-def _only(word: str, others: list[str]) -> str | None:
-    """The one of several; of a word and its plural the one that ends alike."""
-    if len(others) > 1:
-        same = [other for other in others if other[0] == word[0]] or others
-        others = [other for other in same if other.endswith("s") == word.endswith("s")] or same
-    return others[0] if len(others) == 1 else None
+                yield from self._long.get((word[:2], length), ())
 
 
 def _shortened(word: str) -> Iterator[str]:

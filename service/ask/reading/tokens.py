@@ -18,6 +18,10 @@ _WORD: Final = re.compile(
 )
 _POSSESSIVE: Final = re.compile(r"['\u2019\u02bc`][sS]\Z")
 _APOSTROPHES: Final = str.maketrans("", "", "'\u2019\u02bc`")
+_STROKES: Final = str.maketrans(
+    {"\u0131": "i", "\u0142": "l", "\u0111": "d", "\u00f8": "o", "\u00df": "ss", "\u00e6": "ae", "\u0153": "oe"}
+)
+"""Letters that are no base letter with an accent."""
 _AND: Final = frozenset({"&", "+"})
 _SIGILS: Final = "$#"
 _TRUNCATING: Final = frozenset({"vs", "v", "approx", "e.g", "i.e"})
@@ -32,6 +36,7 @@ class Token(NamedTuple):
         name: `text` in lower case, without accents: what names are looked up by.
         sigil: The `$` or `#` before it.
         gap: What stands between it and the word before it, without blanks.
+        owns: Whether an `'s` stands behind it.
     """
 
     text: str
@@ -39,6 +44,7 @@ class Token(NamedTuple):
     name: str
     sigil: str
     gap: str
+    owns: bool = False
 
     @property
     def opens(self) -> bool:
@@ -52,7 +58,7 @@ class Token(NamedTuple):
 
 
 def tidy(text: str) -> str:
-    """A text in one form: compatibility forms folded, what cannot be seen left out, blanks single; bounded in length."""
+    """A text in one form: compatibility forms folded, what cannot be seen left out, blanks single; cut to 8,000."""
     folded = unicodedata.normalize("NFKC", text[:LONGEST])[:LONGEST]
     if not folded.isascii():
         folded = "".join(character for character in folded if unicodedata.category(character) != "Cf")
@@ -78,7 +84,7 @@ def _token(text: str, gap: str) -> Token:
     sigil = text[0] if text[0] in _SIGILS else ""
     written = text[1:] if sigil else text
     bare = _POSSESSIVE.sub("", written)
-    return Token(bare, fold(written).translate(_APOSTROPHES), fold(bare), sigil, gap)
+    return Token(bare, fold(written).translate(_APOSTROPHES), fold(bare), sigil, gap, owns=bare != written)
 
 
 def fold(text: str) -> str:
@@ -86,4 +92,5 @@ def fold(text: str) -> str:
     lowered = text.lower()
     if lowered.isascii():
         return lowered
+    lowered = lowered.translate(_STROKES)
     return "".join(mark for mark in unicodedata.normalize("NFKD", lowered) if not unicodedata.combining(mark))

@@ -1,66 +1,88 @@
 """What the words between the names ask of them: by what, which way, in which state, on which chart. Pure tables."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, TypeVar
 
 from service.ask.glossary import TERMS
+from service.ask.reading.words import bag
 from service.wire.ask import Order, Side, Timeframe
 
-Phrases = Mapping[tuple[str, ...], str]
+Meaning = TypeVar("Meaning", bound=str)
+Phrases = Mapping[tuple[str, ...], Meaning]
 Trend = Literal["UP", "HODL", "DOWN"]
 
 
-def _phrases(table: Mapping[str, str]) -> Phrases:
+def _phrases(table: Mapping[Meaning, str]) -> Phrases[Meaning]:
     """Phrases, separated by commas, by what they mean → what they mean, by their words."""
     return {
         tuple(phrase.split()): meaning
         for meaning, phrases in table.items()
-        for phrase in phrases.replace("\n", " ").split(",")
+        for phrase in phrases.split(",")
         if phrase.strip()
     }
 
 
 METRICS: Final = _phrases(
     {
-        "funding_apr": "funding, funding rate, funding rates, fundings, funding apr, apr, carry, pays most, pay most, pays the most, "
-        "pay the most, pays least, paying most, paying the most, negative funding, longs pay, shorts pay",
+        "funding_apr": """
+            funding, funding rate, funding rates, fundings, funding apr, apr, carry, pays most, pay most, pays the
+            most, pay the most, pays least, paying most, paying the most, negative funding, longs pay, shorts pay
+        """,
         "open_interest_usd": "open interest, oi, open positions, most leveraged, largest positions",
-        "volume_usd": "volume, volumes, traded, trading volume, most active, turnover, liquid, liquidity, by vol, active",
-        "btc_correlation": "correlated, correlation, correlations, uncorrelated, decoupled, decouple, decoupling, independent, "
-        "correlates, moves with, move with, follow, follows",
-        "change_24h": "gainer, gainers, loser, losers, gain, gained, gains, gaining, lost, loss, losses, losing, mover, movers, "
-        "pumping, pumped, dumping, dumped, change, performing, performer, performers, performance, up most, up the most, "
-        "down most, down the most, dropped, dropping, drop, drops, fell, fallen, rallied, rallying, best coins, worst coins, "
-        "winners, winner, mooning, crashed, crashing, outperforming, underperforming, moved, strongest, weakest, hottest, "
-        "laggards, bleeding, tanking, ripping, soaring, tanked, rose, risen",
+        "volume_usd": """
+            volume, volumes, traded, trading volume, most active, turnover, liquid, liquidity, by vol, active
+        """,
+        "btc_correlation": """
+            correlated, correlation, correlations, uncorrelated, decoupled, decouple, decoupling, independent,
+            correlates, moves with, move with, follow, follows
+        """,
+        "change_24h": """
+            gainer, gainers, loser, losers, gain, gained, gains, gaining, lost, loss, losses, losing, mover, movers,
+            pumping, pumped, dumping, dumped, change, performing, performer, performers, performance, up most, up
+            the most, down most, down the most, dropped, dropping, drop, drops, fell, fallen, rallied, rallying,
+            best coins, worst coins, winners, winner, mooning, crashed, crashing, outperforming, underperforming,
+            moved, strongest, weakest, hottest, laggards, bleeding, tanking, ripping, soaring, tanked, rose, risen
+        """,
         "price": "price, prices, priced, expensive, cheap, cheapest, priciest, unit price",
     }
 )
-ORDERS: Final = _phrases(
+ORDERS: Final[Phrases[Order]] = _phrases(
     {
-        "least": "least, lowest, smallest, worst, bottom, loser, losers, weakest, most negative, biggest drop, biggest drops, "
-        "biggest losers, top losers, biggest loser, negative funding, cheapest, fewest, dumping, dumped, dropped, fell, fallen, "
-        "down most, down the most, lost, losing, crashed, crashing, bleeding, laggards, tanking, tanked, uncorrelated, "
-        "decoupled, underperforming, most decoupled, shorts pay, minimum, deepest, underperformers, least expensive, "
-        "most uncorrelated, biggest decline, independent, worst performing, biggest declines, biggest dips, most bleeding, "
-        "down bad, lost the most, losing the most, dropped the most, fell the most, most independent, drop, drops, the least",
-        "most": "most, highest, top, biggest, largest, best, gainer, gainers, strongest, greatest, hottest, maximum, max, "
-        "pumping, pumped, winners, priciest, most positive, up most, up the most, mooning, leaders, outperforming, longs pay, "
-        "most correlated, most expensive, most traded, most active, rallied, rallying, gained, ripping, soaring",
+        "least": """
+            least, lowest, smallest, worst, bottom, loser, losers, weakest, most negative, biggest drop, biggest
+            drops, biggest losers, top losers, biggest loser, negative funding, cheapest, fewest, dumping, dumped,
+            dropped, fell, fallen, down most, down the most, lost, losing, crashed, crashing, bleeding, laggards,
+            tanking, tanked, uncorrelated, decoupled, underperforming, most decoupled, shorts pay, shorts paying,
+            shorts are paying, longs get paid, longs are paid, longs earn, minimum, deepest, underperformers, least
+            expensive, most uncorrelated, biggest decline, independent, worst performing, biggest declines, biggest
+            dips, most bleeding, down bad, lost the most, losing the most, dropped the most, fell the most, most
+            independent, drop, drops, the least
+        """,
+        "most": """
+            most, highest, top, biggest, largest, best, gainer, gainers, strongest, greatest, hottest, maximum, max,
+            pumping, pumped, winners, priciest, most positive, up most, up the most, mooning, leaders,
+            outperforming, longs pay, most correlated, most expensive, most traded, most active, rallied, rallying,
+            gained, ripping, soaring
+        """,
     }
 )
-TRENDS: Final = _phrases(
+TRENDS: Final[Phrases[Trend]] = _phrases(
     {
-        "UP": "uptrend, uptrends, uptrending, going up, trending up, trend up, up trend, trending higher, moving up, up weekly, up "
-        "daily, are up, rising, climbing, in uptrend, trending upward, trending upwards, turned up, up on the weekly, heading up, "
-        "up on the daily, upward trend, daily up, weekly up",
-        "DOWN": "downtrend, downtrends, downtrending, going down, trending down, trend down, down trend, trending lower, moving down, "
-        "down weekly, down daily, are down, falling, declining, in downtrend, trending downward, turned down, heading down, "
-        "down on the weekly, down on the daily, downward trend, daily down, weekly down",
+        "UP": """
+            uptrend, uptrends, uptrending, going up, trending up, trend up, up trend, trending higher, moving up, up
+            weekly, up daily, are up, rising, climbing, in uptrend, trending upward, trending upwards, turned up, up
+            on the weekly, heading up, up on the daily, upward trend, daily up, weekly up
+        """,
+        "DOWN": """
+            downtrend, downtrends, downtrending, going down, trending down, trend down, down trend, trending lower,
+            moving down, down weekly, down daily, are down, falling, declining, in downtrend, trending downward,
+            turned down, heading down, down on the weekly, down on the daily, downward trend, daily down, weekly
+            down
+        """,
         "HODL": "hodl, sideways, ranging, flat, no trend, trendless, undecided, chopping",
     }
 )
-FRAMES: Final = _phrases(
+FRAMES: Final[Phrases[Timeframe]] = _phrases(
     {
         "weekly": "weekly, 1w chart, week chart, 1w trend, higher timeframe, htf, weeklies",
         "daily": "daily, 1d chart, day chart, 1d trend, dailies",
@@ -78,11 +100,19 @@ TYPES: Final = _phrases(
 )
 _LONG: Final = frozenset({"long", "longing", "longed", "longs"})
 _SHORT: Final = frozenset({"short", "shorting", "shorted", "shorts"})
-_NO_SIDE_AFTER: Final = frozenset("term ago answer answers as do does did has have is are was will until before version summary".split())
+_NO_SIDE_AFTER: Final = bag(
+    """
+    term ago answer answers as do does did has have is are was will until before version summary
+    """
+)
 _NO_SIDE_BEFORE: Final = frozenset({"how", "as", "in", "before", "too", "so", "very", "that"})
 _TERMS: Final = {
     tuple(name.replace("-", " ").split()): key for key, term in TERMS.items() for name in (key, *term.synonyms)
 }
+SPOKEN: Final = frozenset(
+    word for phrases in (METRICS, ORDERS, TRENDS, FRAMES, TYPES, _TERMS) for phrase in phrases for word in phrase
+)
+"""Every word that means something here."""
 
 
 class Traits(NamedTuple):
@@ -102,16 +132,16 @@ def find_traits(words: Sequence[str]) -> Traits:
     order, trend, frame = _first(words, ORDERS), _first(words, TRENDS), _only(words, FRAMES)
     return Traits(
         metric=_metric(words),
-        order="least" if order == "least" else "most" if order else None,
-        trend=trend if trend in {"UP", "DOWN", "HODL"} else None,  # type: ignore[arg-type]
-        timeframe=frame if frame in {"daily", "weekly"} else None,  # type: ignore[arg-type]
+        order=order,
+        trend=trend,
+        timeframe=frame,
         type=_last(words, TYPES),
         side=_side(words),
         term=_longest(words, _TERMS),
     )
 
 
-def _hits(words: Sequence[str], phrases: Phrases) -> Iterable[tuple[int, int, str]]:
+def _hits(words: Sequence[str], phrases: Phrases[Meaning]) -> Iterable[tuple[int, int, Meaning]]:
     """Where phrases stand: the longest at each word, none within another."""
     longest = max(map(len, phrases))
     at = 0
@@ -126,21 +156,21 @@ def _hits(words: Sequence[str], phrases: Phrases) -> Iterable[tuple[int, int, st
             at += 1
 
 
-def _first(words: Sequence[str], phrases: Phrases) -> str | None:
+def _first(words: Sequence[str], phrases: Phrases[Meaning]) -> Meaning | None:
     return next((meaning for _, _, meaning in _hits(words, phrases)), None)
 
 
-def _last(words: Sequence[str], phrases: Phrases) -> str | None:
+def _last(words: Sequence[str], phrases: Phrases[Meaning]) -> Meaning | None:
     return next((meaning for _, _, meaning in reversed([*_hits(words, phrases)])), None)
 
 
-def _only(words: Sequence[str], phrases: Phrases) -> str | None:
+def _only(words: Sequence[str], phrases: Phrases[Meaning]) -> Meaning | None:
     """What is meant where all phrases mean the same."""
     meant = {meaning for _, _, meaning in _hits(words, phrases)}
     return meant.pop() if len(meant) == 1 else None
 
 
-def _longest(words: Sequence[str], phrases: Phrases) -> str | None:
+def _longest(words: Sequence[str], phrases: Phrases[Meaning]) -> Meaning | None:
     hits = [*_hits(words, phrases)]
     return max(hits, key=lambda hit: hit[1])[2] if hits else None
 

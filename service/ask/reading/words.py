@@ -5,7 +5,13 @@ The 2,048 words of BIP-39's English list (MIT), and what people say when they as
 
 from typing import Final
 
-PLAIN: Final = frozenset(
+
+def bag(words: str) -> frozenset[str]:
+    """The words of a text, for tables of them."""
+    return frozenset(words.split())
+
+
+PLAIN: Final = bag(
     """
     a abandon ability able about above absent absorb abstract absurd abuse access accident account accuse achieve
     acid acoustic acquire across act action actor actress actual actually ad adapt add addict address adjust admin
@@ -227,7 +233,7 @@ PLAIN: Final = frozenset(
     worth worthless would wouldnt wow wrap wreck wrestle wrist write writing written wrong wtf wut ya yall yard
     yay yea yeah year yearly years yellow yep yes yesterday yet yield yo you youd youll young your youre yours
     yourself youth youve yup zebra zero zone zoo
-    """.split()
+    """
 )
 
 _ENDINGS: Final = (
