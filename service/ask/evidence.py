@@ -15,6 +15,12 @@ from service.wire.ask import Entities, Step
 _NO_ENTITIES: Final = Entities()
 _ALIASES: Final = ("id", "symbol", "asset", "venue_symbol", "name")
 _GROUPS: Final = ("category.info", "category.sentiment")
+_NO_TICKERS: Final = frozenset({"UP", "HODL", "DOWN", "USD", "USDC"})
+BENCHMARK: Final = "BTC"
+"""What correlations are measured by."""
+
+_PATHS: Final = "/input"
+_BENCHMARKED: Final = "btc_correlation"
 _OF_THE_UNIT: Final = frozenset({"amount", "unit_price"})
 _LONGEST_NAME: Final = 48
 
@@ -116,9 +122,25 @@ class Evidence:
             for alias, owner in _names_in(found.data, found.tool in _GROUPS):
                 names.setdefault(alias, owner)
         for fact in self.facts:
-            if isinstance(fact.value, str) and _is_ticker(fact.value):
+            if isinstance(fact.value, str) and fact.value not in _NO_TICKERS and _is_ticker(fact.value):
                 names.setdefault(fact.value, fact.value)
+        if any(fact.pointer.endswith(_BENCHMARKED) for fact in self.facts):
+            names.setdefault(BENCHMARK, BENCHMARK)
         return names
+
+    @cached_property
+    def strings(self) -> tuple[tuple[str, str | None], ...]:
+        """Every string of every result with whose it is, and why steps failed."""
+        errors = ((step.error, None) for step in self.failed if step.error is not None)
+        return (*((fact.value, fact.of) for fact in self.facts if isinstance(fact.value, str)), *errors)
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """Names of tools and fields, and single words of results: what may stand as code."""
+        keys = {key for fact in self.facts for key in fact.pointer.split("/") if key and not key.isdigit()}
+        words = {clean(value) for value, _ in self.strings if " " not in value}
+        words |= {clean(str(fact.value)) for fact in self.facts if fact.pointer.endswith(_PATHS)}
+        return frozenset({*keys, *words, *(step.tool for step in self.steps)})
 
     @cached_property
     def said(self) -> frozenset[str]:
@@ -126,8 +148,18 @@ class Evidence:
         asked = self.entities
         offered = (name for names in asked.candidates.values() for name in names)
         term = () if asked.term is None else (asked.term,)
-        names = (*asked.coins, *asked.assets, *asked.categories, *asked.unknown, *asked.excluded, *offered, *term)
-        return frozenset(clean(name) for name in names)
+        names = (
+            *asked.coins,
+            *asked.assets,
+            *asked.categories,
+            *asked.unknown,
+            *asked.excluded,
+            *asked.candidates,
+            *offered,
+            *term,
+        )
+        looked_up = (arg for step in self.steps for arg in step.args.values() if isinstance(arg, str))
+        return frozenset(clean(name) for name in (*names, *looked_up))
 
 
 def plain(result: object) -> Any:

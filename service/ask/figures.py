@@ -9,6 +9,8 @@ from msgspec import Struct
 
 from service.ask.cleaning import clean
 from service.ask.evidence import Found, is_moment
+from service.ask.measures import Measure
+from service.wire.ask import Step
 
 NOT_KNOWN: Final = "not known"
 _PERCENT: Final = 100
@@ -111,6 +113,20 @@ _SHOWN: Final[Mapping[str, Callable[[Decimal], str]]] = {
     "days": lambda value: _with_noun(exact(value), "day", "days"),
     "hours": lambda value: _with_noun(exact(value), "hour", "hours"),
     "quantity": lambda value: rounded(value, max(0, 7 - value.adjusted()) if value else 0),
+}
+
+
+_USUAL: Final[Mapping[Measure, str]] = {
+    Measure.USD: "usd",
+    Measure.CENTS: "cents",
+    Measure.PERCENT: "signed",
+    Measure.POINTS: "points",
+    Measure.SHARE: "share",
+    Measure.NUMBER: "signed_number",
+    Measure.COUNT: "count",
+    Measure.DAYS: "days",
+    Measure.HOURS: "hours",
+    Measure.QUANTITY: "quantity",
 }
 
 
@@ -259,6 +275,23 @@ def quote(found: Found, pointer: str) -> Bound:
     if not isinstance(value, str):
         return _unknown(found, pointer)
     return _bound(found, pointer, "quote", clean(value))
+
+
+def shown(found: Found, pointer: str) -> Bound:
+    """Whatever it is, in the form of its unit: a number signed, a string word for word."""
+    if isinstance(found.get(pointer), str):
+        return quote(found, pointer)
+    return _figure(found, pointer, _USUAL[found.kind(pointer).measure])
+
+
+def failure(step: Step) -> Bound:
+    """Why a step failed."""
+    return Bound(clean(step.error or ""), step.id, "", "failure")
+
+
+def field(found: Found, name: str) -> Bound:
+    """The name of a field or a source of a result: inline code."""
+    return Bound(f"`{clean(name)}`", found.step, "", "field")
 
 
 def said(text: str) -> Bound:

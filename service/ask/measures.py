@@ -67,7 +67,7 @@ SUBJECT_WORDS: Final[Mapping[str, re.Pattern[str]]] = {
     "cap": re.compile(r"\bmarket cap", re.IGNORECASE),
     "funding": re.compile(r"\b(?:funding|carry|pay|pays|paid|paying|receives?|received|apr|earns?)\b", re.IGNORECASE),
     "change": re.compile(
-        r"\b(?:changed?|up|down|moved|gain(?:s|ed)?|lost|rose|fell|returns?|returned|loss|drawdown)\b"
+        r"\b(?:[Uu]p|[Dd]own|(?i:changed?|moved|gain(?:s|ed)?|lost|rose|fell|returns?|returned|loss|drawdown))\b"
     ),
     "sure": re.compile(r"\b(?:confidence|conviction|sure|coverage|agreement|probability|likely)\b", re.IGNORECASE),
     "right": re.compile(r"\b(?:hit rate|win rate|won|right)\b", re.IGNORECASE),
@@ -79,10 +79,26 @@ SUBJECT_WORDS: Final[Mapping[str, re.Pattern[str]]] = {
 }
 """What a clause that holds one of these words is about: its figures may be no others."""
 
+STATES: Final = frozenset({"UP", "HODL", "DOWN"})
+"""Of these, the states that coins are counted in: they say nothing of other figures beside the counts."""
+
+
+def words_about(measure: Measure) -> frozenset[str]:
+    """The subjects that figures of a unit can have: words of others say nothing of them."""
+    return next((about for measures, about in _SHARED if measure in measures), frozenset())
+
+
 CHANGES_SIGN: Final = frozenset({"change", "score", "correlation"})
 """Where a word of direction ("down") says the sign of an unsigned figure."""
 
+_SHARED: Final = (
+    ({Measure.USD, Measure.CENTS}, frozenset({"price", "volume", "interest", "cap", "funding"})),
+    ({Measure.PERCENT, Measure.SHARE}, frozenset({"funding", "change", "sure", "right"})),
+    ({Measure.POINTS}, frozenset({"funding", "change"})),
+    ({Measure.NUMBER}, frozenset({"price", "correlation", "score"})),
+)
 _MINUS: Final = " - "
+_TIMES: Final = {"h": Measure.HOURS, "d": Measure.DAYS}
 _OF_RULES: Final = frozenset({"value", "threshold", "flips_at"})
 
 
@@ -99,17 +115,22 @@ def kind_of(key: str, parent: Mapping[str, Any], above: str) -> Kind:
     """
     if key in _OF_RULES and isinstance(parent.get("input"), str):
         return _of_input(parent["input"])
-    if above == "breadth_pct" and key in _KINDS:
-        return Kind(Measure.PERCENT, _KINDS[key].about)
+    plain = _KINDS.get(key) or Kind(Measure.COUNT if isinstance(parent.get(key), int) else Measure.NUMBER, frozenset())
+    return Kind(_by_neighbours(key, parent, above) or plain.measure, plain.about)
+
+
+def _by_neighbours(key: str, parent: Mapping[str, Any], above: str) -> Measure | None:
+    """What a field measures where its neighbours say so."""
     unit = parent.get("unit")
-    if key == "count" and unit in ("h", "d"):
-        return Kind(Measure.HOURS if unit == "h" else Measure.DAYS, frozenset())
+    if above == "breadth_pct":
+        return Measure.PERCENT
+    if key == "price" and parent.get("assetType") == "fx":
+        return Measure.NUMBER
+    if key == "count" and unit in _TIMES:
+        return _TIMES[str(unit)]
     if key == "amount" and isinstance(unit, str):
-        return Kind(Measure.CENTS if unit == "USD" else Measure.QUANTITY, frozenset())
-    found = _KINDS.get(key)
-    if found is not None:
-        return found
-    return Kind(Measure.COUNT if isinstance(parent.get(key), int) else Measure.NUMBER, frozenset())
+        return Measure.CENTS if unit == "USD" else Measure.QUANTITY
+    return None
 
 
 def _of_input(path: str) -> Kind:

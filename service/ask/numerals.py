@@ -50,22 +50,22 @@ class Odd(NamedTuple):
 Token = Numeral | Moment | Odd
 
 _MOMENT: Final = re.compile(
-    r"(?<![\w.,$+-])(\d{4}-\d\d-\d\d)(?:(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d{3})?)?))(?: UTC|Z)(?!\w))?"
-    r"(?![\w:-]|[.,]\d|[ ]\d)"
+    r"(?<![\w.,$+-])(\d{4}-\d\d-\d\d)(?:(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d{3})?)?))(?: UTC|Z)(?![^\W_]))?"
+    r"(?![^\W_]|[:-]|[.,]\d|[ ]\d)"
 )
 _RUN: Final = re.compile(r"[0-9](?:[0-9.,]*[0-9])?")
 _PLAIN: Final = re.compile(r"(?:0|[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d*)(?:\.\d+)?\Z")
 _BEFORE: Final = re.compile(r"([+\u2212-]?)(\$?)([+\u2212-]?)\Z")
 _AFTER: Final = re.compile(
     r"""
-      (?P<scale>[kKMBT])(?![\w%])
-    | (?P<ordinal>st|nd|rd|th)(?!\w)
-    | [ ]?(?P<percent>%)(?!\w)
-    | [ ](?P<worded>percent)(?!\w)(?![ ]points)
-    | [ ](?:percentage[ ])?(?P<points>points?)(?!\w)
-    | [ -]?(?P<days>d|days?)(?!\w)
-    | [ -]?(?P<hours>h|hours?)(?!\w)
-    | [ ](?P<usd>USDC?|dollars?|US[ ]dollars)(?!\w)
+      (?P<scale>[kKMBT])(?![^\W_]|%)
+    | (?P<ordinal>st|nd|rd|th)(?![^\W_])
+    | [ ]?(?P<percent>%)(?![^\W_])
+    | [ ](?P<worded>percent)(?![^\W_])(?![ ]points)
+    | [ ](?:percentage[ ])?(?P<points>points?)(?![^\W_])
+    | [ -]?(?P<days>d|days?)(?![^\W_])
+    | [ -]?(?P<hours>h|hours?)(?![^\W_])
+    | [ ](?P<usd>USDC?|dollars?|US[ ]dollars)(?![^\W_])
     """,
     re.VERBOSE,
 )
@@ -74,7 +74,7 @@ _OTHER_UNIT: Final = re.compile(
       bps?|basis[ ]points?|x|times|fold|percentile[ ]points|cents?|bucks?|grand
     | s|secs?|seconds?|mins?|minutes?|hrs?|weeks?|wks?|w|months?|mo|years?|yrs?|y|ms
     | euros?|pounds?|yen|[Kk]ilo|mn|mm|mln|bn|bln|tn|trn|mil
-    )(?!\w)|[ ]?[\u00d7*^/\\=\u2030\u2031\u00b0](?=\d|\s*\d|$)|[ ]?[\u00d7^\u2030\u2031\u00b0]""",
+    )(?![^\W_])|[ ]?[\u00d7*^/\\=\u2030\u2031\u00b0](?=\d|\s*\d|$)|[ ]?[\u00d7^\u2030\u2031\u00b0]""",
     re.VERBOSE | re.IGNORECASE,
 )
 _SCALES: Final = {"k": 3, "K": 3, "M": 6, "B": 9, "T": 12}

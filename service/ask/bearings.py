@@ -1,0 +1,116 @@
+"""Where in a text something stands: in which clause, under which head of a table, and after which coin's name."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+_SENTENCE: Final = re.compile(r"[.!?](?=[\s*_)]|$)")
+_CLAUSE: Final = re.compile(r"[;:()\u2013\u2014]|,(?=\s)|\s(?:and|while|but|whereas|versus|vs|against|than)(?=\s)")
+_CELL: Final = re.compile(r"\|")
+
+Span = tuple[int, int]
+
+
+class Mention(NamedTuple):
+    """A name of a coin, an asset or a category, and which one it is."""
+
+    start: int
+    end: int
+    owner: str
+
+
+class Place(NamedTuple):
+    """What surrounds a figure.
+
+    Attributes:
+        span: Of its clause or its cell.
+        near: Spans whose words say what it is about, the nearest first; the next ones count only where it says nothing.
+        owners: Whose it may be by what is named around it, the most likely first; only the first counts.
+        far: The same, with what earlier sentences name.
+    """
+
+    span: Span
+    near: tuple[Span, ...]
+    owners: tuple[str, ...]
+    far: tuple[str, ...]
+
+
+class _Line(NamedTuple):
+    span: Span
+    cells: tuple[Span, ...]
+    head: tuple[Span, ...]
+
+
+class Bearings:
+    """A text's lines, tables, sentences and clauses.
+
+    Args:
+        text: As it is read: what was quoted is blanked out.
+        mentions: The names in it, in order.
+    """
+
+    def __init__(self, text: str, mentions: Sequence[Mention]) -> None:
+        self._text = text
+        self._mentions = tuple(mentions)
+        self._lines = tuple(_lines(text))
+
+    def place(self, start: int, end: int) -> Place:
+        """Say what surrounds the figure between two positions of one line."""
+        line = next(line for line in self._lines if start <= line.span[1])
+        if line.cells:
+            return self._in_table(line, start)
+        sentence = _part(self._text, line.span, _SENTENCE, start)
+        clause = _part(self._text, sentence, _CLAUSE, start)
+        before, after = self._around(sentence, start)
+        close, later = self._around(clause, start)
+        following = tuple(name.owner for name in self._mentions if name.start == end + 1 and self._text[end] == " ")
+        owners = (*following, *close, *later, *before, *after)
+        return Place(clause, (clause, sentence), owners, (*owners, *self._earlier(sentence[0])))
+
+    def _in_table(self, line: _Line, start: int) -> Place:
+        column = next((index for index, cell in enumerate(line.cells) if start <= cell[1]), len(line.cells) - 1)
+        cell, first = line.cells[column], line.cells[0]
+        head = line.head[column] if column < len(line.head) else cell
+        spans = dict.fromkeys((cell, first, head))
+        owners = [name.owner for span in spans for name in self._within(span)]
+        far = owners if line.head == line.cells else (*owners, *self._earlier(line.span[0]))
+        return Place(cell, ((cell[0], cell[1]), head, first), tuple(owners), tuple(far))
+
+    def _within(self, span: Span) -> Iterator[Mention]:
+        return (name for name in self._mentions if span[0] <= name.start and name.end <= span[1])
+
+    def _around(self, span: Span, at: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Whose names stand before a position of a span, the last one first, and after it."""
+        before = [name.owner for name in self._within(span) if name.start < at]
+        after = [name.owner for name in self._within(span) if name.start >= at]
+        return tuple(reversed(before)), tuple(after)
+
+    def _earlier(self, at: int) -> tuple[str, ...]:
+        return tuple(name.owner for name in reversed(self._mentions) if name.start < at)
+
+
+def _lines(text: str) -> Iterator[_Line]:
+    start, head = 0, tuple[Span, ...]()
+    for line in text.split("\n"):
+        span = (start, start + len(line))
+        cells = _cells(text, span) if line.startswith("|") else ()
+        head = (head or cells) if cells else ()
+        yield _Line(span, cells, head)
+        start = span[1] + 1
+
+
+def _cells(text: str, span: Span) -> tuple[Span, ...]:
+    bars = [at.start() for at in _CELL.finditer(text, *span)]
+    ends = [*bars[1:], span[1]]
+    return tuple((bar + 1, end) for bar, end in zip(bars, ends, strict=True) if end > bar + 1)
+
+
+def _part(text: str, span: Span, boundary: re.Pattern[str], at: int) -> Span:
+    """The part of a span, cut at boundaries, that a position lies in."""
+    start, end = span
+    for cut in boundary.finditer(text, *span):
+        if cut.end() <= at:
+            start = cut.end()
+        elif cut.start() >= at:
+            return start, cut.start()
+    return start, end
