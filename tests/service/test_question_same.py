@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import msgspec
@@ -72,17 +73,29 @@ async def test_no_answer_depends_on_what_was_asked_before(desk: AskDesk) -> None
 AGAIN = """
 import sys
 import msgspec
+from fixtures.assets import ASSETS
+from fixtures.coins import CATEGORIES, COINS
+from service.ask.classify import Classifier
 from service.ask.generate import generate
-from service.wire.ask import Archetype, Classification, Plan, Step
+from service.ask.reading.known import Known
+from service.ask.reading.reader import Reader
+from service.market.symbols import Directory, Listing
+from service.wire.ask import Archetype, Classification, Plan, Question, Step
 
-rows = msgspec.json.decode(sys.stdin.buffer.read(), type=list[tuple[Classification, Plan, list[Step], Archetype]])
-sys.stdout.buffer.write(msgspec.json.encode([generate(*row) for row in rows]))
+directory = Directory([Listing(coin.name, coin.name.upper(), coin.title) for coin in COINS])
+known = Known(directory, {"xyz:" + asset.ticker: asset.title for asset in ASSETS}, sorted(CATEGORIES.values()))
+classify = Classifier(Reader(known)).classify
+rows = msgspec.json.decode(
+    sys.stdin.buffer.read(), type=list[tuple[Question, Classification, Plan, list[Step], Archetype]]
+)
+told = [[*generate(*row[1:])] for row in rows]
+sys.stdout.buffer.write(msgspec.json.encode([told, [classify(row[0]) for row in rows]]))
 """
 
 
 @pytest.mark.promise("question.personas")
 @pytest.mark.promise("question.deterministic")
-async def test_prose_does_not_depend_on_the_process_that_writes_it(desk: AskDesk) -> None:
+async def test_no_answer_depends_on_the_process_that_gives_it(desk: AskDesk) -> None:
     """Sets and hashes of strings are ordered anew in each process."""
     rows, texts = [], []
     for place, (intent, question) in enumerate(one_of_each_intent().items()):
@@ -92,15 +105,16 @@ async def test_prose_does_not_depend_on_the_process_that_writes_it(desk: AskDesk
         inquiry = await desk.ask(msgspec.structs.replace(question, archetype=archetype), None)
         events = [event async for event in inquiry.events()]
         steps = [event for event in events if isinstance(event, Step)]
-        rows.append((events[0], events[1], steps, archetype))
+        rows.append((question, events[0], events[1], steps, archetype))
         texts.append("".join(event.text for event in events if isinstance(event, Text)))
         assert isinstance(events[-1], Done)
-    for written in await asyncio.gather(*(write_again(msgspec.json.encode(rows), seed) for seed in ("0", "1"))):
-        assert ["\n\n".join(paragraphs) + "\n" for paragraphs in written] == texts
+    first, second = await asyncio.gather(*(do_again(msgspec.json.encode(rows), seed) for seed in ("0", "1")))
+    assert ["\n\n".join(paragraphs) + "\n" for paragraphs in first[0]] == texts
+    assert first == second
 
 
-async def write_again(rows: bytes, seed: str) -> list[list[str]]:
-    """What a process that hashes strings by this seed makes of the same findings."""
+async def do_again(rows: bytes, seed: str) -> list[Any]:
+    """What a process that hashes strings by this seed makes of the same findings, and of the same questions."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-c",
@@ -112,5 +126,5 @@ async def write_again(rows: bytes, seed: str) -> list[list[str]]:
     async with asyncio.timeout(60):
         output, _ = await process.communicate(rows)
     assert process.returncode == 0
-    written: list[list[str]] = json.loads(output)
-    return written
+    made: list[Any] = json.loads(output)
+    return made
