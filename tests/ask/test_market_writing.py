@@ -137,7 +137,8 @@ def test_a_ranking_shows_who_else_and_what_is_not_known_of_them() -> None:
 
 def test_how_many_coins_are_in_a_state_comes_before_the_first_of_them() -> None:
     told = tell(ranking, found.scan("change_24h", trend="DOWN", category="Meme", excluded=["BTC", "ETH"], count=9))
-    assert told.main == "9 of 80 coins in Meme, leaving out BTC and ETH are DOWN"
+    assert told.main == "9 of 80 coins in Meme are DOWN"
+    assert "on the daily trend, leaving out BTC and ETH." in told.paragraphs[0]
     assert "the best of them." in told.paragraphs[0]
     one = tell(ranking, found.scan("change_24h", trend="DOWN", count=1))
     assert one.main == "1 of 80 coins is DOWN"
@@ -277,7 +278,7 @@ def test_no_alerts_are_an_answer() -> None:
 def test_a_category_is_its_change_its_trends_and_its_coins() -> None:
     told = tell(category, found.category(*MEMBERS))
     assert told.main == "Layer 1 (L1) is up 1.87 % in 24 h"
-    assert "Market cap $3.4T; volume of 24 h $1.38B." in told.text
+    assert "Market cap $3.4T; 24 h volume $1.38B." in told.text
     assert "**6 coins**, by daily trend, 4 are UP, 5 are HODL and 2 are DOWN." in told.text
     assert "Ahead: DOGE +1.81 %. Behind: WIF +1.81 %." in told.text
     assert "Also in it: PUMP." in told.text
@@ -319,7 +320,9 @@ def test_an_asset_is_its_price_its_trends_and_what_its_perpetual_pays() -> None:
     assert "on hyperliquid, up 1.12 % in 24 h." in told.text
     assert "GOLD's trend is **UP** daily and **DOWN** weekly." in told.text
     assert "longs pay shorts 5.48 % a year; the asset itself pays none." in told.text
-    assert "settled every 1 hour" in tell(rwa, found.asset("GOLD"), persona="analyst").text
+    assert "settled every hour;" in tell(rwa, found.asset("GOLD"), persona="analyst").text
+    slow = found.asset("GOLD", funding=RwaFunding(1e-4, 8.0, 10.95))
+    assert "settled every 8 hours;" in tell(rwa, slow, persona="analyst").text
 
 
 @pytest.mark.parametrize(
@@ -354,7 +357,8 @@ def test_assets_are_listed_by_type() -> None:
     assert told.main == "24 real-world assets"
     assert "- **Metals**: The metal (AMETAL) and The metal (AMETAL)" in told.text
     assert "These are the 3 most traded." in told.text
-    assert tell(rwa_list, found.assets("metal", type="metal")).main == "1 metals"
+    one = tell(rwa_list, found.assets("metal", type="metal")).text
+    assert one == "**1 metal** trades here as perpetuals, the most traded first: The metal (AMETAL)."
 
 
 def test_a_type_without_assets_is_said_to_have_none() -> None:

@@ -33,7 +33,7 @@ def _tell(found: Found, style: Style, draft: Draft) -> None:
 
 def _size(found: Found) -> Sequence[Piece]:
     worth = (". Market cap ", big_usd(found, "/market_cap"))
-    return *worth, "; volume of ", window(found, "/volume_24h"), " ", big_usd(found, "/volume_24h"), "."
+    return *worth, "; ", window(found, "/volume_24h"), " volume ", big_usd(found, "/volume_24h"), "."
 
 
 def _trends(found: Found) -> Sequence[Piece]:

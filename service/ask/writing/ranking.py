@@ -63,9 +63,10 @@ def _none(found: Found) -> Sequence[Piece]:
 
 
 def _in_state(found: Found) -> Sequence[Piece]:
-    share = (count(found, "/count"), " of ", counted(found, "/universe", "coin", "coins"), _within(found))
+    share = (count(found, "/count"), " of ", counted(found, "/universe", "coin", "coins"), _category(found))
     verb = " is " if found.get("/count") == 1 else " are "
-    return bold(*share, verb, quote(found, "/trend")), " on the ", quote(found, "/timeframe"), " trend."
+    trend = (" on the ", quote(found, "/timeframe"), " trend")
+    return bold(*share, verb, quote(found, "/trend")), *trend, _without(found), "."
 
 
 def _leader(found: Found) -> Sequence[Piece]:
@@ -102,10 +103,16 @@ def _paying(found: Found) -> Piece:
 
 
 def _within(found: Found) -> Piece:
-    category = " in " if found.get("/category") is not None else ""
-    where: Piece = (category, quote(found, "/category")) if category else ""
+    return _category(found), _without(found)
+
+
+def _category(found: Found) -> Piece:
+    return "" if found.get("/category") is None else (" in ", quote(found, "/category"))
+
+
+def _without(found: Found) -> Piece:
     excluded = [quote(found, f"/excluded/{index}") for index in range(found.size("/excluded"))]
-    return (where, ", leaving out " if excluded else "", listed(excluded))
+    return (", leaving out ", listed(excluded)) if excluded else ""
 
 
 def _table(found: Found, style: Style) -> tuple[Sequence[Piece], list[Sequence[Piece]]]:

@@ -45,7 +45,7 @@ def _detail(found: Found, style: Style, draft: Draft) -> None:
     daily, weekly = bold(quote(found, "/trend_daily")), bold(quote(found, "/trend_weekly"))
     draft.say(symbol, "'s trend is ", daily, " daily and ", weekly, " weekly.")
     draft.say(*_funding(found, style))
-    traded = ("volume of ", window(found, "/volume_24h_usd"), " ", big_usd(found, "/volume_24h_usd"))
+    traded = (window(found, "/volume_24h_usd"), " volume ", big_usd(found, "/volume_24h_usd"))
     draft.say(symbol, ": ", *traded, "; open interest ", big_usd(found, "/open_interest_usd"), ".")
 
 
@@ -58,7 +58,9 @@ def _funding(found: Found, style: Style) -> Sequence[Piece]:
     else:
         sides = ("longs pay shorts ", " a year") if rate > 0 else ("shorts pay longs ", " a year")
         told = ["On the perpetual on ", symbol, ", ", sides[0], size(found, "/funding/apr"), sides[1]]
-    told += [", settled every ", hours(found, "/funding/interval_hours")] if style.full else []
+    if style.full:
+        is_hourly = found.get("/funding/interval_hours") == 1
+        told += [", settled every ", "hour" if is_hourly else hours(found, "/funding/interval_hours")]
     return *told, "." if style.terse else "; the asset itself pays none."
 
 

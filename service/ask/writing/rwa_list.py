@@ -6,19 +6,20 @@ from typing import Final
 
 from service.ask.draft import Draft, Piece, bold, listed
 from service.ask.evidence import Found
-from service.ask.figures import count, length, quote
+from service.ask.figures import counted, length, quote
 from service.ask.writing.assignment import Assignment
 
-_PLURAL: Final[Mapping[str, str]] = MappingProxyType(
+_NAMES: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
-        "equity": "Equities",
-        "etf": "Funds",
-        "metal": "Metals",
-        "commodity": "Commodities",
-        "index": "Indices",
-        "fx": "Currencies",
+        "equity": ("equity", "equities"),
+        "etf": ("fund", "funds"),
+        "metal": ("metal", "metals"),
+        "commodity": ("commodity", "commodities"),
+        "index": ("index", "indices"),
+        "fx": ("currency", "currencies"),
     }
 )
+_ALL: Final = ("real-world asset", "real-world assets")
 
 
 def write(assignment: Assignment, draft: Draft) -> None:
@@ -30,13 +31,18 @@ def write(assignment: Assignment, draft: Draft) -> None:
 
 
 def _tell(found: Found, draft: Draft) -> None:
-    wanted = _PLURAL.get(str(found.args.get("type")))
+    wanted = _NAMES.get(str(found.args.get("type")))
     if not found.size("/assets"):
-        draft.say(bold("None"), " is listed", f" among the {wanted.lower()}" if wanted else "", " now.")
+        draft.say(bold("None"), " is listed", f" among the {wanted[1]}" if wanted else "", " now.")
         return
-    what: Piece = f"{wanted.lower()}" if wanted else "real-world assets"
-    draft.say(bold(count(found, "/count"), " ", what), " trade here as perpetuals, the most traded first:")
-    draft.items([(bold(plural), ": ", _named(found, kind)) for kind, plural in _PLURAL.items() if _rows(found, kind)])
+    shown = [(names[1].capitalize(), _named(found, kind)) for kind, names in _NAMES.items() if _rows(found, kind)]
+    verb = " trades" if found.get("/count") == 1 else " trade"
+    many = bold(counted(found, "/count", *(wanted or _ALL)))
+    if wanted:
+        draft.say(many, verb, " here as perpetuals, the most traded first: ", *(names for _, names in shown), ".")
+    else:
+        draft.say(many, verb, " here as perpetuals, the most traded first:")
+        draft.items([(bold(plural), ": ", names) for plural, names in shown])
     if found.get("/count") != found.size("/assets"):
         draft.say("These are the ", length(found, "/assets"), " most traded.")
 
