@@ -92,7 +92,9 @@ def refusal(intent: Intent, entities: Entities) -> Refusal | None:
 
 def _of_coins(aspect: Intent, entities: Entities) -> Intent:
     alone = len(entities.coins) + len(entities.assets) == 1 and not entities.unknown
-    return "overview" if aspect == "comparison" and alone else aspect
+    if aspect == "comparison" and alone:
+        return "overview" if entities.period is None else "history"
+    return aspect
 
 
 def _of_categories(aspect: Intent, entities: Entities) -> tuple[Intent, Entities]:

@@ -1,6 +1,7 @@
 """What a question is taken for: by the table of phrases, by what it names, and by what the conversation was about."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from msgspec import Struct, structs
@@ -22,6 +23,12 @@ from service.ask.intents.table import TABLE
 from service.ask.negation import left_out
 from service.ask.reading.reader import Reader, Reading
 from service.wire.ask import Classification, Entities, Intent, Question
+
+MOST_TURNS: Final = 6
+"""So many of the user's last messages are read: nobody leaves out what was said before that."""
+
+MOST_WORDS: Final = 160
+"""So many words of the last message are looked at, and a quarter of it of every earlier one."""
 
 _ENGLISH: Final = "en"
 _REASONS: Final = frozenset({"why", "reason", "reasons", "reasoning", "rationale", "explain", "because", "evidence"})
@@ -71,6 +78,7 @@ _CORRELATING: Final = frozenset(
         "correlates",
         "uncorrelated",
         "decoupled",
+        "closest",
         "tied",
         "linked",
         "coupled",
@@ -84,6 +92,15 @@ _CORRELATING: Final = frozenset(
     }
 )
 """Words after which Bitcoin may be what others are measured against."""
+
+
+_ACTIONS: Final[Mapping[Intent, frozenset[str]]] = MappingProxyType(
+    {
+        "walkforward": frozenset({"signals", "positions", "outcomes"}),
+        "regime": frozenset({"signals", "confidence", "history"}),
+    }
+)
+"""Words that ask for another of the same tool's answers: "and positions?"."""
 
 
 class Turn(Struct, frozen=True):
@@ -120,26 +137,26 @@ class Classifier:
         Args:
             question: The conversation.
         """
-        said = [message.content for message in question.messages if message.role == "user"]
+        said = [message.content for message in question.messages if message.role == "user"][-MOST_TURNS:]
         heard = Heard()
         for text in said[:-1]:
-            _, heard = self._understand(text, heard, None)
-        classification, _ = self._understand(said[-1], heard, question.commandContext)
+            _, heard = self._understand(text, heard, MOST_WORDS // 4, None)
+        classification, _ = self._understand(said[-1], heard, MOST_WORDS, question.commandContext)
         return classification
 
-    def _understand(self, text: str, heard: Heard, context: str | None) -> tuple[Classification, Heard]:
+    def _understand(self, text: str, heard: Heard, most: int, context: str | None) -> tuple[Classification, Heard]:
         reading = self._reader.read(text)
         if reading.language != _ENGLISH:
             foreign = Classification(
                 intent="out-of-scope", entities=reading.entities, refusal="language", language=reading.language
             )
             return foreign, heard
-        turn = self._turn(reading, heard)
+        turn = self._turn(reading, heard, most)
         classification, aspect = _decided(turn, self._with_context(turn, heard, context))
         return classification, _remembered(heard, classification, aspect)
 
-    def _turn(self, reading: Reading, heard: Heard) -> Turn:
-        words = words_of(reading.masked)
+    def _turn(self, reading: Reading, heard: Heard, most: int) -> Turn:
+        words = words_of(reading.masked, most)
         named = reading.entities
         if refers_back(words) and not names_something(named) and not named.unknown:
             named = with_names(named, heard.entities)
@@ -197,6 +214,9 @@ def _decided(turn: Turn, heard: Heard) -> tuple[Classification, Intent]:
 def _aspect(turn: Turn, heard: Heard) -> tuple[Intent, str | None]:
     """What a message asks about, and which of a tool's answers: said by it, or by the conversation it goes on with."""
     named = turn.reading.entities
+    for word in turn.words if opens_on(turn.words) else ():
+        if heard.aspect is not None and word in _ACTIONS.get(heard.aspect, ()):
+            return heard.aspect, word
     if turn.row is not None and turn.row.weight >= THIN and not _goes_on(turn, heard):
         return turn.row.intent, turn.row.action
     if heard.aspect is not None:
@@ -244,7 +264,7 @@ def _completed(turn: Turn, heard: Heard, aspect: Intent) -> Entities:
     own = names_something(named) or bool(named.unknown or named.candidates)
     if aspect == heard.aspect and (not own or turn.row is None or turn.row.weight < THIN):
         named = with_details(named, heard.entities)
-    if aspect == "comparison" and _few(named) and (refers_back(turn.words) or opens_on(turn.words) or not own):
+    if aspect == "comparison" and _few(named) and not named.unknown:
         return joined(named, heard.entities)
     if own or aspect in NAMELESS:
         return named

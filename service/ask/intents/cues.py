@@ -7,9 +7,6 @@ from msgspec import Struct
 
 from service.ask.intents.row import CLASSES, Row
 
-MOST_WORDS: Final = 240
-"""So many words of a question are looked at: its first two thirds and its last. It bounds what a hostile one costs."""
-
 _GAP: Final = 3
 _BEGIN: Final = "^"
 _END: Final = "$"
@@ -25,19 +22,28 @@ class Phrase(Struct, frozen=True):
     rest: tuple[Slot, ...]
 
 
-def words_of(masked: str) -> list[str]:
+def words_of(masked: str, most: int) -> list[str]:
     """The words that phrases are looked for in.
 
     Args:
         masked: As a reading gives it.
+        most: How many words are looked at: the first two thirds of them and the last. It bounds what a hostile text
+            costs.
 
     Returns:
-        At most `MOST_WORDS` words between a mark of the beginning and one of the end, numbers in digits as `#`.
+        These words between a mark of the beginning and one of the end, numbers in digits as `#`,
+        those that can only be a year to come as `YEAR`.
     """
     words = masked.split()
-    if len(words) > MOST_WORDS:
-        words = [*words[: MOST_WORDS * 2 // 3], *words[-(MOST_WORDS // 3) :]]
-    return [_BEGIN, *("#" if word.isdigit() else word for word in words), _END]
+    if len(words) > most:
+        words = [*words[: most * 2 // 3], *words[-(most // 3) :]]
+    return [_BEGIN, *(_numbered(word) for word in words), _END]
+
+
+def _numbered(word: str) -> str:
+    if not word.isdigit():
+        return word
+    return "YEAR" if len(word) == len("2030") and word >= "2030" and word < "2100" else "#"
 
 
 class Cues:

@@ -18,6 +18,7 @@ ELSEWHERE: Final[Sequence[Row]] = (
         print|reveal|show|leak|dump|give|display|output|tell|send|expose|share .. credentials|env|environment|pepper
         print|reveal|leak|dump|expose|send|share|your .. key|keys
         your|my private|secret|api|signing key|keys
+        repeat .. above|everything
         repeat|print|output .. prompt|instructions|verbatim
         private key|keys
         seed phrase|words
@@ -55,6 +56,7 @@ ELSEWHERE: Final[Sequence[Row]] = (
         send|transfer|withdraw|bridge AMOUNT .. to|from
         send|transfer|withdraw .. to my|this|the|an|address|wallet
         autotrade|autobuy|copytrade
+        set|create|make up|a|an .. buy|sell|order|orders|bot|dca
         """,
     ),
     Row(
@@ -91,6 +93,9 @@ ELSEWHERE: Final[Sequence[Row]] = (
         what|whats is? the? time|date|day is|today|now|it
         what time|day
         president|prime minister|election|elections|war|politics|congress|parliament
+        no rules|restrictions|filters|limits
+        my oil|phone|computer|laptop|house|dog|cat|boss|kids
+        how do|can|to i? fix|repair|clean|remove|build|lose|learn|apply|become|install|change my|a|an|the|#|weight|off
         car|cars engine|repair|insurance|tyre|tire
         job|jobs|interview|salary|career|mortgage|loan|loans|rent|landlord|insurance|pension|savings account|advice|tips
         mortgage|homework|kitchen|garden|dog food|cat food|puppy|kitten
@@ -111,16 +116,22 @@ ELSEWHERE: Final[Sequence[Row]] = (
         "forecast",
         91,
         """
-        will|ll .. hit|reach|be|go|rise|fall|pump|dump|crash|moon|recover|double|triple|drop|outperform|bounce|break
-        will|ll .. flip|cost|trade|happen|keep|continue|stay|do|perform|look|end|close|rally|climb|explode|survive|make
-        will|ll .. surpass|exceed|overtake|cross|get|come|return|turn|become|sink|tank|rebound|gain|lose|ever
+        will|ll .. .. hit|reach|be|go|rise|fall|pump|dump|crash|moon|recover|double|triple|drop|outperform|bounce|break
+        will|ll .. .. flip|cost|trade|happen|keep|continue|stay|do
+        will|ll .. .. perform|look|end|close|rally|climb|explode|survive|make
+        will|ll .. .. surpass|exceed|overtake|cross|get|come|return|turn|become|sink|tank|rebound|gain|lose|ever
         going|gonna to? hit|reach|moon|crash|pump|dump|rise|fall|double|recover|break|explode|drop|be worth
-        gonna|going to AMOUNT|#|moon|zero
+        <thing> to|hitting|reaching AMOUNT
+        gonna|going to AMOUNT|#|moon|zero|COIN
         gonna|going to? go|be .. up|down|higher|lower|tomorrow|next|worth|soon
         where will|ll
         where|what do|does you|u|anyone see|expect|think .. in|by|next|end|going|be|heading
         where is|are <thing>|it|they|this|that|market heading|headed|going
         where|what .. going|headed|heading next|tomorrow|soon|from
+        wheres|where <thing>|it|the|this market? headed|heading|going
+        how far|high|low can|could <thing>|it run|pump|fly|dump|sink
+        YEAR price|target|value
+        in|by|for YEAR
         price? target|targets
         predict|predicts|predicting|prediction|predictions
         forecast|forecasts|forecasting|projection|projections|projected

@@ -17,10 +17,13 @@ MARKET: Final[Sequence[Row]] = (
         batting average
         how good|accurate|reliable|trustworthy|correct|right|precise .. you|your|yours|<records>
         how good|accurate|reliable|trustworthy .. COIN .. <records>
+        how well|good .. <records>
+        <records> .. right|correct|wrong
+        prove .. <records>
         how .. <records> done|performed|perform|performing|fared|held|aged|played|turned|been
         how .. COIN <records> done|performed|perform|do|doing|fared|held|aged|played|turned|been
         how often .. right|correct|wrong|win|hit
-        how many .. <records> right|correct|wrong|hit
+        how many .. <records> .. right|correct|wrong|hit
         accuracy|reliability
         your accurate|record
         <records> .. accurate|reliable
@@ -101,6 +104,7 @@ MARKET: Final[Sequence[Row]] = (
         beat .. buy and hold
         buy and hold
         equity curve
+        engine
         """,
         action="outcomes",
     ),
@@ -136,7 +140,7 @@ MARKET: Final[Sequence[Row]] = (
         """,
         action="confidence",
     ),
-    Row("regime", 62, "how sure|certain|confident\n        confidence", where="nothing", action="confidence"),
+    Row("regime", 39, "how sure|certain|confident\n        confidence", where="nothing", action="confidence"),
     Row(
         "regime",
         71,
@@ -210,9 +214,11 @@ MARKET: Final[Sequence[Row]] = (
         are more|most <coins>
         what|whats .. happening|going|new|up .. market|markets|crypto
         is|hows crypto .. dead|ok|okay|fine|alive|doing
+        hows everything|things|the|crypto|it all|market|going|looking?
         """,
         where="nothing",
     ),
+    Row("breadth", 41, "market|markets|everything", where="nothing"),
     Row(
         "alerts",
         76,

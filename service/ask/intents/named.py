@@ -10,7 +10,7 @@ NAMED: Final[Sequence[Row]] = (
         "carry",
         93,
         """
-        hold|holding|holds|held|carry|carrying|keep|keeping|shorting|longing|long|short|position .. AMOUNT
+        hold|holding|holds|held|carry|carrying|keep|keeping|shorting|longing|long|short|position .. .. AMOUNT
         AMOUNT .. long|short|position|shorts|longs
         AMOUNT .. hold|holding|carry
         funding .. AMOUNT
@@ -43,7 +43,7 @@ NAMED: Final[Sequence[Row]] = (
         "convert",
         74,
         """
-        AMOUNT COIN? in|to|into|as|is|are|equals|worth
+        AMOUNT COIN? in|to|into|as|is|are|equals|worth|usd|dollars
         AMOUNT .. worth
         AMOUNT .. in|to|into usd|dollars|dollar|bucks|COIN|eur|cash
         worth of AMOUNT|COIN
@@ -95,6 +95,7 @@ NAMED: Final[Sequence[Row]] = (
         """
         which|what|any|list|show|<superlative>|<coins> .. correlated|uncorrelated|decoupled
         which|list|show|<coins> .. correlation
+        closest to COIN
         <superlative> .. correlated|correlation|uncorrelated|decoupled
         <coins>|<superlative> .. move|moves|follow|follows|track|tracks|tied|linked|coupled|independent .. COIN
         """,
@@ -106,6 +107,7 @@ NAMED: Final[Sequence[Row]] = (
         """
         correlate|correlates|correlated|correlation|correlations|corr|uncorrelated
         beta to|of|against|with|vs
+        depend|depends|dependent|dependence|proxy
         decoupled|decouple|decoupling|independent|independently
         <thing> .. move|moves|moving|trade|trades|trading .. with|together|alongside|like|lockstep|tandem|sync .. COIN
         <thing> .. move|moves|moving|trade|trades together|tandem|lockstep|sync|independently|apart
@@ -177,10 +179,12 @@ NAMED: Final[Sequence[Row]] = (
         top by|in|among|AMOUNT|gaining
         top
         biggest|highest|lowest|largest|smallest|strongest|weakest|hottest|cheapest|steepest
+        list|show|which|what|any|find|give <up>|<down>|bullish|bearish <coins>|CATEGORY
+        trending|hot|popular|bullish|bearish <coins>|CATEGORY
         gainers|losers|movers|mooners|winners|laggards|leaders|leaderboard|outperformers|underperformers
         rank|ranked|ranking|rankings|sort|sorted|order|ordered|screener|screen|scan|filter
         which|what|any|all .. <coins> .. <up>|<down>|hodl|sideways|flat|uptrend|bullish|bearish
-        list|show|find|give|every .. <coins> .. <up>|<down>|hodl|sideways|flat|uptrend|bullish|bearish
+        list|show|find|give|every .. <coins> .. .. .. <up>|<down>|hodl|sideways|flat|uptrend|bullish|bearish
         which|what|any|all .. <coins> .. gained|lost|rose|fell|dropped|pumped|dumped|moved|trending
         list|show|find|give|every .. <coins> .. gained|lost|rose|fell|dropped|pumped|dumped|moved|trending
         which|what|any|all|list|show|find|give|every .. <coins> .. negative|positive|funding|paying|pay|pays|above|below
@@ -233,7 +237,8 @@ NAMED: Final[Sequence[Row]] = (
         PERIOD return
         return on|of|over|since|in
         historical|history|historic|historically|timeseries|series|chart|past|previously
-        did <thing>|it|they|this .. do|go|trade|cost|stand|close|open|look|have|fare|move|end
+        did <thing>|it|they|this .. do|go|trade|cost|stand|close|open|look|have
+        did <thing>|it|they|this .. fare|move|end|fall|rise|drop|gain|lose|pump|dump
         was|were <thing>|it|they|the .. at|trading|price|worth|before|ago|back
         what|where|how|price was|were
         has|have <thing>|it|they .. done|gone|come|fared|held|gained|lost|made
@@ -272,7 +277,10 @@ NAMED: Final[Sequence[Row]] = (
         call|rating|view|opinion|recommendation|bias|conviction|take on|for|about
         recommend|recommendation|recommended|rating|grade
         ^ please? rate <thing>
-        rules|rule .. say|says|conclude|think|on
+        rules|rule|model|engine|system .. say|says|conclude|think|on|fired|fire
+        rules|rule
+        pros
+        buying|selling|longing|shorting <thing>
         conclude|concludes|concluded
         thoughts|opinion|opinions|outlook|thesis|conviction
         what do you think
@@ -281,8 +289,6 @@ NAMED: Final[Sequence[Row]] = (
         evidence|arguments|argument|case for|against|behind|on
         evidence
         score|scores|scored|scoring
-        how sure|confident|certain|strong|convinced
-        confidence
         entry|exit|upside|downside
         neutral
         """,
@@ -302,6 +308,8 @@ NAMED: Final[Sequence[Row]] = (
         investors|ct|twitter|reddit|community|they .. feel|feeling|talking|excited|scared
         news|headline|headlines|press|media|article|articles
         talk|talking|talked about
+        being|is|was said
+        panic|panicking|hyped|bullishness
         social|public opinion|mood|feeling
         distributed|accumulated
         optimistic|pessimistic|excited|scared|fearful|greedy|hyped
@@ -316,7 +324,7 @@ NAMED: Final[Sequence[Row]] = (
         longs|shorts .. pay|pays|paying|paid|earn|receive|receiving|get|getting|collect
         pay|pays|paying|paid|receive|receives|receiving|earn|collect|collects .. longs|shorts|long|short
         who .. pays|pay|paying|paid|receives|receiving|earns
-        is|are|do|does .. paying|paid
+        is|are|do|does .. paying|paid|overpaying|pay
         longs or shorts
         get|getting|got|gets paid .. on|for|short|shorts|long|longs
         perp|perps|perpetual|perpetuals rate|rates|apr|premium|cost
@@ -327,12 +335,16 @@ NAMED: Final[Sequence[Row]] = (
         premium|contango|backwardation|basis
         """,
     ),
+    Row("trend", 57, "trend|trends|trending|trended|uptrend|downtrend"),
     Row(
         "trend",
         46,
         """
-        trend|trends|trending|trended
-        <up>|<down>
+        <rising>|<falling>
+        is|are|be|been|go|goes|going|gone .. up|down|higher|lower
+        turn|turned|turning|still|move|moving|headed|heading|points .. up|down|higher|lower
+        <thing> up|down|higher|lower
+        up|down $
         direction|momentum|technicals|technical|supertrend|sideways|chopping|choppy|ranging|consolidating
         hodl
         since when
@@ -365,6 +377,8 @@ NAMED: Final[Sequence[Row]] = (
         worth
         value of
         going|current|market rate|price
+        changing|change hands
+        how much .. <thing>
         is|are|was <thing> above|below|over|under|at|past AMOUNT|#
         <thing> in? usd|usdt|dollars
         """,
@@ -392,6 +406,7 @@ NAMED: Final[Sequence[Row]] = (
         """,
         where="something",
     ),
+    Row("verdict", 52, "how sure|confident|certain|strong|convinced\n        confidence", where="something"),
     Row("trend", 26, "weekly|daily\n        week|day timeframe|chart|candles"),
     Row("history", 45, "PERIOD", where="something"),
     Row(

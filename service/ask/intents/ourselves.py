@@ -33,6 +33,8 @@ OURSELVES: Final[Sequence[Row]] = (
         can i still|ask .. question|questions|more|another|ask
         who am i
         account status|tier|info|details|plan
+        show|check|see usage|quota|account
+        my remaining
         subscription|entitlement
         ^ quota|tier|usage|limits|plan $
         quota status|info|remaining|left|usage|check
@@ -63,6 +65,7 @@ OURSELVES: Final[Sequence[Row]] = (
         is it|this|that|asking|everything free
         are you free
         free of charge
+        there|offer|have .. free tier|plan|trial|version
         for free
         x402|usdc .. pay|payment|cost|how|accept|price
         how .. pay|payment .. for? you|this|questions|service|x402|usdc|calls
@@ -74,6 +77,7 @@ OURSELVES: Final[Sequence[Row]] = (
         after .. free .. used|gone|spent|questions
         """,
     ),
+    Row("pricing", 50, "what|how much? does|do it|this cost", where="nothing"),
     Row(
         "help",
         88,
@@ -91,7 +95,12 @@ OURSELVES: Final[Sequence[Row]] = (
         list .. features|commands|capabilities|abilities|tools|functions|everything
         how do|does|can|should i|this|you|it|one use|work|start|begin|operate
         how to use|ask|start|begin|work
-        how does this|the .. thing|work|bot|service|tool
+        how does this|the thing|bot|service|tool|app|site|api work
+        how can|could|do|would you help|assist
+        what can|does this|the thing|bot|service|tool|app|site|api do|offer
+        what you offer|provide|support
+        what do|can|could you offer|provide|support $
+        can|could|will you please? help
         where do|should|can i start|begin
         getting|get|got started
         im|am new
@@ -103,7 +112,7 @@ OURSELVES: Final[Sequence[Row]] = (
         whats this
         introduce yourself
         tell me about yourself|you
-        instructions|manual|tutorial|guide|usage|documentation|docs
+        instructions|manual|tutorial|guide|documentation|docs
         ^ commands|menu|features|capabilities|faq|options $
         what commands
         what do you know
@@ -132,6 +141,8 @@ OURSELVES: Final[Sequence[Row]] = (
         ^ got|gotcha|understood|makes|noted it?|sense $
         ^ understood|gotcha|noted|brilliant|excellent|amazing|wonderful|impressive $
         that|this helps|helped .. $
+        ^ thats? is? really|so|very? great|nice|good|cool|awesome|helpful|useful|perfect|amazing|fine|all $
+        ^ got it $
         very|so|super|really|most helpful|useful .. $
         good|great|nice|well job|work|bot|one|done|stuff .. $
         you rock|rule|legend
@@ -160,7 +171,8 @@ OURSELVES: Final[Sequence[Row]] = (
         mean|means|meant $
         eli5
         explain like|to|simply|in
-        how is|are|do|does|did you|u|the|a|an|your|it? .. calculated|computed|made|determined|measured|defined|derived
+        how is|are|do|does|did you|u|the|a|an|your|it? .. calculated|computed|made|determined|measured
+        how is|are|do|does|did you|u|the|a|an|your|it? .. defined|derived|triggered|fired|detected|assigned
         how is|are|do|does .. calculate|compute|determine|measure|define|derive|decide|score|work
         how do|does you .. calculate|compute|determine|measure|define|derive|decide|classify|score|come
         how|when is|are .. paid|decided|scored|formed|built|generated|produced|classified|graded|constructed
@@ -188,6 +200,6 @@ OURSELVES: Final[Sequence[Row]] = (
         what|wat is|are COIN? .. exactly|anyway|actually $
         """,
         where="term",
-        unless="the|your|my|our|this|current|currently|now|today|market|on|most|best|top|highest|lowest|UNKNOWN|CATEGORY|latest",
+        unless="its|their|it|the|your|my|our|this|current|currently|now|today|market|on|most|best|top|highest|lowest|UNKNOWN|CATEGORY|latest",
     ),
 )

@@ -13,16 +13,25 @@ no coin and no asset (a category is fine); two coins or assets; a word of the gl
 THIN: Final = 40
 """Rows lighter than this give way to what the conversation was about."""
 
+_RISING: Final = (
+    "upward|upwards|rising|rise|pumping|green|mooning|climbing|gaining|rallying|rally|ripping|uptrend|uptrends|uptrending|"
+    "surging|bouncing|flying"
+)
+_FALLING: Final = (
+    "downward|downwards|falling|fall|dumping|red|bleeding|dropping|crashing|sinking|downtrend|downtrends|downtrending|"
+    "tanking|declining|losing|rekt"
+)
+
 CLASSES: Final = {
-    "up": "up|upward|upwards|higher|rising|rise|pumping|green|mooning|climbing|gaining|rallying|rally|ripping|uptrend|"
-    "uptrends|uptrending|surging|bouncing|flying|upside|ups",
-    "down": "down|downward|downwards|lower|falling|fall|dumping|red|bleeding|dropping|crashing|sinking|downtrend|"
-    "downtrends|downtrending|tanking|declining|losing|downs|rekt",
+    "up": f"up|higher|upside|ups|{_RISING}",
+    "down": f"down|lower|downs|{_FALLING}",
+    "rising": _RISING,
+    "falling": _FALLING,
     "coins": "coin|coins|token|tokens|alt|alts|altcoin|altcoins|crypto|cryptos|cryptocurrency|cryptocurrencies|symbols|"
     "tickers|names|perps|memecoins|shitcoins|ones|pairs",
     "market": "market|markets",
     "superlative": "top|best|worst|biggest|largest|highest|lowest|smallest|most|least|strongest|weakest|hottest|"
-    "cheapest|richest|greatest|leading|coldest|steepest|deepest",
+    "cheapest|bottom|closest|richest|greatest|leading|coldest|steepest|deepest",
     "records": "verdict|verdicts|signal|signals|call|calls|ratings|predictions",
     "thing": "COIN|ASSET|UNKNOWN",
 }
