@@ -22,6 +22,7 @@ BENCHMARK: Final = "BTC"
 _PATHS: Final = "/input"
 _BENCHMARKED: Final = "btc_correlation"
 _OF_THE_UNIT: Final = frozenset({"amount", "unit_price"})
+_LETTERS_OF_A_NAME: Final = 3
 _LONGEST_NAME: Final = 48
 
 
@@ -159,7 +160,8 @@ class Evidence:
             *term,
         )
         looked_up = (arg for step in self.steps for arg in step.args.values() if isinstance(arg, str))
-        return frozenset(clean(name) for name in (*names, *looked_up))
+        said = {clean(name) for name in (*names, *looked_up)}
+        return frozenset(name for name in said if not self.found or _is_wordy(name))
 
 
 def plain(result: object) -> Any:
@@ -261,6 +263,12 @@ def _of_figure(key: str, parent: Mapping[str, Any], owner: str | None) -> str | 
     if isinstance(unit, str) and key in _OF_THE_UNIT:
         return None if unit == "USD" else unit
     return owner
+
+
+def _is_wordy(name: str) -> bool:
+    """Whether it cannot pass for a figure: `1000PEPE` cannot, `5k` and `100x` can."""
+    letters = sum(character.isalpha() for character in name)
+    return letters >= _LETTERS_OF_A_NAME or not name[:1].isdigit()
 
 
 def _as_number(text: str) -> float | None:

@@ -21,6 +21,17 @@ from service.ask.renderings import has_sign, is_shown_as, magnitude
 
 _WINDOW: Final = re.compile(r"(\d+)(h|d)(?![a-z])")
 _SPAN_UNITS: Final = {"h": "hours", "d": "days"}
+_TIMES: Final = {
+    Measure.DAYS: re.compile(r"\bdays?\b", re.IGNORECASE),
+    Measure.HOURS: re.compile(r"\bhours?\b", re.IGNORECASE),
+}
+"""What must be said beside a bare number of them."""
+
+_LONG: Final = re.compile(r"\blongs?\b", re.IGNORECASE)
+_SHORT: Final = re.compile(r"\bshorts?\b", re.IGNORECASE)
+_SIDES: Final = {"carry_if_long": _LONG, "long_usd": _LONG, "carry_if_short": _SHORT, "short_usd": _SHORT}
+"""What must be said beside what one side receives: without it, it would pass for the funding, sign and all."""
+
 _GROUP_TOOLS: Final = frozenset({"category.info", "category.sentiment"})
 
 
@@ -93,14 +104,14 @@ class _Reading:
             return False
         start, end = place.span
         clause = self._read.text[start:end]
-        if token.unit == "" and kind.measure in (Measure.DAYS, Measure.HOURS) and not self._counts_time(place, kind):
+        needed = _TIMES.get(kind.measure) if token.unit == "" else _SIDES.get(fact.pointer.rpartition("/")[2])
+        if needed is not None and not self._says(needed, place):
             return False
         said, paid = way(clause, token.start - start), payer(clause)
         return self._is_about(kind, place) and has_sign(token, fact, kind, said, paid) and self._is_of(fact, place)
 
-    def _counts_time(self, place: Place, kind: Kind) -> bool:
-        word = "day" if kind.measure is Measure.DAYS else "hour"
-        return any(word in self._read.text[start:end].lower() for start, end in place.near)
+    def _says(self, word: re.Pattern[str], place: Place) -> bool:
+        return any(word.search(self._read.text, *span) for span in place.near)
 
     def _is_about(self, kind: Kind, place: Place) -> bool:
         """Whether the nearest words that say what they are about are about this."""
@@ -118,7 +129,7 @@ class _Reading:
         """Whether a value is that of the coin named nearest; a correlation is not that of what it is measured by."""
         owners = place.far
         if fact.kind is not None and "correlation" in fact.kind.about and fact.of != BENCHMARK:
-            owners = tuple(owner for owner in owners if owner != BENCHMARK)
+            owners = tuple(owner for owner in owners if owner != BENCHMARK) or owners
         return self._belongs((fact.of,), owners)
 
     def _belongs(self, of: Sequence[str | None], owners: Sequence[str]) -> bool:

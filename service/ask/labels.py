@@ -12,9 +12,9 @@ _MEANS: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
     for family, word, values in (
         ("verdict", "strong-bull", "strong-bull"),
         ("verdict", "strong bull", "strong-bull"),
-        ("verdict", "bull", "bull strong-bull"),
+        ("verdict", "bull", "bull"),
         ("verdict", "bullish", "bull strong-bull"),
-        ("verdict", "bear", "bear strong-bear"),
+        ("verdict", "bear", "bear"),
         ("verdict", "bearish", "bear strong-bear"),
         ("verdict", "strong-bear", "strong-bear"),
         ("verdict", "strong bear", "strong-bear"),
@@ -33,9 +33,17 @@ _MEANS: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
         ("stance", "exhaustion", "exhaustion"),
     )
 }
-_FAMILIES: Final[Mapping[str, str]] = {value: family for family, values in _MEANS.values() for value in values} | {
-    "neutral": "neutral"
+_FAMILIES: Final[Mapping[str, str]] = {value: family for family, values in _MEANS.values() for value in values}
+_NEUTRAL: Final = {
+    "verdict": "verdict",
+    "stance": "stance",
+    "sentiment_stance": "stance",
+    "regime": "regime",
+    "market": "regime",
+    "coin": "regime",
 }
+"""Of what kind a value is that says `neutral`, by its field."""
+
 _LABEL: Final = re.compile(
     r"(?<![\w-])(?:strong[- ]bull|strong[- ]bear|bull(?:ish)?|bear(?:ish)?|insufficient-evidence|risk-on|risk-off"
     r"|(?-i:UP|HODL|DOWN)|uptrend|downtrend|accumulation|distribution|euphoria|capitulation|exhaustion)(?![\w-])",
@@ -44,6 +52,9 @@ _LABEL: Final = re.compile(
 _IF: Final = re.compile(r"\b(?:flips?|would|if|until|becomes?|turn(?:s|ed)?)\b", re.IGNORECASE)
 _FRAMES: Final = ("daily", "weekly")
 _MADE_OF: Final = "/flips_at"
+_REPEATED: Final = ("/value", "/threshold")
+"""What rules were given: it stands among the inputs too, where it says of which trend it is."""
+
 _VERDICT: Final = "/verdict"
 
 
@@ -61,7 +72,7 @@ def wrong_labels(text: str, bearings: Bearings, evidence: Evidence) -> Iterator[
     """
     if not evidence.found:
         return
-    facts = [fact for fact in evidence.facts if fact.value in _FAMILIES]
+    facts = [fact for fact in evidence.facts if _family(fact) is not None]
     keys = {key for fact in evidence.facts for key in fact.pointer.split("/")[-1:]}
     for label in _LABEL.finditer(text):
         word = label.group() if label.group().isupper() else label.group().lower()
@@ -69,7 +80,7 @@ def wrong_labels(text: str, bearings: Bearings, evidence: Evidence) -> Iterator[
         place = bearings.place(*label.span())
         clauses = [text[start:end] for start, end in place.near]
         owner = next(iter(place.owners), None)
-        of_kind = [fact for fact in facts if _FAMILIES[str(fact.value)] == family and _counts(fact, clauses)]
+        of_kind = [fact for fact in facts if _family(fact) == family and _counts(fact, clauses)]
         own = [fact for fact in of_kind if fact.of == owner]
         if family == "verdict":
             own = [fact for fact in facts if fact.of == owner and fact.pointer == _VERDICT]
@@ -79,7 +90,15 @@ def wrong_labels(text: str, bearings: Bearings, evidence: Evidence) -> Iterator[
             yield label.span()
 
 
+def _family(fact: Fact) -> str | None:
+    if fact.value == "neutral":
+        return _NEUTRAL.get(fact.pointer.rpartition("/")[2])
+    return _FAMILIES.get(fact.value) if isinstance(fact.value, str) else None
+
+
 def _counts(fact: Fact, clauses: list[str]) -> bool:
+    if fact.pointer.endswith(_REPEATED):
+        return False
     if fact.pointer.endswith(_MADE_OF):
         return any(_IF.search(clause) for clause in clauses)
     for clause in clauses:
