@@ -19,7 +19,7 @@ from service.access.audit import audit, audit_devices
 from service.access.caller import Caller
 from service.access.devices import Devices
 from service.access.ledger import COMMITTED, RESERVED, Ledger, Take
-from service.access.quota import Usage, standing_of, take
+from service.access.quota import Usage, give_back, standing_of, take
 from service.access.repeats import Repeats
 from service.access.standing import Decision, Standing
 from service.clock import Clock, day_of
@@ -33,6 +33,12 @@ _SWEEP_S: Final = 60.0
 _SWEEPS_A_VERIFICATION: Final = 60
 _MOST_SUSPECTED: Final = 100_000
 _USAGE: Final = "SELECT starter_used, starter_day, day, day_used, counted FROM quota WHERE user_id = ?"
+_COUNTERS: Final = 5
+_ANSWERED: Final = """
+    SELECT starter_used, starter_day, quota.day, day_used, counted, bucket, events.day
+    FROM quota LEFT JOIN usage_events AS events ON events.user_id = quota.user_id AND events.state = 0 AND bucket < 2
+    WHERE quota.user_id = ?
+"""
 
 _log = logging.getLogger("verdict.access")
 
@@ -192,6 +198,15 @@ class Meter:
         """Say what a caller has left, without using any of it."""
         rows = await self._database.read(_USAGE, (caller.user_id,))
         usage = Usage(*rows[0]) if rows else Usage()
+        return standing_of(usage, caller.tier, day_of(self._clock.now_ms()))
+
+    async def answered(self, caller: Caller) -> Standing:
+        """Say what a caller has left by what has been answered: reservations, this call's among them, not regarded."""
+        rows = await self._database.read(_ANSWERED, (caller.user_id,))
+        usage = Usage(*rows[0][:_COUNTERS]) if rows else Usage()
+        for *_, bucket, day in rows:
+            if bucket is not None:
+                usage = give_back(usage, bucket, day)
         return standing_of(usage, caller.tier, day_of(self._clock.now_ms()))
 
     async def verify(self) -> list[str]:

@@ -124,7 +124,7 @@ def open_toolbox(rooms: Rooms) -> Toolbox:
         return None if name is None else categories.members(name)
 
     async def quota(caller: Caller) -> Answer:
-        standing = await rooms.meter.standing(caller)
+        standing = await rooms.meter.answered(caller)
         resets_at = None if standing.reset_ms is None else iso(standing.reset_ms)
         left = (standing.used, standing.limit, standing.remaining, standing.period, resets_at)
         return Answer(QuotaStanding(standing.tier, *left))

@@ -278,6 +278,18 @@ async def test_the_standing_uses_nothing(meter: Meter) -> None:
     assert (await meter.standing(a_caller())).remaining == 7
 
 
+async def test_what_is_reserved_is_not_answered_yet(meter: Meter) -> None:
+    assert (await meter.answered(a_caller())).remaining == 10
+    await charge(meter, 9)
+    last = await meter.reserve(a_caller(), "coin.risk")
+    assert (await meter.standing(a_caller())).remaining == 0
+    assert (await meter.answered(a_caller())).remaining == 1
+    assert last.event_id is not None
+    await meter.commit(last.event_id)
+    assert (await meter.answered(a_caller())).remaining == 0
+    assert await meter.answered(a_caller()) == await meter.standing(a_caller())
+
+
 async def test_waiting_calls_share_transactions(meter: Meter, db: Database) -> None:
     commits = 0
 

@@ -7,16 +7,14 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import msgspec
 import pytest
 
 from service.ask.desk import AskDesk
-from service.ask.room import open_ask
 from service.wire.ask import Done, Message, Question, Step, Text
-from service.wiring import build as wiring
 from tests.service.indoors import Kept
+from tests.service.questioning import questioned
 
 DEV = Path(__file__).parent.parent.parent / "fixtures" / "questions" / "dev.jsonl"
 ARCHETYPES = ("base", "trader", "analyst", "risk-manager", "explainer")
@@ -34,16 +32,8 @@ def one_of_each_intent() -> dict[str, Question]:
 
 @pytest.fixture
 async def desk(kept: Kept, tmp_path: Path) -> AsyncIterator[AskDesk]:
-    seen: list[AskDesk] = []
-
-    def noted(*rooms: object) -> AskDesk:
-        seen.append(open_ask(*rooms))  # type: ignore[arg-type]
-        return seen[-1]
-
-    with patch.object(wiring, "open_ask", noted):
-        async with kept.reopened(tmp_path / "data") as house:
-            await house.settle()
-            yield seen[0]
+    async with questioned(kept, tmp_path / "data") as (_, __, desk):
+        yield desk
 
 
 async def told(desk: AskDesk, question: Question) -> bytes:
@@ -93,7 +83,6 @@ sys.stdout.buffer.write(msgspec.json.encode([told, [classify(row[0]) for row in 
 """
 
 
-@pytest.mark.promise("question.personas")
 @pytest.mark.promise("question.deterministic")
 async def test_no_answer_depends_on_the_process_that_gives_it(desk: AskDesk) -> None:
     """Sets and hashes of strings are ordered anew in each process."""

@@ -3,21 +3,19 @@
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import msgspec
 import pytest
 
 from service.access.caller import Caller
-from service.ask.room import open_ask
 from service.ask.sources import path_of
 from service.ask.tools import Given, Rooms, Toolbox, open_toolbox
 from service.errors import ServiceError
 from service.wire.ask import PlannedStep
 from service.wire.envelope import Answer
 from service.wire.offers import OFFERS
-from service.wiring import build as wiring
 from tests.service.indoors import Indoors, Kept
+from tests.service.questioning import questioned
 
 OFFERED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("coin.risk", {"symbol": "BTC"}),
@@ -63,16 +61,8 @@ class Bench:
 
 @pytest.fixture
 async def bench(kept: Kept, tmp_path: Path) -> AsyncIterator[Bench]:
-    seen: list[Rooms] = []
-
-    def noted(rooms: Rooms, *more: Any) -> Any:
-        seen.append(rooms)
-        return open_ask(rooms, *more)
-
-    with patch.object(wiring, "open_ask", noted):
-        async with kept.reopened(tmp_path / "data") as house:
-            await house.settle()
-            yield Bench(house, seen[0], kept.key)
+    async with questioned(kept, tmp_path / "data") as (house, rooms, _):
+        yield Bench(house, rooms, kept.key)
 
 
 async def test_a_tool_finds_what_its_route_answers_byte_for_byte(bench: Bench) -> None:

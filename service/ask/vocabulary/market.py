@@ -363,7 +363,7 @@ TERMS: Final = (
     Term(
         key="k-units",
         title="thousands of a coin",
-        short="A small letter k before a ticker means that the venue trades a fixed large number of the coin as one unit.",
+        short="A small letter k before a ticker means that a unit is a fixed large number of the coin.",
         text="The venue trades some cheap coins in thousands: KPEPE is 1000 PEPE, so its price is that of a "
         "thousand. `1000PEPE` and `kPEPE` are the same; PEPE alone is not, because a price would be wrong a "
         "thousandfold.",

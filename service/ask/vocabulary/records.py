@@ -21,7 +21,7 @@ TERMS: Final = (
         key="purge",
         title="purge and embargo",
         short="Purge and embargo keep days out of training whose outcome reaches into the days that are tested.",
-        text="Purge and embargo keep training and testing apart: a training window ends as many days before its "
+        text="Purge and embargo keep training and test days apart: a training window ends as many days before its "
         "fold as a position may be held, and one more; it also leaves out five days after the end of every "
         "earlier fold.",
         synonyms=("purge", "embargo", "purging", "leakage", "fold", "folds"),

@@ -1,0 +1,29 @@
+"""A service that knows everything, and the rooms that its questions ask."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from service.ask.desk import AskDesk
+from service.ask.room import open_ask
+from service.ask.tools import Rooms
+from service.wiring import build as wiring
+from tests.service.indoors import Indoors, Kept
+
+
+@asynccontextmanager
+async def questioned(kept: Kept, data_dir: Path) -> AsyncIterator[tuple[Indoors, Rooms, AskDesk]]:
+    """The service at rest, its rooms, and who answers its questions."""
+    seen: list[tuple[Rooms, AskDesk]] = []
+
+    def noted(rooms: Rooms, *more: Any) -> AskDesk:
+        desk = open_ask(rooms, *more)
+        seen.append((rooms, desk))
+        return desk
+
+    with patch.object(wiring, "open_ask", noted):
+        async with kept.reopened(data_dir) as house:
+            await house.settle()
+            yield house, *seen[0]
