@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Final
 
 _LEAVING_OUT: Final[Sequence[tuple[tuple[str, ...], int]]] = (
-    (("dont", "want"), 4),
-    (("dont", "need"), 4),
-    (("dont", "care"), 4),
-    (("dont", "tell"), 4),
-    (("dont", "show"), 4),
-    (("dont", "give"), 4),
-    (("do", "not"), 5),
+    (("dont", "want"), 6),
+    (("dont", "need"), 6),
+    (("dont", "care"), 6),
+    (("dont", "tell"), 6),
+    (("dont", "show"), 6),
+    (("dont", "give"), 6),
+    (("do", "not"), 7),
     (("not", "asking"), 4),
     (("not", "interested"), 4),
     (("not", "about"), 3),

@@ -130,6 +130,7 @@ MARKET: Final[Sequence[Row]] = (
         where="something",
         action="history",
     ),
+    Row("regime", 72, "regime history|histories\n        history of .. regime|regimes", action="history"),
     Row(
         "regime",
         72,
