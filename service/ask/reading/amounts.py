@@ -106,12 +106,10 @@ def _sum(tokens: Sequence[Token], at: int, coins: Mapping[int, Mention]) -> Sum 
     return None
 
 
-def _of(tokens: Sequence[Token], at: int, end: int, number: Number, mention: Mention) -> Sum | None:
+def _of(tokens: Sequence[Token], at: int, end: int, number: Number, mention: Mention) -> Sum:
     """An amount right before a coin: of it, but for a position's, which is in dollars ("10k btc long")."""
     if number.scaled and any(token.word in _SIDES for token in tokens):
         return Sum(at, end, Amount(number.value, None))
-    if not number.exact and tokens[at].word == "a":
-        return None
     return Sum(at, end, Amount(number.value, mention.thing.keys[0]))
 
 

@@ -13,7 +13,7 @@ _PAIRS: Final = frozenset(
 )
 _SKIPPED: Final = frozenset({"for", "the", "of", "about", "with", "on", "either", "like", "me", "us", "any"})
 _NEVER: Final = frozenset({"dont", "not", "never"})
-_TELLING: Final = bag("tell show care want need include give mention count list about")
+_TELLING: Final = bag("tell show hear talk care want need include give mention count list about")
 _AND: Final = frozenset({"and", "or", "nor"})
 _BREAKS: Final = frozenset(",.?!;:\n")
 _REACH: Final = 6

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import Final, Literal, NamedTuple
 
-from service.ask.reading.names import ABSENT, ASSETS, CRUDES, OIL, SLANG, SURE_TOPICS, TOPICS
+from service.ask.reading.names import ABSENT, ASSETS, CRUDES, FORMER, OIL, SLANG, SURE_TOPICS, TOPICS
 from service.ask.reading.tokens import fold, tokenise
 from service.ask.reading.words import bag, is_plain
 from service.market.symbols import SUCCEEDED, Directory, unit_of
@@ -52,7 +52,7 @@ _LIKELY: Final = bag("gold hype link maker near optimism pump render sandbox sil
 _MOSTLY_PLAIN: Final = frozenset({"coin", "etc"})
 _SHORT: Final = 2
 _TAILS: Final = ("dao", "protocol", "network", "token", "finance", "coin", "chain", "labs", "hub", "ecosystem")
-_NOT_NAMES: Final = frozenset({"memecoin", "notcoin"})
+_NOT_NAMES: Final = frozenset({"memecoin"})
 
 
 class Known:
@@ -114,6 +114,8 @@ def _coins(directory: Directory) -> Iterator[tuple[tuple[str, ...], Thing]]:
         if called in listed:
             for name in names:
                 yield _titled(name, (called,), frozenset(thousands.values()))
+    for name, new in FORMER.items():
+        yield words_of(name), Thing("UNKNOWN", (new,) if new in listed else (), Care.FREE)
     for old, new in SUCCEEDED.items():
         if old not in listed:
             candidates = (new,) if new in listed else ()
@@ -160,8 +162,7 @@ def _assets(assets: Mapping[str, str]) -> Iterator[tuple[tuple[str, ...], Thing]
     for ticker, asset in ids.items():
         for name in (assets[asset], *ASSETS.get(ticker, ())):
             words = words_of(name)
-            if words:
-                yield words, Thing("ASSET", (asset,), _care(" ".join(words), ticker=False))
+            yield words, Thing("ASSET", (asset,), _care(" ".join(words), ticker=False))
     crudes = tuple(ids[ticker] for ticker in CRUDES if ticker in ids)
     if crudes:
         for name in OIL:

@@ -85,7 +85,7 @@ def _named(known: Known, seen: _Seen) -> Iterator[Mention]:
     """Everything that may be a name, the longest of those that begin at a word."""
     at = 0
     while at < len(seen.tokens):
-        mention = _longest(known, seen, at) or _pair(known, seen, at)
+        mention = _longest(known, seen, at) or _joined(known, seen, at) or _pair(known, seen, at)
         if mention is None:
             at += 1
         else:
@@ -104,8 +104,6 @@ def _longest(known: Known, seen: _Seen, at: int) -> Mention | None:
         if thing is not None:
             grouped = known.topics.get(tuple(seen.words[at:end])) if _is_grouped(seen, end) else None
             return _weighed(seen, at, end, grouped or thing)
-    if at + 1 < len(seen.tokens) and not seen.tokens[at + 1].gap:
-        return _joined(known, seen, at)
     return None
 
 
@@ -118,6 +116,8 @@ def _is_grouped(seen: _Seen, end: int) -> bool:
 
 def _joined(known: Known, seen: _Seen, at: int) -> Mention | None:
     """A name that was written as two words: "doge coin"."""
+    if at + 1 == len(seen.tokens) or seen.tokens[at + 1].gap:
+        return None
     joined = seen.words[at] + seen.words[at + 1]
     thing = known.find((joined,))
     if thing is None or len(joined) < _SHORTEST_JOINED or joined in _NOT_JOINED:

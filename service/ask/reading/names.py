@@ -170,6 +170,14 @@ ABSENT_TOPICS: Final = frozenset(
 )  # fmt: skip
 """What categories are called elsewhere: before "coins", "tokens" or "sector" they are named as one, and none here."""
 
+FORMER: Final[Mapping[str, str]] = {
+    "fantom": "S",
+    "matic network": "POL",
+    "polygon matic": "POL",
+    "render old": "RENDER",
+}
+"""Names of coins whose holders were given another: what may be meant."""
+
 _ELSEWHERE: Final = """
     usdc, usdt, stablecoins, tether, usd coin, dai, busd, tusd, fdusd, pyusd, frax, usde, kaspa, kas, vechain, vet,
     icp, internet computer, theta, eos, iota, tezos, xtz, qnt, okb, cronos, cro, luna, terra luna, lunc, terra

@@ -198,11 +198,9 @@ def _written(day: int, month: int, year: int | None, today: int) -> Iterator[tup
         yield from _dated(year, month, day, 3)
         return
     this_year = 1970 + today * 400 // 146_097
-    for guess in (this_year + 1, this_year, this_year - 1):
-        for found, size in _dated(guess, month, day, 2):
-            if found <= today:
-                yield found, size
-                return
+    years = (this_year + 1, this_year, this_year - 1)
+    past = [found for guess in years for found, _ in _dated(guess, month, day, 2) if found <= today]
+    yield from ((found, 2) for found in past[:1])
 
 
 def _small(tokens: Sequence[Token], at: int) -> int | None:

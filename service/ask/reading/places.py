@@ -26,7 +26,7 @@ STATES: Final = bag(
 OF: Final = bag("of on for about in against versus vs with than like is hows at v from into")
 BEFORE: Final = bag(
     """
-    about against and bought buy buying check coin compare crypto did do does for from has hold holding hows hs in
+    about against and bought but buy buying check coin compare crypto did do does for from has hold holding hows hs in
     into is
     like long longing now on of or own quote rate sell selling short shorted shorting sold symbol than then ticker to
     token trade trading versus vs v whats wheres will with without except excluding

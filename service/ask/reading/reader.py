@@ -126,13 +126,14 @@ class Reader:
 
     def _candidates(self, tokens: Sequence[Token], named: Sequence[Mention]) -> Mapping[str, tuple[str, ...]]:
         candidates: dict[str, tuple[str, ...]] = {}
+        unknown = _unknown(tokens, named)
         for mention in named:
             thing, written = mention.thing, _written(tokens, mention)
             if thing.kind == "UNKNOWN":
                 ticker = tokens[mention.start].text
                 single = mention.end - mention.start == 1 and thing.ticker and len(ticker) <= _MOST_CANDIDATE_LETTERS
                 meant = thing.keys or (tuple(self._known.directory.candidates(ticker)) if single else ())
-                if meant and thing.keys[:1] != _keys(named, "COIN")[:1]:
+                if meant and written in unknown:
                     candidates.setdefault(written, meant[:MOST_CANDIDATES])
             elif len(thing.keys) > 1 and not thing.both:
                 candidates.setdefault(written, thing.keys[:MOST_CANDIDATES])

@@ -56,7 +56,7 @@ def find_strangers(
         if at not in taken and token.word == mended[at] and not token.is_number and len(strangers) < MOST:
             place = place_of(tokens, taken, at, at + 1)
             if _is_stranger(known, token, place, alone=len(tokens) == 1, shouted=shouted):
-                strangers.append(Mention(at, at + 1, Thing("UNKNOWN", (), Care.FREE)))
+                strangers.append(Mention(at, at + 1, Thing("UNKNOWN", (), Care.FREE, ticker=True)))
                 taken.add(at)
     return strangers
 

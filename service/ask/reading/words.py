@@ -200,7 +200,7 @@ PLAIN: Final = bag(
     suspect sustain swallow swamp swap swarm swear sweet swift swim swing switch sword symbol symbols symptom
     syrup system table tackle tag tail take taken takeprofit takes taking talent talk talking talks tank tanked
     tanking tape target targets task taste tattoo tax taxes taxi teach team tech technical technically technology
-    tell telling tells temperature ten tenant tend tends tennis tent term terms terrible test tested testing text
+    tell telling tells temperature ten tenant tend tends tennis tent term terms terrible test tested text
     than thank thanks thanku that thats the their them theme themselves then theory there therefore thereof theres
     these they theyre thing things think thinking thinks third this thnx tho those though thought thoughts
     thousand thousands three threshold thresholds thrive through throw thru thu thumb thunder thursday thus thx
