@@ -3,7 +3,7 @@
 from datetime import UTC, date, datetime, timedelta
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.ask.reading.reader import Reader, Reading
@@ -113,6 +113,7 @@ def test_any_date_of_this_century_is_counted_as_the_calendar_counts_it(day: date
     assert read(f"btc on {day.strftime(form)}").entities.period == Period((TODAY - day).days, "d")
 
 
+@settings(max_examples=25)
 @given(st.integers(0, 2_000))
 def test_a_weekday_is_the_last_day_of_that_name_before_today(days: int) -> None:
     today = TODAY + timedelta(days=days)
