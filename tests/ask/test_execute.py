@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from service.access.caller import Caller
-from service.ask.execute import Execution, Finding
+from service.ask.execute import Execution, Finding, Patience
 from service.ask.tools import Given
 from service.errors import ServiceError
 from service.wire.ask import Plan
@@ -142,9 +142,11 @@ async def test_what_its_desk_would_not_count_is_not_chargeable(run: object) -> N
 
 async def test_closing_ends_what_runs() -> None:
     begun, ended = asyncio.Event(), asyncio.Event()
-    execution = Execution(toolbox({"a": hangs(begun, ended)}), plan_of(("a",)), None)
+    patient = Patience(step_s=600, whole_s=600)
+    execution = Execution(toolbox({"a": hangs(begun, ended)}), plan_of(("a",)), None, patient)
     await begun.wait()
-    await execution.close()
+    async with asyncio.timeout(10):
+        await execution.close()
     assert ended.is_set()
     await execution.close()
 
