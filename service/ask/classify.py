@@ -18,6 +18,9 @@ from service.ask.conversation import (
     with_names,
 )
 from service.ask.intents.cues import Cues, words_of
+from service.ask.intents.market import MARKET
+from service.ask.intents.named import NAMED
+from service.ask.intents.ourselves import OURSELVES
 from service.ask.intents.row import THIN, Row, Where
 from service.ask.intents.table import TABLE
 from service.ask.negation import left_out
@@ -30,6 +33,7 @@ MOST_TURNS: Final = 6
 MOST_WORDS: Final = 160
 """So many words of the last message are looked at, and a quarter of it of every earlier one."""
 
+_SHORTEST_SUBJECT: Final = 3
 _ENGLISH: Final = "en"
 _REASONS: Final = frozenset({"why", "reason", "reasons", "reasoning", "rationale", "explain", "because", "evidence"})
 _PREFERRING: Final = frozenset(
@@ -127,6 +131,7 @@ class Classifier:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._cues = Cues(TABLE)
+        self._own = Cues((*OURSELVES, *MARKET, *NAMED))
 
     def classify(self, question: Question) -> Classification:
         """Say what the last message is about.
@@ -152,7 +157,11 @@ class Classifier:
             )
             return foreign, heard
         turn = self._turn(reading, heard, most)
-        classification, aspect = _decided(turn, self._with_context(turn, heard, context))
+        heard = self._with_context(turn, heard, context)
+        classification, aspect = _decided(turn, heard)
+        if classification.refusal == "ambiguous" and heard == Heard() and self._is_elsewhere(turn):
+            classification = structs.replace(classification, intent="out-of-scope", refusal="out-of-scope")
+            aspect = "out-of-scope"
         return classification, _remembered(heard, classification, aspect)
 
     def _turn(self, reading: Reading, heard: Heard, most: int) -> Turn:
@@ -163,6 +172,12 @@ class Classifier:
         rows = sorted(self._cues.matching(words, left_out(words)))
         fitting = [TABLE[place] for place in rows if _holds(TABLE[place], words, named)]
         return Turn(reading, words, max(fitting, key=lambda row: row.weight, default=None))
+
+    def _is_elsewhere(self, turn: Turn) -> bool:
+        """Whether a question that names nothing of ours is about something else: "which laptop should I buy"."""
+        if refers_back(turn.words) or turn.reading.entities.candidates:
+            return False
+        return any(len(word) > _SHORTEST_SUBJECT and not self._own.knows(word) for word in turn.words)
 
     def _with_context(self, turn: Turn, heard: Heard, context: str | None) -> Heard:
         """What was heard, with what the caller has just looked at where no message names anything."""

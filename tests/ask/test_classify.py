@@ -69,6 +69,7 @@ def test_every_intent_can_be_asked_for() -> None:
         ("will SOL hit 500", "forecast"),
         ("best lasagna recipe", "out-of-scope"),
         ("what are whales doing", "not-available"),
+        ("should I buy that one, honestly?", "ambiguous"),
         ("what did podcasts say about $BLORP", "not-available"),
     ],
 )
@@ -83,6 +84,13 @@ def test_what_cannot_be_answered_is_refused_for_its_reason_and_looks_nothing_up(
 )
 def test_what_names_nothing_and_needs_nothing_is_not_refused(text: str) -> None:
     assert classified(text).refusal is None
+
+
+@pytest.mark.parametrize(
+    "text", ["which laptop should I buy", "convert 10 miles to km", "how much is a ticket to Rome"]
+)
+def test_what_names_nothing_of_ours_but_something_else_is_about_something_else(text: str) -> None:
+    assert classified(text).refusal == "out-of-scope"
 
 
 @pytest.mark.promise("question.honest")

@@ -55,12 +55,19 @@ class Cues:
 
     def __init__(self, table: Sequence[Row]) -> None:
         self._by_first: dict[str, list[Phrase]] = {}
+        words: set[str] = set()
         self._bars = [(place, _words(row.unless) or frozenset()) for place, row in enumerate(table) if row.unless]
         for place, row in enumerate(table):
             for first, *rest in _compiled(row.phrases):
                 phrase = Phrase(place, tuple(rest))
+                words.update(*(slot for slot in (first, *rest) if slot is not None))
                 for word in sorted(first or ()):
                     self._by_first.setdefault(word, []).append(phrase)
+        self._words = frozenset(words)
+
+    def knows(self, word: str) -> bool:
+        """Whether a word occurs in any phrase."""
+        return word in self._words
 
     def matching(self, words: Sequence[str], spared: frozenset[int] = frozenset()) -> frozenset[int]:
         """Rows of which at least one phrase occurs.

@@ -23,6 +23,11 @@ ELSEWHERE: Final[Sequence[Row]] = (
         private key|keys
         seed phrase|words
         environment variables
+        your instructions|source|prompt
+        new instructions|rules|task
+        admin|root access
+        other users|customers
+        obey
         jailbreak|jailbroken
         developer|god|dan|admin|debug|root mode
         you are|re now
@@ -56,6 +61,10 @@ ELSEWHERE: Final[Sequence[Row]] = (
         send|transfer|withdraw|bridge AMOUNT .. to|from
         send|transfer|withdraw .. to my|this|the|an|address|wallet
         autotrade|autobuy|copytrade
+        set|create|make|add .. alert|alerts|notification|reminder
+        alert|notify|ping|text|email|call|warn me when|if
+        sign|approve|broadcast .. transaction|tx
+        liquidate|close|rebalance my|all
         set|create|make up|a|an .. buy|sell|order|orders|bot|dca
         """,
     ),
@@ -93,6 +102,9 @@ ELSEWHERE: Final[Sequence[Row]] = (
         what|whats is? the? time|date|day is|today|now|it
         what time|day
         president|prime minister|election|elections|war|politics|congress|parliament
+        start|run|open a|my business|company|shop
+        # .. miles|km|kg|kilos|pounds|feet|meters|celsius|percent of
+        plane|train ticket|tickets
         no rules|restrictions|filters|limits
         my oil|phone|computer|laptop|house|dog|cat|boss|kids
         how do|can|to i? fix|repair|clean|remove|build|lose|learn|apply|become|install|change my|a|an|the|#|weight|off
@@ -144,6 +156,22 @@ ELSEWHERE: Final[Sequence[Row]] = (
         by end|eoy|eom|christmas|december|year
         by the? end of
         eoy
+        100x|10x|1000x|50x|20x
+        about to COIN|crash|pump|moon|dump|explode|rally|break|go|rise|fall|drop|rip
+        crash|pump|rally|altseason|correction coming
+        next weeks|months|years|big
+        tomorrows|upcoming
+        how likely|probable
+        chance|chances|probability|odds|likelihood that|of|for
+        outlook for #|YEAR|next|the
+        ends|end|finish|finishes the year|month|week
+        by january|february|march|april|june|july|august|september|october|november|december
+        worth in a|an|one|two|five|ten
+        in a|one|two|five|ten year|years|decade
+        going to happen
+        bull|bear run|market when
+        should|can i|we expect
+        rest of the? year|month|week
         end of year|month|quarter
         next year|month|week|quarter|decade|halving|cycle
         in the future
@@ -168,6 +196,9 @@ ELSEWHERE: Final[Sequence[Row]] = (
         onchain
         on chain
         insider|insiders
+        holds|hold|owns the? most
+        moving|moved|sent to exchanges|exchange
+        big|large|top player|traders|trader|amounts|money
         big|large|top|largest|biggest holders|holder|players|transfers|addresses|buyers|sellers|investors
         tracked|watched|known addresses|address
         exchange|exchanges inflow|inflows|outflow|outflows|reserves|netflow
@@ -188,8 +219,18 @@ ELSEWHERE: Final[Sequence[Row]] = (
         episode|episodes|interviewed
         bankless|unchained|realvision
         highlights
+        radio|appearance|appearances|discussing|discussion|discussions
+        mention|mentions|mentioned
+        who talked|spoke|said|says|spoken
+        talk|talks|speech|keynote by
         speaker|speakers|host|hosts|guest|guests|influencer|influencers|kol|kols
         shows .. say|said|saying|mention|mentioned
         """,
+    ),
+    Row(
+        "transcripts",
+        78,
+        "what did .. .. say|tell",
+        unless="people|crowd|everyone|traders|investors|news|they|twitter|it",
     ),
 )

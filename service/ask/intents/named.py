@@ -45,6 +45,8 @@ NAMED: Final[Sequence[Row]] = (
         """
         AMOUNT COIN? in|to|into|as|is|are|equals|worth|usd|dollars
         AMOUNT .. worth
+        AMOUNT COIN? how many|much
+        price|cost|quote of|for AMOUNT
         AMOUNT .. in|to|into usd|dollars|dollar|bucks|COIN|eur|cash
         worth of AMOUNT|COIN
         value of AMOUNT
@@ -183,7 +185,7 @@ NAMED: Final[Sequence[Row]] = (
         trending|hot|popular|bullish|bearish <coins>|CATEGORY
         gainers|losers|movers|mooners|winners|laggards|leaders|leaderboard|outperformers|underperformers
         rank|ranked|ranking|rankings|sort|sorted|order|ordered|screener|screen|scan|filter
-        which|what|any|all .. <coins> .. <up>|<down>|hodl|sideways|flat|uptrend|bullish|bearish
+        which|what|any|all .. <coins> .. .. .. <up>|<down>|hodl|sideways|flat|uptrend|bullish|bearish
         list|show|find|give|every .. <coins> .. .. .. <up>|<down>|hodl|sideways|flat|uptrend|bullish|bearish
         which|what|any|all .. <coins> .. gained|lost|rose|fell|dropped|pumped|dumped|moved|trending
         list|show|find|give|every .. <coins> .. gained|lost|rose|fell|dropped|pumped|dumped|moved|trending
@@ -311,7 +313,7 @@ NAMED: Final[Sequence[Row]] = (
         being|is|was said
         panic|panicking|hyped|bullishness
         social|public opinion|mood|feeling
-        distributed|accumulated
+        distributed|accumulated|hated|loved|popular
         optimistic|pessimistic|excited|scared|fearful|greedy|hyped
         accumulating|distributing
         """,
@@ -378,6 +380,7 @@ NAMED: Final[Sequence[Row]] = (
         value of
         going|current|market rate|price
         changing|change hands
+        where does|do <thing> trade
         how much .. <thing>
         is|are|was <thing> above|below|over|under|at|past AMOUNT|#
         <thing> in? usd|usdt|dollars

@@ -58,6 +58,10 @@ OURSELVES: Final[Sequence[Row]] = (
         how much|expensive .. a|an|one|the|each|per|single .. route|request|subscription|plan
         much .. do|does|would|will|are you|it|this|verdict .. charge|cost to|for ask|use
         you charge|cost|charging
+        expensive are you
+        questions|queries|routes|endpoints|verdicts .. cost|costs|price|prices|expensive|free
+        charge|charges|rates|fee|fees for|per
+        is .. manifest|question|call|route free
         pricing|pricelist
         price list|table|sheet
         your prices|fees|rates|fee|price|costs
@@ -77,7 +81,17 @@ OURSELVES: Final[Sequence[Row]] = (
         after .. free .. used|gone|spent|questions
         """,
     ),
-    Row("pricing", 50, "what|how much? does|do it|this cost", where="nothing"),
+    Row(
+        "pricing",
+        60,
+        """
+        what|how much? does|do it|this cost
+        do|should|must i|we .. pay
+        whats|what is|are? the fee|fees|charge|charges
+        """,
+        where="nothing",
+        unless="long|short|longs|shorts|hold|holding|funding|carry|carrying",
+    ),
     Row(
         "help",
         88,
@@ -94,7 +108,7 @@ OURSELVES: Final[Sequence[Row]] = (
         your capabilities|features|commands|abilities|skills|functions|functionality
         list .. features|commands|capabilities|abilities|tools|functions|everything
         how do|does|can|should i|this|you|it|one use|work|start|begin|operate
-        how to use|ask|start|begin|work
+        how to use|ask|begin
         how does this|the thing|bot|service|tool|app|site|api work
         how can|could|do|would you help|assist
         what can|does this|the thing|bot|service|tool|app|site|api do|offer
@@ -178,6 +192,11 @@ OURSELVES: Final[Sequence[Row]] = (
         how|when is|are .. paid|decided|scored|formed|built|generated|produced|classified|graded|constructed
         difference between
         concept of
+        the? term|word|expression|concept
+        what counts as
+        wtf|wth|wat|wut is|are
+        what exactly is|are
+        how is|are|do|does .. worked out
         """,
         where="term",
     ),
@@ -200,6 +219,6 @@ OURSELVES: Final[Sequence[Row]] = (
         what|wat is|are COIN? .. exactly|anyway|actually $
         """,
         where="term",
-        unless="its|their|it|the|your|my|our|this|current|currently|now|today|market|on|most|best|top|highest|lowest|UNKNOWN|CATEGORY|latest",
+        unless="its|their|it|the|your|my|our|this|current|currently|now|today|on|most|best|top|highest|lowest|UNKNOWN|CATEGORY|latest",
     ),
 )
