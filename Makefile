@@ -49,7 +49,7 @@ eval: $(VENV)/dev ## read labelled headlines and print how well, beside VADER al
 fixtures: $(VENV)/dev ## make the recording in fixtures/ anew, from its seed
 	@$(BIN)/python -m fixtures.generate
 
-soak: $(VENV)/dev ## fault injection for half an hour; SOAK=short for five minutes
+soak: $(VENV)/dev ## fault injection and a bench for half an hour; SOAK=short for six minutes
 	@$(BIN)/python -m pytest -rfEs -m soak --soak $(SOAK)
 
 chain: $(VENV)/dev $(VENV)/x402-v1/ready $(VENV)/x402-js ## pay with the official x402 clients, on a real EVM

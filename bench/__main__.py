@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from bench import analytics, payments, tick
+from bench import analytics, payments, questions, tick
 from bench.fastapi_stack import TOKEN as FASTAPI_TOKEN
 from bench.load import Load, drive
 from bench.serving import (
@@ -120,9 +120,11 @@ def main() -> None:
     finally:
         shutil.rmtree(folder)
     bought = payments.report(rounds=chosen.rounds, seconds=chosen.seconds, connections=chosen.connections)
+    answered = questions.report(rounds=chosen.rounds, seconds=chosen.seconds, connections=chosen.connections)
     sections = [
         report(before, seen, chosen),
         bought,
+        answered,
         analytics.report(2 * chosen.rounds + 1),
         tick.report(8 * chosen.rounds),
     ]
