@@ -24,12 +24,14 @@ class Place(NamedTuple):
 
     Attributes:
         span: Of its clause or its cell.
+        own: Of its clause; in a table of its cell and the head of its column.
         near: Spans whose words say what it is about, the nearest first; the next ones count only where it says nothing.
         owners: Whose it may be by what is named around it, the most likely first; only the first counts.
         far: The same, with what earlier sentences name.
     """
 
     span: Span
+    own: tuple[Span, ...]
     near: tuple[Span, ...]
     owners: tuple[str, ...]
     far: tuple[str, ...]
@@ -65,7 +67,7 @@ class Bearings:
         close, later = self._around(clause, start)
         following = tuple(name.owner for name in self._mentions if name.start == end + 1 and self._text[end] == " ")
         owners = (*following, *close, *later, *before, *after)
-        return Place(clause, (clause, sentence), owners, (*owners, *self._earlier(sentence[0])))
+        return Place(clause, (clause,), (clause, sentence), owners, (*owners, *self._earlier(sentence[0])))
 
     def _in_table(self, line: _Line, start: int) -> Place:
         column = next((index for index, cell in enumerate(line.cells) if start <= cell[1]), len(line.cells) - 1)
@@ -74,7 +76,7 @@ class Bearings:
         spans = dict.fromkeys((cell, first, head))
         owners = [name.owner for span in spans for name in self._within(span)]
         far = owners if line.head == line.cells else (*owners, *self._earlier(line.span[0]))
-        return Place(cell, ((cell[0], cell[1]), head, first), tuple(owners), tuple(far))
+        return Place(cell, (cell, head), (cell, head, first), tuple(owners), tuple(far))
 
     def _within(self, span: Span) -> Iterator[Mention]:
         return (name for name in self._mentions if span[0] <= name.start and name.end <= span[1])

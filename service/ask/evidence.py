@@ -19,8 +19,14 @@ _NO_TICKERS: Final = frozenset({"UP", "HODL", "DOWN", "USD", "USDC"})
 BENCHMARK: Final = "BTC"
 """What correlations are measured by."""
 
+_SERIES: Final = "/series"
+"""Of a thousand prices one is always near: only the first and the last may be told."""
+
+_NOT_COUNTED: Final = frozenset({"/rules", _SERIES})
+"""Lists that nobody asks the length of: it would only be one more number to hide another behind."""
+
 _PATHS: Final = "/input"
-_BENCHMARKED: Final = "btc_correlation"
+_BENCHMARKED: Final = frozenset({"coin.risk", "scan", "signal"})
 _OF_THE_UNIT: Final = frozenset({"amount", "unit_price"})
 _LETTERS_OF_A_NAME: Final = 3
 _LONGEST_NAME: Final = 48
@@ -112,7 +118,7 @@ class Evidence:
 
     @cached_property
     def facts(self) -> tuple[Fact, ...]:
-        """Every value of every result, and the lengths of lists."""
+        """Every value of every result, and how many rows it lists."""
         return tuple(fact for found in self.found for fact in _facts_of(found))
 
     @cached_property
@@ -125,7 +131,7 @@ class Evidence:
         for fact in self.facts:
             if isinstance(fact.value, str) and fact.value not in _NO_TICKERS and _is_ticker(fact.value):
                 names.setdefault(fact.value, fact.value)
-        if any(fact.pointer.endswith(_BENCHMARKED) for fact in self.facts):
+        if any(found.tool in _BENCHMARKED for found in self.found):
             names.setdefault(BENCHMARK, BENCHMARK)
         return names
 
@@ -233,9 +239,12 @@ def _walk(found: Found, pointer: str, value: Any, owner: str | None) -> Iterator
         for key, child in value.items():
             yield from _leaf(found, (f"{pointer}/{key.replace('~', '~0').replace('/', '~1')}", key), value, child, of)
     elif isinstance(value, list):
-        yield Fact(found.step, pointer, len(value), owner, Kind(Measure.COUNT, frozenset()))
+        if value and isinstance(value[0], Mapping) and pointer.count("/") == 1 and pointer not in _NOT_COUNTED:
+            yield Fact(found.step, pointer, len(value), owner, Kind(Measure.COUNT, frozenset()))
+        ends = (0, len(value) - 1)
         for index, child in enumerate(value):
-            yield from _leaf(found, (f"{pointer}/{index}", str(index)), {}, child, owner)
+            if pointer != _SERIES or index in ends:
+                yield from _leaf(found, (f"{pointer}/{index}", str(index)), {}, child, owner)
 
 
 def _leaf(

@@ -32,6 +32,9 @@ _SHORT: Final = re.compile(r"\bshorts?\b", re.IGNORECASE)
 _SIDES: Final = {"carry_if_long": _LONG, "long_usd": _LONG, "carry_if_short": _SHORT, "short_usd": _SHORT}
 """What must be said beside what one side receives: without it, it would pass for the funding, sign and all."""
 
+_FRAMES: Final = ("daily", "weekly")
+_AS_OF: Final = "as of"
+_AGE: Final = "/as_of"
 _GROUP_TOOLS: Final = frozenset({"category.info", "category.sentiment"})
 
 
@@ -92,7 +95,11 @@ class _Reading:
         place = self._bearings.place(token.start, token.end)
         if isinstance(token, Moment):
             known = self._ledger.moments(token.text)
-            return None if any(self._is_of(fact, place) for fact in known) else "no date of the evidence"
+            return (
+                None
+                if any(self._is_of(fact, place) and self._is_in_frame(fact, place) for fact in known)
+                else "no date of the evidence"
+            )
         if self._ledger.is_window(token):
             return None
         fits = partial(self._fits, token, place)
@@ -114,16 +121,25 @@ class _Reading:
         return any(word.search(self._read.text, *span) for span in place.near)
 
     def _is_about(self, kind: Kind, place: Place) -> bool:
-        """Whether the nearest words that say what they are about are about this."""
-        if not kind.about:
-            return True
+        """Whether the nearest words that say what they are about are about this.
+
+        A figure that is about nothing in particular stands where its own clause says nothing either.
+        """
         possible = STATES if kind.about & STATES else words_about(kind.measure)
-        for start, end in place.near:
-            words = self._read.text[start:end]
+        for span in place.near if kind.about else place.own:
+            words = self._read.text[slice(*span)]
             about = {name for name in possible if SUBJECT_WORDS[name].search(words)}
             if about:
                 return not about.isdisjoint(kind.about)
         return True
+
+    def _is_in_frame(self, fact: Fact, place: Place) -> bool:
+        """Whether a value of the daily or weekly trend, or a result's age, stands where nothing else is spoken of."""
+        words = self._read.text[slice(*place.span)].lower()
+        if isinstance(fact.value, str) and (_AS_OF in words or not fact.pointer):
+            return _AS_OF in words and (not fact.pointer or fact.pointer.endswith(_AGE))
+        frames = [frame for frame in _FRAMES if frame in words]
+        return len(frames) != 1 or _FRAMES[1 - _FRAMES.index(frames[0])] not in fact.pointer
 
     def _is_of(self, fact: Fact, place: Place) -> bool:
         """Whether a value is that of the coin named nearest; a correlation is not that of what it is measured by."""

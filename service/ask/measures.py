@@ -34,30 +34,34 @@ _TABLE: Final[Mapping[tuple[Measure, str], str]] = {
     (Measure.USD, "interest"): "openInterest open_interest_usd",
     (Measure.USD, "cap"): "marketCap market_cap",
     (Measure.CENTS, "funding"): "long_usd short_usd",
-    (Measure.CENTS, ""): "usd notional_usd amount_usd",
+    (Measure.CENTS, "price funding"): "usd notional_usd amount_usd amount",
     (Measure.PERCENT, "funding"): "funding_apr fundingRate apr carry_if_long carry_if_short apr_24h apr_7d "
     "fundingAtTrigger fundingPct",
     (Measure.PERCENT, "change"): "change_24h change_pct returnPct unrealizedPct meanReturnPct maxDrawdownPct "
     "mean_move_pct",
     (Measure.PERCENT, ""): "share_pct costPct",
-    (Measure.POINTS, ""): "velocity relative_pct",
+    (Measure.POINTS, "change"): "velocity",
+    (Measure.POINTS, ""): "relative_pct",
     (Measure.SHARE, "sure"): "conviction confidence coverage agreement probability_up coin_confidence",
     (Measure.SHARE, "right"): "winRate hit_rate base_rate",
-    (Measure.SHARE, ""): "deflatedSharpe probabilisticSharpe exposure fundingKnown",
+    (Measure.SHARE, ""): "deflatedSharpe probabilisticSharpe exposure",
+    (Measure.SHARE, "funding"): "fundingKnown",
     (Measure.NUMBER, "correlation"): "btc_correlation",
-    (Measure.NUMBER, "score"): "score contribution",
+    (Measure.NUMBER, "score"): "score",
+    (Measure.NUMBER, "contribution"): "contribution",
     (Measure.NUMBER, ""): "slope_24h sharpe brier turnover percentile percentile_30d",
     (Measure.DAYS, ""): "streak_days age_days regime_age_days holdDays days",
     (Measure.HOURS, ""): "interval_hours",
     (Measure.QUANTITY, ""): "quantity",
+    (Measure.COUNT, "used"): "used",
+    (Measure.COUNT, "left"): "remaining",
+    (Measure.COUNT, "used left"): "limit",
     (Measure.COUNT, "UP"): "UP up",
     (Measure.COUNT, "HODL"): "HODL",
     (Measure.COUNT, "DOWN"): "DOWN down",
 }
 _KINDS: Final[Mapping[str, Kind]] = {
-    key: Kind(measure, frozenset({about} if about else ()))
-    for (measure, about), keys in _TABLE.items()
-    for key in keys.split()
+    key: Kind(measure, frozenset(about.split())) for (measure, about), keys in _TABLE.items() for key in keys.split()
 }
 
 SUBJECT_WORDS: Final[Mapping[str, re.Pattern[str]]] = {
@@ -72,7 +76,10 @@ SUBJECT_WORDS: Final[Mapping[str, re.Pattern[str]]] = {
     "sure": re.compile(r"\b(?:confidence|conviction|sure|coverage|agreement|probability|likely)\b", re.IGNORECASE),
     "right": re.compile(r"\b(?:hit rate|win rate|won|right)\b", re.IGNORECASE),
     "correlation": re.compile(r"\bcorrelat", re.IGNORECASE),
-    "score": re.compile(r"\b(?:scores?|contribut)", re.IGNORECASE),
+    "score": re.compile(r"(?<!to the )\bscores?\b", re.IGNORECASE),
+    "contribution": re.compile(r"\bcontribut", re.IGNORECASE),
+    "used": re.compile(r"\b(?:asked|used)\b", re.IGNORECASE),
+    "left": re.compile(r"\b(?:left|remain(?:s|ing)?)\b", re.IGNORECASE),
     "UP": re.compile(r"\bUP\b"),
     "HODL": re.compile(r"\bHODL\b"),
     "DOWN": re.compile(r"\bDOWN\b"),
@@ -88,14 +95,15 @@ def words_about(measure: Measure) -> frozenset[str]:
     return next((about for measures, about in _SHARED if measure in measures), frozenset())
 
 
-CHANGES_SIGN: Final = frozenset({"change", "score", "correlation"})
+CHANGES_SIGN: Final = frozenset({"change", "score", "contribution", "correlation"})
 """Where a word of direction ("down") says the sign of an unsigned figure."""
 
 _SHARED: Final = (
     ({Measure.USD, Measure.CENTS}, frozenset({"price", "volume", "interest", "cap", "funding"})),
     ({Measure.PERCENT, Measure.SHARE}, frozenset({"funding", "change", "sure", "right"})),
     ({Measure.POINTS}, frozenset({"funding", "change"})),
-    ({Measure.NUMBER}, frozenset({"price", "correlation", "score"})),
+    ({Measure.NUMBER}, frozenset({"price", "correlation", "score", "contribution"})),
+    ({Measure.COUNT}, frozenset({"correlation", "score", "contribution", "used", "left"})),
 )
 _MINUS: Final = " - "
 _TIMES: Final = {"h": Measure.HOURS, "d": Measure.DAYS}
@@ -116,7 +124,9 @@ def kind_of(key: str, parent: Mapping[str, Any], above: str) -> Kind:
     if key in _OF_RULES and isinstance(parent.get("input"), str):
         return _of_input(parent["input"])
     plain = _KINDS.get(key) or Kind(Measure.COUNT if isinstance(parent.get(key), int) else Measure.NUMBER, frozenset())
-    return Kind(_by_neighbours(key, parent, above) or plain.measure, plain.about)
+    state = parent.get("state")
+    about = frozenset({state}) if isinstance(state, str) and state in STATES else plain.about
+    return Kind(_by_neighbours(key, parent, above) or plain.measure, about)
 
 
 def _by_neighbours(key: str, parent: Mapping[str, Any], above: str) -> Measure | None:

@@ -77,6 +77,9 @@ _OTHER_UNIT: Final = re.compile(
     )(?![^\W_])|[ ]?[\u00d7*^/\\=\u2030\u2031\u00b0](?=\d|\s*\d|$)|[ ]?[\u00d7^\u2030\u2031\u00b0]""",
     re.VERBOSE | re.IGNORECASE,
 )
+LONGEST: Final = 32
+"""Characters of a figure at most."""
+
 _SCALES: Final = {"k": 3, "K": 3, "M": 6, "B": 9, "T": 12}
 _SPLIT: Final = re.compile(r"\d[*_`~\\]+\.?,?\d|\d[.,]?[*_`~\\]+[.,]?\d")
 _ASIDE: Final = re.compile(r"\d[ \t]+\d|\d[ \t]*\n[ \t]*\d")
@@ -152,7 +155,7 @@ def _read(text: str, run: re.Match[str]) -> Token:
     first, dollar, second = before.groups()
     start = before.start()
     ahead = text[start - 1] if start else " "
-    if not _PLAIN.match(written) or ahead.isalnum() or ahead in "._,:^#/\\&=~":
+    if len(written) > LONGEST or not _PLAIN.match(written) or ahead.isalnum() or ahead in "._,:^#/\\&=~":
         return Odd(start, end, "no figure is written like this")
     if _is_range(first or second, ahead):
         return Odd(start, end, "a range")

@@ -1,7 +1,7 @@
 """Whether a numeral of a text is a permitted rendering of a value."""
 
 from collections.abc import Mapping
-from decimal import Decimal
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal
 from typing import Final
 
 from service.ask.directions import Way
@@ -22,6 +22,10 @@ _UNITS: Final[Mapping[Measure, frozenset[str]]] = {
     Measure.QUANTITY: frozenset({""}),
 }
 _WHOLE: Final = frozenset({Measure.COUNT, Measure.DAYS, Measure.HOURS})
+_EXACT: Final = Context(prec=400)
+"""Digits enough for any float and any figure that is read (`numerals.LONGEST`)."""
+
+_FUNDING: Final = frozenset({"funding"})
 _HUNDREDTH: Final = Decimal("0.01")
 _PERCENT: Final = 100
 _RECEIVED_BY_LONGS: Final = frozenset({"carry_if_long", "long_usd"})
@@ -45,12 +49,15 @@ def is_shown_as(numeral: Numeral, fact: Fact, kind: Kind) -> bool:
     if numeral.unit == "ordinal" and "percentile" not in fact.pointer:
         return False
     value = magnitude(fact, numeral.unit)
+    if numeral.sign and kind.measure in _WHOLE:
+        return False
     if numeral.value == value:
         return True
     if kind.measure in _WHOLE or not numeral.value:
         return False
     # Trailing zeros are cut, so few digits may be those of a finer rounding; many digits must all be right.
-    return abs(numeral.value - value) <= min(numeral.step, _coarsest(value, kind.measure)) / 2
+    step = min(numeral.step, _coarsest(value, kind.measure))
+    return any(numeral.value == value.quantize(step, way, _EXACT) for way in (ROUND_HALF_EVEN, ROUND_HALF_UP))
 
 
 def _coarsest(value: Decimal, measure: Measure) -> Decimal:
@@ -73,12 +80,13 @@ def has_sign(numeral: Numeral, fact: Fact, kind: Kind, said: Way, paid: Way) -> 
         paid: Who is said to pay.
     """
     value = Decimal(repr(fact.value))
-    if "funding" in kind.about and paid and value and paid != _payer(fact, value):
+    is_paid = kind.about == _FUNDING
+    if is_paid and paid and value and paid != _payer(fact, value):
         return False
     if numeral.sign:
         return (numeral.sign == "-") == (value < 0)
     if value < 0:
-        return said < 0 or bool(paid and "funding" in kind.about)
+        return said < 0 or bool(paid and is_paid)
     is_change = bool(kind.about & CHANGES_SIGN) or kind.measure is Measure.POINTS
     return not (value and is_change and said < 0) or "Drawdown" in fact.pointer
 

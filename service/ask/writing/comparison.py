@@ -5,7 +5,7 @@ from typing import Final
 
 from service.ask.draft import Draft, Piece, bold, listed
 from service.ask.evidence import Evidence, Found
-from service.ask.figures import big_usd, number, quote, signed, signed_number
+from service.ask.figures import NOT_KNOWN, big_usd, number, quote, signed, signed_number
 from service.ask.writing.assignment import Assignment
 from service.ask.writing.coin import RISK, SIGNAL, price, quoted_price, say_units, ticker
 from service.ask.writing.styles import Style
@@ -69,9 +69,10 @@ def _verdict(signal: Found) -> Piece:
 
 def _main(thing: Found, metric: str | None) -> Piece:
     for name, head, places in _COLUMNS:
-        if name == metric and thing.tool in places:
-            pointer, form = places[thing.tool]
-            return (ticker(thing), f": {head.lower().replace('btc', 'BTC')} ", form(thing, pointer))
+        if name == metric:
+            pointer, form = places.get(thing.tool, ("", quote))
+            shown = form(thing, pointer) if pointer else NOT_KNOWN
+            return (ticker(thing), f": {head.lower().replace('btc', 'BTC')} ", shown)
     return price(thing)
 
 
