@@ -21,6 +21,7 @@ from service.ask.intents.cues import Cues, words_of
 from service.ask.intents.market import MARKET
 from service.ask.intents.named import NAMED
 from service.ask.intents.ourselves import OURSELVES
+from service.ask.intents.reckoned import RECKONED
 from service.ask.intents.row import THIN, Row, Where
 from service.ask.intents.table import TABLE
 from service.ask.negation import left_out
@@ -131,7 +132,7 @@ class Classifier:
     def __init__(self, reader: Reader) -> None:
         self._reader = reader
         self._cues = Cues(TABLE)
-        self._own = Cues((*OURSELVES, *MARKET, *NAMED))
+        self._own = Cues((*OURSELVES, *MARKET, *RECKONED, *NAMED))
 
     def classify(self, question: Question) -> Classification:
         """Say what the last message is about.

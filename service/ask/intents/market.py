@@ -82,7 +82,7 @@ MARKET: Final[Sequence[Row]] = (
         walk forward
         walkforward|walkforwards
         backtest|backtests|backtested|backtesting
-        back test|tests|tested|testing
+        back test|tests|tested
         strategy|strategies
         sharpe|sortino|calmar
         trend following|followers|follower
