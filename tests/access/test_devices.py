@@ -299,14 +299,18 @@ async def test_a_caller_that_goes_away_when_it_has_just_been_failed_has_nothing_
 async def test_what_the_store_cannot_give_back_waits_for_its_lease(
     meter: Meter, db: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    refused = asyncio.Event()
+
     def refuse(*_: Any) -> None:
+        refused.set()
         raise ServiceError("UNAVAILABLE", "The service is stopping.")
 
     asked = asyncio.create_task(meter.devices.reserve(a_visitor(), OFFER))
     await asyncio.sleep(0)
     asked.cancel()
     monkeypatch.setattr(db, "submit", refuse)
-    await asyncio.wait([asked])
+    async with asyncio.timeout(PATIENCE_S):
+        await refused.wait()
     monkeypatch.undo()
     await db.write(lambda _: None)
     assert await states(db) == [(1, 3, 0)]

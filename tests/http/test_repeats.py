@@ -28,12 +28,13 @@ async def keyed(stage: Stage, key: str | None, body: bytes | None = None, /, **h
 
 
 async def with_time(stage: Stage, *asking: Any) -> list[Reply]:
-    """Let time pass until all have been answered."""
+    """Let time pass until all have been answered, in steps in which the store does what is asked of it."""
     tasks = [asyncio.ensure_future(one) for one in asking]
     async with asyncio.timeout(10):
         while not all(task.done() for task in tasks):
             await stage.clock.advance(0.05)
             await stage.db.read("SELECT 1")
+            await stage.db.write(lambda _: None)
     return [task.result() for task in tasks]
 
 
