@@ -15,7 +15,7 @@ from service.wire.envelope import ErrorBody
 from service.wire.offers import OFFERS, QUESTION, Offer
 from service.wire.payment import Gate, Quota, ThisQuery
 
-PAYABLE = [offer for offer in (*OFFERS, QUESTION) if offer.payable]
+PAYABLE = [offer for offer in OFFERS if offer.payable]
 EVERY = pytest.mark.parametrize("offer", PAYABLE, ids=lambda offer: offer.id)
 
 
