@@ -61,6 +61,10 @@ ELSEWHERE: Final[Sequence[Row]] = (
         send|transfer|withdraw|bridge AMOUNT .. to|from
         send|transfer|withdraw .. to my|this|the|an|address|wallet
         autotrade|autobuy|copytrade
+        market buy|sell my|some|all|AMOUNT|COIN
+        execute|place|make|do a|an|the swap|trade|order|purchase
+        longing|shorting|buying|selling .. .. for me
+        set my leverage|stop|margin|position
         set|create|make|add .. alert|alerts|notification|reminder
         alert|notify|ping|text|email|call|warn me when|if
         sign|approve|broadcast .. transaction|tx
@@ -81,6 +85,9 @@ ELSEWHERE: Final[Sequence[Row]] = (
         write|debug|fix|refactor|build|code|make .. python|javascript|rust|java|bot|website|app|solidity
         python|javascript|typescript|solidity|java|html|css|sql code|script|function|program|snippet
         sort a|an|the list|array
+        declare .. staking|income|gains|crypto|earnings
+        who created|invented|founded
+        tell me a .. story|tale
         tax|taxes|taxable|taxed|irs|hmrc|accountant|deduct|deductible
         legal|illegal|lawyer|lawyers|lawsuit|sue|attorney|court|visa|passport|inheritance
         translate|translation|grammar|synonym|spell
@@ -107,6 +114,7 @@ ELSEWHERE: Final[Sequence[Row]] = (
         plane|train ticket|tickets
         no rules|restrictions|filters|limits
         my oil|phone|computer|laptop|house|dog|cat|boss|kids
+        how do|can|to|should i? .. mine|recover|store|stake|withdraw|deposit|cook
         how do|can|to i? fix|repair|clean|remove|build|lose|learn|apply|become|install|change my|a|an|the|#|weight|off
         car|cars engine|repair|insurance|tyre|tire
         job|jobs|interview|salary|career|mortgage|loan|loans|rent|landlord|insurance|pension|savings account|advice|tips
@@ -156,6 +164,18 @@ ELSEWHERE: Final[Sequence[Row]] = (
         by end|eoy|eom|christmas|december|year
         by the? end of
         eoy
+        is|was .. the bottom|top for|in
+        PERIOD outlook
+        outlook for PERIOD
+        when does|do|is .. end|ending|start|starting|begin|over
+        going to .. make|get|have|take|become|see|come|keep
+        happens|happen to|with <thing> after|if|when|once|following
+        <thing> reach|hit AMOUNT|#
+        next monday|tuesday|wednesday|thursday|friday|saturday|sunday|stop|leg|move|target|top|bottom
+        when AMOUNT
+        ^ <thing> in PERIOD $
+        project|extrapolate|guess .. price|COIN|value
+        how high|low|far|deep before|until|till
         100x|10x|1000x|50x|20x
         about to COIN|crash|pump|moon|dump|explode|rally|break|go|rise|fall|drop|rip
         crash|pump|rally|altseason|correction coming
@@ -196,6 +216,9 @@ ELSEWHERE: Final[Sequence[Row]] = (
         onchain
         on chain
         insider|insiders
+        large|big|huge|recent transactions|transaction|txs
+        who bought|sold|buys|sells
+        who is buying|selling|dumping
         holds|hold|owns the? most
         moving|moved|sent to exchanges|exchange
         big|large|top player|traders|trader|amounts|money
@@ -216,6 +239,7 @@ ELSEWHERE: Final[Sequence[Row]] = (
         quote|quotes from
         transcript|transcripts|transcribed
         youtube|youtuber|youtubers|video|videos
+        clip|clips|covered|coverage
         episode|episodes|interviewed
         bankless|unchained|realvision
         highlights

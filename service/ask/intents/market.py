@@ -215,7 +215,7 @@ MARKET: Final[Sequence[Row]] = (
         are more|most <coins>
         what|whats .. happening|going|new|up .. market|markets|crypto
         is|hows crypto .. dead|ok|okay|fine|alive|doing
-        hows everything|things|the|crypto|it all|market|going|looking?
+        hows everything|things|crypto
         """,
         where="nothing",
     ),
