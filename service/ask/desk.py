@@ -119,7 +119,7 @@ class Inquiry:
             yield finding.step
         engine: Writer = "rules"
         if not question.raw:
-            async for piece, writer in self._narrator.tell(self._subject, tuple(steps)):
+            async for piece, writer in self._narrator.tell(self._subject, tuple(steps), counted=self.counted):
                 engine = writer
                 yield Text(piece)
         as_of = min((step.as_of for step in steps if step.as_of is not None), default=None)
@@ -142,11 +142,14 @@ class Narrator:
         self._rules = rules
         self._model = model
 
-    async def tell(self, subject: _Subject, steps: tuple[Step, ...]) -> AsyncIterator[tuple[str, Writer]]:
+    async def tell(
+        self, subject: _Subject, steps: tuple[Step, ...], *, counted: bool
+    ) -> AsyncIterator[tuple[str, Writer]]:
         """Write an answer, a piece a paragraph, each with who has written so far.
 
-        The main figure is the rules' own and comes at once. A model is asked only where something was found; what it
-        writes takes the place of what follows, except what is said of gaps and sources.
+        The main figure is the rules' own and comes at once. A model is asked only for an answer that costs a question:
+        else it could be used up by what is free, and would be told of accounts. What it writes takes the place of what
+        follows, except what is said of gaps and sources.
 
         Raises:
             ValueError: As `Inquiry.events`.
@@ -154,8 +157,7 @@ class Narrator:
         _, classification, plan = subject
         draft = self._rules.write(classification, plan, steps, subject.archetype)
         yield _piece(draft[0], last=len(draft) == 1), "rules"
-        found = any(step.error is None for step in steps)
-        written = await self._ask_model(self._model, subject, steps, draft) if self._model and found else None
+        written = await self._ask_model(self._model, subject, steps, draft) if self._model and counted else None
         rest = draft[1:]
         writer: Writer = "rules"
         if written is not None:

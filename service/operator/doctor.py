@@ -18,6 +18,7 @@ from service.access.secrets import FILE_NAME, Secrets, SecretsError, open_secret
 from service.clock import DAY_MS, MINUTE_MS, Clock, day_of, iso
 from service.operator.check import Check, judge
 from service.operator.folder import database_of, refusing
+from service.operator.model import check_model
 from service.operator.output import WIDTH, print_json
 from service.operator.refusal import DONE, FAILED
 from service.operator.settlement import check_settlement
@@ -62,7 +63,8 @@ def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
     about_secrets, secrets = _secrets(settings.data_dir)
     contents = _contents(path, clock, secrets)
     settlement = check_settlement(settings, clock)
-    checks = [_engine(), about_secrets, _privacy(path), *contents, settlement, _disk(path), _wal(path)]
+    model = check_model(settings, clock)
+    checks = [_engine(), about_secrets, _privacy(path), *contents, settlement, model, _disk(path), _wal(path)]
     if arguments.json:
         print_json({"ok": not any(found.findings for found in checks), "checks": msgspec.to_builtins(checks)})
     else:

@@ -10,6 +10,7 @@ from msgspec import Raw, Struct
 from service.access.meter import Meter, open_meter
 from service.access.room import Access, open_access
 from service.access.secrets import open_secrets
+from service.ask.author import open_author
 from service.ask.room import open_ask
 from service.ask.tools import Rooms
 from service.clock import Clock
@@ -101,7 +102,8 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         receipts = ReceiptDesk(database, ReceiptSigner(secrets.receipt_key), cursors)
         told = Answer(Raw(encode(manifest.write(settings, receipts.signer.address))), clock.now_ms())
         rooms = Rooms(access.desk, meter, market, rwa, sentiment, verdict, walkforward, told, clock)
-        desks = Desks(access.desk, market, rwa, sentiment, verdict, walkforward, receipts, open_ask(rooms))
+        asked = open_ask(rooms, await enter(open_author(settings, database, clock)))
+        desks = Desks(access.desk, market, rwa, sentiment, verdict, walkforward, receipts, asked)
         app = _assemble(settings, clock, access, meter, payments, desks, health)
         metrics = Metrics(partial(read_all, app, database, market.coins, sessions, leads))
         yield Service(app, health, metrics)

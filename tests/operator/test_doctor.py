@@ -30,6 +30,7 @@ ALL = [
     "payments",
     "keys",
     "settlement",
+    "model",
     "disk",
     "log",
 ]
