@@ -111,6 +111,16 @@ async def test_what_is_kept_is_not_released(meter: Meter, db: Database) -> None:
     assert (await meter.standing(CALLER)).used == 1
 
 
+async def test_a_claim_is_kept_once(meter: Meter, db: Database) -> None:
+    taken = await claim(meter)
+    await meter.repeats.keep(taken, ANSWER, None)
+    decision = await meter.reserve(CALLER, "question")
+    with pytest.raises(ServiceError, match="was not counted"):
+        await meter.repeats.keep(taken, KeptAnswer(200, (), b"another"), decision.event_id)
+    assert await meter.repeats.take(a_request()) == ANSWER
+    assert await states(db) == [(1, 0)]
+
+
 async def test_a_large_answer_is_kept_whole(meter: Meter) -> None:
     large = KeptAnswer(200, (), b"[%b]" % b",".join(b"%d" % number for number in range(100_000)))
     await answer(meter, given=large)
