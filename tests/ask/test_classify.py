@@ -130,6 +130,11 @@ def test_what_is_not_wanted_is_not_taken_for_the_question() -> None:
     assert classified("I don't need to know about the sentiment of SOL today").intent == "overview"
 
 
+def test_one_of_a_coin_has_a_price_and_several_are_worth_something() -> None:
+    assert classified("how much does 1 xrp cost").intent == "price"
+    assert classified("how much do 20 xrp cost").intent == "convert"
+
+
 def test_reasons_are_asked_for_by_why() -> None:
     assert classified("why is BTC neutral").why
     assert not classified("is BTC neutral").why

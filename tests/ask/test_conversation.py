@@ -27,6 +27,7 @@ from tests.ask.asking import classified, classifier, planned
         ("how is SOL doing", "hows the market", "breadth", ()),
         ("top gainers", "and SOL?", "overview", ("SOL",)),
         ("top gainers", "and by volume?", "ranking", ()),
+        ("top gainers", "and funding?", "ranking", ()),
         ("top gainers", "and in defi?", "ranking", ()),
         ("what is funding", "and open interest?", "definition", ()),
         ("what is funding", "and SOL?", "overview", ("SOL",)),

@@ -50,6 +50,16 @@ def test_a_computation_needs_the_states_of_the_coins_that_it_names() -> None:
     assert [step.id for step in steps] == ["s1", "s2", "s3"]
 
 
+def test_each_of_several_computations_needs_its_own_coin() -> None:
+    steps = steps_of("carry of ETH and SOL for $1000 held 2 days")
+    assert [(step.tool, step.needs) for step in steps] == [
+        ("coin.risk", ()),
+        ("compute.carry", ("s1",)),
+        ("coin.risk", ()),
+        ("compute.carry", ("s3",)),
+    ]
+
+
 def test_money_is_worth_coins_and_coins_are_worth_money() -> None:
     assert tools("convert", coins=("SOL",), amount=Amount(500.0, "USD"))[1] == (
         "compute.value",

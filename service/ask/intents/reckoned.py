@@ -50,7 +50,7 @@ RECKONED: Final[Sequence[Row]] = (
         AMOUNT .. in|to|into usd|dollars|dollar|bucks|COIN|eur|cash
         worth of AMOUNT|COIN
         value of AMOUNT
-        how much is|are|s AMOUNT
+        how much is|are|s|do|does|would AMOUNT
         how much|many .. AMOUNT .. buy|get|be|worth
         how many|much COIN .. for|with|is|are|can|do|does|AMOUNT .. AMOUNT
         how many|much COIN .. AMOUNT
