@@ -1,12 +1,20 @@
 """Where in a text something stands: in which clause, under which head of a table, and after which coin's name."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 _SENTENCE: Final = re.compile(r"[.!?](?=[\s*_)]|$)")
 _CLAUSE: Final = re.compile(r"[;:()\u2013\u2014]|,(?=\s)|\s(?:and|while|but|whereas|versus|vs|against|than)(?=\s)")
 _CELL: Final = re.compile(r"\|")
+
+_FURTHEST: Final = 400
+"""Characters around a figure that can be of its sentence: a longer one is read as if it were cut there."""
+
+_LONGEST: Final = 50
+_REMEMBERED: Final = 8
+"""Names of earlier sentences that are remembered: the last one counts, and that before it where it is a benchmark."""
 
 Span = tuple[int, int]
 
@@ -54,18 +62,21 @@ class Bearings:
     def __init__(self, text: str, mentions: Sequence[Mention]) -> None:
         self._text = text
         self._mentions = tuple(mentions)
+        self._named_at = [name.start for name in mentions]
         self._lines = tuple(_lines(text))
+        self._begun_at = [line.span[0] for line in self._lines]
 
     def place(self, start: int, end: int) -> Place:
         """Say what surrounds the figure between two positions of one line."""
-        line = next(line for line in self._lines if start <= line.span[1])
+        line = self._lines[bisect_right(self._begun_at, start) - 1]
         if line.cells:
             return self._in_table(line, start)
-        sentence = _part(self._text, line.span, _SENTENCE, start)
+        window = (max(line.span[0], start - _FURTHEST), min(line.span[1], start + _FURTHEST))
+        sentence = _part(self._text, window, _SENTENCE, start)
         clause = _part(self._text, sentence, _CLAUSE, start)
         before, after = self._around(sentence, start)
         close, later = self._around(clause, start)
-        following = tuple(name.owner for name in self._mentions if name.start == end + 1 and self._text[end] == " ")
+        following = tuple(name.owner for name in self._within((end, end + _LONGEST)) if name.start == end + 1)
         owners = (*following, *close, *later, *before, *after)
         return Place(clause, (clause,), (clause, sentence), owners, (*owners, *self._earlier(sentence[0])))
 
@@ -79,7 +90,8 @@ class Bearings:
         return Place(cell, (cell, head), (cell, head, first), tuple(owners), tuple(far))
 
     def _within(self, span: Span) -> Iterator[Mention]:
-        return (name for name in self._mentions if span[0] <= name.start and name.end <= span[1])
+        first, last = bisect_left(self._named_at, span[0]), bisect_left(self._named_at, span[1])
+        return (name for name in self._mentions[first:last] if name.end <= span[1])
 
     def _around(self, span: Span, at: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Whose names stand before a position of a span, the last one first, and after it."""
@@ -88,7 +100,8 @@ class Bearings:
         return tuple(reversed(before)), tuple(after)
 
     def _earlier(self, at: int) -> tuple[str, ...]:
-        return tuple(name.owner for name in reversed(self._mentions) if name.start < at)
+        last = bisect_left(self._named_at, at)
+        return tuple(name.owner for name in reversed(self._mentions[max(0, last - _REMEMBERED) : last]))
 
 
 def _lines(text: str) -> Iterator[_Line]:
@@ -111,8 +124,7 @@ def _part(text: str, span: Span, boundary: re.Pattern[str], at: int) -> Span:
     """The part of a span, cut at boundaries, that a position lies in."""
     start, end = span
     for cut in boundary.finditer(text, *span):
-        if cut.end() <= at:
-            start = cut.end()
-        elif cut.start() >= at:
+        if cut.end() > at:
             return start, cut.start()
+        start = cut.end()
     return start, end

@@ -84,11 +84,6 @@ def _dollars(text: str) -> str:
     return f"-${text[1:]}" if text.startswith("-") else f"${text}"
 
 
-def _signed_dollars(value: Decimal) -> str:
-    text = _dollars(rounded(value))
-    return text if value <= 0 else f"+{text}"
-
-
 def _moved(value: Decimal) -> str:
     if not value:
         return "unchanged"
@@ -99,7 +94,6 @@ _SHOWN: Final[Mapping[str, Callable[[Decimal], str]]] = {
     "usd": lambda value: _dollars(exact(value)),
     "big_usd": lambda value: _dollars(_short(value)),
     "cents": lambda value: _dollars(rounded(value)),
-    "signed_usd": _signed_dollars,
     "size_usd": lambda value: _dollars(rounded(abs(value))),
     "percent": lambda value: f"{rounded(value)} %",
     "signed": lambda value: f"{_signed(rounded(value))} %",
@@ -147,11 +141,6 @@ def big_usd(found: Found, pointer: str) -> Bound:
 def cents(found: Found, pointer: str) -> Bound:
     """An amount that was computed or named: `$1,234.57`."""
     return _figure(found, pointer, "cents")
-
-
-def signed_usd(found: Found, pointer: str) -> Bound:
-    """What is received or paid: `+$12.34`, `-$12.34`."""
-    return _figure(found, pointer, "signed_usd")
 
 
 def size_usd(found: Found, pointer: str) -> Bound:

@@ -5,6 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import partial
+from itertools import islice
 from typing import Final
 
 from msgspec import Struct
@@ -38,6 +39,10 @@ _AGE: Final = "/as_of"
 _GROUP_TOOLS: Final = frozenset({"category.info", "category.sentiment"})
 
 
+MOST_TOLD: Final = 16
+"""Things that are refused before a text is not read any further."""
+
+
 class Unbound(Struct, frozen=True):
     """Something of a text that no result holds, and why it is refused."""
 
@@ -58,11 +63,11 @@ def check(text: str, evidence: Evidence) -> tuple[Unbound, ...]:
         evidence: What was found.
 
     Returns:
-        What is refused, in the order of the text; empty: the text is true to its evidence.
+        What is refused, the first `MOST_TOLD` of it; empty: the text is true to its evidence.
     """
     parts = read(text, evidence)
     markup = tuple(Unbound(text[start:end], why) for start, end, why in forbidden(text, parts.text, evidence))
-    return markup or tuple(_Reading(text, parts, evidence).refused())
+    return markup[:MOST_TOLD] or tuple(islice(_Reading(text, parts, evidence).refused(), MOST_TOLD))
 
 
 class _Reading:

@@ -16,7 +16,7 @@ _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
 _MORE_THAN_A_WORD: Final = re.compile(r"[\d .]")
 _WORDS_OF_A_QUOTE: Final = 3
 _ALSO_WORDS: Final = frozenset({"A", "I"})
-_MARKS: Final = "*|`$"
+_MARKS: Final = frozenset({"*", "**", "|", "`", "$"})
 
 
 def _set(words: str) -> frozenset[str]:
@@ -100,7 +100,7 @@ def read(text: str, evidence: Evidence) -> Read:
         for name, owner in sorted(evidence.aliases.items(), key=lambda item: -len(item[0]))
         if name in text
         for span in page.take(name)
-        if name not in _ALSO_WORDS or text[span[0] - 1 : span[0]] in _MARKS
+        if name not in _ALSO_WORDS or text[max(0, span[0] - 2) : span[0]].strip() in _MARKS
     ]
     strangers: list[Span] = []
     if evidence.found:

@@ -162,7 +162,7 @@ def test_an_analyst_gets_every_threshold() -> None:
     assert "| funding-level | +25.55 % | +21.9 % | -0.25 | +43.8 % |" in told("verdict", "analyst")
     assert "| Price | $3,600.5 | $3,811.27 |" in told("history", "analyst")
     assert "| 3 days | 42 | 64.29 % | 55.12 % | 0.24 | +1.83 % |" in told("track record", "analyst")
-    assert "Longs pay 10.95 % a year on BTC" in told("price", "analyst")
+    assert "longs pay 10.95 % a year on BTC" in told("price", "analyst")
 
 
 def test_an_explainer_is_told_what_the_words_mean() -> None:
