@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 ISSUES: Final[Mapping[int, str]] = {
-    6: "Questions in plain words, answered with numbers that are all true",
     7: "Live streams, spoken words and watched wallets",
     8: "The clients people live in: a CLI, a tool server, a way to sign in, a page",
     9: "Prove it: faster than the field, unharmed by everything, installed in one file",
@@ -315,45 +314,43 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "signal.verify": "verdict verify FILE recomputes offline and compares.",
         "signal.as-of": "Its as_of is the oldest of every input used, refreshed every 15 s.",
     },
+    "interface: question": {
+        "question.messages": "messages is required, and the last one has the role user.",
+        "question.optional-fields": "Wallet, device, raw, persona and command context are optional.",
+        "question.engine": "The route classifies, plans, executes tools and generates.",
+        "question.streamed": "A success is a streamed text answer, not an envelope.",
+        "question.failure": "A failure is a bare object with one string field error.",
+        "question.price": "A question costs 0.05 USDC.",
+        "question.device-once": "An anonymous device grants exactly one free query.",
+    },
+    "contract §4: the question route": {
+        "question.device-cap": "Anonymous calls are capped by network prefix.",
+        "question.anonymous-403": "No token and no deviceId, or a spent one, is 403.",
+        "question.wallet-proven": "walletAddress changes the tier only if the caller has proven it.",
+        "question.idempotency": "An Idempotency-Key replays the stored answer; another body is 409.",
+    },
+    "contract §5: the question route": {
+        "question.challenge-error": "The question route's 402 says error as a string.",
+        "question.settles-first": "The question route settles before its first byte.",
+    },
+    "contract: the question route": {
+        "question.body-exact": "Anything but the named fields is 400.",
+        "question.bounds": "At most 20 messages and 8,000 characters are taken.",
+        "question.personas": "archetype is base, trader, analyst, risk-manager or explainer.",
+        "question.text": "The default answer is text/plain, chunked as it is produced.",
+        "question.sse": "Accept: text/event-stream streams classification to done.",
+        "question.json": "Accept: application/json, or the setting, answers text, steps and sources.",
+        "question.raw": "raw answers classification, plan and steps without prose.",
+        "question.deterministic": "The default engine answers the same bytes at the same as_of.",
+        "question.bound-numbers": "Every number is bound to a step's result.",
+        "question.model": "With VERDICT_LLM_URL a model writes prose and unbound numerals are refused.",
+        "question.fall-back": "On any failure of the model the default engine answers.",
+        "question.honest": "It says what it does not know and never answers about an unknown symbol.",
+        "question.data-is-data": "Instructions inside data stay data.",
+    },
 }
 
 OPEN: Final[Mapping[int, Mapping[str, Mapping[str, str]]]] = {
-    6: {
-        "interface: question": {
-            "question.messages": "messages is required, and the last one has the role user.",
-            "question.optional-fields": "Wallet, device, raw, persona and command context are optional.",
-            "question.engine": "The route classifies, plans, executes tools and generates.",
-            "question.streamed": "A success is a streamed text answer, not an envelope.",
-            "question.failure": "A failure is a bare object with one string field error.",
-            "question.price": "A question costs 0.05 USDC.",
-            "question.device-once": "An anonymous device grants exactly one free query.",
-        },
-        "contract §4": {
-            "question.device-cap": "Anonymous calls are capped by network prefix.",
-            "question.anonymous-403": "No token and no deviceId, or a spent one, is 403.",
-            "question.wallet-proven": "walletAddress changes the tier only if the caller has proven it.",
-            "question.idempotency": "An Idempotency-Key replays the stored answer; another body is 409.",
-        },
-        "contract §5": {
-            "question.challenge-error": "The question route's 402 says error as a string.",
-            "question.settles-first": "The question route settles before its first byte.",
-        },
-        "contract: the question route": {
-            "question.body-exact": "Anything but the named fields is 400.",
-            "question.bounds": "At most 20 messages and 8,000 characters are taken.",
-            "question.personas": "archetype is base, trader, analyst, risk-manager or explainer.",
-            "question.text": "The default answer is text/plain, chunked as it is produced.",
-            "question.sse": "Accept: text/event-stream streams classification to done.",
-            "question.json": "Accept: application/json, or the setting, answers text, steps and sources.",
-            "question.raw": "raw answers classification, plan and steps without prose.",
-            "question.deterministic": "The default engine answers the same bytes at the same as_of.",
-            "question.bound-numbers": "Every number is bound to a step's result.",
-            "question.model": "With VERDICT_LLM_URL a model writes prose and unbound numerals are refused.",
-            "question.fall-back": "On any failure of the model the default engine answers.",
-            "question.honest": "It says what it does not know and never answers about an unknown symbol.",
-            "question.data-is-data": "Instructions inside data stay data.",
-        },
-    },
     7: {
         "interface: endpoints": {
             "transcripts.actions": "transcripts takes highlights or sources.",
