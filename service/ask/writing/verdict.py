@@ -34,8 +34,8 @@ def _reason(signal: Found, assignment: Assignment, draft: Draft, *, several: boo
         if several:
             draft.say("What counts for and against ", ticker(signal), ":")
         draft.items(_sentences(signal, style, everything=assignment.classification.why))
-    if style.cautious or style.full or assignment.classification.why:
-        _flip(signal, style, draft)
+    if not style.full and (not style.terse or assignment.classification.why):
+        _flip(signal, draft)
 
 
 def _sentences(signal: Found, style: Style, *, everything: bool) -> Iterator[Piece]:
@@ -57,11 +57,11 @@ def _rows(signal: Found) -> Iterator[Sequence[Piece]]:
         yield (quote(signal, f"{rule}/id"), *figures, contribution, shown(signal, f"{rule}/flips_at"))
 
 
-def _flip(signal: Found, style: Style, draft: Draft) -> None:
-    """The inputs at whose next bound the score would be another; a table says it already."""
+def _flip(signal: Found, draft: Draft) -> None:
+    """The inputs at whose next bound the score would be another."""
     rules = [f"/rules/{index}" for index in range(signal.size("/rules"))]
     known = [rule for rule in rules if signal.get(f"{rule}/flips_at") is not None]
-    if known and not style.full:
+    if known:
         draft.say("The score of ", ticker(signal), " would change if:")
         draft.items(
             (field(signal, str(signal.get(f"{rule}/input"))), " turned to ", shown(signal, f"{rule}/flips_at"))
