@@ -25,10 +25,17 @@ def clean(text: str) -> str:
     Returns:
         One line of at most `LONGEST` characters; cleaning it again changes nothing.
     """
-    visible = "".join(
+    plain = _SCHEME.sub(" ", _visible(text[: 2 * LONGEST]).translate(_SWAPPED))
+    return _SPACE.sub(" ", plain).strip()[:LONGEST].rstrip()
+
+
+def _visible(text: str) -> str:
+    if (
+        text.isascii() and text.isprintable()
+    ):  # nearly all: to look at each character costs much more
+        return text
+    return "".join(
         " " if character.isspace() else character
-        for character in text[: 2 * LONGEST]
+        for character in text
         if character.isspace() or unicodedata.category(character) not in _INVISIBLE
     )
-    plain = _SCHEME.sub(" ", visible.translate(_SWAPPED))
-    return _SPACE.sub(" ", plain).strip()[:LONGEST].rstrip()
