@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from fixtures.coins import CATEGORIES, COINS
-from tests.ask.evaluation.labelled import DEV, HELD_OUT, Labelled, labelled
+from tests.ask.evaluation.labelled import DEV, HELD_OUT, PRACTICE, Labelled, labelled
 from tests.ask.evaluation.marks import Marks, mark
 from tests.ask.evaluation.payloads import Payloads
 from tests.ask.evaluation.scores import Scores, failures, report
@@ -22,10 +22,10 @@ NAMES = (
 _AT_ONCE = 2
 
 
-def evaluate(whole: Whole, half: str) -> Scores:
-    """Ask every question of a half of a service that knows the whole recording."""
+def evaluate(whole: Whole, part: str) -> Scores:
+    """Ask every question of a part of a service that knows the whole recording."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return Scores(list(pool.map(Examiner(whole).examine, labelled(half))))
+        return Scores(list(pool.map(Examiner(whole).examine, labelled(part))))
 
 
 class Examiner:
@@ -53,10 +53,10 @@ class Examiner:
 
 def main() -> None:
     with TemporaryDirectory() as directory, whole_market(Path(directory) / "data", replay="frozen") as whole:
-        for half in (DEV, HELD_OUT):
-            scores = evaluate(whole, half)
-            sys.stdout.write("\n".join(report(half, scores)) + "\n")
-            if half == DEV and "--show" in sys.argv[1:]:
+        for part in (DEV, PRACTICE, HELD_OUT):
+            scores = evaluate(whole, part)
+            sys.stdout.write("\n".join(report(part, scores)) + "\n")
+            if part != HELD_OUT and "--show" in sys.argv[1:]:
                 sys.stdout.write("\n".join(failures(scores)) + "\n")
             sys.stdout.write("\n")
 

@@ -9,10 +9,11 @@ from fixtures.assets import ASSETS
 from fixtures.coins import CATEGORIES, COINS, DELISTED
 from service.ask.glossary import TERMS
 from service.wire.ask import Intent, Question, Refusal
-from tests.ask.evaluation.labelled import DEV, HELD_OUT, Labelled, is_held_out, labelled
+from tests.ask.evaluation.labelled import DEV, HELD_OUT, PRACTICE, Labelled, is_held_out, labelled
 from tests.ask.evaluation.payloads import TOOLS
 
 LABELLED = [*labelled(DEV), *labelled(HELD_OUT)]
+ALL = [*LABELLED, *labelled(PRACTICE)]
 TICKERS = {coin.name.upper() for coin in COINS}
 
 
@@ -31,12 +32,12 @@ def test_there_are_enough_of_every_kind() -> None:
 
 
 def test_no_id_and_no_conversation_stands_there_twice() -> None:
-    assert len({each.id for each in LABELLED}) == len(LABELLED)
-    assert [key for key, count in Counter(map(_said, LABELLED)).items() if count > 1] == []
+    assert len({each.id for each in ALL}) == len(ALL)
+    assert [key for key, count in Counter(map(_said, ALL)).items() if count > 1] == []
 
 
 def test_labels_speak_only_of_what_there_is() -> None:
-    for each in LABELLED:
+    for each in ALL:
         assert {*each.coins, *each.may} <= TICKERS, each.id
         assert set(each.assets) <= {asset.name for asset in ASSETS}, each.id
         assert set(each.categories) <= set(CATEGORIES.values()), each.id
@@ -47,17 +48,17 @@ def test_labels_speak_only_of_what_there_is() -> None:
 
 
 def test_every_question_may_be_sent() -> None:
-    for each in LABELLED:
+    for each in ALL:
         assert len(msgspec.convert(each.body, Question).messages) == len(each.turns)
 
 
 def test_what_is_unknown_is_named_in_the_question() -> None:
-    for each in LABELLED:
+    for each in ALL:
         assert all(name.casefold() in _said(each).casefold() for name in each.unknown), each.id
 
 
 def test_what_has_been_delisted_is_labelled_as_unknown() -> None:
-    for each in LABELLED:
+    for each in ALL:
         assert not {coin.name.upper() for coin in DELISTED} & set(each.coins), each.id
 
 

@@ -12,6 +12,9 @@ FOLDER: Final = Path(__file__).resolve().parents[3] / "fixtures" / "questions"
 DEV: Final = "dev"
 """What may be tuned on, and whose failures are shown."""
 
+PRACTICE: Final = "practice"
+"""Written by another hand once the classifier stood, to see what it had not met; may be tuned on."""
+
 HELD_OUT: Final = "held-out"
 
 
@@ -64,7 +67,7 @@ def is_held_out(question_id: str) -> bool:
     return hashlib.sha256(question_id.encode()).digest()[0] % 3 == 0
 
 
-def labelled(half: str) -> list[Labelled]:
-    """The questions of a half."""
-    lines = (FOLDER / f"{half}.jsonl").read_bytes().splitlines()
+def labelled(part: str) -> list[Labelled]:
+    """The questions of a part."""
+    lines = (FOLDER / f"{part}.jsonl").read_bytes().splitlines()
     return [msgspec.json.decode(line, type=Labelled) for line in lines]

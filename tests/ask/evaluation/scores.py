@@ -7,7 +7,7 @@ from tests.ask.evaluation.marks import Marks
 
 
 class Scores:
-    """Of a half; every share is 0 to 1.
+    """Of a part; every share is 0 to 1.
 
     Args:
         marks: One for each question.
@@ -72,10 +72,10 @@ def _share(held: Sequence[bool | None]) -> float:
     return sum(scored) / max(len(scored), 1)
 
 
-def report(half: str, scores: Scores) -> Iterator[str]:
-    """Say how well a half went; nothing of any question."""
+def report(part: str, scores: Scores) -> Iterator[str]:
+    """Say how well a part went; nothing of any question."""
     unanswerable = sum(mark.refused is not None for mark in scores.marks)
-    yield f"{half}: {len(scores.marks)} questions, {unanswerable} of them unanswerable"
+    yield f"{part}: {len(scores.marks)} questions, {unanswerable} of them unanswerable"
     yield f"  intent            {scores.intent:6.1%}"
     yield f"  entity F1         {scores.entity_f1:6.1%}"
     yield f"  tools             {scores.tools:6.1%}"
