@@ -15,7 +15,7 @@ from service.errors import ServiceError
 _IPV6_NETWORK_BITS: Final = 64
 """What one customer is given; the addresses inside cost nothing to change."""
 
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class Throttle:
@@ -50,21 +50,43 @@ class Throttle:
     def host_of(self, scope: Scope) -> str:
         """The address a request comes from: the one that our proxies tell of, where it comes through them."""
         host: str = scope["client"][0] if scope["client"] else ""
-        return self._forwarded(scope, host) if self._trusted and _is_in(host, self._trusted) else host
+        return self._forwarded(scope, host) if self._trusted and self._is_ours(address_in(host)) else host
 
     def _forwarded(self, scope: Scope, proxy: str) -> str:
-        """The address nearest to us that is no proxy of ours: what stands before it may be invented."""
+        """The address nearest to us that is no proxy of ours: what stands before it may be invented.
+
+        What is no address says nothing, or everybody could be a network of its own: the proxy stands for it then.
+        """
         lines = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
-        hops = [hop.strip() for hop in b",".join(lines).decode("latin-1").split(",")]
-        return next((hop for hop in reversed(hops) if not _is_in(hop, self._trusted)), proxy)
+        addresses = map(address_in, reversed(b",".join(lines).decode("latin-1").split(",")))
+        nearest = next((address for address in addresses if not self._is_ours(address)), None)
+        return proxy if nearest is None else str(nearest)
+
+    def _is_ours(self, address: Address | None) -> bool:
+        if address is None:
+            return False
+        forms = (address, address.ipv4_mapped) if isinstance(address, ipaddress.IPv6Address) else (address,)
+        return any(form in network for network in self._trusted for form in forms if form is not None)
 
 
-def _is_in(host: str, networks: Sequence[Network]) -> bool:
+def address_in(hop: str) -> Address | None:
+    """The address in a hop as proxies write it: some add the port it came from, which is new with each connection.
+
+    Args:
+        hop: `203.0.113.9`, `203.0.113.9:4711`, `2001:db8::9`, `[2001:db8::9]` or `[2001:db8::9]:4711`.
+
+    Returns:
+        The address; null where there is none.
+    """
+    text = hop.strip()
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
     try:
-        address = ipaddress.ip_address(host)
+        return ipaddress.ip_address(text)
     except ValueError:
-        return False
-    return any(address in network for network in networks)
+        return None
 
 
 @lru_cache(maxsize=4096)

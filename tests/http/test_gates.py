@@ -133,8 +133,36 @@ async def test_strangers_are_told_apart_by_the_hop_nearest_to_us_that_is_no_prox
         assert await told("2001:db8::ffff:1") == 429  # the same /64
         assert await told("2001:db8:0:1::1") == 200
         assert await told("::ffff:198.51.100.1") == 429
-        assert await told("unknown") == 200
         assert await told("192.0.2.1") == 200  # nothing but proxies: the one that spoke to us
+        assert await told("198.51.100.9, unknown") == 429  # what names nobody is that one too, not a network of its own
+
+
+@pytest.mark.parametrize(
+    ("first", "again"),
+    [
+        ("198.51.100.1:4711", "198.51.100.1:4712"),
+        ("198.51.100.1", "198.51.100.1:80"),
+        ("[2001:db8::1]:4711", "[2001:db8::2]:4712"),
+        ("2001:db8::1", "[2001:db8::1]"),
+        ("198.51.100.1, ::ffff:192.0.2.9", "198.51.100.1, 192.0.2.9:80"),
+    ],
+)
+async def test_a_port_that_a_proxy_tells_of_makes_no_new_network(tmp_path: Path, first: str, again: str) -> None:
+    async with staged(tmp_path, rate_per_minute=60, rate_burst=1, trusted_proxies=("192.0.2.0/24",)) as stage:
+        replies = [await ask(stage.app, MANIFEST, x_forwarded_for=chain) for chain in (first, again)]
+        assert [reply.status for reply in replies] == [200, 429]
+
+
+@pytest.mark.parametrize("trusted", ["192.0.2.0/24", "::ffff:192.0.2.0/120"])
+def test_a_proxy_that_comes_over_ipv6_by_its_ipv4_address_is_the_proxy(trusted: str) -> None:
+    throttle = Throttle(RequestRate(FakeClock(), 60, 1), (trusted,))
+    forwarded = [(b"x-forwarded-for", b"198.51.100.1")]
+    for client, host in (
+        ("::ffff:192.0.2.7", "198.51.100.1"),
+        ("2001:db8::7", "2001:db8::7"),
+        ("a socket", "a socket"),
+    ):
+        assert throttle.host_of({"client": (client, 1), "headers": forwarded}) == host
 
 
 async def test_nobody_else_is_believed_about_where_a_request_comes_from(tmp_path: Path) -> None:
