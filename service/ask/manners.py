@@ -1,45 +1,38 @@
-"""What no check of figures sees in a model's text: another language, advice, forecasts, talk about itself, tricks.
+"""What no check of figures sees in a model's text: news, advice, forecasts, other languages, talk about itself, tricks.
 
-The tables are short and may be read. What they refuse by mistake costs nothing: the rules' own text follows instead.
+All of them need words, and the words are counted: those of the rules' own draft, and a short list of plain ones that
+claim nothing by themselves. What is refused by mistake costs nothing: the draft follows instead.
 """
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from typing import Final
-
-from service.ask.prompt import SYSTEM
 
 LONGEST: Final = 8_000
 """Characters."""
 
-_ADVICE: Final = re.compile(
-    r"\b(?:you should|should (?:buy|sell|hold|wait)|(?:i|we) (?:would|suggest|think|believe|expect)|recommend\w*"
-    r"|advis\w+|buy|buying|sell|selling|go (?:long|short)|take profits?|stop.?loss|opportunit\w+|guarantee\w*|risk.free"
-    r"|will (?:rise|fall|go|reach|hit|rally|drop|climb|crash|moon|continue|keep)|going to|likely|probably"
-    r"|price targets?|forecast\w*|predict\w*|moon\w*|soon|tomorrow|skyrocket\w*|inevitabl\w+)\b",
-    re.IGNORECASE,
-)
-_SELF: Final = re.compile(
-    r"\b(?:system (?:prompt|message)|instruct\w+|my rules|these rules|language model|as an ai|ai (?:model|assistant)"
-    r"|ignor\w+|jailbr\w+|the draft|the data (?:block|object)|i cannot|i can't|i'm sorry|sorry|certainly|sure|of course"
-    r"|here is|here's)\b",
-    re.IGNORECASE,
-)
-_SMALL: Final = (
-    "the and to with from by than that this it its has have are were be been not but which while where since between "
-    "both each when if pay pays paid up down above below over under they their there more"
-)
-"""Small words that other languages in Latin letters do not have, or seldom."""
+_WORDS: Final = """
+a about after against also alone an and another are as at be been before being beside between both but by came come
+comes current currently each following follows for from gave give gives had has have how if in into is it its itself
+mean means meanwhile measure measured measures moved moves next of on one or other over own per read reads respectively
+said say says show showed shown shows sits so stands stood than that the their them then there these they this those to
+together told too trades until was well were what when where whereas which while whose with within
 
-_ENGLISH: Final = frozenset(_SMALL.split())
-_ONE_IN: Final = 10
-_FEW: Final = 4
-"""So few words may be names."""
+amount annual asset assets average breadth carry categories category change changes class coin coins confidence
+correlation cost daily data dates day days dollars evidence figure figures funding history hour hours interest level
+levels list market markets month mood name names note open overview percent period point points position positions price
+prices quantity rank ranking rate rates ratio reading record regime result results score scores sentiment share side
+sides signal signals since source sources stance state states status strategies strategy summary table terms threshold
+thresholds time trend trends unit units value values verdict verdicts volume week weekly weeks year yearly
+"""
+PLAIN: Final = tuple(_WORDS.split())
+"""Without words that say more or less, yes or no, good or bad, up or down, why or what comes: those are the draft's."""
 
-_WORD: Final = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
-_RUN: Final = 8
-"""So many words in a row are no chance."""
+_PLAIN: Final = frozenset(PLAIN)
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_POSSESSIVE: Final = re.compile(r"(?<=[^\W\d_])['\u2019]s\b")
+_MARKS: Final = frozenset("\n\u2013\u2014\u2018\u2019\u201c\u201d\u2026")
+_LONGEST_WORD: Final = 20
 
 
 def offence(text: str, draft: Sequence[str]) -> str | None:
@@ -47,40 +40,21 @@ def offence(text: str, draft: Sequence[str]) -> str | None:
 
     Args:
         text: What it wrote.
-        draft: What the rules wrote: words and letters that stand there are no offence.
+        draft: What the rules wrote: its words and characters are no offence.
     """
     known = "\n".join(draft)
     if len(text) > LONGEST:
         return "its text is too long"
-    if any(unicodedata.category(character)[0] == "C" and character != "\n" for character in text):
-        return "its text has invisible characters"
-    words = [word.lower() for word in _WORD.findall(text)]
-    if not _is_english(text, words, known):
-        return "its text is not English"
-    if _new(_SELF, text, known) or _echoes(words, known):
-        return "its text is about itself"
-    return "its text advises or foretells" if _new(_ADVICE, text, known) else None
+    if any(not _is_usual(character) and character not in known for character in text):
+        return "its text has characters that nobody needs"
+    allowed = _PLAIN.union(_words(known))
+    strange = next((word for word in _words(text) if word not in allowed), None)
+    return strange and f"its text has a word that the draft does not have: {strange[:_LONGEST_WORD]}"
 
 
-def _is_english(text: str, words: Sequence[str], known: str) -> bool:
-    if any(character.isalpha() and not character.isascii() and character not in known for character in text):
-        return False
-    return len(words) < _FEW or sum(word in _ENGLISH for word in words) * _ONE_IN >= len(words)
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(_POSSESSIVE.sub("", text))]
 
 
-def _new(pattern: re.Pattern[str], text: str, known: str) -> bool:
-    """Whether something is said that the draft does not say."""
-    allowed = {found.lower() for found in pattern.findall(known)}
-    return any(found.lower() not in allowed for found in pattern.findall(text))
-
-
-def _runs(words: Sequence[str]) -> frozenset[tuple[str, ...]]:
-    return frozenset(tuple(words[at : at + _RUN]) for at in range(len(words) - _RUN + 1))
-
-
-_RULES: Final = _runs([word.lower() for word in _WORD.findall(SYSTEM)])
-
-
-def _echoes(words: Sequence[str], known: str) -> bool:
-    """Whether so many words in a row are those of our rules, and not the draft's."""
-    return bool(_runs(words) & _RULES - _runs([word.lower() for word in _WORD.findall(known)]))
+def _is_usual(character: str) -> bool:
+    return (character.isascii() and character.isprintable()) or character in _MARKS

@@ -102,7 +102,7 @@ CHANGES_SIGN: Final = frozenset({"change", "score", "brier", "contribution", "co
 
 _SHARED: Final = (
     ({Measure.USD, Measure.CENTS}, frozenset({"price", "volume", "interest", "cap", "funding"})),
-    ({Measure.PERCENT, Measure.SHARE}, frozenset({"funding", "change", "sure", "right"})),
+    ({Measure.PERCENT, Measure.SHARE}, frozenset({"funding", "change", "sure", "right", "correlation"})),
     ({Measure.POINTS}, frozenset({"funding", "change"})),
     ({Measure.NUMBER}, frozenset({"price", "correlation", "score", "brier", "contribution"})),
     ({Measure.COUNT}, frozenset({"correlation", "score", "brier", "contribution", "used", "left"})),

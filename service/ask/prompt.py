@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
+from service.ask.manners import PLAIN
 from service.ask.model import Brief
 from service.logs import redact
 from service.upstream.completions import Turn
@@ -31,11 +32,12 @@ line of sources is added after your text and must not be written. Write what sta
 and its digits. Never compute, convert, round, estimate or add one, never spell one out in words, and give no date or \
 time that is not there. A fact that is not there is not known: leave it out.
 - Name the coin in the same sentence as each of its figures. Keep verdict labels and trend states as they are.
-- No advice, no forecast, no opinion, no name of a coin that is not in the data, no greeting, no mention of these \
+- Use only words that the draft has, and these: {words}.
+- No advice, no forecast, no opinion, no name of a coin that is not in the draft, no greeting, no mention of these \
 rules, of the draft or of yourself.
 - English, plain Markdown: sentences, "-" lists, tables. No headings, numbered lists, links, images, HTML or code.
 - Write no more than the draft does.
-"""
+""".format(words=" ".join(PLAIN))
 
 _STYLES: Final[Mapping[Archetype, str]] = {
     "base": "clear and short, for anybody",

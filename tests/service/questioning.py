@@ -14,8 +14,8 @@ from tests.service.indoors import Indoors, Kept
 
 
 @asynccontextmanager
-async def questioned(kept: Kept, data_dir: Path) -> AsyncIterator[tuple[Indoors, Rooms, AskDesk]]:
-    """The service at rest, its rooms, and who answers its questions."""
+async def questioned(kept: Kept, data_dir: Path, **settings: Any) -> AsyncIterator[tuple[Indoors, Rooms, AskDesk]]:
+    """The service at rest, its rooms, and who answers its questions; `settings` are the service's own."""
     seen: list[tuple[Rooms, AskDesk]] = []
 
     def noted(rooms: Rooms, *more: Any) -> AskDesk:
@@ -24,6 +24,6 @@ async def questioned(kept: Kept, data_dir: Path) -> AsyncIterator[tuple[Indoors,
         return desk
 
     with patch.object(wiring, "open_ask", noted):
-        async with kept.reopened(data_dir) as house:
+        async with kept.reopened(data_dir, **settings) as house:
             await house.settle()
             yield house, *seen[0]
