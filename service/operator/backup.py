@@ -9,7 +9,7 @@ from service.operator.folder import refusing
 from service.operator.refusal import DONE
 from service.settings import Settings
 from service.storage.backup import back_up
-from service.wiring.venues import DATABASE
+from service.storage.database import DATABASE
 
 
 def copy(arguments: Namespace, environment: Mapping[str, str]) -> int:

@@ -25,12 +25,11 @@ from service.operator.settlement import check_settlement
 from service.payments.audit import audit_payments
 from service.payments.listing import read_open
 from service.settings import Settings
-from service.storage.database import open_database
+from service.storage.database import DATABASE, open_database
 from service.storage.engine import VERSION, Connection, DatabaseError, StorageError, check_version, connect
 from service.storage.integrity import check_integrity
 from service.verdict.audit import audit_ledger
 from service.wiring.clocks import choose_clock
-from service.wiring.venues import DATABASE
 
 LEAST_FREE_BYTES: Final = 200 * 2**20
 LARGEST_WAL_BYTES: Final = 256 * 2**20

@@ -16,11 +16,10 @@ from service.clock import Clock
 from service.errors import ServiceError
 from service.operator.refusal import MISUSED, RefusalError
 from service.settings import Settings, SettingsError
-from service.storage.database import Database, open_database
+from service.storage.database import DATABASE, Database, open_database
 from service.storage.engine import StorageError
 from service.upstream.fixture_set import FixtureError
 from service.wiring.clocks import choose_clock
-from service.wiring.venues import DATABASE
 
 T = TypeVar("T")
 

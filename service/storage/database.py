@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import aiosqlite
 
@@ -25,6 +25,9 @@ from service.storage.opening import prepare
 from service.storage.writer import Answer, Work, Writer
 
 T = TypeVar("T")
+
+DATABASE: Final = "verdict.db"
+"""The database's file in the data folder."""
 
 _log = logging.getLogger("verdict.storage")
 

@@ -28,7 +28,7 @@ from service.routes.table import Desks, bind
 from service.rwa.room import open_rwa
 from service.sentiment.room import open_sentiment
 from service.settings import Settings
-from service.storage.database import open_database
+from service.storage.database import DATABASE, open_database
 from service.verdict.room import open_verdict
 from service.walkforward.room import open_walkforward
 from service.wire.cursor import Cursors
@@ -36,7 +36,7 @@ from service.wire.envelope import Answer, encode
 from service.wire.offers import OFFERS
 from service.wiring.leader import claim_leadership
 from service.wiring.readings import read_all
-from service.wiring.venues import DATABASE, open_upstreams
+from service.wiring.venues import open_upstreams
 
 
 class Service(Struct, frozen=True):

@@ -11,9 +11,6 @@ from service.settings import UPSTREAMS, Settings
 from service.upstream.replay.server import WEIGHT_PER_MINUTE, replay_server
 from service.upstream.session import UpstreamSession, open_session
 
-DATABASE: Final = "verdict.db"
-"""The database's file in the data folder."""
-
 HYPERLIQUID: Final = "hyperliquid"
 
 PUBLISHED: Final[Mapping[str, int]] = {

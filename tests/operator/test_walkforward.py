@@ -16,12 +16,11 @@ from service.operator import walkforward
 from service.operator.output import WIDTH
 from service.operator.parser import parse
 from service.operator.refusal import DONE, RefusalError
-from service.storage.database import open_database
+from service.storage.database import DATABASE, open_database
 from service.walkforward import engine
 from service.walkforward.parameters import Parameters, Request
 from service.walkforward.run import Run
 from service.walkforward.store import RunStore
-from service.wiring.venues import DATABASE
 from tests.walkforward.histories import hold_history, wander
 from tests.walkforward.runs import TODAY, made, position, summary
 

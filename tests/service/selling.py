@@ -10,8 +10,7 @@ import msgspec
 
 from service.access.quota import STARTER
 from service.payments.audit import audit_payments
-from service.storage.database import open_database
-from service.wiring.venues import DATABASE
+from service.storage.database import DATABASE, open_database
 from tests.fakes.asgi import Reply, ask
 from tests.fakes.facilitator import Facilitator, facilitator
 from tests.payments.signing import PAYEE, answer, wallet

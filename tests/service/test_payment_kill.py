@@ -29,8 +29,7 @@ from service.clock import SystemClock
 from service.payments.audit import audit_payments
 from service.payments.listing import PaymentRow, read_payments
 from service.settings import Settings
-from service.storage.database import open_database
-from service.wiring.venues import DATABASE
+from service.storage.database import DATABASE, open_database
 from tests.fakes.facilitator import Answer, Facilitator, facilitator_in_thread
 from tests.fakes.forked import forked
 from tests.fakes.serving import PATIENCE_S, Serving, ended, run_verdict, wait_until

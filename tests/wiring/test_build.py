@@ -8,11 +8,10 @@ from service.access.room import open_registrar
 from service.access.secrets import open_secrets
 from service.clock import Clock, FrozenClock, SystemClock
 from service.settings import Settings
-from service.storage.database import open_database
+from service.storage.database import DATABASE, open_database
 from service.wiring.build import base_url, build
 from service.wiring.clocks import choose_clock
 from service.wiring.readings import wal_bytes
-from service.wiring.venues import DATABASE
 from tests.fakes.clock import START_MS, FakeClock
 
 
