@@ -31,6 +31,9 @@ _MEANS: Final[Mapping[str, tuple[str, frozenset[str]]]] = {
         ("stance", "euphoria", "euphoria"),
         ("stance", "capitulation", "capitulation"),
         ("stance", "exhaustion", "exhaustion"),
+        ("confidence", "high", "high"),
+        ("confidence", "medium", "medium"),
+        ("confidence", "low", "low"),
     )
 }
 _FAMILIES: Final[Mapping[str, str]] = {value: family for family, values in _MEANS.values() for value in values}
@@ -46,7 +49,7 @@ _NEUTRAL: Final = {
 
 _LABEL: Final = re.compile(
     r"(?<![\w-])(?:strong[- ]bull|strong[- ]bear|bull(?:ish)?|bear(?:ish)?|insufficient-evidence|risk-on|risk-off"
-    r"|(?-i:UP|HODL|DOWN)|uptrend|downtrend|accumulation|distribution|euphoria|capitulation|exhaustion)(?![\w-])",
+    r"|(?-i:UP|HODL|DOWN)|uptrend|downtrend|accumulation|distribution|euphoria|capitulation|exhaustion|high|medium|low)(?![\w-])",
     re.IGNORECASE,
 )
 _IF: Final = re.compile(r"\b(?:flips?|would|if|until|becomes?|turn(?:s|ed)?)\b", re.IGNORECASE)
@@ -56,6 +59,8 @@ _REPEATED: Final = ("/value", "/threshold")
 """What rules were given: it stands among the inputs too, where it says of which trend it is."""
 
 _VERDICT: Final = "/verdict"
+_CONFIDENCE: Final = "confidence"
+"""A field's name, and the word without which "high" and "low" say nothing of it."""
 
 
 def wrong_labels(text: str, bearings: Bearings, evidence: Evidence) -> Iterator[Span]:
@@ -75,9 +80,11 @@ def wrong_labels(text: str, bearings: Bearings, evidence: Evidence) -> Iterator[
     facts = [fact for fact in evidence.facts if _family(fact) is not None]
     keys = {key for fact in evidence.facts for key in fact.pointer.split("/")[-1:]}
     for label in _LABEL.finditer(text):
-        word = label.group() if label.group().isupper() else label.group().lower()
+        word = label.group() if label.group() in _MEANS else label.group().lower()
         family, values = _MEANS[word]
         place = bearings.place(*label.span())
+        if family == _CONFIDENCE and not any(_CONFIDENCE in text[start:end].lower() for start, end in place.near):
+            continue
         clauses = [text[start:end] for start, end in place.near]
         owner = next(iter(place.owners), None)
         of_kind = [fact for fact in facts if _family(fact) == family and _counts(fact, clauses)]
