@@ -66,7 +66,10 @@ _KINDS: Final[Mapping[str, Kind]] = {
 }
 
 SUBJECT_WORDS: Final[Mapping[str, re.Pattern[str]]] = {
-    "price": re.compile(r"\b(?:price[sd]?|trades|trading|worth|entry|exit)\b", re.IGNORECASE),
+    "price": re.compile(
+        r"\b(?:price[sd]?|trad(?:es|ing)(?=\W*(?:at|for|near|around|above|below|between)\b)|worth|entry|exit)\b",
+        re.IGNORECASE,
+    ),
     "volume": re.compile(r"\bvolumes?\b", re.IGNORECASE),
     "interest": re.compile(r"\bopen interest\b", re.IGNORECASE),
     "cap": re.compile(r"\bmarket cap", re.IGNORECASE),
