@@ -29,17 +29,18 @@ def estimate_carry(query: CarryQuery, found: Mapping[str, RiskContext]) -> Carry
         KeyError: If it is not.
     """
     risk = found[query.symbol.upper()]
+    notional_usd, quantity = _size(query, risk.price)
     years = query.days / _DAYS_PER_YEAR
     return CarryEstimate(
         symbol=risk.symbol,
         side=query.side,
-        notional_usd=query.notional_usd,
+        notional_usd=notional_usd,
         days=query.days,
         price=risk.price,
         funding_apr=risk.funding_apr,
-        quantity=None if not risk.price else _quantity(query.notional_usd / risk.price),
-        long_usd=_part(query.notional_usd * years, risk.carry_if_long),
-        short_usd=_part(query.notional_usd * years, risk.carry_if_short),
+        quantity=quantity,
+        long_usd=_part(notional_usd, years, risk.carry_if_long),
+        short_usd=_part(notional_usd, years, risk.carry_if_short),
         _stale_fields=_stale([risk], ("price", "funding_apr")),
     )
 
@@ -71,8 +72,15 @@ def convert_value(query: ValueQuery, found: Mapping[str, RiskContext]) -> Value:
     )
 
 
-def _part(amount: float, carry_pct: float | None) -> float | None:
-    return None if carry_pct is None else _usd(amount * carry_pct / 100) + 0.0
+def _size(query: CarryQuery, price: float | None) -> tuple[float | None, float | None]:
+    """What a position is worth and how many coins it is; null what needs a price that is not known."""
+    if query.quantity is not None:
+        return None if price is None else _usd(query.quantity * price), query.quantity
+    return query.notional_usd, None if not price else _quantity(query.notional_usd / price)
+
+
+def _part(notional_usd: float | None, years: float, carry_pct: float | None) -> float | None:
+    return None if notional_usd is None or carry_pct is None else _usd(notional_usd * years * carry_pct / 100) + 0.0
 
 
 def _usd(amount: float) -> float:

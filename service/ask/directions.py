@@ -16,7 +16,7 @@ _MORE: Final = (
 )
 _WAY: Final = re.compile(rf"\b(?:(?P<less>{_LESS})|(?P<more>{_MORE}))\b", re.IGNORECASE)
 _SIDES: Final = re.compile(
-    r"\b(?P<side>longs?|shorts?)\b(?P<between>[^.;]{0,60}?)\b"
+    r"\b(?P<side>longs?|shorts?)\b(?P<between>(?:[^.;]|\.(?=\d)){0,60}?)\b"
     r"(?:(?P<pay>pay|pays|paid|paying|costs?|owes?)|(?P<take>receives?|received|receiving|earns?|earned|collects?|gets?))\b",
     re.IGNORECASE,
 )

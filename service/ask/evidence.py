@@ -26,6 +26,9 @@ _NOT_COUNTED: Final = frozenset({"/rules", _SERIES})
 """Lists that nobody asks the length of: it would only be one more number to hide another behind."""
 
 _PATHS: Final = "/input"
+_SINCE: Final = "/since"
+"""Where an argument is kept that answers repeat: from when on they tell."""
+
 _BENCHMARKED: Final = frozenset({"coin.risk", "scan", "signal"})
 _OF_THE_UNIT: Final = frozenset({"amount", "unit_price"})
 _LETTERS_OF_A_NAME: Final = 3
@@ -230,6 +233,9 @@ def _facts_of(found: Found) -> Iterator[Fact]:
             owner = found.data.get("name") if found.tool in _GROUPS else found.args.get("symbol")
     if found.as_of is not None:
         yield Fact(found.step, "", found.as_of, None, None)
+    since = found.args.get("since")
+    if isinstance(since, str) and is_moment(since):
+        yield Fact(found.step, _SINCE, since, None, None)
     yield from _walk(found, "", found.data, owner)
 
 

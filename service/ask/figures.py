@@ -237,13 +237,21 @@ def as_of(found: Found) -> Bound:
     return _bound(found, "", "as_of", f"{found.as_of[:_DATE]} {found.as_of[_DATE + 1 : _SECOND]} UTC")
 
 
+def since(found: Found) -> Bound:
+    """The instant from which on a step was to tell, an argument of it: `2025-07-21 00:00 UTC`."""
+    return Bound(_told(str(found.args.get("since")), _MINUTE), found.step, "/since", "since")
+
+
 def _moment(found: Found, pointer: str, form: str, length: int) -> Bound:
     value = found.get(pointer)
     if not isinstance(value, str) or not is_moment(value):
         return _unknown(found, pointer)
-    shown = value[:length] if len(value) > _DATE else value
-    text = f"{shown[:_DATE]} {shown[_DATE + 1 :]} UTC" if len(shown) > _DATE else shown
-    return _bound(found, pointer, form, text)
+    return _bound(found, pointer, form, _told(value, length))
+
+
+def _told(moment: str, length: int) -> str:
+    shown = moment[:length] if len(moment) > _DATE else moment
+    return f"{shown[:_DATE]} {shown[_DATE + 1 :]} UTC" if len(shown) > _DATE else shown
 
 
 def window(found: Found, pointer: str) -> Bound:

@@ -5,7 +5,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from service.clock import DAY_MS, HOUR_MS, iso
-from service.wire.ask import Classification, Entities, Intent, Period, Plan, PlannedStep
+from service.wire.ask import Amount, Classification, Entities, Intent, Period, Plan, PlannedStep
 
 MOST_NAMED: Final = 5
 """So many coins, assets or categories of a question are looked up, the first named first."""
@@ -22,6 +22,8 @@ _MOST_LISTED: Final = 200
 
 _USUAL_PERIOD: Final = Period(24, "h")
 _ALWAYS_TOLD: Final = "BTC"
+_DOLLAR: Final = "USD"
+_SIDES_OF_FUNDING: Final = frozenset({"hot", "cold"})
 
 Call = tuple[str, Mapping[str, Any]]
 """A tool and its arguments, in the order in which they are shown."""
@@ -95,17 +97,24 @@ def _of_comparison(asked: Classification, now_ms: int) -> list[Call]:
 
 def _of_carry(asked: Classification, _now_ms: int) -> list[Call]:
     entities = asked.entities
-    amount = entities.amount
     calls: list[Call] = []
     for symbol in entities.coins[: MOST_STEPS // 2]:
         args = {
             "symbol": symbol,
-            "notional_usd": USUAL_NOTIONAL_USD if amount is None else _plain(amount.value),
+            **_size(entities.amount, symbol),
             "side": entities.side or "both",
             "days": _plain(entities.days or 1),
         }
         calls.extend([("coin.risk", {"symbol": symbol}), ("compute.carry", args)])
     return calls
+
+
+def _size(amount: Amount | None, symbol: str) -> Mapping[str, float]:
+    """Of a position in a coin: so many of it, or what it is worth; an amount of another coin says neither."""
+    if amount is not None and amount.unit == symbol:
+        return {"quantity": _plain(amount.value)}
+    in_dollars = amount is not None and amount.unit in {None, _DOLLAR}
+    return {"notional_usd": _plain(amount.value) if amount is not None and in_dollars else USUAL_NOTIONAL_USD}
 
 
 def _of_worth(asked: Classification, _now_ms: int) -> list[Call]:
@@ -152,7 +161,12 @@ def _of_ranking(asked: Classification, _now_ms: int) -> list[Call]:
 
 
 def _of_regime(asked: Classification, _now_ms: int) -> list[Call]:
-    return [("regime", _given(action=asked.entities.action or "active", symbol=_one_coin(asked.entities)))]
+    action, symbol = asked.entities.action or "active", _one_coin(asked.entities)
+    calls: list[Call] = [("regime", _given(action=action, symbol=symbol))]
+    if action == "active" and symbol is not None:
+        # What is active are positions: of a coin that is held neither way they do not tell the regime.
+        calls.append(("regime", {"action": "confidence", "symbol": symbol}))
+    return calls
 
 
 def _of_walkforward(asked: Classification, _now_ms: int) -> list[Call]:
@@ -166,9 +180,18 @@ def _of_walkforward(asked: Classification, _now_ms: int) -> list[Call]:
 def _of_alerts(asked: Classification, now_ms: int) -> list[Call]:
     entities = asked.entities
     period = entities.period
-    since = None if period is None else iso(now_ms - period.count * (DAY_MS if period.unit == "d" else HOUR_MS))
-    limit = min(entities.limit or USUAL_LIMIT, _MOST_LISTED)
+    since = None if period is None else iso(_begin_ms(period, now_ms))
+    # Zones are told apart by who writes of them, so of one side enough are looked up that some are of it.
+    usual = _MOST_LISTED if entities.part in _SIDES_OF_FUNDING else USUAL_LIMIT
+    limit = min(entities.limit or usual, _MOST_LISTED)
     return [("funding.alerts", _given(symbol=symbol, since=since, limit=limit)) for symbol in _coins_or_all(entities)]
+
+
+def _begin_ms(period: Period, now_ms: int) -> int:
+    """When a period began: of days, with the first of them, so that "since Monday" holds all of Monday."""
+    if period.unit == "h":
+        return now_ms - period.count * HOUR_MS
+    return (now_ms // DAY_MS - period.count) * DAY_MS
 
 
 def _coins_or_all(entities: Entities) -> Sequence[str | None]:

@@ -151,6 +151,7 @@ class Entities(Struct, frozen=True, kw_only=True, omit_defaults=True):
         term: The word to be defined, a key of the glossary.
         type: The type of real-world assets.
         action: Which of a tool's answers is wanted where it has several (`positions`, `confidence`, `prefer`).
+        part: Which part of a table is asked about: a strategy, a route by its id, a side of funding (`hot`, `cold`).
     """
 
     coins: tuple[str, ...] = ()
@@ -171,6 +172,7 @@ class Entities(Struct, frozen=True, kw_only=True, omit_defaults=True):
     term: str | None = None
     type: str | None = None
     action: str | None = None
+    part: str | None = None
 
 
 class Classification(Struct, frozen=True, kw_only=True):

@@ -68,24 +68,28 @@ class Scan(Struct, frozen=True):
 
 
 class CarryQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """A position: of so many USD, on a side or both, held for so many days."""
+    """A position: of so many USD, on a side or both, held for so many days.
+
+    `quantity` takes the place of `notional_usd`: so many coins.
+    """
 
     symbol: SymbolText
     notional_usd: Annotated[float, Meta(gt=0, le=1e12)] = 10_000.0
     side: Sides = "both"
     days: Annotated[float, Meta(gt=0, le=3_650)] = 1.0
+    quantity: Annotated[float, Meta(gt=0, le=1e15)] | None = None
 
 
 class CarryEstimate(Struct, frozen=True):
     """What funding would come to if it stayed as it is: simple, on an unchanged notional.
 
     `long_usd` and `short_usd` are what that side receives in the whole time (negative: pays); `quantity` is the
-    notional in coins. Null where funding or price is not known.
+    notional in coins. Null where funding or price is not known, of a position of so many coins `notional_usd` too.
     """
 
     symbol: str
     side: Sides
-    notional_usd: float
+    notional_usd: float | None
     days: float
     price: float | None
     funding_apr: float | None

@@ -42,6 +42,14 @@ def test_a_long_pays_what_a_short_receives() -> None:
     assert (told.side, told.notional_usd, told.days, told.price, told.funding_apr) == ("long", 10_000, 3, 2_500, 10.95)
 
 
+def test_a_position_of_so_many_coins_is_worth_what_they_are() -> None:
+    # 4 ETH are 10,000 USD.
+    told = estimate_carry(CarryQuery("ETH", side="long", days=3.0, quantity=4.0), {"ETH": ETH})
+    assert (told.notional_usd, told.quantity, told.long_usd, told.short_usd) == (10_000.0, 4.0, -9.0, 9.0)
+    unpriced = estimate_carry(CarryQuery("ETH", quantity=4.0), {"ETH": risk("ETH", None, 10.95)})
+    assert (unpriced.notional_usd, unpriced.quantity, unpriced.long_usd) == (None, 4.0, None)
+
+
 def test_negative_funding_pays_longs() -> None:
     told = estimate_carry(CarryQuery("sol", 1_000.0), {"SOL": SOL})
     assert (told.long_usd, told.short_usd, told.side, told.days) == (1.0, -1.0, "both", 1.0)

@@ -105,10 +105,10 @@ def test_a_ranking_says_by_what_and_leaves_out_what_nothing_was_said_of() -> Non
     ]
 
 
-def test_alerts_are_those_since_the_instant_that_a_period_began() -> None:
+def test_alerts_are_those_since_a_period_began_of_days_with_the_first_of_them() -> None:
     assert tools("alerts", coins=("DOGE", "SOL"), period=Period(2, "d")) == [
-        ("funding.alerts", {"symbol": "DOGE", "since": "2025-07-23T12:00:00.000Z", "limit": 10}),
-        ("funding.alerts", {"symbol": "SOL", "since": "2025-07-23T12:00:00.000Z", "limit": 10}),
+        ("funding.alerts", {"symbol": "DOGE", "since": "2025-07-23T00:00:00.000Z", "limit": 10}),
+        ("funding.alerts", {"symbol": "SOL", "since": "2025-07-23T00:00:00.000Z", "limit": 10}),
     ]
     assert tools("alerts", period=Period(6, "h"))[0][1]["since"] == "2025-07-25T06:00:00.000Z"
     assert tools("alerts", limit=3) == [("funding.alerts", {"limit": 3})]

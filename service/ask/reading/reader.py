@@ -10,6 +10,7 @@ from service.ask.reading.exclusions import find_excluded
 from service.ask.reading.known import Known
 from service.ask.reading.language import FOREIGN, language_of
 from service.ask.reading.mentions import Mention, find_mentions
+from service.ask.reading.parts import find_part
 from service.ask.reading.periods import Span, find_spans
 from service.ask.reading.spelling import KEYWORDS, MOST_MENDED, Speller
 from service.ask.reading.strangers import find_strangers
@@ -120,6 +121,7 @@ class Reader:
             amount=None if total is None else total.amount,
             days=_days(spans, words),
             limit=find_limit(tokens, timed | summed | (_covered(found) - grouped), grouped),
+            part=find_part(words),
             **traits._asdict(),
         )
         return Reading(text, " ".join(words), entities, language)
