@@ -10,8 +10,8 @@ _SWAPPED: Final = str.maketrans(
 _SCHEME: Final = re.compile(r"(?<=\w):/{2,}|(?<=\bwww)\.", re.IGNORECASE)
 _SPACE: Final = re.compile(r"\s+")
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
-LONGEST: Final = 600
-"""Characters of a string that are quoted at most."""
+LONGEST: Final = 2_000
+"""Characters of a string that are quoted at most: what is said of a whole market takes a thousand."""
 
 
 def clean(text: str) -> str:
@@ -30,9 +30,7 @@ def clean(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    if (
-        text.isascii() and text.isprintable()
-    ):  # nearly all: to look at each character costs much more
+    if text.isascii() and text.isprintable():  # nearly all: to look at each character costs much more
         return text
     return "".join(
         " " if character.isspace() else character

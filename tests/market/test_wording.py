@@ -72,7 +72,7 @@ def test_a_coin_against_bitcoin_is_told_with_what_they_usually_have_in_common() 
 def test_the_summary_counts_every_regime() -> None:
     rows = [CoinRegime("A", "risk-on", 0.5), CoinRegime("B", "risk-off", 0.5), CoinRegime("C", "risk-on", 0.5)]
     assert wording.summarise(REGIME, rows).startswith(
-        "The market has been risk-on since 2025-07-22T00:00:00.000Z (1 day), confidence 0.71. "
+        "The market has been risk-on since 2025-07-22 (1 day), confidence 0.71. "
         "Of 3 coins 2 are risk-on, 0 neutral and 1 risk-off. Confidence is 0 to 1: "
     )
 
@@ -92,7 +92,7 @@ def test_an_interpretation_says_what_is_known() -> None:
         "10 coins by their trend at the close of 2025-07-31 (UTC): 7 UP (70.0 %), 2 HODL (20.0 %), 1 DOWN (10.0 %). "
         "The net share, UP less DOWN, is +60.0 %. That is an extreme: UP holds at least 60 %. "
         "The net share moved by -1.2 percentage points a day over the last 5 days. "
-        "The market's regime has been risk-on since 2025-07-22T00:00:00.000Z (1 day); BTC's daily trend is HODL, in "
+        "The market's regime has been risk-on since 2025-07-22 (1 day); BTC's daily trend is HODL, in "
         "USD alone UP, its 30-day realised volatility at percentile 12.3 of 365 days. "
         "Furthest above the median 30-day return, in percentage points: SOL +12.3. "
         "Furthest below the median 30-day return, in percentage points: XRP -5.7. One thing. Another."

@@ -22,6 +22,8 @@ def write(assignment: Assignment, draft: Draft) -> None:
         draft.explain(term)
     _disagreements(found, draft)
     _movers(found, found.size("/leadership") if style.full else _SHOWN, draft)
+    if style.full and found.get("/interpretation") is not None:
+        draft.say(quote(found, "/interpretation"))
 
 
 def _counts(found: Found) -> Sequence[Piece]:

@@ -74,7 +74,7 @@ def summarise(market: MarketRegime, coins: Sequence[CoinRegime]) -> str:
     """How many coins are in each regime, and what a confidence is."""
     counts = Counter(row.regime for row in coins)
     return (
-        f"The market has been {market.regime} since {market.since} ({days(market.age_days)}), confidence "
+        f"The market has been {market.regime} since {market.since[:_DATE]} ({days(market.age_days)}), confidence "
         f"{market.conviction:.2f}. Of {len(coins)} coins {counts['risk-on']} are risk-on, {counts['neutral']} neutral "
         f"and {counts['risk-off']} risk-off. {CONFIDENCE_MEANS}"
     )
@@ -124,8 +124,8 @@ def _speed(velocity: float) -> str:
 def _place(regime: MarketRegime, reasons: Iterable[Reason]) -> Iterator[str]:
     values = {reason.code: reason.value for reason in reasons}
     yield (
-        f"The market's regime has been {regime.regime} since {regime.since} ({days(regime.age_days)}); BTC's daily "
-        f"trend is {values['btc-trend']}, in USD alone {values['btc-in-usd']}, its 30-day realised volatility at "
+        f"The market's regime has been {regime.regime} since {regime.since[:_DATE]} ({days(regime.age_days)}); BTC's "
+        f"daily trend is {values['btc-trend']}, in USD alone {values['btc-in-usd']}, its 30-day realised volatility at "
         f"percentile {values['btc-volatility-percentile']:.1f} of 365 days."
     )
 
