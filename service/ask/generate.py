@@ -79,6 +79,9 @@ WRITERS: Final[Mapping[Intent, Writer]] = {
 }
 """Who writes what."""
 
+_TELLS_ASSETS: Final = frozenset({"rwa", "comparison"})
+"""Intents whose writers tell of real-world assets; those of coins do not, though a question may name both."""
+
 LEFT_OUT: Final = "A part of this answer is left out: it did not stand up to its own check."
 NOTHING: Final = "Nothing was found that can be told."
 
@@ -116,6 +119,8 @@ def compose(assignment: Assignment) -> tuple[str, ...]:
     refused = assignment.classification.refusal is not None
     writer = refusals.write if refused else WRITERS[assignment.classification.intent]
     writer(assignment, draft)
+    if not refused and assignment.classification.intent not in _TELLS_ASSETS:
+        rwa.write(assignment, draft)
     told = draft.paragraphs
     if refused:
         return told or (NOTHING,)

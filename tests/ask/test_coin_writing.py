@@ -114,7 +114,7 @@ def test_every_persona_is_told_the_main_figure(name: str) -> None:
         ("price", "**BTC is at $118,234.5**"),
         ("prices", "KPEPE is the venue's kPEPE"),
         ("no price", "`price` missing"),
-        ("overview", "Shorts pay 6.22 % a year on ETH."),
+        ("overview", "Shorts pay longs 6.22 % a year on ETH."),
         ("no verdict", "KPEPE has **no verdict**: the evidence is insufficient"),
         ("verdict", "BTC's verdict is **strong-bull**, score +3.25, confidence high."),
         ("verdict and why", "`risk.funding_apr` turned to +43.8 %"),
@@ -124,18 +124,19 @@ def test_every_persona_is_told_the_main_figure(name: str) -> None:
         ("fundings", "**Nobody pays funding on SOL**."),
         ("no funding", "**The funding of SOL is not known**."),
         ("carry", "**A long of $12,500 in BTC held 3 days would pay $9**."),
-        ("carry", "No amount was named"),
+        ("carry", "No amount of it was named"),
         ("carry of a short", "**A short of $12,500 in BTC held 3 days would pay $0.071**."),
         ("no carry", "**The funding of BTC is not known**"),
         ("sentiment", "**The mood on BTC is euphoria**. Neutral: crowd and price"),
         ("no sentiment", "**Nothing is known of the mood on SOL**."),
         ("correlation", "**ETH's correlation to BTC is 0.83**."),
         ("no correlation", "ETH's correlation to BTC is not known"),
-        ("comparison", "| ETH | $3,811.27 | DOWN | HODL | -6.22 % | 0.83 | neutral |"),
+        ("comparison", "| Funding a year | -6.22 % | -22.25 % |"),
         ("comparison of funding", "**ETH: funding a year -6.22 %** and **SOL: funding a year -22.25 %**."),
-        ("comparison with assets", "| JPY | 147.22 | +0.3 % | UP | not known | +4.38 % |"),
+        ("comparison with assets", "|  | ETH | GOLD | JPY |\n"),
+        ("comparison with assets", "\n| Price | $3,811.27 | $3,340.65 | 147.22 |\n| Change a day | - | -0.81 % | +0.3 % |"),
         ("which to prefer", "**ETH: bear** (score -1.75) and **SOL: neutral** (score -0.5)."),
-        ("comparison of verdicts", "| BTC | strong-bull | +3.25 | high |"),
+        ("comparison of verdicts", "| Verdict | bear | strong-bull |\n| Score | -1.75 | +3.25 |"),
         ("history", "**ETH is up 5.85 % in 7 days**, from $3,600.5 to $3,811.27."),
         ("history of hours", "in 24 hours**"),
         ("histories", "**KPEPE is unchanged in 7 days**"),
@@ -162,7 +163,8 @@ def test_an_analyst_gets_every_threshold() -> None:
     assert "| funding-level | +25.55 % | +21.9 % | -0.25 | +43.8 % |" in told("verdict", "analyst")
     assert "| Price | $3,600.5 | $3,811.27 |" in told("history", "analyst")
     assert "| 3 days | 42 | 64.29 % | 55.12 % | 0.24 | +1.83 % |" in told("track record", "analyst")
-    assert "longs pay 10.95 % a year on BTC" in told("price", "analyst")
+    assert "longs pay shorts 10.95 % a year on BTC" in told("price", "analyst")
+    assert "| funding-level | +25.55 % | +21.9 % | -0.25 | +43.8 % |" in told("overview", "analyst")
 
 
 def test_an_explainer_is_told_what_the_words_mean() -> None:
@@ -173,11 +175,12 @@ def test_an_explainer_is_told_what_the_words_mean() -> None:
 def test_a_risk_manager_reads_what_is_missing_right_after_the_main_figure() -> None:
     steps = (risk("BTC", _stale_fields=["price", "sentiment_stance"], sentiment_stance=None), signal("BTC", id="s2"))
     paragraphs = answered("overview", *steps, persona="risk-manager").split("\n\n")
-    assert paragraphs[1] == (
+    assert paragraphs[1] == "Not as fresh as it should be:"
+    assert paragraphs[2] == (
         "- coin.risk of BTC: `price` stale, shown as last known\n- coin.risk of BTC: `sentiment_stance` missing\n"
         "- signal of BTC: `funding` stale, shown as last known\n- signal of BTC: `regime` missing"
     )
-    assert answered("overview", *steps).split("\n\n")[-2] == paragraphs[1]
+    assert answered("overview", *steps).split("\n\n")[-3:-1] == paragraphs[1:3]
 
 
 def test_the_last_line_names_the_sources_and_of_when_they_are() -> None:

@@ -176,7 +176,7 @@ def test_a_coin_s_position_comes_before_the_market() -> None:
 
 def test_a_coin_that_the_rules_do_not_hold_is_said_to_be_held_neither_way() -> None:
     told = tell(regime, found.active(symbol="SOL"), coins=["SOL"])
-    assert told.main == "The rules hold no position in `SOL`"
+    assert told.main == "no position in `SOL`"
     assert told.unbound == ()
 
 
@@ -270,9 +270,9 @@ def test_as_many_alerts_as_were_asked_for_are_shown() -> None:
 
 
 def test_no_alerts_are_an_answer() -> None:
-    assert tell(alerts, found.alerts()).text == "**No funding alerts**: funding entered no unusual zone."
+    assert tell(alerts, found.alerts()).text == "**No funding alerts** are on record: funding entered no unusual zone."
     told = tell(alerts, found.alerts(symbol="BTC", since=found.LATER), coins=["BTC"])
-    assert told.text == "**No funding alerts** for `BTC` in the time you ask about: funding entered no unusual zone."
+    assert told.text == "**No funding alerts** for `BTC` since 2026-11-21 08:00 UTC: funding entered no unusual zone."
 
 
 def test_a_category_is_its_change_its_trends_and_its_coins() -> None:
@@ -319,7 +319,7 @@ def test_an_asset_is_its_price_its_trends_and_what_its_perpetual_pays() -> None:
     assert told.main == "Gold (GOLD) trades at $3,294.1"
     assert "on hyperliquid, up 1.12 % in 24 h." in told.text
     assert "GOLD's trend is **UP** daily and **DOWN** weekly." in told.text
-    assert "longs pay shorts 5.48 % a year; the asset itself pays none." in told.text
+    assert "**longs pay shorts 5.48 %** a year; the asset itself pays none." in told.text
     assert "settled every hour;" in tell(rwa, found.asset("GOLD"), persona="analyst").text
     slow = found.asset("GOLD", funding=RwaFunding(1e-4, 8.0, 10.95))
     assert "settled every 8 hours;" in tell(rwa, slow, persona="analyst").text
@@ -327,7 +327,7 @@ def test_an_asset_is_its_price_its_trends_and_what_its_perpetual_pays() -> None:
 
 @pytest.mark.parametrize(
     ("apr", "says"),
-    [(-5.475, "shorts pay longs 5.48 % a year"), (0.0, "neither side pays"), (None, "is not known now.")],
+    [(-5.475, "shorts pay longs 5.48 %"), (0.0, "neither side pays"), (None, "is not known now.")],
 )
 def test_funding_of_an_asset_s_perpetual_says_who_pays(apr: float | None, says: str) -> None:
     for persona in ("base", "trader"):

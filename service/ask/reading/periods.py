@@ -184,6 +184,8 @@ def _days(tokens: Sequence[Token], at: int, today: int) -> Iterator[tuple[int, i
     year, month, day = numbers
     if year and month and day and year >= _FIRST_YEAR and tokens[at + 1].gap == tokens[at + 2].gap == "-":
         yield from _dated(year, month, day, 3)
+    if word in _MONTHS and at and tokens[at - 1].word == "since" and not numbers[1]:
+        yield from ((found, 1) for found, _ in _written(1, _MONTHS[word], None, today))
     if word in _MONTHS and numbers[1]:
         yield from _written(numbers[1], _MONTHS[word], numbers[2], today)
     named = at + 2 if at + 1 < len(tokens) and tokens[at + 1].word == "of" else at + 1

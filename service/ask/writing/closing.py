@@ -22,7 +22,10 @@ def caveats(assignment: Assignment, draft: Draft) -> None:
         named = step.args.get("symbol", step.args.get("name"))
         of: Piece = (" for ", said(str(named))) if isinstance(named, str) else ""
         draft.say("Not answered: ", said(step.tool), of, ": ", failure(step), ".")
-    draft.items(stale for found in assignment.evidence.found for stale in _stale(found))
+    stale = [row for found in assignment.evidence.found for row in _stale(found)]
+    if stale:
+        draft.say("Not as fresh as it should be:")  # between two lists something must stand, lest they be read as one
+        draft.items(stale)
 
 
 def sources(assignment: Assignment, draft: Draft) -> None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from service.ask.draft import Draft, Piece, bold, listed
 from service.ask.evidence import Evidence, Found
-from service.ask.figures import date, number, quote, size, usd
+from service.ask.figures import date, number, quote, signed_number, size, usd
 from service.ask.measures import Measure
 
 RISK: Final = "coin.risk"
@@ -53,14 +53,14 @@ def trend(found: Found, frame: str) -> Piece:
 
 
 def funding(found: Found) -> Piece:
-    """`longs pay 10.95 % a year on BTC`: who pays whom, by the sign of the rate."""
+    """`longs pay shorts 10.95 % a year on BTC`: who pays whom, by the sign of the rate."""
     apr = found.get("/funding_apr")
     if apr is None:
         return ("the funding of ", ticker(found), " is not known")
     if apr == 0:
         return ("nobody pays funding on ", ticker(found))
-    side = "longs" if apr > 0 else "shorts"
-    return (f"{side} pay ", size(found, "/funding_apr"), " a year on ", ticker(found))
+    sides = "longs pay shorts" if apr > 0 else "shorts pay longs"
+    return (f"{sides} ", size(found, "/funding_apr"), " a year on ", ticker(found))
 
 
 def correlation(found: Found) -> Piece:
@@ -68,6 +68,14 @@ def correlation(found: Found) -> Piece:
     if found.get("/btc_correlation") is None:
         return (ticker(found), "'s correlation to BTC is not known")
     return (ticker(found), "'s correlation to BTC is ", number(found, "/btc_correlation"))
+
+
+def verdict(signal: Found) -> Piece:
+    """`BTC's verdict is strong-bull, score +3, confidence high`."""
+    if signal.get("/verdict") == "insufficient-evidence":
+        return (ticker(signal), " has ", bold("no verdict"), ": the evidence is insufficient")
+    of = (ticker(signal), "'s verdict is ", bold(quote(signal, "/verdict")))
+    return (*of, ", score ", signed_number(signal, "/score"), ", confidence ", quote(signal, "/confidence"))
 
 
 def capital(phrase: Piece) -> Piece:

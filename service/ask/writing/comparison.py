@@ -30,12 +30,17 @@ _COLUMNS: Final[Sequence[_Column]] = (
 )
 """What is compared, by its name as a metric; of which tool, where in its result, and how it is shown."""
 
+_NO_SUCH: Final = "-"
+"""In place of a figure that nobody looks up of such a thing."""
+
 _TERSE: Final = ("price", "trend", "funding_apr", "verdict")
 
 
 def write(assignment: Assignment, draft: Draft) -> None:
     """What is asked for first, then everything in a table."""
-    compare(assignment.evidence, assignment.style, draft, assignment.entities.metric)
+    entities = assignment.entities
+    metric = entities.metric or ("trend" if entities.term == "trend" else None)
+    compare(assignment.evidence, assignment.style, draft, metric)
     for term in ("trend", "funding", "btc-correlation"):
         draft.explain(term)
 
@@ -68,6 +73,8 @@ def _verdict(signal: Found) -> Piece:
 
 
 def _main(thing: Found, metric: str | None) -> Piece:
+    if metric == "trend":
+        return (ticker(thing), ": ", _trends(thing))
     for name, head, places in _COLUMNS:
         if name == metric:
             pointer, form = places.get(thing.tool, ("", quote))
@@ -76,16 +83,18 @@ def _main(thing: Found, metric: str | None) -> Piece:
     return price(thing)
 
 
+def _trends(thing: Found) -> Piece:
+    return listed([(f"{frame} ", quote(thing, f"/trend_{frame}")) for frame in ("daily", "weekly")])
+
+
 def _table(
     evidence: Evidence, things: Sequence[Found], columns: Sequence[_Column]
 ) -> tuple[list[Piece], list[list[Piece]]]:
-    """Only columns of which something is known of at least one."""
+    """A column for each thing, a row for each figure of which something is known of at least one of them."""
     cells = [list(_cells(evidence, thing, columns)) for thing in things]
     used = [index for index in range(len(columns)) if any(row[index] is not None for row in cells)]
-    head: list[Piece] = ["Name", *(columns[index][1] for index in used)]
-    return head, [
-        [ticker(thing), *(row[index] or "" for index in used)] for thing, row in zip(things, cells, strict=True)
-    ]
+    rows: list[list[Piece]] = [[columns[index][1], *(row[index] or _NO_SUCH for row in cells)] for index in used]
+    return ["", *(ticker(thing) for thing in things)], rows
 
 
 def _cells(evidence: Evidence, thing: Found, columns: Sequence[_Column]) -> Iterator[Piece | None]:

@@ -16,5 +16,6 @@ def write(assignment: Assignment, draft: Draft) -> None:
         fields = ("/funding_apr", "/carry_if_long", "/carry_if_short")
         draft.table(head, ((ticker(coin), *(signed(coin, field) for field in fields)) for coin in coins))
     elif coins and not assignment.style.terse:
-        draft.say("It is the simple yearly rate of the perpetual on ", quote(coins[0], "/venue"), ".")
+        venue = quote(coins[0], "/venue")
+        draft.say("It is the simple yearly rate of the perpetual on ", venue, ": for an hour, one hour's part of it.")
     draft.explain("funding")

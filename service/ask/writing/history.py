@@ -5,11 +5,13 @@ from typing import Final
 
 from service.ask.draft import Draft, Piece, bold
 from service.ask.evidence import Found
-from service.ask.figures import big_usd, date, days, hours, instant, moved, signed, usd
+from service.ask.figures import big_usd, days, hours, instant, moved, signed, usd
 from service.ask.writing.assignment import Assignment
 from service.ask.writing.coin import ticker
+from service.wire.ask import Period
 
 _HISTORICAL: Final = "coin.historical"
+_FIRST: Final = "/series/0/priceUSD"
 _ROWS: Final = (
     ("Price", "priceUSD", usd),
     ("Market cap", "marketCap", big_usd),
@@ -24,10 +26,12 @@ def write(assignment: Assignment, draft: Draft) -> None:
     """The change first, from what to what, then the rest of what is known of both times."""
     for found in assignment.evidence.all(_HISTORICAL):
         draft.say(*_change(found))
+        if _is_capped(found, assignment.entities.period):
+            draft.say("That is as far back as one answer reaches, less far than you ask.")
         if assignment.style.full:
             draft.table((ticker(found), "Then", "Now"), _rows(found))
-        elif not assignment.style.terse and found.size("/series"):
-            draft.say("The first bar of that time ended at ", _at(found), ".")
+        elif not assignment.style.terse and found.get(_FIRST) is not None:
+            draft.say(*_from(found))
     draft.explain("price")
 
 
@@ -41,8 +45,16 @@ def _change(found: Found) -> Sequence[Piece]:
     return change, ", from ", usd(found, "/at/priceUSD"), " to ", usd(found, "/now/priceUSD"), "."
 
 
-def _at(found: Found) -> Piece:
-    return instant(found, "/series/0/t") if found.get("/unit") == "h" else date(found, "/series/0/t")
+def _is_capped(found: Found, asked: Period | None) -> bool:
+    return asked is not None and asked.unit == found.get("/unit") and asked.count > (found.get("/count") or 0)
+
+
+def _from(found: Found) -> Sequence[Piece]:
+    """Of when the price then is: the close of the first bar; where none is so old, the oldest price that is known."""
+    at = instant(found, "/series/0/t")
+    if found.get("/at/priceUSD") is not None:
+        return "The price then is the close of the bar that ended at ", at, "."
+    return "The oldest price of ", ticker(found), " that is known is ", usd(found, _FIRST), ", at ", at, "."
 
 
 def _rows(found: Found) -> Iterator[Sequence[Piece]]:

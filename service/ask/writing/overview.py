@@ -2,10 +2,22 @@
 
 from service.ask.draft import Draft, Piece, bold
 from service.ask.evidence import Evidence, Found
-from service.ask.figures import quote, signed_number
+from service.ask.figures import quote
 from service.ask.writing.assignment import Assignment
-from service.ask.writing.coin import RISK, SIGNAL, capital, correlation, funding, price, say_units, ticker, trends
+from service.ask.writing.coin import (
+    RISK,
+    SIGNAL,
+    capital,
+    correlation,
+    funding,
+    price,
+    say_units,
+    ticker,
+    trends,
+    verdict,
+)
 from service.ask.writing.comparison import compare
+from service.ask.writing.rules import EXPLANATION, flips, table
 from service.ask.writing.styles import Style
 
 
@@ -30,6 +42,7 @@ def _tell(coin: Found, evidence: Evidence, style: Style, draft: Draft) -> None:
     signal = evidence.of(SIGNAL, str(coin.get("/symbol")))
     if signal is not None:
         draft.say(verdict(signal), ".")
+        _rest(signal, style, draft)
     if style.terse:
         draft.say(capital(funding(coin)), ". Mood: ", quote(coin, "/sentiment_stance"), ".")
         return
@@ -38,12 +51,14 @@ def _tell(coin: Found, evidence: Evidence, style: Style, draft: Draft) -> None:
     say_units(evidence, draft)
 
 
-def verdict(signal: Found) -> Piece:
-    """`BTC's verdict is strong-bull, score +3, confidence high`."""
-    if signal.get("/verdict") == "insufficient-evidence":
-        return (ticker(signal), " has ", bold("no verdict"), ": the evidence is insufficient")
-    of = (ticker(signal), "'s verdict is ", bold(quote(signal, "/verdict")))
-    return (*of, ", score ", signed_number(signal, "/score"), ", confidence ", quote(signal, "/confidence"))
+def _rest(signal: Found, style: Style, draft: Draft) -> None:
+    """What a verdict rests on, for whom that matters."""
+    if style.cautious or style.full:
+        draft.say(quote(signal, EXPLANATION))
+    if style.full:
+        table(signal, draft)
+    elif style.cautious:
+        flips(signal, draft)
 
 
 def mood(coin: Found) -> tuple[Piece, ...]:

@@ -15,11 +15,17 @@ _QUESTION: Final = "question"
 def write(assignment: Assignment, draft: Draft) -> None:
     """Tell the price of a question, of the other routes by price, and the free plan."""
     for found in assignment.evidence.all("manifest"):
-        _tell(found, assignment.style, draft)
+        _tell(found, assignment.entities.part, assignment.style, draft)
 
 
-def _tell(found: Found, style: Style, draft: Draft) -> None:
+def _tell(found: Found, part: str | None, style: Style, draft: Draft) -> None:
     routes = [f"/routes/{index}" for index in range(found.size("/routes"))]
+    asked = next((row for row in routes if found.get(f"{row}/id") == part), None)
+    if asked is not None:
+        cost = bold("A call of ", said(str(part)), " costs ", usd(found, f"{asked}/price_usdc"))
+        draft.say(cost, " in USDC once no free question is left.")
+        draft.say(*_free(found))
+        return
     question = next((row for row in routes if found.get(f"{row}/id") == _QUESTION), None)
     if question is not None:
         cost = bold("A question in plain words costs ", usd(found, f"{question}/price_usdc"))

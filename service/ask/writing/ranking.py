@@ -23,7 +23,7 @@ _COLUMNS: Final[Mapping[str, _Column]] = {
 }
 """Head and form of a row's fields, in the order in which they are shown."""
 
-_USUAL: Final = ("price", "change_24h", "trend_daily")
+_USUAL: Final = ("price", "change_24h")
 _EXPLAINED: Final[Mapping[str, str]] = {
     "funding_apr": "funding",
     "open_interest_usd": "open-interest",
@@ -74,8 +74,14 @@ def _leader(found: Found) -> Sequence[Piece]:
     whole: Sequence[Piece] = (counted(found, "/count", "coin", "coins"), _within(found))
     among: Sequence[Piece] = whole if found.get("/trend") is None else ("them",)
     place = _PLACES.get(by, _HIGHEST)[0 if is_most else 1]
-    said = (bold(*_claim(found, by)), f", {place} of ", *among, ".")
+    shared = ", shared with others" if _is_shared(found, by) else ""
+    said = (bold(*_claim(found, by)), f", {place} of ", *among, f"{shared}.")
     return (*said, " ", _paying(found)) if by == "funding_apr" else said
+
+
+def _is_shared(found: Found, by: str) -> bool:
+    """Whether the second one has the same figure."""
+    return found.size("/coins") > 1 and found.get(f"/coins/0/{by}") == found.get(f"/coins/1/{by}")
 
 
 def _claim(found: Found, by: str) -> Sequence[Piece]:
@@ -117,7 +123,8 @@ def _without(found: Found) -> Piece:
 
 def _table(found: Found, style: Style) -> tuple[Sequence[Piece], list[Sequence[Piece]]]:
     by = str(found.get("/by"))
-    others = [field for field in _COLUMNS if field != by and (style.full or field in _USUAL)]
+    usual = (*_USUAL, f"trend_{found.get('/timeframe')}")
+    others = [field for field in _COLUMNS if field != by and (style.full or field in usual)]
     fields = [by, *([] if style.terse else others)]
     head = ["Coin", *(_COLUMNS[field][0] for field in fields)]
     rows: list[Sequence[Piece]] = [

@@ -11,14 +11,21 @@ from service.ask.writing.assignment import Assignment
 from service.ask.writing.styles import Style
 
 _SHOWN: Final = 5
+_TERSE: Final = Style(terse=True)
 _NAMED: Final = 60
 """Tickers that are listed after a table at the most."""
 
 
 def write(assignment: Assignment, draft: Draft) -> None:
     """Tell what the action of each step asked for."""
-    for found in assignment.evidence.all("regime"):
-        _TELLERS[str(found.args.get("action", "active"))](found, assignment.style, draft)
+    all_found = assignment.evidence.all("regime")
+    actions = [str(found.args.get("action", "active")) for found in all_found]
+    for found, action in zip(all_found, actions, strict=True):
+        if action == "confidence" and "active" in actions:
+            continue
+        if action == "active" and not found.size("/positions") and "confidence" in actions:
+            _confidence(all_found[actions.index("confidence")], _TERSE, draft)
+        _TELLERS[action](found, assignment.style, draft)
     if assignment.evidence.all("regime"):
         draft.explain("regime")
         draft.explain("conviction")
@@ -38,7 +45,7 @@ def _active(found: Found, style: Style, draft: Draft) -> None:
         draft.say(*_position(found, "/positions/0"))
         draft.say(*market)
     else:
-        draft.say(bold("The rules hold no position in ", said(str(symbol))), ", neither long nor short.")
+        draft.say("The rules hold ", bold("no position in ", said(str(symbol))), ", neither long nor short.")
         draft.say(*market)
 
 

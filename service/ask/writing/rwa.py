@@ -1,6 +1,6 @@
 """A real-world asset as its perpetual trades: price, trend, funding; several beside each other."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from service.ask.draft import Draft, Piece, bold
@@ -8,6 +8,7 @@ from service.ask.evidence import Found
 from service.ask.figures import big_usd, hours, moved, number, quote, signed, size, usd, window
 from service.ask.writing.assignment import Assignment
 from service.ask.writing.styles import Style
+from service.wire.ask import Period
 
 _HEAD: Final = ("Asset", "Name", "Price", "Change", "Daily trend", "Weekly trend", "Funding a year", "Volume a day")
 
@@ -15,17 +16,26 @@ _HEAD: Final = ("Asset", "Name", "Price", "Change", "Daily trend", "Weekly trend
 def write(assignment: Assignment, draft: Draft) -> None:
     """Tell every asset that was found, and a table where there are several."""
     found = assignment.evidence.all("rwa.symbol")
+    entities, style = assignment.entities, assignment.style
+    first = _FIRST.get(entities.metric or "") or _FIRST.get(entities.term or "") or _price
     for each in found:
-        draft.say(*_price(each))
-        if len(found) == 1 or assignment.style.full:
-            _detail(each, assignment.style, draft)
+        is_told = len(found) == 1 or style.full
+        told = dict.fromkeys((first, _price, _trends, _funding, _traded) if is_told else (first, _price))
+        for tell in told:
+            draft.say(*tell(each, style))
+    if found and entities.period is not None and not _is_a_day(entities.period):
+        draft.say("How an asset changed is told of a day only: over the time you ask about it is not known here.")
     if len(found) > 1:
         draft.table(_HEAD, [_row(each) for each in found])
     if found:
         draft.explain("rwa")
 
 
-def _price(found: Found) -> Sequence[Piece]:
+def _is_a_day(period: Period) -> bool:
+    return (period.count, period.unit) in {(1, "d"), (24, "h")}
+
+
+def _price(found: Found, _style: Style) -> Sequence[Piece]:
     name = (quote(found, "/name"), " (", quote(found, "/symbol"), ")")
     if found.get("/price") is None:
         return bold("The price of ", *name, " is not known now"), "."
@@ -40,13 +50,14 @@ def _worth(found: Found) -> Piece:
     return number(found, "/price") if found.get("/assetType") == "fx" else usd(found, "/price")
 
 
-def _detail(found: Found, style: Style, draft: Draft) -> None:
-    symbol = quote(found, "/symbol")
+def _trends(found: Found, _style: Style) -> Sequence[Piece]:
     daily, weekly = bold(quote(found, "/trend_daily")), bold(quote(found, "/trend_weekly"))
-    draft.say(symbol, "'s trend is ", daily, " daily and ", weekly, " weekly.")
-    draft.say(*_funding(found, style))
+    return quote(found, "/symbol"), "'s trend is ", daily, " daily and ", weekly, " weekly."
+
+
+def _traded(found: Found, _style: Style) -> Sequence[Piece]:
     traded = (window(found, "/volume_24h_usd"), " volume ", big_usd(found, "/volume_24h_usd"))
-    draft.say(symbol, ": ", *traded, "; open interest ", big_usd(found, "/open_interest_usd"), ".")
+    return quote(found, "/symbol"), ": ", *traded, "; open interest ", big_usd(found, "/open_interest_usd"), "."
 
 
 def _funding(found: Found, style: Style) -> Sequence[Piece]:
@@ -56,12 +67,21 @@ def _funding(found: Found, style: Style) -> Sequence[Piece]:
     if rate == 0:
         told: list[Piece] = ["Funding of the perpetual on ", symbol, " is nil: neither side pays"]
     else:
-        sides = ("longs pay shorts ", " a year") if rate > 0 else ("shorts pay longs ", " a year")
-        told = ["On the perpetual on ", symbol, ", ", sides[0], size(found, "/funding/apr"), sides[1]]
+        sides = "longs pay shorts " if rate > 0 else "shorts pay longs "
+        told = ["On the perpetual on ", symbol, ", ", bold(sides, size(found, "/funding/apr")), " a year"]
     if style.full:
         is_hourly = found.get("/funding/interval_hours") == 1
         told += [", settled every ", "hour" if is_hourly else hours(found, "/funding/interval_hours")]
     return *told, "." if style.terse else "; the asset itself pays none."
+
+
+_FIRST: Final[Mapping[str, Callable[[Found, Style], Sequence[Piece]]]] = {
+    "funding_apr": _funding,
+    "volume_usd": _traded,
+    "open_interest_usd": _traded,
+    "trend": _trends,
+}
+"""What is told first, by what is asked about."""
 
 
 def _row(found: Found) -> Sequence[Piece]:

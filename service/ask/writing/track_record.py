@@ -20,13 +20,15 @@ def write(assignment: Assignment, draft: Draft) -> None:
         label = bold(quote(signal, "/verdict"))
         draft.say("What became of verdicts that are ", label, ", as ", ticker(signal), "'s is now, of all coins:")
         draft.items(_says(signal, "all_coins"))
-        draft.say("On ", ticker(signal), " alone:")
-        draft.items(_says(signal, "this_coin"))
+        if assignment.entities.coins or assignment.style.full:
+            draft.say("On ", ticker(signal), " alone:")
+            draft.items(_says(signal, "this_coin"))
         if assignment.style.full:
             draft.table(_HEAD, _rows(signal, "all_coins"))
         if not assignment.style.terse:
             probability = share(signal, "/track_record/probability_up")
-            draft.say("By its score, ", ticker(signal), "'s price rises with a probability of ", probability, ".")
+            claim = ("By its score the verdict claims a probability of ", probability)
+            draft.say(*claim, " that ", ticker(signal), "'s price rises; its Brier score will tell what that is worth.")
     for term in ("track-record", "brier"):
         draft.explain(term)
 

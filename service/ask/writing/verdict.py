@@ -1,16 +1,18 @@
 """What the rules make of coins, why, and what would change it."""
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from service.ask.draft import Draft, Piece, joined
 from service.ask.evidence import Found
-from service.ask.figures import field, quote, shown, signed_number
+from service.ask.figures import quote, signed_number
 from service.ask.writing.assignment import Assignment
-from service.ask.writing.coin import SIGNAL, ticker
-from service.ask.writing.overview import verdict
+from service.ask.writing.coin import SIGNAL, ticker, verdict
+from service.ask.writing.rules import EXPLANATION, flips, sided, table
 from service.ask.writing.styles import Style
 
-_EXPLANATION = "/confidence_basis/explanation"
+_FLIPS: Final = "flips-at"
+"""What is asked about where somebody asks what would flip a verdict."""
 
 
 def write(assignment: Assignment, draft: Draft) -> None:
@@ -18,24 +20,47 @@ def write(assignment: Assignment, draft: Draft) -> None:
     signals = assignment.evidence.all(SIGNAL)
     if signals:
         draft.say(*joined([verdict(signal) for signal in signals], "; "), ".")
-    for signal in signals:
-        _reason(signal, assignment, draft, several=len(signals) > 1)
+    if len(signals) > 1 and not assignment.style.full and not assignment.classification.why:
+        _beside(signals, assignment.style, draft)
+    else:
+        for signal in signals:
+            _reason(signal, assignment, draft, several=len(signals) > 1)
     for term in ("verdict", "score", "confidence"):
         draft.explain(term)
 
 
 def _reason(signal: Found, assignment: Assignment, draft: Draft, *, several: bool) -> None:
-    style = assignment.style
-    if style.cautious:
-        draft.say(ticker(signal), ": ", quote(signal, _EXPLANATION))
+    style, why = assignment.style, assignment.classification.why
+    asks_for_flips = assignment.entities.term == _FLIPS
+    if style.cautious or style.full:
+        draft.say(ticker(signal), ": ", quote(signal, EXPLANATION))
     if style.full:
-        draft.table((ticker(signal), "Value", "Threshold", "Contribution to the score", "Flips at"), _rows(signal))
-    elif not style.terse or assignment.classification.why:
-        if several:
+        table(signal, draft)
+        return
+    if style.cautious or asks_for_flips:
+        flips(signal, draft)
+    if asks_for_flips and not why:
+        return
+    if not style.terse or why:
+        if several or style.cautious or asks_for_flips:
             draft.say("What counts for and against ", ticker(signal), ":")
-        draft.items(_sentences(signal, style, everything=assignment.classification.why))
-    if not style.full and (not style.terse or assignment.classification.why):
-        _flip(signal, draft)
+        draft.items(_sentences(signal, style, everything=why))
+        if not style.cautious and not asks_for_flips:
+            flips(signal, draft)
+
+
+def _beside(signals: Sequence[Found], style: Style, draft: Draft) -> None:
+    """Several verdicts, briefly: by which rules they are what they are."""
+    head = ("Coin", "Verdict", "Score", "Rules for it", "Rules against it")
+    if not style.terse:
+        draft.table(head, [_short(signal) for signal in signals])
+    if style.cautious:
+        draft.items((ticker(signal), ": ", quote(signal, EXPLANATION)) for signal in signals)
+
+
+def _short(signal: Found) -> Sequence[Piece]:
+    sides = [joined(sided(signal, sign)) or "none" for sign in (1, -1)]
+    return ticker(signal), quote(signal, "/verdict"), signed_number(signal, "/score"), *sides
 
 
 def _sentences(signal: Found, style: Style, *, everything: bool) -> Iterator[Piece]:
@@ -44,26 +69,6 @@ def _sentences(signal: Found, style: Style, *, everything: bool) -> Iterator[Pie
         if everything or signal.get(f"/rules/{index}/contribution"):
             yield quote(signal, f"/evidence/{signal.get(f'/rules/{index}/evidence')}")
     for index in range(signal.size("/rules"), signal.size("/evidence")):
-        is_told = style.cautious and signal.get(f"/evidence/{index}") == signal.get(_EXPLANATION)
+        is_told = style.cautious and signal.get(f"/evidence/{index}") == signal.get(EXPLANATION)
         if not is_told:
             yield quote(signal, f"/evidence/{index}")
-
-
-def _rows(signal: Found) -> Iterator[Sequence[Piece]]:
-    for index in range(signal.size("/rules")):
-        rule = f"/rules/{index}"
-        contribution = signed_number(signal, f"{rule}/contribution")
-        figures = (shown(signal, f"{rule}/value"), shown(signal, f"{rule}/threshold"))
-        yield (quote(signal, f"{rule}/id"), *figures, contribution, shown(signal, f"{rule}/flips_at"))
-
-
-def _flip(signal: Found, draft: Draft) -> None:
-    """The inputs at whose next bound the score would be another."""
-    rules = [f"/rules/{index}" for index in range(signal.size("/rules"))]
-    known = [rule for rule in rules if signal.get(f"{rule}/flips_at") is not None]
-    if known:
-        draft.say("The score of ", ticker(signal), " would change if:")
-        draft.items(
-            (field(signal, str(signal.get(f"{rule}/input"))), " turned to ", shown(signal, f"{rule}/flips_at"))
-            for rule in known
-        )

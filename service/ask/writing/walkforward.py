@@ -16,8 +16,11 @@ _SHOWN: Final = 5
 def write(assignment: Assignment, draft: Draft) -> None:
     """Tell what the action of each step asked for."""
     for found in assignment.evidence.all("walkforward"):
+        row = _row_of(found, assignment.entities.part)
         if found.get("/meta/run_id") is None:
             _nothing(found, draft)
+        elif row is not None and not assignment.style.full:
+            _one(found, row, draft)
         else:
             _TELLERS[str(found.args.get("action", "signals"))](found, assignment.style, draft)
     if assignment.evidence.all("walkforward"):
@@ -42,8 +45,7 @@ def _outcomes(found: Found, style: Style, draft: Draft) -> None:
 
 
 def _ended(found: Found, style: Style, draft: Draft) -> None:
-    symbol = found.args.get("symbol")
-    of: Piece = (" in ", said(str(symbol))) if symbol else ""
+    of = _of(found)
     if not found.size("/outcomes"):
         draft.say(bold("No position", of, " has ended"), " in the walk-forward run.")
         return
@@ -53,6 +55,40 @@ def _ended(found: Found, style: Style, draft: Draft) -> None:
         ["Coin", "Strategy", "Side", "From", "To", "Return", "Funding's part", "Ended because"],
         [_outcome(found, row) for row in _rows(found, "outcomes", found.size("/outcomes") if style.full else _SHOWN)],
     )
+
+
+def _row_of(found: Found, strategy: str | None) -> str | None:
+    """Where the one strategy is told that is asked about, if one is."""
+    rows = [f"/summary/strategies/{index}" for index in range(found.size("/summary/strategies"))]
+    named = [row for row in rows if strategy is not None and found.get(f"{row}/strategy") == strategy]
+    return named[0] if named and found.get(f"{named[0]}/published") and not found.args.get("symbol") else None
+
+
+def _one(found: Found, row: str, draft: Draft) -> None:
+    name = quote(found, f"{row}/strategy")
+    span = (" from ", date(found, "/summary/firstDay"), " to ", date(found, "/summary/lastDay"))
+    draft.say(
+        bold("Out of sample, ", name, " returned ", percent(found, f"{row}/returnPct")),
+        *span,
+        ", after costs and funding.",
+    )
+    sharpe, depth = number(found, f"{row}/sharpe"), percent(found, f"{row}/maxDrawdownPct")
+    won = (share(found, f"{row}/winRate"), " of ", counted(found, f"{row}/total", "trade", "trades"), " won")
+    draft.say(name, "'s Sharpe ratio is ", bold(sharpe), ", its deepest drawdown ", depth, "; ", *won, ".")
+    held = percent(found, "/summary/buyAndHold/returnPct")
+    draft.say(
+        "Holding the same coins returned ",
+        held,
+        ", with a Sharpe ratio of ",
+        number(found, "/summary/buyAndHold/sharpe"),
+        ".",
+    )
+
+
+def _of(found: Found) -> Piece:
+    """Of which coin a step was asked to tell."""
+    symbol = found.args.get("symbol")
+    return (" in ", said(str(symbol))) if symbol else ""
 
 
 def _summary(found: Found, style: Style, draft: Draft) -> None:
@@ -110,10 +146,11 @@ def _strategy(found: Found, row: str, style: Style) -> Sequence[Piece]:
 
 def _positions(found: Found, style: Style, draft: Draft) -> None:
     if not found.size("/positions"):
-        draft.say(bold("No open positions"), " in the newest run: so the engine holds none; the market may offer some.")
+        held = bold("No open positions", _of(found))
+        draft.say(held, " in the newest run: so the engine holds none; the market may offer some.")
         return
     many = counted(found, "/meta/total", "open position", "open positions")
-    draft.say(bold(many), " in the walk-forward run of ", date(found, "/meta/ran_at"), "; the newest:")
+    draft.say(bold(many, _of(found)), " in the walk-forward run of ", date(found, "/meta/ran_at"), "; the newest:")
     head = ["Coin", "Side", "Strategy", "Since", "Entry", "Now", "Return so far"]
     rows = _rows(found, "positions", found.size("/positions") if style.full else _SHOWN)
     draft.table([*head, "Stop"] if style.full else head, [_position(found, row, style) for row in rows])
@@ -136,7 +173,7 @@ def _position(found: Found, row: str, style: Style) -> Sequence[Piece]:
 
 def _signals(found: Found, style: Style, draft: Draft) -> None:
     if not found.size("/signals"):
-        draft.say(bold("No walk-forward signals"), " in the newest run.")
+        draft.say(bold("No walk-forward signals", _of(found)), " in the newest run.")
         return
     first = "/signals/0"
     newest = (quote(found, f"{first}/symbol"), " ", quote(found, f"{first}/direction"))
