@@ -30,6 +30,7 @@ class Exchange:
         caller: Who asks; set by `auth`, None on public routes.
         parameters: Struct of path and query; set by `parameters`.
         body: Struct of the JSON body; set by `body`, None where the route takes none.
+        key_hash: SHA-256, hex, of its Idempotency-Key and all that its answer depends on; set by `repeat`.
         kept: Whether the answer is kept before it leaves: work on it goes on when its peer is gone.
         paid: Whether a payment stands for the question this route costs: it is not metered then.
         doubt: What the caller is told if the service ends before it is answered, where a payment may be under way.
@@ -50,6 +51,7 @@ class Exchange:
         "fields",
         "headers",
         "kept",
+        "key_hash",
         "paid",
         "parameters",
         "path_params",
@@ -70,6 +72,7 @@ class Exchange:
         self.caller: Caller | None = None
         self.parameters: object = None
         self.body: object = None
+        self.key_hash: str | None = None
         self.kept = False
         self.paid = False
         self.doubt: ServiceError | None = None

@@ -180,6 +180,17 @@ class PaymentLedger:
         """Read a payment by its public name, with its answer."""
         return await self._read("receipt_id = ?", receipt_id)
 
+    async def of_key(self, user_id: int, key_hash: str, since_ms: int) -> Entry | None:
+        """Read what was paid, or may have been, for a request with a key, with its answer.
+
+        Args:
+            user_id: Whose request it is.
+            key_hash: As its `Order` has it.
+            since_ms: The earliest claim that counts, epoch milliseconds.
+        """
+        condition = "user_id = ? AND key_hash = ? AND claimed_ms > ? AND state IN ('settling', 'settled', 'delivered')"
+        return await self._read(f"{condition} ORDER BY id LIMIT 1", user_id, key_hash, since_ms)
+
     async def due(self, now_ms: int, limit: int) -> list[Entry]:
         """Read what has to be settled or looked at again, the longest due first.
 

@@ -48,6 +48,7 @@ class Order(Struct, frozen=True, kw_only=True):
         resource: Absolute URL, as challenges name it.
         request_hash: SHA-256, hex, of method, a space, path with query as sent, a line feed, and the body.
         price: Atomic units.
+        key_hash: SHA-256, hex, of the request's Idempotency-Key and all that its answer depends on; null without one.
     """
 
     user_id: int
@@ -56,6 +57,7 @@ class Order(Struct, frozen=True, kw_only=True):
     resource: str
     request_hash: str
     price: int
+    key_hash: str | None = None
 
 
 class PaidAnswer(Struct, frozen=True):

@@ -113,6 +113,29 @@ class Till:
                 return await self._bought(entry)
             await self._wait(entry, give_up_s)
 
+    async def find(self, user_id: int, key_hash: str, since_ms: int) -> Entry | None:
+        """Find what a request with an Idempotency-Key has bought already, with whatever payment.
+
+        Args:
+            user_id: Whose request it is.
+            key_hash: As its `Order` has it.
+            since_ms: Since when the key counts, epoch milliseconds.
+
+        Returns:
+            `settled` or `delivered`, with the answer; null where nothing was paid.
+
+        Raises:
+            ServiceError: PAYMENT_REUSED if the answer is not kept any more; PAYMENT_PENDING if nobody can say yet what
+                becomes of the payment.
+        """
+        entry = await self._ledger.of_key(user_id, key_hash, since_ms)
+        if entry is None:
+            return None
+        try:
+            return await self._bought(entry)
+        except NotSettledError:
+            return None
+
     async def settle(self, entry: Entry, answer: PaidAnswer) -> Entry:
         """Have a claimed payment settled for its answer. Goes on when whoever waits for it is gone.
 

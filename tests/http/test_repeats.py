@@ -9,7 +9,7 @@ import pytest
 from service.access.repeats import KEPT_MS
 from service.clock import SECOND_MS
 from service.errors import ServiceError
-from service.payments.facilitators.port import Unknown
+from service.payments.facilitators.port import Refused, Unknown
 from service.wire.ask import Failed
 from tests.access.test_meter import foreign_lock
 from tests.fakes.asgi import Reply, ask
@@ -18,6 +18,7 @@ from tests.http.questions import body_of, conversing, devices, events, question,
 from tests.http.stage import TIER, Stage, staged
 from tests.http.test_pay import outcome, paid_for, signed, states
 from tests.http.wire import until
+from tests.payments.signing import wallet
 
 KEY = "8e03978e-40d5-43dd-bc93-6894a57f9324"
 DEVICE = "device-0001"
@@ -355,6 +356,57 @@ async def test_a_payment_whose_fate_is_unknown_gives_the_key_back_and_the_same_p
         assert (paid.status, paid.body.decode()) == (200, PROSE)
         assert (await keyed(stage, token)).headers["idempotency-replayed"] == "true"
         assert await paid_for(stage) == [("question", 1)]
+
+
+@pytest.mark.promise("question.idempotency")
+@pytest.mark.parametrize("payer", [None, 2])
+async def test_what_a_key_may_have_bought_is_its_answer_and_is_not_paid_for_or_counted_once_more(
+    tmp_path: Path, payer: int | None
+) -> None:
+    async with staged(tmp_path) as stage:
+        token = await stage.key()
+        again = {} if payer is None else signed(stage, 50_000, payer=payer)
+        stage.facilitator.outcomes += [Unknown("a timeout"), Unknown("still")]
+        for headers in (signed(stage, 50_000), again):
+            pending = await keyed(stage, token, **headers)
+            assert (pending.status, await kept(stage), await events(stage)) == (503, [], [])
+        paid = await keyed(stage, token, **again)
+        assert (paid.status, paid.body.decode(), outcome(paid)["success"]) == (200, PROSE, True)
+        replayed = await keyed(stage, token)
+        assert (replayed.body, replayed.headers["idempotency-replayed"]) == (paid.body, "true")
+        assert replayed.headers["x-receipt-id"] == paid.headers["x-receipt-id"]
+        assert {entry.payment.payer for entry in stage.facilitator.asked} == {wallet(1).address.lower()}
+        assert (await paid_for(stage), await events(stage)) == ([("question", 1)], [(1, 1)])
+        assert len(stage.engine.asked) == 1
+
+
+async def test_what_a_key_has_bought_is_another_keys_another_callers_or_another_days_no_more(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        token, other = await stage.key(), await stage.key()
+        stage.facilitator.outcomes.append(Unknown("a timeout"))
+        assert (await keyed(stage, token, **signed(stage, 50_000))).status == 503
+        for key, body, headers in (
+            (other, body_of(), {}),
+            (token, body_of(), {"idempotency_key": "another"}),
+            (token, body_of("how is ETH doing"), {}),
+            (token, body_of(), {"accept": "application/json"}),
+        ):
+            reply = await keyed(stage, key, body, **headers)
+            assert (reply.status, reply.headers.get("x-receipt-id")) == (200, None)
+            await stage.db.write(lambda connection: connection.execute("DELETE FROM repeats"))
+        stage.clock.set_wall(stage.clock.now_ms() + KEPT_MS)
+        reply = await keyed(stage, token)
+        assert (reply.status, reply.headers.get("x-receipt-id")) == (200, None)
+
+
+async def test_a_payment_of_a_key_that_came_to_nothing_leaves_the_key_to_the_next(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage:
+        token = await stage.key()
+        stage.facilitator.outcomes += [Unknown("a timeout"), Refused("insufficient_funds", lasting=True)]
+        assert (await keyed(stage, token, **signed(stage, 50_000))).status == 503
+        reply = await keyed(stage, token, **signed(stage, 50_000, payer=2))
+        assert (reply.status, outcome(reply)["payer"]) == (200, wallet(2).address.lower())
+        assert ((await states(stage))[0], await paid_for(stage)) == ("failed", [("question", 1)])
 
 
 async def test_what_was_paid_for_leaves_though_its_key_cannot_be_kept(

@@ -59,8 +59,10 @@ class Repeat:
                 details={"parameter": "Idempotency-Key"},
             )
         body = await collect(receive)
+        key_hash = sha256(key).digest()
         request_hash = sha256(b"%b\n%b" % (self._form(scope).encode("ascii"), body)).digest()
-        taken = await self._repeats.take(Request(_owner(exchange), sha256(key).digest(), request_hash))
+        exchange.key_hash = sha256(key_hash + request_hash).hexdigest()
+        taken = await self._repeats.take(Request(_owner(exchange), key_hash, request_hash))
         if isinstance(taken, KeptAnswer):
             await _send(taken, {}, [(b"idempotency-replayed", b"true")], send)
         else:
