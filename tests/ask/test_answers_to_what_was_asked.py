@@ -225,3 +225,10 @@ def test_trades_that_are_counted_are_no_price() -> None:
     told = tell(regime, fourteen)
     assert "over 14 closed trades" in told.text
     assert told.unbound == ()
+
+
+def test_a_price_that_is_not_known_now_is_not_said_to_be_unknown_then() -> None:
+    facts, gone = {"priceUSD": 119052.0}, {"priceUSD": None}
+    told = {"symbol": "BTC", "count": 7, "unit": "d", "at": facts, "now": gone, "change_pct": None, "series": []}
+    text = answer("history", found("coin.historical", {"symbol": "BTC", "count": 7, "unit": "d"}, told))
+    assert text.startswith("**BTC's price 7 days ago was $119,052**. Its price now is not known")

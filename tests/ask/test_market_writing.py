@@ -219,7 +219,7 @@ def test_a_coin_whose_regime_never_traded_is_said_to_have_none() -> None:
 def test_breadth_is_told_in_counts_and_shares() -> None:
     told = tell(breadth, found.health())
     assert told.main == "33 of 80 coins are UP (41.25 %)"
-    assert "26 are DOWN (32.5 %) and 21 HODL (26.25 %), by daily trend at the close of 2026-11-20." in told.text
+    assert "26 DOWN (32.5 %) and 21 HODL (26.25 %), by daily trend at the close of 2026-11-20." in told.text
     assert "has changed by -5.34 points a day" in told.text
     assert "regime is **risk-on**, for 94 days." in told.text
     assert "What does not agree: ETH is DOWN. SOL is DOWN." in told.text
@@ -279,7 +279,7 @@ def test_a_category_is_its_change_its_trends_and_its_coins() -> None:
     told = tell(category, found.category(*MEMBERS))
     assert told.main == "Layer 1 (L1) is up 1.87 % in 24 h"
     assert "Market cap $3.4T; 24 h volume $1.38B." in told.text
-    assert "**6 coins**, by daily trend, 4 are UP, 5 are HODL and 2 are DOWN." in told.text
+    assert "**6 coins**, by daily trend: 4 UP, 5 HODL and 2 DOWN." in told.text
     assert "Ahead: DOGE +1.81 %. Behind: WIF +1.81 %." in told.text
     assert "Also in it: PUMP." in told.text
     assert (

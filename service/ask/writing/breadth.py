@@ -29,7 +29,7 @@ def write(assignment: Assignment, draft: Draft) -> None:
 def _counts(found: Found) -> Sequence[Piece]:
     all_coins = counted(found, "/universe", "coin", "coins")
     up = bold(count(found, "/trends/UP"), " of ", all_coins, " are UP (", percent(found, "/breadth_pct/UP"), ")")
-    down = (count(found, "/trends/DOWN"), " are DOWN (", percent(found, "/breadth_pct/DOWN"), ")")
+    down = (count(found, "/trends/DOWN"), " DOWN (", percent(found, "/breadth_pct/DOWN"), ")")
     hodl = (count(found, "/trends/HODL"), " HODL (", percent(found, "/breadth_pct/HODL"), ")")
     return up, ", ", *down, " and ", *hodl, ", by daily trend at the close of ", date(found, "/date"), "."
 

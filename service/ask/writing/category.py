@@ -37,8 +37,8 @@ def _size(found: Found) -> Sequence[Piece]:
 
 
 def _trends(found: Found) -> Sequence[Piece]:
-    counts = listed([(count(found, f"/trends/{state}"), f" are {state}") for state in ("UP", "HODL", "DOWN")])
-    return "Of its ", bold(length(found, "/coins"), " coins"), ", by daily trend, ", counts, "."
+    counts = listed([(count(found, f"/trends/{state}"), f" {state}") for state in ("UP", "HODL", "DOWN")])
+    return "Of its ", bold(length(found, "/coins"), " coins"), ", by daily trend: ", counts, "."
 
 
 def _ahead_and_behind(found: Found) -> Sequence[Piece]:

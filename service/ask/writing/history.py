@@ -37,6 +37,9 @@ def write(assignment: Assignment, draft: Draft) -> None:
 
 def _change(found: Found) -> Sequence[Piece]:
     span = hours(found, "/count") if found.get("/unit") == "h" else days(found, "/count")
+    if found.get("/at/priceUSD") is not None and found.get("/now/priceUSD") is None:
+        then = bold(ticker(found), "'s price ", span, " ago was ", usd(found, "/at/priceUSD"))
+        return then, ". Its price now is not known, so neither is how it changed."
     if found.get("/change_pct") is None:
         known = found.get("/now/priceUSD") is not None
         now: Piece = (" Its price is ", usd(found, "/now/priceUSD"), " now.") if known else ""
