@@ -33,7 +33,13 @@ _SHORT: Final = re.compile(r"\bshorts?\b", re.IGNORECASE)
 _SIDES: Final = {"carry_if_long": _LONG, "long_usd": _LONG, "carry_if_short": _SHORT, "short_usd": _SHORT}
 """What must be said beside what one side receives: without it, it would pass for the funding, sign and all."""
 
+_OTHER_RATE: Final = re.compile(
+    r"\b(?:an?|per|each|every|one|/)\s*(?:minute|hour|day|week|month)\b|\bhourly\b|\bmonthly\b", re.IGNORECASE
+)
+"""What no rate of funding is told by: all of them are of a year."""
+
 _FRAMES: Final = ("daily", "weekly")
+_YEARLY: Final = Kind(Measure.PERCENT, frozenset({"funding"}))
 _AS_OF: Final = "as of"
 _AGE: Final = "/as_of"
 _GROUP_TOOLS: Final = frozenset({"category.info", "category.sentiment"})
@@ -118,6 +124,8 @@ class _Reading:
         clause = self._read.text[start:end]
         needed = _TIMES.get(kind.measure) if token.unit == "" else _SIDES.get(fact.pointer.rpartition("/")[2])
         if needed is not None and not self._says(needed, place):
+            return False
+        if kind == _YEARLY and any(_OTHER_RATE.search(self._read.text, *span) for span in place.own):
             return False
         said, paid = way(clause, token.start - start), payer(clause)
         return self._is_about(kind, place) and has_sign(token, fact, kind, said, paid) and self._is_of(fact, place)

@@ -182,8 +182,9 @@ def test_two_lists_never_stand_beside_each_other(persona: Archetype) -> None:
     assert (True, True) not in set(pairwise(lists))
 
 
-def test_who_asks_what_would_flip_a_verdict_reads_that_and_not_its_reasons() -> None:
-    text = answer("verdict", signal("BTC"), entities=Entities(term="flips-at"))
+@pytest.mark.parametrize("entities", [Entities(term="flips-at"), Entities(action="flip")])
+def test_who_asks_what_would_flip_a_verdict_reads_that_and_not_its_reasons(entities: Entities) -> None:
+    text = answer("verdict", signal("BTC"), entities=entities)
     assert "`risk.trend_daily` turned to HODL" in text
     assert "Together" not in text
     assert "What counts" not in text
@@ -232,3 +233,19 @@ def test_a_price_that_is_not_known_now_is_not_said_to_be_unknown_then() -> None:
     told = {"symbol": "BTC", "count": 7, "unit": "d", "at": facts, "now": gone, "change_pct": None, "series": []}
     text = answer("history", found("coin.historical", {"symbol": "BTC", "count": 7, "unit": "d"}, told))
     assert text.startswith("**BTC's price 7 days ago was $119,052**. Its price now is not known")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Longs pay shorts 10.95 % a day on BTC.",
+        "Longs pay shorts 10.95 % an hour on BTC.",
+        "Longs pay 10.95 % per week on BTC.",
+        "The hourly funding of BTC is 10.95 %.",
+        "| Coin | Funding a day |\n| --- | --- |\n| BTC | +10.95 % |",
+    ],
+)
+def test_a_rate_of_a_year_is_not_told_as_that_of_another_time(text: str) -> None:
+    evidence = Evidence([risk("BTC")])
+    assert [each.text for each in check(text, evidence)] in (["10.95 %"], ["+10.95 %"])
+    assert check("Longs pay shorts 10.95 % a year on BTC.", evidence) == ()
