@@ -49,7 +49,7 @@ _SURE: Final = bag(
 """English words that hardly mean anything else to who asks about markets."""
 _LIKELY: Final = bag("gold hype link maker near optimism pump render sandbox silver threshold trump")
 """Of the commonest words, those that need no more than a place where a coin stands."""
-_MOSTLY_PLAIN: Final = frozenset({"coin", "etc"})
+_MOSTLY_PLAIN: Final = frozenset({"coin", "etc", "strategy"})
 _SHORT: Final = 2
 _TAILS: Final = ("dao", "protocol", "network", "token", "finance", "coin", "chain", "labs", "hub", "ecosystem")
 _NOT_NAMES: Final = frozenset({"memecoin"})

@@ -207,10 +207,10 @@ Many are also no English words, so nobody means anything else by them."""
 
 ACRONYMS: Final = bag(
     """
-    adx aml api apr apy ath atl atr aum bc btw bps cagr ceo cfo cftc cpi csv dao dca dd dm dyor ecb ema eod eoy est
-    etf etfs eu faq fbi fed fomc fomo fud fx fyi gdp gm gmt gn hodl hft ico ido imf imo ipo irs it json kyc lfg llm
-    lmao lol macd ml mtd mvrv nav ngmi no nvt obv oi ok omg ohlc otc p2p pa pce pct pl pls plz pm pnl pow pos ppi qe
-    qt qtd rekt rfq roe roi rsi rwa sdk sec sl sma sql stfu tbh ta tf tia tldr tp tps tvl tx uk un us usa usd utc
+    adx aml api apr apy ath atl atr aum bc btw bps cagr ceo cfo cftc cpi csv dao dca dd dm dyor ecb ema eod eoy est etf
+    etfs eu faq fbi fed fomc fomo fud fx fyi gdp gm gmt gn hodl hft ico ido imf imo ipo irs it json kyc lfg llm lmao lol
+    macd ml mtd mvrv nav ngmi no nvt obv oi ok omg ohlc otc p2p pa pce pct pl pls plz pm pnl pow pos ppi qe q1 q2 q3 q4
+    h1 h2 qt qtd rekt rfq roe roi rsi rwa sdk sec sl sma sql stfu tbh ta tf tia tldr tp tps tvl tx uk un us usa usd utc
     vol vwap wagmi wtf www yoy ytd
     """
 )

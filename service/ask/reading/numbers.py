@@ -45,7 +45,8 @@ def number_at(tokens: Sequence[Token], at: int) -> Number | None:
     written = _WRITTEN.match(token.name) if token.is_number else None
     if written is not None:
         value = float(written[1].replace(",", "")) * _SCALES.get(written[2] or "", 1)
-        return _scaled(tokens, at + 1, value, 1, scaled=written[2] is not None)
+        number = _scaled(tokens, at + 1, value, 1, scaled=written[2] is not None)
+        return _and_a_half(tokens, at, number)
     if token.word in _SPELLED:
         number = _scaled(tokens, at + 1, float(_SPELLED[token.word]), 1, scaled=False)
         return _and_a_half(tokens, at, number)

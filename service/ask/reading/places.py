@@ -26,10 +26,10 @@ STATES: Final = bag(
 OF: Final = bag("of on for about in against versus vs with than like is hows at v from into")
 BEFORE: Final = bag(
     """
-    about against and bought but buy buying check coin compare crypto did do does for from has hold holding hows hs in
-    into is
-    like long longing now on of or own quote rate sell selling short shorted shorting sold symbol than then ticker to
-    token trade trading versus vs v whats wheres will with without except excluding
+    about accumulating against and around at behind bought but buy buying check coin compare crypto did do does for from
+    has hold holding hows hs in into is like long longing now on of or own quote rate sell selling short shorted
+    shorting sold symbol than then ticker to token trade pumping dumping trading versus vs v whats wheres will with
+    without except excluding
     """
 )
 """What stands before a coin's name."""
@@ -39,8 +39,9 @@ AFTER: Final = (
     | STATES
     | bag(
         """
-        vs versus v and or today now right rn please pls in on over is was did do move moved this last weekly daily
-        long short
+        vs versus v and or today now right rn please pls in on over is was did do move moved this last weekly daily long
+        short follow track mirror copy correlate trade pump dump hold cost perform react these lately currently a still
+        ever already too worth have had look looks going for flipped flip turned turn broke crossed changed go goes went
         """
     )
 )
@@ -55,10 +56,11 @@ _TORN: Final = bag("don doesn isn can won didn wasn haven hasn what that it he s
 _EMPHATIC: Final = frozenset(
     {"not", "no", "all", "any", "now", "it", "in", "is", "only", "my", "us", "we", "so", "more"}
 )
+_AGAINST: Final = frozenset({"against", "versus", "vs"})
 FUNCTION: Final = bag(
     """
     all any big first good hot in is it just me more most my new next no not now on one only open or our out the to two
-    up us we you if at so can it its be by i a an of super safe real people coin
+    up us we you if at so can it its be by i a an of super safe real people coin strategy
     """
 )
 """Words that every sentence has: an aspect behind them proves nothing."""
@@ -89,13 +91,13 @@ def is_likely(place: Place) -> bool:
         return True
     if place.named or before in ARTICLES:
         return after in ITS and before in {"the", "my"}
-    if after in ASPECTS or after in ITS:
+    if after in ASPECTS or after in ITS or before in _AGAINST:
         return True
     if before in BEFORE and (not after or after in AFTER):
         return True
     if before in {"are", "how"} and after in STATES:
         return True
-    return not before and (after in STATES or after in {"vs", "versus", "v", "is", "has", "was"})
+    return not before and (after in STATES or after in {"vs", "versus", "v", "is", "has", "was", "against"})
 
 
 def is_certain(word: str, place: Place) -> bool:

@@ -6,7 +6,7 @@ from typing import Final
 from service.ask.reading.known import Care, Known, Thing
 from service.ask.reading.mentions import Mention, is_shouted, place_of
 from service.ask.reading.names import ABSENT_TOPICS, ACRONYMS
-from service.ask.reading.places import AFTER, ASPECTS, OF, STATES, Place, is_likely
+from service.ask.reading.places import AFTER, ASPECTS, FUNCTION, OF, STATES, Place, is_likely
 from service.ask.reading.spelling import KEYWORDS, Speller
 from service.ask.reading.tokens import Token
 from service.ask.reading.traits import SPOKEN
@@ -20,6 +20,8 @@ JARGON: Final = KEYWORDS | SPOKEN
 """Words that mean something here."""
 _NO_MISTAKE: Final = 4
 """Letters up to which a word that is no English one is not taken for a misspelt one."""
+_MOST_WORDS: Final = 3
+_NO_NAMES: Final = FUNCTION | AFTER | JARGON
 _LONGEST_TICKER: Final = 12
 _GROUPS: Final = frozenset({"coins", "tokens", "sector", "category", "ecosystem", "altcoins"})
 _PAPERS: Final = frozenset({"stock", "stocks", "shares", "share", "etf", "equity", "futures"})
@@ -31,6 +33,7 @@ _TALK: Final = ASPECTS | bag(
     """
 )
 _DEALS: Final = bag("ape buy buying hold holding long longing own sell selling short shorting trade trading")
+_DONE: Final = bag("do done perform performed trade traded gained lost fallen risen")
 _COMMON_MISTAKES: Final = bag("teh waht wht whts hte adn nad pric wats wuts whta tje thr iz te")
 _OWN: Final = JARGON | ACRONYMS | _COMMON_MISTAKES
 
@@ -54,10 +57,11 @@ def find_strangers(
     strangers: list[Mention] = []
     for at, token in enumerate(tokens):
         if at not in taken and token.word == mended[at] and not token.is_number and len(strangers) < MOST:
-            place = place_of(tokens, taken, at, at + 1)
+            start, end = _extent(tokens, taken, at)
+            place = place_of(tokens, taken, start, end)
             if _is_stranger(known, token, place, alone=len(tokens) == 1, shouted=shouted):
-                strangers.append(Mention(at, at + 1, Thing("UNKNOWN", (), Care.FREE, ticker=True)))
-                taken.add(at)
+                strangers.append(Mention(start, end, Thing("UNKNOWN", (), Care.FREE, ticker=end - start == 1)))
+                taken.update(range(start, end))
     return strangers
 
 
@@ -71,6 +75,31 @@ def _is_stranger(known: Known, token: Token, place: Place, *, alone: bool, shout
     if token.text.isupper() and not shouted:
         return 1 < len(token.text) <= _LONGEST_TICKER
     return (alone or _is_named(place)) and not _is_mistake(token.word)
+
+
+def _extent(tokens: Sequence[Token], taken: set[int], at: int) -> tuple[int, int]:
+    """Where a name begins and ends that a word of no language belongs to: "mooncat inu", "hamster kombat"."""
+    start, end = at, at + 1
+    if tokens[at].sigil or tokens[at].text.isupper():
+        return start, end
+    while end < min(len(tokens), at + _MOST_WORDS) and _goes_on(tokens, taken, end):
+        end += 1
+    before = tokens[at - 1] if at else None
+    if before is not None and not tokens[at].gap and at - 1 not in taken and _may_begin(tokens, at - 1):
+        start -= 1
+    return start, end
+
+
+def _goes_on(tokens: Sequence[Token], taken: set[int], at: int) -> bool:
+    token = tokens[at]
+    return at not in taken and not token.gap and not token.is_number and not _is_word(token)
+
+
+def _may_begin(tokens: Sequence[Token], at: int) -> bool:
+    """Whether an English word begins a name: where it has the place of one and no other."""
+    token = tokens[at]
+    behind = at > 1 and tokens[at - 1].word in OF and tokens[at - 2].word in _TALK
+    return behind and not token.gap and token.word not in _NO_NAMES and len(token.word) > _NO_MISTAKE
 
 
 def _is_word(token: Token) -> bool:
@@ -88,7 +117,7 @@ def _is_named(place: Place) -> bool:
         return not after or after in AFTER
     if before in {"is", "hows", "how"} and after in STATES:
         return True
-    return place.beside
+    return place.beside or (before in {"did", "does", "has"} and after in _DONE)
 
 
 def _is_mistake(word: str) -> bool:

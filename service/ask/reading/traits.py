@@ -34,14 +34,17 @@ METRICS: Final = _phrases(
         """,
         "btc_correlation": """
             correlated, correlation, correlations, uncorrelated, decoupled, decouple, decoupling, independent,
-            correlates, moves with, move with, follow, follows
+            correlates, moves with, move with, follow, follows, unrelated, nothing to do with, dont track, dont follow,
+            doesnt follow, dont move with, doesnt move with, not move with, not follow, not correlated
         """,
         "change_24h": """
             gainer, gainers, loser, losers, gain, gained, gains, gaining, lost, loss, losses, losing, mover, movers,
-            pumping, pumped, dumping, dumped, change, performing, performer, performers, performance, up most, up
-            the most, down most, down the most, dropped, dropping, drop, drops, fell, fallen, rallied, rallying,
+            pumping, pumped, dumping, dumped, change, performing, performer, performers, performance, up most,
+            up the most, down most, down the most, dropped, dropping, drop, drops, fell, fallen, rallied, rallying,
             best coins, worst coins, winners, winner, mooning, crashed, crashing, outperforming, underperforming,
-            moved, strongest, weakest, hottest, laggards, bleeding, tanking, ripping, soaring, tanked, rose, risen
+            dumpers, decliners, sinkers, fallers, plunging, plunged, tumbling, tumbled, sliding, slid, sank, pumpers,
+            climbers, risers, surging, surged, soared, moved, strongest, weakest, hottest, laggards, bleeding, tanking,
+            ripping, soaring, tanked, rose, risen
         """,
         "price": "price, prices, priced, expensive, cheap, cheapest, priciest, unit price",
     }
@@ -49,23 +52,26 @@ METRICS: Final = _phrases(
 ORDERS: Final[Phrases[Order]] = _phrases(
     {
         "least": """
-            least, lowest, smallest, worst, bottom, loser, losers, weakest, most negative, biggest drop, biggest
-            drops, biggest losers, top losers, biggest loser, negative funding, cheapest, fewest, dumping, dumped,
-            dropped, fell, fallen, down most, down the most, lost, losing, crashed, crashing, bleeding, laggards,
-            tanking, tanked, uncorrelated, decoupled, underperforming, most decoupled, shorts pay, shorts paying,
-            shorts are paying, longs get paid, longs are paid, longs earn, minimum, deepest, underperformers, least
-            expensive, most uncorrelated, biggest decline, independent, worst performing, biggest declines, biggest
-            dips, most bleeding, down bad, lost the most, losing the most, dropped the most, fell the most, most
-            independent, drop, drops, the least
+            least, lowest, smallest, worst, bottom, loser, losers, weakest, most negative, biggest drop, biggest drops,
+            biggest losers, top losers, biggest loser, negative funding, cheapest, fewest, dumping, dumped, dropped,
+            fell, fallen, down most, down the most, lost, losing, crashed, crashing, bleeding, laggards, tanking,
+            tanked, dumpers, decliners, sinkers, fallers, plunging, plunged, tumbling, tumbled, sliding, slid, sank,
+            uncorrelated, decoupled, underperforming, most decoupled, dont move with, doesnt move with, not move with,
+            dont follow, doesnt follow, not follow, dont track, not correlated, unrelated, nothing to do with,
+            shorts pay, shorts paying, shorts are paying, longs get paid, longs are paid, longs earn, minimum, deepest,
+            underperformers, least expensive, most uncorrelated, biggest decline, independent, worst performing,
+            biggest declines, biggest dips, most bleeding, down bad, lost the most, losing the most, dropped the most,
+            fell the most, most independent, drop, drops, the least
         """,
         "most": """
             most, highest, top, biggest, largest, best, gainer, gainers, strongest, greatest, hottest, maximum, max,
             pumping, pumped, winners, priciest, most positive, up most, up the most, mooning, leaders,
             outperforming, longs pay, most correlated, most expensive, most traded, most active, rallied, rallying,
-            gained, ripping, soaring
+            gained, ripping, soaring, pumpers, climbers, risers, surging, surged, soared
         """,
     }
 )
+_MUCH: Final = frozenset({("most",), ("top",), ("biggest",), ("largest",), ("greatest",), ("steepest",), ("hardest",)})
 TRENDS: Final[Phrases[Trend]] = _phrases(
     {
         "UP": """
@@ -106,6 +112,8 @@ _NO_SIDE_AFTER: Final = bag(
     """
 )
 _NO_SIDE_BEFORE: Final = frozenset({"how", "as", "in", "before", "too", "so", "very", "that"})
+_WORDS_TOO: Final = frozenset({"up", "down", "long", "short", "price", "question", "rule", "exposure"})
+"""Terms that are said without being asked about."""
 _TERMS: Final = {
     tuple(name.replace("-", " ").split()): key for key, term in TERMS.items() for name in (key, *term.synonyms)
 }
@@ -129,7 +137,7 @@ class Traits(NamedTuple):
 
 def find_traits(words: Sequence[str]) -> Traits:
     """Read the words of a masked text."""
-    order, trend, frame = _first(words, ORDERS), _first(words, TRENDS), _only(words, FRAMES)
+    order, trend, frame = _order(words), _first(words, TRENDS), _only(words, FRAMES)
     return Traits(
         metric=_metric(words),
         order=order,
@@ -137,7 +145,7 @@ def find_traits(words: Sequence[str]) -> Traits:
         timeframe=frame,
         type=_last(words, TYPES),
         side=_side(words),
-        term=_longest(words, _TERMS),
+        term=_term(words),
     )
 
 
@@ -170,9 +178,17 @@ def _only(words: Sequence[str], phrases: Phrases[Meaning]) -> Meaning | None:
     return meant.pop() if len(meant) == 1 else None
 
 
-def _longest(words: Sequence[str], phrases: Phrases[Meaning]) -> Meaning | None:
-    hits = [*_hits(words, phrases)]
-    return max(hits, key=lambda hit: hit[1])[2] if hits else None
+def _order(words: Sequence[str]) -> Order | None:
+    """Which end is wanted: what says a direction goes before what says only much of it ("the biggest dumpers")."""
+    hits = [(meaning, tuple(words[at : at + size])) for at, size, meaning in _hits(words, ORDERS)]
+    sure = [meaning for meaning, said in hits if said not in _MUCH]
+    return next(iter([*sure, *(meaning for meaning, _ in hits)]), None)
+
+
+def _term(words: Sequence[str]) -> str | None:
+    """The word to be explained: the longest, and of equals one that is nothing but a term."""
+    hits = [*_hits(words, _TERMS)]
+    return max(hits, key=lambda hit: (hit[1], hit[2] not in _WORDS_TOO))[2] if hits else None
 
 
 def _metric(words: Sequence[str]) -> str | None:
