@@ -9,10 +9,12 @@ from msgspec import Struct, structs
 from service.ask.aspects import BITCOIN, NAMELESS, OF_COINS_TOO, OF_THINGS, UNANSWERED, refusal, settled
 from service.ask.conversation import (
     Heard,
+    compares_back,
     details,
     joined,
     names_something,
     opens_on,
+    question_of,
     refers_back,
     with_details,
     with_names,
@@ -35,7 +37,11 @@ MOST_WORDS: Final = 160
 """So many words of the last message are looked at, and a quarter of it of every earlier one."""
 
 _SHORTEST_SUBJECT: Final = 3
+_UNCONDITIONAL: Final = 97
+"""Rows from this weight on are instructions and errands: they count wherever in a message they stand."""
 _ENGLISH: Final = "en"
+_COURTEOUS: Final[frozenset[Intent]] = frozenset({"help", "smalltalk"})
+_OF_WHAT_WAS_NAMED: Final[frozenset[Intent]] = frozenset({"forecast", "wallets", "transcripts"})
 _REASONS: Final = frozenset({"why", "reason", "reasons", "reasoning", "rationale", "explain", "because", "evidence"})
 _PREFERRING: Final = frozenset(
     {
@@ -170,9 +176,18 @@ class Classifier:
         named = reading.entities
         if refers_back(words) and not names_something(named) and not named.unknown:
             named = with_names(named, heard.entities)
+        row = self._row(words, named)
+        asked = question_of(reading.text)
+        if asked is not None and (row is None or (row.weight < _UNCONDITIONAL and row.intent != "carry")):
+            meant = self._row(words_of(self._reader.read(asked).masked, most), named)
+            row = meant if meant is not None and _decides(meant, named) else row
+        return Turn(reading, words, row)
+
+    def _row(self, words: list[str], named: Entities) -> Row | None:
+        """The heaviest row of the table that words hold."""
         rows = sorted(self._cues.matching(words, left_out(words)))
         fitting = [TABLE[place] for place in rows if _holds(TABLE[place], words, named)]
-        return Turn(reading, words, max(fitting, key=lambda row: row.weight, default=None))
+        return max(fitting, key=lambda row: row.weight, default=None)
 
     def _is_elsewhere(self, turn: Turn) -> bool:
         """Whether a question that names nothing of ours is about something else: "which laptop should I buy"."""
@@ -186,6 +201,12 @@ class Classifier:
             return heard
         looked_at = self._reader.read(context.strip().partition("\n")[0]).entities
         return Heard(heard.aspect, with_names(heard.entities, looked_at))
+
+
+def _decides(row: Row, named: Entities) -> bool:
+    """Whether the one question of a message says enough to be what all of it is about: an aspect needs its thing."""
+    lacks = row.intent in OF_THINGS and not (names_something(named) or named.unknown)
+    return row.weight >= THIN and row.intent not in _COURTEOUS and not lacks
 
 
 def _holds(row: Row, words: list[str], named: Entities) -> bool:
@@ -217,12 +238,15 @@ def _decided(turn: Turn, heard: Heard) -> tuple[Classification, Intent]:
     if aspect == "comparison" and not _PREFERRING.isdisjoint(turn.words):
         entities = structs.replace(entities, action="prefer")
     intent, entities = settled(aspect, entities)
+    lacking = compares_back(turn.words) and _is_half(aspect, entities)
+    if lacking:
+        intent = aspect
     classification = Classification(
         intent=intent,
         entities=entities,
         follow_up=_leans_on(turn, heard, aspect, entities),
         why=not _REASONS.isdisjoint(turn.words),
-        refusal=refusal(intent, entities),
+        refusal="ambiguous" if lacking else refusal(intent, entities),
     )
     return classification, aspect
 
@@ -277,6 +301,8 @@ def _goes_on(turn: Turn, heard: Heard) -> bool:
 def _completed(turn: Turn, heard: Heard, aspect: Intent) -> Entities:
     """A message's entities, with what earlier ones named where it names nothing itself."""
     named = turn.reading.entities
+    if aspect == "correlation" and _is_half(aspect, named) and compares_back(turn.words):
+        named = joined(named, heard.entities)
     own = names_something(named) or bool(named.unknown or named.candidates)
     if aspect == heard.aspect and (not own or turn.row is None or turn.row.weight < THIN):
         named = with_details(named, heard.entities)
@@ -285,11 +311,18 @@ def _completed(turn: Turn, heard: Heard, aspect: Intent) -> Entities:
     if own or aspect in NAMELESS:
         return named
     wanted = aspect in OF_THINGS or (aspect == heard.aspect and aspect != "ranking")
-    if wanted or (aspect in OF_COINS_TOO and refers_back(turn.words)):
+    if wanted or ((aspect in OF_COINS_TOO or aspect in _OF_WHAT_WAS_NAMED) and refers_back(turn.words)):
         return with_names(named, heard.entities)
     if aspect == "ranking" and aspect == heard.aspect:
         return structs.replace(named, categories=heard.entities.categories)
     return named
+
+
+def _is_half(aspect: Intent, named: Entities) -> bool:
+    """Whether of two things that are held against each other only one is known."""
+    if aspect == "correlation":
+        return named.coins == (BITCOIN,)
+    return aspect == "comparison" and _few(named) and not named.unknown and not named.categories
 
 
 def _few(named: Entities) -> bool:

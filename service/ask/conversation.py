@@ -1,5 +1,6 @@
 """What a conversation has been about, and what a question takes from it that it leaves out itself."""
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final
@@ -16,6 +17,14 @@ _REFERRING: Final = frozenset(
 )
 _POINTING: Final = frozenset({"that", "this", "the", "these", "which"})
 _POINTED_AT: Final = frozenset({"one", "coin", "coins", "token", "tokens", "asset", "assets", "stock", "same", "two"})
+
+_COMPARED: Final = frozenset({"it", "this", "that", "them", "these", "those"})
+_COMPARING: Final = frozenset({"compare", "comparing", "compares", "is", "are", "does", "do", "of"})
+_AGAINST: Final = frozenset(
+    {"with", "to", "vs", "versus", "against", "than", "or", "follow", "track", "move", "mirror"}
+)
+
+_SENTENCE: Final = re.compile(r"(?<=[.!?])\s+")
 
 _OF_NAMES: Final = ("coins", "assets", "categories")
 _OF_DETAIL: Final = (
@@ -51,9 +60,28 @@ def opens_on(words: Sequence[str]) -> bool:
     return words[1] in _OPENINGS or (words[1] in {"what", "how"} and words[2] == "about")
 
 
+def question_of(text: str) -> str | None:
+    """The one sentence of a message that asks, where the others only tell; null where it is all, or there are more.
+
+    Args:
+        text: As it was written.
+    """
+    sentences = [sentence for sentence in _SENTENCE.split(text) if sentence.strip()]
+    asking = [sentence for sentence in sentences if sentence.endswith("?")]
+    return asking[0] if len(asking) == 1 and len(sentences) > 1 else None
+
+
 def refers_back(words: Sequence[str]) -> bool:
     """Whether something is meant that was named before: "it", "that coin", "which one"."""
     return any(word in _REFERRING or (word in _POINTING and after in _POINTED_AT) for word, after in pairwise(words))
+
+
+def compares_back(words: Sequence[str]) -> bool:
+    """Whether what was named before is held against something: "compare it with …", "how correlated is it with …"."""
+    return any(
+        (before in _COMPARING and word in _COMPARED) or (word in _COMPARED and after in _AGAINST)
+        for before, word, after in zip(words, words[1:], words[2:], strict=False)
+    )
 
 
 def with_names(entities: Entities, source: Entities) -> Entities:

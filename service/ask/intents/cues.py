@@ -32,7 +32,7 @@ def words_of(masked: str, most: int) -> list[str]:
 
     Returns:
         These words between a mark of the beginning and one of the end, numbers in digits as `#`,
-        those that can only be a year to come as `YEAR`.
+        those that can only be a year to come as `YEAR`, multiples (`10x`) as `TIMES`.
     """
     words = masked.split()
     if len(words) > most:
@@ -42,7 +42,7 @@ def words_of(masked: str, most: int) -> list[str]:
 
 def _numbered(word: str) -> str:
     if not word.isdigit():
-        return word
+        return "TIMES" if word[:-1].isdigit() and word.endswith("x") else word
     return "YEAR" if len(word) == len("2030") and word >= "2030" and word < "2100" else "#"
 
 
@@ -64,6 +64,11 @@ class Cues:
                 for word in sorted(first or ()):
                     self._by_first.setdefault(word, []).append(phrase)
         self._words = frozenset(words)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Every word that occurs in a phrase."""
+        return self._words
 
     def knows(self, word: str) -> bool:
         """Whether a word occurs in any phrase."""

@@ -1,4 +1,4 @@
-"""Phrases of what this service does not do, of what nobody knows, and of what has no data here yet."""
+"""Phrases of what this service does not do, and of what has no data here yet."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -61,6 +61,9 @@ ELSEWHERE: Final[Sequence[Row]] = (
         send|transfer|withdraw|bridge AMOUNT .. to|from
         send|transfer|withdraw .. to my|this|the|an|address|wallet
         autotrade|autobuy|copytrade
+        where|how can|could|do|to i|we|one|you? buy|purchase|sell|trade|short|long <thing>|crypto|it|some
+        where|how can|could|do|to i|we|one|you? buy|purchase|sell|trade|short|long a|an|coins|tokens
+        place|put|submit in? a|an|my? buy|sell|bid|ask|long|short|trade
         market buy|sell my|some|all|AMOUNT|COIN
         execute|place|make|do a|an|the swap|trade|order|purchase
         longing|shorting|buying|selling .. .. for me
@@ -92,7 +95,8 @@ ELSEWHERE: Final[Sequence[Row]] = (
         legal|illegal|lawyer|lawyers|lawsuit|sue|attorney|court|visa|passport|inheritance
         translate|translation|grammar|synonym|spell
         who won|invented|wrote|painted|discovered|directed|founded|killed
-        who is the? president|king|queen|pope|prime|mayor|founder|richest|ceo
+        calories|calorie|nutrition|protein
+        who|whos is? the? president|king|queen|pope|prime|mayor|founder|richest|ceo
         capital of
         champions|premier|world|super|europa league|cup|bowl
         football|soccer|nba|nfl|basketball|tennis|cricket|baseball|olympics|formula
@@ -114,7 +118,11 @@ ELSEWHERE: Final[Sequence[Row]] = (
         plane|train ticket|tickets
         no rules|restrictions|filters|limits
         my oil|phone|computer|laptop|house|dog|cat|boss|kids
-        how do|can|to|should i? .. mine|recover|store|stake|withdraw|deposit|cook
+        how do|can|should|to i|we|you? .. mine|recover|store|stake|withdraw|deposit|cook
+        how do|can|should|to i|we|you? .. bridge|unstake|claim|mint|farm|swap
+        how do|can|should|to i|we? .. transfer|send|wrap|restore|import|export
+        how do|can|should|to i|we? .. migrate|register|verify|install|download|log
+        bridge|bridging .. from|to COIN|base|mainnet
         how do|can|to i? fix|repair|clean|remove|build|lose|learn|apply|become|install|change my|a|an|the|#|weight|off
         car|cars engine|repair|insurance|tyre|tire
         job|jobs|interview|salary|career|mortgage|loan|loans|rent|landlord|insurance|pension|savings account|advice|tips
@@ -129,80 +137,10 @@ ELSEWHERE: Final[Sequence[Row]] = (
         population|tallest|mountain|ocean|planet|planets|dinosaur|dinosaurs
         airdrop eligibility|eligible
         set up|create|make .. wallet
+        keep|store|leave|hold my coins|crypto|tokens|funds|money|savings on|in|at|with
+        CATEGORY listing|listings|collection|collections|floor|mint|marketplace
+        floor price|prices
         which|best|recommend|safest exchange|hardware|broker|wallet
-        """,
-    ),
-    Row(
-        "forecast",
-        91,
-        """
-        will|ll .. .. hit|reach|be|go|rise|fall|pump|dump|crash|moon|recover|double|triple|drop|outperform|bounce|break
-        will|ll .. .. flip|cost|trade|happen|keep|continue|stay|do
-        will|ll .. .. perform|look|end|close|rally|climb|explode|survive|make
-        will|ll .. .. surpass|exceed|overtake|cross|get|come|return|turn|become|sink|tank|rebound|gain|lose|ever
-        going|gonna to? hit|reach|moon|crash|pump|dump|rise|fall|double|recover|break|explode|drop|be worth
-        <thing> to|hitting|reaching AMOUNT
-        gonna|going to AMOUNT|#|moon|zero|COIN
-        gonna|going to? go|be .. up|down|higher|lower|tomorrow|next|worth|soon
-        where will|ll
-        where|what do|does you|u|anyone see|expect|think .. in|by|next|end|going|be|heading
-        where is|are <thing>|it|they|this|that|market heading|headed|going
-        where|what .. going|headed|heading next|tomorrow|soon|from
-        wheres|where <thing>|it|the|this market? headed|heading|going
-        how far|high|low can|could <thing>|it run|pump|fly|dump|sink
-        YEAR price|target|value
-        in|by|for YEAR
-        price? target|targets
-        predict|predicts|predicting|prediction|predictions
-        forecast|forecasts|forecasting|projection|projections|projected
-        prophecy|prophesy|extrapolate|crystal ball
-        how high|low|far|big|much can|could|will|would|might <thing>|it|they|this|price go|get|reach|be
-        how high|low|far|big|much can|could|will|would|might <thing>|it|they|this|price rise|fall|drop|climb
-        can|could|might <thing>|it|they|we .. hit|reach|reaches|double|triple|moon|recover|surpass
-        can|could|might <thing>|it|they|price go|drop|fall|get to|up|down|higher|lower|back|below|above
-        by next year|month|week|summer|winter|christmas
-        by end|eoy|eom|christmas|december|year
-        by the? end of
-        eoy
-        is|was .. the bottom|top for|in
-        PERIOD outlook
-        outlook for PERIOD
-        when does|do|is .. end|ending|start|starting|begin|over
-        going to .. make|get|have|take|become|see|come|keep
-        happens|happen to|with <thing> after|if|when|once|following
-        <thing> reach|hit AMOUNT|#
-        next monday|tuesday|wednesday|thursday|friday|saturday|sunday|stop|leg|move|target|top|bottom
-        when AMOUNT
-        ^ <thing> in PERIOD $
-        project|extrapolate|guess .. price|COIN|value
-        how high|low|far|deep before|until|till
-        100x|10x|1000x|50x|20x
-        about to COIN|crash|pump|moon|dump|explode|rally|break|go|rise|fall|drop|rip
-        crash|pump|rally|altseason|correction coming
-        next weeks|months|years|big
-        tomorrows|upcoming
-        how likely|probable
-        chance|chances|probability|odds|likelihood that|of|for
-        outlook for #|YEAR|next|the
-        ends|end|finish|finishes the year|month|week
-        by january|february|march|april|june|july|august|september|october|november|december
-        worth in a|an|one|two|five|ten
-        in a|one|two|five|ten year|years|decade
-        going to happen
-        bull|bear run|market when
-        should|can i|we expect
-        rest of the? year|month|week
-        end of year|month|quarter
-        next year|month|week|quarter|decade|halving|cycle
-        in the future
-        in # years|months|weeks|days|yrs
-        # years|months|weeks|days from now
-        when|wen will|moon|lambo|ath
-        next bull|bear run|market|cycle
-        tomorrow
-        # x potential|soon|possible
-        expect|expected .. next|tomorrow|price|return|returns
-        price <thing>? 2026|2027|2028|2029|2030|2035|2040|2050
         """,
     ),
     Row(
@@ -218,12 +156,19 @@ ELSEWHERE: Final[Sequence[Row]] = (
         insider|insiders
         large|big|huge|recent transactions|transaction|txs
         who bought|sold|buys|sells
-        who is buying|selling|dumping
+        who is buying|selling|accumulating|loading|stacking
+        whos buying|selling|accumulating|loading|stacking
+        whos|who is? dumping <thing>|my|their|on
         holds|hold|owns the? most
         moving|moved|sent to exchanges|exchange
         big|large|top player|traders|trader|amounts|money
         big|large|top|largest|biggest holders|holder|players|transfers|addresses|buyers|sellers|investors
         tracked|watched|known addresses|address
+        jump|alameda trading|tradings|research
+        track|follow|watch|monitor|show|whose|which|find .. address|addresses
+        how much|many COIN do|does|did .. hold|own|have|holds|owns|buy|bought|sold
+        <people> .. buying|selling|bought|sold|dumping|dumped|accumulating|accumulated|loading|unloading|offloading
+        did|does|has|have|is|are|what|how <people> .. hold|holding|own|owns|holds|buy|sell|dump|moving|moved|transferred
         exchange|exchanges inflow|inflows|outflow|outflows|reserves|netflow
         inflow|inflows|outflow|outflows|netflow|netflows
         institutions|funds buying|selling|accumulating

@@ -5,6 +5,8 @@ from typing import Final
 
 from service.ask.intents.row import Row
 
+_PAST: Final = "past|previous|earlier|history|historical|old|former|last|closed"
+
 MARKET: Final[Sequence[Row]] = (
     Row(
         "track-record",
@@ -62,6 +64,7 @@ MARKET: Final[Sequence[Row]] = (
         open|current|active|held|live|existing .. position|positions|trades|holdings
         walkforward|forward|backtest|strategy|strategies .. position|positions|holdings
         position|positions|holdings .. walkforward|backtest|strategy|strategies|engine|open
+        open|live|running .. walk|walkforward|backtest|backtests|strategy|strategies|engine
         what .. engine|strategies|strategy|you .. hold|holds|holding|hold
         """,
         action="positions",
@@ -108,7 +111,7 @@ MARKET: Final[Sequence[Row]] = (
         """,
         action="outcomes",
     ),
-    Row("regime", 80, "regime position|positions|trades", action="active"),
+    Row("regime", 80, "regime position|positions|trades", action="active", unless=_PAST),
     Row(
         "regime",
         83,
@@ -216,8 +219,19 @@ MARKET: Final[Sequence[Row]] = (
         what|whats .. happening|going|new|up .. market|markets|crypto
         is|hows crypto .. dead|ok|okay|fine|alive|doing
         hows everything|things|crypto
+        big|bigger|broad|broader|macro|overall|general picture|view
+        ^ everything|all|crypto|alts is|are <up>|<down>
+        crypto|market|markets|things|alts .. doing|holding|looking|lookin|feeling|going
         """,
         where="nothing",
+    ),
+    Row(
+        "breadth",
+        68,
+        """
+        everything|all|market|markets|alts|altcoins .. .. or .. just|only|mostly <thing>
+        just|only|mostly <thing> .. or .. everything|all|market|rest|alts|others|whole
+        """,
     ),
     Row("breadth", 41, "market|markets|everything", where="nothing"),
     Row(

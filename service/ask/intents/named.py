@@ -32,8 +32,12 @@ NAMED: Final[Sequence[Row]] = (
         whats|who|whos|anything|what <up>|<down>|hot|moving|trending|popping
         what .. pumped|dumped|moved|popped|rallied|crashed|gained|dropped .. most|today|hardest
         all|every|only|list|show .. <coins> <up>|<down>|hodl
+        ^ everything|anything|all|every|whatever|those|only .. <up>|<down>|hodl|bullish|bearish
+        <coins>|anything|everything .. that|which .. move|moves|moving|follow|follows|correlate .. COIN
         <coins> .. in|with|that|trending|going|are .. <up>|<down>|hodl|positive|negative
         <up>|<down> <coins>
+        which|what|any|all <coins> .. high|highs|low|lows|hit|hitting|made|making|broke|breaking
+        <coins> with|by|having the? <superlative>
         most|least
         by volume|funding|oi|change|correlation|interest|gain|gains
         by 24h|daily|open change|gain|gains|interest|move
@@ -105,6 +109,14 @@ NAMED: Final[Sequence[Row]] = (
         buy|buying|sell|selling|long|longing|short|shorting .. now|or|here|yet
         ape|aping|accumulate|dca|invest|investing|hold .. now|or|here|yet
         a buy|sell|hold|bet|pick
+        smart|wise|sensible|dumb|stupid|crazy|reasonable to buy|sell|hold|get|pick|add
+        foolish|silly|mistake|safe|okay|ok|worth to buy|sell|hold|get|pick|add
+        smart|wise|sensible|dumb|stupid|crazy|reasonable to load|stack|grab|own|short|long
+        foolish|silly|mistake|safe|okay|ok to load|stack|grab|own|short|long
+        pick|load|stack|scoop|grab|stock up|some|more
+        offload|unload|ditch|dump|trim|ape <thing>|my|it|some|into
+        thumbs
+        yay|yea|yes or nay|no
         good|bad|strong|decent|solid buy|sell|hold|short|long|investment|bet|pick|entry
         good|bad|right|best|great time|moment|point|entry|idea|price|level to|for
         is|are <thing>|it|this|that .. buy|sell|investment|overvalued|undervalued|safe|risky|long|short|worth
@@ -138,6 +150,7 @@ NAMED: Final[Sequence[Row]] = (
         "sentiment",
         53,
         """
+        word on|around the? street
         buzz|chatter|narrative|atmosphere
         fear|greed|euphoria|euphoric|capitulation|capitulating|capitulate|accumulation|distribution|exhaustion|fud|fomo
         feel|feels|feeling|feelings .. about|on|around|towards|for|toward
@@ -165,6 +178,7 @@ NAMED: Final[Sequence[Row]] = (
         who .. pays|pay|paying|paid|receives|receiving|earns
         is|are|do|does .. paying|paid|overpaying|pay
         longs or shorts
+        side pays|pay|paying|paid|receives|receiving|earns|collects
         get|getting|got|gets paid .. on|for|short|shorts|long|longs
         perp|perps|perpetual|perpetuals rate|rates|apr|premium|cost
         rate .. pay|pays
@@ -219,6 +233,11 @@ NAMED: Final[Sequence[Row]] = (
         changing|change hands
         where does|do <thing> trade
         how much .. <thing>
+        px
+        how expensive|cheap|pricey is|are
+        what does|do|is a|an|one? <thing> go|goes|going|sell|selling|trade|fetch
+        a|an|one|single AMOUNT? <thing> .. cost|costs|worth|go|goes
+        price tag
         is|are|was <thing> above|below|over|under|at|past AMOUNT|#
         <thing> in? usd|usdt|dollars
         """,

@@ -30,6 +30,7 @@ OURSELVES: Final[Sequence[Row]] = (
         i have|got .. left
         ran|run|running out of? questions|queries|calls|credits
         out of questions|queries|calls|credits
+        do|have|got i|we .. credits|quota|queries|allowance|asks
         can i still|ask .. question|questions|more|another|ask
         who am i
         account status|tier|info|details|plan
@@ -69,6 +70,7 @@ OURSELVES: Final[Sequence[Row]] = (
         is it|this|that|asking|everything free
         are you free
         free of charge
+        is|are the|your|this? api|service|bot|app|tool|site|data|answers|calls free
         there|offer|have .. free tier|plan|trial|version
         for free
         x402|usdc .. pay|payment|cost|how|accept|price
@@ -79,6 +81,9 @@ OURSELVES: Final[Sequence[Row]] = (
         upgrade .. pro|plan|cost
         how much .. pro|premium
         after .. free .. used|gone|spent|questions
+        what|how|much .. walkforward|signal|signals|regime|crossing|crossings|alerts|historical call? cost|costs $
+        price|cost of|for a|an|the|one? walkforward|signal|regime|crossing call|route|endpoint
+        price|cost of|for a|an|the|one? alerts|historical|risk|health call|route|endpoint
         """,
     ),
     Row(
@@ -192,6 +197,7 @@ OURSELVES: Final[Sequence[Row]] = (
         how|when is|are .. paid|decided|scored|formed|built|generated|produced|classified|graded|constructed
         difference between
         concept of
+        pros|cons|advantages|disadvantages|benefits|drawbacks|downsides|dangers|point|purpose and? pros|cons? of
         the? term|word|expression|concept
         what counts as
         wtf|wth|wat|wut is|are

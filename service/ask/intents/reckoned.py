@@ -28,6 +28,7 @@ RECKONED: Final[Sequence[Row]] = (
         cost|costs|pay|earn|receive|collect .. shorting|longing|position|overnight
         cost of a|an? being? long|short|longing|shorting
         cost|costs to be? long|short|hold|carry|stay
+        long|short on|of|in? COIN position? cost|costs
         expensive .. holding|hold|carry|carrying
         carry|carrying cost|costs|trade
         carry on|of|for
@@ -86,6 +87,8 @@ RECKONED: Final[Sequence[Row]] = (
         75,
         """
         how much|many .. AMOUNT COIN? cost|costs $
+        cost|costs|price|pay of|for|is? AMOUNT
+        whats|what|hows is? AMOUNT COIN? cost|costs|worth|at|going|trading
         how much .. AMOUNT COIN? now|currently|today|rn|$
         """,
         where="one-unit",
@@ -168,5 +171,6 @@ RECKONED: Final[Sequence[Row]] = (
         what would .. change|need|take
         flips at
         """,
+        action="flip",
     ),
 )

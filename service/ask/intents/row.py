@@ -22,6 +22,14 @@ _FALLING: Final = (
     "tanking|declining|losing|rekt"
 )
 
+_BECOME: Final = (
+    "hit|hits|reach|reaches|break|breaks|moon|moons|crash|crashes|pump|pumps|dump|dumps|double|doubles|triple|triples|"
+    "recover|recovers|rebound|rebounds|bounce|bounces|explode|explodes|rally|rallies|collapse|collapses|outperform|"
+    "outperforms|surge|surges|skyrocket|skyrockets|tank|tanks|flip|flips|overtake|overtakes|surpass|surpasses|"
+    "peak|peaks|implode|implodes|plummet|plummets|plunge|plunges|soar|soars|correct|corrects|retrace|retraces|"
+    "survive|survives"
+)
+
 CLASSES: Final = {
     "up": f"up|higher|upside|ups|{_RISING}",
     "down": f"down|lower|downs|{_FALLING}",
@@ -34,6 +42,15 @@ CLASSES: Final = {
     "cheapest|bottom|closest|richest|greatest|leading|coldest|steepest|deepest",
     "records": "verdict|verdicts|signal|signals|call|calls|ratings|predictions",
     "thing": "COIN|ASSET|UNKNOWN",
+    "will": "will|ll|wont|whatll|itll|wherell|howll|whenll|theyll|thatll|wholl|therell",
+    "become": _BECOME,
+    "turn": "crash|correction|pullback|rally|breakout|run|pump|dump|bounce|reversal|dip|drop|move|comeback|recovery|"
+    "collapse|squeeze|leg|higher|lower|moonshot|retrace|retracement|supercycle|breakdown|selloff",
+    "crowned": "ath|aths|moon|high|highs|low|lows|million|parity",
+    "month": "january|february|march|april|june|july|august|september|october|november|december",
+    "people": "vitalik|vitaliks|cz|saylor|saylors|microstrategy|satoshi|wintermute|blackrock|grayscale|alameda|"
+    "gox|musk|elon|elons|vc|vcs|insiders|funds|institutions|miners|founders|devs|team|teams|holders|government|"
+    "governments|etfs|banks|billionaires|treasuries|he|she|someone|somebody|anyone|anybody",
 }
 """Sets of words by the name that phrases call them by."""
 
@@ -42,7 +59,8 @@ class Row(Struct, frozen=True):
     """Phrases that mean one intent.
 
     A phrase is words with blanks between; `a|b` is either, `a?` may be missing, `..` is up to three words of any kind,
-    `<up>` a word of a class, `#` a number in digits, `^` the beginning and `$` the end of the question.
+    `<up>` a word of a class, `#` a number in digits, `TIMES` a multiple, `^` the beginning and `$` the end of the
+    question.
 
     Attributes:
         intent: What is meant.

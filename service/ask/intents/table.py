@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from typing import Final
 
 from service.ask.intents.elsewhere import ELSEWHERE
+from service.ask.intents.forecasts import FORECASTS
 from service.ask.intents.market import MARKET
 from service.ask.intents.named import NAMED
 from service.ask.intents.ourselves import OURSELVES
 from service.ask.intents.reckoned import RECKONED
 from service.ask.intents.row import Row
 
-TABLE: Final[Sequence[Row]] = (*ELSEWHERE, *OURSELVES, *MARKET, *RECKONED, *NAMED)
+TABLE: Final[Sequence[Row]] = (*ELSEWHERE, *FORECASTS, *OURSELVES, *MARKET, *RECKONED, *NAMED)
 """Every row, in the order in which equals are preferred."""

@@ -11,6 +11,7 @@ from service.ask.writing.coin import SIGNAL, ticker, verdict
 from service.ask.writing.rules import EXPLANATION, flips, sided, table
 from service.ask.writing.styles import Style
 
+_FLIP: Final = "flip"
 _FLIPS: Final = "flips-at"
 """What is asked about where somebody asks what would flip a verdict."""
 
@@ -31,7 +32,7 @@ def write(assignment: Assignment, draft: Draft) -> None:
 
 def _reason(signal: Found, assignment: Assignment, draft: Draft, *, several: bool) -> None:
     style, why = assignment.style, assignment.classification.why
-    asks_for_flips = assignment.entities.term == _FLIPS
+    asks_for_flips = assignment.entities.term == _FLIPS or assignment.entities.action == _FLIP
     if style.cautious or style.full:
         draft.say(ticker(signal), ": ", quote(signal, EXPLANATION))
     if style.full:
