@@ -2,8 +2,8 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import ExitStack
+from collections.abc import AsyncIterator, Generator, Iterator
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import pytest
@@ -13,11 +13,19 @@ from service.settings import Settings
 from service.storage.database import Database, open_database
 from service.upstream.replay.server import replay_server
 from tests.fakes.clock import FakeClock
+from tests.fakes.measuring import unmeasured
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`make soak SOAK=short`."""
     parser.addoption("--soak", choices=["long", "short"], default="long", help="how long the soak tests go on")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Run at full speed what is marked `unmeasured`: each line it runs through has a test that is measured."""
+    with unmeasured() if item.get_closest_marker("unmeasured") else nullcontext():
+        return (yield)
 
 
 @pytest.fixture

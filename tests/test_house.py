@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.unmeasured
+
 SERVICE = Path(__file__).resolve().parent.parent / "service"
 
 RANKS: tuple[frozenset[str], ...] = (

@@ -17,6 +17,8 @@ with warnings.catch_warnings():
     from siwe import SiweMessage
     from siwe.parsed import ABNFParsedMessage
 
+pytestmark = pytest.mark.unmeasured
+
 ADDRESS = wallet().address
 NONCE = "abcdefgh12345678"
 

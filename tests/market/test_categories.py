@@ -36,6 +36,7 @@ def few(gecko: Gecko, *symbols: str) -> None:
     gecko.view = {symbol: gecko.view[symbol] for symbol in symbols}
 
 
+@pytest.mark.unmeasured
 async def test_every_coin_of_the_venue_is_told_from_those_that_share_its_ticker(gecko: Gecko) -> None:
     few_asked = gecko.view
     await gecko.refresh.round()
@@ -127,6 +128,7 @@ async def test_members_are_kept_that_have_tickers_of_the_venue(gecko: Gecko) -> 
     assert members["layer-1"].read_ms == START_MS
 
 
+@pytest.mark.unmeasured
 async def test_a_simulated_hour_stays_within_the_budget_at_all_times(clock: FakeClock, database: Database) -> None:
     times: list[float] = []
     async with open_gecko(clock, database, weight_per_minute=KEYLESS) as gecko:

@@ -23,6 +23,8 @@ from tests.analytics import independent
 from tests.market.concluding import Leader, read
 from tests.market.parts import Standby
 
+pytestmark = pytest.mark.unmeasured
+
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "upstream"
 
 

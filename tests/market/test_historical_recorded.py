@@ -21,7 +21,7 @@ from service.wire.queries import HistoricalQuery
 from tests.fakes.clock import FakeClock
 from tests.market.recordings import candles, funding, needs_recordings
 
-pytestmark = [pytest.mark.real_data, needs_recordings]
+pytestmark = [pytest.mark.unmeasured, pytest.mark.real_data, needs_recordings]
 
 NOW_MS = 1_753_446_600_000
 """2025-07-25T12:30:00Z."""

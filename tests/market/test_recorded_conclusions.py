@@ -24,7 +24,7 @@ from tests.fakes.clock import FakeClock
 from tests.market.concluding import Leader, Reader, read
 from tests.market.recordings import coins, history, needs_recordings
 
-pytestmark = [pytest.mark.real_data, needs_recordings]
+pytestmark = [pytest.mark.unmeasured, pytest.mark.real_data, needs_recordings]
 
 ORIGIN = "recorded"
 LAST_DAY = 20_294

@@ -14,7 +14,7 @@ from tests.market.parts import Parts
 from tests.market.recordings import candles, coins, funding, history, needs_recordings
 from tests.market.venue import Venue, context
 
-pytestmark = [pytest.mark.real_data, needs_recordings]
+pytestmark = [pytest.mark.unmeasured, pytest.mark.real_data, needs_recordings]
 
 
 def instant(text: str) -> int:

@@ -19,6 +19,8 @@ from tests.fakes.clock import START_MS, FakeClock
 from tests.market.parts import Parts
 from tests.market.venue import Venue, candle, context, hour, payment
 
+pytestmark = pytest.mark.unmeasured
+
 PUBLISHED = 1_200
 MIDNIGHT_MS = (START_MS // DAY_MS + 1) * DAY_MS
 COINS = ("BTC", "ETH", *(f"C{number}" for number in range(228)))

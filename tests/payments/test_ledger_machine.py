@@ -41,6 +41,8 @@ from tests.payments.chain_model import MODES, Chain, Mode, Teller
 from tests.payments.shop import ANSWER, Shop, order
 from tests.payments.signing import PRICE, payment
 
+pytestmark = pytest.mark.unmeasured
+
 T = TypeVar("T")
 
 PROCESSES = st.integers(0, 1)

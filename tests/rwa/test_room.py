@@ -205,6 +205,7 @@ async def test_when_both_fail_the_last_values_are_named_and_then_gone(stand: Sta
         assert desk.assets(None, 1).as_of_ms is not None
 
 
+@pytest.mark.unmeasured
 async def test_the_recorded_day_turns_without_a_wrong_word(stand: Stand) -> None:
     """At midnight the replay's history moves by a day: all of it is fetched anew, none of it mixed."""
     async with stand.open() as desk:

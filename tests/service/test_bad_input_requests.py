@@ -9,6 +9,8 @@ import pytest
 from tests.service.attack import CLOSED, OPEN, RISK, Row, Target, asking, attacked, name_of, posting
 from tests.service.schema_hooks import post
 
+pytestmark = pytest.mark.unmeasured
+
 LOGIN = "/api/auth/login"
 KEYS = "/api/keys"
 ROTATE = "/api/keys/rotate"

@@ -6,6 +6,8 @@ import pytest
 
 from tests.service.attack import CLOSED, OPEN, RISK, Row, Target, asking, attacked, name_of, posting
 
+pytestmark = pytest.mark.unmeasured
+
 LOGIN = "/api/auth/login"
 JSON = "Content-Type: application/json"
 BEARER = "Authorization: Bearer <KEY>"

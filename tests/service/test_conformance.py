@@ -20,6 +20,8 @@ from tests.service.indoors import RISK, Kept, until
 from tests.service.selling import Selling, outcome_of, payer_of, read, selling
 from tests.upstream import faults
 
+pytestmark = pytest.mark.unmeasured
+
 WALKFORWARD = "/api/cli/walkforward"
 HISTORICAL = "/api/cli/coin/historical/BTC"
 ALTERED: Sequence[dict[str, Any]] = (

@@ -19,6 +19,8 @@ from tests.service.indoors import Kept
 from tests.service.selling import Selling, outcome_of, payer_of, selling
 from tests.upstream import faults
 
+pytestmark = pytest.mark.unmeasured
+
 TRANSACTION: Final = "0x" + "ab" * 32
 GOOD: Final = {"success": True, "transaction": TRANSACTION, "network": SEPOLIA}
 PENDING: Final = {**GOOD, "success": False, "errorReason": "settlement_pending"}

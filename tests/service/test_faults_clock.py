@@ -11,6 +11,8 @@ from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, midnight_after
 from tests.fakes.clock import START_MS, FakeClock
 from tests.service.indoors import Indoors, Kept, indoors
 
+pytestmark = pytest.mark.unmeasured
+
 MIDNIGHT_MS = midnight_after(START_MS)
 EVENING_MS = MIDNIGHT_MS - MINUTE_MS
 """So near to midnight that the prices are still good after it."""

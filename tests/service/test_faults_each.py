@@ -16,6 +16,8 @@ from service.clock import HOUR_MS
 from tests.service.indoors import EVERYTHING, RISK, Answer, Indoors, Kept
 from tests.upstream.faults import FAULTS, reset, too_many
 
+pytestmark = pytest.mark.unmeasured
+
 DEADLINE_S = 0.15
 LARGEST_GROWTH_KB = 64 * 1024
 AAPL = "/api/cli/rwa/symbol/AAPL"

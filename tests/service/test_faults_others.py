@@ -10,6 +10,8 @@ from service.clock import HOUR_MS, MINUTE_MS
 from tests.service.indoors import EVERYTHING, RISK, Indoors, Kept
 from tests.upstream.faults import answer
 
+pytestmark = pytest.mark.unmeasured
+
 DOWN = answer(503, b"down for maintenance")
 MEMES, MOOD_OF_MEMES = "/api/cli/category/info/Meme", "/api/cli/category/sentiment/Meme"
 HOURS = "/api/cli/coin/historical/BTC?count=24&unit=h"

@@ -19,6 +19,8 @@ from tests.fakes.calls import call_until_it_dies
 from tests.fakes.serving import Serving, ended, live_at, run_verdict, serving, wait_until
 from tests.service.attack import RISK, UNBOUNDED
 
+pytestmark = pytest.mark.unmeasured
+
 TIER = "/api/cli/billing/tier"
 STOP_S = 10.0
 FEW = 64

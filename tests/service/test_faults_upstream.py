@@ -13,6 +13,8 @@ from tests.fakes.clock import FakeClock
 from tests.service.indoors import EVERYTHING, RISK, Doors, Indoors, Kept, indoors, until
 from tests.upstream.faults import Fault, answer, cut_short, hang, html, not_a_number, redirect, reset, too_many
 
+pytestmark = pytest.mark.unmeasured
+
 SECRETS = {
     "key": b'{"api_key":"hunter2hunter2"}',
     "bearer": b"Authorization: Bearer abc.def.ghi",

@@ -16,6 +16,8 @@ from tests.fakes.clock import FakeClock
 from tests.service.indoors import EVERYTHING, RISK, Answer, Doors, Indoors, Kept, indoors, is_complete
 from tests.upstream.faults import drip, hang
 
+pytestmark = pytest.mark.unmeasured
+
 MOST_THREADS = 6
 """Of the loop's own pool, which grows when many of them are wanted at once and is kept."""
 

@@ -10,6 +10,8 @@ from fixtures.coins import COINS, DELISTED
 from service.clock import parse_iso
 from tests.service.asking import Whole, category_names, escaped
 
+pytestmark = pytest.mark.unmeasured
+
 END_MS = parse_iso("2025-07-25T23:59:59.999Z")
 DAY_MS = 86_400_000
 STATES = ("UP", "HODL", "DOWN")

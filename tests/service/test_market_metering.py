@@ -7,6 +7,8 @@ import pytest
 
 from tests.service.asking import PRICED, ROUTES, Caller, Whole
 
+pytestmark = pytest.mark.unmeasured
+
 REFRESH_S = dict(zip(PRICED, (15, 300, 15, 600, 300, 300, 30, 3600, 300, 300, 60, 3600), strict=True))
 CENTS = dict.fromkeys(ROUTES, ("0.005", "5000")) | {"walkforward": ("0.05", "50000")}
 """Price of a call, in USDC and in its smallest units."""

@@ -7,6 +7,8 @@ import pytest
 from service.clock import parse_iso
 from tests.service.asking import L1, PRICED, Whole, category_names, escaped
 
+pytestmark = pytest.mark.unmeasured
+
 HISTORICAL = "coin/historical/BTC"
 
 TAKEN = [

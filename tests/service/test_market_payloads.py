@@ -10,6 +10,8 @@ from service.clock import parse_iso
 from service.wire.offers import OFFERS
 from tests.service.asking import L1, PRICED, REGIMES, ROUTES, WALKFORWARD, Whole, category_names, escaped, whole_market
 
+pytestmark = pytest.mark.unmeasured
+
 END = "2025-07-25T23:59:59.999Z"
 NOW = "2025-07-25T23:59:59.000Z"
 LAST_HOUR = "2025-07-25T23:00:00.000Z"

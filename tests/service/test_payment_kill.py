@@ -35,6 +35,8 @@ from tests.fakes.forked import forked
 from tests.fakes.serving import PATIENCE_S, Serving, ended, run_verdict, wait_until
 from tests.payments.signing import PAYEE, header, pay_v2, row, wallet
 
+pytestmark = pytest.mark.unmeasured
+
 RISK = "/api/cli/coin/risk/BTC"
 HEADER = "PAYMENT-SIGNATURE"
 STEPS: Final[Mapping[str, int]] = {"after settling": 0, "before settled": 1, "after settled": 1}

@@ -17,6 +17,8 @@ from tests.payments.signing import answer, wallet
 from tests.service.indoors import EVERYTHING, RISK, SIGNAL, Doors, Indoors, Kept, until
 from tests.upstream.faults import answer as fault
 
+pytestmark = pytest.mark.unmeasured
+
 UNKNOWN = RISK.replace("BTC", "NOWHERE")
 
 

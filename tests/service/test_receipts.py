@@ -14,6 +14,8 @@ from tests.fakes.asgi import Reply, ask
 from tests.payments.signing import header, pay_v2, row, wallet
 from tests.service.indoors import RISK, Indoors, Kept
 
+pytestmark = pytest.mark.unmeasured
+
 
 async def pay(house: Indoors, key: str, target: str = RISK) -> Reply:
     """Pay for a call with a fresh signature."""

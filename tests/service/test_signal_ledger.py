@@ -18,6 +18,8 @@ from tests.service.asking import UNBOUNDED, Caller
 from tests.service.indoors import SIGNAL, Kept
 from tests.service.verdicts import SYMBOLS, days, entries, is_sound
 
+pytestmark = pytest.mark.unmeasured
+
 AT_ONCE = 40
 
 

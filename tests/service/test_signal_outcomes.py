@@ -19,6 +19,8 @@ from tests.fakes.handful import COINS
 from tests.service.indoors import Indoors, Kept
 from tests.service.verdicts import SYMBOLS, entries, is_sound, select
 
+pytestmark = pytest.mark.unmeasured
+
 ENOUGH = 2
 """Outcomes that figures take here; thirty would take a month."""
 

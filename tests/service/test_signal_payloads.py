@@ -11,6 +11,8 @@ from tests.service.test_market_metering import left
 from tests.service.verdicts import SOURCES, bare, check, is_finite, recomputes, verify_apart
 from tests.upstream.conftest import FIXTURES
 
+pytestmark = pytest.mark.unmeasured
+
 
 def listed() -> list[str]:
     """The tickers of the recording's perpetuals that are traded."""

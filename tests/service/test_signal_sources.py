@@ -13,6 +13,8 @@ from tests.service.indoors import SIGNAL, Doors, Indoors, Kept
 from tests.service.verdicts import SOURCES, STEPS, SYMBOLS, check, entries, recomputes, told_by
 from tests.upstream.faults import answer, hang
 
+pytestmark = pytest.mark.unmeasured
+
 DOWN = answer(503, b"down for maintenance")
 VENUES = ("hyperliquid", "feed", "binance")
 BARS = ("candleSnapshot", "binance")

@@ -12,6 +12,8 @@ from tests.fakes.asgi import Reply
 from tests.service.indoors import SIGNAL, Indoors, Kept
 from tests.service.verdicts import entries, recomputes
 
+pytestmark = pytest.mark.unmeasured
+
 
 class Issued(NamedTuple):
     """A verdict as it was answered: when, and its data without the track record, which is the present's."""

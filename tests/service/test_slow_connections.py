@@ -13,6 +13,8 @@ from tests.fakes.calls import read_answer, request
 from tests.fakes.serving import Serving, serving, wait_until
 from tests.service.attack import RISK, UNBOUNDED
 
+pytestmark = pytest.mark.unmeasured
+
 EACH = 50
 CALLS = 1_000
 CALLERS = 20

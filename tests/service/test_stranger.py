@@ -13,6 +13,8 @@ import pytest
 
 from tests.fakes.serving import PATIENCE_S, Serving, environment, live_at, run_verdict, serving
 
+pytestmark = pytest.mark.unmeasured
+
 RISK = "/api/cli/coin/risk/BTC"
 
 

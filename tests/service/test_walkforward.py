@@ -28,6 +28,8 @@ from tests.service.walking import (
     walkers,
 )
 
+pytestmark = pytest.mark.unmeasured
+
 ROUNDING = 1.5e-4
 """Of three figures that are each rounded to four decimals."""
 

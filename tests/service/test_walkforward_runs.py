@@ -26,6 +26,8 @@ from tests.service.indoors import EVERYTHING, Indoors, Kept, until
 from tests.service.walking import ACTIONS, ask, data, older, pages, records, run_told, shortened, walkers, walks
 from tests.walkforward.runs import TODAY, made, packed, summary
 
+pytestmark = pytest.mark.unmeasured
+
 STOP_S = 10.0
 BEFORE_VERDICTS = 9
 """The last step of the schema before verdicts were given and strategies walked."""

@@ -20,6 +20,8 @@ from service.upstream.session import UpstreamSession, open_session
 from tests.fakes.clock import FakeClock
 from tests.upstream.conftest import FIXTURES
 
+pytestmark = pytest.mark.unmeasured
+
 END_MS = frozen_at(FIXTURES) + 1
 
 

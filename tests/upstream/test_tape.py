@@ -21,6 +21,8 @@ from service.upstream.replay.recording import (
 from service.upstream.replay.tape import MOST_CANDLES, MOST_FUNDING_ROWS, Tape, decimal_text, price_decimals, price_text
 from tests.upstream.conftest import FIXTURES
 
+pytestmark = pytest.mark.unmeasured
+
 RECORDING = load_recording(FIXTURES)
 TAPE = Tape(RECORDING)
 END_MS = RECORDING.frozen_at_ms

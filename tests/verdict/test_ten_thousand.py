@@ -21,6 +21,8 @@ from service.wire.verdict import AppliedRule, Verdict, VerdictInputs
 from tests.verdict.knowledge import COUNT, inputs
 from tests.verdict.reference import exact, opine
 
+pytestmark = pytest.mark.unmeasured
+
 FINGERPRINT = "f46fb43b1245da5e3346c800149fbd7719ed013870b8c1113351da920eff8430"
 """SHA-256 over ten thousand verdicts of version 1, as they are sent.
 

@@ -29,6 +29,8 @@ from tests.verdict.jcs import write
 from tests.walkforward.reference_bars import BUNDLED, RECORDED, files
 from tests.walkforward.reference_bars import Bar as Hour
 
+pytestmark = pytest.mark.unmeasured
+
 COINS = ("BTC", "DOGE", "ETH", "SOL", "XRP")
 FLAT_PCT = {1: 2.0, 3: 3.5, 7: 5.0}
 LABELS: tuple[Label, ...] = ("strong-bear", "bear", "neutral", "bull", "strong-bull")

@@ -16,6 +16,8 @@ from service.walkforward import gate
 from service.walkforward.engine import run
 from service.walkforward.parameters import Bar, History, Parameters, Request, Scheme
 
+pytestmark = pytest.mark.unmeasured
+
 FIRST = 20_000
 DAYS = 480
 TRAIN = Parameters().train_days

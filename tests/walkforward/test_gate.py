@@ -32,6 +32,8 @@ from tests.walkforward.leaks import (
     wanting,
 )
 
+pytestmark = pytest.mark.unmeasured
+
 
 def findings(
     of: Strategy, over: Ground | None = None, walked: Sequence[WalkedFold] | None = None, seed: str = "seed"

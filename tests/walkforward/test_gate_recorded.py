@@ -19,6 +19,8 @@ from tests.analytics.backtest.tapes import recorded
 from tests.market.recordings import DATA, needs_recordings
 from tests.walkforward.leaks import Sides, at_close, centred, same_bar, scaled, strategy, trailing
 
+pytestmark = pytest.mark.unmeasured
+
 BUNDLED = Path(__file__).resolve().parents[2] / "fixtures" / "upstream" / "hyperliquid"
 FOLDERS = [
     pytest.param(BUNDLED, 85, marks=pytest.mark.slow, id="bundled"),

@@ -14,6 +14,8 @@ from service.wire.walkforward import WalkforwardOutcome, WalkforwardSignal
 from tests.walkforward.reference_bars import DAY_MS, Bar, History, bundled
 from tests.walkforward.test_reference_walk import iso
 
+pytestmark = pytest.mark.unmeasured
+
 CUT = 777
 """Days of the past: the fifth fold has begun and is not over."""
 

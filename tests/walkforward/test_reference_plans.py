@@ -14,6 +14,8 @@ from tests.walkforward.reference_plans import RULES, Rule, universe
 from tests.walkforward.reference_tables import decisions_of, tape_of
 from tests.walkforward.reference_trading import Decision
 
+pytestmark = pytest.mark.unmeasured
+
 
 def riddled() -> History:
     """Some of the bundled coins, with one day in forty and whole weeks of payments missing."""

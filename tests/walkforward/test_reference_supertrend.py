@@ -11,6 +11,8 @@ from tests.walkforward.reference_bars import Bar, History, bundled, recorded
 from tests.walkforward.reference_plans import TREND
 from tests.walkforward.reference_supertrend import supertrend
 
+pytestmark = pytest.mark.unmeasured
+
 MARKETS = [
     pytest.param(bundled, id="bundled"),
     pytest.param(recorded, id="recorded", marks=[pytest.mark.real_data, needs_recordings]),

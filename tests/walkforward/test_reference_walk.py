@@ -22,6 +22,8 @@ from tests.walkforward.reference_plans import RULES, universe
 from tests.walkforward.reference_summary import doing_nothing, figures
 from tests.walkforward.reference_trading import Trade
 
+pytestmark = pytest.mark.unmeasured
+
 CAPITAL_USD = 100_000
 CENT_USD = 0.01
 

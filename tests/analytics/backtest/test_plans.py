@@ -20,6 +20,8 @@ from tests.analytics.backtest import independent
 from tests.analytics.backtest.tapes import SIZE, forged, recorded, tapes
 from tests.market.recordings import needs_recordings
 
+pytestmark = pytest.mark.unmeasured
+
 SMALL_GRID = {"cross-sectional-momentum": [{"lookback": 14, "top": 1}, {"lookback": 28, "top": 2}]}
 """The tapes made up here have a universe of five, so fewer on either side than in the real grid."""
 

@@ -17,6 +17,8 @@ from tests.analytics.backtest.accountant import Accounts, account
 from tests.analytics.backtest.tapes import recorded
 from tests.market.recordings import needs_recordings
 
+pytestmark = pytest.mark.unmeasured
+
 PRICES = (0.000_017, 0.5, 0.93, 1.0, 1.07, 2.25, 64_250.5)
 RATES = (None, 0.0, 0.0003, 0.012, -0.004)
 
