@@ -25,6 +25,8 @@ run: $(VENV)/run ## start the service on the bundled fixtures and print a key to
 test: lint measured ## lint, types, every test, and the coverage gate; what was skipped is listed with its reason
 	@$(COVERAGE) report
 
+# Hundreds of processes are started: what is compiled once is kept, also where the machine says otherwise.
+measured: export PYTHONDONTWRITEBYTECODE :=
 measured: $(VENV)/dev
 	@rm -f .coverage .coverage.*
 	@$(COVERAGE) run -m pytest -n $(WORKERS) -rfEs -m 'not soak and not chain'

@@ -1,6 +1,7 @@
 """Fixtures that more than one room needs."""
 
 import asyncio
+import sys
 import threading
 from collections.abc import AsyncIterator, Generator, Iterator
 from contextlib import ExitStack, nullcontext
@@ -19,6 +20,12 @@ from tests.fakes.measuring import unmeasured
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`make soak SOAK=short`."""
     parser.addoption("--soak", choices=["long", "short"], default="long", help="how long the soak tests go on")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Measure nothing in the process that only hands out tests to others."""
+    if config.getoption("dist", "no") != "no":
+        sys.settrace(None)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -1,6 +1,8 @@
 """The reader against `siwe`, the reference implementation in Python, as oracle."""
 
 import warnings
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -11,11 +13,6 @@ from service.access.signin_message import SignInMessage, read_message
 from service.clock import iso, parse_iso
 from tests.access.signing import message, wallet
 from tests.fakes.clock import START_MS
-
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore")  # siwe's own dependencies are deprecated, which is not this test's concern
-    from siwe import SiweMessage
-    from siwe.parsed import ABNFParsedMessage
 
 pytestmark = pytest.mark.unmeasured
 
@@ -74,9 +71,17 @@ def messages(draw: st.DrawFn) -> str:
     return "\n".join(lines)
 
 
+@cache
+def siwe() -> Any:
+    """The package, which reads its grammars for seconds when it is loaded: not in every process that collects tests."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its own dependencies are deprecated, which is not this test's concern
+        return import_module("siwe")
+
+
 def oracle(text: str) -> SignInMessage:
     """What siwe reads, by its grammar and its validators."""
-    found: Any = SiweMessage.from_message(text, abnf=True)
+    found = siwe().SiweMessage.from_message(text, abnf=True)
     at = [None if when is None else parse_iso(when) for when in (found.expiration_time, found.not_before)]
     return SignInMessage(
         found.domain.lower(), found.address, found.chain_id, found.nonce, parse_iso(found.issued_at), *at
@@ -86,7 +91,7 @@ def oracle(text: str) -> SignInMessage:
 def grammar_has(text: str) -> bool:
     """Whether siwe's rendering of EIP-4361's ABNF, without its further validators, knows the text."""
     try:
-        ABNFParsedMessage(text)
+        siwe().parsed.ABNFParsedMessage(text)
     except ValueError:
         return False
     return True
