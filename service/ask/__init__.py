@@ -1,7 +1,7 @@
 """Questions in plain words, answered with numbers that are all true.
 
-The way of a question: `classify` says what it is about and what it names, `plan` which tools are asked, `tools` asks the
-same desks as the data routes, `writing` says what they found, and `grounding` reads the finished text once more and
+The way of a question: `classify` says what it is about and what it names, `plan` which tools are asked, `tools` asks
+the same desks as the data routes, `writing` says what they found, and `grounding` reads the finished text once more and
 refuses every numeral that no result holds. A model may write the prose in place of the rules, under the same check.
 
 May import everything below it; only `routes` and the wiring import it.

@@ -81,7 +81,11 @@ def refusal(intent: Intent, entities: Entities) -> Refusal | None:
     """
     if intent in UNANSWERED:
         return UNANSWERED[intent]
-    if intent in NAMELESS or names_something(entities):
+    if intent in NAMELESS:
+        return None
+    if intent == "correlation" and entities.unknown and entities.coins == (BITCOIN,):
+        return "unknown-symbol"  # what is left of the question is Bitcoin beside itself
+    if names_something(entities):
         return None
     if entities.unknown:
         return "unknown-symbol"

@@ -166,7 +166,8 @@ class Classifier:
         turn = self._turn(reading, heard, most)
         heard = self._with_context(turn, heard, context)
         classification, aspect = _decided(turn, heard)
-        if classification.refusal == "ambiguous" and heard == Heard() and self._is_elsewhere(turn):
+        unsaid = classification.refusal == "ambiguous" or (turn.row is None and classification.intent == "overview")
+        if unsaid and heard == Heard() and self._is_elsewhere(turn):
             classification = structs.replace(classification, intent="out-of-scope", refusal="out-of-scope")
             aspect = "out-of-scope"
         return classification, _remembered(heard, classification, aspect)

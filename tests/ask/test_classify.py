@@ -57,6 +57,38 @@ def test_every_intent_can_be_asked_for() -> None:
     assert set(ASKED) == set(get_args(Intent))
 
 
+UNKEPT = """
+rsi of eth|macd on sol|support and resistance levels for btc|order book depth on btc|liquidations in the last hour
+what's the gas fee on ethereum right now|how many bitcoins are there|what is the bitcoin hashrate|bitcoin dominance
+circulating supply of sol|what's the tvl of aave|what's the apy on lido|all time high of btc|stablecoin supply
+fully diluted valuation of sui|options implied volatility of btc|what language is solana written in|is eth a security
+"""
+
+
+@pytest.mark.promise("question.honest")
+@pytest.mark.parametrize("text", UNKEPT.strip().replace("\n", "|").split("|"))
+def test_a_figure_that_nobody_keeps_is_not_answered_with_others_in_its_place(text: str) -> None:
+    taken = classified(text)
+    assert (taken.intent, taken.refusal) == ("out-of-scope", "out-of-scope")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "talking heads on solana?",
+        "what was said about tokenization on the pod",
+        "any soundbites on avax",
+        "list channels",
+    ],
+)
+def test_what_is_said_aloud_is_heard_by_nobody_yet(text: str) -> None:
+    assert classified(text).refusal == "not-available"
+
+
+def test_bitcoin_beside_itself_is_no_answer_to_how_a_stranger_follows_it() -> None:
+    assert classified("how correlated is QQQQ to btc").refusal == "unknown-symbol"
+
+
 @pytest.mark.parametrize(
     ("text", "refusal"),
     [

@@ -134,7 +134,10 @@ def test_every_persona_is_told_the_main_figure(name: str) -> None:
         ("comparison", "| Funding a year | -6.22 % | -22.25 % |"),
         ("comparison of funding", "**ETH: funding a year -6.22 %** and **SOL: funding a year -22.25 %**."),
         ("comparison with assets", "|  | ETH | GOLD | JPY |\n"),
-        ("comparison with assets", "\n| Price | $3,811.27 | $3,340.65 | 147.22 |\n| Change a day | - | -0.81 % | +0.3 % |"),
+        (
+            "comparison with assets",
+            "\n| Price | $3,811.27 | $3,340.65 | 147.22 |\n| Change a day | - | -0.81 % | +0.3 % |",
+        ),
         ("which to prefer", "**ETH: bear** (score -1.75) and **SOL: neutral** (score -0.5)."),
         ("comparison of verdicts", "| Verdict | bear | strong-bull |\n| Score | -1.75 | +3.25 |"),
         ("history", "**ETH is up 5.85 % in 7 days**, from $3,600.5 to $3,811.27."),

@@ -164,7 +164,7 @@ def test_a_refusal_is_honest_that_looks_nothing_up_and_says_no_figure(
 ) -> None:
     labels = question(refusal="ambiguous", coins=[], tools=[], facts=[])
     taken = {"intent": "price", "refusal": "ambiguous"}
-    assert marked(labels, answer(text, taken, planned=planned)).refused is honest
+    assert marked(labels, answer(text, taken, planned=planned)).reason is honest
 
 
 def test_only_the_words_of_who_asks_may_be_quoted() -> None:

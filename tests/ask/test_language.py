@@ -10,7 +10,7 @@ es: precio de bitcoin | hola | cuanto vale eth | cómo está el mercado | qué e
 fr: prix du bitcoin | bonjour | combien vaut eth | le marché est-il haussier ? | dois-je acheter eth | cours btc
 de: preis von bitcoin | hallo | wie viel kostet eth | wie steht der markt | was ist funding | btc kurs
 pt: preço do bitcoin | olá | como está o mercado | devo comprar solana | quais moedas estão subindo
-it: prezzo di bitcoin | ciao | come va il mercato | dovrei comprare solana | qual è la tendenza di sol
+it: prezzo di bitcoin | ciao | come va il mercato | dovrei comprare sol | qual è la tendenza di sol | cosa pensi di eth
 nl: prijs van bitcoin | wat kost eth | hoe staat de markt ervoor | hoeveel is btc waard
 tr: bitcoin fiyatı | eth ne kadar | piyasa nasıl | solana almalı mıyım | merhaba
 pl: cena bitcoina | ile kosztuje eth | jaki jest trend solany | czy kupić solana | cześć

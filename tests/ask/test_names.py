@@ -307,6 +307,10 @@ toncoin -> TON
 open interest of sol -> SOL
 is sol going up or down -> SOL
 price of tea -> ?tea
+price of MOON -> ?MOON
+price of WAGMI -> ?WAGMI
+how much is 5 xyzcoin -> ?xyzcoin
+PRICE OF MOON ->
 weather in Paris ->
 capital of australia ->
 who is vitalik ->

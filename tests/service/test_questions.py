@@ -23,6 +23,7 @@ def test_of_the_held_out_answers_nearly_all_say_every_fact(scores: Scores) -> No
 
 def test_of_the_held_out_unanswerable_questions_nearly_all_are_refused_honestly(scores: Scores) -> None:
     assert scores.refusals >= 0.98
+    assert scores.reasons >= 0.95
 
 
 @pytest.mark.promise("question.bound-numbers")

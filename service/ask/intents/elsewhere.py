@@ -194,6 +194,20 @@ ELSEWHERE: Final[Sequence[Row]] = (
         talk|talks|speech|keynote by
         speaker|speakers|host|hosts|guest|guests|influencer|influencers|kol|kols
         shows .. say|said|saying|mention|mentioned
+        pundit|pundits|commentator|commentators|commentary|broadcast|broadcasts|livestream|livestreams
+        talking heads|head
+        spoken|audio
+        on air|tape|camera|record
+        on|from|in the? a? pod|pods|show|shows|stream|streams|radio|airwaves
+        today|todays|latest|recent|this|last week|weeks? shows|pods|streams
+        anyone|anybody|someone|somebody on a|the .. talk|talking|talked|say|said|saying|mention
+        heard on|about .. pod|show|radio
+        channel|channels|feeds|listen|listening
+        soundbite|soundbites|remark|remarks|panel|panels|panelist|panelists|fireside|conference|conferences|ama|amas
+        talking points
+        said|says|discussed|debated out|aloud|on|about|at|during|regarding
+        was|were|been|being discussed|debated|said
+        macro talk|talks
         """,
     ),
     Row(

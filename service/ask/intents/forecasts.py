@@ -121,6 +121,10 @@ FORECASTS: Final[Sequence[Row]] = (
         end of the? decade|cycle|summer|day|week|bullrun
         make|makes|made me|us .. rich|millionaire|wealthy
         if <thing>|it <become>|goes|gets
+        ^ <thing> YEAR $
+        would|do you expect|anticipate|foresee
+        altseason|season|supercycle coming|starting|near|close|next|over|ending
+        does|do <thing>|it|they .. go|move|rise|fall up|down|higher|lower? after|before|when|if|once
         still|yet to come
         wen
         new years|year

@@ -290,6 +290,10 @@ NAMED: Final[Sequence[Row]] = (
         who|what .. <thing> doing|up
         how healthy|good|bad|strong|weak
         whats the story|deal|situation
+        assess|evaluate|diagnose|examine|inspect|gauge|sitrep|intel|alpha|deets|curious|wonder|wondering|interested
+        lemme|let|show|give|gimme|tell .. <thing> $
+        how|what .. seeing|shape|numbers|condition|form
+        bags? of <thing> doing|looking
         """,
         where="something",
     ),

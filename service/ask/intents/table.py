@@ -10,6 +10,7 @@ from service.ask.intents.named import NAMED
 from service.ask.intents.ourselves import OURSELVES
 from service.ask.intents.reckoned import RECKONED
 from service.ask.intents.row import Row
+from service.ask.intents.unkept import UNKEPT
 
-TABLE: Final[Sequence[Row]] = (*ELSEWHERE, *FORECASTS, *OURSELVES, *MARKET, *RECKONED, *NAMED)
+TABLE: Final[Sequence[Row]] = (*ELSEWHERE, *FORECASTS, *UNKEPT, *OURSELVES, *MARKET, *RECKONED, *NAMED)
 """Every row, in the order in which equals are preferred."""

@@ -37,31 +37,33 @@ _WORDS: Final = {
         "en con sobre "
         "mejor peor hace semana dias ayer si debo deberia puedo donde cuando porque quiero dime financiacion "
         "sentimiento "
-        "muy mas menos entre muestra dame alcista bajista tal esta al se va ser hay cotizacion cambio",
+        "muy mas menos entre muestra dame alcista bajista tal esta al se va ser hay cotizacion cambio "
+        "piensas opinas opinion conviene",
         "fr": "le la les un une des du de que quel quelle quels est sont prix combien vaut coute comment pourquoi "
         "aujourdhui "
         "maintenant marche acheter vendre tendance hausse baisse bonjour merci et ou en avec sur cest il je dois faut "
         "semaine jours hier puis quand veux dis donne moi plus moins mieux entre ce cette moment quoi dans pour pas "
-        "sentiment financement cours cryptos actuel actuelle va ete avoir",
+        "sentiment financement cours cryptos actuel actuelle va ete avoir penses pensez avis parle parlez",
         "de": "der die das ein eine einen und oder ist sind was wie wo wann warum kostet kurs preis viel heute "
         "jetzt gerade markt "
         "kaufen verkaufen soll sollte ich mir mein stimmung hallo danke bitte von vom im auf fur mit uber "
         "zwischen besser "
         "woche tage gestern steht steigt fallt trend aktuell aktuelle aktueller zeig welche welcher welches "
         "den dem bei "
-        "nach nicht kann wird werden hat haben vergleiche finanzierungsrate gibt es wert",
+        "nach nicht kann wird werden hat haben vergleiche finanzierungsrate gibt es wert "
+        "denkst haltst meinst lohnt sich",
         "pt": "o os as um uma de do da dos das que qual quanto quanta e esta estao por para preco vale custa hoje "
         "agora mercado "
         "moeda moedas comprar vender tendencia sobe desce subindo caindo ola obrigado obrigada em com sobre "
         "melhor pior "
         "semana dias ontem devo quando porque quero diga mostre alta baixa como ou no na nos nas sentimento taxa voce "
-        "nao mais menos entre eu ser tem seu cotacao financiamento",
+        "nao mais menos entre eu ser tem seu cotacao financiamento acha achas pensa vale fale",
         "it": "il lo la gli i un una di del della dei che quale quanto quanta e sta sono per prezzo vale costa oggi "
         "adesso ora "
         "mercato moneta monete comprare vendere tendenza sale scende ciao grazie in con su meglio peggio "
         "settimana giorni "
         "ieri devo quando perche voglio dimmi mostra come ce com nel nella sentimento finanziamento piu meno tra chi "
-        "andamento quotazione rialzo ribasso va al posso dovrei",
+        "andamento quotazione rialzo ribasso va al posso dovrei cosa pensi pensa di dammi parlami sapere conviene",
         "nl": "de het een en of is zijn wat hoe waar wanneer waarom kost koers prijs veel vandaag nu markt kopen "
         "verkopen moet ik "
         "mij mijn stemming hallo dank bedankt van voor op met over tussen beter week dagen gisteren staat stijgt daalt "

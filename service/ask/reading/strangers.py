@@ -23,6 +23,7 @@ _NO_MISTAKE: Final = 4
 _MOST_WORDS: Final = 3
 _NO_NAMES: Final = FUNCTION | AFTER | JARGON
 _LONGEST_TICKER: Final = 12
+_TAILS: Final = ("coin", "token", "swap", "inu")
 _GROUPS: Final = frozenset({"coins", "tokens", "sector", "category", "ecosystem", "altcoins"})
 _PAPERS: Final = frozenset({"stock", "stocks", "shares", "share", "etf", "equity", "futures"})
 _TALK: Final = ASPECTS | bag(
@@ -70,11 +71,18 @@ def _is_stranger(known: Known, token: Token, place: Place, *, alone: bool, shout
         return True
     if known.directory.was_listed(token.name):
         return not is_plain(token.name) or token.text.isupper() or is_likely(place)
+    if token.text.isupper() and not shouted and _ends_on(place) and token.word not in FUNCTION:
+        return True
     if _is_word(token):
         return False
     if token.text.isupper() and not shouted:
         return 1 < len(token.text) <= _LONGEST_TICKER
-    return (alone or _is_named(place)) and not _is_mistake(token.word)
+    return (alone or _is_named(place) or token.word.endswith(_TAILS)) and not _is_mistake(token.word)
+
+
+def _ends_on(place: Place) -> bool:
+    """Whether "price of …" ends here: what is written there in capitals is a ticker, whatever it spells."""
+    return place.before in OF and place.earlier in ASPECTS and not place.after
 
 
 def _extent(tokens: Sequence[Token], taken: set[int], at: int) -> tuple[int, int]:

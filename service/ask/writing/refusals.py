@@ -65,8 +65,9 @@ def write(assignment: Assignment, draft: Draft) -> None:
             _forecast(asked, draft)
         case "out-of-scope":
             draft.say(
-                "That is not something I answer. I look up market data on crypto and real-world assets and say what "
-                "published rules make of it; I do not trade, advise, or act for anybody. Try ",
+                "That is not something I answer, or not in words that I know. I look up market data on crypto and "
+                "real-world assets and say what published rules make of it; I do not trade, advise, or act for "
+                "anybody. Try ",
                 *_quoted(*_around(_OVERVIEW, asked)),
                 " or “market regime”.",
             )

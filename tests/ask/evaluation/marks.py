@@ -35,7 +35,8 @@ class Marks(NamedTuple):
         tools: Whether what must be called is planned, and nothing where nothing may be.
         missing: Facts that the text does not say; null where none are demanded.
         unbound: Numerals with nothing behind them.
-        refused: Whether an unanswerable question was refused for its reason, at no cost, in a sentence without figures.
+        refused: Whether an unanswerable question was refused, at no cost, in a sentence without figures.
+        reason: Whether it was refused for its reason.
         wrongly_refused: Whether an answerable one was refused.
         cut: Whether a part of the text is left out because it did not pass the service's own check.
     """
@@ -48,6 +49,7 @@ class Marks(NamedTuple):
     missing: list[str] | None
     unbound: Count
     refused: bool | None
+    reason: bool | None
     wrongly_refused: bool
     cut: bool
 
@@ -58,7 +60,7 @@ def mark(question: Labelled, told: Told, payloads: Payloads, names: Sequence[str
     results = [[step["result"], step["args"], step["as_of"]] for step in told.steps]
     unbound = count_unbound(told.text, [*results, told.done], [*names, *_own_words(question, told.text)])
     missing = [fact.at for fact in question.facts if not _is_told(fact, told, payloads)] if question.facts else None
-    refused = refusal == question.refusal and not told.plan and bool(told.text.strip()) and not unbound.unbound
+    refused = refusal is not None and not told.plan and bool(told.text.strip()) and not unbound.unbound
     return Marks(
         question,
         f"{took['intent']}/{refusal}" if refusal else took["intent"],
@@ -68,6 +70,7 @@ def mark(question: Labelled, told: Told, payloads: Payloads, names: Sequence[str
         missing,
         unbound,
         refused if question.refusal else None,
+        (refused and refusal == question.refusal) if question.refusal else None,
         wrongly_refused=question.refusal is None and refusal is not None,
         cut=CUT in told.text,
     )

@@ -31,8 +31,13 @@ class Scores:
 
     @property
     def refusals(self) -> float:
-        """Of the unanswerable, how many were refused as they should be."""
+        """Of the unanswerable, how many were refused."""
         return _share([mark.refused for mark in self.marks])
+
+    @property
+    def reasons(self) -> float:
+        """Of the unanswerable, how many were refused for their reason."""
+        return _share([mark.reason for mark in self.marks])
 
     @property
     def wrongly_refused(self) -> int:
@@ -80,7 +85,8 @@ def report(part: str, scores: Scores) -> Iterator[str]:
     yield f"  entity F1         {scores.entity_f1:6.1%}"
     yield f"  tools             {scores.tools:6.1%}"
     yield f"  all facts         {scores.facts:6.1%}"
-    yield f"  honest refusals   {scores.refusals:6.1%}   answerable ones refused: {scores.wrongly_refused}"
+    yield f"  honest refusals   {scores.refusals:6.1%}   for the right reason: {scores.reasons:.1%}"
+    yield f"                             answerable ones refused: {scores.wrongly_refused}"
     yield f"  unbound numerals  {scores.unbound} of {scores.numerals}   answers with a part left out: {scores.cut}"
     yield from (f"    {intent:<20}{right:>4} of {total}" for intent, right, total in scores.by_intent())
 
@@ -104,7 +110,7 @@ def _faults(mark: Marks) -> Iterator[str]:
         yield f"does not say {', '.join(mark.missing)}"
     if mark.unbound.unbound:
         yield f"unbound {mark.unbound.unbound}"
-    if mark.refused is False:
+    if mark.reason is False:
         yield f"not refused as {mark.question.refusal}: {mark.said}"
     if mark.cut:
         yield "a part is left out"
