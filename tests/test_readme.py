@@ -1,9 +1,11 @@
 """The README is part of the product: its example, its tables and its promises are checked against the code."""
 
 import argparse
+import http.client
 import json
 import re
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,7 @@ import pytest
 
 from service.operator.parser import build_parser
 from service.settings import describe
-from tests.fakes.serving import WHOLE, run_verdict, serving, wait_until
+from tests.fakes.serving import PATIENCE_S, WHOLE, Serving, run_verdict, serving, wait_until
 from tests.market.recordings import DATA, needs_recordings
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,24 +41,30 @@ def commands(parser: argparse.ArgumentParser, help_: str = "") -> Iterator[tuple
 
 
 @pytest.fixture(scope="module")
-def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], dict[str, Any]]]:
-    """Asks the service as it stands at the end of its recording, once it has something to say."""
-    with serving(tmp_path_factory.mktemp("data"), replay="frozen", **WHOLE) as running:
-        key = running.make_key("--tier", "pro")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, str]]:
+    """The service as it stands at the end of its recording, and a key."""
+    with serving(tmp_path_factory.mktemp("data"), replay="frozen", **WHOLE) as service:
+        yield service, service.make_key("--tier", "pro")
 
-        def ask(target: str) -> dict[str, Any]:
-            found: dict[str, Any] = {}
 
-            def answers() -> bool:
-                status, _, found["body"] = running.ask(target, key)
-                assert status in {200, 503}, found
-                return status == 200 and not found["body"]["data"].get("_stale_fields")
+@pytest.fixture
+def asked(running: tuple[Serving, str]) -> Callable[[str], dict[str, Any]]:
+    """Asks the service once it has something to say."""
+    service, key = running
 
-            wait_until(answers)
-            body: dict[str, Any] = found["body"]
-            return body
+    def ask(target: str) -> dict[str, Any]:
+        found: dict[str, Any] = {}
 
-        yield ask
+        def answers() -> bool:
+            status, _, found["body"] = service.ask(target, key)
+            assert status in {200, 503}, found
+            return status == 200 and not found["body"]["data"].get("_stale_fields")
+
+        wait_until(answers)
+        body: dict[str, Any] = found["body"]
+        return body
+
+    return ask
 
 
 def test_the_example_answer_is_what_the_service_comes_to_answer(asked: Callable[[str], dict[str, Any]]) -> None:
@@ -82,6 +90,27 @@ def example(command: str) -> str:
     """What the README shows that a command prints."""
     shown = README.split(f"$ {command}\n", 1)[1]
     return shown.split("```", 1)[0]
+
+
+@pytest.mark.promise("question.text")
+def test_the_question_it_shows_is_answered_like_that(running: tuple[Serving, str]) -> None:
+    service, key = running
+    shown = re.search(r"-d '(\{.*?\})'\n(.*?)```", section("A question in words"), re.DOTALL)
+    assert shown
+    answer = ""
+
+    def is_shown() -> bool:
+        nonlocal answer
+        fields = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        with closing(http.client.HTTPConnection("127.0.0.1", service.port, timeout=PATIENCE_S)) as connection:
+            connection.request("POST", "/api/cli", shown[1], fields)
+            answer = connection.getresponse().read().decode()
+        return answer == shown[2]
+
+    try:
+        wait_until(is_shown)
+    except AssertionError:
+        assert answer == shown[2]
 
 
 @pytest.mark.promise("signal.verify")
