@@ -1,5 +1,7 @@
 """A wallet that is not ours: eth_account signs what the service has to recognise."""
 
+from functools import cache
+
 from eth_account import Account
 from eth_account.messages import encode_defunct
 from eth_account.signers.local import LocalAccount
@@ -11,6 +13,7 @@ DOMAIN = "api.example.org"
 CHAIN_ID = 84_532
 
 
+@cache
 def wallet(number: int = 1) -> LocalAccount:
     made: LocalAccount = Account.from_key(number.to_bytes(32, "big"))
     return made
