@@ -12,7 +12,7 @@ from service.operator.output import print_json, print_table
 from service.operator.refusal import DONE
 
 _MONTH: int = 30
-_NO_TOKEN: Final = "devices"
+_DEVICES: Final = "devices"
 
 
 def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
@@ -32,7 +32,7 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
         return DONE
     rows = [
         [
-            _NO_TOKEN if user == NOBODY else user,
+            _DEVICES if user == NOBODY else user,
             _questions_on(today, days),
             _questions_since(today - _MONTH + 1, days),
             _questions_since(0, days),
