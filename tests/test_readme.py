@@ -16,6 +16,8 @@ from service.settings import describe
 from tests.fakes.serving import PATIENCE_S, WHOLE, Serving, run_verdict, serving, wait_until
 from tests.market.recordings import DATA, needs_recordings
 
+pytestmark = pytest.mark.unmeasured
+
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 
