@@ -14,7 +14,7 @@ from service.clock import HOUR_MS, MINUTE_MS, SECOND_MS, iso, parse_iso
 from service.errors import ServiceError
 from service.storage.database import open_database
 from service.verdict.decide import decide
-from service.verdict.desk import REACH_MS
+from service.verdict.desk import HELD_MS, REACH_MS
 from service.verdict.scorecard import Scorecard
 from service.wire.verdict import Signal, Verdict, VerdictInputs
 from tests.fakes.clock import START_MS, FakeClock
@@ -280,7 +280,11 @@ async def test_a_held_verdict_gives_way_at_once_when_a_source_falls_silent_or_th
     assert len(await world.entries()) == 3
 
 
-steps = st.lists(st.tuples(st.sampled_from(["ask", "record", "wait"]), st.integers(1, 1_200)), min_size=1, max_size=12)
+HELD_S = HELD_MS // SECOND_MS
+steps = st.lists(
+    st.tuples(st.sampled_from(["ask", "record", "wait"]), st.integers(HELD_S, 1_200)), min_size=1, max_size=12
+)
+"""What happens, each so many seconds after the last: no verdict is held any more by then."""
 
 
 @settings(max_examples=15, deadline=None)
