@@ -77,8 +77,9 @@ def open_keystore(content: bytes, password: str) -> bytes:
     sealed = _read(content).crypto
     try:
         stretched = _stretch(sealed, password.encode())
-        ciphertext, start = bytes.fromhex(sealed.ciphertext), bytes.fromhex(sealed.cipherparams.iv)
-        mac = bytes.fromhex(sealed.mac)
+        ciphertext, mac = bytes.fromhex(sealed.ciphertext), bytes.fromhex(sealed.mac)
+        # eth_account writes it as a number: one in 256 is shorter, and then by its zeros in front.
+        start = bytes.fromhex(sealed.cipherparams.iv).rjust(AES.block_size, b"\0")
         cipher = AES.new(stretched[:16], AES.MODE_CTR, nonce=b"", initial_value=start)
     except (ValueError, msgspec.MsgspecError, MemoryError, OverflowError) as error:
         raise ValueError("the keystore's parameters cannot be used") from error

@@ -73,6 +73,13 @@ def test_a_keystore_that_eth_account_wrote_is_opened(kdf: str, rounds: int) -> N
         open_keystore(json.dumps(written).encode(), "correct donkey")
 
 
+def test_a_keystore_whose_counter_begins_with_zeros_is_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("eth_keyfile.keyfile.Random.get_random_bytes", lambda width: bytes(2) + b"\7" * (width - 2))
+    written = Account.encrypt(SECRET, "correct horse", kdf="pbkdf2", iterations=1)
+    assert written["crypto"]["cipherparams"]["iv"] == "07" * 14
+    assert open_keystore(json.dumps(written).encode(), "correct horse") == SECRET
+
+
 PBKDF2_VECTOR = {
     "crypto": {
         "cipher": "aes-128-ctr",
