@@ -63,8 +63,8 @@ async def until(true: Callable[[], bool]) -> None:
 
 
 def starts(folder: Path) -> list[str]:
-    """How each worker that ever started in this folder was called."""
-    return sorted(path.read_text() for path in folder.iterdir())
+    """How each worker that ever started in this folder was called; one that is about to say it counts once it has."""
+    return sorted(told for path in folder.iterdir() if (told := path.read_text()))
 
 
 def living(folder: Path) -> list[int]:
