@@ -14,8 +14,6 @@ from service.clock import iso, parse_iso
 from tests.access.signing import message, wallet
 from tests.fakes.clock import START_MS
 
-pytestmark = pytest.mark.unmeasured
-
 ADDRESS = wallet().address
 NONCE = "abcdefgh12345678"
 
@@ -104,12 +102,14 @@ def ours(text: str) -> SignInMessage | None:
         return None
 
 
+@pytest.mark.unmeasured
 @settings(max_examples=60, deadline=None)
 @given(messages())
 def test_every_message_is_read_as_siwe_reads_it(text: str) -> None:
     assert read_message(text) == oracle(text)
 
 
+@pytest.mark.unmeasured
 @settings(max_examples=80, deadline=None)
 @given(messages(), st.data())
 def test_nothing_is_read_that_the_grammar_does_not_know(text: str, data: st.DataObject) -> None:

@@ -464,3 +464,12 @@ async def test_a_single_price_that_leaps_waits_for_the_answer_that_names_it(part
     assert "price" not in parts.risk("C8")._stale_fields
     await parts.quotes.round()
     assert {symbol: parts.risk(symbol).price for symbol in shown} == shown
+
+
+async def test_the_first_price_of_a_coin_is_no_leap(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0"), "SOL": context(None)}
+    await parts.quotes.round()
+    await parts.clock.advance(5)
+    pushed(parts, context("1.0"), context("5.0"))
+    await parts.quotes.feed()
+    assert parts.risk("SOL").price == 5.0

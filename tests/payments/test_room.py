@@ -6,6 +6,7 @@ import pytest
 
 from service.payments.facilitators.chain import ChainFacilitator
 from service.payments.facilitators.ledger import LedgerFacilitator
+from service.payments.facilitators.remote import RemoteFacilitator
 from service.payments.room import open_payments
 from service.payments.witness import ChainWitness
 from service.settings import Secret, Settings, SettingsError
@@ -42,6 +43,13 @@ async def test_where_the_operator_settles_itself_its_node_is_the_witness_too(tmp
     facilitator, witness = await settling(tmp_path, settlement="chain", rpc_url=NODE, operator_key=KEY)
     assert isinstance(facilitator, ChainFacilitator)
     assert isinstance(witness, ChainWitness)
+
+
+@pytest.mark.parametrize("node", [None, NODE])
+async def test_where_another_settles_there_is_a_witness_if_a_node_is_named(tmp_path: Path, node: str | None) -> None:
+    facilitator, witness = await settling(tmp_path, settlement="remote", facilitator_url=NODE, rpc_url=node)
+    assert isinstance(facilitator, RemoteFacilitator)
+    assert isinstance(witness, ChainWitness) is (node is not None)
 
 
 async def test_a_room_whose_operator_has_no_key_does_not_open(tmp_path: Path) -> None:

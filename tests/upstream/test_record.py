@@ -20,8 +20,6 @@ from service.upstream.session import UpstreamSession, open_session
 from tests.fakes.clock import FakeClock
 from tests.upstream.conftest import FIXTURES
 
-pytestmark = pytest.mark.unmeasured
-
 END_MS = frozen_at(FIXTURES) + 1
 
 
@@ -36,6 +34,7 @@ async def venue(at_ms: int, mode: Mode = "frozen") -> AsyncIterator[tuple[Replay
         yield replay, session
 
 
+@pytest.mark.unmeasured
 @pytest.mark.slow
 @pytest.mark.promise("operator.record")
 async def test_a_recording_of_the_whole_venue_is_the_set_it_was_served_from(tmp_path: Path) -> None:

@@ -21,8 +21,6 @@ from service.upstream.replay.recording import (
 from service.upstream.replay.tape import MOST_CANDLES, MOST_FUNDING_ROWS, Tape, decimal_text, price_decimals, price_text
 from tests.upstream.conftest import FIXTURES
 
-pytestmark = pytest.mark.unmeasured
-
 RECORDING = load_recording(FIXTURES)
 TAPE = Tape(RECORDING)
 END_MS = RECORDING.frozen_at_ms
@@ -38,6 +36,7 @@ def bars(coin: str, interval: str, at_ms: int, since_ms: int = 0, until_ms: int 
     return TAPE.candles(coin, interval, at_ms, since_ms, until_ms)
 
 
+@pytest.mark.unmeasured
 @given(instants, st.sampled_from(COINS))
 def test_nothing_after_now_is_served(at_ms: int, coin: str) -> None:
     for interval in ("1h", "1d"):
@@ -45,6 +44,7 @@ def test_nothing_after_now_is_served(at_ms: int, coin: str) -> None:
     assert all(row.time_ms <= at_ms for row in TAPE.funding(coin, at_ms, at_ms - DAY_MS, LATEST_MS))
 
 
+@pytest.mark.unmeasured
 @given(instants, st.sampled_from(COINS))
 def test_closed_bars_are_as_recorded_and_only_the_last_is_open(at_ms: int, coin: str) -> None:
     for interval, recorded in (("1h", RECORDING.hours), ("1d", RECORDING.days)):
@@ -63,6 +63,7 @@ def test_the_open_day_is_the_sum_of_its_hours(at_ms: int, coin: str) -> None:
     assert day.trades == sum(hour.trades for hour in hours)
 
 
+@pytest.mark.unmeasured
 @given(st.integers(0, 23), st.lists(st.integers(0, HOUR_MS - 1), min_size=2, max_size=6), st.sampled_from(COINS))
 def test_an_open_bar_only_grows(hour: int, offsets: Sequence[int], coin: str) -> None:
     last: Candle | None = None
@@ -83,6 +84,7 @@ def test_the_last_millisecond_completes_a_bar(coin: str) -> None:
     assert bars(coin, "1d", END_MS) == list(RECORDING.days[coin])
 
 
+@pytest.mark.unmeasured
 @given(instants, st.sampled_from(COINS))
 def test_the_mark_price_is_the_close_of_the_open_bar(at_ms: int, coin: str) -> None:
     asset = TAPE.asset(coin)

@@ -16,6 +16,7 @@ from service.storage.database import open_database
 from service.verdict.decide import decide
 from service.verdict.desk import HELD_MS, REACH_MS
 from service.verdict.scorecard import Scorecard
+from service.wire.queries import SignalQuery
 from service.wire.verdict import Signal, Verdict, VerdictInputs
 from tests.fakes.clock import START_MS, FakeClock
 from tests.verdict.knowing import CLOSE_MS, ORIGIN, PRICE, World, quote, read
@@ -325,3 +326,15 @@ async def test_an_answers_as_of_is_the_payloads(world: World) -> None:
         answer = await world.desk.signal(symbol, None)
         assert answer.as_of_ms == parse_iso(read(answer).as_of)
         assert answer.as_of_ms == CLOSE_MS
+
+
+@pytest.mark.parametrize(
+    ("symbol", "as_of", "code"), [("NONE", None, "UNKNOWN_SYMBOL"), ("BTC", START_MS + 60_000, "BAD_REQUEST")]
+)
+async def test_what_nobody_can_judge_is_refused_before_a_question_is_set_aside_for_it(
+    world: World, symbol: str, as_of: int | None, code: str
+) -> None:
+    world.desk.check(SignalQuery("BTC", iso(START_MS)))
+    with pytest.raises(ServiceError) as caught:
+        world.desk.check(SignalQuery(symbol, None if as_of is None else iso(as_of)))
+    assert caught.value.code == code

@@ -32,8 +32,6 @@ from tests.walkforward.leaks import (
     wanting,
 )
 
-pytestmark = pytest.mark.unmeasured
-
 
 def findings(
     of: Strategy, over: Ground | None = None, walked: Sequence[WalkedFold] | None = None, seed: str = "seed"
@@ -57,6 +55,7 @@ def test_an_honest_strategy_passes_every_check() -> None:
     assert all(finding.figures for finding in found.values())
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(3))
 def test_the_strategies_of_the_service_pass_on_random_walks(seed: int) -> None:
     over = ground(market(100 + seed))
@@ -170,6 +169,7 @@ def test_a_bar_that_is_still_open_is_caught() -> None:
     assert failed(early) == {"open-bar"}
 
 
+@pytest.mark.unmeasured
 def test_the_same_seed_finds_the_same_and_every_step_is_reported() -> None:
     of, over = strategy(trailing), ground()
     walked = walk(of, over, lambda: None)
