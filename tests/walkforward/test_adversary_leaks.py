@@ -16,8 +16,6 @@ from tests.walkforward.cheats import at_the_last_close, bolder, cheats, free, lo
 from tests.walkforward.leaks import ground, market, strategy, trailing
 from tests.walkforward.test_gate import failed, findings
 
-pytestmark = pytest.mark.unmeasured
-
 EDGE: set[Check] = {"shuffled-labels"}
 
 
