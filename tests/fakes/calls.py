@@ -38,7 +38,10 @@ async def call_until_it_dies(port: int, path: str, key: str, connections: int) -
 
     async def go_on() -> None:
         nonlocal answered
-        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        try:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        except ConnectionError:  # it was gone before this one was open
+            return
         with suppress(ConnectionError, asyncio.IncompleteReadError):
             while True:
                 writer.write(request(path, key))
