@@ -21,6 +21,7 @@ URL = os.environ.get("VERDICT_URL", "")
 TOKEN = os.environ.get("VERDICT_TOKEN", "")
 QUESTION = "/api/cli"
 _TAKEN = "AcceptedNegativeData"
+_UNREAD = frozenset({HTTPStatus.PAYMENT_REQUIRED, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
 
 BEYOND_SCHEMAS = (
     ("expiresAt", "expiresAt has passed"),
@@ -110,10 +111,10 @@ def no_token_is_403(ctx: Any, response: Any, case: Any) -> None:
 def filter_failure(context: Any, failure: Any, case: Any, response: Any) -> bool:
     """Whether a failure is one: not a spent quota, nor what is beyond schemas, nor a path template taken for a link.
 
-    A quota that is spent is told before anybody reads a body, good or bad.
+    A quota that is spent, and a body of more bytes than are taken, are told before anybody reads a body, good or bad.
     """
     judged = type(failure).__name__
-    if response.status_code == HTTPStatus.PAYMENT_REQUIRED and judged in {"RejectedPositiveData", _TAKEN}:
+    if response.status_code in _UNREAD and judged in {"RejectedPositiveData", _TAKEN}:
         return False
     if judged != "RejectedPositiveData":
         return True
