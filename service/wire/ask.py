@@ -150,7 +150,7 @@ class Entities(Struct, frozen=True, kw_only=True, omit_defaults=True):
         limit: How many are wanted.
         term: The word to be defined, a key of the glossary.
         type: The type of real-world assets.
-        action: Which of a tool's answers is wanted where it has several (`positions`, `confidence`, `prefer`).
+        action: Which of a tool's answers is wanted where it has several (`positions`, `confidence`, `prefer`, `flip`).
         part: Which part of a table is asked about: a strategy, a route by its id, a side of funding (`hot`, `cold`).
     """
 

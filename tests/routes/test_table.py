@@ -11,6 +11,7 @@ from service.routes import table as table_of_routes
 from service.routes.call import Waiting
 from service.settings import Settings
 from service.wire.offers import OFFERS, NoParameters, Offer, OfPrefix
+from service.wire.queries import AlertsQuery
 from tests.routes.conftest import Table
 
 EXTRA = Offer(id="later.route", path="/later", summary="Later", result=NoParameters)
@@ -44,6 +45,14 @@ async def test_routes_that_answer_from_memory_do_not_wait(table: Table) -> None:
         "receipts.get",
         "receipts.list",
     }
+
+
+async def test_a_coin_that_nobody_names_is_not_looked_for(table: Table) -> None:
+    alerts = table.bound["funding.alerts"]
+    assert isinstance(alerts, Waiting)
+    alerts.known(AlertsQuery())
+    with pytest.raises(ServiceError, match="NOWHERE"):
+        alerts.known(AlertsQuery(symbol="NOWHERE"))
 
 
 @pytest.mark.parametrize("offer", [offer for offer in OFFERS if offer.gate == "session"], ids=lambda offer: offer.id)
