@@ -132,6 +132,19 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     llm_daily_tokens: Annotated[
         int, Meta(description="most tokens, read and written, that a model may use in a UTC day; then none is asked")
     ] = 1_000_000
+    transcript_feeds: Annotated[
+        Path | None, Meta(description="TOML file of podcast and video feeds to read; fixtures have theirs")
+    ] = None
+    youtube_captions: Annotated[
+        Literal["off", "on"], Meta(description="read captions of YouTube videos, which has no official way: off or on")
+    ] = "off"
+    wallets_file: Annotated[
+        Path | None,
+        Meta(description="TOML file of wallets to watch, beside `verdict wallets add`; fixtures have theirs"),
+    ] = None
+    wallets_rpc: Annotated[
+        tuple[Secret, ...], Meta(description="JSON-RPC of the chain they are watched on; the next where one fails")
+    ] = (Secret("https://ethereum-rpc.publicnode.com"),)
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Settings":
@@ -184,6 +197,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         self._check_upstreams()
         self._check_settlement()
         self._check_model()
+        self._check_wallets()
         if self.public_url and not _URL.match(self.public_url):
             raise SettingsError("VERDICT_PUBLIC_URL takes a scheme and a host, such as https://api.example.org")
 
@@ -249,6 +263,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         if self.llm_key and not _TOKEN.match(self.llm_key.text):
             raise SettingsError("VERDICT_LLM_KEY takes printable characters without spaces")
 
+    def _check_wallets(self) -> None:
+        if not self.wallets_rpc or not all(_API.match(url.text) for url in self.wallets_rpc):
+            raise SettingsError(
+                "VERDICT_WALLETS_RPC takes addresses such as https://rpc.example.org, with commas between"
+            )
+
     def url_of(self, upstream: str) -> str:
         """Where one of `UPSTREAMS` is asked."""
         url: str = getattr(self, f"{upstream}_url")
@@ -307,11 +327,13 @@ def _default(field: msgspec.structs.FieldInfo) -> str:
         return "the platform's data folder"
     if field.name == "fixtures_dir":
         return "fixtures/upstream"
+    if field.name == "wallets_rpc":
+        return ",".join(url.text for url in field.default)
     return "" if field.default in (None, ()) else str(field.default)
 
 
 def _split(name: str, value: str) -> str | list[str]:
-    if name in {"hosts", "trusted_proxies", "cors_origins"}:
+    if name in {"hosts", "trusted_proxies", "cors_origins", "wallets_rpc"}:
         return [part.strip() for part in value.split(",") if part.strip()]
     return value
 

@@ -103,3 +103,15 @@ def test_every_setting_is_described_with_its_variable_and_default() -> None:
 def test_what_a_setting_takes_can_be_said_in_words() -> None:
     assert takes("replay") == "shifted or frozen"
     assert takes("port") == "a whole number"
+
+
+def test_the_nodes_of_wallets_are_a_list_whose_keys_stay_hidden() -> None:
+    told = Settings.from_environ({"VERDICT_WALLETS_RPC": "https://a.example.org/v1/sesame, https://b.example.org"})
+    assert [url.text for url in told.wallets_rpc] == ["https://a.example.org/v1/sesame", "https://b.example.org"]
+    assert "sesame" not in repr(told)
+
+
+@pytest.mark.parametrize("urls", ["a.example.org", "https://a.example.org,ftp://b.example.org", ","])
+def test_a_node_that_is_no_address_is_refused(urls: str) -> None:
+    with pytest.raises(SettingsError, match="VERDICT_WALLETS_RPC takes addresses such as"):
+        Settings.from_environ({"VERDICT_WALLETS_RPC": urls})

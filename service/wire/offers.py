@@ -6,7 +6,21 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from service.units import MicroUsd, usdc
-from service.wire import access, ask, market, payment, queries, regime, rwa, sentiment, verdict, walkforward
+from service.wire import (
+    access,
+    ask,
+    market,
+    payment,
+    queries,
+    regime,
+    rwa,
+    sentiment,
+    streams,
+    transcripts,
+    verdict,
+    walkforward,
+    wallets,
+)
 from service.wire.manifest import Manifest
 from service.wire.parameters import SymbolText
 
@@ -112,6 +126,44 @@ QUESTION: Final = Offer(
     forms=("text/plain", "text/event-stream", "application/json"),
 )
 """Asked in conversation, answered as it is found out; see `ask`."""
+
+WATCH: Final = Offer(
+    id="watch",
+    path="/api/cli/watch/{stream}",
+    summary="Follow one of six live streams, one JSON object a line",
+    parameters=streams.WatchQuery,
+    result=streams.OpenLine,
+    results=(streams.EventLine, streams.HeartbeatLine, streams.GapLine, streams.ErrorLine, streams.CloseLine),
+    streaming=True,
+    envelope=False,
+    also=("UNKNOWN_STREAM",),
+    forms=("application/x-ndjson",),
+)
+"""Never payable; see `streams` and `watch`."""
+
+TRANSCRIPTS: Final = Offer(
+    id="transcripts",
+    path="/api/cli/transcripts",
+    summary="Highlights of podcasts and videos about coins, sectors and the economy, or the sources they come from",
+    parameters=transcripts.TranscriptsQuery,
+    result=transcripts.Highlights,
+    results=(transcripts.TranscriptSources,),
+    price=DATA_CALL,
+    refresh_seconds=1800,
+    also=("UNKNOWN_SYMBOL", "UNKNOWN_CATEGORY", "NOT_FOUND", *UPSTREAM),
+)
+
+WALLETS: Final = Offer(
+    id="wallets",
+    path="/api/cli/wallets",
+    summary="Wallets that are watched, or what moved of one token in and out of them",
+    parameters=wallets.WalletsQuery,
+    result=wallets.Watchlist,
+    results=(wallets.Movements,),
+    price=DATA_CALL,
+    refresh_seconds=60,
+    also=("NOT_FOUND", *UPSTREAM),
+)
 
 OFFERS: Final[Sequence[Offer]] = (
     QUESTION,

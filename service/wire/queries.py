@@ -10,18 +10,21 @@ RegimeAction = Literal["active", "signals", "confidence", "history"]
 WalkforwardAction = Literal["signals", "positions", "outcomes"]
 
 
+CategoryName = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=100,
+        description="The exact name of a category such as Layer 1 (L1), case included",
+        examples=["Layer 1 (L1)"],
+    ),
+]
+
+
 class OfCategory(Struct, frozen=True, forbid_unknown_fields=True):
     """A route about one category."""
 
-    name: Annotated[
-        str,
-        Meta(
-            min_length=1,
-            max_length=100,
-            description="The exact name of a category such as Layer 1 (L1), case included",
-            examples=["Layer 1 (L1)"],
-        ),
-    ]
+    name: CategoryName
 
 
 class HealthQuery(Struct, frozen=True, forbid_unknown_fields=True):
