@@ -15,21 +15,18 @@ import msgspec
 from yarl import URL
 
 from service import __version__
-from service.clock import SECOND_MS, Clock
+from service.clock import Clock
 from service.upstream.body import BodyError, read_body, read_start
 from service.upstream.budget import Breaker, RetryBudget, WeightBudget
 from service.upstream.failure import UpstreamError
 from service.upstream.http_date import parse_http_date
+from service.upstream.retry_after import asked_pause
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 DEADLINE_S: Final = 10.0
 LARGEST_BODY: Final = 4 * 1024 * 1024
-PAUSE_S: Final = 10.0
-"""How long a 429 that names no time silences us."""
-
-LONGEST_PAUSE_S: Final = 86_400.0
 _START_OF_FAILURE: Final = 16_384
 _CONNECTIONS: Final = 8
 _HEADERS: Final = {
@@ -214,7 +211,7 @@ class UpstreamSession:
         return self._http.post(url, data=question.body, headers=_JSON_BODY, allow_redirects=False)
 
     async def _refused(self, response: aiohttp.ClientResponse) -> NoReturn:
-        pause_s = self._asked_pause(response)
+        pause_s = asked_pause(response, self._clock)
         if pause_s:
             self._breaker.pause(pause_s)
         if response.status < HTTPStatus.BAD_REQUEST or response.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -222,16 +219,6 @@ class UpstreamSession:
         else:
             self._breaker.succeeded()
         self._fail(response.status, await read_start(response, _START_OF_FAILURE), pause_s)
-
-    def _asked_pause(self, response: aiohttp.ClientResponse) -> float | None:
-        asked = response.headers.get("Retry-After", "").strip()
-        if asked.isascii() and asked.isdigit() and len(asked) < 10:  # noqa: PLR2004 longer ones are no durations
-            return min(float(asked), LONGEST_PAUSE_S)
-        until_ms = parse_http_date(asked)
-        if until_ms is not None:
-            now_ms = parse_http_date(response.headers.get("Date", "")) or self._clock.now_ms()
-            return min(max(0, until_ms - now_ms) / SECOND_MS, LONGEST_PAUSE_S)
-        return PAUSE_S if response.status == HTTPStatus.TOO_MANY_REQUESTS else None
 
     def _hold(self) -> None:
         wait_s = self._breaker.wait_s()
