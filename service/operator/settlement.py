@@ -11,9 +11,10 @@ from service.operator.check import Check
 from service.payments.facilitators.remote import open_remote
 from service.payments.networks import NETWORKS, ChainId
 from service.payments.operator_account import open_account
-from service.payments.rpc import NodeError, Rpc, open_rpc
+from service.payments.rpc import Rpc, open_rpc
 from service.settings import Settings, SettingsError
 from service.upstream.failure import UpstreamError
+from service.upstream.json_rpc import NodeError
 
 _NAME: Final = "settlement"
 _GWEI: Final = 10**9

@@ -3,38 +3,19 @@
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from itertools import count
-from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from typing import Any, Final
 
 import msgspec
-from msgspec import UNSET, Meta, Raw, Struct, UnsetType
+from msgspec import Struct
 
 from service.payments.networks import ChainId
 from service.upstream.counterpart import Counterpart, open_counterpart
-from service.upstream.failure import UpstreamError, redact
-
-T = TypeVar("T")
+from service.upstream.failure import UpstreamError
+from service.upstream.json_rpc import ANSWERS, Data, Hash, NodeError, Quantity, rpc_question, rpc_result
 
 _DEADLINE_S: Final = 5.0
 _LARGEST_ANSWER: Final = 1024 * 1024
-_LONGEST_WORDS: Final = 200
 _WITHOUT_TRANSACTIONS: Final = False
-_REVERTED: Final = 3
-"""geth's code of a call that was executed and reverted."""
-
-_ERROR_STRING: Final = "0x08c379a0"
-"""Selector of `Error(string)`, by which contracts say why they revert."""
-
-Quantity: TypeAlias = Annotated[str, Meta(pattern=r"^0x[0-9a-fA-F]{1,64}\Z")]
-Data: TypeAlias = Annotated[str, Meta(pattern=r"^0x(?:[0-9a-fA-F]{2})*\Z")]
-Hash: TypeAlias = Annotated[str, Meta(pattern=r"^0x[0-9a-fA-F]{64}\Z")]
-
-
-class NodeError(Exception):
-    """The node gave no usable answer; the words are for the operator, and hold nothing secret."""
-
-
-class RevertedError(NodeError):
-    """The node ran the call, and the contract refused it; the words are the contract's."""
 
 
 class Block(Struct, frozen=True):
@@ -76,21 +57,6 @@ class _Receipt(Struct, rename="camel"):
     status: Quantity
     block_number: Quantity
     logs: list[Log]
-
-
-class _Failure(Struct):
-    code: int
-    message: str
-    data: Any = None
-
-
-class _Answer(Struct):
-    id: int
-    result: Raw | UnsetType = UNSET
-    error: _Failure | None = None
-
-
-_ANSWER: Final = msgspec.json.Decoder(_Answer)
 
 
 class Rpc:
@@ -174,20 +140,15 @@ class Rpc:
 
     async def _put(self, method: str, kind: Any, *parameters: object) -> Any:
         number = next(self._ids)
-        asked = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
         try:
-            reply = await self._node.post("", msgspec.json.encode(asked))
+            reply = await self._node.post("", msgspec.json.encode(rpc_question(number, method, *parameters)))
         except UpstreamError as error:
             raise NodeError(f"{method}: {error.body}") from error
         try:
-            answer = _ANSWER.decode(reply.body)
-            if answer.error is not None:
-                raise _failure(method, answer.error)
-            if answer.id != number or answer.result is UNSET:
-                raise NodeError(f"{method}: the node answered something else")
-            return msgspec.json.decode(answer.result, type=kind)
+            answer = ANSWERS.decode(reply.body)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise NodeError(f"{method}: no usable answer (status {reply.status})") from error
+        return rpc_result(answer, number, method, kind)
 
 
 @asynccontextmanager
@@ -205,22 +166,3 @@ async def open_rpc(url: str, chain: ChainId) -> AsyncIterator[Rpc]:
 def _call(to: str, data: bytes, sender: str | None) -> dict[str, str]:
     call = {"to": to, "data": "0x" + data.hex()}
     return call if sender is None else {**call, "from": sender}
-
-
-def _failure(method: str, failure: _Failure) -> NodeError:
-    """Tell a contract's refusal from a node's."""
-    said = redact(failure.message.encode())[:_LONGEST_WORDS]
-    if failure.code != _REVERTED and not said.startswith("execution reverted"):
-        return NodeError(f"{method}: {said}")
-    return RevertedError(_said_by_contract(failure.data) or said)
-
-
-def _said_by_contract(data: object) -> str | None:
-    """Read `Error(string)`: selector, offset, length, text."""
-    if not isinstance(data, str) or not data.startswith(_ERROR_STRING):
-        return None
-    try:
-        words = bytes.fromhex(data[len(_ERROR_STRING) :])
-    except ValueError:
-        return None
-    return words[64 : 64 + int.from_bytes(words[32:64])].decode("utf-8", "replace")[:_LONGEST_WORDS]

@@ -14,9 +14,10 @@ from service.clock import SECOND_MS
 from service.payments.challenge import WINDOW_SECONDS
 from service.payments.facilitators.port import OTHER_CHAIN, Cancelled, Settled, Unknown, Unused
 from service.payments.payment import Entry, Payment
-from service.payments.rpc import Block, Log, NodeError, Rpc, open_rpc
+from service.payments.rpc import Block, Log, Rpc, open_rpc
 from service.payments.token import USED, end_of, spent, state_of
 from service.settings import Settings
+from service.upstream.json_rpc import NodeError
 
 _BEFORE_S: Final = WINDOW_SECONDS
 """How long before it was claimed an authorization may have been used and still have paid for what it was claimed for:

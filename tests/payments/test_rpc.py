@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.payments.rpc import NodeError, RevertedError, Rpc, open_rpc
+from service.payments.rpc import Rpc, open_rpc
 from service.upstream.counterpart import Counterpart, Reply
 from service.upstream.failure import UpstreamError
+from service.upstream.json_rpc import NodeError, RevertedError
 
 USDC = "0x036cbd53842c5426634e7929541ec2318f3dcf7e"
 HASH = "0x" + "ab" * 32

@@ -15,10 +15,11 @@ from service.payments.networks import NETWORKS
 from service.payments.operator_account import open_account
 from service.payments.outbox import Outbox, Sent
 from service.payments.payment import Entry
-from service.payments.rpc import NodeError, RevertedError, Rpc, open_rpc
+from service.payments.rpc import Rpc, open_rpc
 from service.payments.witness import ChainWitness
 from service.settings import Settings
 from service.storage.database import Database
+from service.upstream.json_rpc import NodeError, RevertedError
 from service.wire.payment import SettlementKind
 
 PATIENCE_S: Final = 25.0

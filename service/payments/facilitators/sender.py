@@ -7,8 +7,9 @@ from service.ethereum.transactions import Call
 from service.payments.facilitators.port import Refused, Unknown
 from service.payments.outbox import Outbox, Sent
 from service.payments.payment import Entry
-from service.payments.rpc import NodeError, RevertedError, Rpc
+from service.payments.rpc import Rpc
 from service.payments.token import FAILED, refusal, transfer_of
+from service.upstream.json_rpc import NodeError, RevertedError
 
 GWEI: Final = 10**9
 _MOST_GAS: Final = 300_000
