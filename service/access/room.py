@@ -6,6 +6,7 @@ from service.access.desk import AccessDesk
 from service.access.devices import VisitorForm
 from service.access.doorkeeper import Doorkeeper, open_doorkeeper
 from service.access.keys import KeyForm
+from service.access.oversight import Oversight
 from service.access.pepper import check_pepper
 from service.access.rate import RequestRate
 from service.access.registrar import Registrar
@@ -24,10 +25,11 @@ class Access(Struct, frozen=True):
     desk: AccessDesk
     rate: RequestRate
     visitors: VisitorForm
+    oversight: Oversight
 
 
 async def open_access(settings: Settings, secrets: Secrets, db: Database, clock: Clock) -> Access:
-    """Build the room for a running service. `doorkeeper.watch()` is the caller's to run.
+    """Build the room for a running service. `doorkeeper.watch()` and `oversight.watch()` are the caller's to run.
 
     Args:
         settings: With the port as it was bound, since the sign-in domain holds it.
@@ -45,7 +47,8 @@ async def open_access(settings: Settings, secrets: Secrets, db: Database, clock:
     doorkeeper = await open_doorkeeper(db, clock, keys, sessions)
     desk = AccessDesk(db, clock, keys=keys, sessions=sessions, sign_in=sign_in, doorkeeper=doorkeeper)
     rate = RequestRate(clock, settings.rate_per_minute, settings.rate_burst)
-    return Access(doorkeeper, desk, rate, VisitorForm(secrets.visitor_key, clock))
+    visitors = VisitorForm(secrets.visitor_key, clock)
+    return Access(doorkeeper, desk, rate, visitors, Oversight(clock, doorkeeper.valid))
 
 
 def open_registrar(settings: Settings, secrets: Secrets, db: Database, clock: Clock) -> Registrar:

@@ -1,5 +1,6 @@
 """Puts the stack together: for every offer the gates it needs, in the order of `contract.md` §4."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
@@ -25,15 +26,17 @@ from service.http.gates.parameters import Parameters
 from service.http.gates.pay import Checkout, Pay
 from service.http.gates.rate import Rate
 from service.http.gates.repeat import Repeat
+from service.http.gates.seats import Seats, Taken
 from service.http.health import LIVE, READY, Health
 from service.http.limits import Limits
 from service.http.pages import Page
 from service.http.quota import StreamDue
 from service.http.serve import Serve
+from service.http.stream import Stream
 from service.http.tell import Tell
 from service.http.throttle import Throttle
 from service.payments.room import Payments
-from service.routes.call import Asking, Bound, Endpoint
+from service.routes.call import Asking, Bound, Endpoint, Watching
 from service.settings import Settings
 from service.wire.ask import Question
 from service.wire.offers import Offer
@@ -51,10 +54,16 @@ class _Stacks:
         self._meter = meter
         self._challenger = payments.challenger
         self._checkout = Checkout(payments.till, meter, clock, settings.public_url)
+        self._oversight = access.oversight
+        self._seats: Taken = Counter()
 
     def route(self, offer: Offer, endpoint: Bound) -> Route:
         """The stack of a route, whatever it answers with."""
-        return self._asking(offer, endpoint) if isinstance(endpoint, Asking) else self._serving(offer, endpoint)
+        if isinstance(endpoint, Asking):
+            return self._asking(offer, endpoint)
+        if isinstance(endpoint, Watching):
+            return self._watching(offer, endpoint)
+        return self._serving(offer, endpoint)
 
     def _asking(self, offer: Offer, endpoint: Asking) -> Route:
         tell = Tell(endpoint, self._settings.source, self._settings.ask_default)
@@ -67,6 +76,16 @@ class _Stacks:
         )
         gates = [*self._entrance(offer), Middleware(Parameters, offer, lambda _: None)]
         return Route(offer.path, fork, methods=[offer.method], name=offer.id, middleware=gates)
+
+    def _watching(self, offer: Offer, endpoint: Watching) -> Route:
+        stream = Stream(endpoint, self._oversight, self._settings.source)
+        gates = [
+            *self._entrance(offer),
+            Middleware(Parameters, offer, endpoint.known),
+            Middleware(Seats, self._seats),
+            *self._till(offer, waits=True),  # a caller whose quota is spent must not have begun to follow
+        ]
+        return Route(offer.path, stream, methods=[offer.method], name=offer.id, middleware=gates)
 
     def _serving(self, offer: Offer, endpoint: Endpoint) -> Route:
         serve = Serve(offer, endpoint, self._clock, self._settings.source)

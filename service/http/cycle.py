@@ -33,6 +33,9 @@ class Connection(Protocol):
     def drop(self) -> None:
         """Break the connection: an answer was begun that cannot be finished."""
 
+    def hold_little(self) -> None:
+        """Have little wait for the peer on our side: the answer that begins has no end of its own."""
+
 
 class Cycle:
     """Reads one request's body and writes its answer, head and first piece of body in one write.
@@ -61,6 +64,7 @@ class Cycle:
     _chunked = False
     _owed: int | None = None
     _delivered: Callable[[], None] | None = None
+    _parting: Callable[[], bytes] | None = None
 
     def __init__(self, connection: Connection, scope: Scope, *, keep_alive: bool, expects_continue: bool) -> None:
         self._connection = connection
@@ -89,6 +93,17 @@ class Cycle:
     def drop(self) -> None:
         """Break off: what was begun cannot be finished."""
         self._connection.drop()
+
+    def part(self) -> bool:
+        """Finish an endless answer over the application's head, though its peer takes nothing: say what is to be said.
+
+        Returns:
+            Whether there was such an answer; the application is told that its peer has left.
+        """
+        if self._parting is None or self.complete:
+            return False
+        self._write({"type": "http.response.body", "body": self._parting()})
+        return True
 
     def feed(self, body: bytes) -> None:
         """Take a piece of the request's body; nobody reads it once the answer is complete."""
@@ -124,7 +139,9 @@ class Cycle:
     async def send(self, message: Message) -> None:
         """Write the head (held until the first piece of body) or a piece of the body.
 
-        `delivered`, a callable in the head's message, is called right before the first bytes are handed over.
+        The head's message may hold callables of ours: `delivered` is called right before the first bytes are handed
+        over; `parting` says that the answer has no end of its own, and gives its last words once its peer takes nothing
+        any more.
 
         Raises:
             RuntimeError: If the application breaks the order or the length it promised, or smuggles a line break.
@@ -162,6 +179,9 @@ class Cycle:
             block += b"connection: close\r\n"
         self._head = b"%b%b%b\r\n" % (STATUS_LINE[status], self._connection.common_lines(), block)
         self._delivered = message.get("delivered")
+        self._parting = message.get("parting")
+        if self._parting is not None:
+            self._connection.hold_little()
         self.started = True
 
     def _write(self, message: Message) -> None:

@@ -7,7 +7,8 @@ no certain meaning. What makes a message broken is `reader`'s to say.
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Any
+from socket import SO_SNDBUF, SOL_SOCKET
+from typing import Any, Final
 
 from starlette.types import ASGIApp, Scope
 from uvicorn.config import Config
@@ -22,6 +23,9 @@ from service.http.cycle import Cycle
 from service.http.deadline import Deadline
 from service.http.exchange import next_request_id
 from service.http.reader import BODY, HEAD, NOTHING, Limits, Reader
+
+STREAM_BYTES: Final = 32 * 1024
+"""What the kernel may hold for the reader of a stream; Linux takes twice as much, for its own book-keeping."""
 
 
 class VerdictProtocol(HttpToolsProtocol):
@@ -182,6 +186,15 @@ class VerdictProtocol(HttpToolsProtocol):
         """Break the connection: an answer was begun that cannot be finished."""
         self.transport.abort()
 
+    def hold_little(self) -> None:
+        """Let no more wait than the kernel takes at once, and that be little; a connection that waits is paused.
+
+        A reader that takes nothing is then noticed after some kilobytes instead of megabytes, which a slow stream would
+        take hours to fill, and which a thousand of such readers would cost the machine.
+        """
+        self.transport.set_write_buffer_limits(high=0)
+        self.transport.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_SNDBUF, STREAM_BYTES)
+
     def shutdown(self) -> None:
         """Finish what was asked, then close; uvicorn calls this when the service stops."""
         if self._answering is not None:
@@ -272,8 +285,13 @@ class VerdictProtocol(HttpToolsProtocol):
             self._writing.set(self.limits.stall_s)
 
     def _writing_expired(self) -> None:
-        """Drop a peer that took nothing; give one that took something more time."""
-        if self.transport.get_write_buffer_size() >= self._unsent:
-            self.transport.abort()
-        else:
+        """Drop a peer that took nothing; give one that took something more time.
+
+        A stream is said to be at its end first, in case its reader takes that much after all.
+        """
+        if self.transport.get_write_buffer_size() < self._unsent:
             self._await_taking()
+        elif self._answering is not None and self._answering.part():
+            self._writing.set(self.limits.linger_s)
+        else:
+            self.transport.abort()

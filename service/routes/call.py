@@ -8,7 +8,8 @@ from msgspec import Struct
 from service.access.caller import Caller
 from service.errors import ServiceError
 from service.wire.ask import Event, Question
-from service.wire.envelope import Answer
+from service.wire.envelope import Answer, ErrorBody
+from service.wire.streams import Ending
 
 P = TypeVar("P")
 B = TypeVar("B")
@@ -70,8 +71,39 @@ class Asking(Struct, frozen=True):
     ask: Callable[[Call[Any, Question]], Coroutine[object, object, Inquiry]]
 
 
+class Following(Protocol):
+    """A stream under way, as one reader gets it."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether its last line was taken."""
+
+    def take(self) -> bytes:
+        """The lines that wait, whole ones; none is empty bytes. Once it is ended: its last ones."""
+
+    async def wait(self) -> None:
+        """Wait until there is something to take."""
+
+    def end(self, reason: Ending, error: ErrorBody | None = None) -> None:
+        """Say why no more is sent; the first reason counts."""
+
+    def close(self) -> None:
+        """Leave: nobody reads it any more."""
+
+
+class Watching(Struct, frozen=True):
+    """A route that is followed line by line for as long as its caller likes.
+
+    `known` is given the parameters and raises what the route refuses of them, before anything is counted; `join` raises
+    nothing then.
+    """
+
+    known: Callable[[Any], object]
+    join: Callable[[Call[Any, Any]], Following]
+
+
 Endpoint = Callable[[Call[Any, Any]], Answer | Coroutine[object, object, Answer]]
 """A bound route function. A plain `def` answers from memory; an `async def` or a `Waiting` has to wait."""
 
-Bound = Endpoint | Asking
+Bound = Endpoint | Asking | Watching
 """What answers an offer."""

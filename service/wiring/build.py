@@ -93,7 +93,13 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         verdict = await enter(open_verdict(database, shelf, market, sentiment, clock, origin, leads))
         walkforward = await enter(open_walkforward(database, cursors, market, clock, origin, leads))
         payments = await enter(open_payments(settings, database, clock, meter.enter_paid, meter.run_id, leads))
-        loops = (access.doorkeeper.watch, meter.watch, payments.watch, partial(leadership.watch, clock))
+        loops = (
+            access.doorkeeper.watch,
+            access.oversight.watch,
+            meter.watch,
+            payments.watch,
+            partial(leadership.watch, clock),
+        )
         await enter(_running(loops))
         health = Health(
             {"market": market.readiness, "rwa": rwa.readiness, "sentiment": sentiment.readiness},

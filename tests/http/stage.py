@@ -21,21 +21,24 @@ from service.http.documents import TEXT, Document
 from service.http.health import Health
 from service.payments import room
 from service.payments.facilitators.port import Facilitator
-from service.routes.call import Asking, Bound, Call
+from service.routes.call import Asking, Bound, Call, Watching
 from service.settings import Settings
 from service.storage.database import Database, open_database
 from service.wire.access import Tier
 from service.wire.envelope import Answer
 from service.wire.market import RiskContext
-from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, QUESTION, Offer, OfSymbol
+from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, QUESTION, WATCH, Offer, OfSymbol
+from service.wire.streams import STREAMS, WatchQuery
 from tests.access.signing import login, wallet
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import Engine
+from tests.fakes.following import Lines
 from tests.payments.scripted import Scripted
 
 RISK = "/api/cli/coin/risk/BTC"
 SLOW = "/api/cli/slow/BTC"
 STREAM = "/api/cli/stream/BTC"
+PRICES = "/api/cli/watch/prices"
 ASK = "/api/cli/ask"
 TIER = "/api/cli/billing/tier"
 
@@ -73,6 +76,7 @@ class Desk:
         self.entered = 0
         self.gate = asyncio.Event()
         self.gate.set()
+        self.followed: list[Lines] = []
 
     def ready(self, call: Call[Any, Any]) -> Answer:
         self.calls += 1
@@ -93,6 +97,14 @@ class Desk:
     def asked(self, call: Call[Any, Question]) -> Answer:
         self.calls += 1
         return Answer({"text": call.body.text}, self._clock.now_ms())
+
+    def known(self, query: WatchQuery) -> None:
+        if query.stream not in STREAMS:
+            raise ServiceError("UNKNOWN_STREAM", "no such stream", details={"candidates": ["prices"]})
+
+    def join(self, call: Call[WatchQuery, None]) -> Lines:
+        self.followed.append(Lines(call))
+        return self.followed[-1]
 
 
 def tier(call: Call[Any, Any]) -> Answer:
@@ -163,6 +175,7 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
             WAITING: desk.waiting,
             STREAMING: desk.ready,
             ASKING: desk.asked,
+            WATCH: Watching(desk.known, desk.join),
             OFFER["billing.tier"]: tier,
             OFFER["manifest"]: public,
             OFFER["keys.create"]: echo_body,
@@ -179,4 +192,15 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
             health=Health({}),
         )
         registrar = open_registrar(chosen, secrets, db, clock)
-        yield Stage(app, desk, clock, db, meter, access, registrar, facilitator, engine)
+        async with watched(access):
+            yield Stage(app, desk, clock, db, meter, access, registrar, facilitator, engine)
+
+
+@asynccontextmanager
+async def watched(access: Access) -> AsyncIterator[None]:
+    """Let open streams be looked after."""
+    watching = asyncio.create_task(access.oversight.watch())
+    try:
+        yield
+    finally:
+        watching.cancel()
