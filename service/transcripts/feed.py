@@ -1,0 +1,189 @@
+"""Feeds, read: which episodes there are, and where their transcripts stand.
+
+Sources: RSS 2.0 (Winer 2003); the podcast namespace, `podcast:transcript` (podcastindex.org/namespace/1.0); Atom (RFC
+4287) with `yt:videoId`, as YouTube writes the feeds of its channels.
+"""
+
+import re
+from collections.abc import Iterator
+from hashlib import sha256
+from typing import Final
+from xml.etree.ElementTree import Element, ParseError
+
+from defusedxml.ElementTree import DefusedXMLParser
+from msgspec import Struct
+
+from service.clock import parse_iso
+from service.transcripts.cleaning import plain
+from service.upstream.http_date import parse_http_date
+
+LARGEST: Final = 8 * 1024 * 1024
+MOST_MARKUP: Final = 400_000
+"""Tags of a whole feed: those of two thousand episodes with long notes are half as many."""
+
+MOST_ITEMS: Final = 2_000
+MOST_LINKS: Final = 3
+"""Transcripts of an episode that are tried."""
+
+LONGEST_TITLE: Final = 300
+LONGEST_URL: Final = 500
+CAPTIONS: Final = "video/x-youtube"
+"""The type of a link that is a video's page: its captions are asked for."""
+
+_CHUNK: Final = 65_536
+_UNIQUE: Final = 16
+_LONGEST_DATE: Final = 64
+_PODCAST: Final = (
+    "https://podcastindex.org/namespace/1.0",
+    "https://github.com/Podcastindex-org/podcast-namespace/blob/main/docs/1.0.md",
+)
+_ATOM: Final = "{http://www.w3.org/2005/Atom}"
+_VIDEO: Final = "{http://www.youtube.com/xml/schemas/2015}videoId"
+_VIDEO_ID: Final = re.compile(r"[A-Za-z0-9_-]{11}\Z")
+_LINK: Final = re.compile(r"https?://[^\s<>\"]+\Z", re.IGNORECASE)
+_BEST_FIRST: Final = ("application/json", "text/vtt", "application/x-subrip", "application/srt", "text/html")
+"""By how surely a format tells who speaks, and when."""
+
+
+class NotAFeedError(ValueError):
+    """What was read is no feed, or one made to hurt."""
+
+
+class Link(Struct, frozen=True):
+    """Where a transcript stands, and what type it is said to be of."""
+
+    url: str
+    type: str | None
+
+
+class Item(Struct, frozen=True):
+    """An episode of a feed.
+
+    Attributes:
+        key: A digest of its guid.
+        enclosure: A digest of the file that is listened to; null where there is none.
+        title: Visible characters; may be empty.
+        url: Where to hear it; null where the item does not say.
+        published_ms: Null where it has no date that can be read.
+        links: Its transcripts, the best first.
+    """
+
+    key: str
+    enclosure: str | None
+    title: str
+    url: str | None
+    published_ms: int | None
+    links: tuple[Link, ...]
+
+
+def read_feed(body: bytes, source: str, language: str | None = None) -> list[Item]:
+    """Read the episodes that have transcripts.
+
+    Takes some hundred milliseconds for the largest of feeds, in small pieces: in a thread of its own it holds up nobody.
+
+    Args:
+        body: The feed, in any encoding that it declares and Python knows.
+        source: Whose it is; makes guids unique that are only unique there.
+        language: Transcripts in this one are preferred.
+
+    Raises:
+        NotAFeedError: If it is neither RSS nor Atom, declares entities or a document type, or has more markup than any
+            feed.
+    """
+    root = _parse(body)
+    if root.tag == f"{_ATOM}feed":
+        return [_video(entry, source) for entry in root.findall(f"{_ATOM}entry")[:MOST_ITEMS] if _video_id(entry)]
+    channel = root.find("channel")
+    if root.tag != "rss" or channel is None:
+        raise NotAFeedError("neither RSS nor Atom")
+    items = (_episode(item, source, language) for item in channel.findall("item")[:MOST_ITEMS])
+    return [item for item in items if item.links]
+
+
+def _parse(body: bytes) -> Element:
+    if body.count(b"<") > MOST_MARKUP:
+        raise NotAFeedError("too much markup")
+    parser = DefusedXMLParser(forbid_dtd=True)
+    try:
+        # The parser holds the interpreter while it is fed: piece by piece it lets others run.
+        for at in range(0, len(body), _CHUNK):
+            parser.feed(body[at : at + _CHUNK])
+        root: Element = parser.close()
+    except (ParseError, LookupError, ValueError) as error:
+        raise NotAFeedError("not XML") from error
+    return root
+
+
+def _episode(item: Element, source: str, language: str | None) -> Item:
+    enclosure = item.find("enclosure")
+    heard = "" if enclosure is None else enclosure.get("url", "").strip()
+    page = _said(item, "link")
+    title = plain(_said(item, "title"))[:LONGEST_TITLE].strip()
+    return Item(
+        key=_identify(_said(item, "guid") or heard or page or title, source),
+        enclosure=_digest(re.sub(r"\Ahttps?://|[?#].*", "", heard)) if heard else None,
+        title=title,
+        url=next((link for link in (page, heard) if _is_link(link)), None),
+        published_ms=_date(_said(item, "pubDate")),
+        links=tuple(_links(item, language)),
+    )
+
+
+def _links(item: Element, language: str | None) -> Iterator[Link]:
+    found = []
+    for name in _PODCAST:
+        for tag in item.findall(f"{{{name}}}transcript"):
+            kind, url = tag.get("type", "").partition(";")[0].strip().lower(), tag.get("url", "").strip()
+            foreign = bool(language) and not _is_alike(tag.get("language") or language or "", language or "")
+            rank = _BEST_FIRST.index(kind) if kind in _BEST_FIRST else len(_BEST_FIRST)
+            if _LINK.match(url):
+                found.append((foreign, rank, Link(url, kind or None)))
+    found.sort(key=lambda ranked: ranked[:2])
+    for _, _, link in found[:MOST_LINKS]:
+        yield link
+
+
+def _video(entry: Element, source: str) -> Item:
+    page = f"https://www.youtube.com/watch?v={_video_id(entry)}"
+    return Item(
+        key=_identify(page, source),
+        enclosure=_digest(page),
+        title=plain(_said(entry, f"{_ATOM}title"))[:LONGEST_TITLE].strip(),
+        url=page,
+        published_ms=_date(_said(entry, f"{_ATOM}published")),
+        links=(Link(page, CAPTIONS),),
+    )
+
+
+def _video_id(entry: Element) -> str:
+    said = _said(entry, _VIDEO)
+    return said if _VIDEO_ID.match(said) else ""
+
+
+def _is_alike(language: str, wanted: str) -> bool:
+    return language.lower().split("-")[0] == wanted.lower().split("-")[0]
+
+
+def _is_link(url: str) -> bool:
+    return len(url) <= LONGEST_URL and _LINK.match(url) is not None
+
+
+def _identify(guid: str, source: str) -> str:
+    """A short id: of the guid alone where that is long enough to be the same in another feed on purpose."""
+    return _digest(guid if len(guid) >= _UNIQUE else f"{source}:{guid}")
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "replace")).hexdigest()[:24]
+
+
+def _said(item: Element, tag: str) -> str:
+    found = item.find(tag)
+    return "" if found is None else "".join(found.itertext()).strip()
+
+
+def _date(text: str) -> int | None:
+    try:
+        return parse_iso(text[:_LONGEST_DATE])
+    except ValueError:
+        return parse_http_date(text[:_LONGEST_DATE])

@@ -1,0 +1,76 @@
+"""Who speaks, where a transcript says so in its text: `Travis: When you first get started …`.
+
+A label counts where the transcript begins with it, or has it twice: "Bitcoin: the question is" names nobody. Whoever is
+named speaks until somebody else is.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
+
+from service.transcripts.segment import Segment
+
+LONGEST_NAME: Final = 60
+"""Characters of a speaker's name that are kept."""
+
+_TWICE: Final = 2
+_WORD: Final = r"[^\W\d_][\w.'\u2019&-]{0,30}"
+NAME: Final = rf"[A-Z0-9\u00c0-\u017f][\w.'\u2019&-]{{0,30}}(?:[ ](?:{_WORD}|[0-9]{{1,3}})){{0,3}}"
+"""Up to four words, the first with a capital; no group of its own."""
+
+_LABEL: Final = re.compile(rf"(?:>>\s*|-\s*)?({NAME})(?:\s\(([A-Z]{{1,4}})\))?:\s+(?=\S)")
+"""`Speaker 1: `, `Adam Jonas (AJ): `, and the chevrons of broadcast captions."""
+
+
+class Label(NamedTuple):
+    """A name at the beginning of a text, its initials if they are introduced, and where what is said begins."""
+
+    name: str
+    initials: str | None
+    end: int
+
+
+def label(text: str) -> Label | None:
+    """Find a label at the beginning of a text."""
+    found = _LABEL.match(text)
+    return Label(found[1], found[2], found.end()) if found and not found[1].isdigit() else None
+
+
+class Cast:
+    """Those who speak in a transcript: the labels that count, and whom initials stand for.
+
+    Args:
+        texts: Everything that may begin with a label, in order.
+    """
+
+    def __init__(self, texts: Iterable[str]) -> None:
+        labels = [label(text) for text in texts]
+        found = [one for one in labels if one is not None]
+        self._initials = {one.initials: one.name for one in found if one.initials is not None}
+        counted = Counter(one.name for one in found)
+        self._names = {name for name, times in counted.items() if times >= _TWICE} | {*self._initials.values()}
+        if labels and labels[0] is not None:
+            self._names.add(labels[0].name)
+
+    def part(self, text: str) -> tuple[str | None, str]:
+        """Part a text into who is named at its beginning, null if nobody, and what is said."""
+        found = label(text)
+        if found is None or found.name not in self._names:
+            return None, text
+        return self._initials.get(found.name, found.name), text[found.end :]
+
+
+def named(segments: Sequence[Segment]) -> Iterator[Segment]:
+    """Take the names out of the texts, where the format itself names nobody."""
+    if any(segment.speaker for segment in segments):
+        yield from segments
+        return
+    cast = Cast(segment.text for segment in segments)
+    speaker: str | None = None
+    for segment in segments:
+        name, text = cast.part(segment.text)
+        speaker = name or speaker
+        yield replace(segment, speaker=speaker, text=text)

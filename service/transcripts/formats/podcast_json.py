@@ -1,0 +1,54 @@
+"""The JSON of the podcast namespace: segments of a few words or of one, with times in seconds.
+
+Source: Podcasting 2.0, `transcripts/transcripts.md`, JSON 1.0.0.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+
+from service.transcripts.cleaning import plain
+from service.transcripts.segment import LATEST_MS, LONGEST_SEGMENT, Segment, UnreadableError
+
+
+class _Said(Struct):
+    body: str = ""
+    startTime: float = 0.0  # noqa: N815 -- as the namespace spells it
+    endTime: float | None = None  # noqa: N815
+    speaker: str | None = None
+
+
+class _Transcript(Struct):
+    segments: list[_Said]
+
+
+_DECODER: Final = msgspec.json.Decoder(_Transcript, strict=False)
+
+
+def decode(text: str) -> Iterator[Segment]:
+    """Read the JSON of the podcast namespace; numbers may be written as text.
+
+    Raises:
+        UnreadableError: If it is anything else.
+    """
+    try:
+        read = _DECODER.decode(text)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise UnreadableError("not the JSON of a transcript") from error
+    return _segments(read.segments)
+
+
+def _segments(said: list[_Said]) -> Iterator[Segment]:
+    for one in said:
+        words = plain(one.body[:LONGEST_SEGMENT])
+        start_ms = _ms(one.startTime)
+        if words and start_ms is not None:
+            speaker = plain(one.speaker) if one.speaker else None
+            yield Segment(start_ms, None if one.endTime is None else _ms(one.endTime), speaker, words)
+
+
+def _ms(seconds: float) -> int | None:
+    """Milliseconds; null outside any episode, infinity and what is no number included."""
+    return round(seconds * 1000) if 0 <= seconds * 1000 <= LATEST_MS else None

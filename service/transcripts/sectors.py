@@ -1,0 +1,45 @@
+"""The words that people say for kinds of coins, beside those that headlines have (`sentiment.names.TOPICS`)."""
+
+from collections.abc import Mapping
+from typing import Final
+
+SPOKEN: Final[Mapping[str, str]] = {
+    "layer 1": "layer one/ones, layer 1s, l1s, alt l1/l1s, base layer chains",
+    "layer 2": "layer two/twos, layer 2s, l2s, second layer, rollup/rollups, roll up/ups, optimistic rollup/rollups, zk rollup/rollups, sidechains",
+    "smart contract platform": "smart contract platform/platforms, smart contract chain/chains",
+    "proof of work": "proof of work",
+    "interoperability": "interoperability, cross chain, bridges, bridging",
+    "modular blockchain": "modular, modularity, data availability",
+    "decentralized finance": "defi, de fi, decentralized finance",
+    "decentralized exchange": "dex, dexes, dexs, decentralized exchange/exchanges, amm, amms",
+    "perpetuals": "perps, perp dex/dexs/dexes, perpetual futures, perpetuals, perp exchange/exchanges, perpetual exchange/exchanges",
+    "lending/borrowing": "lending protocol/protocols, lending market/markets, money market/markets, borrow lend, on chain lending, defi lending, lending platforms",
+    "liquid staking": "liquid staking, liquid staked, liquid staking token/tokens, LST, LSTs",
+    "restaking": "restaking, restaked, re staking, liquid restaking, LRT, LRTs",
+    "yield farming": "yield farming, yield farm/farms, yield farmer/farmers, farming yields",
+    "real world assets": "rwa, rwas, real world asset/assets, tokenization, tokenized, tokenised, tokenisation",
+    "oracle": "oracles, price feed/feeds, oracle problem, oracle network/networks, oracle provider/providers",
+    "artificial intelligence": "ai coin/coins, ai token/tokens, ai crypto, crypto ai, decentralized ai, ai tokens",
+    "ai agents": "ai agent/agents, agent token/tokens, agentic",
+    "depin": "depin, physical infrastructure network/networks, decentralized physical infrastructure, decentralized wireless",
+    "storage": "decentralized storage, storage network/networks, storage token/tokens, storage coins",
+    "gaming": "gamefi, game fi, crypto gaming, crypto games, blockchain games, blockchain gaming, web3 gaming, web3 games, play to earn, gaming token/tokens, gaming coins, on chain games, on chain gaming",
+    "nft": "nft, nfts, non fungible, non fungible token/tokens, jpegs, profile picture/pictures, pfp, pfps",
+    "metaverse": "metaverse token/tokens/coins, metaverse land, virtual land, metaverse",
+    "meme": "meme coin/coins, memecoin/memecoins, meme token/tokens, memes season, meme season, memes coins, meme trade, meme sector",
+    "dog-themed": "dog coin/coins, dog token/tokens, dog themed, dog meme coins",
+    "politifi": "politifi, political meme coin/coins, political memecoin/memecoins, political tokens, political token, political coins",
+    "privacy": "privacy coin/coins, privacy token/tokens, privacy chains, privacy protocols, zcash and monero",
+    "payment solutions": "payment coin/coins, payment token/tokens, payments coins, payments tokens, payment chains, payment networks",
+    "centralized exchange": "exchange token/tokens, exchange coin/coins, cex token/tokens",
+    "identity": "decentralized identity, digital identity, proof of personhood, proof of humanity, identity protocols, identity tokens, on chain identity, identity sector",
+    "socialfi": "socialfi, social fi, decentralized social, crypto social, web3 social",
+    "launchpad": "launchpad/launchpads, launch pad/pads, token launchpad",
+    "infrastructure": "crypto infrastructure, infrastructure tokens, infrastructure coins, infrastructure plays, infrastructure projects",
+    "solana ecosystem": "solana ecosystem, sol ecosystem",
+    "bitcoin ecosystem": "bitcoin ecosystem, bitcoin layer two/twos, bitcoin l2/l2s, bitcoin defi, btcfi, btc fi",
+    "cosmos ecosystem": "cosmos ecosystem, cosmos chains",
+    "ton ecosystem": "ton ecosystem, telegram ecosystem, tap to earn",
+    "stablecoin": "stablecoin/stablecoins, stable coin/coins, stables",
+}  # fmt: skip
+"""The beginning of a category's name, lower case → the phrases that speech has for it, as in `macro`."""
