@@ -11,7 +11,7 @@ from aiohttp.typedefs import Handler
 from service.clock import DAY_MS, Clock, day_of
 from service.upstream.fixture_set import read_files
 from service.upstream.http_date import http_date
-from service.upstream.replay import alternative, binance, coingecko, ethereum, news
+from service.upstream.replay import alternative, binance, coingecko, ethereum, news, podcasts
 from service.upstream.replay.answers import Venue
 from service.upstream.replay.feed import Feed
 from service.upstream.replay.recording import Recording, load_recording
@@ -28,11 +28,12 @@ MOUNTED: Final[Sequence[tuple[str, Callable[[Stage], list[web.RouteDef]]]]] = (
     ("/coingecko", coingecko.routes),
     ("/alternative", alternative.routes),
     ("/ethereum", ethereum.routes),
+    ("/podcasts", podcasts.routes),
     ("", news.routes),
 )
 """Where each of the others is; the two news feeds name their own first step."""
 
-UPSTREAMS: Final = (MAIN, "binance", "coingecko", "alternative", "ethereum", "coindesk", "cointelegraph")
+UPSTREAMS: Final = (MAIN, "binance", "coingecko", "alternative", "ethereum", "podcasts", "coindesk", "cointelegraph")
 """Names of sessions that can be opened to a replay."""
 
 WEIGHT_PER_MINUTE: Final = 1_200_000
