@@ -47,6 +47,8 @@ Decided here:
   named stale; once their news are 48 hours old, price and funding alone are concluded from, as before any news came.
 - `as_of` of a category is when the newest item of all was published (a category nobody writes about is no older for
   that), or when prices were observed where there are no news. Its coins come in the category's own order.
+- The whole market has a mood by the rules of a category: every item is about it, whomever it names, and every coin is
+  one of its own.
 - A mood is dated by the newest answer of a feed (or of prices, where there are no news).
 - Items are scored and attributed when first seen, and anew when coins or categories change: a name that comes to be
   known is no praise any more, and no answer depends on when a start learned of it. They are kept for 30 days. Data of

@@ -12,6 +12,7 @@ from service.sentiment.mood import Conclusions
 from service.sentiment.refresh import GONE_MS
 from service.wire.envelope import Answer, encode
 from service.wire.sentiment import NO_MOOD, Mood
+from service.wire.streams import SentimentState
 
 FIRST_FEED: Final = "coindesk"
 
@@ -56,19 +57,38 @@ class SentimentDesk:
                 is older than 48 hours, or who belongs to the category cannot be had; `UNAVAILABLE` before the first
                 conclusions, of the category too.
         """
-        kept = self._kept
-        if kept.value is None or kept.observed_ms is None or self._clock.now_ms() - kept.observed_ms > GONE_MS:
-            nothing_to_say(FIRST_FEED, kept.failure, "sentiment")
+        said, as_of_ms = self._standing()
         answer = self._answers.get(name)
         if answer is None:
-            sentiment = kept.value.categories.get(name)
+            sentiment = said.categories.get(name)
             if sentiment is None:
                 self._find(name)
                 nothing_to_say(FIRST_FEED, None, f"sentiment of the category {name!r}")
-            newest_ms = kept.value.newest_ms
-            answer = Answer(Raw(encode(sentiment)), kept.observed_ms if newest_ms is None else newest_ms)
-            self._answers[name] = answer
+            answer = self._answers[name] = Answer(Raw(encode(sentiment)), as_of_ms)
         return answer
+
+    def market(self) -> Answer:
+        """The sentiment of the whole market.
+
+        Returns:
+            The encoded `SentimentState`; `as_of` as for a category.
+
+        Raises:
+            ServiceError: As `category`, but for a name.
+        """
+        said, as_of_ms = self._standing()
+        if said.market is None:
+            nothing_to_say(FIRST_FEED, None, "sentiment of the market")
+        mood = said.market
+        return Answer(Raw(encode(SentimentState(mood.stance, mood.score, mood.summary))), as_of_ms)
+
+    def _standing(self) -> tuple[Conclusions, int]:
+        """The conclusions, if they may still be said, and what they are as of."""
+        kept = self._kept
+        if kept.value is None or kept.observed_ms is None or self._clock.now_ms() - kept.observed_ms > GONE_MS:
+            nothing_to_say(FIRST_FEED, kept.failure, "sentiment")
+        newest_ms = kept.value.newest_ms
+        return kept.value, kept.observed_ms if newest_ms is None else newest_ms
 
     def readiness(self) -> Mapping[str, object]:
         """What can be said of the room: coins with a mood, age of the news in seconds, whether it is failing.

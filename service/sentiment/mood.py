@@ -45,7 +45,7 @@ class Index(Struct, frozen=True):
 
 
 class CoinMood(Struct, frozen=True):
-    """What was concluded of a coin."""
+    """What was concluded of a coin, or of the whole market."""
 
     stance: Stance
     summary: str
@@ -57,7 +57,8 @@ class Conclusions(Struct, frozen=True):
 
     `newest_ms` is when the newest item scored was published, null without items; `news_ms` when a feed last told
     anything, null where news did not enter; `index` the market's Fear & Greed, where that is known; `read_with` names
-    the coins and categories that texts were searched for.
+    the coins and categories that texts were searched for; `market` is the mood of the whole market, null where
+    an earlier version concluded.
     """
 
     newest_ms: int | None
@@ -66,6 +67,22 @@ class Conclusions(Struct, frozen=True):
     read_with: str
     coins: dict[str, CoinMood]
     categories: dict[str, CategorySentiment]
+    market: CoinMood | None = None
+
+
+def conclude_market(
+    items: Iterable[Item], tape: Mapping[str, Trading], fear_greed: int | None, now_ms: int
+) -> CoinMood:
+    """Conclude the mood of the whole market, by the rules of categories: all items are about it, all coins are its.
+
+    Args:
+        items: Scored items; those of the last eight days count.
+        tape: How coins trade, by symbol.
+        fear_greed: The market's index, 0 to 100.
+        now_ms: The instant ages are counted from.
+    """
+    news, judgement = _judge(items, _typical(tape.values()), fear_greed, now_ms)
+    return CoinMood(judgement.stance, judgement.summary, news.score)
 
 
 def conclude(

@@ -10,7 +10,7 @@ from msgspec import Struct
 from service.clock import HOUR_MS, MINUTE_MS, Clock
 from service.market.observed import Failure
 from service.market.shelf import Drawer
-from service.sentiment.mood import HORIZON_MS, Conclusions, Index, Item, conclude
+from service.sentiment.mood import HORIZON_MS, Conclusions, Index, Item, conclude, conclude_market
 from service.sentiment.reader import Reader, known_as
 from service.sentiment.sources.alternative import FearGreed
 from service.sentiment.sources.rss import News, Stories
@@ -185,11 +185,11 @@ class SentimentRefresh:
             await self._store.put(view.origin, changed, now_ms)
             items = sorted({item.id: item for item in [*items, *changed]}.values(), key=lambda item: item.published_ms)
         index = None if self._index is None or now_ms - self._index.of_ms > GONE_MS else self._index
-        coins, categories = await asyncio.to_thread(
-            conclude, items, view.tape, view.categories, None if index is None else index.value, now_ms
-        )
+        fear_greed = None if index is None else index.value
+        coins, categories = await asyncio.to_thread(conclude, items, view.tape, view.categories, fear_greed, now_ms)
+        market = conclude_market(items, view.tape, fear_greed, now_ms)
         newest_ms = max((item.published_ms for item in items), default=None)
-        conclusions = Conclusions(newest_ms, self._news_ms, index, view.read_with, coins, categories)
+        conclusions = Conclusions(newest_ms, self._news_ms, index, view.read_with, coins, categories, market)
         seen = [
             at_ms for at_ms in (self._news_ms, *(each.observed_ms for each in view.tape.values())) if at_ms is not None
         ]

@@ -1,6 +1,8 @@
 """The front of funding alerts: a page of events, read from the store."""
 
-from typing import Final
+from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from service.clock import iso
 from service.market.alerts.store import AlertStore, Event
@@ -16,6 +18,13 @@ from service.wire.queries import AlertsQuery
 
 ROUTE: Final = "funding.alerts"
 _NEWEST: Final = (2**63 - 1, 2**63 - 1)
+
+
+class Turn(NamedTuple):
+    """An event fired, as it was told then, or was cleared: `clearedAt` says which."""
+
+    at_ms: int
+    alert: FundingAlert
 
 
 class AlertDesk:
@@ -53,6 +62,27 @@ class AlertDesk:
         events, more = page.events[: query.limit], page.events[query.limit :]
         cursor = self._cursors.write(ROUTE, filters, (events[-1].fired_ms, events[-1].id)) if more else None
         return Answer(FundingAlerts([_tell(event) for event in events], PageMeta(page.total, cursor)), page.through_ms)
+
+    async def turns(self, origin: str, since_ms: int) -> list[Turn]:
+        """What fired and what was cleared after an instant, in the order in which it happened.
+
+        Args:
+            origin: The history wanted; nothing where the watch tells of another one.
+            since_ms: Epoch milliseconds.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        turns: list[Turn] = []
+        for event in await self._alerts.turned(origin, since_ms):
+            alert = _tell(event)
+            turns.append(Turn(event.fired_ms, replace(alert, clearedAt=None)))
+            if event.cleared_ms is not None:
+                turns.append(Turn(event.cleared_ms, alert))
+        return sorted(
+            (turn for turn in turns if turn.at_ms > since_ms),
+            key=lambda turn: (turn.at_ms, turn.alert.id, turn.alert.clearedAt is not None),
+        )
 
 
 def _tell(event: Event) -> FundingAlert:

@@ -57,6 +57,12 @@ _PAGE: Final = """
     ) e ON true WHERE w.name = ?3 ORDER BY e.fired_ms DESC, e.id DESC
 """
 
+_TURNED: Final = """
+    SELECT e.id, e.venue_symbol, e.zone, e.fired_ms, e.cleared_ms, e.apr, e.percentile, e.interval_hours, e.price
+    FROM market_watches w JOIN funding_events e ON true
+    WHERE w.name = ?1 AND w.origin = ?2 AND (e.fired_ms > ?3 OR e.cleared_ms > ?3)
+"""
+
 
 class Event(Struct, frozen=True):
     """A row of `funding_events`; see the migration."""
@@ -161,6 +167,10 @@ class AlertStore:
         if not rows:
             return Page([], 0, None)
         return Page([Event(*row[2:]) for row in rows if row[2] is not None], rows[0][1], rows[0][0])
+
+    async def turned(self, origin: str, since_ms: int) -> list[Event]:
+        """Events of a history that fired or were cleared after an instant, in no order."""
+        return [Event(*row) for row in await self._database.read(_TURNED, (NAME, origin, since_ms))]
 
 
 def _keep(connection: Connection, finding: Finding) -> None:

@@ -1,0 +1,168 @@
+"""Streams over a real store: a market is put in by hand, rounds are called one at a time, readers read along."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from service.clock import DAY_MS, HOUR_MS, iso
+from service.market.alerts.desk import AlertDesk
+from service.market.alerts.store import AlertStore, Finding, Scan
+from service.market.alerts.watch import Change
+from service.market.conclusions.concluded import CONCLUSIONS, Conclusions
+from service.market.conclusions.regime_desk import RegimeDesk
+from service.market.desk import MarketDesk
+from service.market.observed import Failure, Quote, Quotes
+from service.market.room import Market
+from service.market.shelf import Shelf
+from service.market.store import MarketStore
+from service.sentiment.desk import SentimentDesk
+from service.sentiment.mood import CoinMood
+from service.sentiment.mood import Conclusions as Moods
+from service.storage.database import Database
+from service.streams.hub import Hub
+from service.streams.reader import Reader
+from service.streams.state import Terms
+from service.watch.changes import SHAPES
+from service.watch.follower import Follower
+from service.watch.liveness import is_live
+from service.watch.sampler import Sampler
+from service.watch.store import StreamStore
+from service.wire.cursor import Cursors
+from service.wire.market import Crossing, MarketHealth, TrendCounts, TrendShares, Zone
+from service.wire.regime import MarketRegime, RegimePosition
+from service.wire.streams import StreamName
+from tests.fakes.clock import START_MS, FakeClock
+
+UNUSED: Any = None
+ORIGIN = "one"
+CURSORS = Cursors(b"k" * 32)
+CLOSE_MS = START_MS // DAY_MS * DAY_MS
+REST = 0.0000125
+"""The venue's resting rate an hour: 10.95 percent a year."""
+
+LONG = RegimePosition("BTC", "risk-on", "long", 0.9, 90.0, None, "2025-07-20", 5)
+
+
+def crossing(at_ms: int, name: str = "one") -> Crossing:
+    return Crossing(name, 5, 3, "UP over DOWN", iso(at_ms), TrendCounts(3, 0, 5), TrendCounts(5, 0, 3), 8)
+
+
+def concluded(
+    *crossings: Crossing, positions: Iterable[RegimePosition] = (LONG,), through_ms: int = CLOSE_MS
+) -> Conclusions:
+    """What is concluded of a day; crossings newest first, as they are kept."""
+    counts, shares = TrendCounts(3, 0, 0), TrendShares(100.0, 0.0, 0.0)
+    health = MarketHealth("2025-07-24", 3, counts, shares, hasExtremes=False, extremes=[])
+    regime = MarketRegime("risk-on", "2025-07-20T00:00:00.000Z", 5, 0.8)
+    return Conclusions(through_ms, [], health, list(crossings), regime, [], list(positions), [], [], {})
+
+
+class Process:
+    """What one process has over a store that others may share.
+
+    Attributes:
+        origin: Of what `quote`, `fire` and the like put into the store.
+    """
+
+    def __init__(self, database: Database, clock: FakeClock) -> None:
+        self.database, self.clock, self.origin = database, clock, ORIGIN
+        self.shelf = Shelf(database)
+        self.conclusions = self.shelf.drawer(CONCLUSIONS, Conclusions)
+        self.moods = self.shelf.drawer("sentiment.conclusions", Moods)
+        self.coins = MarketDesk(clock)
+        self.series = MarketStore(database)
+        self.alerts = AlertStore(database)
+        self.market = Market(
+            coins=self.coins,
+            breadth=UNUSED,
+            regimes=RegimeDesk(clock, self.conclusions, self.coins),
+            historical=UNUSED,
+            categories=UNUSED,
+            alerts=AlertDesk(self.alerts, CURSORS, self.coins),
+            momentum=UNUSED,
+            conclusions=self.conclusions,
+            store=self.series,
+            known=asyncio.Event(),
+            readiness=dict,
+        )
+        self.sentiment = SentimentDesk(clock, self.moods, str)
+        self.hub = Hub(clock, CURSORS, SHAPES, lambda: is_live(self.coins.state, clock.now_ms()))
+        self.store = StreamStore(database)
+        self.follower = Follower(self.store, self.hub)
+        self.sampler = Sampler(clock, self.store, self.market, self.sentiment, self.follower.follow)
+
+    async def hear(self) -> None:
+        """Take over what is in the store, as the rooms below do each second."""
+        await self.shelf.follow()
+        self.coins.show(await self.series.snapshot())
+
+    async def quote(
+        self, prices: Mapping[str, float | None], rate: float | None = REST, venue: str = "hyperliquid"
+    ) -> None:
+        """Have all coins there are shown now, at these prices and one rate."""
+        now_ms = self.clock.now_ms()
+        seen_ms = None if rate is None else now_ms
+        quotes = [
+            Quote(coin, coin.upper(), 1.0, price, None if price is None else now_ms, rate, seen_ms, venue=venue)
+            for coin, price in prices.items()
+        ]
+        await self.series.put_quotes(self.origin, Quotes(now_ms, quotes))
+        await self.hear()
+
+    async def fail(self) -> None:
+        await self.series.put_failure(Failure(self.clock.now_ms(), 500, "down"))
+        await self.hear()
+
+    async def pay(self, coin: str, rate: float, ago_ms: int = HOUR_MS) -> None:
+        await self.series.put_payments(self.origin, coin, [(self.clock.now_ms() - ago_ms, rate, 1.0)])
+
+    async def turn(self, coin: str, before: Zone | None, after: Zone | None, at_ms: int | None = None) -> None:
+        """Have a coin's funding pass from one zone to another, now or at an instant."""
+        at_ms = self.clock.now_ms() if at_ms is None else at_ms
+        change = Change(at_ms, before, after, 30.0, 99.0, 1.0, 100.0)
+        await self.alerts.record(self.origin, [Finding(coin, [change], after)], Scan(at_ms))
+
+    async def conclude(self, found: Conclusions) -> None:
+        await self.conclusions.put(self.origin, found, found.through_ms)
+
+    async def feel(self, mood: CoinMood | None, heard_ms: int | None = None) -> None:
+        now_ms = self.clock.now_ms() if heard_ms is None else heard_ms
+        await self.moods.put(self.origin, Moods(now_ms, now_ms, None, "", {}, {}, mood), now_ms)
+
+    async def round(self) -> None:
+        """Five seconds later, the next look."""
+        await self.clock.advance(5)
+        await self.sampler.round()
+
+    def join(self, stream: StreamName, cursor: str | None = None, *, interval: int = 10, diff: bool = False) -> "Ear":
+        return Ear(self.hub.join(stream, Terms(interval, diff, 0), cursor, "fixtures"))
+
+    def seen(self, stream: StreamName) -> tuple[int, int, int, Any]:
+        """Number, instant, as-of and content of the newest state that this process knows."""
+        state = self.follower.newest()[stream]
+        return state.seq, state.at_ms, state.as_of_ms, msgspec.json.decode(state.data)
+
+
+class Ear:
+    """Somebody who reads along."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+
+    def lines(self) -> list[dict[str, Any]]:
+        """What came since the last time."""
+        found: list[dict[str, Any]] = []
+        while piece := self.reader.take():
+            found += [msgspec.json.decode(line) for line in piece.splitlines()]
+        return found
+
+    def events(self) -> list[Any]:
+        """The content of the events among it."""
+        return [line["data"] for line in self.lines() if line["type"] == "event"]
+
+
+def aged(position: RegimePosition, days: int) -> RegimePosition:
+    return replace(position, holdDays=position.holdDays + days)
