@@ -27,6 +27,7 @@ MOST_LINKS: Final = 3
 
 LONGEST_TITLE: Final = 300
 LONGEST_URL: Final = 500
+LONGEST_TRANSCRIPT_URL: Final = 2_000
 CAPTIONS: Final = "video/x-youtube"
 """The type of a link that is a video's page: its captions are asked for."""
 
@@ -79,7 +80,7 @@ class Item(Struct, frozen=True):
 def read_feed(body: bytes, source: str, language: str | None = None) -> list[Item]:
     """Read the episodes that have transcripts.
 
-    Takes some hundred milliseconds for the largest of feeds, in small pieces: in a thread of its own it holds up nobody.
+    The largest of feeds takes some hundred milliseconds, in small pieces: in a thread of its own it holds up nobody.
 
     Args:
         body: The feed, in any encoding that it declares and Python knows.
@@ -134,13 +135,11 @@ def _links(item: Element, language: str | None) -> Iterator[Link]:
     for name in _PODCAST:
         for tag in item.findall(f"{{{name}}}transcript"):
             kind, url = tag.get("type", "").partition(";")[0].strip().lower(), tag.get("url", "").strip()
-            foreign = bool(language) and not _is_alike(tag.get("language") or language or "", language or "")
             rank = _BEST_FIRST.index(kind) if kind in _BEST_FIRST else len(_BEST_FIRST)
-            if _LINK.match(url):
-                found.append((foreign, rank, Link(url, kind or None)))
+            if _LINK.match(url) and len(url) <= LONGEST_TRANSCRIPT_URL:
+                found.append((_is_foreign(tag.get("language", ""), language), rank, Link(url, kind or None)))
     found.sort(key=lambda ranked: ranked[:2])
-    for _, _, link in found[:MOST_LINKS]:
-        yield link
+    return (link for _, _, link in found[:MOST_LINKS])
 
 
 def _video(entry: Element, source: str) -> Item:
@@ -160,8 +159,13 @@ def _video_id(entry: Element) -> str:
     return said if _VIDEO_ID.match(said) else ""
 
 
-def _is_alike(language: str, wanted: str) -> bool:
-    return language.lower().split("-")[0] == wanted.lower().split("-")[0]
+def _is_foreign(language: str, wanted: str | None) -> bool:
+    """Whether a transcript says that it is in another language than the one that is wanted."""
+    return bool(language and wanted) and _primary(language) != _primary(wanted or "")
+
+
+def _primary(language: str) -> str:
+    return language.lower().partition("-")[0]
 
 
 def _is_link(url: str) -> bool:
