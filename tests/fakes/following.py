@@ -16,6 +16,7 @@ class Lines:
     Attributes:
         call: How it was asked for.
         reason: Why it ended, if it did, and what was wrong.
+        waiting: What was not taken yet.
         taken: How often something was taken.
         closed: Whether its reader has left.
     """
@@ -27,16 +28,16 @@ class Lines:
         self.ended = False
         self.closed = False
         self.taken = 0
-        self._waiting = OPEN
+        self.waiting = OPEN
         self._news = asyncio.Event()
 
     def say(self, lines: bytes) -> None:
         """Let lines wait for the reader."""
-        self._waiting += lines
+        self.waiting += lines
         self._news.set()
 
     def take(self) -> bytes:
-        lines, self._waiting = self._waiting, b""
+        lines, self.waiting = self.waiting, b""
         self._news.clear()
         self.taken += 1
         self.ended = self.reason is not None
@@ -48,7 +49,7 @@ class Lines:
     def end(self, reason: Ending, error: ErrorBody | None = None) -> None:
         if self.reason is None:
             self.reason, self.error = reason, error
-            self._waiting = b""
+            self.waiting = b""
             self.say(b'{"type":"close","reason":"%b"}\n' % reason.encode())
 
     def close(self) -> None:

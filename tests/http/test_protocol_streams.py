@@ -1,0 +1,205 @@
+"""A stream on a connection: how little waits for a reader, what one that takes nothing is told, and what it costs."""
+
+import asyncio
+import json
+import socket
+from typing import Any
+
+from starlette.types import Receive, Scope, Send
+
+from service.access.caller import Caller
+from service.access.oversight import Oversight
+from service.http.body import PeerGoneError
+from service.http.exchange import Exchange
+from service.http.stream import Stream
+from service.routes.call import Call, Watching
+from tests.fakes.clock import FakeClock
+from tests.fakes.following import OPEN, Lines
+from tests.http.wire import HOST, Peer, Wire, served, until
+
+GET = b"GET /watch HTTP/1.1\r\n" + HOST + b"\r\n"
+SOON = 0.03
+LATE = 5.0
+PIECE = b'{"type":"event","data":"%b"}\n' % (b"x" * 65_536)
+MANY = 8
+"""Pieces that fill what the kernels of both ends take, several times over."""
+
+
+class Front:
+    """A stream for whoever asks."""
+
+    def __init__(self) -> None:
+        self.followed: list[Lines] = []
+        watching = Watching(lambda _: None, self._join)
+        self._stream = Stream(watching, Oversight(FakeClock(), lambda _: True), "fixtures")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        scope["verdict"] = exchange = Exchange(scope, send)
+        exchange.caller = Caller(1, "api_key", 1)
+        try:
+            await self._stream(scope, receive, exchange.send)
+        except PeerGoneError:
+            return
+
+    def _join(self, call: Call[Any, Any]) -> Lines:
+        self.followed.append(Lines(call))
+        return self.followed[-1]
+
+
+async def opened(wire: Wire, front: Front, request: bytes = GET) -> tuple[Peer, Lines]:
+    """A reader that has its first line."""
+    peer = await wire.connect()
+    await peer.say(request)
+    async with asyncio.timeout(LATE):
+        await peer.reader.readuntil(OPEN)
+    return peer, front.followed[-1]
+
+
+async def stuck(wire: Wire, front: Front) -> tuple[Peer, Lines]:
+    """A reader with little room, which reads only when told to; so much is said that it is full."""
+    raw = socket.socket()
+    raw.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    raw.setblocking(False)  # noqa: FBT003 - the name of the argument is not ours
+    await asyncio.get_running_loop().sock_connect(raw, ("127.0.0.1", wire.port))
+    reader, writer = await asyncio.open_connection(sock=raw, limit=1)
+    peer = Peer(reader, writer)
+    await peer.say(GET)
+    (connection,) = wire.state.connections
+    await until(lambda: bool(front.followed))
+    lines = front.followed[-1]
+    while not connection.flow.write_paused:  # type: ignore[union-attr]
+        lines.say(PIECE)
+        await until(lambda: not lines.waiting)
+    return peer, lines
+
+
+def last_of(said: bytes) -> Any:
+    """The last line of a chunked answer that is whole."""
+    assert said.endswith(b"\r\n0\r\n\r\n")
+    return json.loads(said.removesuffix(b"\r\n0\r\n\r\n").splitlines()[-1])
+
+
+async def test_a_stream_has_its_connection_to_itself_and_ends_with_it() -> None:
+    front = Front()
+    async with served(front) as wire:
+        peer, lines = await opened(wire, front, GET + GET)
+        lines.end("end")
+        said = await peer.closed()
+    assert last_of(said) == {"type": "close", "reason": "end"}
+    assert len(front.followed) == 1
+    assert lines.closed
+
+
+async def test_a_reader_of_http_1_0_gets_lines_without_chunks_until_it_is_closed() -> None:
+    front = Front()
+    async with served(front) as wire:
+        peer, lines = await opened(wire, front, GET.replace(b"1.1", b"1.0"))
+        lines.say(b'{"type":"event"}\n')
+        lines.end("limit")
+        said = await peer.closed()
+    assert said.splitlines()[-1] == b'{"type":"close","reason":"limit"}'
+    assert said.endswith(b"}\n")
+
+
+async def test_a_head_alone_leaves_the_connection_as_a_stream_would() -> None:
+    async with served(Front()) as wire:
+        peer = await wire.connect()
+        await peer.say(GET.replace(b"GET", b"HEAD"))
+        reply = await peer.reply(bodiless=True)
+        assert await peer.closed() == b""
+    assert (reply.status, reply.headers["content-type"]) == (200, "application/x-ndjson")
+
+
+async def test_a_reader_that_leaves_is_noticed_at_once() -> None:
+    front = Front()
+    async with served(front) as wire:
+        peer, lines = await opened(wire, front)
+        peer.close()
+        await until(lambda: lines.closed and not wire.state.tasks)
+
+
+async def test_a_reader_that_closes_its_sending_half_has_left() -> None:
+    front = Front()
+    async with served(front) as wire:
+        peer, lines = await opened(wire, front)
+        peer.writer.write_eof()
+        await until(lambda: lines.closed)
+        await peer.closed()
+
+
+async def test_what_a_reader_has_not_taken_keeps_more_from_being_taken_for_it() -> None:
+    front = Front()
+    async with served(front) as wire:
+        peer, lines = await stuck(wire, front)
+        before = lines.taken
+        for _ in range(MANY):
+            lines.say(PIECE)
+            await asyncio.sleep(0)
+        (connection,) = wire.state.connections
+        assert lines.taken == before
+        assert connection.transport.get_write_buffer_size() <= len(PIECE) + 16
+        reading = asyncio.create_task(peer.closed())
+        await until(lambda: lines.taken > before)
+        lines.end("end")
+        said = await asyncio.wait_for(reading, LATE)
+    assert last_of(said) == {"type": "close", "reason": "end"}
+    assert said.count(b'"type":"event"') > MANY, "nothing was lost"
+
+
+async def test_a_reader_that_took_nothing_and_takes_again_finds_that_its_stream_has_ended() -> None:
+    front = Front()
+    async with served(front, stall_s=SOON, linger_s=LATE) as wire:
+        peer, lines = await stuck(wire, front)
+        taken = lines.taken
+        lines.say(PIECE)
+        await until(lambda: lines.closed)
+        assert (lines.reason, lines.taken) == ("slow-reader", taken + 1)
+        said = await peer.closed()
+        assert not wire.state.tasks
+    assert last_of(said) == {"type": "close", "reason": "slow-reader"}
+    assert said.count(b'"type":"event"') == taken - 1, "what had been taken for it, and no more"
+
+
+async def test_a_reader_that_takes_nothing_still_is_dropped_and_leaves_nothing_behind() -> None:
+    front = Front()
+    async with served(front, stall_s=SOON, linger_s=SOON) as wire:
+        peer, lines = await stuck(wire, front)
+        await until(lambda: not wire.state.connections and not wire.state.tasks)
+        assert lines.reason == "slow-reader"
+        peer.close()
+
+
+async def test_a_stream_that_was_ended_for_another_reason_says_that_to_a_reader_that_takes_nothing() -> None:
+    front = Front()
+    async with served(front, stall_s=SOON, linger_s=LATE) as wire:
+        peer, lines = await stuck(wire, front)
+        lines.end("revoked")
+        await until(lambda: lines.closed)
+        assert last_of(await peer.closed()) == {"type": "close", "reason": "revoked"}
+
+
+async def test_a_reader_that_takes_something_now_and_then_keeps_its_stream() -> None:
+    front = Front()
+    async with served(front, stall_s=SOON * 3) as wire:
+        peer, lines = await stuck(wire, front)
+        for _ in range(MANY):
+            before = lines.taken
+            lines.say(PIECE)
+            while lines.taken == before:
+                await asyncio.wait_for(peer.reader.read(4_096), LATE)
+        assert lines.reason is None
+        peer.close()
+
+
+async def test_a_reader_that_takes_nothing_costs_the_others_nothing() -> None:
+    front = Front()
+    async with served(front, stall_s=LATE) as wire:
+        slow, _ = await stuck(wire, front)
+        others = [await opened(wire, front) for _ in range(20)]
+        for number in range(50):
+            for _, lines in others:
+                lines.say(b'{"type":"event","number":%d}\n' % number)
+            for peer, _ in others:
+                await asyncio.wait_for(peer.reader.readuntil(b'"number":%d}\n' % number), LATE)
+        for peer, _ in [*others, (slow, None)]:
+            peer.close()
