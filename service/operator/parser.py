@@ -78,6 +78,7 @@ def add_operator_commands(commands: "Commands[Parser]") -> None:
     _add_keys(commands)
     _add_grants(commands)
     _add_payments(commands)
+    _add_wallets(commands)
     usage = _add(commands, "usage", "show how many questions users have asked", "service.operator.usage:show")
     usage.add_argument("--user", type=int, metavar="N", help="only this user")
     _add_json(usage)
@@ -193,6 +194,21 @@ def _add_payments(commands: "Commands[Parser]") -> None:
     )
     verify.add_argument("file", metavar="FILE", help="an answer of /api/receipts/{id}; - is standard input")
     verify.add_argument("--signer", metavar="0x…", help="who must have: `receiptSigner` of the service's manifest")
+
+
+def _add_wallets(commands: "Commands[Parser]") -> None:
+    wallets = _group(commands, "wallets", "watch wallets, name them, list them, let them go")
+    add = _add(wallets, "add", "watch a wallet", "service.operator.wallets:add")
+    add.add_argument("address", metavar="ADDRESS", help="0x and 40 hexadecimal digits")
+    add.add_argument("--label", metavar="TEXT", help="what it is called")
+    add.add_argument("--kind", metavar="TEXT", help="what it is, in a word: exchange, fund")
+    remove = _add(wallets, "remove", "watch a wallet no longer", "service.operator.wallets:remove")
+    remove.add_argument("address", metavar="ADDRESS", help="as `wallets list` shows it")
+    label = _add(wallets, "label", "call a watched wallet something else", "service.operator.wallets:label")
+    label.add_argument("address", metavar="ADDRESS", help="as `wallets list` shows it")
+    label.add_argument("label", metavar="LABEL", help="what it is called")
+    listing = _add(wallets, "list", "list the watched wallets, by address", "service.operator.wallets:show")
+    _add_json(listing)
 
 
 def _group(commands: "Commands[Parser]", name: str, summary: str) -> "Commands[Parser]":

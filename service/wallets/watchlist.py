@@ -25,8 +25,10 @@ LONGEST_WORD: Final = 80
 
 _LARGEST_FILE: Final = 1024 * 1024
 _VARIABLE: Final = "VERDICT_WALLETS_FILE"
-_READ: Final = "SELECT address, watched, label, kind FROM wallets"
-_PUT: Final = "INSERT OR REPLACE INTO wallets (address, watched, label, kind, changed_ms) VALUES (?, ?, ?, ?, ?)"
+_READ: Final = "SELECT address, watched, label, kind FROM watched_wallets"
+_PUT: Final = (
+    "INSERT OR REPLACE INTO watched_wallets (address, watched, label, kind, changed_ms) VALUES (?, ?, ?, ?, ?)"
+)
 
 
 class Watched(Struct, frozen=True):
@@ -109,6 +111,11 @@ class Watchlist:
             connection.execute(_PUT, (wallet.address, int(stays), wallet.label, wallet.kind, now_ms))
 
         await self._database.write(work)
+
+
+def watched_in(connection: Connection, listed: Sequence[Watched]) -> list[Watched]:
+    """Who is watched by what a database and a file say, for those who have no service to ask."""
+    return list(_merged(listed, connection.execute(_READ)).values())
 
 
 def find(watched: Mapping[str, Watched], address: str) -> Watched:

@@ -4,7 +4,7 @@
 
 -- What the operator has said of a wallet, beside the file that names wallets too: this table wins. `watched` 0 takes one
 -- out that the file names.
-CREATE TABLE wallets (
+CREATE TABLE watched_wallets (
     address TEXT PRIMARY KEY CHECK (length(address) = 42 AND address = lower(address)),
     watched INTEGER NOT NULL CHECK (watched IN (0, 1)),
     label TEXT,
