@@ -8,6 +8,7 @@ from service.sentiment.matcher import Known
 from tests.sentiment.labelled import rows
 
 HALVES: Final = ("dev", "held-out")
+PRACTICE: Final = "practice"
 KINDS: Final = ("coins", "sectors", "macro")
 
 
