@@ -71,9 +71,13 @@ class Result(NamedTuple):
 
 def segments(half: str) -> list[Labelled]:
     return [
-        Labelled(*(frozenset(tags.split(",")) - {"-"} for tags in (coins, sectors, macro)), text)
+        Labelled(_tags(coins), _tags(sectors), _tags(macro), text)
         for coins, sectors, macro, text in rows(f"segments-{half}.tsv")
     ]
+
+
+def _tags(cell: str) -> frozenset[str]:
+    return frozenset(cell.split(",")) - {"-"}
 
 
 def known() -> list[Known]:
