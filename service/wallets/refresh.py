@@ -1,0 +1,99 @@
+"""Following the chain: one round at a time, whole or as far as nodes go."""
+
+import logging
+from collections.abc import Awaitable, Callable, Collection
+from functools import partial
+from typing import Final
+
+from service.clock import DAY_MS, Clock
+from service.market.observed import Failure
+from service.market.shelf import Drawer
+from service.upstream.failure import UpstreamError
+from service.wallets.ledger import OvertakenError, WalletLedger
+from service.wallets.nodes import Nodes
+from service.wallets.prices import Prices
+from service.wallets.scan import Scanner
+from service.wallets.store import Scanned
+from service.wallets.tokens import describe
+
+EVERY_S: Final = 60.0
+
+LAG: Final = 3
+"""Blocks below the head that are left alone: most forks are shorter, and nodes differ in what is newest."""
+
+KEPT_MS: Final = 30 * DAY_MS
+"""How long movements are kept, by the chain's own time."""
+
+_TOKENS: Final = 50
+"""Contracts asked in one round: anybody can send a wallet a thousand worthless tokens."""
+
+_log: Final = logging.getLogger("verdict.wallets")
+
+
+class WalletRefresh:
+    """Looks the chain through, round by round.
+
+    Args:
+        clock: When things are observed.
+        ledger: Where it is written down.
+        nodes: Who is asked.
+        prices: What transfers are worth.
+        drawer: Where is told how far it was read.
+        watched: Tells the wallets that are watched: addresses in lower case.
+        origin: Which history the nodes tell at this moment.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        ledger: WalletLedger,
+        nodes: Nodes,
+        prices: Prices,
+        drawer: Drawer[Scanned],
+        watched: Callable[[], Awaitable[Collection[str]]],
+        origin: Callable[[], str],
+    ) -> None:
+        self._clock = clock
+        self._ledger = ledger
+        self._nodes = nodes
+        self._drawer = drawer
+        self._watched = watched
+        self._origin = origin
+        self._scanner = Scanner(ledger, nodes, prices.value)
+
+    async def round(self) -> None:
+        """Look through what is new, for every wallet; where nobody is watched, no node is asked anything.
+
+        Raises:
+            UpstreamError: If no node could answer; the drawer then says so, and what was found before that is kept.
+            ServiceError: `UNAVAILABLE` if the store could not be used.
+        """
+        watched = set(await self._watched())
+        if not watched:
+            return
+        origin = self._origin()
+        try:
+            chain_id, head = await self._nodes.head()
+            await self._ledger.begin(origin)
+            through = await self._scanner.look(chain_id, max(0, head.number - LAG), watched)
+        except UpstreamError as error:
+            await self._drawer.fail(Failure(self._clock.now_ms(), error.upstream_status, error.body))
+            raise
+        except OvertakenError:
+            _log.warning("another process follows the chain too")
+            return
+        if self._origin() != origin:
+            return
+        observed_ms = min(head.at_ms, self._clock.now_ms())
+        await self._drawer.put(origin, Scanned(chain_id, head.number, through), observed_ms)
+        await self._ledger.prune(chain_id, observed_ms - KEPT_MS)
+        await self._describe_tokens(chain_id)
+
+    async def _describe_tokens(self, chain_id: int) -> None:
+        """Ask contracts what they are; one that no node has an answer of is asked again after an hour."""
+        for contract in await self._ledger.unasked(chain_id, self._clock.now_ms(), _TOKENS):
+            try:
+                token = await self._nodes.ask(partial(describe, contract=contract))
+            except UpstreamError:
+                token = None
+            await self._ledger.tell(chain_id, contract, token, self._clock.now_ms())
