@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Final
 from weakref import WeakValueDictionary
@@ -29,6 +29,9 @@ class _Channel:
         self.ring = ring
         self.readers: dict[Reader, None] = {}
         self.lenses: WeakValueDictionary[tuple[int, bool], Lens] = WeakValueDictionary()
+
+    def leave(self, reader: Reader) -> None:
+        self.readers.pop(reader, None)
 
     def lens(self, terms: Terms) -> Lens:
         key = (terms.interval_s, terms.diff) if self.ring.shape.snapshot else (0, False)
@@ -57,6 +60,7 @@ class Hub:
         self._channels = {shape.name: _Channel(Ring(shape, cursors, kept)) for shape in shapes}
         self._stopped = False
         self._stirred: set[_Channel] = set()
+        self._heard: list[Reader] = []
         self._round: Iterator[Reader] = iter(())
         self._turning = False
 
@@ -68,8 +72,9 @@ class Hub:
             states: In order of their numbers.
         """
         channel = self._channels[stream]
-        if channel.ring.append(states):
-            self._stir(channel)
+        if channel.ring.append(states) and channel.readers:
+            self._stirred.add(channel)
+            self._stir()
 
     def read_cursor(self, stream: StreamName, text: str) -> Position:
         """Read a cursor, to refuse it before anything is counted.
@@ -92,11 +97,7 @@ class Hub:
             ServiceError: BAD_REQUEST for a cursor that was not written for this stream.
         """
         channel = self._channels[stream]
-
-        def leave(reader: Reader) -> None:
-            channel.readers.pop(reader, None)
-
-        reader = Reader(channel.ring, channel.lens(terms), self._clock, terms.max, leave)
+        reader = Reader(channel.ring, channel.lens(terms), self._clock, terms.max, channel.leave)
         reader.open(terms.interval_s, source, cursor)
         channel.readers[reader] = None
         self._tell([reader])
@@ -107,39 +108,41 @@ class Hub:
     def stop(self) -> None:
         """End every reader, those to come too: the service stops."""
         self._stopped = True
-        for channel in self._channels.values():
-            for reader in channel.readers:
-                reader.end("shutdown")
+        for reader in self._everybody():
+            reader.end("shutdown")
 
     async def watch(self) -> None:
         """Look at the time each second, until cancelled: silence, liveness, age."""
         while True:
             await self._clock.sleep(1.0)
             try:
-                for channel in self._channels.values():
-                    if self._tell(channel.readers):
-                        self._stir(channel)
+                self._heard += self._tell(self._everybody())
+                self._stir()
             except Exception:  # noqa: BLE001 - a loop outlives every defect; the log has its trace
                 _log.exception("a look at the streams is defective")
 
-    def _tell(self, readers: Iterable[Reader]) -> bool:
+    def _everybody(self) -> list[Reader]:
+        return [reader for channel in self._channels.values() for reader in channel.readers]
+
+    def _tell(self, readers: Sequence[Reader]) -> list[Reader]:
+        """Tell readers the time; those that have something to take because of it."""
         live, now_s = self._live(), self._clock.monotonic()
         beat = lines.heartbeat(self._clock.now_ms(), live=live)
-        return sum(reader.hear(beat, now_s, live=live) for reader in readers) > 0
+        return [reader for reader in readers if reader.hear(beat, now_s, live=live)]
 
-    def _stir(self, channel: _Channel) -> None:
-        if channel.readers:
-            self._stirred.add(channel)
-            if not self._turning:
-                self._turning = True
-                asyncio.get_running_loop().call_soon(self._turn)
+    def _stir(self) -> None:
+        if not self._turning and (self._stirred or self._heard):
+            self._turning = True
+            asyncio.get_running_loop().call_soon(self._turn)
 
     def _turn(self) -> None:
-        """Wake a slice of those who have something to read, and come again in the next turn for the others."""
+        """Wake a slice of those who may have something to read, and come again in the next turn for the others."""
         due = list(islice(self._round, SLICE))
         if not due:
-            self._round = iter([reader for channel in self._stirred for reader in channel.readers])
+            shown = (reader for channel in self._stirred for reader in channel.readers)
+            self._round = iter([*self._heard, *shown])
             self._stirred.clear()
+            self._heard.clear()
             due = list(islice(self._round, SLICE))
         for reader in due:
             reader.wake()

@@ -110,8 +110,8 @@ class Reader:
         self._leave(self)
 
     def wake(self) -> None:
-        """Let `wait` return if there is something to take."""
-        if self._waiter and not self._waiter.done() and (self._look() or self._behind()):
+        """Have `wait` look whether there is something to take: in its own task, so that a defect there is its own."""
+        if self._waiter and not self._waiter.done():
             self._waiter.set_result(None)
 
     def hear(self, beat: bytes, now_s: float, *, live: bool) -> bool:

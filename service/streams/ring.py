@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+import msgspec
+
 from service.streams import lines
 from service.streams.lines import GapReason
 from service.streams.state import Shape, State
@@ -133,7 +135,12 @@ class Ring:
         return b"" if data is None else lines.event(self.shape.name, state, data, self._write((seq, 0)))
 
     def _changes(self, known: bytes, new: bytes) -> bytes | None:
-        return None if known == new else self.shape.changes(known, new)
+        if known == new:
+            return None
+        try:
+            return self.shape.changes(known, new)
+        except msgspec.MsgspecError:
+            return new  # what the version before this one kept need not compare: then all of it is new
 
 
 def _bound(stream: StreamName) -> dict[str, str | int | None]:
