@@ -3,22 +3,15 @@
 from typing import Final
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from service.streams.state import Shape
 from service.wire.envelope import encode
 from service.wire.regime import RegimePosition
-from service.wire.streams import FundingState, PriceTick
+from service.wire.streams import FundingState, PricesState, PriceTick
 
 
-class _Prices(Struct, frozen=True):
-    """As `wire.streams.PricesState`; null is a coin that has no price any more."""
-
-    prices: dict[str, PriceTick | None]
-
-
-_prices: Final = msgspec.json.Decoder(_Prices)
+_prices: Final = msgspec.json.Decoder(PricesState)
 _funding: Final = msgspec.json.Decoder(FundingState)
 _positions: Final = msgspec.json.Decoder(list[RegimePosition])
 
@@ -30,7 +23,7 @@ def changed_prices(old: bytes, new: bytes) -> bytes | None:
         symbol: tick for symbol, tick in after.items() if _price(tick) != _price(before.get(symbol))
     }
     told |= dict.fromkeys(symbol for symbol in before if symbol not in after)
-    return encode(_Prices(told)) if told else None
+    return encode(PricesState(told)) if told else None
 
 
 def changed_funding(old: bytes, new: bytes) -> bytes | None:
