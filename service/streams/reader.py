@@ -66,7 +66,7 @@ class Reader:
             ServiceError: BAD_REQUEST for a cursor of something else.
         """
         self._place = self._ring.start() if cursor is None else self._ring.resume(self._ring.read(cursor))
-        self._head = lines.opened(self._ring.shape.name, interval_s, source, cursor or self._cursor())
+        self._head = lines.opened(self._ring.shape.name, interval_s, source, self._cursor())
         if not self._held():
             self._skip("too-old")
 
@@ -94,10 +94,7 @@ class Reader:
                 await asyncio.sleep(0)
             else:
                 self._waiter = asyncio.get_running_loop().create_future()
-                try:
-                    await self._waiter
-                finally:
-                    self._waiter = None
+                await self._waiter
 
     def end(self, reason: Ending, error: ErrorBody | None = None) -> None:
         """Say nothing new any more, and why; the first reason counts."""
@@ -125,8 +122,10 @@ class Reader:
         Returns:
             Whether there is something to take because of it.
         """
+        if self._closing:
+            return False
         age_s = now_s - self._opened_s
-        if age_s >= LIFETIME_S and self._closing is None:
+        if age_s >= LIFETIME_S:
             self._closing = "limit"
         elif age_s >= AHEAD_S and self._place and self._place.through > self._ring.newest:
             self._skip("unknown")

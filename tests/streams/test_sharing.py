@@ -63,14 +63,57 @@ async def test_a_crowd_is_woken_in_slices_and_everybody_is() -> None:
         read(reader)
     waiting = [asyncio.create_task(arrives(reader)) for reader in readers]
     await stage.clock.settle()
-    stage.hub.show("alerts", [state(1)])
+    for seq in (1, 2, 3):
+        stage.hub.show("alerts", [state(seq)])
     done = []
     for _ in range(10):
         await asyncio.sleep(0)
         done.append(sum(task.done() for task in waiting))
     assert max(after - before for before, after in zip([0, *done], done, strict=False)) <= SLICE
     assert done[-1] == crowd
-    assert all(ticks(task.result()) == [1] for task in waiting)
+    assert all(ticks(task.result()) == [1, 2, 3] for task in waiting)
+
+
+async def test_a_heartbeat_wakes_a_crowd_in_slices_too() -> None:
+    stage = Stage()
+    async with stage.watched():
+        readers = [stage.join("alerts") for _ in range(2 * SLICE)]
+        for reader in readers:
+            read(reader)
+        waiting = [asyncio.create_task(arrives(reader)) for reader in readers]
+        await stage.clock.settle()
+        stage.live = False
+        watch = asyncio.create_task(stage.clock.advance(1))
+        done = []
+        while not watch.done():
+            await asyncio.sleep(0)
+            done.append(sum(task.done() for task in waiting))
+        assert max(after - before for before, after in zip([0, *done], done, strict=False)) <= SLICE
+        assert [types(task.result()) for task in waiting] == [["heartbeat"]] * len(readers)
+
+
+async def test_a_hub_wakes_again_and_again_and_rests_in_between() -> None:
+    stage = Stage()
+    async with stage.watched():
+        reader = stage.join("alerts")
+        read(reader)
+        for seq in range(1, 4):
+            for happen in ("event", "heartbeat"):
+                waiting = asyncio.create_task(arrives(reader))
+                await stage.clock.settle()
+                if happen == "event":
+                    stage.hub.show("alerts", [state(seq)])
+                else:
+                    await stage.clock.advance(15)
+                assert types(await waiting) == [happen]
+                await stage.clock.settle()
+                assert not stage.hub._turning
+
+
+def test_states_can_be_shown_before_anybody_reads_and_any_loop_runs() -> None:
+    stage = Stage()
+    stage.hub.show("prices", states(1, 3))
+    assert ticks(read(stage.join())) == [3]
 
 
 async def test_what_comes_while_a_crowd_is_woken_reaches_everybody_too() -> None:

@@ -102,6 +102,16 @@ async def test_a_stream_ends_after_an_hour() -> None:
         assert read(reader) == []
 
 
+async def test_an_ending_that_nobody_took_stays_what_it_is() -> None:
+    stage = Stage()
+    async with stage.watched():
+        reader = stage.join()
+        read(reader)
+        reader.end("revoked")
+        await stage.clock.advance(LIFETIME_S + 1)
+        assert read(reader) == [{"type": "close", "reason": "revoked", "cursor": None}]
+
+
 @pytest.mark.promise("watch.close")
 @pytest.mark.parametrize("reason", ["revoked", "quota", "slow-reader", "end", "shutdown", "limit"])
 async def test_an_ending_says_why_and_where_to_go_on_and_nothing_new_comes_before_it(reason: Ending) -> None:
