@@ -120,9 +120,9 @@ class PriceTick(Struct, frozen=True):
 
 
 class PricesState(Struct, frozen=True):
-    """`prices`: every coin with a price that is not too old; of a diff, those whose price is another."""
+    """`prices`: every coin with a price that is not too old; of a diff, those with another one, null where gone."""
 
-    prices: Mapping[str, PriceTick]
+    prices: Mapping[str, PriceTick | None]
 
 
 Temperature = Literal["cold", "cool", "neutral", "warm", "hot"]
