@@ -154,13 +154,14 @@ class Visitor:
         return await self._walk(self._address(url), _Request(_encode(payload), headers, most), 0, heeding=False)
 
     async def _walk(self, at: URL, request: _Request, redirects: int, *, heeding: bool) -> Visit:
+        to = at
         for _ in range(redirects + 1):
             if heeding:
-                await self._heed(at)
-            found = await self._ask(at, request)
+                await self._heed(to)
+            found = await self._ask(to, request)
             if isinstance(found, Visit):
                 return found
-            at = self._address(found)
+            to = self._address(found)
         raise self._failed(at, None, f"more than {redirects} redirects".encode())
 
     async def _heed(self, at: URL) -> None:
