@@ -3,9 +3,9 @@
 **Passages** are one to three sentences in a row that one speaker says, of 40 to 400 characters, about something known:
 at least one tag, and one in their first sentence. Greetings, sponsors and housekeeping (`_CHATTER`) are none.
 
-**Weight**: 2 for each coin up to three, 1.5 for each sector up to two, 1 for each macro topic up to three; 2 × how
-clearly it leans (the absolute score); 0.5 for a figure in it; 0.5 for each of a coin with a macro topic (what the
-economy does to it) and a because; less 1 if it only asks, less 1.5 for each sentence without a tag beyond the first.
+**Weight**: 2 for each coin up to three, 1.5 for each sector up to two, 1 for each macro topic up to three; twice how
+clearly it leans (the absolute score); 0.5 for a figure, 0.5 for a reason, 0.5 for a coin together with a
+macro topic; less 1 if it ends in a question, less 1.5 for each sentence after the first that carries no tag.
 
 **Choice**: the heaviest first, of equal ones the earliest; none that shares a sentence with one chosen, or says the
 same again; at most twelve an episode.
@@ -29,9 +29,9 @@ MOST_SENTENCES: Final = 3
 
 _CHATTER: Final = re.compile(
     r"\b(?:welcome (?:back )?to|thanks for (?:having|coming|listening|watching|tuning)|brought to you by|sponsor(?:s|ed)?|"
-    r"promo code|discount code|use code|sign up (?:at|today|now)|subscribe|show notes|not (?:financial|investment) advice|"
-    r"my name is|leave (?:us )?a (?:review|comment)|like button|check out (?:our|my|the link)|link in the description|"
-    r"smash that)\b",
+    r"(?:promo|discount|use) code|sign up (?:at|today|now)|subscribe|show notes|not (?:financial|investment) advice|"
+    r"my name is|leave (?:us )?a (?:review|comment)|like button|check out (?:our|my|the link)|smash that|"
+    r"link in the (?:description|notes))\b",
     re.IGNORECASE,
 )
 _FIGURE: Final = re.compile(r"\d|\b(?:percent|million|billion|trillion|basis points)\b", re.IGNORECASE)

@@ -1,221 +1,374 @@
-"""The words that stand for topics of the economy, as people say them in podcasts. Published: this table is the rule.
+"""The words that stand for topics of the economy, as people say them. Published: these tables are the rule.
 
-A topic is told where one of its phrases is said. The longest phrase at a place counts, and one that means something
-else (`OTHERS`) counts for nothing: "funding rates" are not interest rates. A faint phrase (`FAINT`) needs a companion
-anywhere in the passage: "yields" are those of bonds only where bonds, the Fed or the like are spoken of.
-
-Phrases are parted by commas; `cut/cuts` stands for either word, and `_` for a word that may lack. One that is written
-with a capital needs it ("SEC" is no second), the others are found in any case.
+`topics` says how they are read; what is among `homonyms` stands for nothing.
 """
 
 from collections.abc import Mapping
 from typing import Final
 
+from service.transcripts.topics import Topic
 from service.wire.transcripts import Macro
 
-SAID: Final[Mapping[Macro, str]] = {
-    "banking": """
-        bank/banks, banking, bank run/runs, bankers, big banks, regional bank/banks, commercial bank/banks, megabanks,
-        neobank/neobanks, community banks, bank account/accounts, debanked, debanking, de banking, de banked, unbanked,
-        choke point, chokepoint, SVB, silicon valley bank, silvergate, signature bank, first republic, credit suisse,
-        FDIC, deposit insurance, bank deposits, bank failure/failures, discount window, JPMorgan, JP Morgan,
-        jamie dimon, citigroup, citibank, wells fargo, bank of america, deutsche bank, HSBC, bank charter/charters,
-        bailout/bailouts, bailed out, fractional reserve, BTFP, SLR, basel
-    """,
-    "dollar": """
-        the dollar, us dollar, u.s dollar, american dollar, king dollar, DXY, dxy, dollar index, greenback,
-        dollar strength, dollar weakness, strong dollar, stronger dollar, strengthening dollar, weak dollar,
-        weaker dollar, weakening dollar, dollar weakens, dollar strengthens, falling dollar, rising dollar,
-        dollar wrecking ball, dollar milkshake, dollar dominance, dollar hegemony, dollar system, dollar supremacy,
-        dollar rally/rallies, reserve currency, reserve currencies, dedollarization, de dollarization, dedollarize,
-        petrodollar, eurodollar, against the dollar, dollar yen, euro dollar, debasing the dollar, dollar debasement
-    """,
-    "elections": """
-        election/elections, electoral, elected, electorate, ballot/ballots, voters, at the polls, polling numbers,
-        midterm/midterms, presidential race, presidential candidate/candidates, presidential campaign, campaign trail,
-        campaign promise/promises, on the campaign, swing state/states, primaries, inauguration, super PAC, super PACs,
-        fairshake, second term, runoff, landslide, run for office, runs for office, running for president,
-        exit poll/polls, red wave, blue wave, vote him out, pro crypto candidate/candidates
-    """,
-    "energy": """
-        oil, crude, brent, WTI, wti, barrel/barrels, OPEC, opec, natural gas, gasoline, diesel, gas prices at the pump,
-        at the pump, energy price/prices, energy cost/costs, energy market/markets, energy crisis, energy supply,
-        energy grid, energy consumption, energy usage, energy use, cheap energy, energy sector, energy companies,
-        energy producer/producers, energy demand, renewable energy, nuclear energy, clean energy, stranded energy,
-        wasted energy, electricity, electric bill, electrical grid, power grid, the grid, power price/prices,
-        power cost/costs, power plant/plants, power bill, power contract/contracts, power purchase, power demand,
-        nuclear power, cheap power, solar power, hydro, hydropower, kilowatt/kilowatts, megawatt/megawatts,
-        gigawatt/gigawatts, kilowatt hour, terawatt hours, LNG, uranium, coal, refinery/refineries, flared gas,
-        heating bills, utility bill/bills
-    """,
-    "etf": """
-        etf, etfs, etp, etps, exchange traded fund/funds, exchange traded product/products, exchange traded, IBIT, ibit,
-        FBTC, GBTC, gbtc, ETHA, ETHE, spot product/products, spot fund/funds, in kind redemption/redemptions,
-        in kind creation/creations
-    """,
-    "fiscal": """
-        fiscal, fiscally, deficit/deficits, deficit spending, government spending, federal spending, public spending,
-        government debt, national debt, federal debt, public debt, sovereign debt, us debt, the debt ceiling,
-        debt ceiling, debt limit, debt to gdp, federal budget, the budget, budget bill, budget deal, budget cuts,
-        spending bill, spending cuts, spending package, stimulus, stimmy, stimmies, stimulus check/checks, tax cut/cuts,
-        tax bill, tax hike/hikes, tax package, tax policy, corporate tax, income tax, capital gains tax, wealth tax,
-        tax revenue/revenues, raise taxes, cut taxes, cutting taxes, lower taxes, higher taxes,
-        treasury auction/auctions, bond auction/auctions, debt auction/auctions, treasury issuance, debt issuance,
-        bill issuance, bond issuance, quarterly refunding, refunding announcement, government shutdown,
-        shutdown of the government, big beautiful bill, entitlements, social security, medicare, austerity,
-        infrastructure bill, government borrows, government borrowing, government is borrowing, infrastructure spending,
-        defense spending, interest on the debt, trillion in debt, trillion dollars in debt
-    """,
-    "geopolitics": """
-        geopolitics, geopolitical, geopolitically, war/wars, wartime, ceasefire, cease fire, missile/missiles,
-        airstrike/airstrikes, air strike/strikes, drone strike/strikes, invasion, invaded, invades, invade, sanctions,
-        sanctioned, sanction, middle east, ukraine, ukrainian, russia, russian, russians, putin, kremlin, iran, iranian,
-        israel, israeli, gaza, hamas, hezbollah, taiwan, strait of hormuz, hormuz, red sea, north korea, north korean,
-        lazarus, houthi, houthis, NATO, nato, military, troops, nuclear weapons, peace deal, peace talks, escalation,
-        superpower/superpowers, south china sea, export controls, cold war, venezuela, war zone
-    """,
-    "growth": """
-        gdp, recession/recessions, recessionary, soft landing, hard landing, no landing, economic growth,
-        economic slowdown, slowdown, economic activity, economic data, the economy, us economy, global economy,
-        world economy, real economy, economy is, consumer spending, consumer confidence, consumer sentiment,
-        retail sales, PMI, PMIs, pmi, ISM, ism, business cycle, business survey/surveys, manufacturing data,
-        manufacturing index, manufacturing survey, services survey, stagflation, depression, economic expansion,
-        economic contraction, industrial production, housing starts, k shaped, leading indicators, atlanta fed,
-        growth scare, growth numbers, economic boom, productivity growth, durable goods
-    """,
-    "inflation": """
-        inflation, inflationary pressure/pressures, disinflation, disinflationary, deflation, hyperinflation, reflation,
-        stagflation, cpi, PCE, pce, PPI, ppi, consumer price/prices, producer price/prices, price stability,
-        price pressure/pressures, cost of living, purchasing power, buying power of, price of eggs, price of groceries,
-        grocery price/prices, grocery bill/bills, groceries, rents are, core services, sticky prices, shelter component,
-        transitory, debasement, everything costs, everything is more expensive, prices at the supermarket
-    """,
-    "jobs": """
-        payroll/payrolls, non farm, nonfarm, NFP, nfp, unemployment, unemployed, jobless, jobless claims,
-        initial claims, continuing claims, labor market, labour market, labor force, labour force, job market,
-        jobs market, jobs report, jobs data, jobs number/numbers, jobs print, jobs friday, job growth, job openings,
-        job losses, job cuts, jobs are, jobs were, job numbers, jobs day, jolts, employment report, employment data,
-        employment number/numbers, employment mandate, maximum employment, full employment, layoffs, lay offs,
-        wage/wages, wage growth, hourly earnings, average hourly, participation rate, hiring freeze/freezes,
-        hiring slowdown, job creation, labor data, labour data, adp, sahm rule
-    """,
-    "liquidity": """
-        global liquidity, dollar liquidity, fed liquidity, net liquidity, macro liquidity, system liquidity,
-        central bank liquidity, liquidity cycle/cycles, liquidity injection/injections, injecting liquidity,
-        inject liquidity, excess liquidity, liquidity in the system, liquidity conditions, liquidity tide,
-        liquidity drain, liquidity from the central bank/banks, wave of liquidity, money supply, M2, m2, broad money,
-        global M2, quantitative easing, quantitative tightening, QE, QT, qe, qt, balance sheet runoff,
-        fed balance sheet, balance sheet of the fed, fed's balance sheet, federal reserve balance sheet,
-        central bank balance sheet/sheets, balance sheets of central banks, balance sheet of the central bank,
-        bank reserves, reverse repo, reverse repos, RRP, repo market/markets, repo facility, standing repo, TGA, tga,
-        treasury general account, money printer, printing money, print money, money printing, printed money,
-        prints money, money is printed, printing press, printing presses, financial conditions, easy money, tight money,
-        PBOC, liquidity driven, stealth qe, not qe, yield curve control, YCC, brrr
-    """,
-    "rates": """
-        rate cut/cuts, rate cutting, rate hike/hikes, rate decision/decisions, rate increase/increases, rate path,
-        rate expectations, rate pause, rate policy, rate environment, rate regime, rate sensitive,
-        rate differential/differentials, interest rate/rates, real rates, real yields, policy rate/rates, fed funds,
-        federal funds, mortgage rate/rates, fed rate/rates, cut rates, cuts rates, cutting rates, cutting interest,
-        lower rates, lowers rates, lowering rates, hike rates, hikes rates, hiking rates, hiked rates, hiking cycle,
-        cutting cycle, easing cycle, tightening cycle, raise rates, raises rates, raised rates, raising rates,
-        hold rates, holding rates, held rates, higher rates, high rates, low rates, zero rates, rates higher,
-        rates lower, rates are, rates come down, rates coming down, rates go up, rates go down, rates going, rates stay,
-        rates staying, rates unchanged, rates steady, rates at zero, rates to zero, rates to, rates have been,
-        rates on hold, rates were, rates fall, rates rise, zero interest, ZIRP, higher for longer, Fed, the fed, fed's,
-        fed chair, fed meeting, fed cut/cuts, fed hike/hikes, fed pivot, fed minutes, fed speak, fed officials,
-        fed governor/governors, fed decision, fed day, fed put, federal reserve, FOMC, fomc, powell, jerome powell,
-        jay powell, dot plot, dots, jackson hole, ECB, ecb, lagarde, bank of japan, BOJ, boj, bank of england,
-        central bank/banks, central banker/bankers, monetary policy, monetary easing, monetary tightening, hawkish,
-        dovish, hawks, doves, terminal rate, neutral rate, basis point cut/hike, bps cut, treasury yield/yields,
-        bond yield/yields, treasury bond/bonds, bond market/markets, treasuries, t bills, government bond/bonds,
-        bond vigilantes, long bond/bonds, bond traders, ten year, 10 year, ten year yield, 10 year yield,
-        two year yield, 2 year yield, thirty year yield, 30 year yield, long end, yield curve, curve inversion,
-        inverted curve, steepener, curve steepening, SOFR, term premium, duration risk
-    """,
-    "regulation": """
-        regulation/regulations, regulator/regulators, regulatory, regulated, regulate, regulates, regulating,
-        deregulation, unregulated, SEC, s.e.c, the sec, CFTC, cftc, DOJ, doj, department of justice, justice department,
-        FINMA, FCA, ESMA, MiCA, MICA, mica, FinCEN, fincen, OFAC, OCC, gensler, gary gensler, paul atkins,
-        hester peirce, wells notice, no action letter, genius act, clarity act, FIT21, stablecoin bill,
-        stablecoin legislation, market structure bill, market structure legislation, crypto bill/bills, legislation,
-        lawmaker/lawmakers, legislator/legislators, congress, congressional, senate, senator/senators,
-        house of representatives, signed into law, the law, new law/laws, securities law/laws, unregistered securities,
-        unregistered security, security or a commodity, howey, howey test, lawsuit/lawsuits, sued, sues, suing,
-        subpoena/subpoenas, indictment, indicted, enforcement action/actions, by enforcement, enforcement, KYC, kyc,
-        AML, aml, anti money laundering, travel rule, licensing, license/licenses, licence/licences, licensed,
-        compliance, outlawed, ban on, banning, banned, crackdown, crack down, safe harbor, rulemaking, policymakers,
-        policy makers, attorney general, prosecutors, bitlicense, consent decree, guidance from, crypto czar,
-        legal clarity, developer liability
-    """,
-    "trade": """
-        tariff/tariffs, trade war/wars, trade deal/deals, trade policy, trade deficit, trade deficits, trade surplus,
-        trade balance, trade talks, trade negotiation/negotiations, trade tension/tensions, trade agreement/agreements,
-        trade partner/partners, trading partner/partners, trade representative, trade barrier/barriers, trade dispute,
-        trade flows, trade route/routes, free trade, global trade, world trade, international trade, import/imports,
-        imported, importer/importers, export/exports, exporter/exporters, exported, customs duty/duties,
-        import duty/duties, protectionism, protectionist, supply chain/chains, liberation day, reciprocal,
-        container ships, shipping costs, retaliatory, embargo
-    """,
-}  # fmt: skip
-"""Topic → what always tells it."""
-
-FAINT: Final[Mapping[Macro, tuple[str, str]]] = {
-    "rates": (
-        "rates, rate, yields, yield, basis points, bps, bonds, easing, tightening, pivot, cut, cuts, hike, hikes",
-        """
-        fed, powell, fomc, federal, ecb, boj, central, treasury, treasuries, bond, bonds, mortgage, mortgages, economy,
-        inflation, cpi, unemployment, payrolls, recession, percent, macro, september, december, march, june
-    """,
+TOPICS: Final[Mapping[Macro, Topic]] = {
+    "banking": Topic(
+        said="""
+            regional/commercial/community/big/small/traditional/wall-street/investment/custodian bank/banks, megabanks,
+            bankers, bank run/runs, run/runs on the bank/banks, bank failure/failures, bank account/accounts,
+            bank deposits, bank stocks, bank lending, banking system/sector/crisis/industry/license/licenses/partner,
+            banking partners/relationship/relationships/access/services/rails/lobby/regulators,
+            debank/debanked/debanking, de bank/banked/banking, unbanked, underbanked, choke point, chokepoint, SVB,
+            silicon valley bank, silvergate, signature bank, first republic, credit suisse, FDIC, deposit insurance,
+            deposit flight, discount window, JPMorgan, jpmorgan, JP Morgan, jp morgan, jamie dimon, citibank,
+            wells fargo, bank of america, deutsche bank, bank charter/charters, banking charter/charters,
+            fractional reserve, BTFP, bail/bailed/bailing out the banks, bank bailout/bailouts, uninsured deposits,
+            the banks
+        """,
+        plain="banks, banking",
+        alien="scripts memory",
+        faint="bank, deposits, depositors, bailout/bailouts, bailed out, lenders, custody, charter/charters",
+        company="""
+            failed fails failure failures collapse collapsed run runs insured account accounts teller branch regional
+            deposits depositors bailed license loans closed rescue fdic bank banks banking wire wires insolvent occ
+        """,
     ),
-    "dollar": ("dollar", "currencies, currency, euro, yen, yuan, fiat, emerging, fed, foreign, gold, reserve"),
-    "liquidity": ("liquidity, balance sheet, printing", "fed, macro, treasury, central, global, banks, boj, economy"),
-    "jobs": ("jobs, hiring, labor, labour, employment", "fed, economy, cpi, inflation, recession, report, print, data, macro, powell"),
-    "elections": ("vote, votes, polls, poll, campaign, candidate, candidates, president, trump, biden, harris", "november, democrats, democrat, republican, republicans, win, wins, won, presidency"),
-    "energy": ("power, energy, gas", "miners, mining, miner, data, electricity, prices, winter, europe, pump, grid, hash, opec, barrel"),
-    "growth": ("economy, growth, consumer, consumers, spending", "economy, fed, macro, recession, inflation, jobs, quarter, consumer, unemployment, tariffs"),
-    "fiscal": ("spending, debt, taxes, treasury, borrowing, budget", "government, federal, congress, washington, trillion, treasury, national, bessent, yellen, country, state"),
-    "regulation": ("bill, bills, law, laws, court, courts, judge, license", "congress, senate, washington, stablecoin, regulators, crypto, federal, state, exchange, exchanges, eu, judge"),
-    "banking": ("deposits, custody", "bank, banks, insured, lenders"),
-    "etf": ("inflows, outflows, flows, filing, filings, approval, funds", "blackrock, fidelity, grayscale, ark, vaneck, bitwise, spot, wall, issuers"),
-    "geopolitics": ("conflict, tensions, china, attack, attacks, strikes, peace", "war, oil, military, us, beijing, taiwan, troops, missiles, borders, east, border"),
-    "trade": ("duties, goods", "china, canada, mexico, trump, europe, imports"),
-}  # fmt: skip
-"""Topic → phrases that tell it in company, and single words that are such company."""
-
-OTHERS: Final = """
-        funding rate/rates, hash rate/rates, hashrate, win rate, growth rate, burn rate, exchange rate/rates,
-        success rate, conversion rate/rates, staking rate/rates, borrow rate/rates, borrowing rate/rates,
-        lending rate/rates, supply rate/rates, at this rate, at any rate, at that rate, staking yield/yields,
-        lending yield/yields, farming yield/yields, basis points on aave, tax rate/rates, fed up, fed into, fed by,
-        fed from, fed to, fed with, token inflation, supply inflation, inflation schedule, inflation of the supply,
-        inflation of the token, inflation rate of the token, annual inflation of the token, inflation to validators,
-        network inflation, inflationary token, staking inflation, emissions inflation, a dollar, per dollar,
-        every dollar, one dollar, dollar cost, dollar cost averaging, half a dollar, the dollar amount,
-        the dollar value, the dollar sign, the dollar peg, pegged to the dollar, dollar peg,
-        dollar stablecoin/stablecoins, one to one to the dollar, to the dollar, memory bank, data bank, power bank,
-        food bank, bank on, banking on, bank it, to the bank, crude joke, a crude, oil and water, snake oil,
-        gas fee/fees, gas price/prices, gas cost/costs, gas limit, gas token, burn gas, in gas, gas war/wars, the gas,
-        off the grid, grid trading, grid bot/bots, elected to, bidding war/wars, war chest, star wars, flame war/wars,
-        war story, war stories, priority gas auction, console wars, culture war/wars, price war/wars, fork wars,
-        block size war/wars, blocksize war/wars, fee war, layer two wars, curve wars, the budget for, our budget,
-        my budget, tax loss, growth of the protocol, the economy of the, token economy, creator economy, game economy,
-        in game economy, gig economy, ai economy, machine economy, agent economy, attention economy, pool liquidity,
-        liquidity pool/pools, liquidity provider/providers, liquidity mining, on chain liquidity, exit liquidity,
-        order book liquidity, protocol owned liquidity, liquidity fragmentation, fragmented liquidity, printing a,
-        printing new highs, printing green, printing red, balance sheet company, balance sheet companies,
-        corporate balance sheet/sheets, their balance sheet, its balance sheet, depression and, anxiety and depression,
-        the law of, moore's law, law of large numbers, murphy's law, metcalfe's law, goodhart's law, in law,
-        brother in law, mother in law, father in law, law firm, import the, import your, import a, import it, import my,
-        imported it, export your, export the, export my, export it, exported it, open source license, mit license,
-        driver's license, software license, license plate, driving license, supply chain attack/attacks, trade the,
-        jobs to be done, steve jobs, day job, night job, job well done, good job, great job, side job, your jobs,
-        cron job/jobs, rates of, at rates, in ten year, in ten years, ten year old, ten years, within ten year,
-        long endeavor, connecting the dots, connect the dots, dots connect, polka dots, proof of reserve/reserves,
-        quality of life, minimum wage war, slowdown in blocks, network slowdown, tiktok ban, banned me,
-        banned from the discord, shadow banned, i was elected, leader election, leader elections,
-        validator election/elections, consensus election, the grid bot, power users, power user, power law,
-        purchasing power parity, hawk tuah, hawks nest, the military industrial, invade my, privacy invasion,
-        invasion of privacy, self regulating, self regulate, thermal regulation, voters of the dao
-    """
-"""What sounds like a topic and is none."""
+    "dollar": Topic(
+        said="""
+            us/u.s/american/king dollar, DXY, dxy, dollar index/strength/weakness/wrecking/milkshake/dominance,
+            dollar hegemony/system/supremacy/rally/bull/bear/debasement, greenback,
+            strong/stronger/strengthening/weak/weaker/weakening/falling/rising/softer/firm dollar,
+            dollar weakens/strengthens/weakening/strengthening, reserve currency/currencies, dedollarization,
+            dedollarize, de dollarization/dollarize/dollarizing, petrodollar, eurodollar/eurodollars, dollar yen,
+            euro dollar
+        """,
+        plain="the dollar",
+        alien="peg pegged depeg depegged stablecoin stablecoins usdc usdt tether usde dai cents",
+        faint="dollar, dollars",
+        company="""
+            euro euros yen yuan renminbi peso lira currencies dxy fx devaluation devalued reserve swiss franc
+        """,
+    ),
+    "elections": Topic(
+        said="""
+            midterm/midterms, presidential race/candidate/candidates/campaign/election/elections/debate,
+            general/primary/snap/federal/national election/elections,
+            election day/night/year/cycle/season/results/odds/outcome/win/campaign,
+            campaign trail/promise/promises/donation/donations/finance, swing state/states, battleground state/states,
+            inauguration, super PAC/PACs, super pac/pacs, fairshake,
+            run/runs/running/ran for office/president/congress/senate/governor/mayor/reelection, exit poll/polls,
+            in/at/ahead-in the polls, ballot box, electoral, electorate, reelection, reelected, re election, re elected,
+            second term, republican/democratic/democrat primary/nominee/convention, crypto vote/voter/voters,
+            single issue voter/voters, pro crypto candidate/candidates, polling numbers/average/averages,
+            white house race
+        """,
+        plain="election/elections, elected, ballot/ballots, voters, runoff",
+        alien="""
+            dao daos delegate delegates governance holder holders tokenholders validator validators council quorum
+            snapshot proposal proposals token leader
+        """,
+        faint="""
+            vote/voted/voting/votes for, polls, polling, poll, campaign/campaigns, campaigning, candidate/candidates,
+            nominee, primaries, landslide, took office, takes office
+        """,
+        company="""
+            president presidential trump biden harris kamala vance newsom november democrat democrats democratic
+            republican republicans party parties governor congressman congresswoman parliament election elections office
+            mayor minister sunday
+        """,
+    ),
+    "energy": Topic(
+        said="""
+            OPEC, opec, natural gas, gasoline, diesel, at the pump, the price of gas, price of oil,
+            oil price/prices/shock/embargo/supply/market/markets/spike/stocks/futures/producers, crude oil, a barrel,
+            barrels a day, WTI, brent,
+            energy price/prices/cost/costs/market/markets/crisis/supply/grid/consumption/usage/use/bill/bills,
+            energy sector/companies/company/producer/producers/demand/policy,
+            energy stocks/shock/intensive/independence/security/buyer/hog,
+            renewable/renewables/nuclear/clean/cheap/stranded/green/solar/wind/wasted/excess energy, electricity,
+            electric bill/bills, nuclear power/plant/plants/reactor/reactors,
+            power grid/price/prices/cost/costs/plant/plants/bill/bills,
+            power contract/contracts/demand/supply/company/companies/purchase/bottleneck/hungry/shortage,
+            cheap/cheaper/cheapest/solar/hydro/wind/excess/stranded power, solar panel/panels/farm/farms,
+            wind farm/farms, hydro, hydropower, hydroelectric, kilowatt/kilowatts, megawatt/megawatts,
+            gigawatt/gigawatts, terawatt, kilowatt/terawatt/megawatt hour/hours, LNG, uranium, refinery, refineries,
+            flared/flare gas, gas flaring, utility/electric bill/bills, ERCOT, ercot, cents a/per kilowatt, oil and gas
+        """,
+        plain="oil, crude, barrels, coal, the grid",
+        alien="snake olive cooking bot bots trading",
+        faint="power, energy, grid, utilities, heat",
+        company="""
+            electricity hashrate rigs asics texas nuclear solar wind winter opec pipeline plant plants turbines miners
+            miner mining watts megawatts kilowatts gigawatts refineries
+        """,
+    ),
+    "etf": Topic(
+        said="""
+            etf/etfs, e.t.f, etp/etps, etn/etns,
+            exchange traded fund/funds/product/products/note/notes/vehicle/vehicles, IBIT, ibit, FBTC, fbtc, GBTC, gbtc,
+            ETHA, etha, ETHE, BITO, spot product/products, spot bitcoin fund/funds,
+            in kind redemption/redemptions/creation/creations
+        """,
+        faint="inflows, outflows, flows, filing, filings, S 1, approval, issuers",
+        company="blackrock fidelity grayscale ibit vaneck bitwise issuer issuers",
+    ),
+    "fiscal": Topic(
+        said="""
+            fiscal, fiscally, budget/fiscal/federal/government/us deficit/deficits, deficit spending,
+            government/federal/public/state/military/defense/deficit spending,
+            government/national/federal/public/sovereign/us debt, debt ceiling/limit/spiral/burden, debt to gdp,
+            federal/national budget, budget bill/deal/cuts/fight/battle/talks/resolution,
+            spending bill/bills/cut/cuts/package/spree, stimulus, stimmy, stimmies,
+            tax cut/cuts/bill/hike/hikes/package/policy, tax revenue/revenues/reform/increase/increases/breaks/credits,
+            corporate/income/wealth/property/sales/capital-gains tax/taxes, capital gains/gain tax/taxes,
+            unrealized gains tax, raise/raises/raising/cut/cuts/cutting/lower/higher taxes, taxpayer/taxpayers,
+            treasury/bond/debt/government auction/auctions, treasury/debt/bill/bond/coupon issuance,
+            quarterly refunding, refunding announcement, government shutdown, shut down the government,
+            shutdown of the government, the government is/was shut, big beautiful bill, the big bill, big bill,
+            entitlements, social security, medicare, medicaid, austerity, infrastructure bill/spending,
+            government borrows/borrowing/borrow/spends/handouts, interest on the debt, interest expense on,
+            helicopter money, mail/mails/mailed/mailing/send/sends/sending/sent checks,
+            checks to everybody/everyone/people/households, roll/rolls/rolling/refinance/refinancing the debt,
+            debt sustainability, the irs, IRS
+        """,
+        plain="the deficit, deficit/deficits",
+        alien="trade attention sleep protocol",
+        faint="""
+            spending, debt, taxes, tax, taxed, borrowing, borrow, borrows, budget, auction/auctions, shutdown, checks,
+            trillion
+        """,
+        company="""
+            government federal congress washington treasury bessent yellen sovereign fiscal deficit deficits taxpayer
+            stimulus parliament chancellor capitol states' country
+        """,
+    ),
+    "geopolitics": Topic(
+        said="""
+            geopolitics, geopolitical, geopolitically, world war, war in/with/between, act of war, at war,
+            go/goes/going/went to war, wartime, war breaks/broke out, ceasefire, cease fire, missile/missiles,
+            airstrike/airstrikes, air/drone strike/strikes, strait of hormuz, hormuz, red sea, hamas, hezbollah,
+            houthi/houthis, NATO, nato, peace deal/talks/treaty/agreement/plan, south china sea, cold/proxy/nuclear war,
+            nuclear weapon/weapons, troops, export controls, middle east, gaza, kremlin, safe haven bid, invasion of,
+            iron dome, rogue state/states, superpower rivalry, great power/powers
+        """,
+        plain="""
+            sanction/sanctions, sanctioned, sanctioning, ukraine, ukrainian, putin, invaded, invades, invade, invasion
+        """,
+        alien="tornado ofac mixer mixers contract contracts frontend privacy",
+        faint="""
+            war, wars, conflict/conflicts, tension/tensions, escalation, escalate/escalates/escalated, attack/attacks,
+            attacked, strikes, bomb/bombs, bombed, bombing, iran, iranian, israel, israeli, russia, russian, russians,
+            taiwan, china, beijing, north korea, military, army, peace, blockade, venezuela, headlines
+        """,
+        company="""
+            ukraine russia russian putin iran iranian tehran israel israeli gaza taiwan war wars troops missiles missile
+            military invasion nuclear nato bomb bombs bombing bombed airstrikes ceasefire sanctions tension tensions
+            border strait beijing haven pentagon regime hezbollah escalation escalates navy
+        """,
+    ),
+    "growth": Topic(
+        said="""
+            gdp, recession/recessions, recessionary, recession proof, soft/hard/no landing,
+            economic growth/slowdown/activity/data/contraction/expansion/boom,
+            economic downturn/cycle/recovery/outlook/weakness/strength/collapse,
+            global/us/u.s/american/chinese/german/european/world/japanese/main-street economy,
+            consumer spending/confidence/sentiment/demand/credit/weakness, retail sales, PMI/PMIs, pmi/pmis, ISM,
+            ism manufacturing/services, business cycle/survey/surveys/confidence, stagflation, industrial production,
+            housing starts, k shaped, growth scare/scares, durable goods, great depression,
+            economy slows/slowing/grows/growing/grew/shrinks/shrinking/shrank/contracts/contracting,
+            economy contracted/weakens/weakening/overheating/rolls/rolling/cracks/cracking/stalls/stalling,
+            economic surprise, leading indicators, atlanta fed, gdp now, credit card delinquencies,
+            consumer delinquencies, economic numbers, negative quarters, output gap
+        """,
+        plain="the economy, economy, slowdown, the consumer, consumers are, depression",
+        alien="""
+            token game games creator gig machine agents agent attention circular protocol tokenomics app apps product
+            products ux onboarding anxiety wallet side
+        """,
+        faint="growth, consumer/consumers, spending, contraction, expansion, demand, households, manufacturing",
+        company="""
+            gdp economy economies economists economist recession macro unemployment households payrolls pmi ism quarters
+        """,
+    ),
+    "inflation": Topic(
+        said="""
+            cpi, c.p.i, PCE, pce, PPI, ppi, consumer/producer/import price/prices, price stability/pressure/pressures,
+            cost of living, price of eggs/groceries/milk/beef/bread/coffee/food/everything,
+            grocery price/prices/bill/bills, food/rent/shelter/rental price/prices/inflation,
+            core/headline/sticky/hot/hotter/runaway/wage/services inflation,
+            goods/asset/global/us/high/higher/persistent/tariff/structural inflation,
+            inflation print/prints/data/report/number/numbers/expectations/target/hedge/fears,
+            inflation problem/fight/reading/surprise/adjusted/comes/came/coming/cooling/cools,
+            hedge/hedges against inflation, fight/fighting/beat/beating/outpace/outrun inflation, disinflation,
+            disinflationary, reflation, stagflation, hyperinflation, currency/monetary/fiat debasement,
+            debasement trade/hedge, debasing/debase/debased the currency/money/dollar, purchasing power,
+            everything costs more, price/prices at the supermarket/store, inflated away, inflating away, inflate away,
+            loses/losing/lost value every year, melting ice cube, prices are under control, price level
+        """,
+        plain="inflation, deflation, debasement, buying power",
+        alien="""
+            emission emissions emit emits emitted issuance stakers staking staked validators validator unlock unlocks
+            vesting tokenomics schedule burn burned burns halving halvings subsidy rewards reward mint mints dilution
+            diluted dilutive protocol whitelist
+        """,
+        faint="""
+            prices, inflationary, deflationary, transitory, sticky, rent, rents, groceries, eggs, beef, egg, savings
+        """,
+        company="""
+            eggs egg rent rents groceries grocery costs milk beef expensive cpi inflation wages checks supermarket food
+            inflationary shelter paycheck salaries cheaper-nowhere
+        """,
+    ),
+    "jobs": Topic(
+        said="""
+            payroll/payrolls number/numbers/print/report/data/revision/revisions, payrolls, non farm, nonfarm, NFP, nfp,
+            unemployment, jobless, initial/continuing/weekly/unemployment claims, claims number/numbers/data/print,
+            labor/labour market/markets/force/data/shortage/participation,
+            job/jobs market/report/data/number/numbers/print/growth/openings,
+            job/jobs losses/creation/friday/day/gains/picture/revision/revisions, job cuts, jolts, JOLTS,
+            employment report/data/number/numbers/mandate/situation/cost, maximum/full employment,
+            wage growth/pressure/inflation/gains, hourly earnings, average hourly, participation rate,
+            hiring freeze/freezes/slowdown/rate, nobody hiring, nobody is hiring, no one hiring, not hiring anymore,
+            sahm rule, lost/lose/losing/loses their/his/her job/jobs, white collar jobs, out of work,
+            mass/tech/wave-of/more/big layoffs, layoffs across/everywhere/are/in, laid off across, quits rate,
+            entry level jobs, people are getting laid off, prime age
+        """,
+        plain="wages, unemployed, layoffs",
+        alien="team our we company startup exchange studio foundation labs engineers",
+        faint="jobs, job, hiring, claims, employment, labor, labour, layoffs, laid off, workers",
+        company="""
+            fed economy cpi recession report payrolls unemployment powell wages committee economists revisions revised
+            unemployed jobless automation quits
+        """,
+    ),
+    "liquidity": Topic(
+        said="""
+            global/dollar/fed/net/macro/system/bank/central-bank/systemic/monetary/excess/us/financial liquidity,
+            central bank liquidity,
+            liquidity cycle/cycles/injection/injections/impulse/conditions/tide/drain/tap/taps/spigot/wave/flood,
+            inject/injects/injecting/injected/add/adding/adds liquidity into the system/market/markets/economy,
+            liquidity in/into/from the system/fed/treasury/banks, injecting/inject/injects liquidity, money supply, M2,
+            m2, M3, broad money, base money, monetary base, monetary expansion, quantitative easing/tightening, QE, qe,
+            QT, fed balance sheet, balance sheet of the fed/ecb/boj, balance sheet runoff/reduction/expansion,
+            federal reserve balance sheet, central bank balance sheet/sheets, balance sheets of central banks,
+            the fed balance sheet, bank reserves, reserves in the system, ample reserves, reverse repo/repos,
+            repo market/markets/facility/rates, standing repo, RRP, TGA, tga, treasury general account, money printer,
+            money printing, print/prints/printing/printed/printed-more money, money is printed, printing press/presses,
+            printer goes/go brrr, printer, brrr, financial conditions, easy/tight/easier/loose money, PBOC, pboc,
+            yield curve control, YCC, operation twist, stealth qe, liquidity driven
+        """,
+        faint="""
+            liquidity, balance sheet/sheets, printing, print, prints, printed, reserves, repo, runoff, swap lines, qt
+        """,
+        company="""
+            fed macro central m2 treasury tga qt qe repo boj pboc ecb tightening easing trillion trillions powell banks
+            stimulus sofr bessent yellen
+        """,
+    ),
+    "rates": Topic(
+        said="""
+            rate cut/cuts/cutting/hike/hikes/hiking/decision/decisions/increase/increases,
+            rate path/expectations/pause/policy/environment/regime/differential/differentials/setting/moves,
+            real/policy/overnight/treasury/bond/mortgage/prime/discount/neutral/terminal rate/rates, real yields,
+            fed/federal funds, fed rate/rates, cut/cuts/cutting/hike/hikes/hiking/hiked/raise/raises rates,
+            raised/raising/hold/holding/holds/held/slash/slashing/slashed rates,
+            cut/cuts/cutting/raise/raising interest rates, rates unchanged/steady/on-hold, rates at/to/near/from zero,
+            zero/negative/zero-interest rates, ZIRP, zirp, higher for longer,
+            hiking/cutting/easing/tightening/rate cycle, Fed, the fed,
+            fed chair/chairman/meeting/cut/cuts/hike/hikes/pivot/minutes/speak/official,
+            fed officials/governor/governors/decision/day/put/statement/policy/independence/presidents/watchers,
+            federal reserve, FOMC, fomc, powell, dot plot, jackson hole, ECB, ecb, lagarde,
+            bank of japan/england/canada/korea/mexico, reserve bank of, BOJ, boj,
+            monetary policy/easing/tightening/stimulus,
+            central bank/banks cut/cuts/hike/hikes/policy/meeting/decision/decisions, hawkish, dovish,
+            basis point cut/cuts/hike/hikes/move, bps cut/hike, treasury/bond/government-bond yield/yields,
+            sovereign/government bond/bonds, treasury bond/bonds/bill/bills/market,
+            bond market/markets/vigilante/vigilantes/trader/traders/guys/auction/rout/selloff, t bills, long bond/bonds,
+            ten/10/two/2/thirty/30/five/5/twenty/20 year yield/yields/treasury/treasuries/bond/note, tenyear,
+            yield curve, curve inversion, inverted/steeper/steepening/flattening curve,
+            curve steepening/steepener/inverts/inverted, SOFR, term premium, yields on treasuries/bonds,
+            long end of the curve, borrowing costs, cost of money, the carry trade, yen carry
+        """,
+        plain="""
+            interest rate/rates, higher/lower/high/low rates, rates higher/lower,
+            rates are/were/go/going/come/coming/stay/staying/fall/falling/rise/rising/fell/rose/down/up, treasuries,
+            yields rise/rising/fall/falling/spike/spiking/are
+        """,
+        alien="""
+            aave compound lending lend borrow borrowers borrowing utilization vault vaults morpho pool pools funding
+            perp perps staking stakers validators farming lp tokenized tokenised dao daos companies company corporate
+            saylor borrowed protocol pendle ethena
+        """,
+        faint="""
+            rates, yields, yield, basis points, bps, bond/bonds, easing, tightening, pivot, cut, cuts, cutting,
+            hike/hikes, hiking, hiked, pause, curve, the long end, long end, dots, hawks, doves, treasury, treasuries,
+            mortgage/mortgages, ten/10/two/2/thirty/30 year, central bank/banks/banker/bankers, the short end,
+            front end, twenty five, fifty, bills, duration
+        """,
+        company="""
+            powell fomc committee ecb boj bond bonds mortgage mortgages cpi pce payrolls claims hawkish dovish basis
+            yields rates hikes hike easing tightening curve september meeting dots hawks doves lagarde inflation-linked
+        """,
+    ),
+    "regulation": Topic(
+        said="""
+            regulation/regulations, regulator/regulators, regulatory, deregulation, SEC, s.e.c, the sec, CFTC, cftc,
+            DOJ, doj, department of justice, justice department, FINMA, FCA, ESMA, BaFin, MAS, MiCA, MICA, mica, FinCEN,
+            fincen, OFAC, ofac, the OCC, gensler, hester peirce, paul atkins, wells notice/notices, no action letter,
+            genius/clarity/lummis/stablecoin act, FIT21,
+            stablecoin/crypto/market-structure/privacy bill/bills/law/laws/legislation/rules,
+            market structure bill/legislation, legislation, legislator/legislators, lawmaker/lawmakers, signed into law,
+            securities law/laws/fraud/violations/regulator, unregistered securities/security/offering, howey,
+            enforcement action/actions, by enforcement, money transmission/transmitter/transmitters/transmitting,
+            money laundering, anti money laundering, travel rule, bitlicense, attorney general, safe harbor,
+            licensing regime/regimes, crypto czar,
+            regulated entity/entities/exchange/exchanges/market/markets/product/products, unhosted wallet rule,
+            broker rule, choke point, chokepoint, security or a commodity, securities or commodities,
+            digital asset bill, regulatory clarity, legal clarity, sued by/the-sec,
+            banned/bans/ban/banning crypto/bitcoin/mining/stablecoins/trading, developer liability, class action,
+            criminal charges, illegal, money services business, consumer protection
+        """,
+        plain="""
+            regulate/regulates/regulated/regulating, unregulated, lawsuit/lawsuits, indictment/indictments, indicted,
+            subpoena/subpoenas/subpoenaed, prosecutors, prosecutor, prosecuted, policymakers, crackdown, outlawed
+        """,
+        alien="temperature thermostat",
+        faint="""
+            congress, congressional, senate, senator/senators, law/laws, bill/bills, court/courts, judge, jury,
+            license/licenses, licence/licences, licensed, licensing, ban, bans, banned, banning, sue/sued/sues/suing,
+            fined, the fine, fines, compliance, compliant, enforcement, KYC, kyc, AML, aml, trial, prison, jail,
+            charges, charged, guidance, legal, appeal, appealed, settled, settlement, penalty, the act, securities,
+            approval
+        """,
+        company="""
+            sec regulators regulator stablecoin stablecoins court courts judge jury eu brussels lawmakers agency
+            agencies prosecutors prosecutor commission commissioner illegal lawyers lawyer tornado securities department
+            doj parliament cftc gensler mica sanctions convicted convict sued lawsuit regulated regulation jurisdiction
+            jurisdictions license licenses licensed government governments ripple tether
+        """,
+    ),
+    "trade": Topic(
+        said="""
+            tariff/tariffs, tariffed, trade war/wars/deal/deals/policy/deficit,
+            trade deficits/surplus/balance/talks/negotiation/negotiations/tension,
+            trade tensions/agreement/agreements/representative/barrier/barriers,
+            trade dispute/disputes/route/routes/pact/truce/uncertainty, trade partner/partners,
+            trading partner/partners, free/global/world/international/cross-border trade, customs duty/duties,
+            import duty/duties/tax/taxes/levy/levies, tax on imports, protectionism, protectionist, liberation day,
+            reciprocal tariffs, container ships/shipping/rates, shipping costs/lanes,
+            deal with china/europe/japan/canada/mexico/india/the-eu, imported goods, import/export prices,
+            exporting countries/country, reshoring, onshoring, nearshoring, rare earths, embargo
+        """,
+        plain="imports, exports, importer/importers, exporter/exporters, supply chain/chains, imported",
+        alien="""
+            code library keys key wallet seed csv file files python javascript npm attack attacks compromised software
+            hardware
+        """,
+        faint="""
+            duties, goods, factories, factory, manufacturing, retaliation, retaliate/retaliates/retaliated,
+            everything that comes in, comes in from, made in china, ports, levies, levy, shipping
+        """,
+        company="""
+            china chinese canada mexico tariffs europe european imports vietnam beijing customs reciprocal import
+            percent brussels
+        """,
+    ),
+}

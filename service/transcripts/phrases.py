@@ -1,20 +1,21 @@
 """Finding phrases in speech: tables of words in, what they stand for out. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import product
 from typing import Final, Generic, NamedTuple, TypeVar
 
 Meaning = TypeVar("Meaning")
 
 _WORD: Final = re.compile(r"[^\W_]+(?:\.[^\W\d_]\b)*(?:['\u2019][^\W\d_]+)?")
-_POSSESSIVE: Final = re.compile(r"['\u2019]s\Z")
+_POSSESSIVE: Final = re.compile(r"['\u2019]s\Z", re.IGNORECASE)
 
 
-class _Phrase(NamedTuple, Generic[Meaning]):
-    words: tuple[str, ...]
-    exact: tuple[str, ...] | None
-    means: Meaning
+class Words(NamedTuple):
+    """The words of a text as they are said, and in lower case; hyphens part them, and `'s` is dropped."""
+
+    said: Sequence[str]
+    lowered: Sequence[str]
 
 
 class Found(NamedTuple, Generic[Meaning]):
@@ -29,44 +30,43 @@ class Phrases(Generic[Meaning]):
     """Phrases and what they stand for.
 
     Args:
-        tables: Meaning → phrases parted by commas; `cut/cuts` stands for either word. A phrase with a capital needs it.
+        tables: Meanings and their phrases, parted by commas, as `topics` says. A phrase may stand for several.
     """
 
     def __init__(self, tables: Iterable[tuple[Meaning, str]]) -> None:
-        self._by_first: dict[str, list[_Phrase[Meaning]]] = {}
+        self._phrases: dict[tuple[str, ...], list[tuple[tuple[str, ...] | None, Meaning]]] = {}
         for means, table in tables:
             for phrase in _phrases(table):
                 lowered = tuple(word.lower() for word in phrase)
                 exact = None if lowered == phrase else phrase
-                self._by_first.setdefault(lowered[0], []).append(_Phrase(lowered, exact, means))
-        for phrases in self._by_first.values():
-            phrases.sort(key=lambda phrase: -len(phrase.words))
+                self._phrases.setdefault(lowered, []).append((exact, means))
+        self._longest = max(map(len, self._phrases), default=0)
 
-    def find(self, words: list[str], lowered: list[str]) -> Iterator[Found[Meaning]]:
-        """Find phrases in words as they are said, and the same in lower case: at each place the longest, none twice."""
+    def find(self, words: Words) -> Iterator[Found[Meaning]]:
+        """Find phrases: at each place the longest, and none that shares a word with one before."""
         at = 0
-        while at < len(words):
-            phrase = self._at(words, lowered, at)
-            if phrase is None:
-                at += 1
-            else:
-                yield Found(phrase.means, at, at + len(phrase.words))
-                at += len(phrase.words)
+        while at < len(words.lowered):
+            found = self._longest_at(words, at)
+            yield from found
+            at = found[0].end if found else at + 1
 
-    def _at(self, words: list[str], lowered: list[str], at: int) -> _Phrase[Meaning] | None:
-        for phrase in self._by_first.get(lowered[at], ()):
-            end = at + len(phrase.words)
-            if tuple(lowered[at:end]) == phrase.words and (phrase.exact is None or tuple(words[at:end]) == phrase.exact):
-                return phrase
-        return None
+    def _longest_at(self, words: Words, at: int) -> list[Found[Meaning]]:
+        for end in range(min(at + self._longest, len(words.lowered)), at, -1):
+            meant = self._phrases.get(tuple(words.lowered[at:end]), ())
+            said = tuple(words.said[at:end]) if meant else ()
+            found = [Found(means, at, end) for exact, means in meant if exact in {None, said}]
+            if found:
+                return found
+        return []
 
 
-def words_of(text: str) -> list[str]:
-    """The words of a text; hyphens part them, and `'s` is dropped."""
-    return [_POSSESSIVE.sub("", word) for word in _WORD.findall(text)]
+def words_of(text: str) -> Words:
+    """The words of a text."""
+    said = [_POSSESSIVE.sub("", word) for word in _WORD.findall(text)]
+    return Words(said, [word.lower() for word in said])
 
 
 def _phrases(table: str) -> Iterator[tuple[str, ...]]:
-    for phrase in table.split(","):
-        yield from product(*(word.split("/") for word in phrase.split()))
-
+    for phrase in filter(None, map(str.split, table.split(","))):
+        for words in product(*(word.split("/") for word in phrase)):
+            yield tuple(part for word in words for part in word.split("-"))

@@ -1,45 +1,145 @@
-"""The words that people say for kinds of coins, beside those that headlines have (`sentiment.names.TOPICS`)."""
+"""The words that people say for kinds of coins, beside those that headlines have (`sentiment.names.TOPICS`).
+
+Published: this table is the rule, and `topics` says how it is read. A faint phrase counts where a coin is named, too.
+"""
 
 from collections.abc import Mapping
 from typing import Final
 
-SPOKEN: Final[Mapping[str, str]] = {
-    "layer 1": "layer one/ones, layer 1s, l1s, alt l1/l1s, base layer chains",
-    "layer 2": "layer two/twos, layer 2s, l2s, second layer, rollup/rollups, roll up/ups, optimistic rollup/rollups, zk rollup/rollups, sidechains",
-    "smart contract platform": "smart contract platform/platforms, smart contract chain/chains",
-    "proof of work": "proof of work",
-    "interoperability": "interoperability, cross chain, bridges, bridging",
-    "modular blockchain": "modular, modularity, data availability",
-    "decentralized finance": "defi, de fi, decentralized finance",
-    "decentralized exchange": "dex, dexes, dexs, decentralized exchange/exchanges, amm, amms",
-    "perpetuals": "perps, perp dex/dexs/dexes, perpetual futures, perpetuals, perp exchange/exchanges, perpetual exchange/exchanges",
-    "lending/borrowing": "lending protocol/protocols, lending market/markets, money market/markets, borrow lend, on chain lending, defi lending, lending platforms",
-    "liquid staking": "liquid staking, liquid staked, liquid staking token/tokens, LST, LSTs",
-    "restaking": "restaking, restaked, re staking, liquid restaking, LRT, LRTs",
-    "yield farming": "yield farming, yield farm/farms, yield farmer/farmers, farming yields",
-    "real world assets": "rwa, rwas, real world asset/assets, tokenization, tokenized, tokenised, tokenisation",
-    "oracle": "oracles, price feed/feeds, oracle problem, oracle network/networks, oracle provider/providers",
-    "artificial intelligence": "ai coin/coins, ai token/tokens, ai crypto, crypto ai, decentralized ai, ai tokens",
-    "ai agents": "ai agent/agents, agent token/tokens, agentic",
-    "depin": "depin, physical infrastructure network/networks, decentralized physical infrastructure, decentralized wireless",
-    "storage": "decentralized storage, storage network/networks, storage token/tokens, storage coins",
-    "gaming": "gamefi, game fi, crypto gaming, crypto games, blockchain games, blockchain gaming, web3 gaming, web3 games, play to earn, gaming token/tokens, gaming coins, on chain games, on chain gaming",
-    "nft": "nft, nfts, non fungible, non fungible token/tokens, jpegs, profile picture/pictures, pfp, pfps",
-    "metaverse": "metaverse token/tokens/coins, metaverse land, virtual land, metaverse",
-    "meme": "meme coin/coins, memecoin/memecoins, meme token/tokens, memes season, meme season, memes coins, meme trade, meme sector",
-    "dog-themed": "dog coin/coins, dog token/tokens, dog themed, dog meme coins",
-    "politifi": "politifi, political meme coin/coins, political memecoin/memecoins, political tokens, political token, political coins",
-    "privacy": "privacy coin/coins, privacy token/tokens, privacy chains, privacy protocols, zcash and monero",
-    "payment solutions": "payment coin/coins, payment token/tokens, payments coins, payments tokens, payment chains, payment networks",
-    "centralized exchange": "exchange token/tokens, exchange coin/coins, cex token/tokens",
-    "identity": "decentralized identity, digital identity, proof of personhood, proof of humanity, identity protocols, identity tokens, on chain identity, identity sector",
-    "socialfi": "socialfi, social fi, decentralized social, crypto social, web3 social",
-    "launchpad": "launchpad/launchpads, launch pad/pads, token launchpad",
-    "infrastructure": "crypto infrastructure, infrastructure tokens, infrastructure coins, infrastructure plays, infrastructure projects",
-    "solana ecosystem": "solana ecosystem, sol ecosystem",
-    "bitcoin ecosystem": "bitcoin ecosystem, bitcoin layer two/twos, bitcoin l2/l2s, bitcoin defi, btcfi, btc fi",
-    "cosmos ecosystem": "cosmos ecosystem, cosmos chains",
-    "ton ecosystem": "ton ecosystem, telegram ecosystem, tap to earn",
-    "stablecoin": "stablecoin/stablecoins, stable coin/coins, stables",
-}  # fmt: skip
-"""The beginning of a category's name, lower case → the phrases that speech has for it, as in `macro`."""
+from service.transcripts.topics import Topic
+
+_KINDS: Final = "coin coins token tokens crypto chain chains blockchain blockchains web3 decentralized depin protocols"
+
+SPOKEN: Final[Mapping[str, Topic]] = {
+    "layer 1": Topic("layer one/ones, layer 1/1s, l1/l1s, alt l1/l1s"),
+    "layer 2": Topic(
+        said="""
+            layer two/twos, layer 2/2s, l2/l2s, second layer/layers, rollup/rollups, roll ups, zk rollup/rollups
+        """,
+    ),
+    "smart contract platform": Topic("smart contract platform/platforms/chain/chains"),
+    "proof of work": Topic("proof of work, pow coin/coins/chain/chains"),
+    "interoperability": Topic(
+        said="interoperability, interop, cross chain, bridge hack/hacks/token/tokens",
+        faint="bridges",
+        company=_KINDS,
+    ),
+    "modular blockchain": Topic(
+        said="modular blockchain/blockchains/chain/chains/thesis/stack/world, data availability",
+        faint="modular, modularity",
+        company=_KINDS,
+    ),
+    "decentralized finance": Topic("defi, de fi, decentralized finance"),
+    "decentralized exchange": Topic(
+        said="dex/dexes/dexs, perp/perps dex/dexs/dexes, decentralized exchange/exchanges, amm/amms",
+    ),
+    "perpetuals": Topic(
+        said="""
+            perps, perp dex/dexs/dexes/volume/volumes/trader/traders/trading/exchange/exchanges/market/markets,
+            perps dex/dexs/dexes, perpetuals, perpetual futures/swap/swaps/exchange/exchanges
+        """,
+    ),
+    "lending/borrowing": Topic(
+        said="""
+            lending protocol/protocols/market/markets/platform/platforms, money market protocol/protocols, borrow lend,
+            lending on chain, on chain lending/credit/loans, defi lending/loans, crypto lending/lender/lenders/loans
+        """,
+        faint="lending, loan, loans, money markets, collateralized",
+        company="defi protocols tokens",
+    ),
+    "liquid staking": Topic("liquid staking, liquid staked, LST, LSTs"),
+    "restaking": Topic("restaking, re staking, restake/restaked, LRT, LRTs"),
+    "yield farming": Topic(
+        said="""
+            yield farm/farms/farmed/farmer/farmers/farming, farming yield/yields, liquidity mining, food coins
+        """,
+    ),
+    "real world assets": Topic(
+        said="""
+            rwa/rwas, real world asset/assets, tokenization, tokenisation, tokenized, tokenised, tokenize, tokenizing
+        """,
+    ),
+    "oracle": Topic(
+        said="oracles, price feed/feeds, oracle problem/network/networks/provider/providers/token/tokens",
+        faint="oracle",
+        company=_KINDS,
+    ),
+    "artificial intelligence": Topic(
+        said="""
+            ai coin/coins/token/tokens/crypto/sector/narrative, crypto ai, decentralized ai/compute/training
+        """,
+        faint="ai",
+        company=_KINDS,
+    ),
+    "ai agents": Topic("ai agent/agents, agent token/tokens/coin/coins, agents on chain"),
+    "depin": Topic("depin, de pin, physical infrastructure network/networks, decentralized wireless"),
+    "storage": Topic("decentralized storage, storage network/networks/token/tokens/coin/coins"),
+    "gaming": Topic(
+        said="""
+            gamefi, game fi, crypto/blockchain/web3/on-chain game/games/gaming, web 3 game/games/gaming, play to earn,
+            gaming/game token/tokens/coin/coins
+        """,
+        faint="gaming, games, gamers, game studio/studios/developers/devs",
+        company=_KINDS,
+    ),
+    "nft": Topic(
+        said="""
+            nft/nfts, n.f.t, non fungible, non fungible token/tokens, jpegs, profile picture/pictures project/projects,
+            pfp/pfps
+        """,
+    ),
+    "metaverse": Topic(
+        said="metaverse land/coin/coins/token/tokens, virtual land",
+        faint="metaverse",
+        company="land tokens coins nfts nft",
+    ),
+    "meme": Topic(
+        said="""
+            meme coin/coins/token/tokens/season/sector/trade/stuff/casino, memecoin/memecoins, meme coiner/coiners,
+            frog/cat/celebrity coin/coins
+        """,
+        faint="memes",
+        company=_KINDS,
+    ),
+    "dog-themed": Topic("dog coin/coins/token/tokens, dog themed"),
+    "politifi": Topic(
+        said="""
+            politifi, political/politician/presidential meme/memecoin/coin/token/memecoins/coins/tokens,
+            political meme coin/coins
+        """,
+    ),
+    "privacy": Topic(
+        said="privacy coin/coins/token/tokens/chain/chains/protocol/protocols/sector",
+        faint="privacy, private money, private transactions",
+        company="monero zcash xmr zec tornado shielded mixers",
+    ),
+    "payment solutions": Topic(
+        said="payment/payments coin/coins/token/tokens/chain/chains, payment solutions, crypto payments",
+    ),
+    "centralized exchange": Topic("exchange token/tokens/coin/coins, cex token/tokens"),
+    "identity": Topic(
+        said="""
+            decentralized/digital/on-chain/self-sovereign identity, identity protocol/protocols/token/tokens
+        """,
+    ),
+    "socialfi": Topic(
+        said="""
+            socialfi, social fi, decentralized/on-chain/crypto social, decentralized social media/network/networks
+        """,
+    ),
+    "launchpad": Topic("launchpad/launchpads, launch pad/pads"),
+    "infrastructure": Topic("infrastructure/infra token/tokens/coin/coins/play/plays, crypto infrastructure"),
+    "solana ecosystem": Topic("solana ecosystem, sol ecosystem"),
+    "bitcoin ecosystem": Topic("bitcoin/btc ecosystem, bitcoin defi, btcfi, btc fi"),
+    "cosmos ecosystem": Topic("cosmos ecosystem"),
+    "ton ecosystem": Topic("ton ecosystem, telegram ecosystem"),
+    "stablecoin": Topic("stablecoin/stablecoins, stable coin/coins"),
+}
+"""The beginning of a category's name, lower case → how people speak of its kind."""
+
+OTHERS: Final = """
+    gaming the, oracle of, cold storage, video games, mind games, the olympic games, games with, playing games,
+    head games, bank/student/car/business loan/loans, payday loans, bank lending, oracle manipulation attack,
+    proof of work required, ai companies, ai company stocks, ai bubble, ai data, ai trade, ai stocks, ai capex
+"""
+"""What sounds like a kind of coins and is none."""

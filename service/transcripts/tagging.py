@@ -9,10 +9,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from service.sentiment.matcher import Known, Matcher
-from service.transcripts.macro import FAINT, OTHERS, SAID
-from service.transcripts.phrases import Phrases, words_of
+from service.sentiment.matcher import Known
+from service.transcripts import homonyms, sectors
+from service.transcripts.macro import TOPICS
+from service.transcripts.phrases import words_of
 from service.transcripts.sectors import SPOKEN
+from service.transcripts.spoken_coins import SpokenCoins
+from service.transcripts.topics import Topics
 from service.wire.transcripts import Macro
 
 
@@ -46,39 +49,29 @@ class Tagger:
     """
 
     def __init__(self, known: Iterable[Known], categories: Iterable[str]) -> None:
-        names = list(categories)
-        self._matcher = Matcher(known, names)
-        self._sectors = Phrases(
-            (name, table) for name in names for begins, table in SPOKEN.items() if name.lower().startswith(begins)
+        names, coins = list(categories), list(known)
+        self._coins = SpokenCoins(coins, names)
+        self._sectors = Topics(
+            {name: topic for name in names for begins, topic in SPOKEN.items() if name.lower().startswith(begins)},
+            sectors.OTHERS,
         )
 
     def tag(self, text: str) -> Tags:
         """Find what a passage is about; all empty where nothing known is."""
-        about = self._matcher.read(text)
         words = words_of(text)
-        lowered = [word.lower() for word in words]
-        spoken = [found.means for found in self._sectors.find(words, lowered)]
+        plain = self._coins.read(text)
+        spoken = self._sectors.told(words, _COIN if plain.coins else ())
+        about = self._coins.add(text, plain, evident=bool(plain.coins or plain.categories or spoken))
+        if about.coins and not plain.coins:
+            spoken = self._sectors.told(words, _COIN)
         return Tags(
             coins=about.coins,
             sectors=tuple(dict.fromkeys([*about.categories, *spoken])),
-            macro=_macro(words, lowered),
+            macro=_MACRO.told(words),
             names=tuple((mention.start, mention.end) for mention in about.mentions),
         )
 
 
-_SAID: Final[Phrases[Macro | None]] = Phrases([*SAID.items(), (None, OTHERS)])
-_FAINT: Final[Phrases[Macro]] = Phrases((topic, phrases) for topic, (phrases, _) in FAINT.items())
-_COMPANY: Final = {topic: frozenset(words_of(company)) for topic, (_, company) in FAINT.items()}
-
-
-def _macro(words: list[str], lowered: list[str]) -> tuple[Macro, ...]:
-    said = list(_SAID.find(words, lowered))
-    taken = {at for found in said for at in range(found.start, found.end)}
-    present = frozenset(lowered)
-    told = [(found.start, found.means) for found in said if found.means]
-    told += (
-        (found.start, found.means)
-        for found in _FAINT.find(words, lowered)
-        if found.start not in taken and not _COMPANY[found.means].isdisjoint(present)
-    )
-    return tuple(dict.fromkeys(topic for _, topic in sorted(told)))
+_MACRO: Final = Topics(TOPICS, homonyms.OTHERS)
+_COIN: Final = ("coin",)
+"""What a passage that names a coin amounts to."""

@@ -22,7 +22,7 @@ _DECLARED: Final[Mapping[str, Decoder]] = {
     "text/html": podcast_html.decode,
     "application/xhtml+xml": podcast_html.decode,
 }
-"""Types that feeds declare. Source: Podcasting 2.0, `podcast:transcript`; text/plain may be anything, and is looked at."""
+"""Types that feeds declare (Podcasting 2.0, `podcast:transcript`). Text/plain may be anything, and is looked at."""
 
 _MARKS: Final = ((codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
 _SEEN: Final = 2_000

@@ -74,7 +74,7 @@ class _Page:
 
 
 def _tags(text: str) -> Iterator[tuple[str, str, str]]:
-    """Tags, with the text before each: that, `/` where it closes, its name in lower case; last, the rest and no name."""
+    """The text before each tag, `/` where that closes, its name in lower case; at last the rest, and no name."""
     at = 0
     while found := _TAG.search(text, at):
         name = (found[2] or "").lower()
