@@ -19,6 +19,7 @@ from service.clock import DAY_MS, MINUTE_MS, Clock, day_of, iso
 from service.operator.check import Check, judge
 from service.operator.folder import database_of, refusing
 from service.operator.model import check_model
+from service.operator.nodes import check_wallets
 from service.operator.output import WIDTH, print_json
 from service.operator.refusal import DONE, FAILED
 from service.operator.settlement import check_settlement
@@ -61,9 +62,8 @@ def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
             asyncio.run(_repair(path, clock))
     about_secrets, secrets = _secrets(settings.data_dir)
     contents = _contents(path, clock, secrets)
-    settlement = check_settlement(settings, clock)
-    model = check_model(settings, clock)
-    checks = [_engine(), about_secrets, _privacy(path), *contents, settlement, model, _disk(path), _wal(path)]
+    asked = [check_settlement(settings, clock), check_model(settings, clock), check_wallets(settings, path, clock)]
+    checks = [_engine(), about_secrets, _privacy(path), *contents, *asked, _disk(path), _wal(path)]
     if arguments.json:
         print_json({"ok": not any(found.findings for found in checks), "checks": msgspec.to_builtins(checks)})
     else:

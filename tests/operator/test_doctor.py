@@ -31,6 +31,7 @@ ALL = [
     "keys",
     "settlement",
     "model",
+    "wallets",
     "disk",
     "log",
 ]

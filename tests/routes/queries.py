@@ -24,13 +24,18 @@ class Asked:
     def decode(self, query: str) -> Struct:
         return decode(self._offer, self._values, query.encode())
 
-    def refusal(self, query: str) -> str:
-        """The parameter that is named as the caller's mistake."""
+    def error(self, query: str) -> ServiceError:
+        """What a query is refused with."""
         with pytest.raises(ServiceError) as caught:
             self.decode(query)
-        assert caught.value.code == "BAD_REQUEST"
-        assert caught.value.details is not None
-        return str(caught.value.details["parameter"])
+        return caught.value
+
+    def refusal(self, query: str) -> str:
+        """The parameter that is named as the caller's mistake."""
+        error = self.error(query)
+        assert error.code == "BAD_REQUEST"
+        assert error.details is not None
+        return str(error.details["parameter"])
 
 
 NO_WHOLE_NUMBERS = (

@@ -1,0 +1,144 @@
+"""The room's front: who is watched, and pages of what moved."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Final, Literal
+
+from service.clock import HOUR_MS, Clock, iso
+from service.ethereum.addresses import checksum_address
+from service.market.shelf import Drawer
+from service.market.silence import nothing_to_say
+from service.wallets.store import Moved, Scanned, Token, TokenMoved, WalletStore
+from service.wallets.tokens import whole
+from service.wallets.watchlist import Watched, Watchlist, find, place
+from service.wire.cursor import Cursors
+from service.wire.envelope import Answer
+from service.wire.wallets import (
+    MovedToken,
+    Movement,
+    Movements,
+    MovementsMeta,
+    WalletsQuery,
+    WatchedWallet,
+    WatchlistMeta,
+)
+from service.wire.wallets import Watchlist as WatchlistTold
+
+ROUTE: Final = "wallets"
+UPSTREAM: Final = "ethereum"
+GONE_MS: Final = 48 * HOUR_MS
+"""So old, what was seen of the chain says nothing of now."""
+
+_spell: Final = lru_cache(4096)(checksum_address)
+"""Writing one takes ten microseconds, and a page has hundreds of few."""
+
+
+class WalletDesk:
+    """Answers from what the chain's followers have kept.
+
+    Args:
+        clock: Ages are judged by it.
+        watchlist: Who is watched.
+        store: What moved.
+        drawer: How far the chain has been read.
+        cursors: Writes and reads where pages begin.
+    """
+
+    def __init__(
+        self, clock: Clock, watchlist: Watchlist, store: WalletStore, drawer: Drawer[Scanned], cursors: Cursors
+    ) -> None:
+        self._clock = clock
+        self._watchlist = watchlist
+        self._store = store
+        self._drawer = drawer
+        self._cursors = cursors
+
+    async def wallets(self, query: WalletsQuery) -> Answer:
+        """Tell who is watched, or what moved of a token in and out of them, newest first.
+
+        What is new comes before a page, so a list that is read page by page neither repeats nor leaves out what was
+        there when it was begun. Where nobody is watched, nobody was asked, and the empty answer costs nothing.
+
+        Returns:
+            The payload; `as_of` is when the newest block was read.
+
+        Raises:
+            ServiceError: `BAD_REQUEST` naming `cursor`; `NOT_FOUND` for an address that is not watched; `UPSTREAM_4XX`,
+                `UPSTREAM_5XX` or `UNAVAILABLE` where the chain has not been read within 48 hours.
+        """
+        watched = {wallet.address: wallet for wallet in await self._watchlist.wallets()}
+        if query.address is not None:
+            wallet = find(watched, query.address.lower())
+            watched = {wallet.address: wallet}
+        if not watched:
+            return Answer(_nobody(query), self._clock.now_ms(), counted=False)
+        scanned, read_ms = self._scanned()
+        if query.contract is None:
+            return Answer(await self._wallets(query, list(watched.values()), scanned), read_ms)
+        return Answer(await self._movements(query, query.contract.lower(), watched, scanned), read_ms)
+
+    def _scanned(self) -> tuple[Scanned, int]:
+        kept = self._drawer.now
+        if kept.value is None or kept.observed_ms is None or self._clock.now_ms() - kept.observed_ms > GONE_MS:
+            nothing_to_say(UPSTREAM, kept.failure, "blocks of the chain")
+        return kept.value, kept.observed_ms
+
+    async def _wallets(self, query: WalletsQuery, watched: Sequence[Watched], scanned: Scanned) -> WatchlistTold:
+        filters = _filters(query)
+        after = None if query.cursor is None else self._cursors.read(query.cursor, ROUTE, filters)
+        coming = [wallet for wallet in watched if after is None or place(wallet) > after]
+        page = coming[: query.limit]
+        cursor = self._cursors.write(ROUTE, filters, place(page[-1])) if len(coming) > len(page) else None
+        tokens = await self._store.tokens(scanned.chain_id, [wallet.address for wallet in page])
+        told = [_tell_wallet(wallet, scanned.chain_id, tokens.get(wallet.address, [])) for wallet in page]
+        return WatchlistTold(told, WatchlistMeta(len(watched), scanned.chain_id, scanned.through, cursor))
+
+    async def _movements(
+        self, query: WalletsQuery, contract: str, watched: dict[str, Watched], scanned: Scanned
+    ) -> Movements:
+        filters, chain = _filters(query), scanned.chain_id
+        before = None if query.cursor is None else self._cursors.read(query.cursor, ROUTE, filters)
+        found = await self._store.movements(chain, contract, list(watched), query.limit + 1, before)
+        page, more = found[: query.limit], found[query.limit :]
+        cursor = self._cursors.write(ROUTE, filters, page[-1].position) if more else None
+        total = await self._store.count(chain, contract, list(watched))
+        token = await self._store.token(chain, contract)
+        told = [_tell_movement(moved, token, watched[moved.address].label) for moved in page]
+        return Movements(told, MovementsMeta(total, _spell(contract), chain, cursor))
+
+
+def _filters(query: WalletsQuery) -> dict[str, str | None]:
+    lowered = {name: getattr(query, name) for name in ("contract", "address")}
+    return {"action": query.action, **{name: text and text.lower() for name, text in lowered.items()}}
+
+
+def _nobody(query: WalletsQuery) -> WatchlistTold | Movements:
+    if query.contract is None:
+        return WatchlistTold([], WatchlistMeta(0, None, None, None))
+    return Movements([], MovementsMeta(0, _spell(query.contract.lower()), None, None))
+
+
+def _tell_wallet(wallet: Watched, chain_id: int, tokens: Sequence[TokenMoved]) -> WatchedWallet:
+    told = [
+        MovedToken(_spell(token.contract), token.symbol, token.decimals, token.movements, iso(token.last_ms))
+        for token in tokens
+    ]
+    return WatchedWallet(_spell(wallet.address), chain_id, wallet.label, wallet.kind, told)
+
+
+def _tell_movement(moved: Moved, token: Token, label: str | None) -> Movement:
+    direction: Literal["in", "out"] = "in" if moved.incoming else "out"
+    return Movement(
+        id=f"{moved.tx}-{moved.log_index}-{direction}",
+        contract=_spell(moved.contract),
+        token=token.symbol,
+        address=_spell(moved.address),
+        counterparty=_spell(moved.counterparty),
+        direction=direction,
+        amount=whole(moved.amount, token.decimals),
+        amount_usd=moved.amount_usd,
+        tx=moved.tx,
+        block=moved.block,
+        ts=iso(moved.at_ms),
+        label=label,
+    )
