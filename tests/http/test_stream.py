@@ -15,6 +15,7 @@ from tests.http.stage import PRICES, Stage, staged
 
 EVENT = b'{"type":"event"}\n'
 FREE = 10
+MANY = 200
 
 
 @pytest.fixture
@@ -94,10 +95,15 @@ async def test_the_head_says_that_lines_follow_that_no_cache_or_proxy_may_hold_b
 
 
 async def test_a_reader_that_leaves_takes_its_place_with_it(stage: Stage) -> None:
-    before = len(asyncio.all_tasks())
-    async with watching(stage, await stage.key()):
+    key = await stage.key("pro")
+    async with watching(stage, key):
         assert [lines.closed for lines in stage.desk.followed] == [False]
-    assert [lines.closed for lines in stage.desk.followed] == [True]
+    before = len(asyncio.all_tasks())
+    for _ in range(MANY):
+        async with watching(stage, key):
+            pass
+    assert all(lines.closed for lines in stage.desk.followed)
+    assert len(stage.desk.followed) == 1 + MANY
     assert len(asyncio.all_tasks()) == before
     assert not stage.access.oversight._open
 

@@ -12,6 +12,7 @@ from unittest.mock import patch
 
 from aiohttp import web
 
+from service.access.registrar import Registrar
 from service.access.room import open_registrar
 from service.access.secrets import open_secrets
 from service.settings import Settings
@@ -53,6 +54,9 @@ EVERYTHING = (
 """Every data route, of things that the handful of coins has."""
 
 PATIENCE_S = 30.0
+_SHOWN = len("verdict_sk_") + 8
+"""Characters of a key that its list shows."""
+
 UNBOUNDED = 1_000_000_000
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse | None]]
@@ -164,9 +168,18 @@ class Indoors:
 
     async def make_key(self, tier: Tier = "free") -> str:
         """Make a key as the operator does: on the data folder, beside the running service."""
-        async with open_database(self._settings.data_dir / "verdict.db", self.clock) as database:
-            registrar = open_registrar(self._settings, open_secrets(self._settings.data_dir), database, self.clock)
+        async with self._registrar() as registrar:
             return (await registrar.create_key("test", tier=tier)).key
+
+    async def revoke_key(self, key: str) -> None:
+        """End a key as the operator does."""
+        async with self._registrar() as registrar:
+            await registrar.revoke_key(key[:_SHOWN])
+
+    @asynccontextmanager
+    async def _registrar(self) -> AsyncIterator[Registrar]:
+        async with open_database(self._settings.data_dir / "verdict.db", self.clock) as database:
+            yield open_registrar(self._settings, open_secrets(self._settings.data_dir), database, self.clock)
 
     async def be_ready(self) -> None:
         """Let as much time pass as it takes until the service says that it is ready."""
