@@ -39,7 +39,7 @@ class Reader:
     """
 
     __slots__ = (
-        "_beat", "_clock", "_closing", "_error", "_head", "_leave", "_left", "_lens", "_opened_s", "_place",
+        "_beat", "_clock", "_closing", "_error", "_head", "_leave", "_left", "_lens", "_loop", "_opened_s", "_place",
         "_ring", "_told_live", "_waiter", "_wrote_s", "ended",
     )  # fmt: skip
 
@@ -57,6 +57,7 @@ class Reader:
         self._closing: Ending | None = None
         self._error: ErrorBody | None = None
         self._opened_s = self._wrote_s = clock.monotonic()
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._waiter: asyncio.Future[None] | None = None
 
     def open(self, interval_s: int, source: lines.Source, cursor: str | None) -> None:
@@ -93,7 +94,8 @@ class Reader:
                 # Diffs without a difference: looked at piece by piece, so that others have their turn.
                 await asyncio.sleep(0)
             else:
-                self._waiter = asyncio.get_running_loop().create_future()
+                self._loop = self._loop or asyncio.get_running_loop()  # which is dear to ask: it asks the kernel
+                self._waiter = self._loop.create_future()
                 await self._waiter
 
     def end(self, reason: Ending, error: ErrorBody | None = None) -> None:
@@ -137,10 +139,11 @@ class Reader:
 
     def _look(self) -> bool:
         """Whether something is to be taken; steps over what is not told."""
-        self._settle()
+        if self._place is None or self._behind():
+            self._settle()
         if self._head or self._beat or self._closing:
             return True
-        if self._place is None:
+        if self._place is None or not self._behind():
             return False
         piece = self._lens.ahead(self._place, self._left)
         if not piece.events:
@@ -169,7 +172,10 @@ class Reader:
                 self._skip("too-slow")
 
     def _held(self) -> bool:
-        return self._place is None or self._ring.holds(self._place, diff=self._lens.diff)
+        place = self._place
+        if place is None or (place.seen or 0) >= self._ring.oldest:
+            return True  # as always but for those that are far behind
+        return self._ring.holds(place, diff=self._lens.diff)
 
     def _skip(self, reason: GapReason) -> None:
         self._place = self._ring.beyond(reason)
