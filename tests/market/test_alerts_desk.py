@@ -149,3 +149,18 @@ async def test_before_the_first_look_the_venues_failure_is_told(database: Databa
     error = await refused(fresh, AlertsQuery())
     assert error.code == "UPSTREAM_4XX"
     assert error.details == {"upstream": "hyperliquid", "upstreamStatus": 429, "upstreamBody": "slow down"}
+
+
+async def test_what_turned_after_an_instant_is_told_as_it_was_then_in_the_order_of_time(watching: Watching) -> None:
+    everything = await watching.desk.turns(watching.origin, 0)
+    assert [at_ms for at_ms, _ in everything] == sorted(at_ms for at_ms, _ in everything)
+    fired = [(iso(at_ms), alert.id) for at_ms, alert in everything if alert.clearedAt is None]
+    cleared = [(iso(at_ms), alert.id) for at_ms, alert in everything if alert.clearedAt is not None]
+    events = await watching.events()
+    assert sorted(fired) == sorted((event.firedAt, event.id) for event in events)
+    assert sorted(cleared) == sorted((event.clearedAt, event.id) for event in events if event.clearedAt is not None)
+    assert cleared
+    assert await watching.desk.turns(watching.origin, everything[0].at_ms) == [
+        turn for turn in everything if turn.at_ms > everything[0].at_ms
+    ]
+    assert await watching.desk.turns("another history", 0) == []

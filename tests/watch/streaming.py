@@ -99,14 +99,11 @@ class Process:
         await self.shelf.follow()
         self.coins.show(await self.series.snapshot())
 
-    async def quote(
-        self, prices: Mapping[str, float | None], rate: float | None = REST, venue: str = "hyperliquid"
-    ) -> None:
-        """Have all coins there are shown now, at these prices and one rate."""
-        now_ms = self.clock.now_ms()
-        seen_ms = None if rate is None else now_ms
+    async def quote(self, prices: Mapping[str, float | None], rates: Mapping[str, float | None] | None = None) -> None:
+        """Have all coins there are shown now; a rate that is not given is the resting one."""
+        now_ms, given = self.clock.now_ms(), dict.fromkeys(prices, REST) | dict(rates or {})
         quotes = [
-            Quote(coin, coin.upper(), 1.0, price, None if price is None else now_ms, rate, seen_ms, venue=venue)
+            Quote(coin, coin.upper(), 1.0, price, _seen(price, now_ms), given[coin], _seen(given[coin], now_ms))
             for coin, price in prices.items()
         ]
         await self.series.put_quotes(self.origin, Quotes(now_ms, quotes))
@@ -162,6 +159,10 @@ class Ear:
     def events(self) -> list[Any]:
         """The content of the events among it."""
         return [line["data"] for line in self.lines() if line["type"] == "event"]
+
+
+def _seen(value: float | None, at_ms: int) -> int | None:
+    return None if value is None else at_ms
 
 
 def aged(position: RegimePosition, days: int) -> RegimePosition:

@@ -7,6 +7,8 @@ import pytest
 
 from service.errors import ServiceError
 from service.storage.database import open_database
+from service.streams.state import State
+from service.wire.streams import STREAMS, StreamName
 from tests.fakes.clock import START_MS, FakeClock
 from tests.watch.streaming import Process, concluded
 
@@ -67,6 +69,24 @@ async def test_several_may_follow_at_once(leader: Process) -> None:
         await asyncio.gather(*(other.follower.follow() for _ in range(5)))
     assert [line["meta"]["tick"] for line in ear.lines() if line["type"] == "event"] == [1, 2, 4]
     assert other.seen("prices")[0] == 4
+
+
+async def test_who_is_slow_to_read_shows_nothing_that_was_shown_meanwhile(
+    leader: Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = Process(leader.database, leader.clock)
+    read = other.store.after
+    early = await read(dict.fromkeys(STREAMS, 0))
+    for _ in range(2):
+        await leader.round()
+    await other.follower.follow()
+
+    async def slow(_: object) -> list[tuple[StreamName, State]]:
+        return early
+
+    monkeypatch.setattr(other.store, "after", slow)
+    await other.follower.follow()
+    assert other.seen("prices")[0] == 3
 
 
 async def test_states_that_say_the_same_share_their_bytes(leader: Process) -> None:

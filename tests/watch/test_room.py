@@ -1,6 +1,6 @@
 """The room with its loops: one process takes, all tell, and nothing ends a loop."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -105,15 +105,22 @@ async def test_silence_is_broken_by_a_heartbeat(room: Room) -> None:
 
 
 async def test_a_store_that_fails_for_a_while_ends_nothing(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def refuse(*_: object) -> None:
-        raise ServiceError("UNAVAILABLE", "busy")
+    refused: list[str] = []
+
+    def refuse(name: str) -> Callable[..., Awaitable[None]]:
+        async def refusing(*_: object) -> None:
+            refused.append(name)
+            raise ServiceError("UNAVAILABLE", "busy")
+
+        return refusing
 
     async with room.open():
         await until(lambda: room.number() == 1)
         for name in ("append", "after"):
             with monkeypatch.context() as patched:
-                patched.setattr(StreamStore, name, refuse)
+                patched.setattr(StreamStore, name, refuse(name))
                 await room.process.clock.advance(6)
+                await until(lambda name=name: name in refused)  # type: ignore[misc] # the lambda is a condition
         before = room.number()
         await room.process.clock.advance(70)
         await until(lambda: room.number() > before)

@@ -25,7 +25,7 @@ async def test_all_six_streams_tell(leader: Process) -> None:
 
 async def test_prices_are_those_of_all_coins_by_ticker_with_when_each_was_seen(leader: Process) -> None:
     await leader.clock.advance(5)
-    await leader.quote({"kPEPE": 0.01, "BTC": 101.0, "ETH": None})
+    await leader.quote({"kPEPE": 0.01, "BTC": 101.0, "ETH": None, "SOL": 5.0})
     await leader.sampler.round()
     seq, at_ms, as_of_ms, said = leader.seen("prices")
     assert (seq, at_ms, as_of_ms) == (2, START_MS + 5_000, START_MS)
@@ -33,6 +33,7 @@ async def test_prices_are_those_of_all_coins_by_ticker_with_when_each_was_seen(l
         ("BTC", {"price": 101.0, "ts": iso(START_MS + 5_000)}),
         ("ETH", {"price": 10.0, "ts": iso(START_MS)}),
         ("KPEPE", {"price": 0.01, "ts": iso(START_MS + 5_000)}),
+        ("SOL", {"price": 5.0, "ts": iso(START_MS + 5_000)}),
     ]
 
 
@@ -62,9 +63,9 @@ async def test_a_dead_venue_is_told_of_until_nothing_of_it_may_be_said_and_its_a
 async def test_funding_is_the_markets_and_who_moved_as_of_the_oldest_rate(leader: Process) -> None:
     await leader.pay("BTC", REST)
     await leader.clock.advance(60)
-    await leader.quote({"BTC": 100.0, "ETH": 10.0}, rate=2 * REST)
+    await leader.quote({"BTC": 100.0, "ETH": 10.0}, dict.fromkeys(("BTC", "ETH"), 2 * REST))
     await leader.clock.advance(5)
-    await leader.quote({"BTC": 100.0, "ETH": 10.0}, rate=None)
+    await leader.quote({"BTC": 100.0, "ETH": 10.0}, {"BTC": 2 * REST, "ETH": None})
     await leader.sampler.round()
     _, at_ms, as_of_ms, said = leader.seen("funding")
     assert (at_ms, as_of_ms) == (START_MS + 65_000, START_MS + 60_000)

@@ -79,10 +79,8 @@ class AlertDesk:
             turns.append(Turn(event.fired_ms, replace(alert, clearedAt=None)))
             if event.cleared_ms is not None:
                 turns.append(Turn(event.cleared_ms, alert))
-        return sorted(
-            (turn for turn in turns if turn.at_ms > since_ms),
-            key=lambda turn: (turn.at_ms, turn.alert.id, turn.alert.clearedAt is not None),
-        )
+        # Sorting is stable: of one that fired and was cleared at the same instant, the firing stays the first.
+        return sorted((turn for turn in turns if turn.at_ms > since_ms), key=lambda turn: (turn.at_ms, turn.alert.id))
 
 
 def _tell(event: Event) -> FundingAlert:
