@@ -22,12 +22,18 @@ from service.routes.risk import risk
 from service.routes.sentiment import category_sentiment
 from service.routes.signal import signal
 from service.routes.tier import tier
+from service.routes.transcripts import transcripts
 from service.routes.walkforward import walkforward
+from service.routes.wallets import wallets
+from service.routes.watch import watching
 from service.rwa.desk import RwaDesk
 from service.sentiment.desk import SentimentDesk
 from service.settings import Settings
+from service.streams.hub import Hub
+from service.transcripts.desk import TranscriptDesk
 from service.verdict.desk import VerdictDesk
 from service.walkforward.desk import WalkforwardDesk
+from service.wallets.desk import WalletDesk
 from service.wire.offers import OFFERS
 
 
@@ -49,6 +55,9 @@ class Desks(Struct, frozen=True):
     verdict: VerdictDesk
     walkforward: WalkforwardDesk
     receipts: ReceiptDesk
+    transcripts: TranscriptDesk
+    wallets: WalletDesk
+    streams: Hub
     ask: AskDesk
 
 
@@ -79,7 +88,9 @@ def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Bound]:
         "coin.risk": partial(risk, market.coins, desks.sentiment),
         "coin.historical": Waiting(partial(historical, market.historical), known),
         "walkforward": Waiting(partial(walkforward, desks.walkforward), desks.walkforward.check),
+        "transcripts": Waiting(partial(transcripts, desks.transcripts), desks.transcripts.check),
         "signal": Waiting(partial(signal, desks.verdict), desks.verdict.check),
+        "wallets": partial(wallets, desks.wallets),
         "category.sentiment": partial(category_sentiment, desks.sentiment),
         "category.info": partial(info, market.categories),
         "regime": partial(regime, market.regimes),
@@ -88,6 +99,7 @@ def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Bound]:
         "market.health": partial(health, market.breadth),
         "market.crossing": partial(crossing, market.breadth),
         "funding.alerts": Waiting(partial(alerts, market.alerts), known),
+        "watch": watching(desks.streams, settings.source),
         "auth.nonce": partial(auth.nonce, access),
         "auth.login": partial(auth.login, access),
         "auth.logout": partial(auth.logout, access),

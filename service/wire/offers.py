@@ -212,6 +212,7 @@ OFFERS: Final[Sequence[Offer]] = (
         refresh_seconds=3600,
         also=("UNKNOWN_SYMBOL", *UPSTREAM),
     ),
+    TRANSCRIPTS,
     Offer(
         id="signal",
         path="/api/cli/signal/{symbol}",
@@ -222,6 +223,7 @@ OFFERS: Final[Sequence[Offer]] = (
         refresh_seconds=15,
         also=("UNKNOWN_SYMBOL", "NOT_FOUND", *UPSTREAM),
     ),
+    WALLETS,
     Offer(
         id="category.sentiment",
         path="/api/cli/category/sentiment/{name}",
@@ -302,6 +304,7 @@ OFFERS: Final[Sequence[Offer]] = (
         refresh_seconds=60,
         also=("UNKNOWN_SYMBOL", *UPSTREAM),
     ),
+    WATCH,
     Offer(
         id="auth.nonce",
         method="POST",

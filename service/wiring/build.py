@@ -11,6 +11,7 @@ from service.access.meter import Meter, open_meter
 from service.access.room import Access, open_access
 from service.access.secrets import open_secrets
 from service.ask.author import open_author
+from service.ask.model import Model
 from service.ask.room import open_ask
 from service.ask.tools import Rooms
 from service.clock import Clock
@@ -19,32 +20,30 @@ from service.http.build import build_app
 from service.http.documents import build as build_documents
 from service.http.health import Health
 from service.http.metrics import Metrics
-from service.market.room import open_market
 from service.market.shelf import Shelf
 from service.payments.receipts import ReceiptDesk, ReceiptSigner
 from service.payments.room import Payments, open_payments
 from service.routes import manifest
 from service.routes.table import Desks, bind
-from service.rwa.room import open_rwa
-from service.sentiment.room import open_sentiment
 from service.settings import Settings
 from service.storage.database import DATABASE, open_database
-from service.verdict.room import open_verdict
-from service.walkforward.room import open_walkforward
+from service.streams.hub import Hub
 from service.wire.cursor import Cursors
 from service.wire.envelope import Answer, encode
 from service.wire.offers import OFFERS
+from service.wiring.data import Data, Ground, open_data
 from service.wiring.leader import claim_leadership
 from service.wiring.readings import read_all
 from service.wiring.venues import open_upstreams
 
 
 class Service(Struct, frozen=True):
-    """A service that runs: its application, its probes and its metrics."""
+    """A service that runs: its application, its probes, its metrics and its streams, which end when it is to stop."""
 
     app: App
     health: Health
     metrics: Metrics
+    streams: Hub
 
 
 @asynccontextmanager
@@ -62,6 +61,7 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         StorageError: If the database cannot be used.
         SecretsError: If the secrets cannot be used.
         FixtureError: If the recording cannot be used.
+        SettingsError: If the lists of feeds or wallets cannot be used.
         ServiceError: If the store does not answer.
         ExceptionGroup: If a room's loop fails while the service runs.
     """
@@ -74,45 +74,42 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         meter = await enter(open_meter(database, clock))
         stack.callback(access.doorkeeper.note_use, least_ms=1)  # with the meter's last write, which is waited for
         upstreams = await enter(open_upstreams(settings, clock))
-        sessions, origin, leads, shelf = upstreams.sessions, upstreams.origin, leadership.held, Shelf(database)
-        cursors = Cursors(secrets.cursor_key)
-        market = await enter(open_market(database, shelf, cursors, clock, sessions, upstreams.feed_url, origin, leads))
-        rwa = await enter(
-            open_rwa(
-                shelf,
-                market.store,
-                clock,
-                sessions,
-                origin,
-                leads,
-                market.coins.view,
-                lambda: market.coins.state.origin,
-            )
-        )
-        sentiment = await enter(open_sentiment(database, shelf, market, clock, sessions, origin, leads))
-        verdict = await enter(open_verdict(database, shelf, market, sentiment, clock, origin, leads))
-        walkforward = await enter(open_walkforward(database, cursors, market, clock, origin, leads))
+        leads, shelf, cursors = leadership.held, Shelf(database), Cursors(secrets.cursor_key)
+        ground = Ground(settings, clock, database, shelf, cursors, upstreams, leads)
+        data = await enter(open_data(ground))
         payments = await enter(open_payments(settings, database, clock, meter.enter_paid, meter.run_id, leads))
-        loops = (
-            access.doorkeeper.watch,
-            access.oversight.watch,
-            meter.watch,
-            payments.watch,
-            partial(leadership.watch, clock),
-        )
+        doorkeeper = access.doorkeeper
+        loops = doorkeeper.watch, access.oversight.watch, meter.watch, payments.watch, partial(leadership.watch, clock)
         await enter(_running(loops))
-        health = Health(
-            {"market": market.readiness, "rwa": rwa.readiness, "sentiment": sentiment.readiness},
-            {"categories": market.categories.readiness},
-        )
         receipts = ReceiptDesk(database, ReceiptSigner(secrets.receipt_key), cursors)
-        told = Answer(Raw(encode(manifest.write(settings, receipts.signer.address))), clock.now_ms())
-        rooms = Rooms(access.desk, meter, market, rwa, sentiment, verdict, walkforward, told, clock)
-        asked = open_ask(rooms, await enter(open_author(settings, database, clock)))
-        desks = Desks(access.desk, market, rwa, sentiment, verdict, walkforward, receipts, asked)
-        app = _assemble(settings, clock, access, meter, payments, desks, health)
-        metrics = Metrics(partial(read_all, app, database, market.coins, sessions, leads))
-        yield Service(app, health, metrics)
+        author = await enter(open_author(settings, database, clock))
+        desks = _lay_out(ground, data, access, meter, receipts, author)
+        app = _assemble(settings, clock, access, meter, payments, desks, data.health())
+        metrics = Metrics(partial(read_all, app, database, data.market.coins, upstreams.sessions, leads))
+        yield Service(app, data.health(), metrics, data.watch.hub)
+
+
+def _lay_out(
+    ground: Ground, data: Data, access: Access, meter: Meter, receipts: ReceiptDesk, author: Model | None
+) -> Desks:
+    """Everybody's front; those whom questions are put to among them."""
+    clock = ground.clock
+    told = Answer(Raw(encode(manifest.write(ground.settings, receipts.signer.address))), clock.now_ms())
+    market, rwa, sentiment, verdict, walkforward = data.market, data.rwa, data.sentiment, data.verdict, data.walkforward
+    rooms = Rooms(access.desk, meter, market, rwa, sentiment, verdict, walkforward, told, clock)
+    return Desks(
+        access.desk,
+        market,
+        rwa,
+        sentiment,
+        verdict,
+        walkforward,
+        receipts,
+        data.transcripts,
+        data.wallets,
+        data.watch.hub,
+        open_ask(rooms, author),
+    )
 
 
 def _assemble(

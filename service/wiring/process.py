@@ -58,6 +58,7 @@ class Process:
         self._metrics = metrics
         self._listening = listening
         self._ready = ready
+        self._service: Service | None = None
         self._server: Server | None = None
         self._stopping = False
 
@@ -84,9 +85,10 @@ class Process:
             return
         self._stopping = True
         signal.setitimer(signal.ITIMER_REAL, LAST_CALL_S)
-        if self._server is None:
+        if self._service is None or self._server is None:
             serving.cancel()
         else:
+            self._service.streams.stop()  # else the server would wait for them until it waits no longer
             self._server.stop()
 
     def _orphaned(self, parent: int, serving: asyncio.Task[None]) -> None:
@@ -96,6 +98,7 @@ class Process:
 
     async def _serve(self) -> None:
         async with build(self._settings, self._clock) as service:
+            self._service = service
             self._server = Server(configure(service.app, self._settings), self._announce)
             async with asyncio.TaskGroup() as group:
                 settling = group.create_task(self._settle(service))

@@ -1,6 +1,6 @@
 """Who the service asks for data, what each of them allows, and names that several entrances share."""
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
@@ -30,10 +30,20 @@ ten minutes is what a reader's program makes.
 
 
 class Upstreams(Struct, frozen=True):
-    """Open sessions by name, where the venue's live feed is, and which history all of them tell at this moment."""
+    """Open sessions by name, and which history all that is asked tells at this moment.
+
+    Attributes:
+        sessions: To those of `UPSTREAMS`.
+        feed_url: Where the venue's live feed is.
+        nodes: The JSON-RPC of the chain that wallets are watched on; the next where one fails.
+        spoken: Where all hosts of feeds and transcripts are found instead of at their own addresses, if they are.
+        origin: Which history is told.
+    """
 
     sessions: Mapping[str, UpstreamSession]
     feed_url: str
+    nodes: Sequence[str]
+    spoken: str | None
     origin: Callable[[], str]
 
 
@@ -48,17 +58,20 @@ async def open_upstreams(settings: Settings, clock: Clock) -> AsyncIterator[Upst
         if settings.source == "live":
             urls = {name: settings.url_of(name) for name in UPSTREAMS}
             weights, origin = PUBLISHED, _live
+            nodes, spoken = [url.text for url in settings.wallets_rpc], None
         else:
             replay = await stack.enter_async_context(replay_server(settings.fixtures_dir, clock, settings.replay))
             urls = {name: replay.base(name) for name in UPSTREAMS}
             weights, origin = dict.fromkeys(UPSTREAMS, WEIGHT_PER_MINUTE), lambda: replay.origin
+            nodes, spoken = [replay.base("ethereum")], replay.base("podcasts")
         sessions = {
             name: await stack.enter_async_context(
                 open_session(name, url, clock, weight_per_minute=weights[name], headers=_headers(settings, name))
             )
             for name, url in urls.items()
         }
-        yield Upstreams(sessions, f"ws{urls[HYPERLIQUID].removeprefix('http')}/ws", origin)
+        feed_url = f"ws{urls[HYPERLIQUID].removeprefix('http')}/ws"
+        yield Upstreams(sessions, feed_url, nodes, spoken, origin)
 
 
 def _live() -> str:

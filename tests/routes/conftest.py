@@ -30,7 +30,7 @@ from service.market.samples import SampleStore
 from service.market.shelf import Shelf
 from service.market.store import MarketStore
 from service.payments.receipts import ReceiptDesk, ReceiptSigner
-from service.routes.call import Asking, Bound, Call
+from service.routes.call import Asking, Bound, Call, Watching
 from service.routes.table import Desks, bind
 from service.rwa.desk import RwaDesk
 from service.rwa.drawers import Drawers
@@ -38,6 +38,9 @@ from service.sentiment.desk import SentimentDesk
 from service.sentiment.mood import Conclusions as Moods
 from service.settings import Settings
 from service.storage.database import Database, open_database
+from service.streams.hub import Hub
+from service.transcripts.desk import TranscriptDesk
+from service.transcripts.pages import TranscriptPages
 from service.verdict.desk import VerdictDesk
 from service.verdict.fanout import Observer
 from service.verdict.inputs import InputStore
@@ -46,6 +49,10 @@ from service.verdict.scorecard import SCORECARD, Scorecard, Scorecards
 from service.verdict.sources import open_sources
 from service.walkforward.desk import WalkforwardDesk
 from service.walkforward.store import RunStore
+from service.wallets.desk import WalletDesk
+from service.wallets.store import Scanned, WalletStore
+from service.wallets.watchlist import Watchlist
+from service.watch.changes import SHAPES
 from service.wire.cursor import Cursors
 from service.wire.envelope import Answer
 from service.wire.offers import NoParameters
@@ -74,7 +81,7 @@ class Table:
         self, offer_id: str, caller: Caller | None = None, parameters: object = None, body: object = None
     ) -> Answer:
         endpoint = self.bound[offer_id]
-        assert not isinstance(endpoint, Asking)
+        assert not isinstance(endpoint, Asking | Watching)
         result = endpoint(Call(parameters or NoParameters(), body, caller))
         answer: Any = await result if isawaitable(result) else result
         assert isinstance(answer, Answer)
@@ -101,7 +108,7 @@ def clock() -> FakeClock:
 
 def desks_over(database: Database, clock: FakeClock, access: Access, meter: Meter, coins: MarketDesk) -> Desks:
     """Every desk, as it is before anything has been fetched; the coins' answers from what it is shown."""
-    shelf, store = Shelf(database), MarketStore(database)
+    shelf, store, cursors = Shelf(database), MarketStore(database), Cursors(bytes(32))
     conclusions, gecko = shelf.drawer(CONCLUSIONS, Conclusions), GeckoDrawers.on(shelf)
     past = PastCaps(CapStore(database), lambda: "test", dict)
     market = Market(
@@ -110,7 +117,7 @@ def desks_over(database: Database, clock: FakeClock, access: Access, meter: Mete
         regimes=RegimeDesk(clock, conclusions, coins),
         historical=HistoricalDesk(clock, database, coins, SampleStore(database), past, dict),
         categories=CategoryDesk(clock, gecko, coins.view),
-        alerts=AlertDesk(AlertStore(database), Cursors(bytes(32)), coins),
+        alerts=AlertDesk(AlertStore(database), cursors, coins),
         momentum=MomentumDesk(shelf.drawer(MOMENTUM, Momenta)),
         conclusions=conclusions,
         store=store,
@@ -121,11 +128,18 @@ def desks_over(database: Database, clock: FakeClock, access: Access, meter: Mete
     observer = Observer(clock, open_sources(clock, market, sentiment), coins)
     scorecards = Scorecards(shelf.drawer(SCORECARD, Scorecard), lambda: "test")
     verdict = VerdictDesk(clock, coins, observer, InputStore(database), Ledger(database), scorecards)
-    walkforward = WalkforwardDesk(clock, RunStore(database), Cursors(bytes(32)), coins, lambda: "test")
-    receipts = ReceiptDesk(database, ReceiptSigner(RECEIPT_KEY), Cursors(bytes(32)))
+    walkforward = WalkforwardDesk(clock, RunStore(database), cursors, coins, lambda: "test")
+    receipts = ReceiptDesk(database, ReceiptSigner(RECEIPT_KEY), cursors)
     rwa = RwaDesk(clock, Drawers.open(shelf))
     rooms = Rooms(access.desk, meter, market, rwa, sentiment, verdict, walkforward, Answer({}), clock)
-    return Desks(access.desk, market, rwa, sentiment, verdict, walkforward, receipts, open_ask(rooms))
+    transcripts = TranscriptDesk(clock, TranscriptPages(database), cursors, (), coins.find, market.categories.find)
+    scanned = shelf.drawer("wallets.scanned", Scanned)
+    wallets = WalletDesk(clock, Watchlist(database, (), clock), WalletStore(database), scanned, cursors)
+    streams = Hub(clock, cursors, SHAPES, lambda: True)
+    asked = open_ask(rooms)
+    return Desks(
+        access.desk, market, rwa, sentiment, verdict, walkforward, receipts, transcripts, wallets, streams, asked
+    )
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ async def test_a_difference_between_offers_and_routes_stops_the_start(
 async def test_routes_that_answer_from_memory_do_not_wait(table: Table) -> None:
     waits = {offer_id for offer_id, endpoint in table.bound.items() if iscoroutinefunction(endpoint)}
     reading = {offer_id for offer_id, endpoint in table.bound.items() if isinstance(endpoint, Waiting)}
-    assert reading == {"coin.historical", "funding.alerts", "signal", "walkforward"}
+    assert reading == {"coin.historical", "funding.alerts", "signal", "transcripts", "walkforward"}
     assert waits == {
         "auth.login",
         "auth.logout",
@@ -44,6 +44,7 @@ async def test_routes_that_answer_from_memory_do_not_wait(table: Table) -> None:
         "keys.rotate",
         "receipts.get",
         "receipts.list",
+        "wallets",
     }
 
 

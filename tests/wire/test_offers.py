@@ -7,7 +7,7 @@ import pytest
 
 from service.errors import STATUS
 from service.wire.market import RiskContext
-from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, QUESTION, NoParameters, Offer, OfSymbol
+from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, QUESTION, WATCH, NoParameters, Offer, OfSymbol
 from service.wire.schema import components, parameter_rows, path_fields
 
 
@@ -65,6 +65,9 @@ REFRESH_S = {
     "funding.alerts": 60,
     "signal": 15,
     "walkforward": 3600,
+    "transcripts": 1800,
+    "wallets": 60,
+    "watch": None,
 }
 """The table of `contract.md`, section 6."""
 
@@ -76,6 +79,7 @@ def test_data_calls_cost_half_a_cent_walkforward_and_questions_five_and_are_as_f
     assert {name: offer.refresh_seconds for name, offer in offered.items()} == REFRESH_S
     for dear in (offered.pop("walkforward"), offered.pop("question")):
         assert (dear.price, dear.price_usdc) == (DEAR_CALL, "0.05")
+    assert offered.pop("watch").price == 0
     assert {offer.price for offer in offered.values()} == {DATA_CALL}
 
 
@@ -83,9 +87,10 @@ def test_data_calls_cost_half_a_cent_walkforward_and_questions_five_and_are_as_f
 def test_a_route_that_takes_a_name_may_say_that_it_is_unknown_and_every_data_route_that_an_upstream_failed() -> None:
     for offer in OFFERS:
         names = {row.name for row in parameter_rows(offer)} if offer.counted else set()
-        assert ("UNKNOWN_SYMBOL" in offer.also) == ("symbol" in names)
-        assert ("UNKNOWN_CATEGORY" in offer.also) == ("name" in names)
-        assert {"UPSTREAM_4XX", "UPSTREAM_5XX"} <= set(offer.also) or not offer.counted
+        assert ("UNKNOWN_SYMBOL" in offer.also) == bool({"symbol", "coin"} & names)
+        assert ("UNKNOWN_CATEGORY" in offer.also) == bool({"name", "sector"} & names)
+        assert ("UNKNOWN_STREAM" in offer.also) == ("stream" in names)
+        assert {"UPSTREAM_4XX", "UPSTREAM_5XX"} <= set(offer.also) or not offer.payable
 
 
 @pytest.mark.promise("manifest.free", "tier.free")
@@ -126,7 +131,10 @@ def test_the_question_alone_may_be_asked_without_a_token_and_fails_without_codes
     )
 
 
+@pytest.mark.promise("watch.not-payable")
 def test_a_stream_is_counted_and_never_payable() -> None:
+    assert [offer for offer in OFFERS if offer.streaming] == [WATCH]
+    assert (WATCH.counted, WATCH.payable) == (True, False)
     stream = Offer(id="w", path="/w", summary="W", result=NoParameters, streaming=True)
     assert (stream.counted, stream.payable) == (True, False)
     assert not Offer(id="w", path="/w", summary="W", result=NoParameters, streaming=True, price=DATA_CALL).payable

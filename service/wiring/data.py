@@ -1,0 +1,94 @@
+"""The rooms of data, each opened after those it asks."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from msgspec import Struct
+
+from service.clock import Clock
+from service.http.health import Health
+from service.market.room import Market, open_market
+from service.market.shelf import Shelf
+from service.rwa.desk import RwaDesk
+from service.rwa.room import open_rwa
+from service.sentiment.desk import SentimentDesk
+from service.sentiment.room import open_sentiment
+from service.settings import Settings
+from service.storage.database import Database
+from service.transcripts.desk import TranscriptDesk
+from service.transcripts.room import open_transcripts
+from service.upstream.visitor import open_visitor
+from service.verdict.desk import VerdictDesk
+from service.verdict.room import open_verdict
+from service.walkforward.desk import WalkforwardDesk
+from service.walkforward.room import open_walkforward
+from service.wallets.desk import WalletDesk
+from service.wallets.room import Followed, open_wallets
+from service.wallets.watchlist import read_listed
+from service.watch.room import Watch, open_watch
+from service.wire.cursor import Cursors
+from service.wiring.venues import Upstreams
+
+
+class Ground(Struct, frozen=True):
+    """What the rooms stand on. `leads` says whether this process is the one that asks upstreams."""
+
+    settings: Settings
+    clock: Clock
+    database: Database
+    shelf: Shelf
+    cursors: Cursors
+    upstreams: Upstreams
+    leads: Callable[[], bool]
+
+
+class Data(Struct, frozen=True):
+    """The rooms, open."""
+
+    market: Market
+    rwa: RwaDesk
+    sentiment: SentimentDesk
+    verdict: VerdictDesk
+    walkforward: WalkforwardDesk
+    transcripts: TranscriptDesk
+    wallets: WalletDesk
+    watch: Watch
+
+    def health(self) -> Health:
+        """What is waited for, and what is shown beside."""
+        return Health(
+            {"market": self.market.readiness, "rwa": self.rwa.readiness, "sentiment": self.sentiment.readiness},
+            {"categories": self.market.categories.readiness, "streams": self.watch.readiness},
+        )
+
+
+@asynccontextmanager
+async def open_data(ground: Ground) -> AsyncIterator[Data]:
+    """Open every room of data; close them in the reverse order on leaving.
+
+    Raises:
+        SettingsError: If the lists of feeds or wallets cannot be used.
+        ServiceError: If the store does not answer.
+    """
+    settings, clock, database = ground.settings, ground.clock, ground.database
+    shelf, cursors, upstreams, leads = ground.shelf, ground.cursors, ground.upstreams, ground.leads
+    sessions, origin = upstreams.sessions, upstreams.origin
+    followed = Followed(read_listed(settings), upstreams.nodes, origin)
+    async with AsyncExitStack() as stack:
+        enter = stack.enter_async_context
+        market = await enter(open_market(database, shelf, cursors, clock, sessions, upstreams.feed_url, origin, leads))
+        coins = market.coins
+        rwa = open_rwa(shelf, market.store, clock, sessions, origin, leads, coins.view, lambda: coins.state.origin)
+        rwa_desk = await enter(rwa)
+        sentiment = await enter(open_sentiment(database, shelf, market, clock, sessions, origin, leads))
+        visitor = await enter(open_visitor(clock, upstreams.spoken))
+        yield Data(
+            market,
+            rwa_desk,
+            sentiment,
+            await enter(open_verdict(database, shelf, market, sentiment, clock, origin, leads)),
+            await enter(open_walkforward(database, cursors, market, clock, origin, leads)),
+            await enter(open_transcripts(settings, database, cursors, market, visitor, clock, origin, leads)),
+            await enter(open_wallets(database, shelf, cursors, market, clock, followed, leads)),
+            await enter(open_watch(database, cursors, market, sentiment, clock, leads)),
+        )
