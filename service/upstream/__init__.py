@@ -13,6 +13,11 @@ Decided here:
   fetched never keeps a price waiting for more than a few seconds.
 - After `Retry-After` nothing is sent before its time: callers get an `UpstreamError` at once, with the status that
   silenced us, and keep their last value.
+- Strangers, whom a feed or an operator names by URL, are not asked through a session but visited (`visitor`): as their
+  robots.txt says (RFC 9309, ours is the product token `verdict`; what a host forbids is not asked for, and while its
+  rules cannot be had nothing is), one request in two seconds a host and none before its `Retry-After`, with ETag and
+  Last-Modified of what is known, following three redirects that are each looked at like the first URL, at public
+  addresses alone: each is looked at as it is connected to (`guard`), so that no second look at a name leads inside.
 - A fixture set (`fixture_set`) is a folder of files in an upstream's own wire format beside a `metadata.json` that
   says how they were made, their SHA-256, and when the recording ends. `fixtures/generate.py` and `record` write it,
   `replay` serves it.

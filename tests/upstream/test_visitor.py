@@ -98,11 +98,14 @@ async def test_visits_at_once_read_robots_txt_once(served: Web) -> None:
 
 
 @pytest.mark.parametrize("fault", [faults.answer(503), faults.answer(429), faults.reset], ids=["503", "429", "reset"])
-async def test_a_host_whose_robots_txt_cannot_be_had_is_left_alone(served: Web, fault: Fault) -> None:
+async def test_a_host_whose_robots_txt_cannot_be_had_is_left_alone(served: Web, fault: Fault, clock: FakeClock) -> None:
     served.put(AT, "x")
     served.pages[RULES] = fault
     error = await refused(served, heeding=True)
     assert not isinstance(error, BlockedError)
+    served.put(RULES, "User-agent: *\nDisallow: /")
+    await clock.advance(60)
+    assert isinstance(await refused(served, heeding=True), BlockedError)
     assert served.asked("pod.example") == []
 
 
