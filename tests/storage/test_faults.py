@@ -120,7 +120,7 @@ async def test_a_full_database_is_a_503_keeps_what_was_committed_and_recovers(db
 
 
 async def test_a_disk_without_room_loses_only_what_it_refused(path: Path, clock: FakeClock) -> None:
-    said = await run_writer(path, "1000", "800000")
+    said = await run_writer(path, "1000", "1000000")
     refused = said.index("UNAVAILABLE")
     assert said.count("UNAVAILABLE") >= 1
     assert refused > 10
