@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from service.clock import DAY_MS, MINUTE_MS, iso
 from service.sentiment.mood import CoinMood
 from service.storage.database import Database
+from service.watch.snapshots import take_prices
 from service.wire.streams import STREAMS, FundingState
 from tests.fakes.clock import START_MS, FakeClock
 from tests.watch.streaming import CLOSE_MS, LONG, REST, Process, concluded, crossing
@@ -35,6 +36,13 @@ async def test_prices_are_those_of_all_coins_by_ticker_with_when_each_was_seen(l
         ("KPEPE", {"price": 0.01, "ts": iso(START_MS + 5_000)}),
         ("SOL", {"price": 5.0, "ts": iso(START_MS + 5_000)}),
     ]
+
+
+async def test_the_same_prices_are_the_same_bytes_in_whatever_order_they_are_known(leader: Process) -> None:
+    view = leader.coins.view()
+    backwards = dict(reversed(view.items()))
+    assert list(backwards) != list(view)
+    assert list(take_prices(backwards, START_MS)) == list(take_prices(view, START_MS))
 
 
 async def test_while_nothing_changes_states_go_on_and_only_grow_older(leader: Process) -> None:
