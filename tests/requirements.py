@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 ISSUES: Final[Mapping[int, str]] = {
-    7: "Live streams, spoken words and watched wallets",
     8: "The clients people live in: a CLI, a tool server, a way to sign in, a page",
     9: "Prove it: faster than the field, unharmed by everything, installed in one file",
 }
@@ -71,6 +70,11 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "signal.fan-out": "signal fans out to risk, funding momentum, active regime and coin sentiment.",
         "signal.no-model": "signal makes no model call.",
         "signal.evidence": "signal returns a verdict with the evidence behind it.",
+        "transcripts.actions": "transcripts takes highlights or sources.",
+        "transcripts.tagged": "Highlights are tagged with coins, sectors and macro topics.",
+        "wallets.actions": "wallets takes watchlist or movements.",
+        "wallets.contract": "movements without contract is 400, saying that contract is required for that action.",
+        "watch.lines": "watch keeps the connection open and sends one JSON object a line.",
     },
     "interface: authentication": {
         "auth.bearer": "A token is sent as Authorization: Bearer.",
@@ -162,6 +166,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "errors.payment-refused": "A payment that is not good is 402 with the x402 reason code.",
         "errors.payment-reused": "The same payment for another request is 409 PAYMENT_REUSED.",
         "errors.payment-pending": "An unknown settlement is 503 PAYMENT_PENDING with Retry-After.",
+        "errors.unknown-stream": "An unknown stream is 404 UNKNOWN_STREAM with candidates.",
     },
     "contract §3": {
         "keys.format": "A key is the prefix, 30 base62 characters and 6 of CRC32.",
@@ -192,6 +197,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "auth.scheme-case": "The scheme Bearer is case-insensitive.",
         "auth.two-headers": "Two Authorization headers are 400.",
         "auth.key-in-url": "A key in the URL is 400.",
+        "revocation.streams": "Revocation ends open streams.",
     },
     "contract §4": {
         "meter.order": "Limits, auth, rate, parameters come before the quota: what they refuse costs nothing.",
@@ -313,6 +319,22 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "signal.as-of-replay": "?as_of= recomputes from what was known then.",
         "signal.verify": "verdict verify FILE recomputes offline and compares.",
         "signal.as-of": "Its as_of is the oldest of every input used, refreshed every 15 s.",
+        "transcripts.parameters": "transcripts takes action, coin, sector, macro, source, since, limit and cursor.",
+        "transcripts.highlights": "A highlight holds id to stance; meta holds total, by_source and next_cursor.",
+        "transcripts.sources": "A source holds id to status.",
+        "transcripts.as-of": "Its as_of is the newest fetch, refreshed every 1800 s.",
+        "wallets.parameters": "wallets takes action, contract, address, limit and cursor.",
+        "wallets.watchlist": "A watched wallet holds address, chainId, label, kind and tokens.",
+        "wallets.movements": "A movement holds id to label; meta holds total, contract, chainId and next_cursor.",
+        "wallets.as-of": "Its as_of is the chain head read, refreshed every 60 s.",
+        "watch.streams": "The streams are funding, regime, sentiment, prices, alerts and crossings.",
+        "watch.parameters": "watch takes interval, max, diff and cursor.",
+        "watch.ndjson": "Lines are NDJSON, each ended by a newline: open, event, heartbeat, gap, error, close.",
+        "watch.heartbeat": "A heartbeat comes after 15 s of silence and says whether the upstream feeds.",
+        "watch.close": "The last line is always a close with its reason.",
+        "watch.gap": "A cursor that is too old gives a gap line.",
+        "watch.slow": "A reader that takes nothing for 30 s is dropped.",
+        "watch.limits": "At most 3 streams a credential, an hour each.",
     },
     "interface: question": {
         "question.messages": "messages is required, and the last one has the role user.",
@@ -348,47 +370,14 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "question.honest": "It says what it does not know and never answers about an unknown symbol.",
         "question.data-is-data": "Instructions inside data stay data.",
     },
+    "interface: events": {
+        "watch.free": "A Free account can stream while it has questions left.",
+        "watch.429": "A spent quota is 429 RATE_LIMITED before the first line.",
+        "watch.not-payable": "Streams cannot be paid per call.",
+    },
 }
 
 OPEN: Final[Mapping[int, Mapping[str, Mapping[str, str]]]] = {
-    7: {
-        "interface: endpoints": {
-            "transcripts.actions": "transcripts takes highlights or sources.",
-            "transcripts.tagged": "Highlights are tagged with coins, sectors and macro topics.",
-            "wallets.actions": "wallets takes watchlist or movements.",
-            "wallets.contract": "movements without contract is 400, saying that contract is required for that action.",
-            "watch.lines": "watch keeps the connection open and sends one JSON object a line.",
-        },
-        "interface: events": {
-            "watch.free": "A Free account can stream while it has questions left.",
-            "watch.429": "A spent quota is 429 RATE_LIMITED before the first line.",
-            "watch.not-payable": "Streams cannot be paid per call.",
-        },
-        "contract §2": {
-            "errors.unknown-stream": "An unknown stream is 404 UNKNOWN_STREAM with candidates.",
-        },
-        "contract §3": {
-            "revocation.streams": "Revocation ends open streams.",
-        },
-        "contract §6": {
-            "transcripts.parameters": "transcripts takes action, coin, sector, macro, source, since, limit and cursor.",
-            "transcripts.highlights": "A highlight holds id to stance; meta holds total, by_source and next_cursor.",
-            "transcripts.sources": "A source holds id to status.",
-            "transcripts.as-of": "Its as_of is the newest fetch, refreshed every 1800 s.",
-            "wallets.parameters": "wallets takes action, contract, address, limit and cursor.",
-            "wallets.watchlist": "A watched wallet holds address, chainId, label, kind and tokens.",
-            "wallets.movements": "A movement holds id to label; meta holds total, contract, chainId and next_cursor.",
-            "wallets.as-of": "Its as_of is the chain head read, refreshed every 60 s.",
-            "watch.streams": "The streams are funding, regime, sentiment, prices, alerts and crossings.",
-            "watch.parameters": "watch takes interval, max, diff and cursor.",
-            "watch.ndjson": "Lines are NDJSON, each ended by a newline: open, event, heartbeat, gap, error, close.",
-            "watch.heartbeat": "A heartbeat comes after 15 s of silence and says whether the upstream feeds.",
-            "watch.close": "The last line is always a close with its reason.",
-            "watch.gap": "A cursor that is too old gives a gap line.",
-            "watch.slow": "A reader that takes nothing for 30 s is dropped.",
-            "watch.limits": "At most 3 streams a credential, an hour each.",
-        },
-    },
     8: {
         "interface: what the service does": {
             "clients.both": "A command-line client and a tool-server client call the service.",
