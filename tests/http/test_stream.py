@@ -15,7 +15,7 @@ from tests.http.stage import PRICES, Stage, staged
 
 EVENT = b'{"type":"event"}\n'
 FREE = 10
-MANY = 200
+MANY = 50
 
 
 @pytest.fixture

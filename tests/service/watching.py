@@ -1,13 +1,16 @@
 """Following the streams of a whole service, in this process or over the wire."""
 
-import http.client
 import json
+import socket
+from collections import deque
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from typing import Any, NamedTuple
+from io import BufferedReader
+from typing import Any, cast
 from urllib.parse import urlencode
 
 from tests.fakes.asgi import Conversation, conversing, scope_of
+from tests.fakes.calls import request
 from tests.fakes.serving import PATIENCE_S, Serving
 from tests.service.indoors import Indoors
 
@@ -82,16 +85,40 @@ async def following(house: Indoors, key: str, stream: str, **query: object) -> A
         talk.leave()
 
 
-class Reader(NamedTuple):
-    """A stream over the wire."""
+class Reader:
+    """A stream over the wire, chunk by chunk: what breaks off is told from what ends.
 
-    response: http.client.HTTPResponse
+    Args:
+        file: The connection, to read from.
+    """
+
+    def __init__(self, file: BufferedReader) -> None:
+        self._file = file
+        self._lines: deque[bytes] = deque()
+
+    def head(self) -> int:
+        """Read the head; the status."""
+        status, *lines = iter(self._line, b"")
+        assert b"transfer-encoding: chunked" in lines
+        return int(status.split()[1])
 
     def next(self) -> Line | None:
-        """The next line; null at the end of the answer."""
-        line = self.response.readline()
-        assert not line or line.endswith(b"\n")
-        return json.loads(line) if line else None
+        """The next line; null at the end of the answer.
+
+        Raises:
+            ConnectionError: If it breaks off before.
+        """
+        if not self._lines:
+            size = int(self._line(), 16)
+            chunk = self._file.read(size + 2)
+            if len(chunk) < size + 2:
+                raise ConnectionError
+            self._lines.extend(chunk[:-2].splitlines(keepends=True))
+        if not self._lines:
+            return None
+        line = self._lines.popleft()
+        assert line.endswith(b"\n"), "a chunk holds whole lines"
+        return cast("Line", json.loads(line))
 
     def rest(self) -> list[Line]:
         """All lines until the answer is over, which it must say itself."""
@@ -107,16 +134,18 @@ class Reader(NamedTuple):
                 found.append(line)
         return found
 
+    def _line(self) -> bytes:
+        line = self._file.readline()
+        if not line.endswith(b"\r\n"):
+            raise ConnectionError
+        return line[:-2]
+
 
 @contextmanager
 def reading(service: Serving, key: str, stream: str, **query: object) -> Iterator[Reader]:
     """Follow a stream over a connection of its own."""
-    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=PATIENCE_S)
-    try:
-        connection.request("GET", path_of(stream, **query), headers={"Authorization": f"Bearer {key}"})
-        response = connection.getresponse()
-        assert response.status == 200, response.read()
-        yield Reader(response)
-        response.close()
-    finally:
-        connection.close()
+    with socket.create_connection(("127.0.0.1", service.port), PATIENCE_S) as peer, peer.makefile("rb") as file:
+        peer.sendall(request(path_of(stream, **query), key))
+        reader = Reader(file)
+        assert reader.head() == 200
+        yield reader
