@@ -1,0 +1,62 @@
+"""The chain side of the room over simulated nodes."""
+
+from collections.abc import Collection, Sequence
+
+from service.market.shelf import Shelf
+from service.storage.database import Database
+from service.wallets.chain import Node
+from service.wallets.ledger import WalletLedger
+from service.wallets.nodes import Nodes
+from service.wallets.prices import Prices
+from service.wallets.refresh import WalletRefresh
+from service.wallets.store import Moved, Scanned, WalletStore
+from tests.fakes.clock import FakeClock
+from tests.wallets.simulated import MAINNET, Seen, SimulatedNode
+
+PRICES = {"ETH": 2_000.0, "BTC": 60_000.0}
+
+
+class Following:
+    """One process that follows a chain; `watched`, `origin` and the clock may be changed between rounds."""
+
+    def __init__(
+        self, database: Database, nodes: Sequence[SimulatedNode], watched: Collection[str], chain_id: int = MAINNET
+    ) -> None:
+        self.clock = FakeClock()
+        self.watched = set(watched)
+        self.origin = "live"
+        self.chain_id = chain_id
+        self.store = WalletStore(database)
+        self.ledger = WalletLedger(database)
+        self.drawer = Shelf(database).drawer("wallets.scanned", Scanned)
+        self.nodes = Nodes([Node(node) for node in nodes], self.clock)
+        self.refresh = WalletRefresh(
+            self.clock, self.ledger, self.nodes, Prices(PRICES.get), self.drawer, self._watched, lambda: self.origin
+        )
+        self._database = database
+
+    async def _watched(self) -> set[str]:
+        return self.watched
+
+    async def round(self) -> None:
+        await self.refresh.round()
+
+    async def seen(self) -> list[Seen]:
+        """What is kept of the wallets that are watched, in the chain's order."""
+        return [
+            (each.block, each.log_index, each.incoming, each.address, each.contract, each.counterparty, each.amount)
+            for each in await self.moved()
+        ]
+
+    async def moved(self) -> list[Moved]:
+        contracts = await self._database.read(
+            "SELECT DISTINCT contract FROM wallet_movements WHERE chain_id = ?", (self.chain_id,)
+        )
+        pages = [
+            await self.store.movements(self.chain_id, contract, self.watched, 100_000) for (contract,) in contracts
+        ]
+        return sorted((each for page in pages for each in page), key=lambda each: each.position)
+
+    async def firsts(self) -> dict[str, int]:
+        """The first block looked through for each watched wallet."""
+        return {s.address: s.first for s in await self.ledger.scans(self.chain_id) if s.address in self.watched}

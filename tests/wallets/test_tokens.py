@@ -1,0 +1,124 @@
+"""What contracts say of themselves, and amounts."""
+
+from decimal import Context, Decimal, Inexact
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.upstream.failure import UpstreamError
+from service.wallets.chain import Node
+from service.wallets.prices import COINS, Prices
+from service.wallets.store import Token
+from service.wallets.tokens import DECIMALS, LONGEST_SYMBOL, SYMBOL, describe, read_decimals, read_symbol, whole
+from tests.wallets.simulated import COIN, Chain, SimulatedNode, word
+
+
+def string(text: bytes, *, offset: int = 32, size: int | None = None) -> bytes:
+    padded = text + bytes(-len(text) % 32)
+    return offset.to_bytes(32) + (len(text) if size is None else size).to_bytes(32) + padded
+
+
+@pytest.mark.parametrize(
+    ("answer", "symbol"),
+    [
+        (string(b"USDC"), "USDC"),
+        (string("₮ether".encode()), "₮ether"),
+        (b"MKR".ljust(32, b"\0"), "MKR"),
+        (b"A" * 32, "A" * 32),
+        (string(b"A" * 40), "A" * LONGEST_SYMBOL),
+        (string(b"", size=0), None),
+        (bytes(32), None),
+        (b"", None),
+        (b"\x01", None),
+        (string(b"   "), None),
+        (string(b"\xff\xfe"), None),
+        (b"\xff" * 32, None),
+        (string(b"USDC", size=2**255), None),
+        (string(b"USDC", offset=2**255), None),
+        (string(b"USDC")[:64], None),
+        (string(b"\x1b[2JUSD\r\nC"), "[2JUSDC"),
+        (string("U\u202eS\u200bD\u0085C\u2066".encode()), "USDC"),
+        (string(b" x" * 20), ("x " * 16).strip()),
+    ],
+)
+def test_symbols_are_read_as_string_or_as_bytes32_and_only_what_is_visible(answer: bytes, symbol: str | None) -> None:
+    assert read_symbol(answer) == symbol
+
+
+@given(st.binary(max_size=200))
+def test_whatever_a_contract_returns_is_a_short_visible_symbol_or_none(answer: bytes) -> None:
+    symbol = read_symbol(answer)
+    assert symbol is None or (symbol.isprintable() and 0 < len(symbol) <= LONGEST_SYMBOL and symbol == symbol.strip())
+
+
+@pytest.mark.parametrize(
+    ("answer", "decimals"),
+    [
+        (bytes(32), 0),
+        ((6).to_bytes(32), 6),
+        ((255).to_bytes(32), 255),
+        ((18).to_bytes(32) + b"more", 18),
+        ((256).to_bytes(32), None),
+        (b"\xff" * 32, None),
+        (b"", None),
+        (b"\x06", None),
+    ],
+)
+def test_decimals_are_one_small_number(answer: bytes, decimals: int | None) -> None:
+    assert read_decimals(answer) == decimals
+
+
+async def test_a_contract_that_says_nothing_is_known_to_say_nothing() -> None:
+    simulated = SimulatedNode(Chain())
+    node = Node(simulated)
+    assert await describe(node, COIN) == Token(COIN, None, None)
+    simulated.says = {(COIN, SYMBOL): "0x" + string(b"GEM").hex(), (COIN, DECIMALS): word(9)}
+    assert await describe(node, COIN) == Token(COIN, "GEM", 9)
+    simulated.down = True
+    with pytest.raises(UpstreamError):
+        await describe(node, COIN)
+
+
+@given(st.integers(0, 2**256 - 1), st.none() | st.integers(0, 255))
+def test_amounts_are_exact(amount: int, decimals: int | None) -> None:
+    text = whole(amount, decimals)
+    exact = Context(prec=400, traps=[Inexact])
+    assert exact.create_decimal(text) == exact.scaleb(Decimal(amount), -(decimals or 0))
+    assert text.strip("0123456789.") == ""
+    assert not text.endswith(".")
+    assert "." not in text or not text.endswith("0")
+    assert text == "0" or not text.startswith("00")
+
+
+@pytest.mark.parametrize(
+    ("amount", "decimals", "text"),
+    [
+        (0, 18, "0"),
+        (100, 0, "100"),
+        (100, None, "100"),
+        (1_500_000, 6, "1.5"),
+        (1, 18, "0." + "0" * 17 + "1"),
+        (100, 1, "10"),
+    ],
+)
+def test_amounts_are_written_as_people_write_them(amount: int, decimals: int | None, text: str) -> None:
+    assert whole(amount, decimals) == text
+
+
+WETH = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"
+WBTC = "0x2260fac5e5542a773aa44fbcfedf7c193bc2c599"
+
+
+def test_what_is_worth_something_is_told_by_its_contract_alone() -> None:
+    prices = Prices({"ETH": 2_000.0, "BTC": 60_000.0}.get)
+    assert prices.value(1, WETH, 15 * 10**17) == 3_000.0
+    assert prices.value(1, WBTC, 5 * 10**7) == 30_000.0
+    assert prices.value(8453, WETH, 10**18) is None
+    assert prices.value(1, COIN, 10**18) is None
+    assert prices.value(1, "0x514910771af9ca656af840dff83e8264ecf986ca", 10**18) is None
+    assert prices.value(1, WETH, 2**256 - 1) == pytest.approx(2.3158e62, rel=1e-3)
+
+
+def test_priced_contracts_are_written_as_they_are_compared() -> None:
+    assert all(contract == contract.lower() and len(contract) == 42 for _, contract in COINS)
