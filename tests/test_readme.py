@@ -115,6 +115,29 @@ def test_the_question_it_shows_is_answered_like_that(running: tuple[Serving, str
         assert answer == shown[2]
 
 
+def test_the_stream_it_shows_is_told_like_that(running: tuple[Serving, str]) -> None:
+    service, key = running
+    shown = example("""curl -sN -H "Authorization: Bearer $KEY" 'http://127.0.0.1:8402/api/cli/watch/funding?max=1'""")
+    told = ""
+
+    def is_shown() -> bool:
+        nonlocal told
+        with closing(http.client.HTTPConnection("127.0.0.1", service.port, timeout=PATIENCE_S)) as connection:
+            connection.request("GET", "/api/cli/watch/funding?max=1", headers={"Authorization": f"Bearer {key}"})
+            told = _alike(connection.getresponse().read().decode())
+        return told == _alike(shown)
+
+    try:
+        wait_until(is_shown)
+    except AssertionError:
+        assert told == _alike(shown)
+
+
+def _alike(lines: str) -> str:
+    """Lines of a stream without what differs from run to run."""
+    return re.sub(r'"tick":\d+', '"tick":0', re.sub(r'"cursor":"[^"]+"', '"cursor":""', lines))
+
+
 @pytest.mark.promise("signal.verify")
 def test_the_verdict_it_shows_is_answered_and_verifies(asked: Callable[[str], dict[str, Any]], tmp_path: Path) -> None:
     saved, printed = tmp_path / "sol.json", ""
