@@ -139,7 +139,7 @@ class FundingMarket(Struct, frozen=True):
 
 
 class FundingMover(Struct, frozen=True):
-    """A coin whose rate moved in the last hour: percent a year now, and the change in points of that."""
+    """A coin whose rate moved: percent a year now, and its change in points against what was last paid, for an hour."""
 
     symbol: str
     funding_apr: float
