@@ -17,6 +17,9 @@ class Channel:
         for message in messages:
             self._messages.put_nowait(message)
 
+    def say(self, message: str) -> None:
+        self._messages.put_nowait(message)
+
     async def __call__(self) -> Any:
         return {"type": await self._messages.get()}
 
@@ -56,4 +59,38 @@ async def test_work_is_stopped_when_the_peer_leaves_and_not_when_it_says_somethi
     waiting.cancel()
     with pytest.raises(asyncio.CancelledError):
         await waiting
+    assert len(asyncio.all_tasks()) == 1
+
+
+async def test_a_peer_that_leaves_as_the_work_ends_has_had_all_of_it() -> None:
+    channel = Channel()
+
+    async def work() -> None:
+        channel.say("http.disconnect")
+
+    await while_there(channel, work())
+    await asyncio.sleep(0)
+    task = asyncio.current_task()
+    assert task is not None
+    assert not task.cancelling()
+
+
+async def test_the_work_of_a_peer_that_left_may_be_cancelled_from_elsewhere_too() -> None:
+    cleaning, cleaned = asyncio.Event(), asyncio.Event()
+
+    async def work() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cleaning.set()
+            await cleaned.wait()
+
+    channel = Channel()
+    doing = asyncio.ensure_future(while_there(channel, work()))
+    await asyncio.sleep(0)
+    channel.say("http.disconnect")
+    await cleaning.wait()
+    doing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await doing
     assert len(asyncio.all_tasks()) == 1
