@@ -33,8 +33,8 @@ def test_a_short_bench_measures_every_contender_and_writes_ratios_formed_within_
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    metered, unpaid, paid, questions, numbers, quotes = re.split(
-        r"^## (?=Calls that are not|Calls that are paid|Questions|The numbers|A refresh)",
+    metered, unpaid, paid, questions, followed, numbers, quotes = re.split(
+        r"^## (?=Calls that are not|Calls that are paid|Questions|Live streams|The numbers|A refresh)",
         report.read_text(),
         flags=re.MULTILINE,
     )
@@ -51,6 +51,10 @@ def test_a_short_bench_measures_every_contender_and_writes_ratios_formed_within_
         ("first byte", "50"),
         ("whole answer", "150"),
     ]
+    told, plain = rows_of(followed)
+    assert (told[0], plain[0]) == ("verdict", "Starlette, a queue a reader")
+    assert float(told[2]) == pytest.approx(int(told[1]) / int(plain[1]), abs=0.1)
+    assert "| asked for | | ≥ 10 | | < 2 | < 20 | < 50 |" in followed
     assert re.findall(r"^\| (all anew|one day more), .*? \| < (40|2) ms \|$", numbers, re.MULTILINE) == [
         ("all anew", "40"),
         ("one day more", "2"),
