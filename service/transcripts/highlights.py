@@ -28,9 +28,9 @@ LONGEST: Final = 400
 MOST_SENTENCES: Final = 3
 
 _CHATTER: Final = re.compile(
-    r"\b(?:welcome (?:back )?to|thanks for (?:having|coming|listening|watching|tuning)|brought to you by|sponsor(?:s|ed)?|"
-    r"(?:promo|discount|use) code|sign up (?:at|today|now)|subscribe|show notes|not (?:financial|investment) advice|"
-    r"my name is|leave (?:us )?a (?:review|comment)|like button|check out (?:our|my|the link)|smash that|"
+    r"\b(?:welcome (?:back )?to|thanks for (?:having|coming|listening|watching|tuning)|brought to you by|"
+    r"sponsor(?:s|ed)?|(?:promo|discount|use) code|sign up (?:at|today|now)|subscribe|show notes|"
+    r"not (?:financial|investment) advice|my name is|leave (?:us )?a (?:review|comment)|like button|check out (?:our|my|the link)|smash that|"
     r"link in the (?:description|notes))\b",
     re.IGNORECASE,
 )

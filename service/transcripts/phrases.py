@@ -12,10 +12,11 @@ _POSSESSIVE: Final = re.compile(r"['\u2019]s\Z", re.IGNORECASE)
 
 
 class Words(NamedTuple):
-    """The words of a text as they are said, and in lower case; hyphens part them, and `'s` is dropped."""
+    """The words of a text as they are said, in lower case, and where; hyphens part them, and `'s` is dropped."""
 
     said: Sequence[str]
     lowered: Sequence[str]
+    starts: Sequence[int]
 
 
 class Found(NamedTuple, Generic[Meaning]):
@@ -34,12 +35,10 @@ class Phrases(Generic[Meaning]):
     """
 
     def __init__(self, tables: Iterable[tuple[Meaning, str]]) -> None:
-        self._phrases: dict[tuple[str, ...], list[tuple[tuple[str, ...] | None, Meaning]]] = {}
+        self._phrases: dict[tuple[str, ...], list[tuple[tuple[str, ...], Meaning]]] = {}
         for means, table in tables:
             for phrase in _phrases(table):
-                lowered = tuple(word.lower() for word in phrase)
-                exact = None if lowered == phrase else phrase
-                self._phrases.setdefault(lowered, []).append((exact, means))
+                self._phrases.setdefault(tuple(word.lower() for word in phrase), []).append((phrase, means))
         self._longest = max(map(len, self._phrases), default=0)
 
     def find(self, words: Words) -> Iterator[Found[Meaning]]:
@@ -53,8 +52,7 @@ class Phrases(Generic[Meaning]):
     def _longest_at(self, words: Words, at: int) -> list[Found[Meaning]]:
         for end in range(min(at + self._longest, len(words.lowered)), at, -1):
             meant = self._phrases.get(tuple(words.lowered[at:end]), ())
-            said = tuple(words.said[at:end]) if meant else ()
-            found = [Found(means, at, end) for exact, means in meant if exact in {None, said}]
+            found = [Found(means, at, end) for phrase, means in meant if _spelt(phrase, words.said[at:end])]
             if found:
                 return found
         return []
@@ -62,8 +60,14 @@ class Phrases(Generic[Meaning]):
 
 def words_of(text: str) -> Words:
     """The words of a text."""
-    said = [_POSSESSIVE.sub("", word) for word in _WORD.findall(text)]
-    return Words(said, [word.lower() for word in said])
+    found = list(_WORD.finditer(text))
+    said = [_POSSESSIVE.sub("", word[0]) for word in found]
+    return Words(said, [word.lower() for word in said], [word.start() for word in found])
+
+
+def _spelt(phrase: Sequence[str], said: Sequence[str]) -> bool:
+    """Whether every word that is written with a capital in a table is said so."""
+    return all(word.islower() or word == heard for word, heard in zip(phrase, said, strict=True))
 
 
 def _phrases(table: str) -> Iterator[tuple[str, ...]]:

@@ -14,13 +14,14 @@ SPOKEN: Final[Mapping[str, Topic]] = {
     "layer 1": Topic("layer one/ones, layer 1/1s, l1/l1s, alt l1/l1s"),
     "layer 2": Topic(
         said="""
-            layer two/twos, layer 2/2s, l2/l2s, second layer/layers, rollup/rollups, roll ups, zk rollup/rollups
+            layer two/twos, layer 2/2s, l2/l2s, second layer/layers, superchain, rollup/rollups, roll ups,
+            zk rollup/rollups
         """,
     ),
     "smart contract platform": Topic("smart contract platform/platforms/chain/chains"),
     "proof of work": Topic("proof of work, pow coin/coins/chain/chains"),
     "interoperability": Topic(
-        said="interoperability, interop, cross chain, bridge hack/hacks/token/tokens",
+        said="interoperability, interop, cross chain, bridge hack/hacks/token/tokens, token bridge/bridges",
         faint="bridges",
         company=_KINDS,
     ),
@@ -29,13 +30,14 @@ SPOKEN: Final[Mapping[str, Topic]] = {
         faint="modular, modularity",
         company=_KINDS,
     ),
-    "decentralized finance": Topic("defi, de fi, decentralized finance"),
+    "decentralized finance": Topic("defi lending/loans, defi, de fi, decentralized finance"),
     "decentralized exchange": Topic(
         said="dex/dexes/dexs, perp/perps dex/dexs/dexes, decentralized exchange/exchanges, amm/amms",
     ),
     "perpetuals": Topic(
         said="""
-            perps, perp dex/dexs/dexes/volume/volumes/trader/traders/trading/exchange/exchanges/market/markets,
+            perps, perp protocol/protocols/dex/dexs/dexes/exchange/exchanges/market/markets,
+            perp volume/volumes/trader/traders/trading,
             perps dex/dexs/dexes, perpetuals, perpetual futures/swap/swaps/exchange/exchanges
         """,
     ),
@@ -44,7 +46,7 @@ SPOKEN: Final[Mapping[str, Topic]] = {
             lending protocol/protocols/market/markets/platform/platforms, money market protocol/protocols, borrow lend,
             lending on chain, on chain lending/credit/loans, defi lending/loans, crypto lending/lender/lenders/loans
         """,
-        faint="lending, loan, loans, money markets, collateralized",
+        faint="lending, money markets",
         company="defi protocols tokens",
     ),
     "liquid staking": Topic("liquid staking, liquid staked, LST, LSTs"),
@@ -56,13 +58,14 @@ SPOKEN: Final[Mapping[str, Topic]] = {
     ),
     "real world assets": Topic(
         said="""
-            rwa/rwas, real world asset/assets, tokenization, tokenisation, tokenized, tokenised, tokenize, tokenizing
+            rwa/rwas, treasuries/stocks/equities/bonds on-chain, real world asset/assets,
+            tokenization, tokenisation, tokenized, tokenised, tokenize, tokenizing
         """,
     ),
     "oracle": Topic(
         said="oracles, price feed/feeds, oracle problem/network/networks/provider/providers/token/tokens",
         faint="oracle",
-        company=_KINDS,
+        company=_KINDS + " defi exploit exploits vault vaults protocol",
     ),
     "artificial intelligence": Topic(
         said="""
@@ -90,16 +93,16 @@ SPOKEN: Final[Mapping[str, Topic]] = {
     ),
     "metaverse": Topic(
         said="metaverse land/coin/coins/token/tokens, virtual land",
-        faint="metaverse",
-        company="land tokens coins nfts nft",
+        plain="metaverse",
+        alien="zuckerberg zuck facebook meta quest headset apple",
     ),
     "meme": Topic(
         said="""
-            meme coin/coins/token/tokens/season/sector/trade/stuff/casino, memecoin/memecoins, meme coiner/coiners,
-            frog/cat/celebrity coin/coins
+            meme coin/coins/token/tokens/season/sector/trade/stuff/casino/rally, memecoin/memecoins,
+            meme coiner/coiners, frog/cat/celebrity coin/coins
         """,
-        faint="memes",
-        company=_KINDS,
+        faint="meme, memes",
+        company="coins tokens doge dogecoin shiba shib pepe bonk wif dogwifhat floki fartcoin solana pump",
     ),
     "dog-themed": Topic("dog coin/coins/token/tokens, dog themed"),
     "politifi": Topic(
@@ -130,7 +133,7 @@ SPOKEN: Final[Mapping[str, Topic]] = {
     "launchpad": Topic("launchpad/launchpads, launch pad/pads"),
     "infrastructure": Topic("infrastructure/infra token/tokens/coin/coins/play/plays, crypto infrastructure"),
     "solana ecosystem": Topic("solana ecosystem, sol ecosystem"),
-    "bitcoin ecosystem": Topic("bitcoin/btc ecosystem, bitcoin defi, btcfi, btc fi"),
+    "bitcoin ecosystem": Topic("bitcoin/btc ecosystem, btcfi, btc fi"),
     "cosmos ecosystem": Topic("cosmos ecosystem"),
     "ton ecosystem": Topic("ton ecosystem, telegram ecosystem"),
     "stablecoin": Topic("stablecoin/stablecoins, stable coin/coins"),

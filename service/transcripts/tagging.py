@@ -1,17 +1,18 @@
-"""What a passage is about: coins and sectors by the sentiment room's matcher and our words for speech, macro topics.
+"""What a passage is about: coins, sectors and topics of the economy.
 
-Coins are the matcher's. Sectors are its categories and those that `sectors` has spoken words for; macro topics are
-told by `macro`. Both tables are the published rule.
+Coins are told by `spoken_coins`, sectors by the words in `sectors` or, where it has none, by the sentiment room's
+matcher, topics of the economy by `macro_money`, `macro_world` and `macro_others`. The tables are the published rule.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from service.sentiment.matcher import Known
-from service.transcripts import homonyms, sectors
-from service.transcripts.macro import TOPICS
+from service.transcripts import macro_others, sectors
+from service.transcripts.macro_money import MONEY
+from service.transcripts.macro_world import WORLD
 from service.transcripts.phrases import words_of
 from service.transcripts.sectors import SPOKEN
 from service.transcripts.spoken_coins import SpokenCoins
@@ -51,27 +52,29 @@ class Tagger:
     def __init__(self, known: Iterable[Known], categories: Iterable[str]) -> None:
         names, coins = list(categories), list(known)
         self._coins = SpokenCoins(coins, names)
-        self._sectors = Topics(
-            {name: topic for name in names for begins, topic in SPOKEN.items() if name.lower().startswith(begins)},
-            sectors.OTHERS,
-        )
+        self._spoken = {
+            name: topic for name in names for begins, topic in SPOKEN.items() if name.lower().startswith(begins)
+        }
+        self._sectors = Topics(self._spoken, sectors.OTHERS)
 
     def tag(self, text: str) -> Tags:
         """Find what a passage is about; all empty where nothing known is."""
         words = words_of(text)
-        plain = self._coins.read(text)
-        spoken = self._sectors.told(words, _COIN if plain.coins else ())
-        about = self._coins.add(text, plain, evident=bool(plain.coins or plain.categories or spoken))
-        if about.coins and not plain.coins:
-            spoken = self._sectors.told(words, _COIN)
+        about = self._coins.read(text, words)
+        spoken = self._sectors.told(words, _company(about.coins))
+        about = self._coins.add(text, about, evident=bool(about.coins or about.categories or spoken))
+        spoken = self._sectors.told(words, _company(about.coins))
         return Tags(
             coins=about.coins,
-            sectors=tuple(dict.fromkeys([*about.categories, *spoken])),
-            macro=_MACRO.told(words),
+            sectors=(*spoken, *(name for name in about.categories if name not in self._spoken)),
+            macro=_MACRO.told(words, _company(about.coins)),
             names=tuple((mention.start, mention.end) for mention in about.mentions),
         )
 
 
-_MACRO: Final = Topics(TOPICS, homonyms.OTHERS)
-_COIN: Final = ("coin",)
-"""What a passage that names a coin amounts to."""
+def _company(coins: Sequence[str]) -> Sequence[str]:
+    """What a passage that names coins amounts to; Bitcoin alone is named in talk of anything."""
+    return ("coin",) if set(coins) - {"BTC"} else ()
+
+
+_MACRO: Final = Topics({**MONEY, **WORLD}, macro_others.OTHERS)

@@ -5,7 +5,7 @@ a capital needs it ("SEC" is no second); others are found in any case. At each p
 nothing within it: "funding rates" are no rates, for they are among the phrases that stand for nothing.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from enum import Enum
 from typing import Generic, NamedTuple, TypeVar
 
@@ -21,7 +21,7 @@ class Topic(NamedTuple):
         said: Tell it wherever they are.
         plain: Tell it, unless one of the words `alien` is in the passage: then they have their other meaning.
         alien: Single words, parted by blanks.
-        faint: Tell it only where one of the words `company` is in the passage besides.
+        faint: Tell it as plain ones do, but only where one of the words `company` is in the passage besides.
         company: Single words, parted by blanks.
     """
 
@@ -72,16 +72,16 @@ class Topics(Generic[Name]):
         """
         found = list(self._phrases.find(words))
         silent = {at for one in found if one.means is None for at in range(one.start, one.end)}
-        heard = [(at, word) for at, word in enumerate(words.lowered) if at not in silent]
-        heard += ((len(words.lowered), word) for word in beside)
+        heard = {word for at, word in enumerate(words.lowered) if at not in silent}.union(beside)
         told: dict[Name, None] = {}
         for one in found:
-            if one.means is not None and self._tells(*one.means, range(one.start, one.end), heard):
+            if one.means is not None and self._tells(*one.means, words.lowered[one.start : one.end], heard):
                 told.setdefault(one.means[0])
         return tuple(told)
 
-    def _tells(self, name: Name, level: _Level, at: range, heard: Sequence[tuple[int, str]]) -> bool:
-        """Whether a phrase that is found at some words tells its topic, with what else is heard."""
-        if level is _Level.PLAIN:
-            return not any(word in self._alien[name] for _, word in heard)
-        return level is _Level.SAID or any(word in self._company[name] for where, word in heard if where not in at)
+    def _tells(self, name: Name, level: _Level, phrase: Collection[str], heard: Collection[str]) -> bool:
+        """Whether a phrase tells its topic, with all words that are heard."""
+        if level is _Level.SAID:
+            return True
+        accompanied = level is _Level.PLAIN or not self._company[name].isdisjoint(set(heard).difference(phrase))
+        return accompanied and self._alien[name].isdisjoint(heard)

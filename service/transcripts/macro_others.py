@@ -1,4 +1,4 @@
-"""Phrases that sound like a topic of the economy and stand for none, read as `topics` says. Published with `macro`."""
+"""Phrases that sound like a topic of the economy and stand for none. Published; `topics` reads it."""
 
 from typing import Final
 
@@ -10,12 +10,13 @@ OTHERS: Final = """
     yield farm/farming/farms/bearing, tokenized treasury/treasuries/bond/bonds/deposits, tokenised treasuries,
     treasury company/companies/strategy/strategies,
     bitcoin/btc/eth/ether/crypto/corporate/dao/digital-asset treasury/treasuries, treasuries on chain, fed up,
-    fed into/to/by/from/with/through/the, spoon fed, being fed, token/supply/network/staking/emissions/nft inflation,
-    inflation schedule/curve, inflation of the supply/token, inflation rate of the token, inflation bug,
-    inflationary token/tokens/tokenomics, ego inflation, inflation attack,
-    a/per/every/one/half-a/top/bottom/dollar-for dollar, dollar cost/for/amount/amounts/value/sign/store,
-    dollar menu/stablecoin/stablecoins/peg/pegged/denominated/terms, on the dollar,
-    the dollar amount/value/sign/peg/cost/figure, pegged to the dollar, peg to the dollar, to the dollar,
+    fed into/to/by/from/with/through/the, spoon fed, being fed,
+    token/supply/network/staking/emissions/nft/solana/sol inflation,
+    ethereum/ether/eth/polkadot/cosmos/atom/doge/dogecoin/annual inflation, inflation schedule/curve,
+    inflation of the supply/token, inflation rate of the token, inflation bug, inflationary token/tokens/tokenomics,
+    ego inflation, inflation attack, per/every/one/half-a/top/bottom/dollar-for dollar,
+    dollar cost/for/amount/amounts/value/sign/store, dollar menu/stablecoin/stablecoins/peg/pegged/denominated/terms,
+    on the dollar, the dollar amount/value/sign/peg/cost/figure, pegged to the dollar, peg to the dollar, to the dollar,
     digital dollar/dollars, dollar tokens, memory/data/power/food/piggy/blood/sperm bank/banks, bank/banking on,
     bank it/that, bank of/banks of, ask/asking a bank, the banks of, bank holiday, bank heist, the ecash mint,
     snake oil, crude joke, a crude, oil and water, midnight oil,
@@ -41,7 +42,7 @@ OTHERS: Final = """
     liquidity pool/pools/provider/providers/provision/mining,
     liquidity management/ads/depth/fragmentation/bootstrapping/crunch-on/layer, fragmented liquidity, liquidity on,
     liquidity for the pair, printing a/new/green/red, print a new, proof of reserve/reserves,
-    my/their/its/our/corporate/company/strategy balance sheet/sheets, balance sheet company/companies,
+    my/our/corporate/company/strategy balance sheet/sheets, balance sheet company/companies,
     bitcoin on the balance sheet, on balance sheet, depression and, the law of, moore/murphy/metcalfe/goodhart/zipf law,
     law of large, in law, father/mother/brother/sister in law, law firm/firms/school, open source license,
     mit/gpl/bsd/software/driver/driving license/licenses, license plate, banned me/him/her/from, shadow banned,
@@ -59,5 +60,8 @@ OTHERS: Final = """
     headline numbers for tvl, import/export the/your/my/a/an/it/them/keys/key/wallet, supply chain attack/attacks,
     s 1 tier, trading/trade the, trade off/offs, shipping code/product/products/features, attorney client,
     bill of rights/materials, electricity bill, hospital bill, dollar bill/bills, wild west, charges fees, charged for,
-    charged up, compliance with the spec, attack/attacks on bitcoin, banking layer, mortgage my, strategic reserve
+    charged up, compliance with the spec, attack/attacks on bitcoin, banking layer, mortgage my, strategic reserve,
+    rally the troops, price of gas, printer paper, terms of service, law of the land, the law firm,
+    crypto/digital/on-chain/network/bitcoin/internet/nft/solana/ethereum/web3 economy, your/their/own own bank,
+    bank statement/transfer/transfers/app/apps/grade/vault/robber/note/notes, oil painting/paintings
 """
