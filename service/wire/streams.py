@@ -46,7 +46,10 @@ class WatchQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class OpenLine(Struct, frozen=True, tag_field="type", tag="open"):
-    """The first line. `cursor` resumes from here, null where nothing was ever sent on this stream."""
+    """The first line. `cursor` resumes from here, with all that should have come next.
+
+    It is null where a stream of states has none yet.
+    """
 
     stream: StreamName
     interval: int
@@ -89,7 +92,8 @@ class GapLine(Struct, frozen=True, tag_field="type", tag="gap"):
     """What came between the last cursor and the next line is not kept any more: read the route for the state of now.
 
     `reason`: `too-old`, the cursor lies before what is kept; `too-slow`, this reader fell behind it; `unknown`, the
-    cursor lies ahead (the store was restored from a backup). `cursor` is where the stream goes on.
+    cursor lies ahead, and what it names did not come within five seconds (the store was restored from a backup).
+    `cursor` is where the stream goes on.
     """
 
     reason: Literal["too-old", "too-slow", "unknown"]

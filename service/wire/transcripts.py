@@ -81,7 +81,8 @@ class Highlight(Struct, frozen=True):
     """One passage of an episode, in the words that were spoken.
 
     `publishedAt` is the episode's (ISO 8601 UTC); `start_seconds` is where in it the passage begins; `url` leads to the
-    episode. `title` and `quote` are other people's words: plain text whose `<`, `>` and `&` are escaped as in HTML.
+    episode. `title`, `speaker` and `quote` are other people's words: plain text whose `<`, `>` and `&` are escaped as
+    in HTML.
     `coins` are tickers, `sectors` names of categories, in the order in which they are named.
     """
 
