@@ -45,8 +45,9 @@ bench: $(VENV)/dev ## measure side by side and write BENCHMARKS.md
 	@$(BIN)/python -m bench
 	@$(BIN)/python -m bench.walkforward | tee -a BENCHMARKS.md
 
-eval: $(VENV)/dev ## how well headlines are read (beside VADER alone) and questions are answered
+eval: $(VENV)/dev ## how well headlines are read (beside VADER alone), talk is tagged and questions are answered
 	@$(BIN)/python -m tests.sentiment.evaluate
+	@$(BIN)/python -m tests.transcripts.evaluate
 	@$(BIN)/python -m tests.ask.evaluate
 
 fixtures: $(VENV)/dev ## make the recording in fixtures/ anew, from its seed
