@@ -30,8 +30,8 @@ MOST_SENTENCES: Final = 3
 _CHATTER: Final = re.compile(
     r"\b(?:welcome (?:back )?to|thanks for (?:having|coming|listening|watching|tuning)|brought to you by|"
     r"sponsor(?:s|ed)?|(?:promo|discount|use) code|sign up (?:at|today|now)|subscribe|show notes|"
-    r"not (?:financial|investment) advice|my name is|leave (?:us )?a (?:review|comment)|like button|check out (?:our|my|the link)|smash that|"
-    r"link in the (?:description|notes))\b",
+    r"not (?:financial|investment) advice|my name is|leave (?:us )?a (?:review|comment)|like button|"
+    r"check out (?:our|my|the link)|smash that|link in the (?:description|notes))\b",
     re.IGNORECASE,
 )
 _FIGURE: Final = re.compile(r"\d|\b(?:percent|million|billion|trillion|basis points)\b", re.IGNORECASE)

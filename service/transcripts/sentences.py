@@ -25,7 +25,7 @@ PAUSE_MS: Final = 2_500
 _EXACT_MS: Final = 10_000
 """In a segment no longer than this, every sentence starts with it: captions are never longer."""
 
-_END: Final = re.compile(r"(?:[.!?\u2026]+[\"'\u201d\u2019)\]]*(?=\s)|[\u3002\uff01\uff1f])\s*")
+_END: Final = re.compile(r"(?:(?<![.!?\u2026])[.!?\u2026]++[\"'\u201d\u2019)\]]*+(?=\s)|[\u3002\uff01\uff1f])\s*")
 _ABBREVIATED: Final = re.compile(
     r"(?:\b(?:mr|mrs|ms|dr|prof|st|vs|etc|e\.g|i\.e|approx|inc|corp|ltd|co|jr|sr|no|u\.s|u\.k|a\.m|p\.m)|(?<!\w)[A-Z])\.\Z",
     re.IGNORECASE,

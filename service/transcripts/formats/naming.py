@@ -17,11 +17,13 @@ LONGEST_NAME: Final = 60
 """Characters of a speaker's name that are kept."""
 
 _TWICE: Final = 2
-_WORD: Final = r"[^\W\d_][\w.'\u2019&-]{0,30}"
-NAME: Final = rf"[A-Z0-9\u00c0-\u017f][\w.'\u2019&-]{{0,30}}(?:[ ](?:{_WORD}|[0-9]{{1,3}})){{0,3}}"
-"""Up to four words, the first with a capital; no group of its own."""
+_REST: Final = r"[\w.'\u2019&-]{0,30}"
+_CAPITALS: Final = r"A-Z\u00c0-\u00de\u0391-\u03a9\u0410-\u042f"
+_PARTICLES: Final = r"(?:de|da|di|du|van|von|der|den|el|al|bin|la|le)"
+NAME: Final = rf"[{_CAPITALS}0-9]{_REST}(?: (?:[{_CAPITALS}]{_REST}|{_PARTICLES}|[0-9]{{1,3}})){{0,3}}"
+"""Up to four words with capitals ("Speaker 1", "Ben de Carman"); no group of its own."""
 
-_LABEL: Final = re.compile(rf"(?:>>\s*|-\s*)?({NAME})(?:\s\(([A-Z]{{1,4}})\))?:\s+(?=\S)")
+_LABEL: Final = re.compile(rf"(?:>>\s*|-\s*)?({NAME})(?:\s\(([A-Z]{{1,4}})\))?:(?:\s+|\Z)")
 """`Speaker 1: `, `Adam Jonas (AJ): `, and the chevrons of broadcast captions."""
 
 
@@ -73,4 +75,5 @@ def named(segments: Sequence[Segment]) -> Iterator[Segment]:
     for segment in segments:
         name, text = cast.part(segment.text)
         speaker = name or speaker
-        yield replace(segment, speaker=speaker, text=text)
+        if text:
+            yield replace(segment, speaker=speaker, text=text)

@@ -12,14 +12,15 @@ from typing import Final
 from service.transcripts.cleaning import plain
 from service.transcripts.formats.clockface import TIME, read_ms
 from service.transcripts.formats.naming import NAME, Cast
-from service.transcripts.segment import LONGEST_SEGMENT, Segment, UnreadableError
+from service.transcripts.segment import LONGEST_SEGMENT, MOST_SEGMENTS, Segment, UnreadableError
 
 _FENCE: Final = "---"
-_MARKED: Final = re.compile(rf"({NAME})(?:\s\([A-Z]{{1,4}}\))?:?\s+[\[(]?({TIME})[\])]?:?(?:\s+|\Z)")
-"""A name and a time."""
+_MARKED: Final = re.compile(
+    rf"({NAME})(?:\s\([A-Z]{{1,4}}\))?(?::\s+({TIME})|:?\s+[\[(]({TIME})[\])]:?|\s+({TIME})(?=\Z))(?:\s+|\Z)"
+)
+"""A name and a time; without a colon or brackets, they are all that a line holds."""
 
 _TIMED: Final = re.compile(rf"[\[(]?({TIME})[\])]?(?:\s*-\s+|\s+|\Z)")
-_ALONE: Final = re.compile(rf"({NAME}):\Z")
 _UNSAID: Final = re.compile(r"#{1,6}\s|={3,}\Z|-{3,}\Z|\{\{.*\}\}\Z|<!--|[^:]{1,80}:\s*<?https?://\S+\Z")
 """Headings, rules, templates, and notes of where something is found."""
 
@@ -45,7 +46,7 @@ def _body(lines: list[str]) -> Iterator[str]:
     begins = 0
     if lines and lines[0].strip() == _FENCE and _FENCE in (rest := [line.strip() for line in lines[1:]]):
         begins = rest.index(_FENCE) + 2
-    for line in lines[begins:]:
+    for line in lines[begins : begins + MOST_SEGMENTS]:
         stripped = line.strip()[:LONGEST_SEGMENT]
         yield "" if _UNSAID.match(stripped) else stripped
 
@@ -76,10 +77,7 @@ def _read(line: str, cast: Cast) -> tuple[str | None, int | None, str]:
     """Who is named by a line, the time that it tells, and what is said in it."""
     marked = _MARKED.match(line)
     if marked and not marked[1].isdigit():
-        return marked[1], read_ms(marked[2]), line[marked.end() :]
-    alone = _ALONE.match(line)
-    if alone:
-        return alone[1], None, ""
+        return marked[1], read_ms(marked[2] or marked[3] or marked[4]), line[marked.end() :]
     timed = _TIMED.match(line)
     rest = line[timed.end() :] if timed else line
     who, text = cast.part(rest)
