@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
-from service.clock import HOUR_MS, Clock, iso
+from service.clock import DAY_MS, HOUR_MS, Clock, iso
 from service.ethereum.addresses import checksum_address
 from service.market.shelf import Drawer
 from service.market.silence import nothing_to_say
@@ -13,6 +13,7 @@ from service.wallets.tokens import whole
 from service.wallets.watchlist import Watched, Watchlist, find, place
 from service.wire.cursor import Cursors
 from service.wire.envelope import Answer
+from service.wire.tools import RecentMovements, RecentQuery
 from service.wire.wallets import (
     MovedToken,
     Movement,
@@ -76,6 +77,37 @@ class WalletDesk:
         if query.contract is None:
             return Answer(await self._wallets(query, list(watched.values()), scanned), read_ms)
         return Answer(await self._movements(query, query.contract.lower(), watched, scanned), read_ms)
+
+    async def recent(self, query: RecentQuery) -> Answer:
+        """Tell what was worth most of all that moved lately, whatever the token.
+
+        Returns:
+            The payload; `as_of` is when the newest block was read. Where nobody is watched it is empty and costs
+            nothing.
+
+        Raises:
+            ServiceError: `UPSTREAM_4XX`, `UPSTREAM_5XX` or `UNAVAILABLE` as `wallets`.
+        """
+        now_ms = self._clock.now_ms()
+        since_ms = now_ms - query.days * DAY_MS
+        watched = {wallet.address: wallet for wallet in await self.watched()}
+        if not watched:
+            return Answer(RecentMovements(iso(since_ms), query.days, 0, None, 0, []), now_ms, counted=False)
+        scanned, read_ms = self._scanned()
+        found, total = await self._store.largest(scanned.chain_id, list(watched), since_ms, query.limit)
+        told = [_tell_movement(moved, token, watched[moved.address].label) for moved, token in found]
+        of = (iso(since_ms), query.days, len(watched), scanned.chain_id)
+        return Answer(RecentMovements(*of, total, told), read_ms)
+
+    async def watched(self) -> list[Watched]:
+        """Who is watched."""
+        return await self._watchlist.wallets()
+
+    @property
+    def chain_id(self) -> int | None:
+        """The chain that is followed; null before it has been read."""
+        kept = self._drawer.now.value
+        return None if kept is None else kept.chain_id
 
     def _scanned(self) -> tuple[Scanned, int]:
         kept = self._drawer.now

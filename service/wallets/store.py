@@ -19,6 +19,16 @@ _MOVEMENTS: Final = f"""
         AND (block, 2 * log_index + incoming) < (?, ?) AND block <= ?
     ORDER BY block DESC, log_index DESC, incoming DESC LIMIT ?
 """  # noqa: S608 - a constant
+_LARGEST: Final = f"""
+    SELECT block, log_index, incoming, address, moved.contract, counterparty, amount, amount_usd, tx, at_ms,
+        symbol, decimals, count(*) OVER ()
+    FROM wallet_movements AS moved
+    JOIN wallet_blocks ON wallet_blocks.chain_id = ?1 AND number = block
+    LEFT JOIN wallet_tokens ON wallet_tokens.chain_id = ?1 AND wallet_tokens.contract = moved.contract
+    WHERE moved.chain_id = ?1 AND at_ms >= ?3 AND amount_usd IS NOT NULL AND {AMONG.replace("?", "?2")}
+        AND NOT (incoming AND counterparty IN (SELECT value FROM json_each(?2)))
+    ORDER BY amount_usd DESC, block DESC, log_index DESC, address LIMIT ?4
+"""  # noqa: S608 - a constant
 _COUNT: Final = f"SELECT count(*) FROM wallet_movements WHERE chain_id = ? AND contract = ? AND {AMONG}"  # noqa: S608
 _TOKENS: Final = f"""
     SELECT address, moved.contract, symbol, decimals, movements, at_ms
@@ -109,6 +119,23 @@ class WalletStore:
         )
         return [_moved(row) for row in rows]
 
+    async def largest(
+        self, chain_id: int, addresses: Collection[str], since_ms: int, limit: int
+    ) -> tuple[list[tuple[Moved, Token]], int]:
+        """Movements of any token in and out of wallets that are worth most, and how many have a worth.
+
+        A transfer between two of the wallets is one, out of the sender's.
+
+        Args:
+            chain_id: The chain.
+            addresses: The wallets, in lower case.
+            since_ms: The first instant that counts.
+            limit: The most that are wanted.
+        """
+        rows = await self._database.read(_LARGEST, (chain_id, listed(addresses), since_ms, limit))
+        found = [(_moved(row), Token(row[4], row[10], row[11])) for *row, _ in rows]
+        return found, int(rows[0][-1]) if rows else 0
+
     async def count(self, chain_id: int, contract: str, addresses: Collection[str]) -> int:
         """How many movements of a token in and out of wallets there are."""
         ((count,),) = await self._database.read(_COUNT, (chain_id, contract, listed(addresses)))
@@ -136,5 +163,5 @@ def listed(addresses: Collection[str]) -> str:
 
 
 def _moved(row: Sequence[Any]) -> Moved:
-    block, log_index, incoming, address, contract, counterparty, amount, amount_usd, tx, at_ms = row
+    block, log_index, incoming, address, contract, counterparty, amount, amount_usd, tx, at_ms = row[:10]
     return Moved(block, log_index, bool(incoming), address, contract, counterparty, int(amount), amount_usd, tx, at_ms)

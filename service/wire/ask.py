@@ -152,6 +152,9 @@ class Entities(Struct, frozen=True, kw_only=True, omit_defaults=True):
         type: The type of real-world assets.
         action: Which of a tool's answers is wanted where it has several (`positions`, `confidence`, `prefer`, `flip`).
         part: Which part of a table is asked about: a strategy, a route by its id, a side of funding (`hot`, `cold`).
+        topics: Topics of the economy, as `transcripts` tells them apart.
+        shows: Ids of feeds that are read.
+        wallets: Addresses of watched wallets, named or written out.
     """
 
     coins: tuple[str, ...] = ()
@@ -173,6 +176,9 @@ class Entities(Struct, frozen=True, kw_only=True, omit_defaults=True):
     type: str | None = None
     action: str | None = None
     part: str | None = None
+    topics: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
+    wallets: tuple[str, ...] = ()
 
 
 class Classification(Struct, frozen=True, kw_only=True):

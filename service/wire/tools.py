@@ -9,6 +9,7 @@ from service.wire.ask import Order, Timeframe
 from service.wire.market import Trend
 from service.wire.parameters import SymbolText
 from service.wire.payment import Period
+from service.wire.wallets import Movement
 
 Ranked = Literal["change_24h", "funding_apr", "volume_usd", "open_interest_usd", "btc_correlation", "price"]
 """What coins can be ranked by: a field of their row, by its plain value."""
@@ -147,3 +148,26 @@ class Definition(Struct, frozen=True):
     title: str
     text: str
     see: list[str]
+
+
+class RecentQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The largest movements of so many days back from now."""
+
+    days: Annotated[int, Meta(ge=1, le=30)] = 1
+    limit: Annotated[int, Meta(ge=1, le=MOST_ROWS)] = 10
+
+
+class RecentMovements(Struct, frozen=True):
+    """What moved in and out of watched wallets whose worth was known when it was first seen, the largest first.
+
+    `since` is when the first of the days began, `wallets` how many are watched, `total` how many such movements there
+    were. A transfer between two watched wallets is one of them, out of the sender's. `chainId` is null where nobody is
+    watched.
+    """
+
+    since: str
+    days: int
+    wallets: int
+    chainId: int | None
+    total: int
+    movements: list[Movement]
