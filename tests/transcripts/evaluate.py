@@ -5,7 +5,17 @@ import sys
 from collections.abc import Iterator, Sequence
 
 from service.transcripts.tagging import Tagger
-from tests.transcripts.evaluation import HALVES, PRACTICE, Counts, Result, categories, judge, known, segments
+from tests.transcripts.evaluation import (
+    HALVES,
+    PRACTICE,
+    STRANGER,
+    Counts,
+    Result,
+    categories,
+    judge,
+    known,
+    segments,
+)
 
 TUNED = ("dev", "practice")
 """What may be tuned on; misses of anything else are never looked at."""
@@ -35,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m tests.transcripts.evaluate", description=__doc__)
     parser.add_argument("--show", action="store_true", help="list the misses of what may be tuned on")
     show = parser.parse_args(arguments).show
-    for half in (*HALVES, PRACTICE):
+    for half in (*HALVES, PRACTICE, STRANGER):
         sys.stdout.write("\n".join(report(half, show=show)) + "\n\n")
 
 

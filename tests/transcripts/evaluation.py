@@ -9,6 +9,7 @@ from tests.sentiment.labelled import rows
 
 HALVES: Final = ("dev", "held-out")
 PRACTICE: Final = "practice"
+STRANGER: Final = "stranger"
 KINDS: Final = ("coins", "sectors", "macro")
 
 
