@@ -148,4 +148,6 @@ async def test_pages_go_on_where_the_last_one_ended(database: Database) -> None:
     assert await store.count(MAINNET, COIN, both) == 21
     assert await store.count(MAINNET, COIN, [ALICE]) == 7
     assert await store.count(8453, COIN, both) == 0
-    assert {each.address for each in await store.movements(MAINNET, COIN, [ALICE], 100)} == {ALICE}
+    of_alice = await store.movements(MAINNET, COIN, [ALICE], 100)
+    assert of_alice == [each for each in told if each.address == ALICE]
+    assert await store.movements(MAINNET, COIN, [ALICE], 3, of_alice[2].position) == of_alice[3:6]
