@@ -61,18 +61,21 @@ def read_robots(text: str) -> Robots:
         text: The file. Whatever in it is no rule is passed over, as §2.2 has it.
     """
     groups: dict[str, list[Rule]] = {}
-    names: list[str] = []
+    names: set[str] = set()
     naming = False
     for key, value in _lines(text):
         if key == "user-agent":
-            names = [*(names if naming else ()), _product(value)]
-            groups.setdefault(names[-1], [])
+            # Only names that may be for us: rules times all the names before them could fill the memory.
+            names = (names if naming else set()) | ({_product(value)} & {PRODUCT, _EVERYBODY})
+            for name in names:
+                groups.setdefault(name, [])
             naming = True
         elif key in {"allow", "disallow"}:
             naming = False
-            if value:
+            if value and names:
+                rule = Rule(key == "allow", _spelled(value))
                 for name in names:
-                    groups[name].append(Rule(key == "allow", _spelled(value)))
+                    groups[name].append(rule)
     return Robots(groups.get(PRODUCT, groups.get(_EVERYBODY, ())))
 
 

@@ -49,6 +49,7 @@ _START_OF_FAILURE: Final = 16_384
 _CONNECTIONS: Final = 8
 _ANYTHING: Final = "*/*"
 _HEADERS: Final = {"User-Agent": f"{PRODUCT}/{__version__}", "Accept-Encoding": "gzip"}
+_CONDITIONS: Final = frozenset({"If-None-Match", "If-Modified-Since"})
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _encode: Final = msgspec.json.Encoder().encode
 _log: Final = logging.getLogger("verdict.upstream")
@@ -170,7 +171,8 @@ class Visitor:
             if host.rules is None or self._clock.monotonic() >= host.rules_until_s:
                 await self._read_rules(at, host)
         rules = host.rules or EVERYTHING
-        if not rules.allow(at.raw_path_qs):
+        # A stranger's rules, tens of thousands of them if he likes: in a thread they hold up nobody.
+        if not await asyncio.to_thread(rules.allow, at.raw_path_qs):
             raise BlockedError(_name(at), None, b"its robots.txt keeps programs out")
 
     async def _read_rules(self, at: URL, host: _Host) -> None:
@@ -184,7 +186,7 @@ class Visitor:
             elif host.rules is None:
                 raise
         else:
-            host.rules = read_robots((visit.body or b"").decode("utf-8", "replace"))
+            host.rules = await asyncio.to_thread(read_robots, (visit.body or b"").decode("utf-8", "replace"))
         host.rules_until_s = self._clock.monotonic() + RULES_S
 
     async def _ask(self, at: URL, request: _Request) -> Visit | str:
@@ -194,7 +196,7 @@ class Visitor:
         self.calls += 1
         try:
             async with asyncio.timeout(DEADLINE_S), self._send(at, request) as response:
-                return await self._read(at, host, response, request.most)
+                return await self._read(at, host, response, request)
         except TimeoutError as error:
             raise self._failed(at, None, f"no answer within {DEADLINE_S:g} s".encode()) from error
         except BodyError as error:
@@ -214,7 +216,7 @@ class Visitor:
             return at
         return URL(f"{self._replay}/{_name(at)}{at.raw_path_qs}", encoded=True)
 
-    async def _read(self, at: URL, host: _Host, response: aiohttp.ClientResponse, most: int) -> Visit | str:
+    async def _read(self, at: URL, host: _Host, response: aiohttp.ClientResponse, request: _Request) -> Visit | str:
         pause_s = asked_pause(response, self._clock)
         if pause_s:
             host.free_s = max(host.free_s, self._clock.monotonic() + pause_s)
@@ -222,8 +224,8 @@ class Visitor:
             return str(at.join(URL(response.headers.get("Location", ""))))
         body = None
         if response.status == HTTPStatus.OK:
-            body = await read_body(response, most)
-        elif response.status != HTTPStatus.NOT_MODIFIED:
+            body = await read_body(response, request.most)
+        elif response.status != HTTPStatus.NOT_MODIFIED or request.headers.keys().isdisjoint(_CONDITIONS):
             raise self._failed(at, response.status, await read_start(response, _START_OF_FAILURE), pause_s)
         now_ms = self._clock.now_ms()
         date_ms = parse_http_date(response.headers.get("Date", ""))
@@ -273,8 +275,9 @@ def _name(at: URL) -> str:
 
 
 def _header(response: aiohttp.ClientResponse, name: str) -> str | None:
+    """A header that can be kept: bytes that are no ASCII would come as lone surrogates, which no store takes."""
     value = response.headers.get(name)
-    return value if value and len(value) <= _LONGEST_HEADER else None
+    return value if value and value.isascii() and len(value) <= _LONGEST_HEADER else None
 
 
 @asynccontextmanager

@@ -120,3 +120,9 @@ def test_a_pattern_matches_what_a_slow_comparison_says(parts: list[str], path: s
 def test_a_pattern_made_to_hurt_takes_no_time() -> None:
     rules = read_robots("User-agent: *\nDisallow: /" + "*a" * 50_000 + "b")
     assert rules.allow("/" + "a" * 2_000)
+
+
+def test_a_thousand_names_over_a_thousand_rules_are_a_thousand_rules_at_most() -> None:
+    read = read_robots("User-agent: other\nUser-agent: *\n" * 1_000 + "Disallow: /a\n" * 1_000)
+    assert len(read.rules) == 1_000
+    assert read_robots("User-agent: other\n" * 1_000 + "Disallow: /\n" * 1_000).rules == ()

@@ -58,9 +58,32 @@ async def test_an_answer_is_never_dated_after_now(served: Web, date: str) -> Non
     assert (await served.visitor.get(FEED, MOST)).date_ms == START_MS
 
 
-async def test_a_header_too_long_to_be_sent_back_is_not_remembered(served: Web) -> None:
-    served.put(AT, "x", ETag='"' + "1" * 600 + '"')
+@pytest.mark.parametrize("etag", ['"' + "1" * 600 + '"', '"\u00e9"'], ids=["long", "no ASCII"])
+async def test_a_header_that_cannot_be_kept_and_sent_back_is_not_remembered(served: Web, etag: str) -> None:
+    served.put(AT, "x", ETag=etag)
     assert (await served.visitor.get(FEED, MOST)).validators == Validators()
+
+
+async def test_bytes_that_are_no_text_are_not_remembered_as_the_name_of_a_version(served: Web) -> None:
+    async def say(request: web.Request) -> web.StreamResponse:
+        assert request.transport is not None
+        request.transport.write(b'HTTP/1.1 200 OK\r\nETag: "\xff"\r\nContent-Length: 1\r\n\r\nx')
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    served.pages[AT] = say
+    visit = await served.visitor.get(FEED, MOST)
+    assert (visit.body, visit.validators) == (b"x", Validators())
+
+
+async def test_nothing_has_changed_is_no_answer_to_who_knows_nothing(served: Web) -> None:
+    served.pages[AT] = faults.answer(304, b"")
+    error = await refused(served)
+    assert (error.upstream_status, served.visitor.failures) == (304, 1)
+    served.pages[RULES] = faults.answer(304, b"")
+    served.put(AT, "x")
+    assert not isinstance(await refused(served, heeding=True), BlockedError)
+    assert served.asked("pod.example") == [AT]
 
 
 async def test_what_has_not_changed_is_not_sent_again(served: Web) -> None:
