@@ -93,7 +93,7 @@ MONEY: Final[Mapping[Macro, Topic]] = {
         """,
         company="""
             government federal congress washington treasury bessent yellen sovereign fiscal deficit deficits taxpayer
-            stimulus parliament chancellor capitol states' country
+            stimulus parliament chancellor capitol country
         """,
     ),
     "inflation": Topic(
@@ -127,7 +127,7 @@ MONEY: Final[Mapping[Macro, Topic]] = {
         """,
         company="""
             eggs egg rent rents groceries grocery costs milk beef expensive cpi inflation wages checks supermarket food
-            inflationary shelter paycheck salaries cheaper-nowhere dollars bucks cost afford daycare burger sandwich
+            inflationary shelter paycheck salaries dollars bucks cost afford daycare burger sandwich
         """,
     ),
     "liquidity": Topic(

@@ -31,7 +31,7 @@ WORLD: Final[Mapping[Macro, Topic]] = {
         plain="election/elections, elected, ballot/ballots, voters, runoff",
         alien="""
             dao daos delegate delegates governance holder holders tokenholders validator validators council quorum
-            snapshot proposal proposals token leader foundation board captain dao's multisig coin
+            snapshot proposal proposals token leader foundation board captain multisig coin
         """,
         faint="""
             vote/voted/voting/votes for, polls, polling, campaign/campaigns, campaigning, candidate/candidates, nominee,

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from service.transcripts.cleaning import plain
 from service.transcripts.formats.clockface import TIME, read_ms
 from service.transcripts.formats.naming import named
-from service.transcripts.segment import LONGEST_SEGMENT, Segment, UnreadableError
+from service.transcripts.segment import LONGEST_SEGMENT, Segment
 
 _ARROW: Final = "-->"
 _TIMING: Final = re.compile(rf"\s*({TIME})\s*-->\s*({TIME})")
@@ -28,15 +28,8 @@ class _Cue(NamedTuple):
 
 
 def decode(text: str) -> Iterator[Segment]:
-    """Read WebVTT or SubRip.
-
-    Raises:
-        UnreadableError: If there is no cue in it.
-    """
-    segments = [segment for cue in _fresh(_cues(text)) for segment in _voices(cue)]
-    if not segments:
-        raise UnreadableError("no cue")
-    return named(segments)
+    """Read WebVTT or SubRip; nothing where there is no cue."""
+    return named([segment for cue in _fresh(_cues(text)) for segment in _voices(cue)])
 
 
 def _cues(text: str) -> Iterator[_Cue]:

@@ -3,6 +3,7 @@
 import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Final
 
 from msgspec.structs import replace
@@ -50,10 +51,10 @@ def decode(body: bytes, content_type: str | None) -> list[Segment]:
     text = _text(body)
     declared = _DECLARED.get((content_type or "").partition(";")[0].strip().lower())
     for way in dict.fromkeys(way for way in (declared, _looked(text)) if way):
-        try:
-            return list(_bounded(way(text)))
-        except UnreadableError:
-            continue
+        with suppress(UnreadableError):
+            segments = list(_bounded(way(text)))
+            if segments:
+                return segments
     raise UnreadableError("no transcript in any of the formats")
 
 

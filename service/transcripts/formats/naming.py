@@ -53,7 +53,8 @@ class Cast:
         found = [one for one in labels if one is not None]
         self._initials = {one.initials: one.name for one in found if one.initials is not None}
         counted = Counter(one.name for one in found)
-        self._names = {name for name, times in counted.items() if times >= _TWICE} | {*self._initials.values()}
+        self._names = {name for name, times in counted.items() if times >= _TWICE}
+        self._names.update(self._initials, self._initials.values())
         if labels and labels[0] is not None:
             self._names.add(labels[0].name)
 

@@ -12,7 +12,7 @@ from typing import Final
 from service.transcripts.cleaning import plain
 from service.transcripts.formats.clockface import TIME, read_ms
 from service.transcripts.formats.naming import named
-from service.transcripts.segment import LONGEST_SEGMENT, Segment, UnreadableError
+from service.transcripts.segment import LONGEST_SEGMENT, Segment
 
 _TAG: Final = re.compile(r"<!--|<(/?)([A-Za-z][A-Za-z0-9-]*)[^<>]*>")
 _TIME: Final = re.compile(TIME)
@@ -26,15 +26,8 @@ _INLINE: Final = frozenset({"a", "abbr", "b", "code", "em", "i", "mark", "q", "s
 
 
 def decode(text: str) -> Iterator[Segment]:
-    """Read HTML.
-
-    Raises:
-        UnreadableError: If no paragraph in it holds a word.
-    """
-    segments = list(_Page().read(text))
-    if not segments:
-        raise UnreadableError("no paragraph")
-    return named(segments)
+    """Read HTML; nothing where no paragraph in it holds a word."""
+    return named(list(_Page().read(text)))
 
 
 class _Page:

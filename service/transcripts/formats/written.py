@@ -12,15 +12,16 @@ from typing import Final
 from service.transcripts.cleaning import plain
 from service.transcripts.formats.clockface import TIME, read_ms
 from service.transcripts.formats.naming import NAME, Cast
-from service.transcripts.segment import LONGEST_SEGMENT, MOST_SEGMENTS, Segment, UnreadableError
+from service.transcripts.segment import LONGEST_SEGMENT, MOST_SEGMENTS, Segment
 
 _FENCE: Final = "---"
+_WHOLE_TIME: Final = rf"(?=[0-9]+:[0-9]+:){TIME}"
 _MARKED: Final = re.compile(
-    rf"({NAME})(?:\s\([A-Z]{{1,4}}\))?(?::\s+({TIME})|:?\s+[\[(]({TIME})[\])]:?|\s+({TIME})(?=\Z))(?:\s+|\Z)"
+    rf"({NAME})(?:\s\([A-Z]{{1,4}}\))?(?::\s*({_WHOLE_TIME})|:?\s+[\[(]({TIME})[\])]:?|:?\s+({TIME})(?=\Z))\s*"
 )
-"""A name and a time; without a colon or brackets, they are all that a line holds."""
+"""A name and a time: all that a line holds, but where the time has hours or stands in brackets."""
 
-_TIMED: Final = re.compile(rf"[\[(]?({TIME})[\])]?(?:\s*-\s+|\s+|\Z)")
+_TIMED: Final = re.compile(rf"\A[\[(]?({TIME})[\])]?(?:\s*-\s+|\s+|\Z)")
 _UNSAID: Final = re.compile(r"#{1,6}\s|={3,}\Z|-{3,}\Z|\{\{.*\}\}\Z|<!--|[^:]{1,80}:\s*<?https?://\S+\Z")
 """Headings, rules, templates, and notes of where something is found."""
 
@@ -29,16 +30,9 @@ _MARKUP: Final = re.compile(r"\\(?=[^\w\s])|\*{1,3}|`{1,3}|(?<!\w)_{1,2}(?=\w)|(
 
 
 def decode(text: str) -> Iterator[Segment]:
-    """Read plain text or Markdown.
-
-    Raises:
-        UnreadableError: If there is no word in it.
-    """
+    """Read plain text or Markdown; nothing where there is no word in it."""
     lines = [_bare(line) for line in _body(text.splitlines())]
-    segments = list(_segments(lines, Cast(filter(None, lines))))
-    if not segments:
-        raise UnreadableError("no word")
-    return iter(segments)
+    return _segments(lines, Cast(_TIMED.sub("", line, count=1) for line in lines if line))
 
 
 def _body(lines: list[str]) -> Iterator[str]:
