@@ -7,8 +7,9 @@ Sources: RSS 2.0 (Winer 2003); the podcast namespace, `podcast:transcript` (podc
 import re
 from collections.abc import Iterator
 from hashlib import sha256
+from heapq import nlargest
 from typing import Final
-from xml.etree.ElementTree import Element, ParseError
+from xml.etree.ElementTree import Element, ParseError, TreeBuilder
 
 from defusedxml.ElementTree import DefusedXMLParser
 from msgspec import Struct
@@ -21,7 +22,12 @@ LARGEST: Final = 8 * 1024 * 1024
 MOST_MARKUP: Final = 400_000
 """Tags of a whole feed: those of two thousand episodes with long notes are half as many."""
 
+LONGEST_TAG: Final = 128 * 1024
+"""Bytes of a tag with its attributes, or of a comment: the parser takes it in one piece, and lets nobody else run."""
+
 MOST_ITEMS: Final = 2_000
+"""Of more the newest are read."""
+
 MOST_LINKS: Final = 3
 """Transcripts of an episode that are tried."""
 
@@ -33,6 +39,7 @@ CAPTIONS: Final = "video/x-youtube"
 
 _CHUNK: Final = 65_536
 _UNIQUE: Final = 16
+_LONGEST_WORDS: Final = 10_000
 _LONGEST_DATE: Final = 64
 _PODCAST: Final = (
     "https://podcastindex.org/namespace/1.0",
@@ -40,8 +47,16 @@ _PODCAST: Final = (
 )
 _ATOM: Final = "{http://www.w3.org/2005/Atom}"
 _VIDEO: Final = "{http://www.youtube.com/xml/schemas/2015}videoId"
+_HOLDERS: Final = frozenset({"rss", "channel", "item", f"{_ATOM}feed", f"{_ATOM}entry"})
+_LEAVES: Final = frozenset(
+    {"title", "link", "guid", "pubDate", "enclosure", f"{_ATOM}title", f"{_ATOM}published", _VIDEO}
+    | {f"{{{name}}}transcript" for name in _PODCAST}
+)
 _VIDEO_ID: Final = re.compile(r"[A-Za-z0-9_-]{11}\Z")
 _LINK: Final = re.compile(r"https?://[^\s<>\"]+\Z", re.IGNORECASE)
+_COUNTED: Final = re.compile(r"(?<=\.(?:mp3|m4a|m4b|m4v|mp4|aac|ogg|wav))\?.*", re.IGNORECASE)
+"""What follows a file's name is for who counts its readers. Else a query may be what tells one file from another."""
+
 _BEST_FIRST: Final = ("application/json", "text/vtt", "application/x-subrip", "application/srt", "text/html")
 """By how surely a format tells who speaks, and when."""
 
@@ -97,22 +112,63 @@ def read_feed(body: bytes, source: str, language: str | None = None) -> list[Ite
     channel = root.find("channel")
     if root.tag != "rss" or channel is None:
         raise NotAFeedError("neither RSS nor Atom")
-    items = (_episode(item, source, language) for item in channel.findall("item")[:MOST_ITEMS])
+    listed = channel.findall("item")
+    if len(listed) > MOST_ITEMS:
+        listed = nlargest(MOST_ITEMS, listed, key=lambda item: _date(_said(item, "pubDate")) or 0)
+    items = (_episode(item, source, language) for item in listed)
     return [item for item in items if item.links]
 
 
 def _parse(body: bytes) -> Element:
     if body.count(b"<") > MOST_MARKUP:
         raise NotAFeedError("too much markup")
-    parser = DefusedXMLParser(forbid_dtd=True)
+    parser = DefusedXMLParser(target=_Parts(), forbid_dtd=True)
     try:
-        # The parser holds the interpreter while it is fed: piece by piece it lets others run.
-        for at in range(0, len(body), _CHUNK):
-            parser.feed(body[at : at + _CHUNK])
-        root: Element = parser.close()
+        _feed(parser, body)
+        root: Element | None = parser.close()
     except (ParseError, LookupError, ValueError) as error:
         raise NotAFeedError("not XML") from error
+    if root is None:
+        raise NotAFeedError("neither RSS nor Atom")
     return root
+
+
+def _feed(parser: DefusedXMLParser, body: bytes) -> None:
+    """Piece by piece: the parser holds the interpreter while it is fed, and in between lets others run."""
+    for at in range(0, len(body), _CHUNK):
+        parser.feed(body[at : at + _CHUNK])
+        if at - parser.parser.CurrentByteIndex > LONGEST_TAG:
+            raise ParseError("a tag that does not end")
+
+
+class _Parts(TreeBuilder):
+    """Builds the elements that are read, and the words in them: whatever else there is, however deep, is not kept."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._passed_over = 0
+        self._in_leaf = False
+
+    def start(self, tag: str, attrs: dict[str, str], /) -> Element:
+        if self._passed_over or self._in_leaf or tag not in _HOLDERS | _LEAVES:
+            self._passed_over += 1
+            return _NOTHING
+        self._in_leaf = tag in _LEAVES
+        return super().start(tag, attrs)
+
+    def end(self, tag: str, /) -> Element:
+        if self._passed_over:
+            self._passed_over -= 1
+            return _NOTHING
+        self._in_leaf = False
+        return super().end(tag)
+
+    def data(self, data: str, /) -> None:
+        if self._in_leaf:
+            super().data(data)
+
+
+_NOTHING: Final = Element("")
 
 
 def _episode(item: Element, source: str, language: str | None) -> Item:
@@ -122,7 +178,7 @@ def _episode(item: Element, source: str, language: str | None) -> Item:
     title = plain(_said(item, "title"))[:LONGEST_TITLE].strip()
     return Item(
         key=_identify(_said(item, "guid") or heard or page or title, source),
-        enclosure=_digest(re.sub(r"\Ahttps?://|[?#].*", "", heard)) if heard else None,
+        enclosure=_file(heard) if heard else None,
         title=title,
         url=next((link for link in (page, heard) if _is_link(link)), None),
         published_ms=_date(_said(item, "pubDate")),
@@ -136,7 +192,7 @@ def _links(item: Element, language: str | None) -> Iterator[Link]:
         for tag in item.findall(f"{{{name}}}transcript"):
             kind, url = tag.get("type", "").partition(";")[0].strip().lower(), tag.get("url", "").strip()
             rank = _BEST_FIRST.index(kind) if kind in _BEST_FIRST else len(_BEST_FIRST)
-            if _LINK.match(url) and len(url) <= LONGEST_TRANSCRIPT_URL:
+            if len(url) <= LONGEST_TRANSCRIPT_URL and _LINK.match(url):
                 found.append((_is_foreign(tag.get("language", ""), language), rank, Link(url, kind or None)))
     found.sort(key=lambda ranked: ranked[:2])
     return (link for _, _, link in found[:MOST_LINKS])
@@ -169,7 +225,13 @@ def _primary(language: str) -> str:
 
 
 def _is_link(url: str) -> bool:
-    return len(url) <= LONGEST_URL and _LINK.match(url) is not None
+    """Whether it can be told: nothing in it is hidden, or steers what shows it."""
+    return len(url) <= LONGEST_URL and _LINK.match(url) is not None and plain(url) == url
+
+
+def _file(url: str) -> str:
+    """A digest of the file that is listened to, however it is fetched and counted."""
+    return _digest(_COUNTED.sub("", url.partition("#")[0].partition("://")[2]))
 
 
 def _identify(guid: str, source: str) -> str:
@@ -183,7 +245,7 @@ def _digest(text: str) -> str:
 
 def _said(item: Element, tag: str) -> str:
     found = item.find(tag)
-    return "" if found is None else "".join(found.itertext()).strip()
+    return "" if found is None else (found.text or "")[:_LONGEST_WORDS].strip()
 
 
 def _date(text: str) -> int | None:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.clock import HOUR_MS
+from service.clock import HOUR_MS, SECOND_MS
 from service.settings import Settings, SettingsError
-from service.transcripts.feed import CAPTIONS, MOST_ITEMS, MOST_MARKUP, Link, NotAFeedError, read_feed
+from service.transcripts.feed import CAPTIONS, LONGEST_TITLE, MOST_ITEMS, MOST_MARKUP, Link, NotAFeedError, read_feed
 from service.transcripts.sources import FIXTURE, Source, read_sources, sources_of
 from tests.fakes.clock import START_MS
 from tests.transcripts.broadcast import Episode, rss
@@ -95,7 +95,17 @@ def test_a_file_is_the_same_whatever_is_counted_on_its_way() -> None:
     assert one == two
 
 
-@pytest.mark.parametrize("link", ["javascript:alert(1)", 'https://a.example/" onclick', "x" * 600, ""])
+@pytest.mark.parametrize(
+    "link",
+    [
+        "https://a.example/\u202egpj.exe",
+        "https://a.example/\x9b2J",
+        "javascript:alert(1)",
+        'https://a.example/" onclick',
+        "x" * 600,
+        "",
+    ],
+)
 def test_a_page_that_is_no_link_is_replaced_by_the_file(link: str) -> None:
     listened = Episode("g", transcripts=[VTT], enclosure="https://a.example/1.mp3", link=link)
     assert read_feed(rss(listened).encode(), "alpha")[0].url == "https://a.example/1.mp3"
@@ -129,22 +139,62 @@ def test_the_feed_of_a_channel_gives_its_videos_as_captions_to_be_asked_for() ->
         b"",
         b"<html/>",
         b"<rss/>",
+        b"<channel/>",
         b"not xml",
         b'<?xml version="1.0" encoding="utf-8"?><rss>\xff</rss>',
         b'<?xml version="1.0" encoding="nonesuch"?><rss/>',
         b'<!DOCTYPE b [<!ENTITY a "ha">]><rss><channel><title>&a;</title></channel></rss>',
         b"<rss><channel>" + b"<a/>" * MOST_MARKUP + b"</channel></rss>",
     ],
-    ids=["empty", "html", "no channel", "text", "not UTF-8", "encoding", "entities", "markup"],
+    ids=["empty", "html", "no channel", "no rss", "text", "not UTF-8", "encoding", "entities", "markup"],
 )
 def test_what_is_no_feed_is_refused(body: bytes) -> None:
     with pytest.raises(NotAFeedError):
         read_feed(body, "alpha")
 
 
-def test_of_an_endless_feed_the_first_items_are_read() -> None:
-    text = rss(*(Episode(str(number), transcripts=[VTT]) for number in range(MOST_ITEMS + 5)))
-    assert len(read(text)) == MOST_ITEMS
+def test_of_an_endless_feed_the_newest_items_are_read_wherever_they_stand() -> None:
+    undated = Episode("undated", at_ms=None, transcripts=[VTT])
+    dated = [Episode(str(at), at_ms=START_MS + at * SECOND_MS, transcripts=[VTT]) for at in range(MOST_ITEMS + 5)]
+    items = read_feed(rss(undated, *dated).encode(), "alpha")
+    assert [item.published_ms for item in items] == [one.at_ms for one in reversed(dated[5:])]
+
+
+@pytest.mark.parametrize(
+    "inside",
+    [
+        "<title>" + "<b>" * 20_000 + "deep" + "</b>" * 20_000 + "</title>",
+        "<b>" * 20_000 + "<title>no</title>" + "</b>" * 20_000 + "<title>deep</title>",
+        "<title>" + "<title>" * 20_000 + "deep" + "</title>" * 20_001,
+        "<title>deep" + " and wide" * 20_000 + "</title>",
+    ],
+    ids=["in a title", "beside it", "of titles", "long"],
+)
+def test_depth_and_length_are_read_past_and_of_other_elements_nothing_is_kept(inside: str) -> None:
+    text = rss(Episode("one", transcripts=[VTT])).replace("<title>An episode</title>", inside)
+    (item,) = read_feed(text.encode(), "alpha")
+    assert item.title.startswith("deep")
+    assert len(item.title) <= LONGEST_TITLE
+
+
+@pytest.mark.parametrize(
+    "tag",
+    ["<x " + " ".join(f'a{at}=""' for at in range(60_000)) + "/>", "<!--" + "x" * 400_000 + "-->"],
+    ids=["attributes", "comment"],
+)
+def test_a_tag_so_long_that_reading_it_would_stop_everything_else_is_none_of_a_feed(tag: str) -> None:
+    text = rss(Episode("one", transcripts=[VTT]))
+    assert len(read(text)) == 1
+    with pytest.raises(NotAFeedError):
+        read(text.replace("<title>", f"{tag}<title>"))
+
+
+def test_a_query_is_part_of_a_files_name_where_no_file_is_named_before_it() -> None:
+    one, two, other = (
+        read_feed(rss(Episode("g", transcripts=[VTT], enclosure=url)).encode(), "alpha")[0].enclosure
+        for url in ("https://a.example/get.php?id=1", "http://a.example/get.php?id=1", "https://a.example/get.php?id=2")
+    )
+    assert one == two != other
 
 
 @given(st.text(max_size=200), st.text(max_size=50), st.text(max_size=50))
