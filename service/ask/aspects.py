@@ -6,6 +6,8 @@ from typing import Final
 from msgspec import structs
 
 from service.ask.conversation import names_something
+from service.ask.intents.followed import NOT_FOLLOWED
+from service.ask.tokens import is_token
 from service.wire.ask import Entities, Intent, Refusal
 
 OF_THINGS: Final[frozenset[Intent]] = frozenset(
@@ -25,16 +27,16 @@ OF_THINGS: Final[frozenset[Intent]] = frozenset(
 )
 """Aspects that something has to be named for; what is asked about decides between them and the assets' intents."""
 
-OF_COINS_TOO: Final[frozenset[Intent]] = frozenset({"alerts", "regime", "walkforward", "track-record"})
-"""What is about the market unless a coin is named."""
+OF_COINS_TOO: Final[frozenset[Intent]] = frozenset(
+    {"alerts", "regime", "walkforward", "track-record", "wallets", "transcripts"}
+)
+"""What is about everything unless a coin is named."""
 
 UNANSWERED: Final[Mapping[Intent, Refusal]] = {
     "forecast": "forecast",
     "out-of-scope": "out-of-scope",
-    "wallets": "not-available",
-    "transcripts": "not-available",
 }
-"""Intents that are never answered with figures. Whales and podcasts leave this table with the tools that know them."""
+"""Intents that are never answered with figures."""
 
 NAMELESS: Final[frozenset[Intent]] = frozenset({"definition", "account", "pricing", "help", "smalltalk"})
 """Intents for which it does not matter what is named."""
@@ -79,10 +81,17 @@ def refusal(intent: Intent, entities: Entities) -> Refusal | None:
         intent: What it is about.
         entities: What it names.
     """
+    if intent == "wallets" and _is_followed_by_nobody(entities):
+        return "not-available"
     if intent in UNANSWERED:
         return UNANSWERED[intent]
-    if intent in NAMELESS:
+    if intent in NAMELESS or entities.topics:
         return None
+    return _unclear(intent, entities)
+
+
+def _unclear(intent: Intent, entities: Entities) -> Refusal | None:
+    """Why nobody can say what a question is about, if that is so."""
     if intent == "correlation" and entities.unknown and entities.coins == (BITCOIN,):
         return "unknown-symbol"  # what is left of the question is Bitcoin beside itself
     if names_something(entities):
@@ -92,6 +101,12 @@ def refusal(intent: Intent, entities: Entities) -> Refusal | None:
     undecided = bool(entities.candidates) or intent in OF_THINGS
     history = intent == "regime" and entities.action == "history"
     return "ambiguous" if undecided or history else None
+
+
+def _is_followed_by_nobody(entities: Entities) -> bool:
+    """Whether of wallets something is asked that is not looked at, or of coins alone that are no tokens there."""
+    without = [coin for coin in entities.coins if not is_token(coin)]
+    return entities.action == NOT_FOLLOWED or (bool(without) and len(without) == len(entities.coins))
 
 
 def _of_coins(aspect: Intent, entities: Entities) -> Intent:

@@ -1,5 +1,6 @@
 """What a question is taken for: by the table of phrases, by what it names, and by what the conversation was about."""
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
@@ -28,6 +29,7 @@ from service.ask.intents.row import THIN, Row, Where
 from service.ask.intents.table import TABLE
 from service.ask.negation import left_out
 from service.ask.reading.reader import Reader, Reading
+from service.ask.reading.topics import find_topics
 from service.wire.ask import Classification, Entities, Intent, Question
 
 MOST_TURNS: Final = 6
@@ -36,12 +38,21 @@ MOST_TURNS: Final = 6
 MOST_WORDS: Final = 160
 """So many words of the last message are looked at, and a quarter of it of every earlier one."""
 
+ADDRESS: Final = re.compile(r"(?<![0-9A-Za-z])0x[0-9a-fA-F]{40}(?![0-9A-Za-z])")
+"""Of an account of an EVM chain."""
+
+_SPOKEN_ADDRESS: Final = "wallet address"
+"""What one is read as: its digits are no numbers, and its letters no names."""
+
 _SHORTEST_SUBJECT: Final = 3
 _UNCONDITIONAL: Final = 97
 """Rows from this weight on are instructions and errands: they count wherever in a message they stand."""
 _ENGLISH: Final = "en"
 _COURTEOUS: Final[frozenset[Intent]] = frozenset({"help", "smalltalk"})
-_OF_WHAT_WAS_NAMED: Final[frozenset[Intent]] = frozenset({"forecast", "wallets", "transcripts"})
+_OF_WHAT_WAS_NAMED: Final[frozenset[Intent]] = frozenset({"forecast"})
+_OF_A_TIME: Final[frozenset[Intent]] = frozenset({"alerts", "carry", "ranking", "wallets", "transcripts"})
+"""Aspects that a time narrows down, which of others would ask how things were then."""
+
 _REASONS: Final = frozenset({"why", "reason", "reasons", "reasoning", "rationale", "explain", "because", "evidence"})
 _PREFERRING: Final = frozenset(
     {
@@ -157,7 +168,7 @@ class Classifier:
         return classification
 
     def _understand(self, text: str, heard: Heard, most: int, context: str | None) -> tuple[Classification, Heard]:
-        reading = self._reader.read(text)
+        reading = self._reader.read(ADDRESS.sub(_SPOKEN_ADDRESS, text))
         if reading.language != _ENGLISH:
             foreign = Classification(
                 intent="out-of-scope", entities=reading.entities, refusal="language", language=reading.language
@@ -238,6 +249,8 @@ def _decided(turn: Turn, heard: Heard) -> tuple[Classification, Intent]:
         entities = structs.replace(entities, action=action)
     if aspect == "comparison" and not _PREFERRING.isdisjoint(turn.words):
         entities = structs.replace(entities, action="prefer")
+    if aspect == "transcripts":
+        entities = _with_topics(turn, heard, entities)
     intent, entities = settled(aspect, entities)
     lacking = compares_back(turn.words) and _is_half(aspect, entities)
     if lacking:
@@ -250,6 +263,16 @@ def _decided(turn: Turn, heard: Heard) -> tuple[Classification, Intent]:
         refusal="ambiguous" if lacking else refusal(intent, entities),
     )
     return classification, aspect
+
+
+def _with_topics(turn: Turn, heard: Heard, entities: Entities) -> Entities:
+    """What is to be heard of: topics are named like coins, and like them take the place of what was named before."""
+    own = turn.reading.entities
+    topics = find_topics(turn.words)
+    if topics:
+        return structs.replace(with_names(entities, own), topics=topics)
+    kept = heard.aspect == "transcripts" and not names_something(own) and not own.unknown
+    return structs.replace(entities, topics=heard.entities.topics) if kept else entities
 
 
 def _aspect(turn: Turn, heard: Heard) -> tuple[Intent, str | None]:
@@ -280,7 +303,7 @@ def _kept(turn: Turn, aspect: Intent) -> Intent | None:
         takes_coins = aspect in OF_THINGS or aspect in OF_COINS_TOO or aspect in UNANSWERED
         takes = takes_coins or (aspect == "ranking" and not named.coins and not named.assets)
         return aspect if takes else None
-    if turn.row is not None and turn.row.intent == "history" and aspect not in {"alerts", "carry", "ranking"}:
+    if turn.row is not None and turn.row.intent == "history" and aspect not in _OF_A_TIME:
         return None
     if turn.row is not None and turn.row.intent == "verdict" and aspect in OF_THINGS:
         return None

@@ -6,8 +6,16 @@ from typing import Final
 
 _SWAPPED: Final = str.maketrans(
     {"<": "\u2039", ">": "\u203a", "`": "'", "[": "(", "]": ")", "|": "/", "\\": "/", "*": "", "~": "", "\0": " "}
+    | {"\u201c": '"', "\u201d": '"', "\u201e": '"'}
 )
 _SCHEME: Final = re.compile(r"(?<=\w):/{2,}|(?<=\bwww)\.", re.IGNORECASE)
+_ESCAPED: Final = (
+    (re.compile(r"&(?:amp;)*lt;"), "\u2039"),
+    (re.compile(r"&(?:amp;)*gt;"), "\u203a"),
+    (re.compile(r"&(?:amp;)+"), "&"),
+)
+"""What was escaped as in HTML where it left another room, however often."""
+
 _SPACE: Final = re.compile(r"\s+")
 _INVISIBLE: Final = frozenset({"Cc", "Cf", "Cn", "Co", "Cs"})
 LONGEST: Final = 2_000
@@ -17,7 +25,8 @@ LONGEST: Final = 2_000
 def clean(text: str) -> str:
     """Make a string of a result, or of a caller, harmless in Markdown.
 
-    Markup becomes plain marks that look alike, addresses are taken apart, invisible characters and line breaks go.
+    Markup becomes plain marks that look alike, addresses are taken apart, invisible characters and line breaks go. The
+    quotation marks that prose sets around quotes do not occur in them.
 
     Args:
         text: Whatever somebody else wrote.
@@ -25,7 +34,10 @@ def clean(text: str) -> str:
     Returns:
         One line of at most `LONGEST` characters; cleaning it again changes nothing.
     """
-    plain = _SCHEME.sub(" ", _visible(text[: 2 * LONGEST]).translate(_SWAPPED))
+    plain = _visible(text[: 2 * LONGEST]).translate(_SWAPPED)
+    for escaped, mark in _ESCAPED if "&" in plain else ():
+        plain = escaped.sub(mark, plain)
+    plain = _SCHEME.sub(" ", plain)
     return _SPACE.sub(" ", plain).strip()[:LONGEST].rstrip()
 
 

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Sequence
 from itertools import takewhile
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from service.access.caller import Caller
 from service.ask.execute import PATIENCE, Execution, Patience
@@ -13,9 +13,12 @@ from service.ask.sources import sources_of
 from service.ask.tools import Toolbox
 from service.clock import Clock
 from service.errors import ServiceError
-from service.wire.ask import Archetype, Classification, Done, Event, Plan, Question, Step, Text
+from service.wire.ask import Archetype, Classification, Done, Event, Intent, Plan, Question, Step, Text
 
 Writer = Literal["rules", "model"]
+
+_VERBATIM: Final[frozenset[Intent]] = frozenset({"transcripts"})
+"""Answers in other people's words: a model could only change them, or who said them."""
 
 _log = logging.getLogger("verdict.ask")
 
@@ -52,9 +55,10 @@ class AskDesk:
             The answer under way, once it is known whether it costs something. Must be closed.
 
         Raises:
-            ServiceError: The first step's, where something was looked up and all of it failed.
+            ServiceError: The first step's, where something was looked up and all of it failed; `UNAVAILABLE` where
+                nobody can say who is followed.
         """
-        classification = self._rules.classify(question)
+        classification = await self._rules.recognise(question, self._rules.classify(question))
         plan = self._rules.plan(classification, self._clock.now_ms())
         execution = Execution(self._toolbox, plan, caller, self._patience)
         try:
@@ -148,8 +152,8 @@ class Narrator:
         """Write an answer, a piece a paragraph, each with who has written so far.
 
         The main figure is the rules' own and comes at once. A model is asked only for an answer that costs a question:
-        else it could be used up by what is free, and would be told of accounts. What it writes takes the place of what
-        follows, except what is said of gaps and sources.
+        else it could be used up by what is free, and would be told of accounts; and never where all is quoted. What it
+        writes takes the place of what follows, except what is said of gaps and sources.
 
         Raises:
             ValueError: As `Inquiry.events`.
@@ -157,7 +161,8 @@ class Narrator:
         _, classification, plan = subject
         draft = self._rules.write(classification, plan, steps, subject.archetype)
         yield _piece(draft[0], last=len(draft) == 1), "rules"
-        written = await self._ask_model(self._model, subject, steps, draft) if self._model and counted else None
+        asks = counted and classification.intent not in _VERBATIM
+        written = await self._ask_model(self._model, subject, steps, draft) if self._model and asks else None
         rest = draft[1:]
         writer: Writer = "rules"
         if written is not None:

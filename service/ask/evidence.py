@@ -1,6 +1,8 @@
 """What the steps found, decoded once, and every figure of it with its unit and the coin it belongs to."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import cached_property
 from typing import Any, Final
 
@@ -9,11 +11,12 @@ from msgspec import Raw, Struct
 
 from service.ask.cleaning import clean
 from service.ask.measures import Kind, Measure, kind_of
+from service.ask.numerals import scan
 from service.clock import parse_iso
 from service.wire.ask import Entities, Step
 
 _NO_ENTITIES: Final = Entities()
-_ALIASES: Final = ("id", "symbol", "asset", "venue_symbol", "name")
+_ALIASES: Final = ("id", "symbol", "asset", "token", "venue_symbol", "name")
 _GROUPS: Final = ("category.info", "category.sentiment")
 _NO_TICKERS: Final = frozenset({"UP", "HODL", "DOWN", "USD", "USDC"})
 BENCHMARK: Final = "BTC"
@@ -31,12 +34,19 @@ _SINCE: Final = "/since"
 
 _BENCHMARKED: Final = frozenset({"coin.risk", "scan", "signal"})
 _OF_THE_UNIT: Final = frozenset({"amount", "unit_price"})
+_OWN_NAME: Final = re.compile(r"/(?:token|symbol|speaker|title|label)\Z|^/sources/\d+/name\Z")
+"""What people, shows and tokens call themselves: no name of a coin, whatever it spells."""
+
+_WHOLE: Final = re.compile(r"/(?:speaker|label)\Z|^/sources/\d+/name\Z")
+"""Of these, what may stand in prose though it be a single word."""
+
+_SYMBOL: Final = re.compile(r"[A-Za-z][A-Za-z0-9.]{0,15}")
 _LETTERS_OF_A_NAME: Final = 3
 _LONGEST_NAME: Final = 48
 
 
 class Fact(Struct, frozen=True):
-    """One value of a result.
+    """One value of a result; a decimal string is a number, with all its digits.
 
     Attributes:
         step: The step that found it.
@@ -48,7 +58,7 @@ class Fact(Struct, frozen=True):
 
     step: str
     pointer: str
-    value: float | str
+    value: float | Decimal | str
     of: str | None
     kind: Kind | None
 
@@ -132,7 +142,7 @@ class Evidence:
             for alias, owner in _names_in(found.data, found.tool in _GROUPS):
                 names.setdefault(alias, owner)
         for fact in self.facts:
-            if isinstance(fact.value, str) and fact.value not in _NO_TICKERS and _is_ticker(fact.value):
+            if isinstance(fact.value, str) and fact.value not in _NO_TICKERS and _is_ticker(fact):
                 names.setdefault(fact.value, fact.value)
         if any(found.tool in _BENCHMARKED for found in self.found):
             names.setdefault(BENCHMARK, BENCHMARK)
@@ -143,6 +153,11 @@ class Evidence:
         """Every string of every result with whose it is, and why steps failed."""
         errors = ((step.error, None) for step in self.failed if step.error is not None)
         return (*((fact.value, fact.of) for fact in self.facts if isinstance(fact.value, str)), *errors)
+
+    @cached_property
+    def callings(self) -> frozenset[str]:
+        """What people, shows and wallets are called."""
+        return frozenset(str(fact.value) for fact in self.facts if _WHOLE.search(fact.pointer))
 
     @cached_property
     def terms(self) -> frozenset[str]:
@@ -189,8 +204,11 @@ def is_moment(text: str) -> bool:
     return True
 
 
-def _is_ticker(text: str) -> bool:
-    return text.isascii() and text.isalnum() and text.upper() == text and len(text) <= _LONGEST_NAME
+def _is_ticker(fact: Fact) -> bool:
+    """Whether a string is written like a ticker, and is no name that people or tokens have given themselves."""
+    text = str(fact.value)
+    own = _OWN_NAME.search(fact.pointer)
+    return own is None and text.isascii() and text.isalnum() and text.upper() == text and len(text) <= _LONGEST_NAME
 
 
 def _names_in(value: Any, is_group: bool) -> Iterator[tuple[str, str]]:
@@ -215,8 +233,26 @@ def _is_name(text: str) -> bool:
     return 0 < len(text) <= _LONGEST_NAME and any(character.isalpha() for character in text)
 
 
+def is_symbol(text: object) -> bool:
+    """Whether what a token calls itself may stand in prose: a word like a ticker, of which no part is a number.
+
+    Anybody may give a token any name; those of others are known by their contracts.
+    """
+    return isinstance(text, str) and _SYMBOL.fullmatch(text) is not None and not scan(text)
+
+
+def _token_of(data: Mapping[str, Any]) -> str | None:
+    """The token that movements of one contract are of."""
+    moved = data.get("movements")
+    first = moved[0] if isinstance(moved, list) and moved else None
+    return _owner(first) if isinstance(first, Mapping) else None
+
+
 def _owner(value: Mapping[str, Any]) -> str | None:
-    """Whose an object's figures are: an asset's id (if it has a symbol too), a coin's ticker."""
+    """Whose an object's figures are: an asset's id (if it has a symbol too), a coin's ticker, a token's symbol."""
+    if "contract" in value:
+        token = value.get("token", value.get("symbol"))
+        return token if is_symbol(token) else None
     symbol = value.get("symbol", value.get("asset"))
     if not isinstance(symbol, str):
         return None
@@ -230,7 +266,11 @@ def _facts_of(found: Found) -> Iterator[Fact]:
     if isinstance(found.data, Mapping):
         owner = _owner(found.data)
         if owner is None:
-            owner = found.data.get("name") if found.tool in _GROUPS else found.args.get("symbol")
+            owner = (
+                found.data.get("name") if found.tool in _GROUPS else found.args.get("symbol", found.args.get("coin"))
+            )
+        if "contract" in found.args:
+            owner = _token_of(found.data)
     if found.as_of is not None:
         yield Fact(found.step, "", found.as_of, None, None)
     since = found.args.get("since")
@@ -262,7 +302,7 @@ def _leaf(
         if number is None:
             yield Fact(found.step, pointer, value, owner, None)
         else:
-            yield Fact(found.step, pointer, number, owner, kind_of(key, {key: number}, ""))
+            yield Fact(found.step, pointer, number, owner, kind_of(key, {**parent, key: number}, ""))
     elif isinstance(value, bool) or value is None:
         return
     elif isinstance(value, int | float):
@@ -286,9 +326,9 @@ def _is_wordy(name: str) -> bool:
     return letters >= _LETTERS_OF_A_NAME or not name[:1].isdigit()
 
 
-def _as_number(text: str) -> float | None:
-    """Amounts of money travel as decimal strings (`"0.005"`)."""
+def _as_number(text: str) -> Decimal | int | None:
+    """Amounts travel as decimal strings (`"0.005"`)."""
     whole, _, part = text.partition(".")
     if not (text.isascii() and whole.isdecimal() and (part.isdecimal() or "." not in text)):
         return None
-    return float(text) if part else int(text)
+    return Decimal(text) if part else int(text)

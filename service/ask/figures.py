@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from service.ask.cleaning import clean
 from service.ask.evidence import Found, is_moment
+from service.ask.hashes import is_hash, is_plain, shortened
 from service.ask.measures import Measure
 from service.wire.ask import Step
 
@@ -107,6 +108,8 @@ _SHOWN: Final[Mapping[str, Callable[[Decimal], str]]] = {
     "days": lambda value: _with_noun(exact(value), "day", "days"),
     "hours": lambda value: _with_noun(exact(value), "hour", "hours"),
     "quantity": lambda value: rounded(value, max(0, 7 - value.adjusted()) if value else 0),
+    "exact": exact,
+    "place": lambda value: _place(int(value)),
 }
 
 
@@ -121,11 +124,18 @@ _USUAL: Final[Mapping[Measure, str]] = {
     Measure.DAYS: "days",
     Measure.HOURS: "hours",
     Measure.QUANTITY: "quantity",
+    Measure.PLACE: "place",
 }
 
 
 def _with_noun(text: str, one: str, many: str) -> str:
     return f"{text} {one if text == '1' else many}"
+
+
+def _place(seconds: int) -> str:
+    minutes, second = divmod(seconds, 60)
+    hours, minute = divmod(minutes, 60)
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
 
 
 def usd(found: Found, pointer: str) -> Bound:
@@ -220,6 +230,16 @@ def quantity(found: Found, pointer: str) -> Bound:
     return _figure(found, pointer, "quantity")
 
 
+def amount(found: Found, pointer: str) -> Bound:
+    """So much of a token, with all its digits: `1,234.567890123456789012`."""
+    return _figure(found, pointer, "exact")
+
+
+def place(found: Found, pointer: str) -> Bound:
+    """How far into a recording: `12:34`, `1:02:03`."""
+    return _figure(found, pointer, "place")
+
+
 def date(found: Found, pointer: str) -> Bound:
     """A date, or the UTC date of an instant: `2025-07-25`."""
     return _moment(found, pointer, "date", _DATE)
@@ -272,6 +292,14 @@ def quote(found: Found, pointer: str) -> Bound:
     if not isinstance(value, str):
         return _unknown(found, pointer)
     return _bound(found, pointer, "quote", clean(value))
+
+
+def address(found: Found, pointer: str) -> Bound:
+    """An address or a hash, shortened to its ends where that tells it from every other one of the result."""
+    value = found.get(pointer)
+    if not isinstance(value, str) or not is_hash(value) or not is_plain(value, found.data):
+        return quote(found, pointer)
+    return _bound(found, pointer, "address", shortened(value))
 
 
 def shown(found: Found, pointer: str) -> Bound:

@@ -33,9 +33,11 @@ from service.ask.writing import (
     sentiment,
     smalltalk,
     track_record,
+    transcripts,
     trend,
     verdict,
     walkforward,
+    wallets,
 )
 from service.ask.writing import help as help_
 from service.ask.writing.assignment import Assignment
@@ -66,8 +68,8 @@ WRITERS: Final[Mapping[Intent, Writer]] = {
     "history": history.write,
     "walkforward": walkforward.write,
     "track-record": track_record.write,
-    "wallets": refusals.write,
-    "transcripts": refusals.write,
+    "wallets": wallets.write,
+    "transcripts": transcripts.write,
     "convert": convert.write,
     "definition": definition.write,
     "account": account.write,

@@ -19,6 +19,7 @@ class Measure(Enum):
     DAYS = "days"
     HOURS = "hours"
     QUANTITY = "so much of a coin"
+    PLACE = "how far into a recording, in seconds: shown as on its player"
 
 
 class Kind(NamedTuple):
@@ -54,6 +55,7 @@ _TABLE: Final[Mapping[tuple[Measure, str], str]] = {
     (Measure.DAYS, ""): "streak_days age_days regime_age_days holdDays days",
     (Measure.HOURS, ""): "interval_hours",
     (Measure.QUANTITY, ""): "quantity",
+    (Measure.PLACE, ""): "start_seconds",
     (Measure.COUNT, "used"): "used",
     (Measure.COUNT, "left"): "remaining",
     (Measure.COUNT, "used left"): "limit",
@@ -143,6 +145,8 @@ def _by_neighbours(key: str, parent: Mapping[str, Any], above: str) -> Measure |
         return Measure.NUMBER
     if key == "count" and unit in _TIMES:
         return _TIMES[str(unit)]
+    if key == "amount" and "contract" in parent:
+        return Measure.QUANTITY
     if key == "amount" and isinstance(unit, str):
         return Measure.CENTS if unit == "USD" else Measure.QUANTITY
     return None

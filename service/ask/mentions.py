@@ -8,6 +8,7 @@ from service.ask.bearings import Mention, Span
 from service.ask.cleaning import clean
 from service.ask.evidence import Evidence, is_moment
 from service.ask.glossary import TERMS
+from service.ask.hashes import is_hash, shortened
 
 _CODE: Final = re.compile(r"`([^`\n]*)`")
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -152,6 +153,9 @@ def _quotable(evidence: Evidence, text: str) -> dict[str, tuple[str | None, ...]
         for words in _parts(value):
             if words in text and words not in evidence.aliases:
                 owners[words] = (*owners.get(words, ()), of)
+    for calling in map(clean, evidence.callings):
+        if calling in text and any(letter.isalpha() for letter in calling):
+            owners[calling] = (None,)
     return owners
 
 
@@ -159,6 +163,8 @@ def _parts(value: str) -> Iterator[str]:
     words = clean(value)
     if is_moment(value) or not any(letter.isalpha() for letter in words):
         return
+    if is_hash(words):
+        yield shortened(words)
     if _MORE_THAN_A_WORD.search(words):
         yield words
     sentences = _SENTENCE.split(words)

@@ -19,7 +19,7 @@ class Numeral(NamedTuple):
         step: What one unit of its last digit stands for.
         digits: How many significant digits are written.
         sign: `+`, `-` or nothing.
-        unit: `usd`, `percent`, `points`, `days`, `hours`, `ordinal`, or nothing.
+        unit: `usd`, `percent`, `points`, `days`, `hours`, `ordinal`, `place` (into a recording), or nothing.
     """
 
     start: int
@@ -53,6 +53,11 @@ _MOMENT: Final = re.compile(
     r"(?<![\w.,$+-])(\d{4}-\d\d-\d\d)(?:(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d{3})?)?))(?: UTC|Z)(?![^\W_]))?"
     r"(?![^\W_]|[:-]|[.,]\d|[ ]\d)"
 )
+_PLACE: Final = re.compile(
+    r"(?<![\w.,:$+\u2212/-])(?:([1-9]\d?):([0-5]\d)|([1-5]?\d)):([0-5]\d)(?![\w%]|[:.,]\d|[ ]UTC)"
+)
+"""Minutes and seconds, or hours, minutes and seconds, as a player shows them."""
+
 _RUN: Final = re.compile(r"[0-9](?:[0-9.,]*[0-9])?")
 _PLAIN: Final = re.compile(r"(?:0|[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d*)(?:\.\d+)?\Z")
 _BEFORE: Final = re.compile(r"([+\u2212-]?)(\$?)([+\u2212-]?)\Z")
@@ -104,7 +109,11 @@ def scan(text: str) -> list[Token]:
     blank = list(text)
     for moment in moments:
         blank[moment.start : moment.end] = "\0" * (moment.end - moment.start)
+    places = list(_places("".join(blank)))
+    for place in places:
+        blank[place.start : place.end] = "\0" * (place.end - place.start)
     rest = "".join(blank)
+    found.extend(places)
     found.extend(Odd(at.start(), at.end(), "digits beside each other") for at in _ASIDE.finditer(rest))
     found.extend(moments)
     found.extend(_read(rest, run) for run in _RUN.finditer(rest))
@@ -145,6 +154,13 @@ def _moments(text: str) -> Iterator[Moment]:
     for at in _MOMENT.finditer(text):
         day, time = at.groups()
         yield Moment(at.start(), at.end(), day if time is None else f"{day}T{time}")
+
+
+def _places(text: str) -> Iterator[Numeral]:
+    for at in _PLACE.finditer(text):
+        hours, of_hours, minutes, seconds = (int(part or 0) for part in at.groups())
+        value = Decimal((hours * 60 + of_hours + minutes) * 60 + seconds)
+        yield Numeral(at.start(), at.end(), value, Decimal(1), _significant(str(value)), "", "place")
 
 
 def _read(text: str, run: re.Match[str]) -> Token:

@@ -4,6 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final
 
+from service.ask.conversation import names_something
+from service.ask.intents.followed import SOURCES, WATCHLIST
+from service.ask.tokens import contract_of
 from service.clock import DAY_MS, HOUR_MS, iso
 from service.wire.ask import Amount, Classification, Entities, Intent, Period, Plan, PlannedStep
 
@@ -15,6 +18,10 @@ USUAL_NOTIONAL_USD: Final = 10_000
 """What a position is taken for whose size nobody named."""
 
 USUAL_LIMIT: Final = 10
+USUAL_QUOTES: Final = 5
+MOST_QUOTES: Final = 20
+_DAY_H: Final = 24
+_MOST_DAYS: Final = 30
 _USUAL_LISTED: Final = 50
 _MOST_BACK: Final = 1_000
 _MOST_SCANNED: Final = 50
@@ -29,23 +36,30 @@ Call = tuple[str, Mapping[str, Any]]
 """A tool and its arguments, in the order in which they are shown."""
 
 
-def plan(classification: Classification, now_ms: int) -> Plan:
+def plan(classification: Classification, now_ms: int, chain_id: int | None = None) -> Plan:
     """Decide what is looked up.
 
     Args:
         classification: What the question was taken for.
-        now_ms: Epoch milliseconds; a period since which alerts are wanted ends then.
+        now_ms: Epoch milliseconds; a period since which something is wanted ends then.
+        chain_id: The chain that wallets are followed on, if that is known.
 
     Returns:
         At most eight steps, none where the question is refused or needs none.
     """
     if classification.refusal is not None:
         return Plan(())
-    calls = _CALLS[classification.intent](classification, now_ms) if classification.intent in _CALLS else ()
+    calls = _calls(classification, now_ms, chain_id)
     steps: list[PlannedStep] = []
     for tool, args in list(calls)[:MOST_STEPS]:
         steps.append(PlannedStep(f"s{len(steps) + 1}", tool, args, _needs(tool, args, steps)))
     return Plan(tuple(steps))
+
+
+def _calls(asked: Classification, now_ms: int, chain_id: int | None) -> Sequence[Call]:
+    if asked.intent == "wallets":
+        return _of_wallets(asked.entities, chain_id)
+    return _CALLS[asked.intent](asked, now_ms) if asked.intent in _CALLS else ()
 
 
 def _needs(tool: str, args: Mapping[str, Any], earlier: Sequence[PlannedStep]) -> tuple[str, ...]:
@@ -194,6 +208,53 @@ def _begin_ms(period: Period, now_ms: int) -> int:
     return (now_ms // DAY_MS - period.count) * DAY_MS
 
 
+def _of_wallets(entities: Entities, chain_id: int | None) -> list[Call]:
+    """What moved of coins that are tokens; who is watched; or what was worth most of all that moved."""
+    contracts = [contract_of(coin, chain_id) for coin in entities.coins]
+    wallets = entities.wallets or (None,)
+    limit = min(entities.limit or USUAL_LIMIT, _MOST_SCANNED)
+    if any(contracts):
+        calls: list[Call] = [
+            ("wallets", _given(action="movements", contract=contract, address=wallet, limit=limit))
+            for contract in filter(None, contracts)
+            for wallet in wallets
+        ]
+        return calls[:MOST_NAMED]
+    if entities.wallets or entities.action == WATCHLIST:
+        return [
+            ("wallets", _given(action="watchlist", address=wallet, limit=entities.limit))
+            for wallet in wallets[:MOST_NAMED]
+        ]
+    return [("wallets.recent", {"days": _whole_days(entities.period), "limit": limit})]
+
+
+def _whole_days(period: Period | None) -> int:
+    if period is None:
+        return 1
+    return max(1, min(period.count if period.unit == "d" else -(-period.count // _DAY_H), _MOST_DAYS))
+
+
+def _of_talk(asked: Classification, now_ms: int) -> list[Call]:
+    """What was said of each coin, category and topic, of all if none is named; and by whom talk is heard."""
+    entities = asked.entities
+    listened: Call = ("transcripts", {"action": "sources"})
+    if entities.action == SOURCES and not (names_something(entities) or entities.topics):
+        return [listened]
+    named: list[Mapping[str, str]] = [
+        *({"coin": coin} for coin in entities.coins),
+        *({"sector": name} for name in entities.categories),
+        *({"macro": topic} for topic in entities.topics),
+    ]
+    since = None if entities.period is None else iso(_begin_ms(entities.period, now_ms))
+    limit = min(entities.limit or USUAL_QUOTES, MOST_QUOTES)
+    calls: list[Call] = [
+        ("transcripts", _given(action="highlights", **of, source=show, since=since, limit=limit))
+        for of in named or [{}]
+        for show in entities.shows or (None,)
+    ]
+    return [*calls[:MOST_NAMED], listened]
+
+
 def _coins_or_all(entities: Entities) -> Sequence[str | None]:
     return entities.coins[:MOST_NAMED] or (None,)
 
@@ -246,10 +307,11 @@ _CALLS: Final[Mapping[Intent, Callable[[Classification, int], Sequence[Call]]]] 
         "history": _of_history,
         "walkforward": _of_walkforward,
         "track-record": _of_record,
+        "transcripts": _of_talk,
         "convert": _of_worth,
         "definition": _of_definition,
         "account": _always(("billing.tier", {}), ("billing.quota", {})),
         "pricing": _always(("manifest", {})),
     }
 )
-"""Intent → what is called. Intents that are missing need nothing looked up."""
+"""Intent → what is called; that of wallets depends on their chain. Others that are missing need nothing looked up."""

@@ -20,8 +20,9 @@ _UNITS: Final[Mapping[Measure, frozenset[str]]] = {
     Measure.DAYS: frozenset({"days", ""}),
     Measure.HOURS: frozenset({"hours", ""}),
     Measure.QUANTITY: frozenset({""}),
+    Measure.PLACE: frozenset({"place"}),
 }
-_WHOLE: Final = frozenset({Measure.COUNT, Measure.DAYS, Measure.HOURS})
+_WHOLE: Final = frozenset({Measure.COUNT, Measure.DAYS, Measure.HOURS, Measure.PLACE})
 _EXACT: Final = Context(prec=400)
 """Digits enough for any float and any figure that is read (`numerals.LONGEST`)."""
 
@@ -33,9 +34,13 @@ _RECEIVED_BY_LONGS: Final = frozenset({"carry_if_long", "long_usd"})
 
 def magnitude(fact: Fact, unit: str) -> Decimal:
     """A value as it is shown with that unit, without its sign."""
-    value = abs(Decimal(repr(fact.value)))
+    value = abs(_exactly(fact))
     is_share = fact.kind is not None and fact.kind.measure is Measure.SHARE
     return value * _PERCENT if is_share and unit == "percent" else value
+
+
+def _exactly(fact: Fact) -> Decimal:
+    return fact.value if isinstance(fact.value, Decimal) else Decimal(repr(fact.value))
 
 
 def is_shown_as(numeral: Numeral, fact: Fact, kind: Kind) -> bool:
@@ -79,7 +84,7 @@ def has_sign(numeral: Numeral, fact: Fact, kind: Kind, said: Way, paid: Way) -> 
         said: Which way the words around it go.
         paid: Who is said to pay.
     """
-    value = Decimal(repr(fact.value))
+    value = _exactly(fact)
     is_paid = kind.about == _FUNDING
     if is_paid and paid and value and paid != _payer(fact, value):
         return False

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from service.ask.acquaintances import Acquaintances
 from service.ask.classify import Classifier
 from service.ask.desk import AskDesk
 from service.ask.draft import Draft
@@ -34,7 +35,12 @@ def open_ask(rooms: Rooms, model: Model | None = None) -> AskDesk:
         return Classifier(Reader(Known(directory, assets, categories), rooms.clock)).classify
 
     listed = Listed(read, rooms.market.coins, rooms.market.categories, rooms.rwa)
-    rules = Rules(listed.classify, plan, generate, _standing, _check)
+    recognise = Acquaintances(rooms.wallets, rooms.transcripts).recognise
+
+    def plan_there(classification: Classification, now_ms: int) -> Plan:
+        return plan(classification, now_ms, rooms.wallets.chain_id)
+
+    rules = Rules(listed.classify, recognise, plan_there, generate, _standing, _check)
     return AskDesk(rooms.clock, open_toolbox(rooms), rules, model)
 
 

@@ -21,13 +21,15 @@ from service.market.room import Market
 from service.market.scan import ScanDesk
 from service.rwa.desk import RwaDesk
 from service.sentiment.desk import SentimentDesk
+from service.transcripts.desk import TranscriptDesk
 from service.verdict.desk import VerdictDesk
 from service.walkforward.desk import WalkforwardDesk
+from service.wallets.desk import WalletDesk
 from service.wire.ask import PlannedStep
 from service.wire.envelope import Answer, encode
 from service.wire.market import RiskContext
 from service.wire.offers import OFFERS, NoParameters
-from service.wire.tools import CarryQuery, GlossaryQuery, QuotaStanding, ScanQuery, ValueQuery
+from service.wire.tools import CarryQuery, GlossaryQuery, QuotaStanding, RecentQuery, ScanQuery, ValueQuery
 
 _OFFERS: Final = {offer.id: offer for offer in OFFERS}
 
@@ -42,6 +44,8 @@ class Rooms(Struct, frozen=True):
     sentiment: SentimentDesk
     verdict: VerdictDesk
     walkforward: WalkforwardDesk
+    transcripts: TranscriptDesk
+    wallets: WalletDesk
     manifest: Answer
     clock: Clock
 
@@ -142,11 +146,14 @@ def open_toolbox(rooms: Rooms) -> Toolbox:
         "rwa.symbol": lambda query, _: rooms.rwa.symbol(query.symbol),
         "rwa.assets": lambda query, _: rooms.rwa.assets(query.type, query.top),
         "walkforward": lambda query, _: rooms.walkforward.walkforward(query),
+        "transcripts": lambda query, _: rooms.transcripts.transcripts(query),
+        "wallets": lambda query, _: rooms.wallets.wallets(query),
         "billing.tier": lambda _, given: Answer(access.entitlement(_known(given))),
         "manifest": lambda _, __: rooms.manifest,
     }
     own = (
         Tool("scan", ScanQuery, lambda query, _: scans.scan(query, members(query.category)), priced=True),
+        Tool("wallets.recent", RecentQuery, lambda query, _: rooms.wallets.recent(query), priced=True),
         Tool("billing.quota", NoParameters, lambda _, given: quota(_known(given)), priced=False),
         Tool("glossary", GlossaryQuery, lambda query, _: Answer(define(query.term)), priced=False),
         Tool("compute.carry", CarryQuery, lambda query, given: _computed(estimate_carry, query, given), priced=False),

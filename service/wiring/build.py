@@ -85,7 +85,7 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         author = await enter(open_author(settings, database, clock))
         desks = _lay_out(ground, data, access, meter, receipts, author)
         app = _assemble(settings, clock, access, meter, payments, desks, data.health())
-        metrics = Metrics(partial(read_all, app, database, data.market.coins, upstreams.sessions, leads))
+        metrics = Metrics(partial(read_all, app, database, data.market.coins, upstreams.sessions, data.visitor, leads))
         yield Service(app, data.health(), metrics, data.watch.hub)
 
 
@@ -96,7 +96,8 @@ def _lay_out(
     clock = ground.clock
     told = Answer(Raw(encode(manifest.write(ground.settings, receipts.signer.address))), clock.now_ms())
     market, rwa, sentiment, verdict, walkforward = data.market, data.rwa, data.sentiment, data.verdict, data.walkforward
-    rooms = Rooms(access.desk, meter, market, rwa, sentiment, verdict, walkforward, told, clock)
+    heard, watched = data.transcripts, data.wallets
+    rooms = Rooms(access.desk, meter, market, rwa, sentiment, verdict, walkforward, heard, watched, told, clock)
     return Desks(
         access.desk,
         market,
@@ -105,8 +106,8 @@ def _lay_out(
         verdict,
         walkforward,
         receipts,
-        data.transcripts,
-        data.wallets,
+        heard,
+        watched,
         data.watch.hub,
         open_ask(rooms, author),
     )

@@ -81,6 +81,10 @@ def plan_of(*steps: tuple[str, ...]) -> Plan:
     )
 
 
+async def recognise(_: Question, classification: Classification) -> Classification:
+    return classification
+
+
 def write(_: Classification, __: Plan, steps: Sequence[Step], archetype: Archetype) -> tuple[str, ...]:
     told = [f"{step.tool} failed: {step.error}" for step in steps if step.error]
     body = (f"First, for {archetype}.", *told, "Then.")
@@ -122,7 +126,7 @@ class Stage(Struct, frozen=True):
 
     def desk(self) -> AskDesk:
         taken = Classification(intent="help", entities=Entities())
-        rules = Rules(lambda _: taken, lambda _, __: self.plan, self.write, stand, self.check)
+        rules = Rules(lambda _: taken, recognise, lambda _, __: self.plan, self.write, stand, self.check)
         return AskDesk(FakeClock(), toolbox(self.tools, self.free), rules, self.model, self.patience)
 
     async def ask(self, **named: Any) -> Inquiry:

@@ -11,6 +11,7 @@ from tests.ask.evaluation.marks import Marks, mark
 from tests.ask.evaluation.payloads import Payloads
 from tests.ask.evaluation.scores import Scores, failures, report
 from tests.ask.evaluation.told import ask
+from tests.fakes.serving import wait_until
 from tests.service.asking import Whole, whole_market
 
 NAMES = (
@@ -24,8 +25,16 @@ _AT_ONCE = 2
 
 def evaluate(whole: Whole, part: str) -> Scores:
     """Ask every question of a part of a service that knows the whole recording."""
+    wait_until(lambda: _is_followed(whole))
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return Scores(list(pool.map(Examiner(whole).examine, labelled(part))))
+
+
+def _is_followed(whole: Whole) -> bool:
+    """Whether wallets and shows have been read, for which no other route waits."""
+    wallets, shows = whole.pro.ask("wallets"), whole.pro.ask("transcripts?action=sources")
+    read = all(show["status"] != "waiting" for show in shows.body["data"]["sources"])
+    return wallets.status == 200 and wallets.body["data"]["meta"]["through_block"] is not None and read
 
 
 class Examiner:

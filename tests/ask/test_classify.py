@@ -73,16 +73,17 @@ def test_a_figure_that_nobody_keeps_is_not_answered_with_others_in_its_place(tex
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "coins"),
     [
-        "talking heads on solana?",
-        "what was said about tokenization on the pod",
-        "any soundbites on avax",
-        "list channels",
+        ("talking heads on solana?", ("SOL",)),
+        ("what was said about tokenization on the pod", ()),
+        ("any soundbites on avax", ("AVAX",)),
+        ("list channels", ()),
     ],
 )
-def test_what_is_said_aloud_is_heard_by_nobody_yet(text: str) -> None:
-    assert classified(text).refusal == "not-available"
+def test_what_is_said_aloud_is_asked_of_who_listens(text: str, coins: tuple[str, ...]) -> None:
+    taken = classified(text)
+    assert (taken.intent, taken.refusal, taken.entities.coins) == ("transcripts", None, coins)
 
 
 def test_bitcoin_beside_itself_is_no_answer_to_how_a_stranger_follows_it() -> None:
@@ -100,9 +101,9 @@ def test_bitcoin_beside_itself_is_no_answer_to_how_a_stranger_follows_it() -> No
         ("Was kostet Bitcoin gerade?", "language"),
         ("will SOL hit 500", "forecast"),
         ("best lasagna recipe", "out-of-scope"),
-        ("what are whales doing", "not-available"),
+        ("what are whales doing with SOL", "not-available"),
         ("should I buy that one, honestly?", "ambiguous"),
-        ("what did podcasts say about $BLORP", "not-available"),
+        ("what did podcasts say about $BLORP", "unknown-symbol"),
     ],
 )
 @pytest.mark.promise("question.honest")

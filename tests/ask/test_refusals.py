@@ -117,11 +117,12 @@ def test_a_ticker_that_reads_like_a_figure_stands_apart() -> None:
 
 
 @pytest.mark.promise("question.honest")
-@pytest.mark.parametrize("refusal", ["not-available", None])
-def test_what_is_not_there_yet_is_said_to_be_so(refusal: Refusal | None) -> None:
-    assert "do not follow wallets yet" in refuse(refusal, "wallets")
-    assert "do not listen to podcasts" in refuse(refusal, "transcripts", coins=["SOL"])
-    assert "“mood on SOL”" in refuse(refusal, "transcripts", coins=["SOL"])
+def test_what_is_not_followed_is_said_to_be_so() -> None:
+    coin = refuse("not-available", "wallets", coins=["SOL"])
+    assert "know no token of SOL there" in coin
+    assert "“what are whales doing”" in coin
+    for named in ({}, {"coins": ["LINK"], "action": "not-followed"}):
+        assert "What anybody holds" in refuse("not-available", "wallets", **named)
 
 
 def test_what_nobody_has_is_said_with_what_there_is() -> None:

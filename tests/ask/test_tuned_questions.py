@@ -77,7 +77,7 @@ def test_an_errand_that_names_what_is_here_is_refused_as_one(text: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["how much btc does microstrategy hold", "whos accumulating link", "what are vcs buying", "did cz sell his bnb"],
+    ["how much btc does microstrategy hold", "exchange inflows of link", "what are vcs buying", "did cz sell his bnb"],
 )
 def test_what_others_hold_and_trade_is_not_known_here(text: str) -> None:
     assert taken(text).refusal == "not-available"

@@ -131,10 +131,12 @@ def desks_over(database: Database, clock: FakeClock, access: Access, meter: Mete
     walkforward = WalkforwardDesk(clock, RunStore(database), cursors, coins, lambda: "test")
     receipts = ReceiptDesk(database, ReceiptSigner(RECEIPT_KEY), cursors)
     rwa = RwaDesk(clock, Drawers.open(shelf))
-    rooms = Rooms(access.desk, meter, market, rwa, sentiment, verdict, walkforward, Answer({}), clock)
     transcripts = TranscriptDesk(clock, TranscriptPages(database), cursors, (), coins.find, market.categories.find)
     scanned = shelf.drawer("wallets.scanned", Scanned)
     wallets = WalletDesk(clock, Watchlist(database, (), clock), WalletStore(database), scanned, cursors)
+    rooms = Rooms(
+        access.desk, meter, market, rwa, sentiment, verdict, walkforward, transcripts, wallets, Answer({}), clock
+    )
     streams = Hub(clock, cursors, SHAPES, lambda: True)
     asked = open_ask(rooms)
     return Desks(

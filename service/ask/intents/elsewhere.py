@@ -1,4 +1,4 @@
-"""Phrases of what this service does not do, and of what has no data here yet."""
+"""Phrases of what this service does not do."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -142,78 +142,5 @@ ELSEWHERE: Final[Sequence[Row]] = (
         floor price|prices
         which|best|recommend|safest exchange|hardware|broker|wallet
         """,
-    ),
-    Row(
-        "wallets",
-        77,
-        """
-        whale|whales
-        wallet|wallets
-        smart money
-        onchain|chain flows|flow|transfer|transfers|activity|data|movements
-        onchain
-        on chain
-        insider|insiders
-        large|big|huge|recent transactions|transaction|txs
-        who bought|sold|buys|sells
-        who is buying|selling|accumulating|loading|stacking
-        whos buying|selling|accumulating|loading|stacking
-        whos|who is? dumping <thing>|my|their|on
-        holds|hold|owns the? most
-        moving|moved|sent to exchanges|exchange
-        big|large|top player|traders|trader|amounts|money
-        big|large|top|largest|biggest holders|holder|players|transfers|addresses|buyers|sellers|investors
-        tracked|watched|known addresses|address
-        jump|alameda trading|tradings|research
-        track|follow|watch|monitor|show|whose|which|find .. address|addresses
-        how much|many COIN do|does|did .. hold|own|have|holds|owns|buy|bought|sold
-        <people> .. buying|selling|bought|sold|dumping|dumped|accumulating|accumulated|loading|unloading|offloading
-        did|does|has|have|is|are|what|how <people> .. hold|holding|own|owns|holds|buy|sell|dump|moving|moved|transferred
-        exchange|exchanges inflow|inflows|outflow|outflows|reserves|netflow
-        inflow|inflows|outflow|outflows|netflow|netflows
-        institutions|funds buying|selling|accumulating
-        watchlist
-        """,
-    ),
-    Row(
-        "transcripts",
-        78,
-        """
-        podcast|podcasts|podcaster|podcasters
-        interview|interviews
-        quote|quotes from
-        transcript|transcripts|transcribed
-        youtube|youtuber|youtubers|video|videos
-        clip|clips|covered|coverage
-        episode|episodes|interviewed
-        bankless|unchained|realvision
-        highlights
-        radio|appearance|appearances|discussing|discussion|discussions
-        mention|mentions|mentioned
-        who talked|spoke|said|says|spoken
-        talk|talks|speech|keynote by
-        speaker|speakers|host|hosts|guest|guests|influencer|influencers|kol|kols
-        shows .. say|said|saying|mention|mentioned
-        pundit|pundits|commentator|commentators|commentary|broadcast|broadcasts|livestream|livestreams
-        talking heads|head
-        spoken|audio
-        on air|tape|camera|record
-        on|from|in the? a? pod|pods|show|shows|stream|streams|radio|airwaves
-        today|todays|latest|recent|this|last week|weeks? shows|pods|streams
-        anyone|anybody|someone|somebody on a|the .. talk|talking|talked|say|said|saying|mention
-        heard on|about .. pod|show|radio
-        channel|channels|feeds|listen|listening
-        soundbite|soundbites|remark|remarks|panel|panels|panelist|panelists|fireside|conference|conferences|ama|amas
-        talking points
-        said|says|discussed|debated out|aloud|on|about|at|during|regarding
-        was|were|been|being discussed|debated|said
-        macro talk|talks
-        """,
-    ),
-    Row(
-        "transcripts",
-        78,
-        "what did .. .. say|tell",
-        unless="people|crowd|everyone|traders|investors|news|they|twitter|it",
     ),
 )

@@ -50,7 +50,9 @@ CLASSES: Final = {
     "month": "january|february|march|april|june|july|august|september|october|november|december",
     "people": "vitalik|vitaliks|cz|saylor|saylors|microstrategy|satoshi|wintermute|blackrock|grayscale|alameda|"
     "gox|musk|elon|elons|vc|vcs|insiders|funds|institutions|miners|founders|devs|team|teams|holders|government|"
-    "governments|etfs|banks|billionaires|treasuries|he|she|someone|somebody|anyone|anybody",
+    "governments|etfs|banks|billionaires|treasuries|he|she",
+    "anyone": "someone|somebody|anyone|anybody",
+    "shows": "podcast|podcasts|pod|pods|show|shows|channel|channels|feed|feeds|youtuber|youtubers|videos|sources",
 }
 """Sets of words by the name that phrases call them by."""
 

@@ -6,6 +6,7 @@ from typing import Final
 from service.ask.draft import Draft, Piece, joined, listed
 from service.ask.evidence import Found
 from service.ask.figures import as_of, failure, field, quote, said
+from service.ask.tokens import coin_of
 from service.ask.writing.assignment import Assignment
 
 MOST_COINS: Final = 5
@@ -44,6 +45,7 @@ def _source(found: Found) -> Piece:
 def _left_out(assignment: Assignment, draft: Draft) -> None:
     entities = assignment.entities
     planned = {str(value) for step in assignment.plan.steps for value in step.args.values()}
+    planned |= {str(coin_of(value)) for value in planned}
     many = len(entities.coins) + len(entities.assets) > MOST_COINS
     out = [name for name in (*entities.coins, *entities.assets) if many and name not in planned]
     if out:

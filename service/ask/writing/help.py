@@ -13,6 +13,8 @@ _EXAMPLES: Final = (
     ("Categories", "“how are meme coins doing”, “mood in AI tokens”"),
     ("Stocks, metals and more", "“gold price”, “AAPL trend”, “which stocks do you have”"),
     ("What was", "“how much did ETH move this week”, “backtest results”, “open walk-forward positions”"),
+    ("Wallets", "“what are whales doing”, “who moved LINK”, “which wallets do you follow”"),
+    ("Podcasts and videos", "“what do podcasts say about SOL”, “podcasts on inflation”, “which shows do you follow”"),
     ("Words and costs", "“what is funding”, “how many questions do I have left”, “what does a question cost”"),
 )
 

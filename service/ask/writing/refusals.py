@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
-from service.ask.draft import Draft, Piece, joined
+from service.ask.draft import Draft, Piece, joined, listed
 from service.ask.figures import said
+from service.ask.intents.followed import NOT_FOLLOWED
 from service.ask.numerals import scan
 from service.ask.writing.assignment import Assignment
 from service.ask.writing.languages import sentences
@@ -27,6 +28,8 @@ _EXAMPLES: Final[Mapping[Intent, tuple[str, str]]] = MappingProxyType(
         "regime": ("regime history of ", ""),
         "alerts": ("funding alerts on ", ""),
         "history": ("how much did ", " move this week"),
+        "wallets": ("who moved ", ""),
+        "transcripts": ("what do podcasts say about ", ""),
         "track-record": ("hit rate of ", " verdicts"),
         "convert": ("how much is one ", " in dollars"),
     }
@@ -120,18 +123,18 @@ def _forecast(asked: Classification, draft: Draft) -> None:
 
 
 def _not_available(asked: Classification, draft: Draft) -> None:
-    if asked.intent == "wallets":
+    coins = asked.entities.coins
+    if asked.intent == "wallets" and coins and asked.entities.action != NOT_FOLLOWED:
         draft.say(
-            "I do not follow wallets yet, so I cannot say what large holders do. What I do know is funding: ask ",
-            *_quoted(*_around(("funding on ", ""), asked)),
-            " or “funding alerts”.",
+            "I follow wallets on one chain, and know no token of ",
+            listed([_ticker(coin) for coin in coins[:_MOST_NAMES]]),
+            " there: what moves of it I cannot say. Ask “what are whales doing” for what moves there.",
         )
-    elif asked.intent == "transcripts":
+    elif asked.intent == "wallets":
         draft.say(
-            "I do not listen to podcasts or videos yet, so I cannot say what was said there. I do read news headlines: "
-            "ask ",
-            *_quoted(*_around(("mood on ", ""), asked)),
-            ".",
+            "I follow what moves in and out of the wallets of a list. What anybody holds, what goes to whole "
+            "exchanges, and what people and firms do that are not on that list, I cannot say. Ask “which wallets do "
+            "you follow” or “what are whales doing”.",
         )
     else:
         draft.say("I do not have that. Ask “help” for what I can look up, or ", *_example(asked), ".")

@@ -13,6 +13,7 @@ CUT = "part of this answer is left out"
 """What an answer says of which a part was not fit to be told."""
 
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+Z")
+_DECIMAL = re.compile(r"\d+(?:\.\d+)?")
 _NONE = re.compile(r"\b(no|not|none|nothing|never)\b", re.IGNORECASE)
 
 
@@ -140,6 +141,8 @@ def _is_told(fact: Fact, told: Told, payloads: Payloads) -> bool:
 
 def says(text: str, pointer: str, value: Any) -> bool:
     """Whether a text says the value of a field."""
+    if isinstance(value, str) and _DECIMAL.fullmatch(value):
+        return re.search(rf"(?<![\d.]){re.escape(value)}(?![\d]|\.\d)", text.replace(",", "")) is not None
     if isinstance(value, int | float) and not isinstance(value, bool):
         key = pointer.rpartition("/")[2]
         return any(each.shows(key, float(value)) for each in numerals(plain(text)))

@@ -1,10 +1,15 @@
 """Numerals of a finished text, read by none of the code that wrote or checked it."""
 
+import html
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+_DECIMAL: Final = re.compile(r"\d+(?:\.\d+)?")
+_PLACE: Final = re.compile(r"(?<![\w.,:-])(?:(\d{1,2}):)?(\d{1,2}):(\d\d)(?![\w.:-]|,\d| UTC)")
+"""Where in a recording: hours, minutes, seconds."""
+_HASH: Final = re.compile(r"0x(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64})")
 _SUFFIXES: Final = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
 _DATED: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?)?(?: UTC|Z)?")
 _NUMBER: Final = re.compile(
@@ -72,19 +77,28 @@ def _collect(key: str, value: Any, found: Held) -> None:
             _collect(key, each, found)
     elif isinstance(value, str):
         found.strings.append(value)
+        if _HASH.fullmatch(value):
+            found.strings.append(f"{value[:6]}…{value[-4:]}")
+        if _DECIMAL.fullmatch(value):
+            found.numbers.append((key, float(value)))
     elif isinstance(value, int | float) and not isinstance(value, bool):
         found.numbers.append((key, float(value)))
 
 
 def plain(text: str) -> str:
-    """Text without Markdown's marks and without quotation marks, single-spaced."""
-    return " ".join(re.sub(r"[*_`|\\'\"]", " ", text).split())
+    """Text without Markdown's and HTML's marks and without quotation marks, single-spaced."""
+    return " ".join(re.sub(r"[*_`|\\'\"<>\u2039\u203a“”]", " ", html.unescape(text)).split())
 
 
 def numerals(text: str) -> Iterator[Numeral]:
     """Numbers of a text, in their order, dates left out."""
-    for match in _NUMBER.finditer(_DATED.sub(" ", text)):
+    for match in _NUMBER.finditer(_PLACE.sub(_in_seconds, _DATED.sub(" ", text))):
         yield _numeral(match)
+
+
+def _in_seconds(place: re.Match[str]) -> str:
+    hours, minutes, seconds = (int(part or 0) for part in place.groups())
+    return str(hours * 3600 + minutes * 60 + seconds)
 
 
 def _numeral(match: re.Match[str]) -> Numeral:
@@ -122,7 +136,8 @@ def count_unbound(text: str, results: Sequence[Any], allowed: Sequence[str] = ()
         allowed: Strings that may be said besides: names, the user's own words where they are quoted.
     """
     found = held(results)
-    rest = _without_quotes(plain(text), [*found.strings, *allowed])
+    worded = [string for string in found.strings if _DECIMAL.fullmatch(string) is None]
+    rest = _without_quotes(plain(text), [*worded, *allowed])
     dates = _DATED.findall(rest)
     known = [string.replace("T", " ") for string in found.strings]
     unbound = [date for date in dates if not any(each.startswith(_stem(date)) for each in known)]

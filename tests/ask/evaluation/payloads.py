@@ -1,11 +1,13 @@
 """What the routes answer, asked of them directly, and what follows from it by arithmetic of its own."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
 from fixtures.coins import CATEGORIES, COINS
+from fixtures.made import END_MS
+from service.clock import parse_iso
 
 Data = Callable[[str], Any]
 """The payload of a data route, by its path and query below `/api/cli/`."""
@@ -23,15 +25,18 @@ _NAMED: Final = {
     "funding.alerts": "funding/alerts",
     "regime": "regime",
     "walkforward": "walkforward",
+    "transcripts": "transcripts",
+    "wallets": "wallets",
     "billing.tier": "billing/tier",
     "manifest": "manifest",
 }
 """Tool → its route."""
 
-TOOLS: Final = (*_NAMED, "scan", "compute.carry", "compute.value", "billing.quota", "glossary")
+TOOLS: Final = (*_NAMED, "scan", "wallets.recent", "compute.carry", "compute.value", "billing.quota", "glossary")
 """Everything that may be called; facts are not demanded of the last two, which no route gives."""
 
 YEAR_DAYS: Final = 365
+DAY_MS: Final = 86_400_000
 
 
 class Payloads:
@@ -46,6 +51,8 @@ class Payloads:
         """What a tool gives."""
         if tool == "scan":
             return self._scan(args)
+        if tool == "wallets.recent":
+            return self._recent(args)
         if tool == "compute.carry":
             return carry_of(self._route("coin.risk", {"symbol": args["symbol"]}), args)
         if tool == "compute.value":
@@ -61,6 +68,27 @@ class Payloads:
         if target not in self._told:
             self._told[target] = self._data(target)
         return self._told[target]
+
+    def _recent(self, args: Mapping[str, Any]) -> Any:
+        """All movements of every token, page by page; a transfer between two watched wallets is its sender's."""
+        watched = self._route("wallets", {})["watchlist"]
+        own = {wallet["address"] for wallet in watched}
+        since_ms = END_MS - args.get("days", 1) * DAY_MS
+        rows = [row for contract in sorted(_contracts(watched)) for row in self._moved(contract)]
+        rows = [row for row in rows if row["amount_usd"] is not None and parse_iso(row["ts"]) >= since_ms]
+        rows = [row for row in rows if row["direction"] == "out" or row["counterparty"] not in own]
+        rows.sort(key=lambda row: (row["amount_usd"], row["block"]), reverse=True)
+        return {"movements": rows[: args.get("limit", 10)], "total": len(rows), "wallets": len(watched)}
+
+    def _moved(self, contract: str) -> list[dict[str, Any]]:
+        rows: list[dict[str, Any]] = []
+        args = {"action": "movements", "contract": contract, "limit": 200}
+        while True:
+            page = self._route("wallets", args)
+            rows += page["movements"]
+            if page["meta"]["next_cursor"] is None:
+                return rows
+            args = {**args, "cursor": page["meta"]["next_cursor"]}
 
     def _scan(self, args: Mapping[str, Any]) -> Any:
         rows = self._all_rows()
@@ -91,6 +119,10 @@ class Payloads:
             "volume_usd": now["futuresVolume24h"],
             "open_interest_usd": now["openInterest"],
         }
+
+
+def _contracts(watched: Sequence[Mapping[str, Any]]) -> set[str]:
+    return {token["contract"] for wallet in watched for token in wallet["tokens"]}
 
 
 def carry_of(risk: Mapping[str, Any], args: Mapping[str, Any]) -> dict[str, float]:
