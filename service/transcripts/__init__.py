@@ -20,17 +20,18 @@ Decided here:
   time: `ok`, `failing`, `blocked` by robots.txt, or `waiting` for the first.
 - Episodes of the last 90 days are taken up, twenty of a feed in a round, the newest first, and told for 400 days. None
   is dated after it was found. What is known is never asked for again, over restarts too. A transcript that cannot be
-  read is tried five times, each time after twice as long; three in vain end a round of that feed.
+  read is tried ten times in three and a half days, each time after twice as long; three in vain end a round of that
+  feed. Of a feed the newest 2,000 are kept.
 - An episode of two feeds is told once. By guid (of 16 characters or more) or file it is known before it is read, and
   the feed that had it first, or stands first in the list, tells it. By what is said (letters and digits alone, so that
-  formats do not matter) it is known after, and the one published first tells it. Should that one go, or never be read,
-  the other tells it.
+  formats do not matter) it is known after, and the one published first tells it. Should that one go, or not be
+  read in five attempts, the other tells it.
 - `episodes` of a source are those that were read and that it tells; `lastEpisodeAt` is the newest that it has, whoever
   tells it.
 - What is said is kept, and tagged again when coins or categories change, or by another version of the service.
 - A list is in the order of episodes' dates, the newest first, and of an episode the best passage first. A passage has
   the same `id` wherever the same was said. Filters are exact; `since` takes in the instant itself.
-- `as_of` is when a feed last answered, if only that nothing has changed; of a list of sources none of which has
-  answered yet, now. While feeds fail, what is known stands, and grows old.
+- `as_of` is when a feed last answered, if only that nothing has changed; of one source's highlights, when that one
+  did; of a list of sources none of which has answered yet, now. While feeds fail, what is known stands, and grows old.
 - What another history has told (a replay's day before) stands until a feed of this one has been read.
 """

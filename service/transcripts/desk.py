@@ -1,6 +1,6 @@
 """The room's front: a page of what was said, or the feeds that are read, from the store."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Final, NoReturn
 
@@ -54,6 +54,7 @@ class TranscriptDesk:
         self._sources = sources
         self._find_coin = find_coin
         self._find_sector = find_sector
+        self._stands: Mapping[str, Stand] = {}
 
     def check(self, query: TranscriptsQuery) -> None:
         """Refuse what names something that there is not.
@@ -76,12 +77,12 @@ class TranscriptDesk:
         what was there when it was begun.
 
         Returns:
-            Highlights or sources, as old as the newest answer of a feed. Where no feed is read, empty lists that cost
-            nothing.
+            Highlights or sources, as old as the newest answer of a feed, those of one source as its own. Where no feed
+            is read, empty lists that cost nothing.
 
         Raises:
             ServiceError: As `check`; `BAD_REQUEST` naming `cursor`; `UPSTREAM_4XX`, `UPSTREAM_5XX` or `UNAVAILABLE`
-                where no feed has answered yet.
+                where no feed, or not the one asked for, has answered yet.
         """
         self.check(query)
         if query.action == "sources":
@@ -96,7 +97,7 @@ class TranscriptDesk:
             return Answer(Highlights([], HighlightsMeta(0, {}, None)), self._clock.now_ms(), counted=False)
         page = await self._pages.page(wanted, after, query.limit + 1)
         if page is None or page.fetched_ms is None:
-            await self._refuse()
+            await self._refuse(query.source)
         told, more = page.told[: query.limit], page.told[query.limit :]
         cursor = self._cursors.write(ROUTE, filters, told[-1].position) if more else None
         meta = HighlightsMeta(sum(page.by_source.values()), page.by_source, cursor)
@@ -112,14 +113,33 @@ class TranscriptDesk:
         rows = [_describe(source, stands.get(source.id, _WAITING)) for source in self._sources]
         return Answer(TranscriptSources(rows), fetched_ms, counted=bool(rows))
 
-    async def _refuse(self) -> NoReturn:
+    async def look(self) -> None:
+        """See how the sources stand, for `readiness`.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store could not be used.
+        """
+        self._stands = await self._pages.stands()
+
+    def readiness(self) -> Mapping[str, object]:
+        """How each source stood when `look` last looked: status, age of its last answer in seconds, episodes."""
+        now_ms = self._clock.now_ms()
+        return {source.id: _stood(self._stands.get(source.id, _WAITING), now_ms) for source in self._sources}
+
+    async def _refuse(self, source: str | None) -> NoReturn:
         stands = await self._pages.stands()
-        failed = next((item for item in stands.items() if item[1].failure is not None), None)
-        source, failure = ("a feed", None) if failed is None else (failed[0], failed[1].failure)
-        nothing_to_say(source, failure, "transcripts")
+        asked = stands.items() if source is None else [(source, stands.get(source, _WAITING))]
+        failed = next((item for item in asked if item[1].failure is not None), None)
+        upstream, failure = ("a feed", None) if failed is None else (failed[0], failed[1].failure)
+        nothing_to_say(upstream, failure, "transcripts")
 
 
 _WAITING: Final = Stand("waiting", None, None, 0, None)
+
+
+def _stood(stand: Stand, now_ms: int) -> Mapping[str, object]:
+    age_s = None if stand.answered_ms is None else max(0, now_ms - stand.answered_ms) // SECOND_MS
+    return {"status": stand.status, "age_seconds": age_s, "episodes": stand.episodes}
 
 
 def _find_source(asked: str, known: Iterable[str]) -> None:

@@ -19,7 +19,10 @@ _PAGE: Final = """
         WHERE e.origin = (SELECT origin FROM transcript_told) {filters}
     )
     SELECT
-        (SELECT max(answered_ms) FROM transcript_sources s WHERE s.origin = t.origin),
+        (
+            SELECT max(answered_ms) FROM transcript_sources s
+            WHERE s.origin = t.origin AND s.source = ifnull(?4, s.source)
+        ),
         (SELECT json_group_object(source, of_it) FROM (SELECT source, count(*) AS of_it FROM found GROUP BY source)),
         p.highlight, p.published_ms, p.source, p.title, p.url,
         p.id, p.start_ms, p.speaker, p.quote, p.coins, p.sectors, p.macro, p.stance
@@ -71,7 +74,7 @@ class Told(Struct, frozen=True):
 class Page(Struct, frozen=True):
     """Passages, the newest episodes first, the best of each first; how many there are in all, by feed.
 
-    `fetched_ms` is when a feed last answered, null where none has yet.
+    `fetched_ms` is when a feed last answered, of one source that one; null where none has yet.
     """
 
     told: list[Told]

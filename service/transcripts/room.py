@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from typing import Final
 
 from service.clock import Clock
 from service.market.room import Market as MarketRoom
@@ -17,6 +18,9 @@ from service.transcripts.store import TranscriptStore
 from service.transcripts.youtube import Captions
 from service.upstream.visitor import Visitor
 from service.wire.cursor import Cursors
+
+LOOK_EVERY_S: Final = 15.0
+"""How often every process sees how the sources stand, for an operator."""
 
 
 @asynccontextmanager
@@ -58,6 +62,9 @@ async def open_transcripts(
     told = Market(origin=origin, titles=titles, categories=market.categories.category_names)
     refresh = TranscriptRefresh(clock, TranscriptStore(database), FeedReader(visitor, captions), sources, told)
     desk = TranscriptDesk(clock, TranscriptPages(database), cursors, sources, market.coins.find, market.categories.find)
-    loops = [Loop("transcripts", refresh.round, EVERY_S, after=market.known)] if sources else []
-    async with running(loops, leader, clock):
+    loops = (
+        Loop("transcripts", refresh.round, EVERY_S, after=market.known),
+        Loop("transcript sources", desk.look, LOOK_EVERY_S, everywhere=True),
+    )
+    async with running(loops if sources else (), leader, clock):
         yield desk

@@ -1,5 +1,6 @@
 """What is known of feeds, episodes and what was said in them, in the database: the side that writes."""
 
+import asyncio
 from collections.abc import Sequence
 from typing import Final, Literal
 
@@ -23,8 +24,15 @@ KEPT_MS: Final = 400 * DAY_MS
 NEW_MS: Final = 90 * DAY_MS
 """Episodes that were published before are not taken up any more."""
 
-MOST_ATTEMPTS: Final = 5
-"""So often a transcript is tried, each time after twice as long, beginning with ten minutes."""
+MOST_ATTEMPTS: Final = 10
+"""So often a transcript is tried, each time after twice as long, beginning with ten minutes: for three days and a half,
+so that a host which is away over a weekend loses no episode."""
+
+ENOUGH_ATTEMPTS: Final = 5
+"""After so many in vain, another feed that has the episode reads and tells it."""
+
+MOST_EPISODES: Final = 2_000
+"""Episodes that are kept of a feed, five a day: one that calls its episodes anew every hour would fill the disk."""
 
 MOST_HIGHLIGHTS: Final = 12
 _FIRST_PAUSE_MS: Final = 10 * MINUTE_MS
@@ -36,6 +44,15 @@ _TELL: Final = """
 _FORGET: Final = """
     DELETE FROM transcript_episodes WHERE origin <> ?1 OR published_ms < ?3
         OR source NOT IN (SELECT value FROM json_each(?2))
+"""
+_THIN_OUT: Final = """
+    DELETE FROM transcript_episodes WHERE episode IN (
+        SELECT episode FROM (
+            SELECT episode, row_number() OVER (
+                PARTITION BY source ORDER BY told_by IS NOT NULL, published_ms DESC, episode
+            ) AS place FROM transcript_episodes WHERE origin = ?
+        ) WHERE place > ?
+    )
 """
 _FORGET_SOURCES: Final = """
     DELETE FROM transcript_sources WHERE origin <> ?1 OR source NOT IN (SELECT value FROM json_each(?2))
@@ -159,7 +176,8 @@ class TranscriptStore:
     async def tell(self, origin: str, sources: Sequence[str], now_ms: int) -> None:
         """Have an origin told from now on, and let go of others', of feeds that are not read any more, and of the old.
 
-        What another feed should have told whose transcript could not be read is to be read itself.
+        Of a feed the newest 2,000 episodes stay, of which those that another tells go first. What another feed should
+        have told whose transcript could not be read is to be read itself.
         """
         ids = encode(list(sources)).decode()
 
@@ -167,7 +185,8 @@ class TranscriptStore:
             connection.execute(_TELL, (origin,))
             connection.execute(_FORGET, (origin, ids, now_ms - KEPT_MS))
             connection.execute(_FORGET_SOURCES, (origin, ids))
-            connection.execute(_RELEASE, (MOST_ATTEMPTS,))
+            connection.execute(_THIN_OUT, (origin, MOST_EPISODES))
+            connection.execute(_RELEASE, (ENOUGH_ATTEMPTS,))
 
         await self._database.write(work)
 
@@ -216,7 +235,7 @@ class TranscriptStore:
 
     async def keep(self, episode: int, reading: Reading, now_ms: int) -> None:
         """Keep a transcript; of episodes of two feeds in which the same was said, the one published first tells it."""
-        packed = pack(encode(reading.sentences))
+        packed = await asyncio.to_thread(_pack, reading.sentences)
 
         def work(connection: Connection) -> None:
             twin, is_first = connection.execute(_FIRST, (episode, reading.digest)).fetchone() or (None, False)
@@ -235,7 +254,7 @@ class TranscriptStore:
     async def outdated(self, origin: str, tagged_with: str, most: int) -> list[tuple[int, str, list[Sentence]]]:
         """Episodes that were tagged when something else was known: what is said in them, and its digest before it."""
         rows = await self._database.read(_OUTDATED, (origin, tagged_with, most))
-        return [(episode, digest, _sentences.decode(unpack(packed))) for episode, digest, packed in rows]
+        return [(episode, digest, await asyncio.to_thread(_unpack, packed)) for episode, digest, packed in rows]
 
     async def retag(self, episode: int, tagged_with: str, said: Sequence[Said]) -> None:
         """Replace the passages of an episode."""
@@ -248,6 +267,15 @@ class TranscriptStore:
             _say(connection, episode, said)
 
         await self._database.write(work)
+
+
+def _pack(sentences: Sequence[Sentence]) -> bytes:
+    """In a thread: of the longest transcript it takes tens of milliseconds."""
+    return pack(encode(sentences))
+
+
+def _unpack(packed: bytes) -> list[Sentence]:
+    return _sentences.decode(unpack(packed))
 
 
 def _discover(connection: Connection, origin: str, state: SourceState, item: Item, published_ms: int) -> None:

@@ -5,6 +5,7 @@ captions in `json3`. No account, no cookie, no key. YouTube's robots.txt keeps p
 to say that they are read all the same, at the pace of every other host.
 """
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final
 
@@ -91,7 +92,7 @@ class Captions:
             tracks = _player.decode(told.body or b"").captions.player_captions_tracklist_renderer.caption_tracks
             url = _choose(tracks, language or _ENGLISH)
             shown = await self._visitor.get(f"{url}&fmt=json3", LARGEST, heeding=False)
-            return list(_segments(_shown.decode(shown.body or b"").events))[:MOST_SEGMENTS]
+            return await asyncio.to_thread(_read, shown.body or b"")
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise UnreadableError("captions in a form that is not known") from error
 
@@ -106,6 +107,11 @@ def _choose(tracks: Sequence[_Track], language: str) -> str:
     if not fitting:
         raise UnreadableError("no captions in that language")
     return min(fitting, key=lambda track: track.kind == _MADE_BY_MACHINE).base_url
+
+
+def _read(body: bytes) -> list[Segment]:
+    """In a thread: captions of many hours take a tenth of a second."""
+    return list(_segments(_shown.decode(body).events))[:MOST_SEGMENTS]
 
 
 def _segments(events: Sequence[_Event]) -> Iterator[Segment]:

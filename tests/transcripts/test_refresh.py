@@ -183,17 +183,67 @@ async def test_where_no_feed_has_ever_answered_the_failure_is_told(room: Room) -
     [faults.answer(404), faults.answer(200, b"\x00\x01\x02"), faults.answer(200, b"WEBVTT\n\n"), faults.answer(503)],
     ids=["404", "binary", "empty", "503"],
 )
-async def test_a_transcript_that_cannot_be_read_leaves_the_others_and_is_tried_five_times(
+async def test_a_transcript_that_cannot_be_read_leaves_the_others_and_is_tried_ten_times(
     room: Room, broken: Fault, clock: FakeClock
 ) -> None:
     room.web.pages["cdn.example/1.vtt"] = broken
     words = ("https://cdn.example/1.vtt", "text/vtt")
     room.publish(ALPHA, episode(1, words), episode(2, room.say("cdn.example/2.vtt", BITCOIN), days_ago=2))
-    for _ in range(12):
+    for waited in range(12):
         await room.refresh.round()
         assert await room.quotes() == [BITCOIN]
-        await clock.advance(HALF_AN_HOUR_S)
+        await clock.advance(HALF_AN_HOUR_S * 2**waited)
     assert room.web.requests.count("cdn.example/1.vtt") == MOST_ATTEMPTS
+
+
+async def test_a_host_that_is_away_over_a_weekend_loses_no_episode(room: Room, clock: FakeClock) -> None:
+    room.web.pages["cdn.example/1.vtt"] = faults.reset
+    room.publish(ALPHA, episode(1, ("https://cdn.example/1.vtt", "text/vtt")))
+    for _ in range(30):
+        await room.refresh.round()
+        await clock.advance(2 * 3_600)
+    room.say("cdn.example/1.vtt", SOLANA)
+    await clock.advance(48 * 3_600)
+    await room.refresh.round()
+    assert await room.quotes() == [SOLANA]
+
+
+async def test_the_highlights_of_one_source_are_as_old_as_its_own_last_answer(room: Room, clock: FakeClock) -> None:
+    room.publish(ALPHA, episode(1, room.say("cdn.example/1.vtt", SOLANA)))
+    room.publish(BETA, episode(2, room.say("cdn.example/2.vtt", BITCOIN)))
+    await room.refresh.round()
+    room.web.pages["beta.example/rss"] = faults.answer(503)
+    await clock.advance(3 * 86_400)
+    await room.refresh.round()
+    told = [
+        (await room.desk.transcripts(TranscriptsQuery(source=source))).as_of_ms for source in (None, "alpha", "beta")
+    ]
+    assert told == [clock.now_ms(), clock.now_ms(), START_MS]
+
+
+async def test_of_a_source_that_has_never_answered_its_own_failure_is_told(room: Room) -> None:
+    room.publish(ALPHA, episode(1, room.say("cdn.example/1.vtt", SOLANA)))
+    room.web.pages["beta.example/rss"] = faults.answer(503, b"maintenance")
+    await room.refresh.round()
+    assert await room.quotes(TranscriptsQuery(source="alpha")) == [SOLANA]
+    with pytest.raises(ServiceError) as refused:
+        await room.highlights(TranscriptsQuery(source="beta"))
+    assert refused.value.details == {"upstream": "beta", "upstreamStatus": 503, "upstreamBody": "maintenance"}
+
+
+async def test_an_operator_sees_how_each_source_stands(room: Room, clock: FakeClock) -> None:
+    waiting = {"status": "waiting", "age_seconds": None, "episodes": 0}
+    assert room.desk.readiness() == {"alpha": waiting, "beta": waiting}
+    room.publish(ALPHA, episode(1, room.say("cdn.example/1.vtt", SOLANA)))
+    room.web.put("beta.example/robots.txt", "User-agent: *\nDisallow: /")
+    await room.refresh.round()
+    desk = room.desk
+    await desk.look()
+    await clock.advance(7)
+    assert desk.readiness() == {
+        "alpha": {"status": "ok", "age_seconds": 7, "episodes": 1},
+        "beta": {"status": "blocked", "age_seconds": None, "episodes": 0},
+    }
 
 
 async def test_where_the_best_transcript_fails_the_next_is_read(room: Room) -> None:

@@ -5,6 +5,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service.clock import DAY_MS, HOUR_MS
+from service.transcripts import store as module
 from service.transcripts.feed import Item, Link
 from service.transcripts.sentences import Sentence
 from service.transcripts.store import (
@@ -87,6 +88,20 @@ async def test_what_is_old_is_let_go_of(room: Room) -> None:
     assert await rows(room.store, "SELECT * FROM transcript_episodes") == []
 
 
+async def test_of_a_feed_that_names_its_episodes_anew_every_hour_the_newest_are_kept(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_EPISODES", 3)
+    files = [f"file{number}" for number in range(4)]
+    for hour in range(5):
+        anew = [item(f"{hour}-{at}", START_MS - at * HOUR_MS, file) for at, file in enumerate(files)]
+        await room.store.note("test", state(), anew, START_MS)
+        await room.store.note("test", state("beta"), [item("other")], START_MS)
+        await room.store.tell("test", ["alpha", "beta"], START_MS)
+    kept = await rows(room.store, "SELECT source, key FROM transcript_episodes ORDER BY episode")
+    assert kept == [("alpha", "0-0"), ("alpha", "0-1"), ("alpha", "0-2"), ("beta", "other")]
+
+
 async def test_after_each_attempt_twice_as_long_is_waited(room: Room) -> None:
     await room.store.note("test", state(), [item("one")], START_MS)
     waited = []
@@ -97,7 +112,7 @@ async def test_after_each_attempt_twice_as_long_is_waited(room: Room) -> None:
         assert isinstance(next_ms, int)
         waited.append((next_ms - now_ms) // 60_000)
         now_ms = next_ms
-    assert waited == [10, 20, 40, 80, 160]
+    assert waited == [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120]
     assert len(waited) == MOST_ATTEMPTS
 
 
