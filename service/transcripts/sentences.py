@@ -89,8 +89,10 @@ def _sentences(turn: range, segments: Sequence[Segment]) -> Iterator[Sentence]:
 def _pace_ms(segments: Sequence[Segment], at: int) -> float:
     """Milliseconds a character of a segment; 0 where its sentences all start with it."""
     segment = segments[at]
-    following = segments[at + 1].start_ms if at + 1 < len(segments) else segment.start_ms
-    lasts_ms = (following if segment.end_ms is None else segment.end_ms) - segment.start_ms
+    ends_ms = [following.start_ms for following in segments[at + 1 : at + 2]]
+    if segment.end_ms is not None:
+        ends_ms.append(segment.end_ms)
+    lasts_ms = min(ends_ms, default=segment.start_ms) - segment.start_ms
     return lasts_ms / len(segment.text) if lasts_ms > _EXACT_MS else 0.0
 
 
