@@ -17,7 +17,7 @@ from service.settings import Settings
 from service.storage.database import Database
 from service.transcripts.desk import TranscriptDesk
 from service.transcripts.room import open_transcripts
-from service.upstream.visitor import open_visitor
+from service.upstream.visitor import Visitor, open_visitor
 from service.verdict.desk import VerdictDesk
 from service.verdict.room import open_verdict
 from service.walkforward.desk import WalkforwardDesk
@@ -53,12 +53,17 @@ class Data(Struct, frozen=True):
     transcripts: TranscriptDesk
     wallets: WalletDesk
     watch: Watch
+    visitor: Visitor
 
     def health(self) -> Health:
         """What is waited for, and what is shown beside."""
         return Health(
             {"market": self.market.readiness, "rwa": self.rwa.readiness, "sentiment": self.sentiment.readiness},
-            {"categories": self.market.categories.readiness, "streams": self.watch.readiness},
+            {
+                "categories": self.market.categories.readiness,
+                "streams": self.watch.readiness,
+                "transcripts": self.transcripts.readiness,
+            },
         )
 
 
@@ -91,4 +96,5 @@ async def open_data(ground: Ground) -> AsyncIterator[Data]:
             await enter(open_transcripts(settings, database, cursors, market, visitor, clock, origin, leads)),
             await enter(open_wallets(database, shelf, cursors, market, clock, followed, leads)),
             await enter(open_watch(database, cursors, market, sentiment, clock, leads)),
+            visitor,
         )

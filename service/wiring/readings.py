@@ -8,6 +8,10 @@ from service.http.metrics import Reading
 from service.market.desk import MarketDesk
 from service.storage.database import Database
 from service.upstream.session import UpstreamSession
+from service.upstream.visitor import Visitor
+
+_VISITED = "feeds"
+"""Hosts of feeds and transcripts, whoever they are."""
 
 
 def read_all(
@@ -15,6 +19,7 @@ def read_all(
     database: Database,
     market: MarketDesk,
     sessions: Mapping[str, UpstreamSession],
+    visitor: Visitor,
     leads: Callable[[], bool],
 ) -> Iterator[Reading]:
     """Read every counter of this process.
@@ -29,7 +34,7 @@ def read_all(
         {(route or "none", str(status)): count for (route, status), count in app.answers.items()},
         ("route", "status"),
     )
-    yield from _read_upstreams(sessions)
+    yield from _read_upstreams(sessions, visitor)
     yield Reading("storage_transactions", "Transactions committed.", {(): database.transactions})
     yield Reading("storage_closures", "What they held; the ratio is the size of a group.", {(): database.closures})
     yield Reading("storage_wal_bytes", "Size of the write-ahead log.", {(): wal_bytes(database.path)}, kind="gauge")
@@ -45,9 +50,9 @@ def wal_bytes(database: Path) -> int:
         return 0
 
 
-def _read_upstreams(sessions: Mapping[str, UpstreamSession]) -> Iterator[Reading]:
-    calls: dict[tuple[str, ...], float] = {}
-    failures: dict[tuple[str, ...], float] = {}
+def _read_upstreams(sessions: Mapping[str, UpstreamSession], visitor: Visitor) -> Iterator[Reading]:
+    calls: dict[tuple[str, ...], float] = {(_VISITED,): visitor.calls}
+    failures: dict[tuple[str, ...], float] = {(_VISITED,): visitor.failures}
     weights: dict[tuple[str, ...], float] = {}
     for name, session in sessions.items():
         calls[name,], failures[name,], weights[name,] = session.calls, session.failures, session.weight

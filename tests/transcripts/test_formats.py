@@ -151,6 +151,7 @@ def test_the_json_of_the_namespace_may_come_word_by_word_and_write_numbers_as_te
         '{"segments": []}',
         '{"segments": [{"startTime": NaN, "body": "x"}]}',
         "{" + '"a":[' * 100_000,
+        '{"segments": [' + "{}," * 240_000 + '{"body": "x"}]}',
         '{"segments": [], "ignored": ' + "[" * 100_000 + "]" * 100_000 + "}",
     ],
 )

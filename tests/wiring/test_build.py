@@ -9,9 +9,10 @@ from service.access.secrets import open_secrets
 from service.clock import Clock, FrozenClock, SystemClock
 from service.settings import Settings
 from service.storage.database import DATABASE, open_database
+from service.upstream.visitor import Visitor
 from service.wiring.build import base_url, build
 from service.wiring.clocks import choose_clock
-from service.wiring.readings import wal_bytes
+from service.wiring.readings import _read_upstreams, wal_bytes
 from tests.fakes.clock import START_MS, FakeClock
 
 
@@ -41,6 +42,13 @@ def test_a_database_without_a_log_has_none_to_measure(tmp_path: Path) -> None:
     assert wal_bytes(tmp_path / "verdict.db") == 0
     (tmp_path / "verdict.db-wal").write_bytes(b"1234")
     assert wal_bytes(tmp_path / "verdict.db") == 4
+
+
+def test_what_was_asked_of_strangers_is_counted_beside_the_venues() -> None:
+    visitor = Visitor(None, FakeClock(), None)  # type: ignore[arg-type]
+    visitor.calls, visitor.failures = 7, 2
+    calls, failures, weight = _read_upstreams({}, visitor)
+    assert (calls.values, failures.values, weight.values) == ({("feeds",): 7}, {("feeds",): 2}, {})
 
 
 async def test_rooms_are_opened_and_closed_without_leaving_a_task_behind(tmp_path: Path) -> None:

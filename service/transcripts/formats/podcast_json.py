@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from service.transcripts.cleaning import plain
-from service.transcripts.segment import LATEST_MS, LONGEST_SEGMENT, Segment, UnreadableError
+from service.transcripts.segment import LATEST_MS, LONGEST_SEGMENT, MOST_SEGMENTS, Segment, UnreadableError
 
 
 class _Said(Struct):
@@ -24,6 +24,10 @@ class _Transcript(Struct):
     segments: list[_Said]
 
 
+_MOST_OBJECTS: Final = 4 * MOST_SEGMENTS
+"""Of a transcript; a million that hold nothing would take the decoder 0.2 s, in which nobody else runs."""
+
+_LONGEST_SPEAKER: Final = 1_000
 _DECODER: Final = msgspec.json.Decoder(_Transcript, strict=False)
 
 
@@ -33,6 +37,8 @@ def decode(text: str) -> Iterator[Segment]:
     Raises:
         UnreadableError: If it is anything else.
     """
+    if text.count("{") > _MOST_OBJECTS:
+        raise UnreadableError("more objects than any transcript has")
     try:
         read = _DECODER.decode(text)
     except (msgspec.DecodeError, RecursionError) as error:
@@ -45,7 +51,7 @@ def _segments(said: list[_Said]) -> Iterator[Segment]:
         words = plain(one.body[:LONGEST_SEGMENT])
         start_ms = _ms(one.startTime)
         if words and start_ms is not None:
-            speaker = plain(one.speaker) if one.speaker else None
+            speaker = plain(one.speaker[:_LONGEST_SPEAKER]) if one.speaker else None
             yield Segment(start_ms, None if one.endTime is None else _ms(one.endTime), speaker, words)
 
 
