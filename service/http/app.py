@@ -133,8 +133,9 @@ class App:
         except PeerGoneError:
             pass
         except asyncio.CancelledError:
-            stopping = ServiceError("UNAVAILABLE", "the service is stopping", headers={"Retry-After": "1"})
-            await _refuse(exchange, exchange.doubt or stopping)
+            if not exchange.status:  # what was begun breaks off: a reader that takes nothing has held up the end
+                stopping = ServiceError("UNAVAILABLE", "the service is stopping", headers={"Retry-After": "1"})
+                await _refuse(exchange, exchange.doubt or stopping)
             raise
         except Exception as error:  # noqa: BLE001 -- whatever it is becomes an answer
             await _refuse(exchange, _failure(exchange, error), error)

@@ -5,9 +5,11 @@ no certain meaning. What makes a message broken is `reader`'s to say.
 """
 
 import asyncio
+import socket
+import sys
 from collections import deque
 from collections.abc import Callable
-from socket import SO_SNDBUF, SOL_SOCKET
+from struct import Struct
 from typing import Any, Final
 
 from starlette.types import ASGIApp, Scope
@@ -26,6 +28,9 @@ from service.http.reader import BODY, HEAD, NOTHING, Limits, Reader
 
 STREAM_BYTES: Final = 32 * 1024
 """What the kernel may hold for the reader of a stream; Linux takes twice as much, for its own book-keeping."""
+
+_ACKNOWLEDGED: Final = Struct("=120xQ")
+"""`tcpi_bytes_acked` of `struct tcp_info` (linux/tcp.h, since 4.1)."""
 
 
 class VerdictProtocol(HttpToolsProtocol):
@@ -55,7 +60,7 @@ class VerdictProtocol(HttpToolsProtocol):
         self._common: tuple[object, bytes] = (None, b"")
         self._reading = Deadline(self.loop, self._reading_expired)
         self._writing = Deadline(self.loop, self._writing_expired)
-        self._unsent = 0
+        self._taken = 0
 
     # The transport.
 
@@ -190,10 +195,15 @@ class VerdictProtocol(HttpToolsProtocol):
         """Let no more wait than the kernel takes at once, and that be little; a connection that waits is paused.
 
         A reader that takes nothing is then noticed after some kilobytes instead of megabytes, which a slow stream would
-        take hours to fill, and which a thousand of such readers would cost the machine.
+        take hours to fill, and which a thousand of such readers would cost the machine. What it says meanwhile is of no
+        account, requests behind this one included; that it leaves is heard only by reading on.
         """
+        self._deaf = True
+        self._queue.clear()
+        self._reading.clear()
+        self.flow.resume_reading()
         self.transport.set_write_buffer_limits(high=0)
-        self.transport.get_extra_info("socket").setsockopt(SOL_SOCKET, SO_SNDBUF, STREAM_BYTES)
+        self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, STREAM_BYTES)
 
     def shutdown(self) -> None:
         """Finish what was asked, then close; uvicorn calls this when the service stops."""
@@ -280,16 +290,25 @@ class VerdictProtocol(HttpToolsProtocol):
         self._await_taking()
 
     def _await_taking(self) -> None:
-        self._unsent = self.transport.get_write_buffer_size()
-        if self._unsent:
+        if self.transport.get_write_buffer_size():
+            self._taken = self._count_taken()
             self._writing.set(self.limits.stall_s)
+
+    def _count_taken(self) -> int:
+        """Bytes that the peer took so far; what waits here gets less only with a third of what the kernel holds."""
+        if sys.platform != "linux":  # pragma: no cover - where the kernel does not tell, that third must do
+            return -self.transport.get_write_buffer_size()
+        end: socket.socket = self.transport.get_extra_info("socket")
+        info = end.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _ACKNOWLEDGED.size)
+        taken: int = _ACKNOWLEDGED.unpack(info)[0]
+        return taken
 
     def _writing_expired(self) -> None:
         """Drop a peer that took nothing; give one that took something more time.
 
         A stream is said to be at its end first, in case its reader takes that much after all.
         """
-        if self.transport.get_write_buffer_size() < self._unsent:
+        if self._count_taken() > self._taken:
             self._await_taking()
         elif self._answering is not None and self._answering.part():
             self._writing.set(self.limits.linger_s)

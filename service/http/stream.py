@@ -4,16 +4,20 @@ What waits is taken only when all that was taken before has left: a reader that 
 not a queue here. One that takes nothing at all is parted with by its connection, whose deadline that is.
 """
 
+import asyncio
 from functools import partial
 from typing import Final
 
 from starlette.types import Message, Receive, Scope, Send
 
 from service.access.oversight import Oversight
+from service.http.body import PeerGoneError
 from service.http.errors import NO_STORE, Fields
 from service.http.exchange import Exchange
 from service.http.presence import while_there
 from service.routes.call import Call, Following, Watching
+from service.wire.envelope import ErrorBody
+from service.wire.streams import Ending
 
 _FIELDS: Final[Fields] = [
     (b"content-type", b"application/x-ndjson"),
@@ -21,6 +25,9 @@ _FIELDS: Final[Fields] = [
     (b"x-accel-buffering", b"no"),  # has nginx, and what is built on it, pass lines on as they come
     (b"connection", b"close"),  # what was set up for a stream is not for another request
 ]
+LAST_WORDS_S: Final = 2.0
+"""How long a reader that may not have its stream any longer may take what it was sent before."""
+
 _NOTHING_MORE: Final[Message] = {"type": "http.response.body", "body": b"", "more_body": True}
 
 
@@ -43,7 +50,7 @@ class Stream:
 
         Raises:
             ServiceError: UNAVAILABLE if it cannot be counted.
-            PeerGoneError: If the peer left first.
+            PeerGoneError: If the peer left first, or takes nothing though it was told to go.
         """
         head: Message = {"type": "http.response.start", "status": 200, "headers": self._fields}
         if scope["method"] == "HEAD":
@@ -55,12 +62,29 @@ class Stream:
     async def _follow(self, exchange: Exchange, head: Message, receive: Receive, send: Send) -> None:
         call = Call(exchange.parameters, None, exchange.caller)
         following = self._endpoint.join(call)
+        head["parting"] = partial(_part, following)
         try:
-            with self._oversight.over(following, call.known_caller()):
-                head["parting"] = partial(_part, following)
-                await while_there(receive, _pass_on(following, head, send))
+            async with asyncio.timeout(None) as patience:
+                with self._oversight.over(_Watched(following, patience), call.known_caller()):
+                    await while_there(receive, _pass_on(following, head, send))
+        except TimeoutError:
+            raise PeerGoneError from None
         finally:
             following.close()
+
+
+class _Watched:
+    """A stream that is not only ended by its oversight: it is over soon after, also where its reader takes nothing."""
+
+    def __init__(self, following: Following, patience: asyncio.Timeout) -> None:
+        self._following = following
+        self._patience = patience
+
+    def end(self, reason: Ending, error: ErrorBody | None = None) -> None:
+        """Say why no more is sent; once, for it is asked every second."""
+        if self._patience.when() is None:
+            self._following.end(reason, error)
+            self._patience.reschedule(asyncio.get_running_loop().time() + LAST_WORDS_S)
 
 
 async def _pass_on(following: Following, head: Message, send: Send) -> None:
