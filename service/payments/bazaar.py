@@ -75,9 +75,11 @@ def _object_of(rows: Iterable[ParameterRow]) -> JsonSchema:
 
 
 def _parameter(schema: JsonSchema) -> JsonSchema:
-    """A parameter without its null: a query that leaves it out says so."""
+    """A parameter without its null (a query that leaves it out says so), nor a pattern where its format says it."""
     (kind,) = (kind for kind in schema.get("anyOf", [schema]) if kind != _NULL)
     bare: JsonSchema = _unspoken(kind)
+    if "format" in bare:
+        del bare["pattern"]
     said = schema.get("description", kind.get("description"))
     return bare | ({"description": said} if said else {})
 

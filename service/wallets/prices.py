@@ -5,6 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
+_CENTS: Final = 2
+
 
 class Coin(Struct, frozen=True):
     """The coin that a contract is one of, by its symbol here, and the contract's decimals."""
@@ -45,7 +47,7 @@ class Prices:
         self._price_of = price_of
 
     def value(self, chain_id: int, contract: str, amount: int) -> float | None:
-        """What an amount is worth now, USD; null where that is not known.
+        """What an amount is worth now, USD to the cent; null where that is not known.
 
         Args:
             chain_id: The chain.
@@ -54,4 +56,4 @@ class Prices:
         """
         coin = COINS.get((chain_id, contract))
         price = None if coin is None else self._price_of(coin.symbol)
-        return None if coin is None or price is None else amount / 10**coin.decimals * price
+        return None if coin is None or price is None else round(amount / 10**coin.decimals * price, _CENTS)

@@ -3,6 +3,7 @@
 Sources: https://eips.ethereum.org/EIPS/eip-20, https://docs.soliditylang.org/en/latest/abi-spec.html.
 """
 
+import re
 from typing import Final
 
 from service.upstream.json_rpc import RevertedError
@@ -11,7 +12,9 @@ from service.wallets.store import Token
 
 DECIMALS: Final = "0x313ce567"
 SYMBOL: Final = "0x95d89b41"
-LONGEST_SYMBOL: Final = 32
+_SYMBOL: Final = re.compile(r"[A-Za-z0-9$\u20ae][A-Za-z0-9$\u20ae.+_/-]{0,31}\Z")
+"""Letters, digits and what joins them: `USDC.e`, `UNI-V2`, `1INCH`, `$MEME`, and Tether's own sign in `USD\u20ae0`."""
+
 _MOST_DECIMALS: Final = 255
 _WORD: Final = 32
 
@@ -54,16 +57,12 @@ def read_symbol(answer: bytes) -> str | None:
     """Read a `string`, or a `bytes32` as contracts older than the standard return it (MKR's).
 
     Returns:
-        At most 32 visible characters of it: no controls, no marks that turn the direction of writing, no line breaks.
-        Null where nothing is left, or it is no text.
+        The symbol; null where it is none. Tokens are sent to watched wallets to have their symbols read: what is longer
+        than a symbol, holds blanks or markup, or letters that look like others, tells people something else.
     """
     raw = answer.rstrip(b"\0") if len(answer) == _WORD else _read_string(answer)
-    try:
-        text = raw.decode()
-    except UnicodeDecodeError:
-        return None
-    visible = "".join(character for character in text if character.isprintable())
-    return visible.strip()[:LONGEST_SYMBOL].strip() or None
+    text = raw.decode(errors="replace")
+    return text if _SYMBOL.match(text) else None
 
 
 def _read_string(answer: bytes) -> bytes:

@@ -22,7 +22,7 @@ CursorText = Annotated[
     str,
     Meta(
         pattern=r"^[A-Za-z0-9_-]{1,200}\Z",
-        description="The next_cursor of the page before, with the same filters; without it the list starts anew",
+        description="The next_cursor of the page before, with the same filters",
     ),
 ]
 
@@ -30,8 +30,7 @@ Instant = Annotated[
     str,
     Meta(
         pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2})\Z",
-        description="An ISO 8601 instant with its zone such as 2026-01-31T00:00:00Z, from 1970 to 9998 "
-        "(in a URL, + is written %2B)",
+        description="An ISO 8601 instant with its zone such as 2026-01-31T00:00:00Z (in a URL, + is written %2B)",
         examples=["2026-01-31T00:00:00Z"],
         extra_json_schema={"format": "date-time"},
     ),

@@ -40,7 +40,7 @@ SourceId = Annotated[
     str,
     Meta(
         pattern=r"^[a-z0-9][a-z0-9-]{0,63}\Z",
-        description="The id of a source, as action=sources lists it",
+        description="A source, as action=sources lists it",
         examples=["chain-reaction"],
     ),
 ]
