@@ -39,7 +39,7 @@ class WalletsQuery(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class MovedToken(Struct, frozen=True):
-    """A token that moved in or out of a wallet; `symbol` and `decimals` as its contract says, null where it does not.
+    """A token that moved in or out of a wallet; `symbol` and `decimals` as its contract says, null where it says none.
 
     A symbol proves nothing: anybody can call a token USDC. The contract is what tells tokens apart.
     """
@@ -84,8 +84,8 @@ class Movement(Struct, frozen=True):
     """One transfer of an ERC-20 token in or out of a watched wallet; between two of them there are two.
 
     `amount` is exact decimal text, in whole tokens (in the contract's smallest units where it tells no decimals).
-    `amount_usd` is at the price known when the movement was first seen, null where the token has none here. `ts` is
-    the block's time; `label` is the watched wallet's.
+    `amount_usd` is at the price known when the movement was first seen, to the cent, null where the token has none
+    here. `ts` is the block's time; `label` is the watched wallet's.
     """
 
     id: str
