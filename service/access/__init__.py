@@ -27,6 +27,8 @@ Identity, as decided here beyond `contract.md` §3:
 - An operator who names a wallet vouches for it: its owner later signs in as that user.
 - What changes for credentials in use is a row of `access_changes`. Every process reads on from the epoch it has seen,
   each second and after its own changes, and forgets exactly the users concerned. If it cannot read, it forgets all.
+- Open streams are looked at once a second (`oversight`): they end with the credential they were opened with, and with
+  the tier it had. Another grant that lasts is had by opening them again.
 - `secrets.toml` must be 0600: it holds what would let a thief of the database mint sessions.
 - The store remembers a mark of every pepper it was opened with. A start beside working keys of another pepper warns,
   and `verdict doctor` finds it, until those keys are revoked or the old file is back.

@@ -15,11 +15,18 @@ Decided here beyond `contract.md`:
   linear matching behind thirty routes costs more than everything else here together.
 - A GET that nothing has to wait for takes the short way (`lane`): the same gates' checks called one after the other,
   without a task, a coroutine or a message. A gate therefore says in `check` what it refuses and whether it must wait.
-- A caller that is known to have no question left is answered 402 (429 for a stream) on that short way too. The route
-  runs first all the same: what it does not know is a 404 and what costs nothing is free, to a spent caller as well.
+- A caller that is known to have no question left is answered 402 on that short way too. The route runs first all the
+  same: what it does not know is a 404 and what costs nothing is free, to a spent caller as well.
 - A payment that is not good gets the challenge of the route with its reason, so that a right one can be signed at once.
 - A refusal of the connection (malformed, too much, too slow) is JSON, keeps the order of pipelined answers, and ends
   the connection, lingering so that a peer still sending can read it. An idle connection is closed without a word.
+- A stream is counted before its first line, and has its connection to itself. Of it, no more is taken than its reader
+  has taken before: 32 KB may wait in the kernel, a piece of some 64 KB here. Who takes nothing for 30 s is told so, in
+  case it reads again within two, and dropped: nobody else waits for it. Its seat is free at once.
+- Three streams a credential, in each process: which of them a connection comes to is the kernel's choice. Seats are
+  counted before questions, so a fourth stream is told of the seats. `Retry-After` is 15 s there: by then something has
+  been sent to a reader that left without a word.
+- Who is cut off while it is streamed to by a defect sees the chunks break off; every other end has its close line.
 - HTTP/1.0 and 1.1 only; a Host header always; an absolute target must agree with it. `Upgrade` is ignored (RFC 9110
   §7.8), body and pipelined requests behind it included: Java's client offers h2c on every plain connection.
 - Head and body leave in one write. The journal of deliveries is marked right before that write.

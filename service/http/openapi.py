@@ -18,6 +18,7 @@ from service.wire.payment import BareChallengeV1, BareChallengeV2, ChallengeV1, 
 from service.wire.schema import JsonSchema, components, parameter_rows
 
 _JSON: Final = "application/json"
+_LINES: Final = "application/x-ndjson"
 _FAILURE: Final = {"$ref": "#/components/schemas/Failure"}
 _BARE: Final = "bare"
 """Sets apart the responses of routes whose failures have no codes."""
@@ -197,8 +198,17 @@ def _success(offer: Offer) -> JsonSchema:
     schema = {"anyOf": kinds} if len(kinds) > 1 else kinds[0]
     repeated = ("Idempotency-Replayed",) if offer.gate == "question" else ()
     headers = (*_QUOTA_HEADERS, *(_PAID_HEADERS if offer.payable else ()), *repeated)
-    forms = {form: schema if form == _JSON else {"type": "string"} for form in offer.forms}
-    return _response(offer.summary, forms, headers)
+    return _response(offer.summary, {form: _form(form, schema) for form in offer.forms}, headers)
+
+
+def _form(form: str, schema: JsonSchema) -> JsonSchema:
+    """An answer in one of its forms. OpenAPI 3.1 has no word for what a line of a stream is, so there it is an `x-`."""
+    if form == _JSON:
+        return schema
+    if form == _LINES:
+        text = "One JSON object a line, each ended by a newline; its `type` says which of `x-lines` it is"
+        return {"type": "string", "description": text, "x-lines": schema}
+    return {"type": "string"}
 
 
 def _codes_by_status(offer: Offer) -> dict[int, list[str]]:

@@ -10,9 +10,11 @@ import pytest
 from service.errors import STATUS, ServiceError
 from service.http.openapi import document, failure_codes
 from service.payments.challenge import Challenger
+from service.streams import lines
+from service.streams.state import State
 from service.wire.access import Entitlement, Identity
-from service.wire.envelope import Answer, failure, success
-from service.wire.offers import DATA_CALL, OFFERS, QUESTION, NoParameters, Offer
+from service.wire.envelope import Answer, ErrorBody, failure, success
+from service.wire.offers import DATA_CALL, OFFERS, QUESTION, WATCH, NoParameters, Offer
 from service.wire.payment import Gate, Quota, ThisQuery, Unlock
 from tests.http.test_parameters import Movements
 
@@ -217,6 +219,28 @@ def test_a_question_is_documented_in_each_of_its_forms_with_its_key(spec: Any) -
     (key,) = asked["parameters"]
     assert (key["name"], key["in"], key["required"]) == ("Idempotency-Key", "header", False)
     assert asked["requestBody"]["content"]["application/json"]["schema"]["$ref"].endswith("/Question")
+
+
+@pytest.mark.promise("watch.ndjson")
+def test_the_lines_of_a_stream_are_documented_and_those_of_the_hub_are_such(spec: Any) -> None:
+    content = operation(spec, WATCH)["responses"]["200"]["content"]
+    assert list(content) == ["application/x-ndjson"]
+    schema = content["application/x-ndjson"]["schema"]
+    assert schema["type"] == "string"
+    validator = jsonschema_rs.Draft202012Validator({**schema["x-lines"], "components": spec["components"]})
+    cursor, state = "c" * 43, State(1, 1_753_444_800_000, 1_753_444_790_000, b'{"prices":{}}')
+    told = [
+        lines.opened("prices", 30, "live", None),
+        lines.event("prices", state, state.data, cursor),
+        lines.heartbeat(state.at_ms, live=False),
+        lines.gap("too-old", cursor),
+        lines.closed("revoked", cursor, ErrorBody("AUTH_INVALID", "m")),
+    ]
+    whole = [msgspec.json.decode(line) for line in b"".join(told).splitlines()]
+    assert {line["type"] for line in whole} == {"open", "event", "heartbeat", "gap", "error", "close"}
+    for line in whole:
+        assert [error.message for error in validator.iter_errors(line)] == []
+        assert not validator.is_valid({**line, "type": "no such line"})
 
 
 def test_an_undocumented_code_does_not_fit(spec: Any) -> None:

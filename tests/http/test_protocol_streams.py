@@ -11,6 +11,7 @@ from service.access.caller import Caller
 from service.access.oversight import Oversight
 from service.http.body import PeerGoneError
 from service.http.exchange import Exchange
+from service.http.protocol import STREAM_BYTES
 from service.http.stream import Stream
 from service.routes.call import Call, Watching
 from tests.fakes.clock import FakeClock
@@ -127,6 +128,16 @@ async def test_a_reader_that_closes_its_sending_half_has_left() -> None:
         await peer.closed()
 
 
+async def test_the_kernel_holds_little_for_a_reader() -> None:
+    front = Front()
+    async with served(front) as wire:
+        peer, _ = await opened(wire, front)
+        (connection,) = wire.state.connections
+        end: Any = connection.transport.get_extra_info("socket")
+        assert STREAM_BYTES <= end.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) <= 2 * STREAM_BYTES
+        peer.close()
+
+
 async def test_what_a_reader_has_not_taken_keeps_more_from_being_taken_for_it() -> None:
     front = Front()
     async with served(front) as wire:
@@ -154,6 +165,7 @@ async def test_a_reader_that_took_nothing_and_takes_again_finds_that_its_stream_
         lines.say(PIECE)
         await until(lambda: lines.closed)
         assert (lines.reason, lines.taken) == ("slow-reader", taken + 1)
+        await asyncio.sleep(SOON * 3)  # it has as long as anybody who is shown out
         said = await peer.closed()
         assert not wire.state.tasks
     assert last_of(said) == {"type": "close", "reason": "slow-reader"}

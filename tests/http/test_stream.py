@@ -13,6 +13,7 @@ from tests.fakes.asgi import Conversation, ask, conversing, scope_of
 from tests.fakes.following import OPEN, Lines
 from tests.http.stage import PRICES, Stage, staged
 
+MANIFEST = "/api/cli/manifest"
 EVENT = b'{"type":"event"}\n'
 FREE = 10
 MANY = 50
@@ -252,6 +253,16 @@ async def test_a_credential_has_three_streams_at_a_time_and_a_fourth_is_refused_
             assert await stage.used() == [("watch", 5)]
 
 
+async def test_whoever_has_neither_seat_nor_question_left_is_told_of_the_seats(stage: Stage) -> None:
+    key = await stage.key()
+    for _ in range(FREE - 3):
+        async with watching(stage, key):
+            pass
+    async with watching(stage, key), watching(stage, key), watching(stage, key):
+        reply = await ask(stage.app, PRICES, key=key)
+    assert (reply.status, reply.headers["retry-after"]) == (429, "15")
+
+
 async def test_of_many_that_come_at_once_three_are_let_in(stage: Stage) -> None:
     key = await stage.key("pro")
     scope = scope_of(PRICES, "GET", {"authorization": f"Bearer {key}"})
@@ -342,3 +353,11 @@ async def test_a_stream_that_breaks_inside_is_broken_off_and_gives_its_seat_back
     assert all(lines.closed for lines in stage.desk.followed)
     async with watching(stage, key):
         assert len(stage.desk.followed) == 5
+
+
+async def test_a_stream_without_auth_before_it_answers_nobody(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    seats = stage.app._with_parameter[b"/api/cli/watch"].stacks["GET"][1].app.app.app  # type: ignore[attr-defined]
+    monkeypatch.setitem(stage.app._exact[MANIFEST.encode()].stacks, "GET", ("manifest", seats))
+    reply = await ask(stage.app, MANIFEST)
+    assert (reply.status, reply.code) == (500, "INTERNAL")
+    assert stage.desk.followed == []

@@ -95,6 +95,8 @@ def test_interval_diff_and_most_are_those_that_were_asked_for(hub: Hub) -> None:
     assert [line["type"] for line in told] == ["open", "event", "event", "close"]
     assert [line["data"] for line in told[1:3]] == [[6], [8]]
     assert told[-1]["reason"] == "end"
+    whole = lines(hub, "prices", f"interval=10&max=2&cursor={cursor('prices', 5)}")
+    assert [line["data"] for line in whole[1:3]] == [6, 8]
 
 
 def cursor(stream: str, seq: int) -> str:
