@@ -17,8 +17,8 @@ from service.wire.ask import Archetype, Classification, Done, Event, Intent, Pla
 
 Writer = Literal["rules", "model"]
 
-_VERBATIM: Final[frozenset[Intent]] = frozenset({"transcripts"})
-"""Answers in other people's words: a model could only change them, or who said them."""
+_BY_RULES: Final[frozenset[Intent]] = frozenset({"transcripts", "wallets"})
+"""Answers that no model has a hand in: whose words and whose transfers they are, no check of figures sees."""
 
 _log = logging.getLogger("verdict.ask")
 
@@ -152,8 +152,8 @@ class Narrator:
         """Write an answer, a piece a paragraph, each with who has written so far.
 
         The main figure is the rules' own and comes at once. A model is asked only for an answer that costs a question:
-        else it could be used up by what is free, and would be told of accounts; and never where all is quoted. What it
-        writes takes the place of what follows, except what is said of gaps and sources.
+        else it could be used up by what is free, and would be told of accounts; and never of what people said or did.
+        What it writes takes the place of what follows, except what is said of gaps and sources.
 
         Raises:
             ValueError: As `Inquiry.events`.
@@ -161,7 +161,7 @@ class Narrator:
         _, classification, plan = subject
         draft = self._rules.write(classification, plan, steps, subject.archetype)
         yield _piece(draft[0], last=len(draft) == 1), "rules"
-        asks = counted and classification.intent not in _VERBATIM
+        asks = counted and classification.intent not in _BY_RULES
         written = await self._ask_model(self._model, subject, steps, draft) if self._model and asks else None
         rest = draft[1:]
         writer: Writer = "rules"

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from service.ask.cleaning import clean
+from service.ask.hashes import twins
 from service.ask.measures import Kind, Measure, kind_of
 from service.ask.numerals import scan
 from service.clock import parse_iso
@@ -18,6 +19,7 @@ from service.wire.ask import Entities, Step
 _NO_ENTITIES: Final = Entities()
 _ALIASES: Final = ("id", "symbol", "asset", "token", "venue_symbol", "name")
 _GROUPS: Final = ("category.info", "category.sentiment")
+_ON_CHAIN: Final = ("wallets", "wallets.recent")
 _NO_TICKERS: Final = frozenset({"UP", "HODL", "DOWN", "USD", "USDC"})
 BENCHMARK: Final = "BTC"
 """What correlations are measured by."""
@@ -34,8 +36,8 @@ _SINCE: Final = "/since"
 
 _BENCHMARKED: Final = frozenset({"coin.risk", "scan", "signal"})
 _OF_THE_UNIT: Final = frozenset({"amount", "unit_price"})
-_OWN_NAME: Final = re.compile(r"/(?:token|symbol|speaker|title|label)\Z|^/sources/\d+/name\Z")
-"""What people, shows and tokens call themselves: no name of a coin, whatever it spells."""
+_OWN_WORDS: Final = re.compile(r"/(?:token|symbol|speaker|title|label|quote)\Z|^/sources/\d+/name\Z")
+"""What people, shows and tokens call themselves, and what is said: no ticker and no number, whatever it spells."""
 
 _WHOLE: Final = re.compile(r"/(?:speaker|label)\Z|^/sources/\d+/name\Z")
 """Of these, what may stand in prose though it be a single word."""
@@ -64,13 +66,14 @@ class Fact(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """What one step answered: the payload as plain values."""
+    """What one step answered: the payload as plain values; `twins` are short forms that several addresses have."""
 
     step: str
     tool: str
     args: Mapping[str, Any]
     as_of: str | None
     data: Any
+    twins: frozenset[str] = frozenset()
 
     def get(self, pointer: str) -> Any:
         """The value at a JSON pointer; None where there is none or it is null."""
@@ -113,8 +116,10 @@ class Evidence:
         self.steps = tuple(steps)
         self.entities = entities
         self.failed = tuple(step for step in steps if step.error is not None)
+        data = [(step, plain(step.result)) for step in steps if step.error is None]
+        self.twins = twins([result for step, result in data if step.tool in _ON_CHAIN])
         self.found = tuple(
-            Found(step.id, step.tool, step.args, step.as_of, plain(step.result)) for step in steps if step.error is None
+            Found(step.id, step.tool, step.args, step.as_of, result, self.twins) for step, result in data
         )
 
     def all(self, tool: str) -> tuple[Found, ...]:
@@ -207,7 +212,7 @@ def is_moment(text: str) -> bool:
 def _is_ticker(fact: Fact) -> bool:
     """Whether a string is written like a ticker, and is no name that people or tokens have given themselves."""
     text = str(fact.value)
-    own = _OWN_NAME.search(fact.pointer)
+    own = _OWN_WORDS.search(fact.pointer)
     return own is None and text.isascii() and text.isalnum() and text.upper() == text and len(text) <= _LONGEST_NAME
 
 
@@ -298,7 +303,7 @@ def _leaf(
 ) -> Iterator[Fact]:
     pointer, key = where
     if isinstance(value, str):
-        number = _as_number(value)
+        number = None if _OWN_WORDS.search(pointer) else _as_number(value)
         if number is None:
             yield Fact(found.step, pointer, value, owner, None)
         else:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from service.ask.cleaning import clean
 from service.ask.evidence import Found, is_moment
-from service.ask.hashes import is_hash, is_plain, shortened
+from service.ask.hashes import is_hash, shortened
 from service.ask.measures import Measure
 from service.wire.ask import Step
 
@@ -297,7 +297,7 @@ def quote(found: Found, pointer: str) -> Bound:
 def address(found: Found, pointer: str) -> Bound:
     """An address or a hash, shortened to its ends where that tells it from every other one of the result."""
     value = found.get(pointer)
-    if not isinstance(value, str) or not is_hash(value) or not is_plain(value, found.data):
+    if not isinstance(value, str) or not is_hash(value) or shortened(value).lower() in found.twins:
         return quote(found, pointer)
     return _bound(found, pointer, "address", shortened(value))
 

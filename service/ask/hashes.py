@@ -1,7 +1,7 @@
 """Addresses and hashes as prose shortens them: so that they can be found again, and told from all others there are."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 
 _HASH: Final = re.compile(r"0x[0-9a-fA-F]{40}(?:[0-9a-fA-F]{24})?")
@@ -19,22 +19,23 @@ def shortened(text: str) -> str:
     return f"{text[:_HEAD]}…{text[-_TAIL:]}"
 
 
-def is_plain(text: str, data: Any) -> bool:
-    """Whether its short form is that of nothing else in a result.
+def twins(data: Any) -> frozenset[str]:
+    """Short forms, in lower case, that are those of several addresses or hashes of a result.
 
     Who wants to be taken for somebody else makes an address that begins and ends like theirs.
     """
-    short = shortened(text).lower()
-    return {other.lower() for other in _hashes(data) if shortened(other).lower() == short} <= {text.lower()}
+    meant: dict[str, str] = {}
+    several = set[str]()
+    for text in map(str.lower, _hashes(data)):
+        short = shortened(text)
+        if meant.setdefault(short, text) != text:
+            several.add(short)
+    return frozenset(several)
 
 
 def _hashes(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        if is_hash(value):
-            yield value
-    elif isinstance(value, Mapping):
-        for child in value.values():
-            yield from _hashes(child)
-    elif isinstance(value, list):
-        for child in value:
+    if isinstance(value, str) and is_hash(value):
+        yield value
+    elif isinstance(value, dict | list):
+        for child in value.values() if isinstance(value, dict) else value:
             yield from _hashes(child)

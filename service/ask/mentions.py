@@ -151,7 +151,7 @@ def _quotable(evidence: Evidence, text: str) -> dict[str, tuple[str | None, ...]
     owners: dict[str, tuple[str | None, ...]] = {}
     for value, of in evidence.strings:
         for words in _parts(value):
-            if words in text and words not in evidence.aliases:
+            if words in text and words not in evidence.aliases and words.lower() not in evidence.twins:
                 owners[words] = (*owners.get(words, ()), of)
     for calling in map(clean, evidence.callings):
         if calling in text and any(letter.isalpha() for letter in calling):

@@ -20,6 +20,8 @@ USUAL_NOTIONAL_USD: Final = 10_000
 USUAL_LIMIT: Final = 10
 USUAL_QUOTES: Final = 5
 MOST_QUOTES: Final = 20
+"""Quotes of an answer in all."""
+
 _DAY_H: Final = 24
 _MOST_DAYS: Final = 30
 _USUAL_LISTED: Final = 50
@@ -246,7 +248,7 @@ def _of_talk(asked: Classification, now_ms: int) -> list[Call]:
         *({"macro": topic} for topic in entities.topics),
     ]
     since = None if entities.period is None else iso(_begin_ms(entities.period, now_ms))
-    limit = min(entities.limit or USUAL_QUOTES, MOST_QUOTES)
+    limit = min(entities.limit or USUAL_QUOTES, MOST_QUOTES // max(1, min(len(named), MOST_NAMED)))
     calls: list[Call] = [
         ("transcripts", _given(action="highlights", **of, source=show, since=since, limit=limit))
         for of in named or [{}]

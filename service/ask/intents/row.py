@@ -52,7 +52,8 @@ CLASSES: Final = {
     "gox|musk|elon|elons|vc|vcs|insiders|funds|institutions|miners|founders|devs|team|teams|holders|government|"
     "governments|etfs|banks|billionaires|treasuries|he|she",
     "anyone": "someone|somebody|anyone|anybody",
-    "shows": "podcast|podcasts|pod|pods|show|shows|channel|channels|feed|feeds|youtuber|youtubers|videos|sources",
+    "shows": "podcast|podcasts|pod|pods|show|shows|channel|channels|feed|feeds|youtube|youtuber|youtubers|videos|"
+    "sources",
 }
 """Sets of words by the name that phrases call them by."""
 

@@ -1,26 +1,31 @@
 """Other people's words: what does not stand up to the check is left out, and not all that stands beside it."""
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from service.ask.draft import Draft, Piece
 from service.ask.evidence import Evidence
 from service.ask.grounding import check
 
-Compose = Callable[[Draft], None]
-"""Writes something into a draft."""
+Row = TypeVar("Row")
+Compose = Callable[[Draft, Sequence[Row]], None]
+"""Writes rows into a draft."""
 
 
-def is_sound(evidence: Evidence, compose: Compose) -> bool:
-    """Whether what is written stands up to the check by itself."""
+def kept(evidence: Evidence, rows: Sequence[Row], compose: Compose[Row]) -> list[Row]:
+    """The rows that stand up to the check. All are looked at together, and halves of them only where that fails."""
     draft = Draft()
-    compose(draft)
-    return not check("\n\n".join(draft.paragraphs), evidence)
+    compose(draft, rows)
+    if not check("\n\n".join(draft.paragraphs), evidence):
+        return list(rows)
+    half = len(rows) // 2
+    if not half:
+        return []
+    return [*kept(evidence, rows[:half], compose), *kept(evidence, rows[half:], compose)]
 
 
 def table(evidence: Evidence, draft: Draft, head: Sequence[Piece], rows: Sequence[Sequence[Piece]]) -> bool:
     """Write a table of the rows that are sound; say whether all of them are."""
-    kept = rows
-    if not is_sound(evidence, lambda trial: trial.table(head, rows)):
-        kept = [row for row in rows if is_sound(evidence, lambda trial, row=row: trial.table(head, [row]))]  # type: ignore[misc] # bound at once
-    draft.table(head, kept)
-    return len(kept) == len(rows)
+    sound = kept(evidence, rows, lambda trial, some: trial.table(head, some))
+    draft.table(head, sound)
+    return len(sound) == len(rows)

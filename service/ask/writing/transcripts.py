@@ -1,6 +1,6 @@
 """What is said aloud: quotes, word for word, with who said them and where."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from service.ask.draft import Draft, Piece, bold, listed
@@ -53,9 +53,9 @@ def _quote_all(found: Found, assignment: Assignment, shows: Shows, draft: Draft)
         draft.say(bold("Nothing was said", *of), " in what is followed", *when, ".")
         return True
     draft.say(bold(counted(found, "/meta/total", "passage", "passages"), *of), *when, ", the newest episodes first:")
-    items = [next(_sound(found, row, assignment, shows), None) for row in rows]
-    draft.items([item for item in items if item is not None])
-    return None not in items
+    items = _sound(found, rows, assignment, shows)
+    draft.items(items)
+    return len(items) == len(rows)
 
 
 def _about(found: Found) -> Sequence[Piece]:
@@ -68,13 +68,25 @@ def _about(found: Found) -> Sequence[Piece]:
     return " on ", next((quote(found, at) for at in named if found.get(at) == name), said(name))
 
 
-def _sound(found: Found, row: str, assignment: Assignment, shows: Shows) -> Iterator[Piece]:
-    """A passage as it may be quoted: with its speaker, without where that name cannot be told, or not at all."""
-    speaker = () if found.get(f"{row}/speaker") is None else (quote(found, f"{row}/speaker"),)
-    for who in (*speaker, _SOMEBODY):
-        item = _item(found, row, who, assignment, shows)
-        if sound.is_sound(assignment.evidence, lambda draft, item=item: draft.items([item])):  # type: ignore[misc] # bound at once
-            yield item
+def _sound(found: Found, rows: Sequence[str], assignment: Assignment, shows: Shows) -> list[Piece]:
+    """Passages as they may be quoted: with their speaker, without one whose name cannot be told, or not at all."""
+
+    def compose(draft: Draft, some: Sequence[tuple[str, Piece]]) -> None:
+        draft.items(_item(found, row, who, assignment, shows) for row, who in some)
+
+    told: dict[str, Piece] = {}
+    for name in (_speaker, _nobody):
+        some = [(row, name(found, row)) for row in rows if row not in told]
+        told |= dict(sound.kept(assignment.evidence, some, compose))
+    return [_item(found, row, told[row], assignment, shows) for row in rows if row in told]
+
+
+def _speaker(found: Found, row: str) -> Piece:
+    return _nobody(found, row) if found.get(f"{row}/speaker") is None else quote(found, f"{row}/speaker")
+
+
+def _nobody(_found: Found, _row: str) -> Piece:
+    return _SOMEBODY
 
 
 def _item(found: Found, row: str, who: Piece, assignment: Assignment, shows: Shows) -> Piece:
@@ -98,7 +110,7 @@ def _untold(assignment: Assignment, draft: Draft) -> None:
 def _followed(evidence: Evidence, shows: Shows, draft: Draft) -> None:
     """Name the shows that are followed, and those that could not be read last time."""
     names = [(found, row, quote(found, f"{row}/name")) for found, row in shows.values()]
-    names = [each for each in names if sound.is_sound(evidence, lambda trial, each=each: trial.say(each[2]))]  # type: ignore[misc] # bound at once
+    names = sound.kept(evidence, names, lambda trial, some: trial.say(listed([name for _, _, name in some])))
     if names:
         draft.say("Followed here: ", listed([name for _, _, name in names]), ".")
     silent = [name for found, row, name in names if found.get(f"{row}/status") != "ok"]
