@@ -87,11 +87,12 @@ class Visit(Struct, frozen=True):
 
 
 class _Request(NamedTuple):
-    """What is sent: a posted body or none, headers, and the most bytes that are taken."""
+    """What is sent: a posted body or none, headers, the most bytes taken; whether nothing need be there."""
 
     body: bytes | None
     headers: Mapping[str, str]
     most: int
+    may_lack: bool = False
 
 
 class _Host:
@@ -177,13 +178,11 @@ class Visitor:
 
     async def _read_rules(self, at: URL, host: _Host) -> None:
         """Read robots.txt; where there is none all is allowed, where it cannot be had nothing but by an older one."""
-        wanted = _Request(None, {"Accept": "text/plain"}, LARGEST)
+        wanted = _Request(None, {"Accept": "text/plain"}, LARGEST, may_lack=True)
         try:
             visit = await self._walk(at.origin() / "robots.txt", wanted, MOST_REDIRECTS_TO_RULES, heeding=False)
-        except UpstreamError as error:
-            if error.code == "UPSTREAM_4XX" and error.upstream_status != HTTPStatus.TOO_MANY_REQUESTS:
-                host.rules = EVERYTHING
-            elif host.rules is None:
+        except UpstreamError:
+            if host.rules is None:
                 raise
         else:
             host.rules = await asyncio.to_thread(read_robots, (visit.body or b"").decode("utf-8", "replace"))
@@ -225,6 +224,8 @@ class Visitor:
         body = None
         if response.status == HTTPStatus.OK:
             body = await read_body(response, request.most)
+        elif request.may_lack and _is_absent(response.status):
+            body = b""
         elif response.status != HTTPStatus.NOT_MODIFIED or request.headers.keys().isdisjoint(_CONDITIONS):
             raise self._failed(at, response.status, await read_start(response, _START_OF_FAILURE), pause_s)
         now_ms = self._clock.now_ms()
@@ -268,6 +269,13 @@ class Visitor:
         error = UpstreamError(_name(at), status, body, retry_after_s=retry_after_s)
         _log.warning("a visit failed", extra={"upstream": error.upstream, "status": status, "body": error.body[:200]})
         return error
+
+
+def _is_absent(status: int) -> bool:
+    """Whether a host says that there is nothing of the kind, rather than that it cannot say now (RFC 9309 §2.3.1.3)."""
+    return (
+        HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR and status != HTTPStatus.TOO_MANY_REQUESTS
+    )
 
 
 def _name(at: URL) -> str:

@@ -23,6 +23,7 @@ QUESTION = "/api/cli"
 _TAKEN = "AcceptedNegativeData"
 _UNREAD = frozenset({HTTPStatus.PAYMENT_REQUIRED, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
 
+HIGHLIGHTS = ("coin", "sector", "macro", "source", "since", "cursor")
 BEYOND_SCHEMAS = (
     ("expiresAt", "expiresAt has passed"),
     ("prefix", "The key cannot be rotated: it has ended or was rotated before"),
@@ -34,6 +35,9 @@ BEYOND_SCHEMAS = (
     ("as_of", "as_of is no instant"),
     ("as_of", "as_of lies ahead"),
     ("symbol", "symbol is required when action=history"),
+    ("contract", "contract is required when action=movements"),
+    ("contract", "contract narrows action=movements down"),
+    *((name, f"{name} narrows action=highlights down") for name in HIGHLIGHTS),
     (None, "the body: the last of messages must have the role user"),
     (None, "the body: the last of messages says nothing"),
     (None, "the body: messages hold more than 8000 characters in all"),
@@ -43,7 +47,7 @@ BEYOND_SCHEMAS = (
 To JSON Schema 60.0 is an integer; here a whole number is written in plain digits, in a body as in a query. What can be
 printed is Unicode's to say, and changes with its versions. Cursors are signed; the year 9999 is no instant here, and
 what lies ahead changes with the clock.
-One parameter cannot require another in an OpenAPI document.
+One parameter cannot require or forbid another in an OpenAPI document.
 """
 
 

@@ -132,6 +132,13 @@ async def test_a_host_whose_robots_txt_cannot_be_had_is_left_alone(served: Web, 
     assert served.asked("pod.example") == []
 
 
+async def test_a_host_without_robots_txt_has_not_failed(served: Web, caplog: pytest.LogCaptureFixture) -> None:
+    served.put(AT, "x")
+    assert (await served.visitor.get(FEED, MOST)).body == b"x"
+    assert (served.visitor.calls, served.visitor.failures) == (2, 0)
+    assert caplog.records == []
+
+
 async def test_rules_that_were_read_once_hold_while_they_cannot_be_read_again(served: Web, clock: FakeClock) -> None:
     served.put(AT, "x")
     served.put(RULES, "User-agent: *\nDisallow: /secret")
