@@ -26,6 +26,8 @@ ROUTES: Mapping[str, str] = {
     "market.health": "market/health",
     "market.crossing": "market/crossing",
     "funding.alerts": "funding/alerts",
+    "transcripts": "transcripts",
+    "wallets": "wallets",
 }
 """Offer → a question that it answers, below `/api/cli/`: the data calls of half a cent."""
 

@@ -9,7 +9,7 @@ from tests.service.asking import PRICED, ROUTES, Caller, Whole
 
 pytestmark = pytest.mark.unmeasured
 
-REFRESH_S = dict(zip(PRICED, (15, 300, 15, 600, 300, 300, 30, 3600, 300, 300, 60, 3600), strict=True))
+REFRESH_S = dict(zip(PRICED, (15, 300, 15, 600, 300, 300, 30, 3600, 300, 300, 60, 1800, 60, 3600), strict=True))
 CENTS = dict.fromkeys(ROUTES, ("0.005", "5000")) | {"walkforward": ("0.05", "50000")}
 """Price of a call, in USDC and in its smallest units."""
 
@@ -36,12 +36,21 @@ MISTAKES = {
     "market/health?context=2": (400, "BAD_REQUEST"),
     "funding/alerts?cursor=AAAB": (400, "BAD_REQUEST"),
     "funding/alerts?symbol=NOWHERE": (404, "UNKNOWN_SYMBOL"),
+    "transcripts?action=all": (400, "BAD_REQUEST"),
+    "transcripts?action=sources&macro=rates": (400, "BAD_REQUEST"),
+    "transcripts?cursor=AAAB": (400, "BAD_REQUEST"),
+    "transcripts?coin=NOWHERE": (404, "UNKNOWN_SYMBOL"),
+    "transcripts?sector=Nowhere": (404, "UNKNOWN_CATEGORY"),
+    "transcripts?source=nobody": (404, "NOT_FOUND"),
+    "wallets?action=movements": (400, "BAD_REQUEST"),
+    f"wallets?contract=0x{'1' * 40}": (400, "BAD_REQUEST"),
 }
 
 READ_FROM_THE_STORE = (
     "funding/alerts?cursor=AAAB",
     "signal/BTC?as_of=2025-07-20T00:00:00Z",
     "walkforward?cursor=AAAB",
+    "transcripts?cursor=AAAB",
 )
 """What only a route that reads the store can find out: a question is reserved before anything is read for it."""
 
@@ -145,6 +154,8 @@ def test_the_manifest_lists_them_with_price_interval_and_parameters(market: Whol
         "market.health": ["context"],
         "market.crossing": [],
         "funding.alerts": ["symbol", "since", "limit", "cursor"],
+        "transcripts": ["action", "coin", "sector", "macro", "source", "since", "limit", "cursor"],
+        "wallets": ["action", "contract", "address", "limit", "cursor"],
         "walkforward": ["action", "symbol", "limit", "cursor"],
     }
     defaults = {
@@ -162,4 +173,8 @@ def test_the_manifest_lists_them_with_price_interval_and_parameters(market: Whol
         ("funding.alerts", "limit"): 50,
         ("walkforward", "action"): "signals",
         ("walkforward", "limit"): 50,
+        ("transcripts", "action"): "highlights",
+        ("transcripts", "limit"): 50,
+        ("wallets", "action"): "watchlist",
+        ("wallets", "limit"): 50,
     }

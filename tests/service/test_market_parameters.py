@@ -35,6 +35,8 @@ TAKEN = [
     "walkforward?action=signals&limit=1",
     "walkforward?action=positions&limit=200",
     "walkforward?action=outcomes&symbol=btc",
+    f"transcripts?coin=btc&sector={L1}&macro=rates&source=macro-hour&since=2025-07-20T00:00:00Z&limit=1",
+    "transcripts?action=sources&limit=200",
 ]
 
 REFUSED = [
@@ -53,6 +55,15 @@ REFUSED = [
     *((f"walkforward?action={action}", "action") for action in ("Signals", "trades", "")),
     *((f"walkforward?limit={limit}", "limit") for limit in ("0", "201", "ten")),
     *((f"walkforward?cursor={cursor}", "cursor") for cursor in ("abc", "AAAB" * 10, "")),
+    *((f"transcripts?action={action}", "action") for action in ("Highlights", "all", "")),
+    *((f"transcripts?macro={topic}", "macro") for topic in ("Rates", "weather", "")),
+    *((f"transcripts?source={source}", "source") for source in ("Macro-Hour", "-a", "a%0A", "..%2Fx", "")),
+    *(
+        (f"transcripts?since={since}", "since")
+        for since in ("2025-07-20", "9999-12-31T23:59:59Z", "2025-02-30T00:00:00Z")
+    ),
+    *((f"transcripts?cursor={cursor}", "cursor") for cursor in ("abc", "AAAB" * 10, "")),
+    *((f"wallets?contract={address}&action=movements", "contract") for address in ("0x1", "1" * 40, "0x" + "g" * 40)),
     ("walkforward?symbol=BTC%2FUSD", "symbol"),
     ("signal/BTC-USD", "symbol"),
     ("funding/alerts?symbol=BTC%2FUSD", "symbol"),
@@ -70,6 +81,8 @@ ENUMERATED = {
     "walkforward?action=all": ["signals", "positions", "outcomes"],
     "rwa/assets?type=crypto": ["equity", "etf", "metal", "commodity", "index", "fx"],
     "rwa/assets?dex=flx": ["xyz"],
+    "transcripts?action=all": ["highlights", "sources"],
+    "wallets?action=all": ["watchlist", "movements"],
 }
 
 
