@@ -10,7 +10,6 @@ from service.wire.envelope import encode
 from service.wire.regime import RegimePosition
 from service.wire.streams import FundingState, PricesState, PriceTick
 
-
 _prices: Final = msgspec.json.Decoder(PricesState)
 _funding: Final = msgspec.json.Decoder(FundingState)
 _positions: Final = msgspec.json.Decoder(list[RegimePosition])

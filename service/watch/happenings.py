@@ -17,7 +17,8 @@ NEWS_MS: Final = 2 * DAY_MS
 def since_when(standing: Standing, now_ms: int) -> int:
     """The instant after which what happened is news: the first look at this history, two days ago at the most.
 
-    Where the last look lies ahead, the clock has been set back since, and everything known by now is past.
+    Where the last look lies ahead, the clock has been set back since, and everything known by now is past: also what is
+    dated ahead of now, which is to be remembered therefore.
     """
     since_ms = standing.since_ms
     return now_ms if since_ms is None or since_ms > now_ms else max(since_ms, now_ms - NEWS_MS)

@@ -47,11 +47,13 @@ class Sampler:
         listed = [coin.venue_symbol for coin in self._market.coins.view().values()]
         paid = await self._paid.aprs(origin, listed)
         standing = await self._store.standing(origin)
-        since_ms = since_when(standing, self._clock.now_ms())
+        now_ms = self._clock.now_ms()
+        since_ms = since_when(standing, now_ms)
         alerts = of_alerts(await self._market.alerts.turns(origin, since_ms))
         happened = [*alerts, *of_crossings(self._market.conclusions.now, origin)]
-        taken = [*self._states(paid), *untold(happened, standing, since_ms)]
-        await self._store.append(origin, self._clock.now_ms(), since_ms, taken)
+        news = untold(happened, standing, since_ms)
+        past, news = (news, []) if since_ms == now_ms else ([], news)
+        await self._store.append(origin, now_ms, since_ms, [*self._states(paid), *news], past)
         await self._follow()
 
     def _states(self, paid: Mapping[str, float]) -> list[Taken]:

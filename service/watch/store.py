@@ -84,7 +84,9 @@ class StreamStore:
         told = {(stream, name) for _, stream, name in rows if stream is not None}
         return Standing(rows[0][0] if rows else None, told)
 
-    async def append(self, origin: str, at_ms: int, since_ms: int, taken: Sequence[Taken]) -> None:
+    async def append(
+        self, origin: str, at_ms: int, since_ms: int, taken: Sequence[Taken], past: Sequence[Taken] = ()
+    ) -> None:
         """Number what was taken and keep it, in one transaction; nothing if the market's store holds another history.
 
         Args:
@@ -92,6 +94,7 @@ class StreamStore:
             at_ms: When it was taken.
             since_ms: Happenings up to then are not remembered any more: nobody takes them for news.
             taken: In the order in which it is to be told.
+            past: Happenings that are remembered and not told.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be written.
@@ -104,6 +107,8 @@ class StreamStore:
             connection.execute("UPDATE market_watches SET through_ms = ? WHERE name = ?", (since_ms, NAME))
             for each in taken:
                 _keep(connection, at_ms, each)
+            for each in (*taken, *past):
+                _remember(connection, each)
             connection.execute("DELETE FROM stream_told WHERE happened_ms <= ?", (since_ms,))
 
         await self._database.write(work)
@@ -128,5 +133,8 @@ def _keep(connection: Connection, at_ms: int, taken: Taken) -> None:
     data = None if same and seq % WRITTEN_EVERY else taken.data
     connection.execute("INSERT INTO stream_states VALUES (?, ?, ?, ?, ?)", (stream, seq, at_ms, taken.as_of_ms, data))
     connection.execute(_PRUNE, (stream, seq - KEPT + 1))
+
+
+def _remember(connection: Connection, taken: Taken) -> None:
     if taken.id is not None:
-        connection.execute("INSERT INTO stream_told VALUES (?, ?, ?)", (stream, taken.id, taken.as_of_ms))
+        connection.execute("INSERT INTO stream_told VALUES (?, ?, ?)", (taken.stream, taken.id, taken.as_of_ms))

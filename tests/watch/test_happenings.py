@@ -157,3 +157,18 @@ async def test_a_clock_that_was_set_tells_nothing_twice_and_goes_on_telling(lead
     await leader.round()
     await leader.round()
     assert told(ear) == [("BTC", "hot", False), ("ETH", "cold", False)]
+
+
+async def test_what_was_past_is_past_after_a_clock_was_set_back_before_it(leader: Process) -> None:
+    ear = leader.join("alerts")
+    await leader.turn("BTC", None, "hot", START_MS)
+    await leader.conclude(concluded(crossing(START_MS)))
+    leader.clock.set_wall(START_MS - HOUR_MS)
+    await leader.round()
+    await leader.clock.advance(3_600)
+    await leader.turn("ETH", None, "cold")
+    await leader.round()
+    assert told(ear) == [("ETH", "cold", False)]
+    leader.clock.set_wall(START_MS - HOUR_MS)
+    await leader.round()
+    assert told(ear) == []
