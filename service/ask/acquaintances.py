@@ -59,7 +59,7 @@ class Acquaintances:
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be read.
         """
-        said = list(_said(question, classification))
+        said = [_Said(text) for text in _texts(question, classification)]
         if classification.intent == "transcripts":
             return _with(classification, shows=await self._shows(said))
         wallets = _named(said, await self._wallets.watched()) if _may_mean_one(classification, said[0]) else ()
@@ -68,45 +68,50 @@ class Acquaintances:
         about = structs.replace(classification.entities, wallets=wallets, action=None, unknown=(), candidates={})
         return structs.replace(classification, intent="wallets", entities=about, refusal=None)
 
-    async def _shows(self, said: Sequence[str]) -> tuple[str, ...]:
+    async def _shows(self, said: Sequence["_Said"]) -> tuple[str, ...]:
         answer = await self._transcripts.transcripts(TranscriptsQuery(action="sources"))
         shows = msgspec.convert(answer.data, TranscriptSources, from_attributes=True).sources
-        return next(filter(None, (tuple(show.id for show in shows if _names(text, show.name)) for text in said)), ())
+        named = (tuple(show.id for show in shows if text.names(show.name)) for text in said)
+        return next(filter(None, named), ())
 
 
-def _may_mean_one(classification: Classification, text: str) -> bool:
+class _Said:
+    """One message, as names are looked for in it: in any case, between any marks."""
+
+    def __init__(self, text: str) -> None:
+        self.words = _WORDS.findall(text.casefold())
+        self.addresses = frozenset(address.lower() for address in ADDRESS.findall(text))
+        self._line = f" {' '.join(self.words)} "
+
+    def names(self, name: str) -> bool:
+        """Whether it holds a name, its first part where a comma parts it."""
+        short = name.casefold().partition(",")[0].removeprefix(_ARTICLE)
+        words = " ".join(_WORDS.findall(short))
+        return len(words) >= _SHORTEST and f" {words} " in self._line
+
+
+def _may_mean_one(classification: Classification, said: _Said) -> bool:
     """Whether a question may be about a wallet though its words do not say so."""
     if classification.intent == "wallets" or classification.refusal in _UNSURE:
         return True
-    return classification.refusal is None and not _MOVES.isdisjoint(_WORDS.findall(text.casefold()))
+    return classification.refusal is None and not _MOVES.isdisjoint(said.words)
 
 
 def _with(classification: Classification, shows: tuple[str, ...]) -> Classification:
     return structs.replace(classification, entities=structs.replace(classification.entities, shows=shows))
 
 
-def _said(question: Question, classification: Classification) -> Iterator[str]:
+def _texts(question: Question, classification: Classification) -> Iterator[str]:
     """What the user has written, the last message first; earlier ones where that leans on them."""
     said = [message.content for message in reversed(question.messages) if message.role == "user"]
     yield from said if classification.follow_up else said[:1]
 
 
-def _named(said: Sequence[str], watched: Sequence[Watched]) -> tuple[str, ...]:
+def _named(said: Sequence[_Said], watched: Sequence[Watched]) -> tuple[str, ...]:
     """Addresses of the wallets that are named, those of the newest message that names some."""
-    for text in said:
-        written = {address.lower() for address in ADDRESS.findall(text)}
-        found = tuple(
-            wallet.address
-            for wallet in watched
-            if wallet.address in written or (wallet.label is not None and _names(text, wallet.label))
-        )
-        if found:
-            return found[:MOST_WALLETS]
-    return ()
+    named = (tuple(wallet.address for wallet in watched if _is_named(wallet, text)) for text in said)
+    return next(filter(None, named), ())[:MOST_WALLETS]
 
 
-def _names(text: str, name: str) -> bool:
-    """Whether a text holds a name, its first part where a comma parts it, in any case."""
-    short = name.casefold().partition(",")[0].removeprefix(_ARTICLE)
-    words = " ".join(_WORDS.findall(short))
-    return len(words) >= _SHORTEST and f" {words} " in f" {' '.join(_WORDS.findall(text.casefold()))} "
+def _is_named(wallet: Watched, said: _Said) -> bool:
+    return wallet.address in said.addresses or (wallet.label is not None and said.names(wallet.label))

@@ -12,7 +12,18 @@ from service.ask.model import Brief, Model
 from service.ask.rules import Rules
 from service.ask.tools import Given, Run, Tool, Toolbox
 from service.errors import ServiceError
-from service.wire.ask import Archetype, Classification, Entities, Event, Message, Plan, PlannedStep, Question, Step
+from service.wire.ask import (
+    Archetype,
+    Classification,
+    Entities,
+    Event,
+    Intent,
+    Message,
+    Plan,
+    PlannedStep,
+    Question,
+    Step,
+)
 from service.wire.envelope import Answer
 from tests.fakes.clock import START_MS, FakeClock
 
@@ -123,9 +134,10 @@ class Stage(Struct, frozen=True):
     model: Model | None = None
     write: Callable[..., tuple[str, ...]] = write
     check: Callable[[str, Sequence[Step], Entities], Sequence[object]] = believe
+    intent: Intent = "help"
 
     def desk(self) -> AskDesk:
-        taken = Classification(intent="help", entities=Entities())
+        taken = Classification(intent=self.intent, entities=Entities())
         rules = Rules(lambda _: taken, recognise, lambda _, __: self.plan, self.write, stand, self.check)
         return AskDesk(FakeClock(), toolbox(self.tools, self.free), rules, self.model, self.patience)
 

@@ -17,7 +17,7 @@ from service.ask.evidence import Evidence, Found
 from service.ask.generate import compose
 from service.ask.glossary import TERMS
 from service.ask.grounding import check
-from service.ask.numerals import Odd, scan
+from service.ask.numerals import Numeral, Odd, scan
 from service.wire.ask import Entities
 from tests.ask import test_coin_writing as coins
 from tests.ask import test_market_writing as market
@@ -190,6 +190,45 @@ def test_what_was_said_may_be_repeated_only_if_it_cannot_pass_for_a_figure() -> 
     assert check("BTC is at `5k`.", answered) != ()
     assert check("BTC made `100x`.", answered) != ()
     assert check(f"{figures.said('5k').text} is not known.", Evidence([], entities)) == ()
+
+
+@given(st.lists(st.sampled_from(["&", "amp;", "lt;", "gt;", "*", "~", "#60;", "\u201c", "a", " "])).map("".join))
+def test_what_was_escaped_is_neutralised_once_and_for_all(text: str) -> None:
+    once = clean(text)
+    assert clean(once) == once
+    assert not set(once) & set("<>*~\u201c\u201d")
+    assert not re.search("&(?:amp|lt|gt);", once)
+
+
+@given(st.integers(0, 359_999))
+def test_a_place_in_a_recording_is_read_as_the_seconds_that_it_was_written_from(seconds: int) -> None:
+    steps = [found("transcripts", {}, {"start_seconds": seconds})]
+    [told] = Evidence(steps).found
+    text = figures.place(told, "/start_seconds").text
+    (token,) = scan(text)
+    assert isinstance(token, Numeral)
+    assert (int(token.value), token.unit, token.start, token.end) == (seconds, "place", 0, len(text))
+    assert check(f"It begins at {text}.", Evidence(steps)) == ()
+    wrong = figures.place(Found("s1", "transcripts", {}, None, {"start_seconds": seconds + 1}), "/start_seconds").text
+    assert check(f"It begins at {wrong}.", Evidence(steps)) != ()
+
+
+@pytest.mark.parametrize(
+    "text", ["1:2", "1:60", "60:00", "00:10:00", "1:00:60", "-1:00", "$1:00", "1:00%", "14:02 UTC"]
+)
+def test_what_is_no_place_in_a_recording_is_not_read_as_one(text: str) -> None:
+    assert not any(isinstance(token, Numeral) and token.unit == "place" for token in scan(text))
+
+
+def test_an_amount_keeps_every_digit_and_another_is_refused() -> None:
+    exact = "1234567.890123456789012345"
+    step = found("wallets", {"contract": "0x0"}, {"movements": [{"contract": "0x0", "token": "WETH", "amount": exact}]})
+    told = Evidence([step])
+    text = figures.amount(told.found[0], "/movements/0/amount").text
+    assert text == "1,234,567.890123456789012345"
+    assert check(f"{text} WETH", told) == ()
+    assert check(f"{text[:-1]}6 WETH", told) != ()
+    assert check(f"{text} USD", told) != ()
 
 
 @given(st.text(max_size=2 * LONGEST))

@@ -81,6 +81,8 @@ async def test_only_what_a_priced_desk_found_uses_up_a_question(opened: tuple[In
     assert await used_after("hi") == 0
     assert await used_after("price of XYZQ") == 0
     assert await used_after("will BTC reach a million next year") == 0
+    assert await used_after("what are whales doing") == 0  # nobody is followed here
+    assert await used_after("what do podcasts say about BTC") == 0
     assert await used_after("what's btc at") == 1
     assert await used_after("compare eth with sol") == 2
 

@@ -17,6 +17,8 @@ from service.wire.offers import OFFERS
 from tests.service.indoors import Indoors, Kept
 from tests.service.questioning import questioned
 
+WETH = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"
+
 OFFERED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("coin.risk", {"symbol": "BTC"}),
     ("coin.risk", {"symbol": "KPEPE"}),
@@ -34,6 +36,11 @@ OFFERED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("rwa.symbol", {"symbol": "xyz:AAPL"}),
     ("rwa.assets", {"type": "metal", "top": 3}),
     ("walkforward", {"action": "outcomes", "limit": 5}),
+    ("transcripts", {"action": "highlights", "coin": "SOL", "since": "2025-07-01T00:00:00.000Z", "limit": 3}),
+    ("transcripts", {"action": "highlights", "sector": "Meme", "limit": 5}),
+    ("transcripts", {"action": "sources"}),
+    ("wallets", {"action": "watchlist"}),
+    ("wallets", {"action": "movements", "contract": WETH, "limit": 5}),
     ("manifest", {}),
 )
 """Tools that have a route, and what they are asked."""
@@ -79,7 +86,7 @@ async def test_a_tool_finds_what_its_route_answers_byte_for_byte(bench: Bench) -
 async def test_every_data_route_that_is_no_stream_is_a_tool(bench: Bench) -> None:
     routes = {offer.id for offer in OFFERS if offer.payable and offer.id != "question"}
     assert routes <= set(bench.tools)
-    assert {tool for tool in bench.tools if bench.tools.is_priced(tool)} == {*routes, "scan"}
+    assert {tool for tool in bench.tools if bench.tools.is_priced(tool)} == {*routes, "scan", "wallets.recent"}
 
 
 async def test_a_refusal_is_the_desks_own(bench: Bench) -> None:
@@ -90,6 +97,9 @@ async def test_a_refusal_is_the_desks_own(bench: Bench) -> None:
         ("coin.historical", {"symbol": "BTC", "count": 5_000, "unit": "d"}, "BAD_REQUEST"),
         ("funding.alerts", {"since": "2025-02-30T00:00:00Z"}, "BAD_REQUEST"),
         ("glossary", {"term": "nope"}, "NOT_FOUND"),
+        ("transcripts", {"coin": "NOPE"}, "UNKNOWN_SYMBOL"),
+        ("wallets", {"address": f"0x{'0' * 40}"}, "NOT_FOUND"),
+        ("wallets.recent", {"days": 0}, "BAD_REQUEST"),
         ("billing.tier", {}, "AUTH_REQUIRED"),
         ("billing.quota", {}, "AUTH_REQUIRED"),
     ):
@@ -112,6 +122,17 @@ async def test_a_scan_of_a_category_holds_its_coins(bench: Bench) -> None:
     told = await bench.payload("scan", {"category": "Meme", "by": "volume_usd", "limit": 50})
     info = (await bench.house.ask("/api/cli/category/info/Meme", key=bench.key)).json["data"]
     assert {row["symbol"] for row in told["coins"]} == {coin["symbol"] for coin in info["coins"]} == {"DOGE", "KPEPE"}
+
+
+async def test_what_nobody_follows_is_found_empty_and_costs_nothing(bench: Bench) -> None:
+    for tool, args in (
+        ("wallets.recent", {"days": 7, "limit": 3}),
+        ("wallets", {"action": "movements", "contract": WETH}),
+        ("transcripts", {"action": "highlights", "coin": "BTC"}),
+    ):
+        assert not (await bench.run(tool, args)).counted, tool
+    told = await bench.payload("wallets.recent", {"days": 7, "limit": 3})
+    assert (told["days"], told["wallets"], told["chainId"], told["total"], told["movements"]) == (7, 0, None, 0, [])
 
 
 async def test_sums_are_made_of_the_risk_that_was_looked_up(bench: Bench) -> None:
