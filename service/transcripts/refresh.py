@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -40,6 +40,7 @@ MOST_IN_VAIN: Final = 3
 MOST_TAGGED: Final = 20
 """Episodes that are tagged anew in one round."""
 
+_LONGEST_WHY: Final = 200
 _log: Final = logging.getLogger("verdict.transcripts")
 
 
@@ -148,10 +149,13 @@ class TranscriptRefresh:
         now_ms, before = self._clock.now_ms(), self._states.get(source.id)
         if isinstance(answer, Channel):
             return SourceState(source.id, source.url, "ok", answer.validators, now_ms, answer.observed_ms, None)
+        status: Literal["blocked", "failing"] = "blocked" if isinstance(answer, BlockedError) else "failing"
+        if before is None or before.status != status:
+            _log.warning("a feed is %s", status, extra={"source": source.id, "why": answer.body[:_LONGEST_WHY]})
         return SourceState(
             source=source.id,
             feed=source.url,
-            status="blocked" if isinstance(answer, BlockedError) else "failing",
+            status=status,
             validators=UNSEEN if before is None or before.feed != source.url else before.validators,
             asked_ms=now_ms,
             answered_ms=None if before is None else before.answered_ms,

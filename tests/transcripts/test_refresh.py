@@ -433,6 +433,19 @@ async def test_a_clock_set_back_does_not_stop_the_reading(room: Room, clock: Fak
     assert room.web.requests.count("alpha.example/rss") == 2
 
 
+async def test_of_a_feed_that_begins_to_fail_the_operator_is_warned_once(
+    room: Room, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    room.publish(BETA, episode(1, ("https://cdn.example/gone.vtt", "text/vtt")))
+    room.web.pages["alpha.example/rss"] = faults.answer(503, b"maintenance?key=secret")
+    for _ in range(3):
+        await room.refresh.round()
+        await clock.advance(300)
+    (warned,) = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert warned.getMessage() == "a feed is failing"
+    assert (vars(warned)["source"], vars(warned)["why"]) == ("alpha", "maintenance?[redacted]")
+
+
 async def test_of_what_failed_the_log_says_where_and_nothing_of_what_was_said(
     room: Room, caplog: pytest.LogCaptureFixture
 ) -> None:
