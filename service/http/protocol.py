@@ -49,6 +49,7 @@ class VerdictProtocol(HttpToolsProtocol):
         _loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         super().__init__(config, server_state, app_state, _loop)
+        del self.parser  # uvicorn's: never used, and a ring with this
         self._at_once: Callable[[Scope, Cycle], bool] | None = getattr(self.app, "at_once", None)
         self._reader: Reader
         self._deaf = False
@@ -75,13 +76,19 @@ class VerdictProtocol(HttpToolsProtocol):
         self._reading.set(self.limits.idle_s)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
-        """Tell every request of the connection that its peer is gone."""
+        """Tell every request of the connection that its peer is gone; let go of all that leads back here.
+
+        What leads back would wait for the garbage collector, which comes to what has grown old after gigabytes.
+        """
         self.connections.discard(self)
         self._deaf = True
         for cycle in (self._answering, *self._queue):
             if cycle is not None:
                 cycle.abandon()
         self._queue.clear()
+        self._answering = None
+        vars(self).pop("_read", None)
+        self._reader.close()
         self._reading.close()
         self._writing.close()
         self.flow.resume_writing()
@@ -202,7 +209,7 @@ class VerdictProtocol(HttpToolsProtocol):
         self._queue.clear()
         self._reading.clear()
         self.flow.resume_reading()
-        self.transport.set_write_buffer_limits(high=0)
+        self.transport.set_write_buffer_limits(high=1)  # with 0, a TLS transport pauses when nothing waits, for good
         self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, STREAM_BYTES)
 
     def shutdown(self) -> None:

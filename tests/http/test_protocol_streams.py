@@ -2,9 +2,13 @@
 
 import asyncio
 import json
+import shutil
 import socket
-from typing import Any
+import ssl
+import subprocess
+from typing import Any, NamedTuple
 
+import pytest
 from starlette.types import Receive, Scope, Send
 
 from service.access.caller import Caller
@@ -45,6 +49,27 @@ class Front:
     def _join(self, call: Call[Any, Any]) -> Lines:
         self.followed.append(Lines(call))
         return self.followed[-1]
+
+
+class Tls(NamedTuple):
+    """Both sides of a connection that is encrypted."""
+
+    server: ssl.SSLContext
+    client: ssl.SSLContext
+
+
+@pytest.fixture(scope="module")
+def tls(tmp_path_factory: pytest.TempPathFactory) -> Tls:
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl here to make a certificate with")
+    folder = tmp_path_factory.mktemp("tls")
+    cert, secret = folder / "cert.pem", folder / "key.pem"
+    subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"]
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    subprocess.run([*command, "-keyout", secret, "-out", cert, *subject], check=True, capture_output=True)
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(cert, secret)
+    return Tls(server, ssl.create_default_context(cafile=str(cert)))
 
 
 async def opened(wire: Wire, front: Front, request: bytes = GET) -> tuple[Peer, Lines]:
@@ -215,3 +240,26 @@ async def test_a_reader_that_takes_nothing_costs_the_others_nothing() -> None:
                 await asyncio.wait_for(peer.reader.readuntil(b'"number":%d}\n' % number), LATE)
         for peer, _ in [*others, (slow, None)]:
             peer.close()
+
+
+async def test_a_stream_over_tls_goes_on_and_parts_with_a_reader_that_takes_nothing(tls: Tls) -> None:
+    front = Front()
+    async with served(front, tls=tls.server, stall_s=SOON * 3, linger_s=SOON) as wire:
+        reader, writer = await asyncio.open_connection(
+            "127.0.0.1", wire.port, ssl=tls.client, server_hostname="localhost"
+        )
+        writer.write(GET)
+        async with asyncio.timeout(LATE):
+            while OPEN.strip() not in await reader.readline():
+                pass
+            (lines,) = front.followed
+            for number in range(3):
+                lines.say(b'{"type":"event","number":%d}\n' % number)
+                while b'"number":%d' % number not in await reader.readline():
+                    pass
+            while not lines.closed:
+                lines.say(PIECE)
+                await asyncio.sleep(SOON / 10)
+        await until(lambda: not wire.state.connections and not wire.state.tasks)
+        assert lines.reason == "slow-reader"
+        Peer(reader, writer).close()
