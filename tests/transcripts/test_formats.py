@@ -374,3 +374,11 @@ def test_the_same_words_in_each_format_are_the_same_segments(cues: list[tuple[in
         assert [(one.start_ms, one.speaker, one.text) for one in decode(text.encode(), None)] == [
             (at, "Ann", x) for at, x in told
         ]
+
+
+def test_the_times_of_a_cue_stand_at_the_beginning_of_its_line_whatever_follows() -> None:
+    assert read("WEBVTT\n\n0:01 --> 0:02" + " align:start" * 1_000 + "\nHello\n", VTT) == [
+        (1_000, 2_000, None, "Hello")
+    ]
+    with pytest.raises(UnreadableError):
+        decode(f"WEBVTT\n\n0:01 -->{' ' * 1_000}0:02\nHello\n".encode(), VTT)

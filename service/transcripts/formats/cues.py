@@ -15,6 +15,9 @@ from service.transcripts.formats.naming import named
 from service.transcripts.segment import LONGEST_SEGMENT, Segment
 
 _ARROW: Final = "-->"
+_LONGEST_TIMING: Final = 200
+"""Characters in which the times of a cue stand: to look through millions of blanks would hold up everything else."""
+
 _TIMING: Final = re.compile(rf"\s*({TIME})\s*-->\s*({TIME})")
 _TAG: Final = re.compile(r"<(?:/?[A-Za-z][^<>]*|[0-9:.]+)>|\{\\[^{}]*\}")
 _VOICE: Final = re.compile(r"<v(?:\.[^\s<>]*)?\s+([^<>]+)>")
@@ -36,7 +39,7 @@ def _cues(text: str) -> Iterator[_Cue]:
     """Cues in order; comments, styles and headers have no times and are passed over."""
     cue: _Cue | None = None
     for line in text.splitlines():
-        found = _TIMING.match(line) if _ARROW in line else None
+        found = _TIMING.match(line[:_LONGEST_TIMING]) if _ARROW in line else None
         if found:
             if cue:
                 yield _Cue(cue.start_ms, cue.end_ms, _unnumbered(cue.lines))
