@@ -74,7 +74,7 @@ so the <c>fed</c>
 so the fed
 
 00:02.010 --> 00:04.000
-so the fed
+so the fed\x20
 cut rates
 """
     rolled = text.replace("00:02.000\n\nso", "00:02.000\nso")
@@ -195,7 +195,7 @@ def test_html_without_a_paragraph_is_no_transcript() -> None:
 
 
 def test_markdown_names_speakers_and_times_on_lines_of_their_own() -> None:
-    text = """---
+    text = """---\x20
 title: 'A: show'
 speakers:
   - NVK
@@ -274,6 +274,11 @@ def test_a_format_is_recognised_whatever_it_is_declared_to_be(content_type: str 
     page = "\n<time>0:01</time><p>Hello there</p>"
     for text in (vtt, srt, document, page):
         assert [(one[0], one[3]) for one in read(text, content_type)] == [(1_000, "Hello there")]
+
+
+def test_a_declared_type_is_read_without_its_case_and_parameters() -> None:
+    assert [one[3] for one in read("unspoken <p>said</p>", " Text/HTML ; charset=utf-8")] == ["said"]
+    assert [one[3] for one in read("unspoken said", " Text/HTML ; charset=utf-8")] == ["unspoken said"]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])

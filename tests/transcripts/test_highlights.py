@@ -71,6 +71,41 @@ def test_greetings_sponsors_and_housekeeping_are_no_highlights(chatter: str) -> 
     assert quotes(chatter) == []
 
 
+@pytest.mark.parametrize(
+    ("quote", "weight"),
+    [
+        ("I looked at what Bitcoin was doing over there.", 2),
+        ("I looked at Bitcoin and Ethereum over there.", 4),
+        ("I looked at Bitcoin, Ethereum, Solana, Cardano, XRP.", 6),
+        ("I looked at what NFTs are doing over there again.", 1.5),
+        ("I looked at NFTs, meme coins and restaking there.", 3),
+        ("I looked at what the CPI was doing over there.", 1),
+        ("I looked at CPI, GDP, payrolls, and the tariffs there.", 3),
+        ("I looked at what Bitcoin was doing at 5 over there.", 2.5),
+        ("I looked at Bitcoin because it was over there.", 2.5),
+        ("I looked at Bitcoin and at the CPI over there.", 3.5),
+        ("What was Bitcoin doing over there, at that table?", 1),
+    ],
+)
+def test_a_passage_weighs_what_the_published_rule_says(quote: str, weight: float) -> None:
+    (passage,) = choose(sentences(quote), TAGGER, scorer())
+    assert passage.weight == pytest.approx(weight + 2 * abs(passage.score), abs=1e-4)
+
+
+def test_a_clear_lean_weighs_double_and_an_idle_sentence_costs() -> None:
+    clear = "I am very bullish on Bitcoin and it is great."
+    (passage,) = choose(sentences(clear), TAGGER, scorer())
+    assert passage.score > 0.5
+    assert passage.weight == pytest.approx(2 + 2 * passage.score, abs=1e-4)
+    (short,) = choose(sentences("Bitcoin it is.", FILLER), TAGGER, scorer())
+    assert short.weight == pytest.approx(2 - 1.5 + 2 * abs(short.score), abs=1e-4)
+
+
+def test_forty_characters_are_a_passage_and_thirty_nine_are_none() -> None:
+    assert [len(quote) for quote in quotes("I looked at Bitcoin over there, for now.")] == [40]
+    assert quotes("I looked at Bitcoin over there, for us.") == []
+
+
 def test_the_heaviest_come_first() -> None:
     plain = "I looked at what Bitcoin was doing over there."
     asked = "Is Bitcoin what we should be looking at here?"

@@ -138,6 +138,17 @@ def test_a_passage_about_nothing_known_has_no_tag() -> None:
     assert TAGGER.tag("I had a sandwich.") == Tagger([], []).tag("Bitcoin and DeFi.") == Tags()
 
 
+def test_a_name_that_begins_a_sentence_is_borne_out_by_any_kind_of_coin() -> None:
+    tagger = Tagger(known(), ["Very Odd Coins"])
+    assert tagger.tag("Maker had an idea, and very odd coins came of it.").coins == ("MKR",)
+    assert tagger.tag("Maker had an idea.").coins == ()
+
+
+def test_names_go_without_their_last_word_where_writers_leave_it_out() -> None:
+    assert TAGGER.tag("I was in Curve and in Threshold back then.").coins == ("CRV", "T")
+    assert Tagger([Known("DAO", "DAO"), Known("NET", "Base Network")], []).tag("A DAO on Base.").coins == ("NET",)
+
+
 def test_a_word_that_two_coins_are_called_by_is_neithers() -> None:
     tagger = Tagger([Known("AAA", "Aurora"), Known("BBB", "Aurora Network"), Known("CCC", "Jupiter")], [])
     assert tagger.tag("I like Aurora and Jupiter.").coins == ("CCC",)
