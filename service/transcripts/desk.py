@@ -174,7 +174,7 @@ def _describe(source: Source, stand: Stand) -> TranscriptSource:
         id=source.id,
         name=escaped(source.name),
         kind=source.kind,
-        feed=source.url,
+        feed=source.url.partition("?")[0],  # a private feed has its key there
         language=source.language,
         lastEpisodeAt=None if stand.newest_ms is None else iso(stand.newest_ms),
         episodes=stand.episodes,

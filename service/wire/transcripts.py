@@ -116,7 +116,7 @@ class Highlights(Struct, frozen=True):
 
 
 class TranscriptSource(Struct, frozen=True):
-    """A feed that is read; `episodes` counts those whose transcript was read, null dates where there is none yet."""
+    """A feed that is read, without what its address asks for; `episodes` are those whose transcript was read."""
 
     id: str
     name: str

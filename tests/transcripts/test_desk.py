@@ -4,6 +4,7 @@ import pytest
 
 from service.clock import MINUTE_MS
 from service.errors import ServiceError
+from service.transcripts.sources import Source
 from service.wire.envelope import encode
 from service.wire.transcripts import Highlight, Highlights, HighlightsMeta, TranscriptSources, TranscriptsQuery
 from tests.fakes.clock import START_MS, FakeClock
@@ -153,6 +154,13 @@ async def test_the_sources_are_listed_with_how_they_stand(room: Room) -> None:
             ]
         }
     )
+
+
+async def test_the_key_of_a_private_feed_is_not_told(room: Room) -> None:
+    room.sources = [Source("private", "Private", "podcast", "https://private.example/rss?auth=sesame")]
+    answer = await room.desk.transcripts(TranscriptsQuery(action="sources"))
+    assert [source.feed for source in (await room.listed()).values()] == ["https://private.example/rss"]
+    assert b"sesame" not in encode(answer.data)
 
 
 async def test_sources_that_were_not_asked_yet_are_waiting(room: Room) -> None:
