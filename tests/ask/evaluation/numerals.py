@@ -87,7 +87,14 @@ def _collect(key: str, value: Any, found: Held) -> None:
 
 def plain(text: str) -> str:
     """Text without Markdown's and HTML's marks and without quotation marks, single-spaced."""
-    return " ".join(re.sub(r"[*_`|\\'\"<>\u2039\u203a“”]", " ", html.unescape(text)).split())
+    return " ".join(re.sub(r"[*_`|\\'\"<>\u2039\u203a“”]", " ", _unescaped(text)).split())
+
+
+def _unescaped(text: str) -> str:
+    """Text in which nothing is escaped any more: what a feed had escaped too much was escaped once more here."""
+    while (plainer := html.unescape(text)) != text:
+        text = plainer
+    return text
 
 
 def numerals(text: str) -> Iterator[Numeral]:
