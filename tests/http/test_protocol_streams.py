@@ -182,6 +182,7 @@ async def test_what_a_reader_has_not_taken_keeps_more_from_being_taken_for_it() 
     assert said.count(b'"type":"event"') > MANY, "nothing was lost"
 
 
+@pytest.mark.promise("watch.slow")
 async def test_a_reader_that_took_nothing_and_takes_again_finds_that_its_stream_has_ended() -> None:
     front = Front()
     async with served(front, stall_s=SOON, linger_s=LATE) as wire:
@@ -197,6 +198,7 @@ async def test_a_reader_that_took_nothing_and_takes_again_finds_that_its_stream_
     assert said.count(b'"type":"event"') == taken - 1, "what had been taken for it, and no more"
 
 
+@pytest.mark.promise("watch.slow")
 async def test_a_reader_that_takes_nothing_still_is_dropped_and_leaves_nothing_behind() -> None:
     front = Front()
     async with served(front, stall_s=SOON, linger_s=SOON) as wire:

@@ -40,7 +40,7 @@ async def test_prices_are_those_of_all_coins_by_ticker_with_when_each_was_seen(l
 
 async def test_the_same_prices_are_the_same_bytes_in_whatever_order_they_are_known(leader: Process) -> None:
     view = leader.coins.view()
-    backwards = dict(reversed(view.items()))
+    backwards = dict(reversed(list(view.items())))
     assert list(backwards) != list(view)
     assert list(take_prices(backwards, START_MS)) == list(take_prices(view, START_MS))
 
