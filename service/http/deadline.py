@@ -35,7 +35,8 @@ class Deadline:
         self._due = math.inf
 
     def close(self) -> None:
-        """Give the timer up for good."""
+        """Give the timer up for good, and whoever it calls."""
+        self._expire = _nothing
         self._due = self._armed = math.inf
         if self._timer is not None:
             self._timer.cancel()
@@ -58,3 +59,7 @@ class Deadline:
             self._expire()
         else:
             self._arm()
+
+
+def _nothing() -> None:
+    """Nobody is left to be called."""

@@ -103,6 +103,10 @@ class Reader:
         else:
             self._parse(data)
 
+    def close(self) -> None:
+        """Let go of parser and sink, which both lead back here."""
+        del self._parser, self._sink
+
     def _parse(self, data: bytes) -> None:
         turns = self.turns
         try:

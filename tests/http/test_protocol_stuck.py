@@ -1,6 +1,8 @@
-"""A stream whose reader is slow, or says more than it should: who is waited for, and for how long."""
+"""A stream whose reader is slow, says more than it should, or leaves: who is waited for, how long, and what is left."""
 
 import asyncio
+import gc
+import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -131,3 +133,16 @@ async def test_a_stop_that_waits_no_longer_breaks_a_stuck_stream_off_without_ado
         assert answering.cancelled(), "no failure that would be logged"
         assert stage.desk.followed[-1].closed
         assert not stage.access.oversight._open
+
+
+async def test_a_connection_that_is_gone_leaves_nothing_to_the_garbage_collector() -> None:
+    front = Front()
+    async with served(front) as wire:
+        peer, _ = await opened(wire, front)
+        gone = weakref.ref(next(iter(wire.state.connections)))
+        gc.disable()
+        try:
+            peer.close()
+            await until(lambda: gone() is None)
+        finally:
+            gc.enable()
