@@ -7,7 +7,7 @@ from msgspec import structs
 
 from service.ask.conversation import names_something
 from service.ask.intents.followed import NOT_FOLLOWED
-from service.ask.tokens import is_token
+from service.ask.tokens import WRAPPED, is_token
 from service.wire.ask import Entities, Intent, Refusal
 
 OF_THINGS: Final[frozenset[Intent]] = frozenset(
@@ -62,6 +62,8 @@ def settled(aspect: Intent, entities: Entities) -> tuple[Intent, Entities]:
     """
     if aspect == "correlation":
         entities = _against_bitcoin(entities)
+    if aspect == "wallets":
+        return aspect, _unwrapped(entities)
     if aspect == "ranking":
         return aspect, structs.replace(entities, coins=(), assets=())
     if aspect not in OF_THINGS or entities.coins:
@@ -101,6 +103,14 @@ def _unclear(intent: Intent, entities: Entities) -> Refusal | None:
     undecided = bool(entities.candidates) or intent in OF_THINGS
     history = intent == "regime" and entities.action == "history"
     return "ambiguous" if undecided or history else None
+
+
+def _unwrapped(entities: Entities) -> Entities:
+    """With the coins that tokens stand for which are named by their own symbols."""
+    meant = {name: WRAPPED.get(name.upper().removeprefix("$")) for name in entities.unknown}
+    coins = dict.fromkeys([*entities.coins, *filter(None, meant.values())])
+    others = tuple(name for name in entities.unknown if meant[name] is None)
+    return structs.replace(entities, coins=tuple(coins), unknown=others)
 
 
 def _is_followed_by_nobody(entities: Entities) -> bool:

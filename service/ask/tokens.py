@@ -11,6 +11,10 @@ _CONTRACTS: Final[Mapping[str, Mapping[int, str]]] = {
 }
 
 
+WRAPPED: Final[Mapping[str, str]] = {"WETH": "ETH", "WBTC": "BTC"}
+"""Symbols of tokens that are asked for by their own, and the coins that they stand for."""
+
+
 def is_token(coin: str) -> bool:
     """Whether a coin is known as a token of any chain."""
     return coin in _CONTRACTS

@@ -27,6 +27,7 @@ FOLLOWED: Final[Sequence[Row]] = (
         unless="podcast|podcasts|show|shows|youtube|channels|channel|youtubers|pods",
         where="nothing",
     ),
+    Row("transcripts", 89, "what|who|whom do|are|does you|u|this listen|listening", action=SOURCES, where="nothing"),
     Row(
         "wallets",
         77,
@@ -86,6 +87,7 @@ FOLLOWED: Final[Sequence[Row]] = (
         who|whos moved|moves|moving|transferred|transfers|sent|sends
         big|large|top player|traders|trader|amounts|money
         big|large|top|largest|biggest players|transfers|addresses|buyers|sellers|investors
+        big|large|top|largest|biggest|recent COIN? transfer|transfers
         tracked|watched|known addresses|address
         show|which .. address|addresses
         <anyone> .. buying|selling|bought|sold|dumping|dumped|accumulating|accumulated|loading|unloading|offloading
@@ -119,6 +121,7 @@ FOLLOWED: Final[Sequence[Row]] = (
         podcast|podcasts|podcaster|podcasters
         interview|interviews
         quote|quotes from
+        quotes about
         transcript|transcripts|transcribed
         youtube|youtuber|youtubers|video|videos
         clip|clips|covered|coverage
