@@ -57,8 +57,15 @@ def recent(*rows: Movement, total: int = 902, wallets: int = 10, **args: Any) ->
     return found("wallets.recent", {"days": 1, "limit": 10, **args}, told)
 
 
-def movements(*rows: Movement, contract: str = WETH, id: str = "s1", chain: int | None = 1, **args: Any) -> Step:  # noqa: A002
-    told = Movements(list(rows), MovementsMeta(415 if rows else 0, contract, chain, None))
+def movements(
+    *rows: Movement,
+    contract: str = WETH,
+    id: str = "s1",  # noqa: A002
+    chain: int | None = 1,
+    total: int = 415,
+    **args: Any,
+) -> Step:
+    told = Movements(list(rows), MovementsMeta(total if rows else 0, contract, chain, None))
     return found("wallets", {"action": "movements", "contract": contract.lower(), **args}, told, id=id)
 
 

@@ -233,3 +233,9 @@ def test_what_moved_of_one_token_is_not_said_of_another(text: str) -> None:
 @pytest.mark.parametrize("text", ["88.840682373108978701 WETH moved.", "1,500 LINK moved.", f"It went to {STRANGER}."])
 def test_what_moved_may_be_said(text: str) -> None:
     assert check(text, Evidence([recent(moved(), LINKS)])) == ()
+
+
+def test_how_much_moved_of_one_token_is_not_said_of_another() -> None:
+    both = Evidence([movements(moved()), movements(LINKS, contract=LINK, total=156, id="s2")])
+    assert check("On record: 415 movements of WETH, and 156 movements of LINK.", both) == ()
+    assert check("On record: 156 movements of WETH.", both) != ()
