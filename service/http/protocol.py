@@ -29,6 +29,11 @@ from service.http.reader import BODY, HEAD, NOTHING, Limits, Reader
 STREAM_BYTES: Final = 32 * 1024
 """What the kernel may hold for the reader of a stream; Linux takes twice as much, for its own book-keeping."""
 
+GONE_MS: Final = 60_000
+"""So long after the kernel last heard of a stream's reader that owes it an answer, its connection is broken (RFC 5482):
+a heartbeat in fifteen seconds sees to it that it is asked. Else a phone that lost its network would hold a seat for a
+quarter of an hour."""
+
 _ACKNOWLEDGED: Final = Struct("=120xQ")
 """`tcpi_bytes_acked` of `struct tcp_info` (linux/tcp.h, since 4.1)."""
 
@@ -210,7 +215,10 @@ class VerdictProtocol(HttpToolsProtocol):
         self._reading.clear()
         self.flow.resume_reading()
         self.transport.set_write_buffer_limits(high=1)  # with 0, a TLS transport pauses when nothing waits, for good
-        self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, STREAM_BYTES)
+        end: socket.socket = self.transport.get_extra_info("socket")
+        end.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, STREAM_BYTES)
+        if sys.platform == "linux":  # pragma: no branch - elsewhere a reader whose network is gone is missed later
+            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, GONE_MS)
 
     def shutdown(self) -> None:
         """Finish what was asked, then close; uvicorn calls this when the service stops."""

@@ -163,6 +163,16 @@ async def test_the_kernel_holds_little_for_a_reader() -> None:
         peer.close()
 
 
+async def test_a_reader_whose_network_is_gone_is_given_up_a_minute_after_it_was_last_heard_of() -> None:
+    front = Front()
+    async with served(front) as wire:
+        peer, _ = await opened(wire, front)
+        (connection,) = wire.state.connections
+        end: Any = connection.transport.get_extra_info("socket")
+        assert end.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 60_000
+        peer.close()
+
+
 async def test_what_a_reader_has_not_taken_keeps_more_from_being_taken_for_it() -> None:
     front = Front()
     async with served(front) as wire:
