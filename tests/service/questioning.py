@@ -1,5 +1,6 @@
 """A service that knows everything, and the rooms that its questions ask."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,8 +10,9 @@ from unittest.mock import patch
 from service.ask.desk import AskDesk
 from service.ask.room import open_ask
 from service.ask.tools import Rooms
+from service.wire.queries import AlertsQuery
 from service.wiring import build as wiring
-from tests.service.indoors import Indoors, Kept
+from tests.service.indoors import PATIENCE_S, Indoors, Kept
 
 
 @asynccontextmanager
@@ -26,4 +28,12 @@ async def questioned(kept: Kept, data_dir: Path, **settings: Any) -> AsyncIterat
     with patch.object(wiring, "open_ask", noted):
         async with kept.reopened(data_dir, **settings) as house:
             await house.settle()
+            await _have_alerts_of_now(seen[0][0])
             yield house, *seen[0]
+
+
+async def _have_alerts_of_now(rooms: Rooms) -> None:
+    """Wait until alerts have been looked for, which takes threads alone: else their age would change."""
+    async with asyncio.timeout(PATIENCE_S):
+        while (await rooms.market.alerts.alerts(AlertsQuery())).as_of_ms != rooms.clock.now_ms():  # noqa: ASYNC110 - no event
+            await asyncio.sleep(0.002)
