@@ -105,6 +105,10 @@ class Hub:
             reader.end("shutdown")
         return reader
 
+    def readers(self) -> dict[StreamName, int]:
+        """How many read each stream at this moment."""
+        return {name: len(channel.readers) for name, channel in self._channels.items()}
+
     def stop(self) -> None:
         """End every reader, those to come too: the service stops."""
         self._stopped = True

@@ -85,8 +85,9 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         author = await enter(open_author(settings, database, clock))
         desks = _lay_out(ground, data, access, meter, receipts, author)
         app = _assemble(settings, clock, access, meter, payments, desks, data.health())
-        metrics = Metrics(partial(read_all, app, database, data.market.coins, upstreams.sessions, data.visitor, leads))
-        yield Service(app, data.health(), metrics, data.watch.hub)
+        coins, visitor, hub = data.market.coins, data.visitor, data.watch.hub
+        metrics = Metrics(partial(read_all, app, database, coins, upstreams.sessions, visitor, hub, leads))
+        yield Service(app, data.health(), metrics, hub)
 
 
 def _lay_out(

@@ -7,6 +7,7 @@ from service.http.app import App
 from service.http.metrics import Reading
 from service.market.desk import MarketDesk
 from service.storage.database import Database
+from service.streams.hub import Hub
 from service.upstream.session import UpstreamSession
 from service.upstream.visitor import Visitor
 
@@ -20,13 +21,15 @@ def read_all(
     market: MarketDesk,
     sessions: Mapping[str, UpstreamSession],
     visitor: Visitor,
+    streams: Hub,
     leads: Callable[[], bool],
 ) -> Iterator[Reading]:
     """Read every counter of this process.
 
     Yields:
         Requests by route and status (402 and 429 are the quota's and the rate's refusals), upstream calls, failures and
-        weight, transactions and what they held, the size of the write-ahead log, the market's state and age.
+        weight, transactions and what they held, the size of the write-ahead log, who follows which stream, the market's
+        state and age.
     """
     yield Reading(
         "requests",
@@ -39,6 +42,8 @@ def read_all(
     yield Reading("storage_closures", "What they held; the ratio is the size of a group.", {(): database.closures})
     yield Reading("storage_wal_bytes", "Size of the write-ahead log.", {(): wal_bytes(database.path)}, kind="gauge")
     yield Reading("leader", "1 where this process fetches from upstreams.", {(): float(leads())}, kind="gauge")
+    reading: dict[tuple[str, ...], float] = {(name,): count for name, count in streams.readers().items()}
+    yield Reading("stream_readers", "Who follow a stream at this moment.", reading, ("stream",), kind="gauge")
     yield from _read_market(market.readiness())
 
 

@@ -217,3 +217,14 @@ async def test_lenses_go_with_their_last_reader() -> None:
     gc.collect()
     assert not stage.hub._channels["prices"].lenses
     assert not stage.hub._channels["prices"].readers
+
+
+async def test_it_is_known_how_many_read_each_stream() -> None:
+    stage = Stage()
+    first, second = stage.join("alerts"), stage.join("alerts")
+    assert stage.hub.readers() == {"prices": 0, "alerts": 2}
+    first.close()
+    first.close()
+    assert stage.hub.readers() == {"prices": 0, "alerts": 1}
+    second.close()
+    assert stage.hub.readers() == {"prices": 0, "alerts": 0}

@@ -289,6 +289,7 @@ def test_metrics_are_on_a_port_of_their_own(tmp_path: Path) -> None:
         assert 'verdict_requests_total{route="coin.risk",status="200"} 1.0' in shown
         for name in ("upstream_calls_total", "storage_transactions_total", "storage_wal_bytes", "prices_age_seconds"):
             assert f"verdict_{name}" in shown
+        assert 'verdict_stream_readers{stream="prices"} 0.0' in shown
         assert running.ask("/metrics")[0] == 404
 
 
