@@ -6,6 +6,7 @@ The table below is the plan. It may be changed, but only knowingly: in a commit 
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -81,14 +82,18 @@ def imports_of(tree: ast.Module) -> Iterator[tuple[str, int]]:
                 yield node.module or "", node.lineno
 
 
-def identify(path: Path) -> str:
+def where(path: Path) -> str:
     return str(path.relative_to(SERVICE))
 
 
-@pytest.fixture(params=FILES, ids=identify)
-def source(request: pytest.FixtureRequest) -> Path:
-    assert isinstance(request.param, Path)
-    return request.param
+@cache
+def text_of(path: Path) -> str:
+    return path.read_text()
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(text_of(path))
 
 
 def test_every_room_has_a_place_in_the_plan() -> None:
@@ -96,23 +101,22 @@ def test_every_room_has_a_place_in_the_plan() -> None:
     assert rooms <= RANK_OF.keys()
 
 
-def test_imports_go_only_downward(source: Path) -> None:
-    room = room_of(source)
-    if room == "__init__":
-        return
-    for name, line in imports_of(ast.parse(source.read_text())):
-        target = re.match(r"service\.(\w+)", name)
-        if not target or target[1] == room or target[1] == "__version__":
-            continue
-        below = RANK_OF[target[1]] < RANK_OF[room] or RANK_OF[room] == 0 == RANK_OF[target[1]]
-        assert below, f"line {line}: {room} must not import {target[1]}"
-        if room == "clients":
-            assert target[1] in CLIENT_MAY_IMPORT, f"line {line}: a client knows only wire and HTTP"
+def test_imports_go_only_downward() -> None:
+    for path in FILES:
+        room = room_of(path)
+        for name, line in imports_of(tree_of(path)):
+            target = re.match(r"service\.(\w+)", name)
+            if room == "__init__" or not target or target[1] in {room, "__version__"}:
+                continue
+            below = RANK_OF[target[1]] < RANK_OF[room] or RANK_OF[room] == 0 == RANK_OF[target[1]]
+            assert below, f"{where(path)}:{line}: {room} must not import {target[1]}"
+            if room == "clients":
+                assert target[1] in CLIENT_MAY_IMPORT, f"{where(path)}:{line}: a client knows only wire and HTTP"
 
 
 def test_gates_do_not_import_each_other() -> None:
     for gate in (SERVICE / "http" / "gates").glob("*.py"):
-        for name, line in imports_of(ast.parse(gate.read_text())):
+        for name, line in imports_of(tree_of(gate)):
             assert not name.startswith("service.http.gates"), f"{gate.name}:{line} imports {name}"
 
 
@@ -136,9 +140,14 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
+def known_modules() -> frozenset[str]:
+    return frozenset(map(module_name, FILES))
+
+
 def module_imports(path: Path) -> Iterator[str]:
-    known = {module_name(other) for other in FILES}
-    for node in ast.walk(ast.parse(path.read_text())):
+    known = known_modules()
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("service"):
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
@@ -147,33 +156,34 @@ def module_imports(path: Path) -> Iterator[str]:
                     yield target
 
 
-def test_a_library_is_imported_only_by_its_owner(source: Path) -> None:
-    room = room_of(source)
-    for name, line in imports_of(ast.parse(source.read_text())):
-        owners = OWNERS.get(name.split(".")[0])
-        if owners is not None and name != "starlette.types":
-            assert room in owners, f"line {line}: {name} belongs to {sorted(owners)}"
+def test_a_library_is_imported_only_by_its_owner() -> None:
+    for path in FILES:
+        for name, line in imports_of(tree_of(path)):
+            owners = OWNERS.get(name.split(".")[0])
+            if owners is not None and name != "starlette.types":
+                assert room_of(path) in owners, f"{where(path)}:{line}: {name} belongs to {sorted(owners)}"
 
 
-def test_only_settings_reads_the_environment(source: Path) -> None:
-    if room_of(source) in {"settings", "__main__"}:
-        return
-    assert not re.search(r"\b(environ|getenv)\b", source.read_text())
+def test_only_settings_reads_the_environment() -> None:
+    readers = {room_of(path) for path in FILES if re.search(r"\b(environ|getenv)\b", text_of(path))}
+    assert readers <= {"settings", "__main__"}
 
 
-def test_nothing_branches_on_testing(source: Path) -> None:
-    assert not re.search(r"PYTEST|\btesting\b|under_test|is_test", source.read_text())
+def test_nothing_branches_on_testing() -> None:
+    tested = re.compile(r"PYTEST|\btesting\b|under_test|is_test")
+    assert [where(path) for path in FILES if tested.search(text_of(path))] == []
 
 
-def test_a_file_is_small(source: Path) -> None:
-    assert len(source.read_text().splitlines()) <= LONGEST_FILE
+def test_a_file_is_small() -> None:
+    assert [where(path) for path in FILES if len(text_of(path).splitlines()) > LONGEST_FILE] == []
 
 
-def test_a_function_is_short(source: Path) -> None:
-    for node in ast.walk(ast.parse(source.read_text())):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            length = (node.end_lineno or node.lineno) - node.lineno + 1
-            assert length <= LONGEST_FUNCTION, f"{node.name} has {length} lines"
+def test_a_function_is_short() -> None:
+    for path in FILES:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                length = (node.end_lineno or node.lineno) - node.lineno + 1
+                assert length <= LONGEST_FUNCTION, f"{where(path)}: {node.name} has {length} lines"
 
 
 def test_an_init_holds_only_a_docstring() -> None:
@@ -185,9 +195,9 @@ def test_an_init_holds_only_a_docstring() -> None:
         assert ast.get_docstring(ast.parse(path.read_text())), path
 
 
-def test_names_say_what_a_thing_is(source: Path) -> None:
-    assert not LAZY_PARTS & set(source.relative_to(SERVICE).with_suffix("").parts)
+def test_names_say_what_a_thing_is() -> None:
+    assert [where(path) for path in FILES if LAZY_PARTS & set(Path(where(path)).with_suffix("").parts)] == []
 
 
-def test_middleware_is_pure_asgi(source: Path) -> None:
-    assert "BaseHTTPMiddleware" not in source.read_text()
+def test_middleware_is_pure_asgi() -> None:
+    assert [where(path) for path in FILES if "BaseHTTPMiddleware" in text_of(path)] == []
