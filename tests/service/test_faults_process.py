@@ -142,7 +142,7 @@ def test_it_starts_with_few_descriptors_and_serves_while_many_come(tmp_path: Pat
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     try:
         service.wait_for("ready")
-        with ThreadPoolExecutor(15) as pool:  # it holds some 43 itself, and ended connections for a moment yet
+        with ThreadPoolExecutor(6) as pool:  # it holds some 52 itself, and ended connections for a moment yet
             assert Counter(pool.map(lambda _: service.ask(RISK, key)[0], range(200))) == {200: 200}
     finally:
         assert service.stop() == 0
