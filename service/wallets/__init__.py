@@ -24,8 +24,9 @@ Decided here:
   between two watched wallets, or from one to itself, is two movements. What a node was not asked for, and what
   contradicts itself or its blocks, is that node's failure.
 - **Values** in USD go by a table of contracts (`prices`) and the coin's price when the movement was first seen.
-- **Symbols** are what a contract says, cut to 32 visible characters; that it says nothing is an answer too. One that no
-  node has an answer of is asked again after an hour; fifty contracts a round at most.
+- **Symbols** are what a contract says, where that is one: tokens are sent around to have sentences and letters that
+  look like others read as theirs, and those have none here. One that no node has an answer of is asked again after an
+  hour; fifty contracts a round at most.
 - **As of** is the time of the newest block that was read. Movements are kept for 30 days by the chain's own time. Data
   of another origin are cleared; those of another chain stay, and are not told.
 """
