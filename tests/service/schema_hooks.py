@@ -31,6 +31,7 @@ BEYOND_SCHEMAS = (
     (None, "the path holds characters that cannot be printed"),
     ("grace_seconds", "the body: Expected `int`, got `float`"),
     ("cursor", "cursor was not given by this route"),
+    ("sector", "sector holds characters that cannot be printed"),
     ("since", "since is no instant"),
     ("as_of", "as_of is no instant"),
     ("as_of", "as_of lies ahead"),
