@@ -67,6 +67,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     trusted_proxies: Annotated[tuple[str, ...], Meta(description="proxies whose X-Forwarded-* are believed")] = ()
     hosts: Annotated[tuple[str, ...], Meta(description="Host names to answer for; empty: any")] = ()
     cors_origins: Annotated[tuple[str, ...], Meta(description="origins whose pages may call; * for any")] = ()
+    pages: Annotated[Literal["on", "off"], Meta(description="what browsers are shown at /: on or off")] = "on"
     rate_per_minute: Annotated[int, Meta(description="requests a minute a credential")] = 600
     rate_burst: Annotated[int, Meta(description="requests a credential may make at once")] = 300
     data_dir: Annotated[Path, Meta(description="folder of verdict.db and secrets.toml")] = msgspec.field(

@@ -24,25 +24,25 @@ RANKS: tuple[frozenset[str], ...] = (
     frozenset({"transcripts", "verdict", "walkforward", "watch"}),
     frozenset({"ask"}),
     frozenset({"routes"}),
-    frozenset({"http", "clients"}),
+    frozenset({"http", "pages", "clients"}),
     frozenset({"wiring"}),
     frozenset({"operator"}),
     frozenset({"__main__"}),
 )
 RANK_OF = {room: rank for rank, rooms in enumerate(RANKS) for room in rooms}
 
-CLIENT_MAY_IMPORT = frozenset({"wire"}) | RANKS[0]
+CLIENT_MAY_IMPORT = frozenset({"wire", "ethereum"}) | RANKS[0]
 
 OWNERS: dict[str, frozenset[str]] = {
     "starlette": frozenset({"http", "wiring"}),
-    "uvicorn": frozenset({"http", "wiring"}),
+    "uvicorn": frozenset({"http", "wiring", "clients"}),
     "uvloop": frozenset({"wiring", "operator"}),
     "httptools": frozenset({"http"}),
     "aiosqlite": frozenset({"storage"}),
     "sqlite3": frozenset({"storage"}),
     "pysqlite3": frozenset({"storage"}),
     "asyncpg": frozenset({"storage"}),
-    "aiohttp": frozenset({"upstream", "clients"}),
+    "aiohttp": frozenset({"upstream"}),
     "numpy": frozenset({"analytics"}),
     "time": frozenset({"clock"}),
     "datetime": frozenset({"clock"}),
@@ -53,6 +53,9 @@ OWNERS: dict[str, frozenset[str]] = {
     "yarl": frozenset({"upstream"}),
     "defusedxml": frozenset({"sentiment", "transcripts", "upstream"}),
     "vaderSentiment": frozenset({"sentiment"}),
+    "jinja2": frozenset({"pages"}),
+    "keyring": frozenset({"clients"}),
+    "mcp": frozenset({"clients"}),
     "rfc8785": frozenset({"wire"}),
     "rich": frozenset({"operator", "clients"}),
     "plotext": frozenset({"operator", "clients"}),

@@ -1,0 +1,122 @@
+"""What a command is. Imports nothing: this is loaded before anything is known of what is asked."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Argument:
+    """One argument of a command.
+
+    Args:
+        name: `symbol` for one that is given by its place, `--count` for one that is given by name.
+        summary: What it is, in a few words, its default in brackets.
+        kind: `text`, `number` (an integer), or `flag` (given or not).
+        choices: What it may be, if that is a closed list.
+        default: Where it is not given.
+        metavar: How it is shown in help.
+        required: Whether a named one has to be given.
+        many: Whether it is a list, perhaps empty.
+        optional: Whether one that is given by its place may be left out.
+        apart: Named arguments with the same word here exclude each other.
+        read: `module:function` that reads the text and raises `ValueError` with what is wrong.
+        hidden: Whether help keeps it to itself.
+    """
+
+    __slots__ = (
+        "apart", "choices", "default", "hidden", "kind", "many", "metavar", "name", "optional", "read", "required",
+        "summary",
+    )  # fmt: skip
+
+    def __init__(  # noqa: PLR0913 - a row of a table, written by keyword
+        self,
+        name: str,
+        summary: str,
+        *,
+        kind: str = "text",
+        choices: Sequence[str] = (),
+        default: object = None,
+        metavar: str = "",
+        required: bool = False,
+        many: bool = False,
+        optional: bool = False,
+        apart: str = "",
+        read: str = "",
+        hidden: bool = False,
+    ) -> None:
+        self.name = name
+        self.summary = summary
+        self.kind = kind
+        self.choices = choices
+        self.default = default
+        self.metavar = metavar
+        self.required = required
+        self.many = many
+        self.optional = optional
+        self.apart = apart
+        self.read = read
+        self.hidden = hidden
+
+
+class Command:
+    """One command.
+
+    Args:
+        words: As it is typed after `verdict`: `coin risk`.
+        summary: What it does, lower case, without a full stop.
+        run: `module:function` of (arguments, environment) that gives the exit code.
+        arguments: What it takes.
+        example: A whole line that can be typed: `verdict coin risk BTC`.
+        offer: Id of the offer it is about, if it is about one.
+        fixed: Parameters of the offer that its words decide: `(("action", "history"),)`.
+        more: `module:function` that gives a further section of its help.
+        hidden: Whether lists of commands keep it to themselves.
+    """
+
+    __slots__ = ("arguments", "example", "fixed", "hidden", "more", "offer", "run", "summary", "words")
+
+    def __init__(  # noqa: PLR0913 - a row of a table, written by keyword
+        self,
+        words: str,
+        summary: str,
+        run: str,
+        arguments: Sequence[Argument] = (),
+        *,
+        example: str,
+        offer: str = "",
+        fixed: Sequence[tuple[str, str]] = (),
+        more: str = "",
+        hidden: bool = False,
+    ) -> None:
+        self.words = words
+        self.summary = summary
+        self.run = run
+        self.arguments = arguments
+        self.example = example
+        self.offer = offer
+        self.fixed = fixed
+        self.more = more
+        self.hidden = hidden
+
+
+CONNECTING = (Argument("--url", "the service (VERDICT_URL, else what is configured)", metavar="URL"),)
+"""Taken by every command that calls a service."""
+
+SHAPING = (
+    Argument(
+        "--json", "print the answer as JSON, as is done where the output is no terminal", kind="flag", apart="form"
+    ),
+    Argument("--ndjson", "print a JSON object a line: the entries of a list", kind="flag", apart="form"),
+    Argument("--csv", "print comma-separated values, where there are entries", kind="flag", apart="form"),
+    Argument("--fields", "only these fields, by name, parted by commas", metavar="A,B"),
+)
+"""Taken by every command that shows data."""
+
+PAYING = (
+    Argument("--dry-run", "show the request and its price, and send nothing", kind="flag"),
+    Argument("--yes", "pay without asking, below the ceilings", kind="flag"),
+    Argument("--max-price", "most that this call may cost, in USDC (0.10)", metavar="USDC"),
+)
+"""Taken by every command that may cost something."""
