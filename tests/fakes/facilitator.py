@@ -5,10 +5,9 @@ Honest as it stands; `before` and `after` make it lie, hang or lose its answers,
 """
 
 import asyncio
-import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import Any, Final, Literal, NamedTuple
 
@@ -255,31 +254,3 @@ async def facilitator(
     app.router.add_get("/supported", it.kinds)
     async with listening(app) as it.url:
         yield it
-
-
-@contextmanager
-def facilitator_in_thread(
-    clock: Clock | None = None, repeats: Literal["replayed", "refused"] = "replayed"
-) -> Iterator[Facilitator]:
-    """Run one in a thread of its own, for tests that start the service as a process; else as `facilitator`."""
-    started: list[Facilitator] = []
-    ready, loop, done = threading.Event(), asyncio.new_event_loop(), asyncio.Event()
-
-    async def run() -> None:
-        async with facilitator(clock, repeats) as it:
-            started.append(it)
-            ready.set()
-            await done.wait()
-
-    def live() -> None:
-        with asyncio.Runner(loop_factory=lambda: loop) as runner:
-            runner.run(run())
-
-    thread = threading.Thread(target=live)
-    thread.start()
-    try:
-        assert ready.wait(PATIENCE_S)
-        yield started[0]
-    finally:
-        loop.call_soon_threadsafe(done.set)
-        thread.join(PATIENCE_S)

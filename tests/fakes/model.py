@@ -5,9 +5,8 @@ Beside what it writes, it can do everything that `tests/upstream/faults.py` can 
 
 import asyncio
 import json
-import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 from aiohttp import web
@@ -156,29 +155,3 @@ async def model() -> AsyncIterator[Model]:
     async with listening(app) as url:
         it.url = f"{url}/v1"
         yield it
-
-
-@contextmanager
-def model_in_thread() -> Iterator[Model]:
-    """Run one in a thread of its own, for those who have a loop of their own."""
-    started: list[Model] = []
-    ready, loop, done = threading.Event(), asyncio.new_event_loop(), asyncio.Event()
-
-    async def run() -> None:
-        async with model() as it:
-            started.append(it)
-            ready.set()
-            await done.wait()
-
-    def live() -> None:
-        with asyncio.Runner(loop_factory=lambda: loop) as runner:
-            runner.run(run())
-
-    thread = threading.Thread(target=live)
-    thread.start()
-    try:
-        assert ready.wait(PATIENCE_S)
-        yield started[0]
-    finally:
-        loop.call_soon_threadsafe(done.set)
-        thread.join(PATIENCE_S)

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.model import Answer, Model, chunk, hangs_after, model_in_thread, sends, used, writes
+from tests.fakes.in_thread import in_thread
+from tests.fakes.model import Answer, Model, chunk, hangs_after, model, sends, used, writes
 from tests.operator.conftest import Told, Verdict
 from tests.upstream import faults
 
@@ -14,7 +15,7 @@ KEY = "a-key-that-is-not-to-be-seen"
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Model]:
-    with model_in_thread() as it:
+    with in_thread(model()) as it:
         yield it
 
 

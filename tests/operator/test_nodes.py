@@ -1,10 +1,8 @@
 """`verdict doctor` asks the nodes of the chain on which wallets are watched, if any are."""
 
-import asyncio
 import sqlite3
-import threading
 from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +13,7 @@ from aiohttp import web
 from service.clock import SystemClock
 from service.storage.database import DATABASE
 from service.upstream.replay.server import Mode, replay_server
+from tests.fakes.in_thread import in_thread
 from tests.operator.conftest import Told, Verdict
 from tests.upstream.conftest import FIXTURES
 
@@ -54,35 +53,9 @@ async def serving() -> AsyncIterator[Nodes]:
         )
 
 
-@contextmanager
-def in_thread() -> Iterator[Nodes]:
-    """The doctor has a loop of its own, so theirs runs beside it."""
-    started: list[Nodes] = []
-    ready, loop, done = threading.Event(), asyncio.new_event_loop(), asyncio.Event()
-
-    async def run() -> None:
-        async with serving() as nodes:
-            started.append(nodes)
-            ready.set()
-            await done.wait()
-
-    def live() -> None:
-        with asyncio.Runner(loop_factory=lambda: loop) as runner:
-            runner.run(run())
-
-    thread = threading.Thread(target=live)
-    thread.start()
-    try:
-        assert ready.wait(PATIENCE_S)
-        yield started[0]
-    finally:
-        loop.call_soon_threadsafe(done.set)
-        thread.join(PATIENCE_S)
-
-
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Nodes]:
-    with in_thread() as running:
+    with in_thread(serving()) as running:
         yield running
 
 

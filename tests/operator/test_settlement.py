@@ -13,7 +13,8 @@ from eth_account import Account
 from service.clock import SystemClock
 from tests.chain.evm import ETHER, Evm, EvmError
 from tests.chain.node import PASS, Node, serving_node
-from tests.fakes.facilitator import Facilitator, facilitator_in_thread
+from tests.fakes.facilitator import Facilitator, facilitator
+from tests.fakes.in_thread import in_thread
 from tests.operator.conftest import Told, Verdict
 
 KEY = "0x" + "0" * 63 + "7"
@@ -124,7 +125,7 @@ def test_a_node_that_does_not_answer_is_found_and_its_url_not_told(settlement: A
 
 @pytest.fixture
 def beside() -> Iterator[Facilitator]:
-    with facilitator_in_thread() as it:
+    with in_thread(facilitator()) as it:
         yield it
 
 

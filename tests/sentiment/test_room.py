@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
@@ -15,7 +14,6 @@ from service.market.categories.desk import CategoryDesk
 from service.market.categories.gecko import GeckoCategories, GeckoCoins, GeckoDrawers, GeckoMembers, Membership
 from service.market.desk import MarketDesk
 from service.market.observed import Chart, Quote, Snapshot, State
-from service.market.room import Market
 from service.market.shelf import Shelf
 from service.market.sources.coingecko import GeckoCategory, GeckoCoin
 from service.market.store import MarketStore
@@ -26,10 +24,10 @@ from service.storage.database import Database, open_database
 from service.upstream.session import open_session
 from service.wire.sentiment import NO_MOOD, CategorySentiment
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.market import market_of
 from tests.sentiment.press import AMPLE, FEEDS, Press, open_press
 
 QUOTE = Quote("SOL", "SOL", 2e8, 44.0, START_MS, 0.0000125, START_MS, prev_price=40.0)
-UNUSED: Any = None
 
 
 class Office:
@@ -42,18 +40,8 @@ class Office:
         self.gecko = GeckoDrawers.on(self.shelf)
         coins = MarketDesk(clock)
         coins.show(Snapshot(State("test", 1, quotes_ms=START_MS), [(QUOTE, Chart())]))
-        self.market = Market(
-            coins=coins,
-            breadth=UNUSED,
-            regimes=UNUSED,
-            historical=UNUSED,
-            categories=CategoryDesk(clock, self.gecko, coins.view),
-            alerts=UNUSED,
-            momentum=UNUSED,
-            conclusions=UNUSED,
-            store=MarketStore(database),
-            known=asyncio.Event(),
-            readiness=UNUSED,
+        self.market = market_of(
+            coins=coins, categories=CategoryDesk(clock, self.gecko, coins.view), store=MarketStore(database)
         )
 
     @asynccontextmanager

@@ -30,8 +30,9 @@ from service.payments.audit import audit_payments
 from service.payments.listing import PaymentRow, read_payments
 from service.settings import Settings
 from service.storage.database import DATABASE, open_database
-from tests.fakes.facilitator import Answer, Facilitator, facilitator_in_thread
+from tests.fakes.facilitator import Answer, Facilitator, facilitator
 from tests.fakes.forked import forked
+from tests.fakes.in_thread import in_thread
 from tests.fakes.serving import PATIENCE_S, Serving, ended, run_verdict, wait_until
 from tests.payments.signing import PAYEE, header, pay_v2, row, wallet
 
@@ -107,8 +108,8 @@ def settled_in(payments: Iterable[PaymentRow]) -> list[str]:
 def test_a_process_killed_before_during_or_after_a_settlement_takes_the_money_once_and_its_payment_gets_the_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with facilitator_in_thread() as facilitator:
-        settings = settings_of(facilitator, tmp_path)
+    with in_thread(facilitator()) as beside:
+        settings = settings_of(beside, tmp_path)
         key = asyncio.run(make_key(Settings(data_dir=tmp_path)))
         owed = ""
         for number, (step, moved) in enumerate([*STEPS.items(), ("never settled", 0)]):
@@ -119,7 +120,7 @@ def test_a_process_killed_before_during_or_after_a_settlement_takes_the_money_on
                 running.wait_for("ready")
                 if owed:
                     status, fields, _ = running.ask(RISK, key, **{HEADER: owed})
-                    assert (status, len(facilitator.moved)) == (200, number)
+                    assert (status, len(beside.moved)) == (200, number)
                     assert fields["x-receipt-id"].startswith("rcp_")
                 if step not in STEPS:
                     continue
@@ -127,10 +128,10 @@ def test_a_process_killed_before_during_or_after_a_settlement_takes_the_money_on
                 with pytest.raises((ConnectionError, http.client.HTTPException)):
                     running.ask(RISK, key, **{HEADER: owed})
                 assert running.process.wait(PATIENCE_S) == -signal.SIGKILL
-                assert len(facilitator.moved) == number + moved
+                assert len(beside.moved) == number + moved
         payments = asyncio.run(books(tmp_path))
         assert [payment.state for payment in payments] == ["delivered"] * len(STEPS)
-        assert settled_in(payments) == sorted(moved.transaction for moved in facilitator.moved)
+        assert settled_in(payments) == sorted(moved.transaction for moved in beside.moved)
 
 
 class Lane:
@@ -264,8 +265,8 @@ class Lane:
 
 def check_kills(directory: Path, kills: int, seed: int) -> None:
     def run(number: int) -> Lane:
-        with facilitator_in_thread() as facilitator:
-            lane = Lane(directory / str(number), facilitator, seed + number)
+        with in_thread(facilitator()) as beside:
+            lane = Lane(directory / str(number), beside, seed + number)
             lane.run(kills // LANES)
         return lane
 

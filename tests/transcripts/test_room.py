@@ -12,7 +12,6 @@ from service.market.categories.desk import CategoryDesk
 from service.market.categories.gecko import GeckoCategories, GeckoCoins, GeckoDrawers
 from service.market.desk import MarketDesk
 from service.market.observed import Chart, Quote, Snapshot, State
-from service.market.room import Market
 from service.market.shelf import Shelf
 from service.market.sources.coingecko import GeckoCategory, GeckoCoin
 from service.settings import Settings
@@ -26,6 +25,7 @@ from service.wire.cursor import Cursors
 from service.wire.envelope import encode
 from service.wire.transcripts import Highlights, TranscriptSources, TranscriptsQuery
 from tests.fakes.clock import FakeClock
+from tests.fakes.market import market_of
 from tests.upstream.conftest import FIXTURES
 
 UNUSED: Any = None
@@ -45,19 +45,7 @@ class Office:
             (Quote(symbol, symbol, 1e8, 1.0, clock.now_ms(), 0.0000125, clock.now_ms()), Chart()) for symbol in COINS
         ]
         coins.show(Snapshot(State("test", 1, quotes_ms=clock.now_ms()), quotes))
-        self.market = Market(
-            coins=coins,
-            breadth=UNUSED,
-            regimes=UNUSED,
-            historical=UNUSED,
-            categories=CategoryDesk(clock, self.gecko, coins.view),
-            alerts=UNUSED,
-            momentum=UNUSED,
-            conclusions=UNUSED,
-            store=UNUSED,
-            known=asyncio.Event(),
-            readiness=UNUSED,
-        )
+        self.market = market_of(coins=coins, categories=CategoryDesk(clock, self.gecko, coins.view))
 
     async def learn(self) -> None:
         now_ms = self.clock.now_ms()

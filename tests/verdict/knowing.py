@@ -1,6 +1,5 @@
 """A market, its conclusions, its moods and what it paid, put in by hand: everything that a verdict rests on."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -13,7 +12,6 @@ from service.market.conclusions.regime_desk import RegimeDesk
 from service.market.desk import MarketDesk
 from service.market.momentum import MOMENTUM, Momenta, Momentum, MomentumDesk
 from service.market.observed import Chart, Coin, Failure, Quote, Snapshot, State
-from service.market.room import Market
 from service.market.shelf import Shelf
 from service.market.store import MarketStore
 from service.sentiment.desk import SentimentDesk
@@ -31,8 +29,8 @@ from service.wire.market import MarketHealth, TrendCounts, TrendShares
 from service.wire.regime import CoinRegime, MarketRegime
 from service.wire.verdict import Signal
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.market import market_of
 
-UNUSED: Any = None
 ORIGIN = "test"
 CLOSE_MS = START_MS // DAY_MS * DAY_MS
 """When the last day closed."""
@@ -76,17 +74,12 @@ class World:
         self.moods = self.shelf.drawer("sentiment.conclusions", Moods)
         self.scorecard = self.shelf.drawer(SCORECARD, Scorecard)
         self.coins = MarketDesk(clock)
-        self.market = Market(
+        self.market = market_of(
             coins=self.coins,
-            breadth=UNUSED,
             regimes=RegimeDesk(clock, self.conclusions, self.coins),
-            historical=UNUSED,
-            categories=UNUSED,
-            alerts=UNUSED,
             momentum=MomentumDesk(self.momenta),
             conclusions=self.conclusions,
             store=MarketStore(database),
-            known=asyncio.Event(),
             readiness=dict,
         )
         self.sentiment = SentimentDesk(clock, self.moods, str)

@@ -3,12 +3,10 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
 
 from service.market.desk import MarketDesk
-from service.market.room import Market
 from service.market.store import MarketStore
 from service.storage.database import Database
 from service.walkforward import room
@@ -22,9 +20,9 @@ from service.wire.cursor import Cursors
 from service.wire.queries import WalkforwardQuery
 from service.wire.walkforward import WalkforwardSignals
 from tests.fakes.clock import FakeClock
+from tests.fakes.market import market_of
 from tests.walkforward.histories import hold_history
 
-UNUSED: Any = None
 PATIENCE_S = 60
 
 
@@ -33,11 +31,7 @@ class Opened:
         self.leads = True
         self.database, self.clock = database, clock
         self.known = asyncio.Event()
-        self.market = Market(
-            coins=MarketDesk(clock), breadth=UNUSED, regimes=UNUSED, historical=UNUSED, categories=UNUSED,
-            alerts=UNUSED, momentum=UNUSED, conclusions=UNUSED, store=MarketStore(database), known=self.known,
-            readiness=UNUSED,
-        )  # fmt: skip
+        self.market = market_of(coins=MarketDesk(clock), store=MarketStore(database), known=self.known)
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[WalkforwardDesk]:

@@ -177,28 +177,26 @@ async def test_a_quiet_fork_is_seen_by_the_block_that_looking_stopped_at(databas
     assert await following.seen() == []
 
 
+STALE = "0x" + "00" * 32
+
+
+def spoil(connection: Connection) -> None:
+    """Have what is kept of a block be another fork's."""
+    connection.execute("UPDATE wallet_blocks SET hash = ? WHERE number = 201", (STALE,))
+
+
 async def test_a_fork_that_only_the_logs_tell_of_is_followed_too(database: Database) -> None:
     """What is kept of a block is another fork's, though the block that looking stopped at is not."""
     chain, following = await followed(database, GIFT, idle=3)
-    stale = "0x" + "00" * 32
-
-    def spoil(connection: Connection) -> None:
-        connection.execute("UPDATE wallet_blocks SET hash = ? WHERE number = 201", (stale,))
-
     await database.write(spoil)
     chain.mine(())
     await following.round()
     assert await following.seen() == chain.seen({ALICE: 0}, 205) != []
-    assert stale not in {block_hash for _, block_hash in await following.ledger.known(MAINNET, 0, 300)}
+    assert STALE not in {block_hash for _, block_hash in await following.ledger.known(MAINNET, 0, 300)}
 
 
 async def test_what_a_fork_took_away_is_missed_though_nothing_else_tells_of_it(database: Database) -> None:
     chain, following = await followed(database, GIFT, idle=3)
-    stale = "0x" + "00" * 32
-
-    def spoil(connection: Connection) -> None:
-        connection.execute("UPDATE wallet_blocks SET hash = ? WHERE number = 201", (stale,))
-
     await database.write(spoil)
     chain.blocks[201] = chain.blocks[201]._replace(sent=())
     chain.mine(())

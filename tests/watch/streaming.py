@@ -1,6 +1,5 @@
 """Streams over a real store: a market is put in by hand, rounds are called one at a time, readers read along."""
 
-import asyncio
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,7 +14,6 @@ from service.market.conclusions.concluded import CONCLUSIONS, Conclusions
 from service.market.conclusions.regime_desk import RegimeDesk
 from service.market.desk import MarketDesk
 from service.market.observed import Failure, Quote, Quotes
-from service.market.room import Market
 from service.market.shelf import Shelf
 from service.market.store import MarketStore
 from service.sentiment.desk import SentimentDesk
@@ -35,8 +33,8 @@ from service.wire.market import Crossing, MarketHealth, TrendCounts, TrendShares
 from service.wire.regime import MarketRegime, RegimePosition
 from service.wire.streams import StreamName
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.market import market_of
 
-UNUSED: Any = None
 ORIGIN = "one"
 CURSORS = Cursors(b"k" * 32)
 CLOSE_MS = START_MS // DAY_MS * DAY_MS
@@ -75,17 +73,12 @@ class Process:
         self.coins = MarketDesk(clock)
         self.series = MarketStore(database)
         self.alerts = AlertStore(database)
-        self.market = Market(
+        self.market = market_of(
             coins=self.coins,
-            breadth=UNUSED,
             regimes=RegimeDesk(clock, self.conclusions, self.coins),
-            historical=UNUSED,
-            categories=UNUSED,
             alerts=AlertDesk(self.alerts, CURSORS, self.coins),
-            momentum=UNUSED,
             conclusions=self.conclusions,
             store=self.series,
-            known=asyncio.Event(),
             readiness=dict,
         )
         self.sentiment = SentimentDesk(clock, self.moods, str)
