@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 
 class Answer:
@@ -56,6 +56,20 @@ class Answer:
         return document[name]
 
 
+class Asked(NamedTuple):
+    """A request as it was sent.
+
+    Attributes:
+        url: The service: scheme, host, perhaps a port.
+        request: Method, one space, path with query, one line feed, body: what receipts have the SHA-256 of.
+        caller: SHA-256 of its `Authorization`, in hex: tells callers apart without their secret.
+    """
+
+    url: str
+    request: bytes
+    caller: str
+
+
 class RefusedError(Exception):
     """The service said no.
 
@@ -63,9 +77,11 @@ class RefusedError(Exception):
         status: HTTP status, 300 and above.
         headers: By lower-case name.
         document: The body: the envelope of a failure, or the bare `{"error": text}` of the question route.
+        asked: What it said no to.
     """
 
-    def __init__(self, status: int, headers: Mapping[str, str], document: Any) -> None:
+    def __init__(self, status: int, headers: Mapping[str, str], document: Any, asked: Asked | None = None) -> None:
+        self.asked = asked
         self.status = status
         self.headers = headers
         self.document = document

@@ -8,7 +8,7 @@ from typing import Any, Final
 from urllib.parse import quote, urlencode, urlsplit
 
 from service import __version__
-from service.clients.sdk.answer import Answer, RefusedError, UnreachableError
+from service.clients.sdk.answer import Answer, Asked, RefusedError, UnreachableError
 
 PATIENCE_S: Final = 60.0
 """Longest wait for the next bytes: a stream says something every 15 s, a paid call may take half a minute."""
@@ -104,7 +104,7 @@ class Client:
             connection.request(method, target, payload, sent)
             response = connection.getresponse()
             if response.status >= http.client.MULTIPLE_CHOICES:
-                raise _refused(response)
+                raise _refused(response, self._told(method, target, payload, sent))
             yield response
             whole = response.isclosed()
         except TimeoutError:
@@ -116,6 +116,12 @@ class Client:
         finally:
             if not whole:
                 self.close()
+
+    def _told(self, method: str, target: str, payload: bytes | None, sent: Mapping[str, str]) -> Asked:
+        from hashlib import sha256  # noqa: PLC0415 - only a refusal needs it
+
+        caller = sha256(sent.get("Authorization", "").encode()).hexdigest()
+        return Asked(self.url, f"{method} {target}\n".encode() + (payload or b""), caller)
 
     def _connect(self) -> http.client.HTTPConnection:
         if self._connection is None:
@@ -145,12 +151,12 @@ def fill(path: str, values: Mapping[str, object]) -> tuple[str, dict[str, object
     return path, rest
 
 
-def _refused(response: http.client.HTTPResponse) -> RefusedError:
+def _refused(response: http.client.HTTPResponse, asked: Asked) -> RefusedError:
     fields = {name.lower(): value for name, value in response.getheaders()}
     document: Any = None
     with suppress(ValueError):
         document = json.loads(response.read())
-    return RefusedError(response.status, fields, document)
+    return RefusedError(response.status, fields, document, asked)
 
 
 def _reason(error: Exception) -> str:
