@@ -10,6 +10,7 @@ Form = Literal["text", "sse", "json"]
 
 MEDIA: Final[Mapping[Form, str]] = {"text": "text/plain", "sse": "text/event-stream", "json": "application/json"}
 
+_HTML: Final = "text/html"
 _RANGE: Final = re.compile(r"[ \t]*([!#$%&'*+.^_`|~0-9a-z-]+)/([!#$%&'*+.^_`|~0-9a-z-]+)[ \t]*")
 _QUALITY: Final = re.compile(r"[ \t]*q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)[ \t]*")
 
@@ -38,6 +39,13 @@ def choose(accept: str, default: Form) -> Form:
     wishes = {form: _wish(MEDIA[form], ranges) for form in forms}
     best = max(forms, key=wishes.__getitem__)
     return best if wishes[best][0] > 0 else default
+
+
+def prefers_html(scope: Scope) -> bool:
+    """Whether a page is wanted rather than JSON, as browsers say it: what wants everything alike gets JSON."""
+    lines = [value for name, value in scope["headers"] if name == b"accept"]
+    ranges = list(_ranges(b",".join(lines).decode("latin-1").lower().split(",")))
+    return _wish(_HTML, ranges) > _wish(MEDIA["json"], ranges)
 
 
 def _wish(media: str, ranges: Iterable[tuple[str, float]]) -> _Wish:

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
+from msgspec import Struct
 from starlette.middleware import Middleware
 from starlette.routing import Route
 from starlette.types import ASGIApp
@@ -13,6 +14,8 @@ from service.access.room import Access
 from service.clock import Clock
 from service.http.accept import form_of
 from service.http.app import App
+from service.http.browser import Site
+from service.http.browser import routes as browser_routes
 from service.http.cors import Cors
 from service.http.documents import Document
 from service.http.fork import Fork
@@ -42,6 +45,14 @@ from service.wire.ask import Question
 from service.wire.offers import Offer
 
 
+class Public(Struct, frozen=True):
+    """What needs no token and is no offer: documents by their paths, the probes, and what browsers are shown, if so."""
+
+    documents: Mapping[str, Document]
+    health: Health
+    site: Site | None = None
+
+
 class _Stacks:
     """What the gates of every route share, and which of them a route needs."""
 
@@ -49,7 +60,7 @@ class _Stacks:
         self._settings = settings
         self._clock = clock
         self._doorkeeper = access.doorkeeper
-        self._throttle = Throttle(access.rate, settings.trusted_proxies)
+        self.throttle = Throttle(access.rate, settings.trusted_proxies)
         self._visitors = access.visitors
         self._meter = meter
         self._challenger = payments.challenger
@@ -69,7 +80,7 @@ class _Stacks:
         tell = Tell(endpoint, self._settings.source, self._settings.ask_default)
         body = Middleware(Body, Question)
         repeat = Middleware(Repeat, self._meter.repeats, partial(form_of, default=self._settings.ask_default))
-        guest = Middleware(Guest, self._throttle, self._visitors)
+        guest = Middleware(Guest, self.throttle, self._visitors)
         fork = Fork(
             known=_stacked([repeat, *self._till(offer, waits=True), body], tell),
             stranger=_stacked([guest, repeat, body, Middleware(Device, offer, self._meter)], tell),
@@ -98,12 +109,12 @@ class _Stacks:
         return Route(offer.path, serve, methods=[offer.method], name=offer.id, middleware=gates)
 
     def _entrance(self, offer: Offer) -> list[Middleware]:
-        rate = Middleware(Rate, self._throttle)
+        rate = Middleware(Rate, self.throttle)
         if offer.gate == "public":
             return [rate]
         session_only, optional = offer.gate == "session", offer.gate == "question"
         return [
-            Middleware(Auth, self._doorkeeper, self._throttle, session_only=session_only, optional=optional),
+            Middleware(Auth, self._doorkeeper, self.throttle, session_only=session_only, optional=optional),
             rate,
         ]
 
@@ -133,8 +144,7 @@ def build_app(
     access: Access,
     meter: Meter,
     payments: Payments,
-    documents: Mapping[str, Document],
-    health: Health,
+    public: Public,
 ) -> App:
     """Build the application.
 
@@ -145,14 +155,15 @@ def build_app(
         access: Who may enter, and how often.
         meter: Keeps the quotas.
         payments: Writes the 402, and takes what is paid.
-        documents: Path → public document.
-        health: Answers the probes.
+        public: What needs no token and is no offer.
 
     Returns:
         The application.
     """
     stacks = _Stacks(settings, clock, access, meter, payments)
     routes = [stacks.route(offer, endpoint) for offer, endpoint in endpoints]
-    routes += [Route(path, Page(document), methods=["GET"], name=path) for path, document in documents.items()]
-    routes += [Route(path, health, methods=["GET"], name=path) for path in (LIVE, READY)]
+    routes += [Route(path, Page(document), methods=["GET"], name=path) for path, document in public.documents.items()]
+    routes += [Route(path, public.health, methods=["GET"], name=path) for path in (LIVE, READY)]
+    if public.site is not None:
+        routes += browser_routes(public.site, stacks.throttle)
     return App(routes, Limits(settings.hosts, settings.key_prefix), Cors(settings.cors_origins))

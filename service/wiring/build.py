@@ -16,11 +16,12 @@ from service.ask.room import open_ask
 from service.ask.tools import Rooms
 from service.clock import Clock
 from service.http.app import App
-from service.http.build import build_app
+from service.http.build import Public, build_app
 from service.http.documents import build as build_documents
 from service.http.health import Health
 from service.http.metrics import Metrics
 from service.market.shelf import Shelf
+from service.pages.site import open_site
 from service.payments.receipts import ReceiptDesk, ReceiptSigner
 from service.payments.room import Payments, open_payments
 from service.routes import manifest
@@ -131,8 +132,11 @@ def _assemble(
         access=access,
         meter=meter,
         payments=payments,
-        documents=build_documents(base_url(settings), payments.challenger, settings.settlement),
-        health=health,
+        public=Public(
+            build_documents(base_url(settings), payments.challenger, settings.settlement),
+            health,
+            open_site(settings.source) if settings.pages == "on" else None,
+        ),
     )
 
 

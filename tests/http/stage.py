@@ -16,7 +16,7 @@ from service.access.secrets import open_secrets
 from service.clock import SECOND_MS
 from service.errors import ServiceError
 from service.http.app import App
-from service.http.build import build_app
+from service.http.build import Public, build_app
 from service.http.documents import TEXT, Document
 from service.http.health import Health
 from service.payments import room
@@ -188,8 +188,7 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
             access=access,
             meter=meter,
             payments=payments,
-            documents={"/robots.txt": Document(TEXT, b"User-agent: *\n")},
-            health=Health({}),
+            public=Public({"/robots.txt": Document(TEXT, b"User-agent: *\n")}, Health({})),
         )
         registrar = open_registrar(chosen, secrets, db, clock)
         async with watched(access):
