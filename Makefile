@@ -1,7 +1,7 @@
 # Everything is typed as `make <target>`; nothing but make and Python 3.11 or newer has to be there before.
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help run test measured lint coverage bench eval fixtures soak chain
+.PHONY: help run test measured lint coverage bench eval fixtures soak chain browser
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -10,6 +10,7 @@ PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; 
 PIP := $(BIN)/python -m pip install --quiet --require-hashes --requirement
 COVERAGE := $(BIN)/coverage
 CLIENTS := tests/chain/clients
+BROWSER := tests/browser
 WORKERS ?= 2
 SOAK ?= long
 
@@ -29,7 +30,7 @@ test: lint measured ## lint, types, every test, and the coverage gate; what was 
 measured: export PYTHONDONTWRITEBYTECODE :=
 measured: $(VENV)/dev
 	@rm -f .coverage .coverage.*
-	@$(COVERAGE) run -m pytest -n $(WORKERS) -rfEs -m 'not soak and not chain'
+	@$(COVERAGE) run -m pytest -n $(WORKERS) -rfEs -m 'not soak and not chain and not browser'
 	@$(COVERAGE) combine --quiet
 	@rm -f .coverage.* # what killed processes have left half written
 
@@ -59,6 +60,9 @@ soak: $(VENV)/dev ## fault injection and a bench for half an hour; SOAK=short fo
 chain: $(VENV)/dev $(VENV)/x402-v1/ready $(VENV)/x402-js ## pay with the official x402 clients, on a real EVM
 	@$(BIN)/python -m pytest -rfEs -m chain tests/chain
 
+browser: $(VENV)/dev $(VENV)/browser ## drive pages and sign-in with Chromium; pictures are kept in build/screenshots
+	@$(BIN)/python -m pytest -rfEs -m browser tests/browser
+
 # The environment is made once, and again when its lock changes. PIP_* settings of the machine are left alone.
 $(VENV)/run: requirements.lock | $(BIN)/python
 	@echo 'Installing what requirements.lock names (first time: about a minute) ...'
@@ -80,6 +84,11 @@ $(VENV)/x402-v1/ready: $(CLIENTS)/python_v1.lock | $(BIN)/python
 $(VENV)/x402-js: $(CLIENTS)/package-lock.json | $(BIN)/python
 	@echo 'Installing the official JavaScript clients of x402 ...'
 	@if command -v npm >/dev/null; then cd $(CLIENTS) && npm ci --silent; else echo 'npm is not there: the JavaScript clients are skipped'; fi
+	@touch $@
+
+$(VENV)/browser: $(BROWSER)/package-lock.json | $(BIN)/python
+	@echo 'Installing what the tests of the browser need ...'
+	@cd $(BROWSER) && npm ci --silent
 	@touch $@
 
 $(BIN)/python:
