@@ -1,11 +1,12 @@
-"""What a person reads is written with: widths, colours, tables, ages, small pictures.
+"""What a person reads is written with: widths, colours, words that wrap, tables, ages.
 
 Everything here gives lines of text; nothing writes. `Screen` says how wide and whether in colour, so that the same
-answer gives the same lines for the same screen. Widths are counted in terminal cells (East Asian wide letters take two).
+answer gives the same lines for the same screen. Widths are counted in cells (East Asian wide letters take two).
+Colour is never the only one to say something: without it the words are the same.
 """
 
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal
 
 Style = Literal["good", "bad", "warn", "dim", "strong", "accent"]
@@ -22,6 +23,9 @@ _BARS: Final = "▁▂▃▄▅▆▇█"
 _GAP: Final = "  "
 _NARROWEST: Final = 8
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
+_ZERO_WIDTH: Final = frozenset({"Mn", "Me"})
+_READABLE: Final = 100
+"""Cells of a line of prose at the most: the eye loses its place in longer ones."""
 
 
 class Screen:
@@ -36,19 +40,55 @@ class Screen:
         self.width = width
         self.colour = colour
 
-    def paint(self, style: Style, text: str) -> str:
+    def paint(self, style: Style | None, text: str) -> str:
         """Colour a text, where there is colour; its width stays."""
-        return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and text else text
+        return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.colour and style and text else text
+
+
+class Cell:
+    """A text, and how it is painted. None is shown as `-`."""
+
+    __slots__ = ("style", "text")
+
+    def __init__(self, text: object, style: Style | None = None) -> None:
+        self.text = "-" if text is None else safe(text)
+        self.style = style
+
+
+Part = str | Cell
+"""What lines of words are made of."""
 
 
 def cells(text: str) -> int:
     """Terminal cells that a text without escape sequences takes."""
-    return sum(0 if unicodedata.combining(c) else 1 + (unicodedata.east_asian_width(c) in "WF") for c in text)
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def _cells(letter: str) -> int:
+    if unicodedata.category(letter) in _ZERO_WIDTH:
+        return 0
+    return 1 + (unicodedata.east_asian_width(letter) in "WF")
 
 
 def safe(text: object) -> str:
     """A text that cannot steer the terminal, whoever wrote it."""
     return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(text))
+
+
+def cut(text: str, width: int) -> str:
+    """As much of a text as so many cells hold, its end marked where something is missing."""
+    if cells(text) <= width:
+        return text
+    return _head(text, width - 1) + "…"
+
+
+def _head(text: str, width: int) -> str:
+    taken = 0
+    for place, letter in enumerate(text):
+        taken += _cells(letter)
+        if taken > width:
+            return text[:place]
+    return text
 
 
 def age(seconds: float) -> str:
@@ -60,9 +100,12 @@ def age(seconds: float) -> str:
 
 
 def sparkline(values: Sequence[float | None], width: int) -> str:
-    """A row of bars as tall as values are large; gaps where nothing is known."""
+    """A row of bars as tall as values are large; gaps where nothing is known.
+
+    Where there are more values than cells, those between are left out, the last never.
+    """
     if len(values) > width:
-        values = [values[place * len(values) // width] for place in range(width)]
+        values = [values[(place + 1) * len(values) // width - 1] for place in range(width)]
     known = [value for value in values if value is not None]
     if not known:
         return ""
@@ -71,20 +114,56 @@ def sparkline(values: Sequence[float | None], width: int) -> str:
     return "".join(" " if v is None else _BARS[round((v - low) / span * steps) if span else steps // 2] for v in values)
 
 
-class Cell:
-    """One cell of a table: a text, and how it is painted."""
+def flow(screen: Screen, parts: Iterable[Part], *, label: str = "", indent: int = 0) -> Iterator[str]:
+    """Words in lines, each in the style of its part; lines are no longer than is good to read.
 
-    __slots__ = ("style", "text")
+    Args:
+        screen: Where it is read.
+        parts: What is said, parted by blanks.
+        label: What the first line begins with, in quiet letters.
+        indent: Cells before the words of each line; the label stands there in the first.
+    """
+    room = max(min(screen.width, _READABLE) - indent, _NARROWEST)
+    lead = screen.paint("dim", label) + " " * (indent - cells(label))
+    line: list[str] = []
+    taken = 0
+    for word, style in _words(parts, room):
+        wide = cells(word)
+        if line and taken + 1 + wide > room:
+            yield lead + " ".join(line)
+            lead, line, taken = " " * indent, [], 0
+        taken += wide + bool(line)
+        line.append(screen.paint(style, word))
+    if line:
+        yield lead + " ".join(line)
 
-    def __init__(self, text: object, style: Style | None = None) -> None:
-        self.text = "-" if text is None else safe(text)
-        self.style = style
+
+def _words(parts: Iterable[Part], room: int) -> Iterator[tuple[str, Style | None]]:
+    for part in parts:
+        text, style = (part.text, part.style) if isinstance(part, Cell) else (part, None)
+        for piece in text.split():
+            word = safe(piece)
+            while cells(word) > room:
+                head = _head(word, room)
+                yield head, style
+                word = word[len(head) :]
+            yield word, style
+
+
+def facts(screen: Screen, rows: Iterable[tuple[str, Sequence[Part]]]) -> Iterator[str]:
+    """What is known, a label before each; what is too long goes on under itself. A row without parts is left out."""
+    said = [(label, parts) for label, parts in rows if parts]
+    indent = max((cells(label) for label, _ in said), default=0) + len(_GAP)
+    for label, parts in said:
+        yield from flow(screen, parts, label=label, indent=indent)
 
 
 def table(
     screen: Screen, headers: Sequence[str], rows: Sequence[Sequence[Cell | object]], *, right: str = ""
 ) -> Iterator[str]:
     """Rows under headers, columns aligned; the widest column gives way where the screen is too narrow.
+
+    Columns of figures, set against their right edge, give way last: half a figure is a wrong one.
 
     Args:
         screen: Where it is read.
@@ -93,31 +172,28 @@ def table(
         right: One letter a column, `r` where it is set against its right edge (`lrr`); left where there is none.
     """
     grid = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
-    widths = [max(map(cells, (header, *(row[place].text for row in grid)))) for place, header in enumerate(headers)]
-    over = sum(widths) + len(_GAP) * (len(widths) - 1) - screen.width
-    while over > 0 and max(widths) > _NARROWEST:
-        widths[widths.index(max(widths))] -= 1
-        over -= 1
     heads = [Cell(header, "dim") for header in headers]
+    sides = right.ljust(len(headers), "l")
+    widths = [max(cells(row[place].text) for row in (heads, *grid)) for place in range(len(headers))]
+    _narrow(widths, sides, screen.width - len(_GAP) * (len(widths) - 1))
     for row in (heads, *grid):
-        shown = [
-            _set(screen, cell, width, right[place : place + 1])
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
+        shown = [_set(screen, cell, width, side) for cell, width, side in zip(row, widths, sides, strict=True)]
         yield _GAP.join(shown).rstrip()
+
+
+def _narrow(widths: list[int], sides: str, room: int) -> None:
+    for side in "lr":
+        over = sum(widths) - room
+        places = [place for place, of in enumerate(sides) if of == side and widths[place] > _NARROWEST]
+        while over > 0 and places:
+            widest = max(places, key=widths.__getitem__)
+            widths[widest] -= 1
+            over -= 1
+            places = [place for place in places if widths[place] > _NARROWEST]
 
 
 def _set(screen: Screen, cell: Cell, width: int, side: str) -> str:
     text = cut(cell.text, width)
     space = " " * (width - cells(text))
-    painted = screen.paint(cell.style, text) if cell.style else text
+    painted = screen.paint(cell.style, text)
     return space + painted if side == "r" else painted + space
-
-
-def cut(text: str, width: int) -> str:
-    """As much of a text as so many cells hold, its end marked where something is missing."""
-    if cells(text) <= width:
-        return text
-    while text and cells(text) > width - 1:
-        text = text[:-1]
-    return text + "…"
