@@ -1,0 +1,25 @@
+"""Who asks without a token: a device, by an identifier that says nothing about it."""
+
+import secrets
+from collections.abc import Mapping
+from typing import Final
+
+from service.clients.profile.folders import state_dir
+from service.clients.profile.private import read_whole, write_whole
+
+_FILE: Final = "device"
+_BYTES: Final = 16
+
+
+def device_id(environment: Mapping[str, str]) -> str:
+    """This device's identifier, 32 hexadecimal digits, made when it is first asked for.
+
+    Args:
+        environment: Of the process: where state is kept.
+    """
+    path = state_dir(environment) / _FILE
+    kept = read_whole(path)
+    if kept is None:
+        kept = secrets.token_hex(_BYTES).encode()
+        write_whole(path, kept)
+    return kept.decode("ascii", "replace").strip()

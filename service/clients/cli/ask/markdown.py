@@ -1,0 +1,100 @@
+"""Sets the Markdown of answers for a terminal, line by line as they come."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from service.clients.cli.ask.wrapping import Span, wrap
+from service.clients.cli.screen import Cell, Screen, Style, cells, safe, table
+
+_MARKED: Final = re.compile(r"(\*\*(?=\S).+?(?<=\S)\*\*|`[^`]+`|(?<!\w)_(?=\S)[^_]*(?<=\S)_(?!\w))")
+_ITEM: Final = re.compile(r"(?P<indent> {0,8})(?P<mark>[-*]|\d{1,3}[.)]) +(?P<text>.*)")
+_HEADING: Final = re.compile(r"#{1,6} +(?P<text>.*?) *#*")
+_RULE: Final = re.compile(r"[|:\- ]+")
+_FIGURE: Final = re.compile(r"[-+−]?\$?[\d.,]+( ?[%x×a-zA-Z$/ ]{0,12})?|-|")
+_GAP: Final = 2
+_STYLES: Final[dict[str, tuple[int, Style]]] = {"*": (2, "strong"), "`": (1, "accent"), "_": (1, "dim")}
+
+
+def render(screen: Screen, lines: Iterable[str]) -> Iterator[str]:
+    """Set Markdown.
+
+    Args:
+        screen: Where it is read.
+        lines: As they come, without their ends. A table is told once its last row has come, all else at once.
+    """
+    rows: list[str] = []
+    for line in lines:
+        if line.lstrip().startswith("|"):
+            rows.append(line)
+            continue
+        yield from _table(screen, rows)
+        rows = []
+        yield from _line(screen, line.rstrip())
+    yield from _table(screen, rows)
+
+
+def _line(screen: Screen, line: str) -> Iterator[str]:
+    if not line:
+        yield ""
+    elif heading := _HEADING.fullmatch(line):
+        yield from wrap(screen, [(text, style or "strong") for text, style in spans(heading["text"])])
+    elif item := _ITEM.fullmatch(line):
+        mark = "•" if item["mark"] in "-*" else item["mark"]
+        first = f"{item['indent']}{mark} "
+        yield from wrap(screen, spans(item["text"]), first, " " * len(first))
+    else:
+        yield from wrap(screen, spans(line))
+
+
+def spans(text: str) -> Iterator[Span]:
+    """The pieces of a line: bold, code, and what is set apart by underscores, each without its marks."""
+    for part in _MARKED.split(_plain(text)):
+        if _MARKED.fullmatch(part):
+            marks, style = _STYLES[part[0]]
+            yield part[marks:-marks], style
+        elif part:
+            yield part, None
+
+
+def _plain(text: str) -> str:
+    """What other people said stands in answers escaped as in HTML."""
+    if "&" not in text:
+        return text
+    from html import unescape  # noqa: PLC0415 - few answers hold such
+
+    return unescape(text)
+
+
+def _table(screen: Screen, lines: Iterable[str]) -> Iterator[str]:
+    grid = [_cells(line) for line in lines if not _RULE.fullmatch(line.strip())]
+    if not grid:
+        return
+    heads, *rows = ([*row, *[Cell("")] * len(grid[0])][: len(grid[0])] for row in grid)
+    widths = [max(cells(row[place].text) for row in (heads, *rows)) for place in range(len(heads))]
+    if sum(widths) + _GAP * (len(widths) - 1) > screen.width:
+        yield from _below(screen, heads, rows)
+        return
+    right = "".join("r" if _figures(row[place].text for row in rows) else "l" for place in range(len(heads)))
+    yield from table(screen, [head.text for head in heads], rows, right=right)
+
+
+def _below(screen: Screen, heads: list[Cell], rows: list[list[Cell]]) -> Iterator[str]:
+    """The rows of a table that is too wide, below each other."""
+    for row in rows:
+        yield from wrap(screen, [(row[0].text, "strong")])
+        for head, cell in zip(heads[1:], row[1:], strict=True):
+            yield from wrap(screen, [(f"{head.text}: ", "dim"), (cell.text, cell.style)], "  ", "    ")
+
+
+def _cells(line: str) -> list[Cell]:
+    return [_cell(text.strip()) for text in line.strip().strip("|").split("|")]
+
+
+def _cell(text: str) -> Cell:
+    parts = list(spans(text))
+    return Cell("".join(part for part, _ in parts), parts[0][1] if len(parts) == 1 else None)
+
+
+def _figures(texts: Iterable[str]) -> bool:
+    return all(_FIGURE.fullmatch(safe(text)) for text in texts)
