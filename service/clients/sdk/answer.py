@@ -2,7 +2,9 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+
+_REDIRECTS: Final = range(300, 400)
 
 
 class Answer:
@@ -26,10 +28,7 @@ class Answer:
         Raises:
             UnreadableError: If it is none.
         """
-        try:
-            return json.loads(self.body)
-        except ValueError:
-            raise UnreadableError("the answer is not JSON: is that address a Verdict service?") from None
+        return read_json(self.body)
 
     @property
     def data(self) -> Any:
@@ -71,7 +70,7 @@ class Asked(NamedTuple):
 
 
 class RefusedError(Exception):
-    """The service said no.
+    """The service said no, or sends elsewhere, where nobody follows.
 
     Args:
         status: HTTP status, 300 and above.
@@ -88,15 +87,42 @@ class RefusedError(Exception):
         error = document.get("error") if isinstance(document, dict) else None
         told = error if isinstance(error, dict) else {"message": error if isinstance(error, str) else ""}
         self.code = str(told.get("code") or f"HTTP_{status}")
-        self.message = str(told.get("message") or f"the service answered {status} without saying why")
+        self.message = str(told.get("message") or self._without_a_word())
         details = told.get("details")
         self.details: dict[str, Any] = details if isinstance(details, dict) else {}
         super().__init__(self.message)
 
+    def _without_a_word(self) -> str:
+        target = self.headers.get("location")
+        if self.status in _REDIRECTS and target:
+            return f"that address sends on to {target}; ask there (--url) if you trust it"
+        return f"the service answered {self.status} without saying why"
+
 
 class UnreachableError(Exception):
-    """No answer came: no connection, a broken one, or none within the time given; the message says what to look at."""
+    """No answer came: no connection, a broken one, or none within the time given.
+
+    Args:
+        message: What to look at.
+        sent: Whether the request may have arrived: False only where it surely did not.
+    """
+
+    def __init__(self, message: str, *, sent: bool = False) -> None:
+        super().__init__(message)
+        self.sent = sent
 
 
 class UnreadableError(Exception):
     """An answer came that is none of this interface."""
+
+
+def read_json(body: bytes) -> Any:
+    """Read an answer's body.
+
+    Raises:
+        UnreadableError: If it is no JSON, or nested deeper than anybody means.
+    """
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise UnreadableError("the answer is not JSON: is that address a Verdict service?") from None

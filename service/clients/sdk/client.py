@@ -2,18 +2,36 @@
 
 import http.client
 import json
+import selectors
+import socket
+import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
 from service import __version__
-from service.clients.sdk.answer import Answer, Asked, RefusedError, UnreachableError
+from service.clients.sdk.address import read_address
+from service.clients.sdk.answer import Answer, Asked, RefusedError, UnreachableError, UnreadableError, read_json
+from service.clients.sdk.failure import why_unanswered, why_unconnected
 
 PATIENCE_S: Final = 60.0
 """Longest wait for the next bytes: a stream says something every 15 s, a paid call may take half a minute."""
 
+CONNECTING_S: Final = 10.0
+"""Longest wait for a connection, TLS included."""
+
+MOST_BYTES: Final = 16 * 2**20
+"""Longest answer that is read whole: the longest of the service is far below, and memory is not given to strangers."""
+
+_MOST_REFUSAL_BYTES: Final = 2**20
+_PIECE_BYTES: Final = 65_536
 _NOTHING: Final[Mapping[str, str]] = {}
+_PAYMENTS: Final = frozenset({"payment-signature", "x-payment"})
+_CLOSED: Final = (ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
+"""What a connection raises whose other end is gone: `RemoteDisconnected` is a `ConnectionError`."""
+
+Headers = Mapping[str, str]
 
 
 class Client:
@@ -23,9 +41,14 @@ class Client:
         url: Where it is: http or https, a host, perhaps a port.
         token: API key or session; none for what is public.
         patience_s: Longest wait for the next bytes.
+
+    Raises:
+        ValueError: If the token is none that could be sent (`is_token`); it is not told again.
     """
 
     def __init__(self, url: str, token: str | None = None, *, patience_s: float = PATIENCE_S) -> None:
+        if token and not is_token(token):
+            raise ValueError("a token is letters, digits and signs, without a space")
         self.url = url.rstrip("/")
         self.token = token
         self._patience_s = patience_s
@@ -37,7 +60,7 @@ class Client:
         path: str,
         query: Mapping[str, object] = _NOTHING,
         body: object = None,
-        headers: Mapping[str, str] = _NOTHING,
+        headers: Headers = _NOTHING,
     ) -> Answer:
         """Send a request and read its whole answer.
 
@@ -50,11 +73,11 @@ class Client:
 
         Raises:
             RefusedError: If the service says no.
-            UnreachableError: If no answer came.
+            UnreachableError: If no whole answer came.
+            UnreadableError: If it is longer than any of this interface.
         """
         with self._asked(method, path, query, body, headers) as response:
-            fields = {name.lower(): value for name, value in response.getheaders()}
-            return Answer(response.status, fields, response.read())
+            return Answer(response.status, _fields(response), _whole(response, MOST_BYTES))
 
     def pieces(
         self,
@@ -62,17 +85,16 @@ class Client:
         path: str,
         query: Mapping[str, object] = _NOTHING,
         body: object = None,
-        headers: Mapping[str, str] = _NOTHING,
+        headers: Headers = _NOTHING,
     ) -> Iterator[bytes]:
-        """Send a request and give its answer as it comes.
+        """Send a request and give its answer as it comes, however long.
 
         Raises:
             RefusedError: As `ask`, before the first piece.
             UnreachableError: As `ask`; also in the middle, where the answer breaks off.
         """
         with self._asked(method, path, query, body, headers) as response:
-            while piece := response.read1(65_536):
-                yield piece
+            yield from _pieces(response)
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -82,12 +104,7 @@ class Client:
 
     @contextmanager
     def _asked(
-        self,
-        method: str,
-        path: str,
-        query: Mapping[str, object],
-        body: object,
-        headers: Mapping[str, str],
+        self, method: str, path: str, query: Mapping[str, object], body: object, headers: Headers
     ) -> Iterator[http.client.HTTPResponse]:
         given = {name: value for name, value in query.items() if value is not None}
         target = path + ("?" + urlencode(given) if given else "")
@@ -100,37 +117,61 @@ class Client:
             sent["Content-Type"] = "application/json"
         whole = False
         try:
-            connection = self._connect()
-            connection.request(method, target, payload, sent)
-            response = connection.getresponse()
+            response = self._send(method, target, payload, sent)
             if response.status >= http.client.MULTIPLE_CHOICES:
-                raise _refused(response, self._told(method, target, payload, sent))
+                refused = _refused(response, self._told(method, target, payload, sent))
+                whole = response.isclosed()
+                raise refused
             yield response
             whole = response.isclosed()
-        except TimeoutError:
-            raise UnreachableError(f"{self.url} did not answer within {self._patience_s:.0f} s") from None
         except (OSError, http.client.HTTPException) as error:
-            raise UnreachableError(
-                f"{self.url} cannot be reached ({_reason(error)}); is the service running?"
-            ) from None
+            raise UnreachableError(why_unanswered(error, self.url, self._patience_s), sent=True) from None
         finally:
             if not whole:
                 self.close()
 
-    def _told(self, method: str, target: str, payload: bytes | None, sent: Mapping[str, str]) -> Asked:
+    def _told(self, method: str, target: str, payload: bytes | None, sent: Headers) -> Asked:
         from hashlib import sha256  # noqa: PLC0415 - only a refusal needs it
 
         caller = sha256(sent.get("Authorization", "").encode()).hexdigest()
         return Asked(self.url, f"{method} {target}\n".encode() + (payload or b""), caller)
 
+    def _send(self, method: str, target: str, payload: bytes | None, sent: Headers) -> http.client.HTTPResponse:
+        kept = self._connection
+        connection = self._connect()
+        try:
+            return _exchange(connection, method, target, payload, sent)
+        except _CLOSED:
+            harmless = method == "GET" and not _PAYMENTS & {name.lower() for name in sent}
+            if connection is not kept or not harmless:
+                raise
+        self.close()
+        return _exchange(self._connect(), method, target, payload, sent)
+
     def _connect(self) -> http.client.HTTPConnection:
-        if self._connection is None:
-            parts = urlsplit(self.url)
-            if parts.scheme not in {"http", "https"} or not parts.hostname:
-                raise UnreachableError(f"{self.url!r} is no address; write it like http://127.0.0.1:8402")
-            made = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-            self._connection = made(parts.hostname, parts.port, timeout=self._patience_s)
-        return self._connection
+        kept = self._connection
+        if kept is not None and kept.sock is not None and _is_silent(kept.sock):
+            return kept
+        self.close()
+        try:
+            address = read_address(self.url)
+        except ValueError as error:
+            raise UnreachableError(str(error)) from None
+        kind = http.client.HTTPSConnection if address.secure else http.client.HTTPConnection
+        connection = kind(address.host, address.port, timeout=CONNECTING_S)
+        try:
+            connection.connect()
+        except OSError as error:
+            connection.close()
+            raise UnreachableError(why_unconnected(error, self.url, CONNECTING_S)) from None
+        connection.sock.settimeout(self._patience_s)
+        self._connection = connection
+        return connection
+
+
+def is_token(text: str) -> bool:
+    """Whether a text could be a bearer token: visible ASCII, which is all that a header field takes."""
+    return bool(text) and all("!" <= letter <= "~" for letter in text)
 
 
 def fill(path: str, values: Mapping[str, object]) -> tuple[str, dict[str, object]]:
@@ -151,13 +192,51 @@ def fill(path: str, values: Mapping[str, object]) -> tuple[str, dict[str, object
     return path, rest
 
 
+def _exchange(
+    connection: http.client.HTTPConnection, method: str, target: str, payload: bytes | None, sent: Headers
+) -> http.client.HTTPResponse:
+    connection.request(method, target, payload, dict(sent))
+    return connection.getresponse()
+
+
+def _is_silent(sock: socket.socket) -> bool:
+    # Between two requests the other end has nothing to say but that it is gone.
+    with selectors.DefaultSelector() as selector:
+        selector.register(sock, selectors.EVENT_READ)
+        return not selector.select(0)
+
+
+def _pieces(response: http.client.HTTPResponse) -> Iterator[bytes]:
+    # `read1` of Python 3.11 neither counts what an answer with a length has left, nor minds where it breaks off.
+    left = response.length
+    while left != 0:
+        piece = response.read1(_PIECE_BYTES if left is None else min(left, _PIECE_BYTES))
+        if not piece:
+            break
+        left = None if left is None else left - len(piece)
+        yield piece
+    if left:
+        raise http.client.IncompleteRead(b"", left)
+    response.close()
+
+
+def _whole(response: http.client.HTTPResponse, most: int) -> bytes:
+    pieces: list[bytes] = []
+    for piece in _pieces(response):
+        pieces.append(piece)
+        most -= len(piece)
+        if most < 0:
+            raise UnreadableError("the answer is longer than any of a Verdict service: is that address one?")
+    return b"".join(pieces)
+
+
+def _fields(response: http.client.HTTPResponse) -> dict[str, str]:
+    return {name.lower(): value for name, value in response.getheaders()}
+
+
 def _refused(response: http.client.HTTPResponse, asked: Asked) -> RefusedError:
-    fields = {name.lower(): value for name, value in response.getheaders()}
     document: Any = None
-    with suppress(ValueError):
-        document = json.loads(response.read())
-    return RefusedError(response.status, fields, document, asked)
-
-
-def _reason(error: Exception) -> str:
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+    # What stands between here and the service has its own ways of saying no; the status says enough then.
+    with suppress(UnreadableError):
+        document = read_json(_whole(response, _MOST_REFUSAL_BYTES))
+    return RefusedError(response.status, _fields(response), document, asked)

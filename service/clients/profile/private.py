@@ -1,0 +1,86 @@
+"""Files that are their owner's alone, written whole or not at all."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+_OWNERS_FILE: Final = 0o600
+_OWNERS_FOLDER: Final = 0o700
+
+
+def read_whole(path: Path) -> bytes | None:
+    """A file as it is; None where there is none.
+
+    Raises:
+        OSError: If it is there and cannot be read.
+    """
+    try:
+        return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Replace a file; whoever reads meanwhile finds the old or the new content, also after a crash.
+
+    A link is followed: people keep such files elsewhere and link to them.
+
+    Raises:
+        OSError: If it cannot be written; what was there is still there.
+    """
+    target = Path(os.path.realpath(path))
+    make_folder(target.parent)
+    # Two processes differ by their number; one that a crash left behind must not be in the way.
+    draft = target.with_name(f".{target.name}.{os.getpid()}")
+    draft.unlink(missing_ok=True)
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNERS_FILE)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+        draft.replace(target)
+    except BaseException:
+        draft.unlink(missing_ok=True)
+        raise
+    _keep_name(target.parent)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it that are missing, each its owner's alone."""
+    for folder in reversed((path, *path.parents)):
+        if not folder.is_dir():
+            folder.mkdir(_OWNERS_FOLDER, exist_ok=True)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Be the only process that is at something; others wait. The system takes the lock away from one that dies.
+
+    Args:
+        path: A file beside what is to be changed, made where there is none; never one that is itself replaced.
+
+    Raises:
+        OSError: If it cannot be made.
+    """
+    import fcntl  # noqa: PLC0415 - only who writes needs it
+
+    make_folder(path.parent)
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, _OWNERS_FILE)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _keep_name(folder: Path) -> None:
+    # The rename itself survives a crash only when the folder has been written; not every file system can do that.
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
