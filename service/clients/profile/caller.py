@@ -1,13 +1,17 @@
 """The library's client, made of what was typed, the environment, what is configured, and what is kept."""
 
-from argparse import Namespace
-from collections.abc import Mapping
-from typing import Final
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
 
 from service.clients.cli.refusal import UNKNOWN_CALLER, RefusalError
 from service.clients.profile import config, credentials
 from service.clients.sdk.address import read_address
 from service.clients.sdk.client import Client, is_token
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Mapping
 
 URL: Final = "http://127.0.0.1:8402"
 """Where `make run` puts a service."""

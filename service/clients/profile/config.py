@@ -1,8 +1,8 @@
 """What a person has chosen once: `config.json`."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -15,6 +15,9 @@ FILE: Final = "config.json"
 
 _MOST_MICRO_USD: Final = 1_000_000_000
 """A thousand dollars: who means to let a program spend more a day has mistaken the unit."""
+
+
+_AMOUNT: Final = re.compile(r"\d{1,6}(\.\d{1,6})?\Z", re.ASCII)
 
 
 class Config(NamedTuple):
@@ -58,19 +61,19 @@ def read_usdc(text: str) -> int:
     Raises:
         ValueError: If it is no amount, has more than six decimals, is negative or above 1,000.
     """
-    try:
-        amount = Decimal(text) * 1_000_000
-    except InvalidOperation:
-        amount = Decimal(-1)
-    if not (0 <= amount <= _MOST_MICRO_USD and amount == int(amount)):
-        raise ValueError(f"{text!r} is no amount of USDC; write it like 0.10, up to 1000, with six decimals at most")
-    return int(amount)
+    if not _AMOUNT.match(text):
+        raise ValueError(f"{text!r} is no amount of USDC; write it like 0.10, with six decimals at most")
+    whole, _, fraction = text.partition(".")
+    amount = int(whole) * 1_000_000 + int(fraction.ljust(6, "0"))
+    if amount > _MOST_MICRO_USD:
+        raise ValueError(f"{text} USDC is above 1000, the most that can be chosen here")
+    return amount
 
 
 def show_usdc(micro_usd: int) -> str:
     """Write millionths of a dollar as USDC, two decimals at least: 100000 → `0.10`."""
-    text = f"{micro_usd / Decimal(1_000_000):.6f}"
-    return text[:-4] + text[-4:].rstrip("0")
+    whole, fraction = divmod(micro_usd, 1_000_000)
+    return f"{whole}.{f'{fraction:06}'.rstrip('0'):0<2}"
 
 
 def _address(text: str) -> str:
