@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from service.clients.cli.ask.wrapping import Span, wrap
+from service.clients.cli.wrapping import Span, wrap
 from service.clients.cli.screen import Cell, Screen, Style, cells, safe, table
 
 _MARKED: Final = re.compile(r"(\*\*(?=\S).+?(?<=\S)\*\*|`[^`]+`|(?<!\w)_(?=\S)[^_]*(?<=\S)_(?!\w))")
