@@ -54,6 +54,11 @@ def signed(value: float | None, decimals: int = 2, unit: str = " %") -> str:
     return f"{rounded:{'+' if rounded else ''},.{decimals}f}{unit}"
 
 
+def percent(value: float | None, decimals: int = 1) -> str:
+    """A percentage that is no change: `41.2 %`."""
+    return UNKNOWN if value is None else f"{value:,.{decimals}f} %"
+
+
 def share(value: float | None, decimals: int = 1) -> str:
     """A part of one, in percent: `23.1 %`."""
     return UNKNOWN if value is None else f"{100 * value:.{decimals}f} %"

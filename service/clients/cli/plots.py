@@ -264,7 +264,7 @@ def gauge(value: float, low: float, high: float, width: int) -> str:
     return "".join(cells_)
 
 
-def shares(screen: Screen, parts: Sequence[tuple[float, Style, str]], width: int) -> str:
+def shares(screen: Screen, parts: Sequence[tuple[float, Style | None, str]], width: int) -> str:
     """One bar made of parts, each as long as its share: (how much, how painted, the letter it is made of)."""
     total = sum(size for size, _, _ in parts)
     drawn, upto, done = "", 0.0, 0

@@ -21,6 +21,7 @@ _CODES: Final[dict[Style, str]] = {
 }
 _BARS: Final = "▁▂▃▄▅▆▇█"
 _GAP: Final = "  "
+_APART: Final = "   "
 _NARROWEST: Final = 8
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
 _ZERO_WIDTH: Final = frozenset({"Mn", "Me"})
@@ -114,8 +115,25 @@ def sparkline(values: Sequence[float | None], width: int) -> str:
     return "".join(" " if v is None else _BARS[round((v - low) / span * steps) if span else steps // 2] for v in values)
 
 
+def heading(screen: Screen, said: Iterable[Cell]) -> Iterator[str]:
+    """What an answer is about, on as few lines as it fits on, set apart by blanks."""
+    lead, taken = "", 0
+    for cell in said:
+        text = cut(cell.text, screen.width)
+        if lead and taken + len(_APART) + cells(text) > screen.width:
+            yield lead
+            lead, taken = "", 0
+        apart = _APART if lead else ""
+        lead += apart + screen.paint(cell.style, text)
+        taken += len(apart) + cells(text)
+    if lead:
+        yield lead
+
+
 def flow(screen: Screen, parts: Iterable[Part], *, label: str = "", indent: int = 0) -> Iterator[str]:
     """Words in lines, each in the style of its part; lines are no longer than is good to read.
+
+    What begins with a comma stands right behind the word before it.
 
     Args:
         screen: Where it is read.
@@ -125,17 +143,17 @@ def flow(screen: Screen, parts: Iterable[Part], *, label: str = "", indent: int 
     """
     room = max(min(screen.width, _READABLE) - indent, _NARROWEST)
     lead = screen.paint("dim", label) + " " * (indent - cells(label))
-    line: list[str] = []
-    taken = 0
+    line, taken = "", 0
     for word, style in _words(parts, room):
         wide = cells(word)
-        if line and taken + 1 + wide > room:
-            yield lead + " ".join(line)
-            lead, line, taken = " " * indent, [], 0
-        taken += wide + bool(line)
-        line.append(screen.paint(style, word))
+        gap = " " if line and not word.startswith(",") else ""
+        if line and taken + len(gap) + wide > room:
+            yield lead + line
+            lead, line, taken, gap = " " * indent, "", 0, ""
+        taken += len(gap) + wide
+        line += gap + screen.paint(style, word)
     if line:
-        yield lead + " ".join(line)
+        yield lead + line
 
 
 def _words(parts: Iterable[Part], room: int) -> Iterator[tuple[str, Style | None]]:
@@ -148,6 +166,11 @@ def _words(parts: Iterable[Part], room: int) -> Iterator[tuple[str, Style | None
                 yield head, style
                 word = word[len(head) :]
             yield word, style
+
+
+def listed(cells: Iterable[Cell]) -> list[Part]:
+    """What is counted up, with commas between."""
+    return [part for cell in cells for part in (",", cell)][1:]
 
 
 def facts(screen: Screen, rows: Iterable[tuple[str, Sequence[Part]]]) -> Iterator[str]:

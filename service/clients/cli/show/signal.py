@@ -1,0 +1,146 @@
+"""`verdict signal BTC`: the verdict, its arithmetic, the sentences behind it, what became of others like it."""
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from math import fsum
+from typing import Any, Final
+
+from service.clients.cli import plots
+from service.clients.cli.figures import UNKNOWN, direction, footer, price, share, signed, usd
+from service.clients.cli.screen import Cell, Part, Screen, Style, facts, flow, heading, listed, table
+
+_MOST: Final = 4
+_GAUGE: Final = 41
+_BAR: Final = 10
+_EXACT: Final = 1e-6
+_HEADERS: Final = ("RULE", "FINDS", "BOUND", "FLIPS AT", "COUNTS")
+_TITLES: Final = {
+    "trend-daily": "daily trend",
+    "trend-weekly": "weekly trend",
+    "regime-market": "market's regime",
+    "regime-coin": "coin's regime",
+    "funding-level": "funding, a year",
+    "funding-momentum": "funding, 24 h - 7 d",
+}
+_STYLES: Final[Mapping[str, Style]] = {
+    "strong-bull": "good",
+    "bull": "good",
+    "bear": "bad",
+    "strong-bear": "bad",
+    "insufficient-evidence": "warn",
+}
+_RECORD: Final = ("AFTER", "VERDICTS", "OUTCOMES", "RIGHT", "BASE", "BRIER", "MEAN MOVE")
+
+
+def lines(data: Any, meta: Any, screen: Screen, _chosen: Mapping[str, object]) -> Iterator[str]:
+    """What it says, how that adds up, why, and how often such verdicts were right."""
+    yield from _verdict(data, screen)
+    yield ""
+    yield from _arithmetic(data, screen)
+    yield ""
+    yield screen.paint("strong", "Why")
+    yield from _evidence(data, screen)
+    yield ""
+    yield screen.paint("strong", "How such verdicts turned out")
+    yield from _record(data, screen)
+    yield ""
+    yield from _identity(data, screen)
+    yield footer(screen, meta)
+
+
+def _verdict(data: Any, screen: Screen) -> Iterator[str]:
+    risk = data["raw"]["risk"]
+    style = _STYLES.get(data["verdict"])
+    known = [Cell(usd(risk["price"]))] if risk else []
+    said = Cell(data["verdict"].upper().replace("-", " "), style)
+    yield from heading(screen, [Cell(data["symbol"], "strong"), *known, said, Cell(f"{data['confidence']} confidence")])
+    drawn = plots.gauge(data["score"], -_MOST, _MOST, min(_GAUGE, max(screen.width - 16, 3)))
+    yield f"-{_MOST} {screen.paint(style, drawn)} +{_MOST}   {screen.paint('strong', signed(data['score'], unit=''))}"
+    wanting = [Cell(f"{name} {state}", "warn") for name, state in data["sources"].items() if state != "fulfilled"]
+    if wanting:
+        yield ""
+        yield from facts(screen, [("Not all of the evidence is at hand:", listed(wanting))])
+
+
+def _arithmetic(data: Any, screen: Screen) -> Iterator[str]:
+    """The rules, and what they add up to; that they do is worked out here again."""
+    rows: list[list[Cell | object]] = [
+        [
+            _TITLES.get(rule["id"], rule["id"]),
+            _value(rule, "value"),
+            Cell(_value(rule, "threshold"), "dim"),
+            Cell(_value(rule, "flips_at"), "dim"),
+            Cell(signed(rule["contribution"], unit=""), direction(rule["contribution"])),
+            Cell(plots.bar(rule["contribution"], -1, 1, _BAR), direction(rule["contribution"])),
+        ]
+        for rule in data["rules"]
+    ]
+    total = Cell(signed(data["score"], unit=""), "strong")
+    yield from table(
+        screen, [*_HEADERS, ""], [*rows, [Cell("together", "strong"), "", "", "", total, ""]], right="lrrrr"
+    )
+    summed = fsum(rule["contribution"] for rule in data["rules"])
+    if abs(summed - data["score"]) > _EXACT:
+        yield from flow(
+            screen, [Cell("This does not add up:", "bad"), f"the rules count {signed(summed, unit='')} together."]
+        )
+
+
+def _value(rule: Any, name: str) -> str:
+    value = rule[name]
+    if isinstance(value, int | float):
+        return signed(value) if rule["id"].startswith("funding") else price(value)
+    return UNKNOWN if value is None else str(value)
+
+
+def _evidence(data: Any, screen: Screen) -> Iterator[str]:
+    counted = {rule["evidence"]: rule["contribution"] for rule in data["rules"]}
+    for place, sentence in enumerate(data["evidence"]):
+        counts = counted.get(place)
+        sign = " " if counts is None else "+" if counts > 0 else "-" if counts < 0 else "·"
+        told = flow(screen, [sentence], indent=4)
+        first = next(told, "    ")
+        yield f"  {screen.paint(direction(counts), sign)} {first[4:]}"
+        yield from told
+
+
+def _record(data: Any, screen: Screen) -> Iterator[str]:
+    record = data["track_record"]
+    if record["probability_up"] is not None:
+        yield from flow(screen, [f"It claims {share(record['probability_up'], 0)} that the price will be higher."])
+    whose = (("all_coins", "on all coins"), ("this_coin", f"on {data['symbol']}"))
+    rows = [_outcomes(name, found) for part, name in whose for found in record[part] if found["hit_rate"] is not None]
+    if rows:
+        yield from table(screen, _RECORD, rows, right="llrrrrr")
+    else:
+        every = chain(*(record[part] for part, _ in whose))
+        yield from flow(screen, [max(every, key=lambda found: found["outcomes"])["says"]])
+
+
+def _outcomes(name: str, found: Any) -> list[Cell | object]:
+    days = found["days"]
+    move = found["mean_move_pct"]
+    better = None if found["base_rate"] is None else direction(found["hit_rate"] - found["base_rate"])
+    return [
+        "1 day" if days == 1 else f"{days} days",
+        name,
+        f"{found['outcomes']:,}",
+        Cell(share(found["hit_rate"]), better),
+        share(found["base_rate"]),
+        UNKNOWN if found["brier"] is None else f"{found['brier']:.3f}",
+        Cell(signed(move), direction(move)),
+    ]
+
+
+def _identity(data: Any, screen: Screen) -> Iterator[str]:
+    """What it can be checked by: `verdict verify` makes it again from its inputs."""
+    rules, record = data["ruleset"], data["track_record"]
+    told: list[tuple[str, list[Part]]] = [
+        ("Verdict", [data["verdict_id"]]),
+        ("Rules", [f"{rules['name']} {rules['version']}, {rules['digest'][:16]}…"]),
+        (
+            "Ledger",
+            [f"{record['entries']:,} {'entry' if record['entries'] == 1 else 'entries'}, {record['head'][:16]}…"],
+        ),
+    ]
+    yield from facts(screen, told)
