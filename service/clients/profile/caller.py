@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from service.clients.cli.refusal import UNKNOWN_CALLER, RefusalError
 from service.clients.profile import config, credentials
@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Mapping
 
-URL: Final = "http://127.0.0.1:8402"
-"""Where `make run` puts a service."""
-
 
 def url_of(arguments: Namespace, environment: Mapping[str, str]) -> str:
     """Where the service is: `--url`, else `VERDICT_URL`, else what is configured, else here.
@@ -25,7 +22,7 @@ def url_of(arguments: Namespace, environment: Mapping[str, str]) -> str:
     """
     typed = getattr(arguments, "url", None)
     told = typed or environment.get("VERDICT_URL")
-    url = told or config.read(environment).url or URL
+    url = told or config.read(environment).url or config.URL
     try:
         return str(read_address(url))
     except ValueError as error:

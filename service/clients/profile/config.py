@@ -13,6 +13,15 @@ from service.clients.sdk.address import read_address
 
 FILE: Final = "config.json"
 
+URL: Final = "http://127.0.0.1:8402"
+"""Where `make run` puts a service."""
+
+MAX_PRICE_MICRO_USD: Final = 100_000
+"""Most that one call may cost where nothing else is chosen: twice the dearest there is."""
+
+MAX_DAY_MICRO_USD: Final = 1_000_000
+"""Most that the calls of one UTC day may cost where nothing else is chosen."""
+
 _MOST_MICRO_USD: Final = 1_000_000_000
 """A thousand dollars: who means to let a program spend more a day has mistaken the unit."""
 
@@ -41,13 +50,13 @@ class Choice(NamedTuple):
 
     Attributes:
         field: Of `Config`.
-        summary: What it is, and what holds where it is not chosen.
+        otherwise: What holds where it is not chosen, as it is typed; None where nothing does.
         read: Text to value; raises `ValueError` with what is wrong.
         show: Value to the text that `read` takes.
     """
 
     field: str
-    summary: str
+    otherwise: str | None
     read: Callable[[str], str | int]
     show: Callable[[int], str] = str
 
@@ -87,10 +96,10 @@ def _path(text: str) -> str:
 
 
 CHOICES: Final[Mapping[str, Choice]] = {
-    "url": Choice("url", "the service to ask (http://127.0.0.1:8402)", _address),
-    "keystore": Choice("keystore", "the wallet's file, to sign in and to pay with (none)", _path),
-    "max-price": Choice("max_price_micro_usd", "most that one call may cost, in USDC (0.10)", read_usdc, show_usdc),
-    "max-day": Choice("max_day_micro_usd", "most that the calls of a UTC day may cost (1.00)", read_usdc, show_usdc),
+    "url": Choice("url", URL, _address),
+    "keystore": Choice("keystore", None, _path),
+    "max-price": Choice("max_price_micro_usd", show_usdc(MAX_PRICE_MICRO_USD), read_usdc, show_usdc),
+    "max-day": Choice("max_day_micro_usd", show_usdc(MAX_DAY_MICRO_USD), read_usdc, show_usdc),
 }
 """By the name they have in the file and on the command line."""
 

@@ -1,7 +1,8 @@
 """What comes back: an answer, a refusal, or nothing."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 _REDIRECTS: Final = range(300, 400)
@@ -114,6 +115,19 @@ class UnreachableError(Exception):
 
 class UnreadableError(Exception):
     """An answer came that is none of this interface."""
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """Take parts out of an answer, which may lack them.
+
+    Raises:
+        UnreadableError: If one is not there, or not what it should be.
+    """
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError):
+        raise UnreadableError("the answer lacks what it should hold: is that address a Verdict service?") from None
 
 
 def read_json(body: bytes) -> Any:

@@ -7,7 +7,7 @@ import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
 
 from service import __version__
@@ -32,6 +32,13 @@ _CLOSED: Final = (ConnectionError, ssl.SSLEOFError, ssl.SSLZeroReturnError)
 """What a connection raises whose other end is gone: `RemoteDisconnected` is a `ConnectionError`."""
 
 Headers = Mapping[str, str]
+
+
+class Tls(NamedTuple):
+    """How a connection is encrypted: by what version, and until when the certificate is good, epoch seconds."""
+
+    version: str
+    ends_s: float
 
 
 class Client:
@@ -95,6 +102,15 @@ class Client:
         """
         with self._asked(method, path, query, body, headers) as response:
             yield from _pieces(response)
+
+    @property
+    def tls(self) -> Tls | None:
+        """How the connection there is is encrypted; None where it is not, or there is none."""
+        sock = None if self._connection is None else self._connection.sock
+        if not isinstance(sock, ssl.SSLSocket):
+            return None
+        ends = dict(sock.getpeercert() or {})["notAfter"]
+        return Tls(str(sock.version()), ssl.cert_time_to_seconds(str(ends)))
 
     def close(self) -> None:
         """Let go of the connection."""
