@@ -1,0 +1,117 @@
+"""What one call would cost, held against everything that speaks against paying it."""
+
+from email.utils import parsedate_to_datetime
+from ipaddress import ip_address
+from typing import Final, NamedTuple
+
+from service.clients.paying.refusal import UnpaidError
+from service.clients.paying.terms import HEADER, Terms, read_terms
+from service.clients.sdk.address import read_address
+from service.clients.sdk.answer import Asked, RefusedError
+from service.clock import SECOND_MS
+from service.units import MicroUsd, usdc
+
+APART_S: Final = 60
+"""How far the clocks of client and service may be apart."""
+
+_WHAT_LETTERS: Final = 200
+
+
+class Ceilings(NamedTuple):
+    """Most that is paid, in millionths of a dollar: for one call, and for the calls of one UTC day."""
+
+    call: int = 100_000
+    day: int = 1_000_000
+
+
+class Bill(NamedTuple):
+    """What somebody has to agree to.
+
+    Attributes:
+        terms: What is asked for.
+        what: Method and path that it is for.
+        url: The service.
+        spent: What was signed for today, in millionths of a dollar.
+        ceilings: Which hold.
+    """
+
+    terms: Terms
+    what: str
+    url: str
+    spent: int
+    ceilings: Ceilings
+
+
+def draw(asked: Asked, refused: RefusedError, spent: int, ceilings: Ceilings, now_ms: int) -> Bill:
+    """Write the bill of a request that was refused with 402.
+
+    Args:
+        asked: The request.
+        refused: The refusal.
+        spent: What was signed for today, in millionths of a dollar.
+        ceilings: Which hold.
+        now_ms: Epoch milliseconds.
+
+    Raises:
+        UnpaidError: If it cannot be read, is above a ceiling, or should not be paid from here.
+    """
+    terms = read_terms(refused.headers.get(HEADER))
+    _check_way(asked.url, terms)
+    _check_clocks(refused.headers.get("date"), now_ms)
+    if terms.amount > ceilings.call:
+        raise UnpaidError(
+            f"this call costs {dollars(terms.amount)}, and {dollars(ceilings.call)} is the most that one may "
+            "(--max-price, or `verdict config set max-price`); nothing was paid"
+        )
+    check_day(terms.amount, spent, ceilings)
+    return Bill(terms, what(asked), asked.url, spent, ceilings)
+
+
+def check_day(amount: int, spent: int, ceilings: Ceilings) -> None:
+    """Hold an amount against what is left of the day; all in millionths of a dollar.
+
+    Raises:
+        UnpaidError: If it is too much.
+    """
+    if spent + amount > ceilings.day:
+        raise UnpaidError(
+            f"this call costs {dollars(amount)}, and {dollars(spent)} of {dollars(ceilings.day)} for today are signed "
+            "for; wait for 00:00 UTC, or `verdict config set max-day`; nothing was paid"
+        )
+
+
+def what(asked: Asked) -> str:
+    """Method and path of a request, for people."""
+    return asked.request.partition(b"\n")[0].decode("latin-1")[:_WHAT_LETTERS]
+
+
+def dollars(amount: int) -> str:
+    """Millionths of a dollar as people write them: `0.005 USDC`."""
+    return f"{usdc(MicroUsd(amount))} USDC"
+
+
+def _check_way(url: str, terms: Terms) -> None:
+    address = read_address(url)
+    if terms.dollar.is_real and not address.secure and not _is_here(address.host):
+        raise UnpaidError(f"{url} is neither encrypted nor on this machine: no real money goes there; nothing was paid")
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _check_clocks(date: str | None, now_ms: int) -> None:
+    if date is None:
+        return
+    try:
+        apart_s = now_ms // SECOND_MS - int(parsedate_to_datetime(date).timestamp())
+    except (ValueError, OverflowError):
+        raise UnpaidError("the service does not say the time as HTTP does; nothing was paid") from None
+    if abs(apart_s) > APART_S:
+        raise UnpaidError(
+            f"the clock here is {abs(apart_s)} s {'ahead of' if apart_s > 0 else 'behind'} the service's; what is "
+            "signed would be refused, or good for longer than meant; nothing was paid"
+        )

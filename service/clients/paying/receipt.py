@@ -1,0 +1,121 @@
+"""The receipt of what was bought: fetched, compared with the purchase, kept.
+
+Source: `SignedReceipt` of `service.wire.payment`; EIP-191 over RFC 8785.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from service.clients.paying.drawer import Drawer, Kept
+from service.clients.profile.private import write_whole
+from service.clients.sdk.answer import Answer, Asked, RefusedError, UnreachableError, UnreadableError
+
+HEADER: Final = "x-receipt-id"
+FOLDER: Final = "receipts"
+_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_SIGNATURE: Final = re.compile(r"0x[0-9a-fA-F]{130}", re.ASCII)
+_SITE_DIGITS: Final = 8
+
+
+class Asks(Protocol):
+    """What a receipt is fetched with: the library's client, as whoever paid."""
+
+    def ask(self, method: str, path: str) -> Answer:
+        """Send a request and read its whole answer."""
+
+
+def receipt_id(answer: Answer) -> str | None:
+    """The name of what was paid for; None where nothing was, or where it is no name: it becomes part of a path."""
+    told = answer.headers.get(HEADER, "")
+    return told if _ID.fullmatch(told) else None
+
+
+def keep_receipt(drawer: Drawer, client: Asks, asked: Asked, kept: Kept, answer: Answer) -> list[str]:
+    """Fetch a receipt and keep it beside what was paid and what of the two does not agree.
+
+    Args:
+        drawer: Where.
+        client: Fetches it.
+        asked: What was asked for.
+        kept: What was paid.
+        answer: What was bought, with the name of its receipt.
+
+    Returns:
+        What does not agree, in words; nothing where the receipt proves the purchase.
+
+    Raises:
+        OSError: If it cannot be kept.
+    """
+    name = receipt_id(answer)
+    document, faults = _fetched(client, name)
+    if document:
+        faults = list(_faults(document, asked, kept, answer.body))
+    paid = kept._asdict()
+    del paid["header"]
+    record = {**document, "id": name, "service": asked.url, "paid": paid, "faults": faults}
+    site = sha256(asked.url.encode()).hexdigest()[:_SITE_DIGITS]
+    write_whole(drawer.folder / FOLDER / f"{site}-{name}.json", json.dumps(record, indent=1).encode())
+    return faults
+
+
+def read_receipts(drawer: Drawer) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Every receipt that is kept, the oldest first: its file, and what it holds; what is none is left out."""
+    found = []
+    for path in (drawer.folder / FOLDER).glob("*.json"):
+        try:
+            record = json.loads(path.read_bytes())
+            found.append((int(record["paid"]["signed_ms"]), path, record))
+        except (OSError, ValueError, LookupError, TypeError, RecursionError):
+            continue
+    for _, path, record in sorted(found, key=lambda row: row[:2]):
+        yield path, record
+
+
+def _fetched(client: Asks, name: str | None) -> tuple[dict[str, Any], list[str]]:
+    """The signed receipt with the service's signer, or why there is none."""
+    try:
+        signed = client.ask("GET", f"/api/receipts/{name}").document
+        signer = client.ask("GET", "/api/cli/manifest").data["receiptSigner"]
+        return {**{part: signed[part] for part in ("receipt", "signer", "signature")}, "receiptSigner": signer}, []
+    except (RefusedError, UnreachableError, UnreadableError) as error:
+        return {}, [f"it could not be fetched ({error})"]
+    except (LookupError, TypeError):
+        return {}, ["what the service calls its receipt is none"]
+
+
+def _faults(document: Mapping[str, Any], asked: Asked, kept: Kept, body: bytes) -> Iterator[str]:
+    receipt = document["receipt"]
+    if not isinstance(receipt, dict):
+        yield "what the service calls its receipt is none"
+        return
+    expected = {
+        "request_hash": sha256(asked.request).hexdigest(),
+        "response_hash": sha256(body).hexdigest(),
+        "amount": str(kept.amount),
+        "network": kept.network,
+        "pay_to": kept.pay_to,
+        "payer": kept.payer,
+        "nonce": kept.nonce,
+    }
+    yield from (f"its {name} is another" for name, value in expected.items() if receipt.get(name) != value)
+    signer = _signer_of(receipt, document["signature"])
+    if signer is None or signer != document["signer"]:
+        yield "its signature is not by whom it names"
+    elif signer != document["receiptSigner"]:
+        yield "it is not signed by the service's receiptSigner"
+
+
+def _signer_of(receipt: Mapping[str, Any], signature: object) -> str | None:
+    from service.ethereum.signatures import recover_personal  # noqa: PLC0415 - most calls pay for nothing
+    from service.wire.canonical import canonical  # noqa: PLC0415 - the same
+
+    if not isinstance(signature, str) or not _SIGNATURE.fullmatch(signature):
+        return None
+    try:
+        return recover_personal(canonical(receipt).decode(), bytes.fromhex(signature[2:]))
+    except (ValueError, RecursionError):
+        return None
