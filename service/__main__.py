@@ -1,12 +1,19 @@
-"""The command `verdict`, also as `python -m service`. Imports the standard library only, until a command runs."""
+"""The command `verdict`, also as `python -m service`. Imports the table of commands only, until one runs."""
+
+from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from importlib import import_module
 
-from service.operator.parser import parse
-from service.operator.refusal import FAILED, RefusalError
+from service.clients.cli import frame, table
+from service.operator import rows
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+SECTIONS = (*table.SECTIONS, ("run a service", rows.COMMANDS))
+"""Every command there is, under titles."""
 
 
 def main() -> int:
@@ -25,26 +32,9 @@ def run(typed: Sequence[str], environment: Mapping[str, str]) -> int:
         environment: Where settings are read from.
 
     Returns:
-        Its exit code: 0 done, 1 refused or a finding, 2 a mistake in the command line or the settings, 130 interrupted.
-
-    Raises:
-        SystemExit: If the command line asks for help or cannot be understood.
+        Its exit code, as `service.clients.cli` lists them.
     """
-    arguments = parse(typed)
-    module, _, function = arguments.run.partition(":")
-    try:
-        code: int = getattr(import_module(module), function)(arguments, environment)
-        sys.stdout.flush()
-    except RefusalError as refusal:
-        sys.stderr.write(f"verdict: {refusal}\n")
-        return refusal.code
-    except KeyboardInterrupt:
-        return 130
-    except BrokenPipeError:
-        # Whoever read the output has read enough (`verdict keys list | head`): nothing more is to be flushed there.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return FAILED
-    return code
+    return frame.run(typed, environment, SECTIONS)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """The README is part of the product: its example, its tables and its promises are checked against the code."""
 
-import argparse
 import http.client
 import json
 import re
@@ -11,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from service.operator.parser import build_parser
+from service.__main__ import SECTIONS
 from service.settings import describe
 from tests.fakes.serving import PATIENCE_S, WHOLE, Serving, run_verdict, serving, wait_until
 from tests.market.recordings import DATA, needs_recordings
@@ -29,17 +28,6 @@ def section(title: str) -> str:
 def rows(text: str) -> list[list[str]]:
     lines = [line for line in text.splitlines() if line.startswith("| ")][1:]
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
-
-
-def commands(parser: argparse.ArgumentParser, help_: str = "") -> Iterator[tuple[str, str]]:
-    """Every command that runs something, with its one-line help."""
-    groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-    if not groups:
-        yield parser.prog, help_
-    for group in groups:
-        helps = {choice.dest: choice.help for choice in group._choices_actions}
-        for name, inner in group.choices.items():
-            yield from commands(inner, helps[name] or "")
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +161,12 @@ def test_every_setting_is_in_the_table_with_its_default_and_meaning() -> None:
 
 
 def test_every_command_is_in_the_table_with_what_it_does() -> None:
-    wanted = [[f"`{prog}`", help_] for prog, help_ in commands(build_parser())]
+    wanted = [
+        [f"`verdict {command.words}`", command.summary]
+        for _, commands in SECTIONS
+        for command in commands
+        if not command.hidden
+    ]
     assert rows(section("Commands")) == wanted
 
 

@@ -5,8 +5,8 @@ from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
+from service.clients.cli.refusal import DONE
 from service.operator.folder import refusing
-from service.operator.refusal import DONE
 from service.settings import Settings
 from service.storage.backup import back_up
 from service.storage.database import DATABASE

@@ -15,13 +15,13 @@ import msgspec
 from service.access.audit import audit, audit_devices, repair_counters, repair_days, users_ahead
 from service.access.pepper import REMEDY, count_strange_keys
 from service.access.secrets import FILE_NAME, Secrets, SecretsError, open_secrets
+from service.clients.cli.refusal import DONE, FAILED
 from service.clock import DAY_MS, MINUTE_MS, Clock, day_of, iso
 from service.operator.check import Check, judge
 from service.operator.folder import database_of, refusing
 from service.operator.model import check_model
 from service.operator.nodes import check_wallets
 from service.operator.output import WIDTH, print_json
-from service.operator.refusal import DONE, FAILED
 from service.operator.settlement import check_settlement
 from service.payments.audit import audit_payments
 from service.payments.listing import read_open

@@ -3,8 +3,8 @@
 import re
 from typing import Final
 
+from service.clients.cli.refusal import MISUSED, RefusalError
 from service.clock import DAY_MS, HOUR_MS, LATEST_MS, MINUTE_MS
-from service.operator.refusal import MISUSED, RefusalError
 
 _UNITS_MS: Final = {"m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS, "w": 7 * DAY_MS}
 _DURATION: Final = re.compile(r"([1-9][0-9]{0,5})([mhdw])\Z")

@@ -12,9 +12,9 @@ from service.access.pepper import check_pepper
 from service.access.registrar import Registrar
 from service.access.room import open_registrar
 from service.access.secrets import Secrets, SecretsError, open_secrets
+from service.clients.cli.refusal import MISUSED, RefusalError
 from service.clock import Clock
 from service.errors import ServiceError
-from service.operator.refusal import MISUSED, RefusalError
 from service.settings import Settings, SettingsError
 from service.storage.database import DATABASE, Database, open_database
 from service.storage.engine import StorageError

@@ -5,11 +5,11 @@ from argparse import Namespace
 from collections.abc import Mapping
 
 from service.access.grants import GrantRow
+from service.clients.cli.refusal import DONE
 from service.clock import iso
 from service.operator.duration import end_of
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import print_json, print_table
-from service.operator.refusal import DONE
 
 
 def add(arguments: Namespace, environment: Mapping[str, str]) -> int:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import msgspec
 
 from service.access.desk import key_row
+from service.clients.cli.refusal import DONE, MISUSED, RefusalError
 from service.operator.duration import end_of
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import print_json, print_table
-from service.operator.refusal import DONE, MISUSED, RefusalError
 from service.settings import Settings
 from service.wire.access import IssuedKey, KeyName
 

@@ -4,7 +4,7 @@ import errno
 import socket
 from typing import Final
 
-from service.operator.refusal import RefusalError
+from service.clients.cli.refusal import RefusalError
 
 BACKLOG: Final = 2_048
 

@@ -8,11 +8,11 @@ from typing import Final
 
 import msgspec
 
+from service.clients.cli.refusal import DONE, RefusalError
 from service.clock import iso
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import print_json, print_table
 from service.operator.receipt import print_field, show_receipt
-from service.operator.refusal import DONE, RefusalError
 from service.payments.listing import PaymentRow, find_payment, read_payments
 from service.payments.receipts import ReceiptSigner, find_receipt, read_receipts
 from service.units import MicroUsd, usdc

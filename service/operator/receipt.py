@@ -8,9 +8,9 @@ from typing import Final
 
 import msgspec
 
+from service.clients.cli.refusal import DONE, FAILED, MISUSED, RefusalError
 from service.ethereum.addresses import read_address
 from service.operator.output import WIDTH
-from service.operator.refusal import DONE, FAILED, MISUSED, RefusalError
 from service.operator.saved import plain, read_json
 from service.payments.receipts import signer_of
 from service.wire.payment import Receipt, SignedReceipt

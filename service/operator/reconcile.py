@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from service.access.meter import open_meter
+from service.clients.cli.refusal import DONE, FAILED, RefusalError
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import print_json, print_table
-from service.operator.refusal import DONE, FAILED, RefusalError
 from service.payments.listing import read_open
 from service.payments.payment import Entry
 from service.payments.room import Payments, open_payments

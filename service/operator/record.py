@@ -6,9 +6,9 @@ from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
+from service.clients.cli.refusal import DONE, RefusalError
 from service.clock import SystemClock
 from service.operator.folder import refusing
-from service.operator.refusal import DONE, RefusalError
 from service.settings import Settings
 from service.upstream.fixture_set import Metadata
 from service.upstream.record import record

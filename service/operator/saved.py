@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NoReturn
 
-from service.operator.refusal import MISUSED, RefusalError
+from service.clients.cli.refusal import MISUSED, RefusalError
 from service.wire.strict import check_depth
 
 _STDIN: Final = "-"

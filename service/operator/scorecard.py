@@ -6,10 +6,10 @@ from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from service.clients.cli.refusal import DONE
 from service.clock import iso
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import WIDTH, print_json, print_table
-from service.operator.refusal import DONE
 from service.storage.engine import Connection
 from service.verdict.ledger import HORIZONS, Head, Kind, read_head
 from service.verdict.scorecard import LABELS, LEAST, Figures, Pools, Reliability, Scorecard, reliability

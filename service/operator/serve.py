@@ -14,11 +14,11 @@ import msgspec
 import uvloop
 
 from service import logs
+from service.clients.cli.refusal import DONE, FAILED, MISUSED, RefusalError
 from service.clock import SystemClock
 from service.http.server import check_tls
 from service.operator.folder import Folder, refusing, run_in_folder
 from service.operator.listener import listen, url_of
-from service.operator.refusal import DONE, FAILED, MISUSED, RefusalError
 from service.operator.supervisor import STAND_DOWN, Supervisor
 from service.settings import Settings
 from service.wiring.clocks import choose_clock

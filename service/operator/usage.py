@@ -6,10 +6,10 @@ from typing import Final
 
 from service.access.audit import DayUsage, usage_by_day
 from service.access.quota import NOBODY
+from service.clients.cli.refusal import DONE
 from service.clock import DAY_MS, day_of, iso
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import print_json, print_table
-from service.operator.refusal import DONE
 
 _MONTH: int = 30
 _DEVICES: Final = "devices"

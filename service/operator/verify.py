@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Final
 
+from service.clients.cli.refusal import DONE, FAILED, MISUSED, RefusalError
 from service.operator.output import print_table
-from service.operator.refusal import DONE, FAILED, MISUSED, RefusalError
 from service.operator.saved import plain, read_json
 from service.verdict.replay import NOT_JUDGED, Difference, Replay, ReplayError, replay
 from service.wire.verdict import Verdict

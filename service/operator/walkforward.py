@@ -11,11 +11,11 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
+from service.clients.cli.refusal import DONE, RefusalError
 from service.clock import SystemClock, day_of
 from service.market.store import MarketStore
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import WIDTH, print_json
-from service.operator.refusal import DONE, RefusalError
 from service.walkforward.parameters import Parameters, Request
 from service.walkforward.recordings import RecordingsError, read_recordings
 from service.walkforward.records import pack

@@ -6,10 +6,10 @@ from collections.abc import Awaitable, Callable, Mapping
 
 import msgspec
 
+from service.clients.cli.refusal import DONE, MISUSED, RefusalError
 from service.ethereum.addresses import checksum_address, read_address
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import print_json, print_table
-from service.operator.refusal import DONE, MISUSED, RefusalError
 from service.wallets.watchlist import LONGEST_WORD, Watched, Watchlist, is_word, read_listed
 
 

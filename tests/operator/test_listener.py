@@ -3,8 +3,8 @@ from pathlib import Path
 
 import pytest
 
+from service.clients.cli.refusal import FAILED, RefusalError
 from service.operator.listener import listen, url_of
-from service.operator.refusal import FAILED, RefusalError
 
 
 def test_port_zero_takes_a_free_port_and_the_url_names_it() -> None:

@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.clients.cli.refusal import MISUSED, RefusalError
 from service.clock import DAY_MS, HOUR_MS, LATEST_MS, MINUTE_MS
 from service.operator.duration import end_of
 from service.operator.output import print_json, print_table
-from service.operator.refusal import MISUSED, RefusalError
 
 
 def test_columns_are_aligned_and_nothing_trails(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,8 +13,8 @@ from eth_account.messages import encode_defunct
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from service.clients.cli.refusal import RefusalError
 from service.operator.receipt import verify
-from service.operator.refusal import RefusalError
 from tests.operator.conftest import Told, Verdict
 from tests.payments.receipts import RECEIPT
 

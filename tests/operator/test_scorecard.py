@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from service.clients.cli.refusal import RefusalError
 from service.clock import DAY_MS
-from service.operator.refusal import RefusalError
 from service.operator.scorecard import show
 from service.storage.database import open_database
 from service.verdict.ledger import HORIZONS, Head, Ledger

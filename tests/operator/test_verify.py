@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from service.operator.refusal import RefusalError
+from service.clients.cli.refusal import RefusalError
 from service.operator.verify import verify
 from service.verdict.decide import decide
 from service.wire.envelope import Answer, success

@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 from msgspec.structs import asdict
 
+from service.clients.cli.arguments import read
+from service.clients.cli.refusal import DONE, RefusalError
+from service.clients.cli.words import find
 from service.clock import SystemClock, day_of
 from service.operator import walkforward
 from service.operator.output import WIDTH
-from service.operator.parser import parse
-from service.operator.refusal import DONE, RefusalError
+from service.operator.rows import COMMANDS
 from service.storage.database import DATABASE, open_database
 from service.walkforward import engine
 from service.walkforward.parameters import Parameters, Request
@@ -28,7 +30,9 @@ LIVE = "live"
 
 
 def typed(*arguments: str, environment: dict[str, str] | None = None) -> int:
-    return walkforward.run(parse(["walkforward", "run", *arguments]), environment or {})
+    found = find(["walkforward", "run", *arguments], COMMANDS)
+    assert found.command is not None
+    return walkforward.run(read(found.command, found.rest), environment or {})
 
 
 def write_recordings(folder: Path, days: int = 3) -> None:

@@ -23,11 +23,13 @@ class Argument:
         apart: Named arguments with the same word here exclude each other.
         read: `module:function` that reads the text and raises `ValueError` with what is wrong.
         hidden: Whether help keeps it to itself.
+        parameter: Parameter of the offer that it fills, if it fills one; a flag fills it with 1.
+        run: `module:function` that runs the command instead where this flag is given.
     """
 
     __slots__ = (
-        "apart", "choices", "default", "hidden", "kind", "many", "metavar", "name", "optional", "read", "required",
-        "summary",
+        "apart", "choices", "default", "hidden", "kind", "many", "metavar", "name", "optional", "parameter", "read",
+        "required", "run", "summary",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - a row of a table, written by keyword
@@ -45,6 +47,8 @@ class Argument:
         apart: str = "",
         read: str = "",
         hidden: bool = False,
+        parameter: str = "",
+        run: str = "",
     ) -> None:
         self.name = name
         self.summary = summary
@@ -58,6 +62,46 @@ class Argument:
         self.apart = apart
         self.read = read
         self.hidden = hidden
+        self.parameter = parameter
+        self.run = run
+
+    @property
+    def named(self) -> bool:
+        """Whether it is given by name: `--count`."""
+        return self.name.startswith("--")
+
+    @property
+    def key(self) -> str:
+        """Where its value is found: `max_price` of `--max-price`."""
+        return self.name.removeprefix("--").replace("-", "_")
+
+    @property
+    def shown(self) -> str:
+        """What stands for its value in help: `SYMBOL`."""
+        return self.metavar or ("|".join(self.choices) if self.choices else self.key.upper())
+
+
+class Route:
+    """Where a command about an offer asks.
+
+    Args:
+        path: As the manifest writes it: `/api/cli/coin/risk/{symbol}`.
+        price: What a call costs once the quota is spent, in decimal USDC; empty where it is free and never counted.
+        entries: Name of the list in the answer that is its entries, if it is a list of entries.
+        public: Whether it is asked without a token.
+        envelope: Whether the answer is in one.
+    """
+
+    __slots__ = ("entries", "envelope", "path", "price", "public")
+
+    def __init__(
+        self, path: str, price: str = "", *, entries: str = "", public: bool = False, envelope: bool = True
+    ) -> None:
+        self.path = path
+        self.price = price
+        self.entries = entries
+        self.public = public
+        self.envelope = envelope
 
 
 class Command:
@@ -70,12 +114,16 @@ class Command:
         arguments: What it takes.
         example: A whole line that can be typed: `verdict coin risk BTC`.
         offer: Id of the offer it is about, if it is about one.
+        route: Where it is asked, if all that the command does is ask that and show the answer.
         fixed: Parameters of the offer that its words decide: `(("action", "history"),)`.
+        bare: Whether it is also run where its last word is left out: `regime` is `regime active`.
         more: `module:function` that gives a further section of its help.
         hidden: Whether lists of commands keep it to themselves.
     """
 
-    __slots__ = ("arguments", "example", "fixed", "hidden", "more", "offer", "run", "summary", "words")
+    __slots__ = (
+        "arguments", "bare", "example", "fixed", "hidden", "more", "offer", "route", "run", "summary", "words",
+    )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - a row of a table, written by keyword
         self,
@@ -86,7 +134,9 @@ class Command:
         *,
         example: str,
         offer: str = "",
+        route: Route | None = None,
         fixed: Sequence[tuple[str, str]] = (),
+        bare: bool = False,
         more: str = "",
         hidden: bool = False,
     ) -> None:
@@ -96,7 +146,9 @@ class Command:
         self.arguments = arguments
         self.example = example
         self.offer = offer
+        self.route = route
         self.fixed = fixed
+        self.bare = bare
         self.more = more
         self.hidden = hidden
 
@@ -120,3 +172,6 @@ PAYING = (
     Argument("--max-price", "most that this call may cost, in USDC (0.10)", metavar="USDC"),
 )
 """Taken by every command that may cost something."""
+
+OFFERED = (*CONNECTING, *SHAPING, *PAYING)
+"""Taken by every command that asks a priced route and shows its answer."""

@@ -1,0 +1,120 @@
+"""Tells why a command failed: a line and what to do for people, the envelope for programs; always on stderr."""
+
+import json
+import sys
+import traceback
+from collections.abc import Iterator
+from http import HTTPStatus
+from typing import Final
+
+from service.clients.cli.command import Command
+from service.clients.cli.refusal import (
+    DEFECT,
+    FAILED,
+    REFUSED,
+    UNAVAILABLE,
+    UNKNOWN_CALLER,
+    UNPAID,
+    UNREACHABLE,
+    RefusalError,
+)
+from service.clients.cli.screen import safe
+from service.clients.cli.usage import UsageError
+from service.clients.cli.words import Found
+from service.clients.sdk.answer import RefusedError, UnreachableError, UnreadableError
+
+_CODES: Final = {
+    HTTPStatus.BAD_REQUEST: FAILED,
+    HTTPStatus.UNAUTHORIZED: UNKNOWN_CALLER,
+    HTTPStatus.FORBIDDEN: UNKNOWN_CALLER,
+    HTTPStatus.PAYMENT_REQUIRED: UNPAID,
+    HTTPStatus.TOO_MANY_REQUESTS: UNPAID,
+}
+_NAMES: Final = {
+    FAILED: "BAD_REQUEST",
+    UNKNOWN_CALLER: "AUTH_REQUIRED",
+    UNPAID: "PAYMENT_REQUIRED",
+    REFUSED: "REFUSED",
+    UNAVAILABLE: "UNAVAILABLE",
+    UNREACHABLE: "UNREACHABLE",
+    DEFECT: "INTERNAL",
+}
+"""What the envelope says where none came from the service, by exit code."""
+
+_FORMS: Final = frozenset({"--json", "--ndjson", "--csv", "--raw"})
+_DEFECT: Final = "this is a defect of `verdict`, not a mistake of yours; what stands above helps to find it"
+
+
+def tell(error: Exception, found: Found) -> int:
+    """Say on stderr what went wrong.
+
+    Args:
+        error: What a command raised.
+        found: What was typed.
+
+    Returns:
+        The exit code.
+    """
+    code = _code(error)
+    whose = error.whose if isinstance(error, UsageError) else "verdict"
+    if code == DEFECT and not isinstance(error, RefusalError):
+        traceback.print_exception(error)
+        message = _DEFECT
+    else:
+        message = str(error)
+    if _is_for_programs(found):
+        sys.stderr.write(json.dumps(_document(error, code, message), ensure_ascii=False) + "\n")
+        return code
+    sys.stderr.write(f"{whose}: {safe(message)}\n")
+    if isinstance(error, RefusedError):
+        sys.stderr.writelines(f"{safe(line)}\n" for line in _advice(error))
+    return code
+
+
+def _code(error: Exception) -> int:
+    match error:
+        case RefusalError():
+            return error.code
+        case RefusedError():
+            return _code_of(error.status)
+        case UnreachableError():
+            return UNREACHABLE
+        case UnreadableError():
+            return UNAVAILABLE
+        case _:
+            return DEFECT
+
+
+def _code_of(status: int) -> int:
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return UNAVAILABLE
+    return _CODES.get(HTTPStatus(status) if status in set(HTTPStatus) else HTTPStatus.NOT_FOUND, REFUSED)
+
+
+def _is_for_programs(found: Found) -> bool:
+    return speaks_json(found.command) and (not _FORMS.isdisjoint(found.rest) or not sys.stdout.isatty())
+
+
+def speaks_json(command: Command | None) -> bool:
+    """Whether a command answers programs in JSON without being told to."""
+    return command is not None and any(
+        argument.name == "--json" and argument.apart == "form" for argument in command.arguments
+    )
+
+
+def _document(error: Exception, code: int, message: str) -> object:
+    if isinstance(error, RefusedError) and isinstance(error.document, dict):
+        return error.document
+    name = error.code if isinstance(error, RefusedError) else _NAMES[code]
+    return {"schemaVersion": 1, "error": {"code": name, "message": message}}
+
+
+def _advice(error: RefusedError) -> Iterator[str]:
+    candidates = error.details.get("candidates")
+    if isinstance(candidates, list) and candidates and str(candidates[0]) not in error.message:
+        yield f"Did you mean {' or '.join(map(str, candidates))}?"
+    wait = error.headers.get("retry-after", "")
+    if wait.isascii() and wait.isdigit():
+        yield f"Try again in {wait} s."
+    if error.status == HTTPStatus.UNAUTHORIZED:
+        yield "`verdict login` signs in again."

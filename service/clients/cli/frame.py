@@ -1,0 +1,89 @@
+"""The way of a command: its words, its arguments, its function, and what is told where it fails."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from service import __version__
+from service.clients.cli import help as helping
+from service.clients.cli.arguments import read
+from service.clients.cli.loading import load
+from service.clients.cli.words import find
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from service.clients.cli.command import Command
+    from service.clients.cli.words import Found
+
+    Sections = Sequence[tuple[str, Sequence[Command]]]
+
+_HELP = frozenset({"-h", "--help"})
+_DONE, _FAILED, _INTERRUPTED = 0, 1, 130
+"""As `refusal` has them, which is loaded only where something is refused."""
+
+
+def run(typed: Sequence[str], environment: Mapping[str, str], sections: Sections) -> int:
+    """Run one command line.
+
+    Args:
+        typed: Without the program's name.
+        environment: What settings are read from.
+        sections: The table: commands, under titles.
+
+    Returns:
+        The exit code, as `service.clients.cli` lists them.
+    """
+    found = find(typed, [command for _, commands in sections for command in commands])
+    try:
+        code = _run(found, environment, sections)
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has read enough (`verdict keys list | head`): nothing more is to be flushed there.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _FAILED
+    except Exception as error:  # noqa: BLE001 - told, with its traceback and an exit code of its own
+        from service.clients.cli.failure import tell  # noqa: PLC0415 - for a failure only
+
+        return tell(error, found)
+    return code
+
+
+def _run(found: Found, environment: Mapping[str, str], sections: Sections) -> int:
+    asked = found.rest[: found.rest.index("--")] if "--" in found.rest else found.rest
+    if not _HELP.isdisjoint(asked):
+        return _say(_help(found, sections))
+    if not found.words and asked and asked[0] == "--version":
+        return _say(f"verdict {__version__}\n")
+    if found.strange is not None:
+        _refuse_word(found)
+    if found.command is None:
+        sys.stderr.write(_help(found, sections))
+        return _FAILED
+    arguments = read(found.command, found.rest)
+    code: int = load(arguments.run)(arguments, environment)
+    return code
+
+
+def _help(found: Found, sections: Sections) -> str:
+    if not found.words:
+        return helping.everything(sections)
+    if found.command is None or found.below:
+        return helping.group(found.words, found.below, found.command)
+    return helping.command(found.command)
+
+
+def _say(text: str) -> int:
+    sys.stdout.write(text)
+    return _DONE
+
+
+def _refuse_word(found: Found) -> None:
+    from service.clients.cli.usage import UsageError, meant  # noqa: PLC0415 - for a mistake only
+
+    whose = " ".join(("verdict", *found.words.split()))
+    raise UsageError(f"there is no command {found.strange!r} here{meant(str(found.strange), found.next_words)}", whose)
