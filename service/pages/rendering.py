@@ -18,10 +18,15 @@ class Templates:
         static: Name of a static file → where it is served; `static(…)` in templates.
         known: What every template may say.
         filters: Further filters, by name.
+        tests: Further tests, by name.
     """
 
     def __init__(
-        self, static: Callable[[str], str], known: Mapping[str, object], filters: Mapping[str, Callable[..., Any]]
+        self,
+        static: Callable[[str], str],
+        known: Mapping[str, object],
+        filters: Mapping[str, Callable[..., Any]],
+        tests: Mapping[str, Callable[[Any], bool]],
     ) -> None:
         self._environment = Environment(
             loader=FileSystemLoader(_FOLDER),
@@ -33,6 +38,7 @@ class Templates:
         )
         self._environment.globals |= {"static": static, **known}
         self._environment.filters |= filters
+        self._environment.tests |= tests
 
     def page(self, name: str, status: int = 200, **context: object) -> Page:
         """Write a page.

@@ -1,12 +1,24 @@
 """The site: which page is shown at which path."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from service.clock import Clock
 from service.errors import ServiceError
+from service.market.room import Market
+from service.pages.account import AccountView
+from service.pages.asking import Asker
+from service.pages.coin import CoinView
 from service.pages.files import PREFIX, Files
+from service.pages.lately import Lately
+from service.pages.market import MarketView
 from service.pages.page import Page, View
 from service.pages.rendering import Templates
+from service.pages.rooms import Rooms
+from service.pages.scorecard import ScorecardView
+from service.pages.wording import FILTERS
+from service.routes.call import Bound
+from service.verdict.scorecard import Scorecard
 
 _TITLES: Final[Mapping[int, str]] = {
     400: "This address is not right",
@@ -54,15 +66,35 @@ class Site:
         return self._templates.page("refused.html", error.status, error=error, title=title, candidates=candidates)
 
 
-def open_site(source: str) -> Site:
+def open_site(
+    source: str, clock: Clock, endpoints: Mapping[str, Bound], market: Market, scorecard: Callable[[], Scorecard]
+) -> Site:
     """Read what pages are made of, once.
 
     Args:
         source: Where data comes from: `fixtures` or `live`; pages say so.
+        clock: All of its time.
+        endpoints: Offer id → what answers it.
+        market: Every coin, and every day's breadth.
+        scorecard: All scored outcomes.
 
     Returns:
         The site.
     """
     files = Files()
-    templates = Templates(files.url, {"source": source}, {})
-    return Site(templates, {f"{PREFIX}{{file}}": files.show})
+    templates = Templates(files.url, {"source": source}, FILTERS, {"failed": is_failed})
+    asker, lately = Asker(endpoints), Lately(clock)
+    rooms = Rooms(clock, asker, market.coins, market.conclusions, scorecard, templates, lately)
+    views: Mapping[str, View] = {
+        "/": MarketView(rooms).show,
+        "/coin/{symbol}": CoinView(rooms).show,
+        "/scorecard": ScorecardView(rooms).show,
+        "/account": AccountView(templates).show,
+        f"{PREFIX}{{file}}": files.show,
+    }
+    return Site(templates, views)
+
+
+def is_failed(told: object) -> bool:
+    """Whether a room could not say what it was asked; `failed` in templates."""
+    return isinstance(told, ServiceError)

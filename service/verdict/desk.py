@@ -12,7 +12,7 @@ from service.verdict.fanout import Observer
 from service.verdict.inputs import InputStore
 from service.verdict.ledger import ABSTAINED, Head, Ledger
 from service.verdict.recorded import Recorded
-from service.verdict.scorecard import Scorecards
+from service.verdict.scorecard import Scorecard, Scorecards
 from service.wire.envelope import Answer, encode
 from service.wire.parameters import instant_ms
 from service.wire.queries import SignalQuery
@@ -87,6 +87,10 @@ class VerdictDesk:
         if as_of is None:
             return await self._judge_now(coin)
         return await self._judge_then(coin, self._then_ms(as_of))
+
+    def scorecard(self) -> Scorecard:
+        """All scored outcomes of the history that is told."""
+        return self._scorecards.whole()
 
     def check(self, query: SignalQuery) -> None:
         """Refuse what can be refused without looking anything up, before a question is set aside for it.

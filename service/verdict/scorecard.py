@@ -195,6 +195,7 @@ class Scorecards:
     def __init__(self, drawer: Drawer[Scorecard], origin: Callable[[], str]) -> None:
         self._origin = origin
         self._of = ""
+        self._scorecard = Scorecard([], [])
         self._pools = Pools()
         self._told: dict[str, tuple[object, TrackRecord]] = {}
         drawer.on_change(self._show)
@@ -216,9 +217,14 @@ class Scorecards:
             told = self._told[verdict.symbol] = (key, _tell(pools, verdict, head))
         return told[1]
 
+    def whole(self) -> Scorecard:
+        """All outcomes of the history that is told; empty while none of it are scored."""
+        return self._scorecard if self._of == self._origin() else Scorecard([], [])
+
     def _show(self, kept: Kept[Scorecard]) -> None:
         self._of = kept.origin
-        self._pools = Pools(() if kept.value is None else kept.value.cells)
+        self._scorecard = kept.value or Scorecard([], [])
+        self._pools = Pools(self._scorecard.cells)
 
 
 def _tell(pools: Pools, verdict: Verdict, head: Head) -> TrackRecord:

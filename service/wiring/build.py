@@ -124,7 +124,7 @@ def _assemble(
     desks: Desks,
     health: Health,
 ) -> App:
-    endpoints = bind(settings, clock.now_ms(), desks)
+    endpoints, scorecard = bind(settings, clock.now_ms(), desks), desks.verdict.scorecard
     return build_app(
         settings,
         clock,
@@ -135,7 +135,7 @@ def _assemble(
         public=Public(
             build_documents(base_url(settings), payments.challenger, settings.settlement),
             health,
-            open_site(settings.source) if settings.pages == "on" else None,
+            None if settings.pages == "off" else open_site(settings.source, clock, endpoints, desks.market, scorecard),
         ),
     )
 

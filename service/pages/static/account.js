@@ -1,0 +1,101 @@
+// The caller's own quota and receipts. Nothing asked here costs a question: HEAD of a counted route only says what is left.
+"use strict";
+
+(() => {
+  const show = (id, shown) => (document.getElementById(id).hidden = !shown);
+  const out = (name) => document.querySelector(`[data-out="${name}"]`);
+  const refused = document.getElementById("refused");
+
+  const askForToken = (words = "") => {
+    show("sign-in", true);
+    show("standing", false);
+    show("receipts", false);
+    refused.textContent = words;
+    refused.hidden = !words;
+    if (words) document.getElementById("token").focus();
+  };
+
+  const parameter = (field, name) => {
+    const found = new RegExp(`;${name}=(\\d+)`).exec(field || "");
+    return found && Number(found[1]);
+  };
+
+  const fact = (name, value, more) => {
+    const box = document.createElement("div");
+    const figure = verdict.element("dd", value);
+    if (more) figure.append(" ", verdict.element("small", more));
+    box.append(verdict.element("dt", name), figure);
+    return box;
+  };
+
+  const tellStanding = (tier, looked) => {
+    const [policy, left] = [looked.headers.get("RateLimit-Policy"), looked.headers.get("RateLimit")];
+    const [most, rest, again] = [parameter(policy, "q"), parameter(left, "r"), parameter(left, "t")];
+    const facts = [fact("Plan", tier.tier, tier.source === "default" ? "" : `by ${tier.source}`)];
+    if (rest === null) facts.push(fact("Questions", "no limit"));
+    else facts.push(fact("Questions left", String(rest), `of ${most}${parameter(policy, "w") ? " a day" : " to start with"}`));
+    if (again !== null) facts.push(fact("Next one", `in ${verdict.written(again)}`));
+    if (tier.expiresAt) facts.push(fact("Until", tier.expiresAt.slice(0, 10)));
+    out("standing").replaceChildren(...facts);
+    const wallet = tier.identity.walletAddress ? `, wallet ${tier.identity.walletAddress}` : "";
+    out("who").textContent = `User ${tier.identity.userId}, by ${tier.identity.kind.replace("_", " ")}${wallet}.`;
+  };
+
+  const tellReceipts = (receipts) => {
+    const rows = receipts.map((one) => {
+      const row = document.createElement("tr");
+      const when = verdict.element("th", one.settled_at.slice(0, 16).replace("T", " "));
+      when.scope = "row";
+      row.append(when, verdict.element("td", one.route), verdict.element("td", one.price_usdc, "num"), verdict.element("td", one.id, "mono"));
+      return row;
+    });
+    out("receipts").replaceChildren(...rows);
+    out("receipts").closest(".scroll").hidden = !rows.length;
+    out("none").hidden = rows.length > 0;
+  };
+
+  const load = async () => {
+    let answers;
+    try {
+      answers = await Promise.all([
+        verdict.ask("/api/cli/billing/tier"),
+        verdict.ask("/api/cli/regime", { method: "HEAD" }),
+        verdict.ask("/api/receipts?limit=50"),
+      ]);
+    } catch {
+      askForToken("The service cannot be reached.");
+      return;
+    }
+    const [tier, looked, receipts] = answers;
+    if (!tier.ok) {
+      if (tier.status === 401 || tier.status === 403) verdict.token.forget();
+      askForToken(await verdict.reason(tier));
+      return;
+    }
+    tellStanding((await tier.json()).data, looked);
+    tellReceipts(receipts.ok ? (await receipts.json()).receipts : []);
+    show("sign-in", false);
+    show("standing", true);
+    show("receipts", true);
+  };
+
+  document.querySelector("#sign-in form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const field = document.getElementById("token");
+    const text = field.value.trim();
+    field.value = "";
+    if (!/^[\x21-\x7e]{10,4096}$/.test(text)) {
+      askForToken("That is no key: paste it whole.");
+      return;
+    }
+    verdict.token.keep(text);
+    load();
+  });
+  document.getElementById("sign-out").addEventListener("click", () => {
+    verdict.token.forget();
+    askForToken();
+  });
+
+  if (verdict.token.get()) load();
+  else askForToken();
+})();

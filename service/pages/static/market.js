@@ -1,0 +1,142 @@
+// Finding and sorting coins, and following the market live.
+"use strict";
+
+(() => {
+  const table = document.getElementById("t-coins");
+  const body = table.tBodies[0];
+
+  const filter = document.getElementById("filter");
+  filter.closest("p").hidden = false;
+  filter.addEventListener("input", () => {
+    const wanted = filter.value.trim().toUpperCase();
+    for (const row of body.rows) row.hidden = !row.dataset.symbol.includes(wanted);
+  });
+  filter.addEventListener("keydown", (event) => {
+    const first = [...body.rows].find((row) => !row.hidden);
+    if (event.key === "Enter" && filter.value && first) location.assign(first.querySelector("a").href);
+  });
+
+  const value = (row, place) => {
+    const told = row.cells[place].dataset.v;
+    if (told === undefined) return row.dataset.symbol;
+    return told === "" ? null : Number(told);
+  };
+
+  const sort = (place, up) => {
+    const rows = [...body.rows].sort((one, other) => {
+      const [a, b] = [value(one, place), value(other, place)];
+      if (a === b) return 0;
+      if (a === null) return 1; // what is not known comes last, either way
+      if (b === null) return -1;
+      return (a < b ? -1 : 1) * (up ? 1 : -1);
+    });
+    body.append(...rows);
+  };
+
+  const heads = [...table.tHead.rows[0].cells];
+  heads.forEach((head, place) => {
+    const button = verdict.element("button", head.textContent, "sort");
+    button.type = "button";
+    head.replaceChildren(button);
+    button.addEventListener("click", () => {
+      const up = head.getAttribute("aria-sort") === "descending" || (place === 0 && !head.hasAttribute("aria-sort"));
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", up ? "ascending" : "descending");
+      sort(place, up);
+    });
+  });
+
+  // Live.
+  const card = document.getElementById("live");
+  const state = card.querySelector('[data-live="state"]');
+  const out = card.querySelector('[data-live="out"]');
+  card.hidden = false;
+
+  if (!verdict.token.get()) {
+    const said = verdict.element("p", "", "small");
+    const link = verdict.element("a", "Sign in");
+    link.href = "/account";
+    said.append(link, " to follow prices, funding, regime, sentiment, alerts or crossings as they happen.");
+    out.append(said);
+    return;
+  }
+
+  const STREAMS = ["prices", "funding", "regime", "sentiment", "alerts", "crossings"];
+  const MOST = 8;
+  const choice = verdict.element("select", "", "field");
+  choice.id = "stream";
+  for (const name of STREAMS) choice.append(new Option(name, name));
+  const label = verdict.element("label", "Stream");
+  label.htmlFor = "stream";
+  const button = verdict.element("button", "Follow: costs one question", "button");
+  button.type = "button";
+  const controls = verdict.element("div", "", "controls");
+  const told = verdict.element("ol", "", "rows small told");
+  controls.append(label, choice, button);
+  out.append(controls, told);
+
+  const line = (event) => {
+    const data = event.data;
+    switch (event.stream) {
+      case "prices":
+        return `${Object.keys(data.prices).length} prices, written into the tables`;
+      case "funding":
+        return `${data.market.temperature}: mean ${data.market.avgApr} % a year, ${data.market.positive} above 0, ${data.market.negative} below`;
+      case "regime":
+        return `${data.length} open positions; surest: ${data.slice(0, 3).map((held) => `${held.symbol} ${held.direction}`).join(", ")}`;
+      case "sentiment":
+        return `${data.stance} (${data.score})`;
+      case "alerts":
+        return `${data.asset} ${data.triggerZone} at ${data.fundingAtTrigger} % a year`;
+      default:
+        return `${data.direction}: ${data.up} UP, ${data.down} DOWN`;
+    }
+  };
+
+  const show = (event) => {
+    if (event.stream === "prices") verdict.reprice(event.data.prices);
+    const row = document.createElement("li");
+    row.append(verdict.element("span", line(event)), verdict.element("span", event.meta.ts.slice(11, 19), "soft num"));
+    told.prepend(row);
+    while (told.children.length > MOST) told.lastChild.remove();
+  };
+
+  let ended = null;
+  const stop = (words) => {
+    if (ended) ended.abort();
+    ended = null;
+    state.textContent = words;
+    button.textContent = "Follow: costs one question";
+    button.classList.remove("quiet");
+    choice.disabled = false;
+  };
+
+  const start = async () => {
+    ended = new AbortController();
+    const mine = ended;
+    told.replaceChildren();
+    button.textContent = "Stop";
+    button.classList.add("quiet");
+    choice.disabled = true;
+    state.textContent = "connecting";
+    let words = "the stream ended";
+    try {
+      await verdict.follow(
+        choice.value,
+        (event) => {
+          if (event.type === "open") state.textContent = `following ${event.stream}, live`;
+          else if (event.type === "event") show(event);
+          else if (event.type === "heartbeat") state.textContent = event.meta.live ? `following ${choice.value}, live` : "the upstream is silent";
+          else if (event.type === "error") words = event.error.message;
+          else if (event.type === "close") words = `the stream ended: ${event.reason}`;
+        },
+        mine.signal,
+      );
+    } catch (error) {
+      words = error.message;
+    }
+    if (ended === mine) stop(words);
+  };
+
+  button.addEventListener("click", () => (ended ? stop("not following") : start()));
+})();
