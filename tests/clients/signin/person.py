@@ -1,0 +1,43 @@
+"""Somebody who types commands."""
+
+from argparse import Namespace
+from collections.abc import Mapping
+from pathlib import Path
+
+from service.clients.cli.rows.signin import COMMANDS
+from service.clients.cli.signin import login, logout
+from service.clients.profile import credentials
+from service.clients.profile.credentials import Credential
+
+_LOGIN = COMMANDS[0]
+
+
+class Person:
+    """Types `verdict login` and `verdict logout`.
+
+    Args:
+        environment: Of the commands.
+    """
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self.environment = dict(environment)
+
+    @property
+    def url(self) -> str:
+        return self.environment["VERDICT_URL"]
+
+    @property
+    def state_dir(self) -> Path:
+        return Path(self.environment["HOME"]) / ".local" / "state" / "verdict"
+
+    @property
+    def credential(self) -> Credential | None:
+        """What is kept."""
+        return credentials.find(self.environment, self.url)
+
+    def login(self, **given: object) -> int:
+        flags = {argument.name[2:].replace("-", "_"): None for argument in _LOGIN.arguments}
+        return login.run(Namespace(**flags | given), self.environment)
+
+    def logout(self) -> int:
+        return logout.run(Namespace(url=None), self.environment)
