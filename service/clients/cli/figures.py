@@ -8,10 +8,11 @@ from math import floor, log10
 from typing import Any, Final
 
 from service.clients.cli.screen import Cell, Screen, Style, age, safe
-from service.clock import parse_iso
+from service.clock import iso, parse_iso
 
 UNKNOWN: Final = "-"
-_FINEST: Final = 13
+_DIGITS: Final = 12
+"""A venue's prices have fewer; what has more was worked out."""
 _SIGNIFICANT: Final = 6
 _SCALES: Final = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
 _DAY_S: Final = 86_400
@@ -23,7 +24,8 @@ def price(value: float | None) -> str:
     """USD with the venue's own precision: `117,700`, `0.002197`; a mean, which has none, to six significant digits."""
     if value is None:
         return UNKNOWN
-    for places in range(_FINEST):
+    finest = _DIGITS - 1 - floor(log10(abs(value))) if value else 0
+    for places in range(max(finest, 0) + 1):
         written = f"{value:,.{places}f}"
         if float(written.replace(",", "")) == value:
             return written
@@ -95,8 +97,11 @@ def day(text: object) -> str:
 
 
 def moment(text: object) -> str:
-    """An ISO 8601 instant, to the minute: `2025-07-25 23:59 UTC`."""
-    return UNKNOWN if text is None else f"{safe(text)[:16].replace('T', ' ')} UTC"
+    """An instant in UTC, to the minute: `2025-07-25 23:59 UTC`; as it came, where it is none."""
+    if text is None:
+        return UNKNOWN
+    at_ms = instant(text)
+    return safe(text) if at_ms is None else f"{iso(at_ms)[:16].replace('T', ' ')} UTC"
 
 
 def elapsed_s(since: object, until: object) -> float | None:

@@ -18,6 +18,7 @@ _BLANK: Final = 0x2800
 _DOTTED: Final = 3
 _ROWS: Final = 12
 _ROWS_A_TICK: Final = 2
+_NOISE: Final = 1e-9
 _STEPS: Final = (1, 2, 2.5, 5, 10)
 _EIGHTHS: Final = " ▏▎▍▌▋▊▉"
 _MOST_CELLS: Final = 160
@@ -168,7 +169,7 @@ class _Scale:
         size = 10.0 ** floor(log10(rough))
         step = next(size * times for times in _STEPS if size * times >= rough or times == _STEPS[-1])
         places = max(0, 2 - floor(log10(step)))
-        first, last = ceil(self.low / step), floor(self.high / step)
+        first, last = ceil(self.low / step - _NOISE), floor(self.high / step + _NOISE)
         return [round(step * times, places) + 0.0 for times in range(first, last + 1)]
 
 

@@ -7,6 +7,7 @@ Colour is never the only one to say something: without it the words are the same
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, takewhile
 from typing import Final, Literal
 
 Style = Literal["good", "bad", "warn", "dim", "strong", "accent"]
@@ -78,18 +79,13 @@ def safe(text: object) -> str:
 
 def cut(text: str, width: int) -> str:
     """As much of a text as so many cells hold, its end marked where something is missing."""
-    if cells(text) <= width:
-        return text
-    return _head(text, width - 1) + "…"
+    return text if cells(text) <= width else _head(text, width - 1) + "…"
 
 
 def _head(text: str, width: int) -> str:
-    taken = 0
-    for place, letter in enumerate(text):
-        taken += _cells(letter)
-        if taken > width:
-            return text[:place]
-    return text
+    """The longest beginning of a text that so many cells hold."""
+    upto = accumulate(map(_cells, text))
+    return text[: sum(1 for _ in takewhile(width.__ge__, upto))]
 
 
 def age(seconds: float) -> str:

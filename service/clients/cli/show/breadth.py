@@ -16,6 +16,7 @@ def lines(screen: Screen, counts: Mapping[str, int]) -> Iterator[str]:
     """One bar of UP, HODL and DOWN, and what each part is."""
     total = sum(counts[state] for state in _LETTERS)
     if not total:
+        yield screen.paint("dim", "No coin's trend is known.")
         return
     parts = [(counts[state], trend(state).style, letter) for state, letter in _LETTERS.items()]
     yield plots.shares(screen, parts, min(screen.width, _WIDEST))

@@ -68,7 +68,7 @@ def _ends(data: Any, screen: Screen) -> Iterator[str]:
         *([title, money(at[name]), money(now[name]), change(_grown(at[name], now[name]))] for title, name in _SUMS),
         ["funding, a year", signed(at["fundingRate"]), signed(now["fundingRate"]), _points(at, now)],
     ]
-    then = f"{data['count']} {data['unit']} AGO"
+    then = f"{data['count']} {data['unit'].upper()} AGO"
     yield from table(screen, ["", then, "NOW", "CHANGE"], rows, right="lrrr")
 
 
@@ -86,7 +86,7 @@ def _reached(way: Sequence[tuple[str, float]]) -> Iterator[tuple[str, list[Part]
     last = way[-1][1]
     for title, (when, price) in (("High", max(way, key=itemgetter(1))), ("Low", min(way, key=itemgetter(1)))):
         since = [] if when == way[-1][0] else [f", {signed(_grown(price, last))} since"]
-        yield title, [Cell(usd(price), "strong"), when, *since]
+        yield title, [Cell(usd(price), "strong"), f", {when}", *since]
 
 
 def _between(series: Any, screen: Screen) -> Iterator[tuple[str, list[Part]]]:

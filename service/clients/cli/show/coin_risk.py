@@ -13,32 +13,36 @@ _SUM_USD: Final = 10_000
 
 def lines(data: Any, meta: Any, screen: Screen, _chosen: Mapping[str, object]) -> Iterator[str]:
     """Price, trends, what funding costs, sentiment."""
-    stale = data["_stale_fields"]
-    price = [Cell(usd(data["price"]), "strong"), *_stale("price", stale)]
-    yield from heading(screen, [Cell(data["symbol"], "strong"), *price])
+    yield from heading(
+        screen, [Cell(data["symbol"], "strong"), Cell(usd(data["price"]), "strong"), *_mark(data, "price")]
+    )
     yield ""
     yield from facts(
         screen,
         [
-            ("Daily trend", [*_trend(data, "daily", meta), *_stale("trend_daily", stale)]),
-            ("Weekly trend", [*_trend(data, "weekly", meta), *_stale("trend_weekly", stale)]),
-            ("Funding", [*_funding(data), *_stale("funding_apr", stale)]),
+            ("Daily trend", [*_trend(data, "daily", meta), *_mark(data, "trend_daily")]),
+            ("Weekly trend", [*_trend(data, "weekly", meta), *_mark(data, "trend_weekly")]),
+            ("Funding", [*_funding(data), *_mark(data, "funding_apr")]),
             ("Carry", _carry(data)),
-            ("Correlation", [_correlation(data["btc_correlation"]), "to BTC", *_stale("btc_correlation", stale)]),
-            ("Sentiment", [Cell(data["sentiment_stance"], "strong"), *_stale("sentiment_stance", stale)]),
+            ("Correlation", [*_correlation(data["btc_correlation"]), *_mark(data, "btc_correlation")]),
+            ("Sentiment", [Cell(data["sentiment_stance"], "strong"), *_mark(data, "sentiment_stance")]),
             ("", [data["sentiment_summary"] or ""]),
         ],
     )
     yield ""
-    if stale:
-        yield from flow(
-            screen, [Cell("Stale:", "warn"), f"{', '.join(stale)}: the last that was known, or nothing (-)."]
-        )
+    kept = [field for field in data["_stale_fields"] if data.get(field) is not None]
+    if kept:
+        said = f"{', '.join(kept)} could not be refreshed; the last that is known is shown."
+        yield from flow(screen, [Cell("Stale:", "warn"), said])
+        yield ""
     yield footer(screen, meta, " ".join([data["venue"], *([data["venue_symbol"]] if "venue_symbol" in data else [])]))
 
 
-def _stale(field: str, stale: list[str]) -> list[Cell]:
-    return [Cell("(stale)", "warn")] if field in stale else []
+def _mark(data: Any, field: str) -> list[Cell]:
+    """Whether a field is one that could not be refreshed, or is not known."""
+    if field not in data["_stale_fields"]:
+        return []
+    return [Cell("(not known)" if data[field] is None else "(stale)", "warn")]
 
 
 def _trend(data: Any, interval: str, meta: Any) -> list[Part]:
@@ -48,6 +52,8 @@ def _trend(data: Any, interval: str, meta: Any) -> list[Part]:
 
 
 def _funding(data: Any) -> list[Part]:
+    if data["funding_apr"] is None:
+        return [Cell(None)]
     paying, receiving = data["funding_paying_side"], data["funding_receiving_side"]
     said = [f", {paying} pay {receiving}"] if paying and receiving else []
     return [Cell(signed(data["funding_apr"]), "strong"), "a year", *said]
@@ -62,5 +68,5 @@ def _carry(data: Any) -> list[Part]:
     return ["long", change(long), ", short", change(short), f"a year, {a_day} a day on {usd(_SUM_USD)}"]
 
 
-def _correlation(value: float | None) -> Part:
-    return Cell(None if value is None else f"{value:+.2f}")
+def _correlation(value: float | None) -> list[Part]:
+    return [Cell(None)] if value is None else [f"{value:+.2f} to BTC"]

@@ -32,6 +32,7 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
         )
     else:
         yield from flow(screen, ["None: no coin's funding entered a zone."])
+        yield ""
     if page["next_cursor"]:
         yield from flow(screen, [Cell(f"Older ones: --cursor {page['next_cursor']}", "dim")])
     yield footer(screen, meta)

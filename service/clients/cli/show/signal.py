@@ -6,7 +6,7 @@ from math import fsum
 from typing import Any, Final
 
 from service.clients.cli import plots
-from service.clients.cli.figures import UNKNOWN, direction, footer, price, share, signed, usd
+from service.clients.cli.figures import UNKNOWN, direction, footer, moment, price, share, signed, usd
 from service.clients.cli.screen import Cell, Part, Screen, Style, facts, flow, heading, listed, table
 
 _MOST: Final = 4
@@ -32,9 +32,9 @@ _STYLES: Final[Mapping[str, Style]] = {
 _RECORD: Final = ("AFTER", "VERDICTS", "OUTCOMES", "RIGHT", "BASE", "BRIER", "MEAN MOVE")
 
 
-def lines(data: Any, meta: Any, screen: Screen, _chosen: Mapping[str, object]) -> Iterator[str]:
+def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) -> Iterator[str]:
     """What it says, how that adds up, why, and how often such verdicts were right."""
-    yield from _verdict(data, screen)
+    yield from _verdict(data, screen, chosen.get("as_of"))
     yield ""
     yield from _arithmetic(data, screen)
     yield ""
@@ -48,12 +48,14 @@ def lines(data: Any, meta: Any, screen: Screen, _chosen: Mapping[str, object]) -
     yield footer(screen, meta)
 
 
-def _verdict(data: Any, screen: Screen) -> Iterator[str]:
+def _verdict(data: Any, screen: Screen, then: object) -> Iterator[str]:
     risk = data["raw"]["risk"]
     style = _STYLES.get(data["verdict"])
     known = [Cell(usd(risk["price"]))] if risk else []
     said = Cell(data["verdict"].upper().replace("-", " "), style)
-    yield from heading(screen, [Cell(data["symbol"], "strong"), *known, said, Cell(f"{data['confidence']} confidence")])
+    at = [Cell(f"as of {moment(then)}", "dim")] if then else []
+    sure = Cell(f"{data['confidence']} confidence")
+    yield from heading(screen, [Cell(data["symbol"], "strong"), *known, said, sure, *at])
     drawn = plots.gauge(data["score"], -_MOST, _MOST, min(_GAUGE, max(screen.width - 16, 3)))
     yield f"-{_MOST} {screen.paint(style, drawn)} +{_MOST}   {screen.paint('strong', signed(data['score'], unit=''))}"
     wanting = [Cell(f"{name} {state}", "warn") for name, state in data["sources"].items() if state != "fulfilled"]
@@ -106,8 +108,10 @@ def _evidence(data: Any, screen: Screen) -> Iterator[str]:
 
 def _record(data: Any, screen: Screen) -> Iterator[str]:
     record = data["track_record"]
-    if record["probability_up"] is not None:
-        yield from flow(screen, [f"It claims {share(record['probability_up'], 0)} that the price will be higher."])
+    if record is None:
+        yield from flow(screen, ["Not told of a verdict in the past: it was not known then."])
+        return
+    yield from flow(screen, [f"It claims {share(record['probability_up'], 0)} that the price will be higher."])
     whose = (("all_coins", "on all coins"), ("this_coin", f"on {data['symbol']}"))
     rows = [_outcomes(name, found) for part, name in whose for found in record[part] if found["hit_rate"] is not None]
     if rows:
@@ -138,9 +142,8 @@ def _identity(data: Any, screen: Screen) -> Iterator[str]:
     told: list[tuple[str, list[Part]]] = [
         ("Verdict", [data["verdict_id"]]),
         ("Rules", [f"{rules['name']} {rules['version']}, {rules['digest'][:16]}…"]),
-        (
-            "Ledger",
-            [f"{record['entries']:,} {'entry' if record['entries'] == 1 else 'entries'}, {record['head'][:16]}…"],
-        ),
     ]
+    if record is not None:
+        entries = f"{record['entries']:,} {'entry' if record['entries'] == 1 else 'entries'}"
+        told.append(("Ledger", [f"{entries}, {record['head'][:16]}…"]))
     yield from facts(screen, told)

@@ -1,0 +1,94 @@
+"""What is said of a coin: now, and on the way here."""
+
+from typing import Any
+
+import msgspec
+
+from service.clients.cli.screen import Screen
+from service.clients.cli.show import coin_historical, coin_risk
+from service.wire.market import Historical, RiskContext
+from tests.clients.cli.recorded import answer
+from tests.clients.cli.snapshots import check
+
+PLAIN = Screen(80, colour=False)
+
+
+def risk(**changed: Any) -> tuple[Any, Any]:
+    data, meta = answer("coin.risk")
+    data |= changed
+    msgspec.convert(data, RiskContext)
+    return data, meta
+
+
+def test_a_rate_a_year_is_told_in_dollars_a_day() -> None:
+    # 10.95 % a year is 0.03 % a day: three dollars on ten thousand.
+    shown = list(coin_risk.lines(*answer("coin.risk"), PLAIN, {}))
+    assert "Funding       +10.95 % a year, longs pay shorts" in shown
+    assert "Carry         long -10.95 %, short +10.95 % a year, $3.00 a day on $10,000" in shown
+
+
+def test_what_is_stale_says_so_where_it_stands_and_below() -> None:
+    data, meta = risk(_stale_fields=["price", "trend_weekly", "btc_correlation"])
+    check("coin.risk.stale", lambda screen: coin_risk.lines(data, meta, screen, {}))
+
+
+def test_what_is_not_known_of_a_coin_is_left_open() -> None:
+    unknown = [
+        "price", "funding_apr", "trend_daily", "trend_weekly", "sentiment_stance", "btc_correlation",
+    ]  # fmt: skip
+    derived = [
+        "trend_daily_since", "trend_weekly_since", "funding_paying_side", "funding_receiving_side", "carry_if_long",
+        "carry_if_short", "sentiment_summary",
+    ]  # fmt: skip
+    data, meta = risk(_stale_fields=unknown, venue_symbol="kPEPE", **dict.fromkeys([*unknown, *derived]))
+    check("coin.risk.unknown", lambda screen: coin_risk.lines(data, meta, screen, {}))
+
+
+def test_nobody_pays_where_funding_is_nothing() -> None:
+    data, meta = risk(
+        funding_apr=0.0, carry_if_long=0.0, carry_if_short=0.0, funding_paying_side=None, funding_receiving_side=None
+    )
+    shown = list(coin_risk.lines(data, meta, PLAIN, {}))
+    assert "Funding       0.00 % a year" in shown
+    assert "Carry         long 0.00 %, short 0.00 % a year, $0.00 a day on $10,000" in shown
+
+
+def historical(name: str = "coin.historical", **changed: Any) -> tuple[Any, Any]:
+    data, meta = answer(name)
+    data |= changed
+    msgspec.convert(data, Historical)
+    return data, meta
+
+
+def test_the_way_ends_now() -> None:
+    shown = list(coin_historical.lines(*answer("coin.historical"), PLAIN, {}))
+    assert "Low      $3,730, now" in shown
+    assert "High     $3,897.9, 24 Jul 04:00, -4.31 % since" in shown  # 3730 / 3897.9 - 1
+
+
+def test_a_coin_that_was_not_recorded_then_is_shown_as_far_as_it_is_known() -> None:
+    nothing = dict.fromkeys(
+        ("priceUSD", "marketCap", "volume", "openInterest", "fundingRate", "futuresVolume24h"), None
+    )
+    data, meta = historical(at=nothing, now=nothing, change_pct=None, series=[])
+    check("coin.historical.unknown", lambda screen: coin_historical.lines(data, meta, screen, {}))
+
+
+def test_a_way_without_volumes_has_no_picture_of_them() -> None:
+    data, meta = answer("coin.historical")
+    data["series"] = [{**point, "volume": None} for point in data["series"][:1]]
+    data["now"]["priceUSD"] = None
+    data, meta = historical(**data)
+    shown = list(coin_historical.lines(data, meta, PLAIN, {}))
+    assert not [line for line in shown if line.startswith("Volume ")]
+    assert "High     $3,895.3, 24 Jul 00:00" in shown
+    assert "Funding  ▄ +10.95 % to +10.95 %" in shown
+
+
+def test_a_price_that_was_nothing_has_not_grown_by_any_percentage() -> None:
+    data, meta = answer("coin.historical")
+    data["at"]["openInterest"] = 0.0
+    shown = list(coin_historical.lines(data, meta, PLAIN, {}))
+    assert [line.split() for line in shown if line.startswith("open interest")] == [
+        ["open", "interest", "$0.00", "$2.70B", "-"]
+    ]

@@ -1,0 +1,132 @@
+"""What is said of the market and of its categories."""
+
+from typing import Any
+
+import msgspec
+import pytest
+
+from service.clients.cli.screen import Screen
+from service.clients.cli.show import breadth, category_info, category_sentiment, funding_alerts, market_crossing
+from service.clients.cli.show import market_health as health
+from service.wire.market import CategoryInfo, Crossings, FundingAlerts, MarketHealth
+from service.wire.sentiment import CategorySentiment
+from tests.clients.cli.recorded import answer
+from tests.clients.cli.snapshots import check
+
+PLAIN = Screen(80, colour=False)
+
+
+def test_a_bar_of_breadth_is_divided_as_the_coins_are() -> None:
+    # 3 + 1 + 4 coins on 40 cells: five cells a coin.
+    bar, legend = breadth.lines(Screen(40, colour=False), {"UP": 3, "HODL": 1, "DOWN": 4})
+    assert bar == 15 * "█" + 5 * "▒" + 20 * "░"
+    assert legend == "█ UP 3 (37.5 %)   ▒ HODL 1 (12.5 %)   ░ DOWN 4 (50.0 %)"
+
+
+def test_a_category_without_trends_has_no_breadth() -> None:
+    nobody = {"UP": 0, "HODL": 0, "DOWN": 0}
+    assert list(breadth.lines(PLAIN, nobody)) == ["No coin's trend is known."]
+    assert breadth.net(nobody).text == "-"
+    assert breadth.net({"UP": 33, "HODL": 21, "DOWN": 26}).text == "+8.8 %"  # 7 of 80
+
+
+def test_an_extreme_day_says_what_is_extreme() -> None:
+    data, meta = answer("market.health")
+    data |= {"hasExtremes": True, "extremes": [{"state": "DOWN", "share_pct": 61.25, "count": 49}]}
+    msgspec.convert(data, MarketHealth)
+    assert "Extremes  DOWN 61.2 % of all" in list(health.lines(data, meta, PLAIN, {}))
+
+
+def test_a_young_market_is_shown_without_what_is_not_known_yet() -> None:
+    data, meta = answer("market.health.context")
+    data |= {
+        "velocity": None, "regime": None, "regime_age_days": None, "leadership": [], "laggards": [], "divergences": [],
+        "interpretation": "Too early to say.",
+    }  # fmt: skip
+    msgspec.convert(data, MarketHealth)
+    check("market.health.young", lambda screen: health.lines(data, meta, screen, {}))
+    data["regime"] = "risk-off"
+    assert "Regime    risk-off" in list(health.lines(data, meta, PLAIN, {}))
+
+
+def crossing(direction: str, at: str, *figures: int) -> dict[str, Any]:
+    up_before, down_before, up, down = figures
+    before = {"UP": up_before, "HODL": 80 - up_before - down_before, "DOWN": down_before}
+    after = {"UP": up, "HODL": 80 - up - down, "DOWN": down}
+    return {
+        "id": at, "up": up, "down": down, "direction": direction, "at": at, "previous": before, "current": after,
+        "universe": 80,
+    }  # fmt: skip
+
+
+def test_each_crossing_is_shown_before_and_after() -> None:
+    _, meta = answer("market.crossing")
+    data = {
+        "crossings": [
+            crossing("DOWN over UP", "2025-07-24T00:00:00.000Z", 31, 29, 27, 33),
+            crossing("UP over DOWN", "2025-05-02T00:00:00.000Z", 24, 30, 32, 28),
+        ]
+    }
+    msgspec.convert(data, Crossings)
+    check("market.crossing.some", lambda screen: market_crossing.lines(data, meta, screen, {}))
+
+
+def test_no_crossing_is_said_even_without_a_message() -> None:
+    _, meta = answer("market.crossing")
+    assert "None." in list(market_crossing.lines({"crossings": []}, meta, PLAIN, {}))
+
+
+def alerts(**changed: Any) -> Any:
+    data, _ = answer("funding.alerts")
+    data |= changed
+    msgspec.convert(data, FundingAlerts)
+    return data
+
+
+def test_a_coin_without_alerts_is_said_to_have_none() -> None:
+    data, (_, meta) = alerts(events=[], meta={"total": 0, "next_cursor": None}), answer("funding.alerts")
+    assert list(funding_alerts.lines(data, meta, PLAIN, {"symbol": "btc"})) == [
+        "Funding alerts   of BTC   0 of 0",
+        "",
+        "None: no coin's funding entered a zone.",
+        "",
+        "as of 2025-07-25 23:59 UTC · 0 s old",
+    ]
+
+
+def test_what_is_still_on_is_counted_by_zone() -> None:
+    events = answer("funding.alerts")[0]["events"]
+    cleared = [event for event in events if event["clearedAt"]]
+    for shown, expected in ((cleared, "Still on  none"), (cleared + events[:2], "Still on  1 cold, 1 very-cold")):
+        data = alerts(events=shown)
+        assert expected in list(funding_alerts.lines(data, answer("funding.alerts")[1], PLAIN, {}))
+
+
+def test_a_category_of_which_little_is_known_is_shown() -> None:
+    data, meta = answer("category.info")
+    coin = {**data["coins"][0], "price": None, "change_24h": None, "market_cap": None, "trend_daily": None}
+    data |= {
+        "coins": [{**coin, "streak_days": None}], "trends": {"UP": 0, "HODL": 0, "DOWN": 0}, "description": None,
+        "market_cap": None, "change_24h": None, "volume_24h": None, "leaders": [], "laggards": [],
+    }  # fmt: skip
+    msgspec.convert(data, CategoryInfo)
+    check("category.info.unknown", lambda screen: category_info.lines(data, meta, screen, {}))
+
+
+@pytest.mark.parametrize("sources", [[], ["coindesk"]])
+def test_a_category_that_nobody_wrote_about_has_no_score(sources: list[str]) -> None:
+    data, meta = answer("category.sentiment")
+    data |= {"score": None, "slope_24h": None, "mentions": 0, "sources": sources, "newest_at": None, "coins": []}
+    msgspec.convert(data, CategorySentiment)
+    shown = list(category_sentiment.lines(data, meta, PLAIN, {}))
+    assert shown[:2] == ["Layer 1 (L1)   neutral   -", ""]
+    assert f"Mentions  0 in 7 days{', by coindesk' if sources else ''}" in shown
+
+
+def test_coins_stand_from_the_best_spoken_of_to_the_worst() -> None:
+    shown = list(category_sentiment.lines(*answer("category.sentiment"), PLAIN, {}))
+    start = next(place for place, line in enumerate(shown) if line.startswith("COIN"))
+    scores = [line.split()[2] for line in shown[start + 1 : -2]]
+    known = [float(score) for score in scores if score != "-"]
+    assert known == sorted(known, reverse=True)
+    assert scores[len(known) :] == ["-"] * 6

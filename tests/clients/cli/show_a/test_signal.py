@@ -1,0 +1,78 @@
+"""A verdict: that it adds up, what it rests on, and what became of others."""
+
+from typing import Any
+
+import msgspec
+
+from service.clients.cli.screen import Screen
+from service.clients.cli.show import signal
+from service.wire.verdict import Signal
+from tests.clients.cli.recorded import answer
+from tests.clients.cli.snapshots import check
+
+PLAIN = Screen(80, colour=False)
+
+
+def verdict(**changed: Any) -> tuple[Any, Any]:
+    data, meta = answer("signal")
+    data |= changed
+    msgspec.convert(data, Signal)
+    return data, meta
+
+
+def test_the_column_of_what_counts_adds_up_to_the_score() -> None:
+    for name in ("signal", "signal.btc"):
+        data, meta = answer(name)
+        shown = list(signal.lines(data, meta, PLAIN, {}))
+        start = next(place for place, line in enumerate(shown) if line.startswith("RULE"))
+        end = shown[start].index("COUNTS") + len("COUNTS")
+        *rules, total = [float(line[end - 6 : end]) for line in shown[start + 1 : start + 9]]
+        assert (len(rules), sum(rules)) == (7, total)
+        assert total == data["score"]
+
+
+def test_a_score_that_is_not_the_sum_of_its_rules_is_called_out() -> None:
+    data, meta = verdict(score=2.0)
+    shown = list(signal.lines(data, meta, PLAIN, {}))
+    assert "This does not add up: the rules count +1.00 together." in shown
+    assert not [line for line in signal.lines(*answer("signal"), PLAIN, {}) if "add up" in line]
+
+
+def test_a_verdict_without_enough_evidence_says_what_is_wanting() -> None:
+    data, meta = answer("signal")
+    data |= {
+        "verdict": "insufficient-evidence",
+        "score": 0.0,
+        "confidence": "low",
+        "evidence": ["Funding on SOL is not known.", "There is not enough evidence for a verdict."],
+        "sources": {"risk": "rejected", "funding": "rejected", "regime": "stale", "sentiment": "fulfilled"},
+        "rules": [{**data["rules"][4], "value": None, "threshold": None, "contribution": 0.0, "evidence": 0}],
+    }
+    data["raw"]["risk"] = None
+    data, meta = verdict(**data)
+    check("signal.insufficient", lambda screen: signal.lines(data, meta, screen, {}))
+
+
+def test_the_record_of_such_verdicts_is_a_table_once_there_is_one() -> None:
+    data, meta = answer("signal")
+    record = data["track_record"]
+    record["entries"] = 12_345
+    known = {"outcomes": 1_240, "hit_rate": 0.5831, "base_rate": 0.5122, "brier": 0.2413, "mean_move_pct": 0.84}
+    record["all_coins"][0] |= known
+    record["all_coins"][1] |= known | {"hit_rate": 0.4, "base_rate": None, "brier": None, "mean_move_pct": None}
+    record["this_coin"][2] |= known | {"outcomes": 31, "hit_rate": 0.5, "mean_move_pct": -2.1}
+    data, meta = verdict(**data)
+    check("signal.record", lambda screen: signal.lines(data, meta, screen, {}))
+
+
+def test_a_verdict_of_the_past_does_not_tell_its_future() -> None:
+    data, meta = verdict(track_record=None)
+    check("signal.past", lambda screen: signal.lines(data, meta, screen, {"as_of": "2025-07-01T12:00:00Z"}))
+
+
+def test_a_rule_that_is_not_known_here_is_shown_by_its_id() -> None:
+    data, meta = answer("signal")
+    data["rules"][0] |= {"id": "open-interest", "value": 1_250.5, "threshold": 1_000.0, "flips_at": None}
+    data, meta = verdict(**data)
+    shown = [line.split() for line in signal.lines(data, meta, PLAIN, {})]
+    assert ["open-interest", "1,250.5", "1,000", "-", "0.00"] in shown
