@@ -5,7 +5,7 @@ import json
 import selectors
 import socket
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
@@ -54,12 +54,16 @@ class Client:
     """
 
     def __init__(self, url: str, token: str | None = None, *, patience_s: float = PATIENCE_S) -> None:
+        self._connection: http.client.HTTPConnection | None = None
         if token and not is_token(token):
             raise ValueError("a token is letters, digits and signs, without a space")
         self.url = url.rstrip("/")
         self.token = token
         self._patience_s = patience_s
-        self._connection: http.client.HTTPConnection | None = None
+
+    def __del__(self) -> None:
+        """Let go of the connection with the client: a command that fails has no better moment."""
+        self.close()
 
     def ask(
         self,
@@ -93,7 +97,7 @@ class Client:
         query: Mapping[str, object] = _NOTHING,
         body: object = None,
         headers: Headers = _NOTHING,
-    ) -> Iterator[bytes]:
+    ) -> Generator[bytes, None, None]:
         """Send a request and give its answer as it comes, however long.
 
         Raises:
