@@ -1,0 +1,85 @@
+"""Says why a tool has no answer, and what to do: to the model that called it, and through it to its user."""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Final
+
+from service.clients.mcp.clean import clean
+from service.clients.paying.refusal import OpenPaymentError, UnpaidError
+from service.clients.sdk.answer import RefusedError, UnreachableError
+from service.errors import STATUS
+
+NO_SUBSTITUTE: Final = "Figures from memory are no substitute."
+
+_AGAIN: Final = "Try again later. " + NO_SUBSTITUTE
+_USER: Final = "Do not try again before your user has done something about it: "
+_ACTIONS: Final[Mapping[int, str]] = {
+    HTTPStatus.BAD_REQUEST: "Correct the arguments and call again.",
+    HTTPStatus.NOT_FOUND: "Call again with a name that exists; do not answer about one that does not.",
+    HTTPStatus.CONFLICT: "Call again.",
+    HTTPStatus.INTERNAL_SERVER_ERROR: "This is a defect of the service; tell its operator the request's id.",
+    HTTPStatus.BAD_GATEWAY: f"A source of the data failed, and nothing was counted. {_AGAIN}",
+    HTTPStatus.SERVICE_UNAVAILABLE: _AGAIN,
+    HTTPStatus.TOO_MANY_REQUESTS: "Wait before the next call.",
+}
+_CREDENTIAL: Final[Mapping[bool, str]] = {
+    True: "send an API key to this tool server, as `Authorization: Bearer …`.",
+    False: "`verdict login`, or start this tool server with VERDICT_TOKEN set to an API key.",
+}
+_LOGIN: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
+
+
+def explain(error: Exception, *, over_http: bool, pays: bool) -> str:
+    """A code, what is wrong, and what to do.
+
+    Args:
+        error: What the way to the service raised.
+        over_http: Whether callers bring their own credential.
+        pays: Whether this tool server pays.
+    """
+    match error:
+        case RefusedError():
+            text = f"{_code(error)}: {error.message} {_action(error, over_http=over_http, pays=pays)}"
+        case UnpaidError():
+            text = f"PAYMENT_REQUIRED: {error}. {_USER}raise the ceilings, pay otherwise, or wait for a free question."
+        case OpenPaymentError():
+            text = (
+                "PAYMENT_PENDING: a payment for this call is out, and nobody can say yet what became of it. Call again "
+                "with the same arguments: the same payment is sent, never a second one."
+            )
+        case UnreachableError():
+            text = f"UNREACHABLE: {error}. Tell your user. {NO_SUBSTITUTE}"
+        case _:
+            text = f"UNREADABLE: {error}. Tell your user that this tool server may be older than the service."
+    return str(clean(text))
+
+
+def _action(error: RefusedError, *, over_http: bool, pays: bool) -> str:
+    if error.status in _LOGIN:
+        return _USER + _CREDENTIAL[over_http]
+    if error.status == HTTPStatus.PAYMENT_REQUIRED:
+        return _USER + _ways_on(error.document, over_http=over_http, pays=pays)
+    action = _ACTIONS.get(error.status, "Tell your user.")
+    wait = error.headers.get("retry-after", "")
+    return f"{action} Not before {wait} s from now." if wait.isascii() and wait.isdigit() else action
+
+
+def _ways_on(document: Any, *, over_http: bool, pays: bool) -> str:
+    """What a challenge's gate says of the price, and of when a question is free again."""
+    gate = document.get("gate") if isinstance(document, dict) else None
+    gate = gate if isinstance(gate, dict) else {}
+    price = gate.get("this_query", {}).get("price_usdc")
+    ways = [f"wait until {gate['reset_at']}"] if gate.get("reset_at") else []
+    if gate.get("upgrade_url"):
+        ways.append(f"get a higher plan at {gate['upgrade_url']}")
+    if not over_http and not pays:
+        ways.append("start this tool server with --pay, so that it pays below the ceilings")
+    cost = f"this call costs {price} USDC; " if price else ""
+    return f"{cost}{', or '.join(ways) or 'use another credential'}."
+
+
+def _code(error: RefusedError) -> str:
+    """The code; where a route tells none, the first of its status."""
+    if error.code in STATUS:
+        return error.code
+    return next((code for code, status in STATUS.items() if status == error.status), error.code)
