@@ -1,18 +1,19 @@
 """`verdict ask`: send the question, pay for it where that is agreed to, and set the answer as it comes."""
 
 import codecs
-import json
 import secrets
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
+from http import HTTPStatus
 from typing import Final
 
+from service.clients.cli import dry_run, shape
 from service.clients.cli.ask.device import device_id
 from service.clients.cli.ask.markdown import render
 from service.clients.cli.refusal import DONE, RefusalError
 from service.clients.cli.spinner import Spinner
-from service.clients.cli.terminal import is_terminal, screen
+from service.clients.cli.terminal import screen
 from service.clients.profile.caller import open_client
 from service.clients.sdk.answer import Answer, RefusedError, UnreachableError
 from service.clients.sdk.client import Client
@@ -24,7 +25,6 @@ PRICE: Final = "0.05"
 _LONGEST: Final = 64_000
 """Bytes of a question that are read; the service takes 8,000 characters."""
 
-_PAYMENT_REQUIRED: Final = 402
 _KEY_BYTES: Final = 16
 _TRIES: Final = 2
 
@@ -40,25 +40,34 @@ def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
     body: dict[str, object] = {"messages": [{"role": "user", "content": _question(arguments)}]}
     if arguments.archetype:
         body["archetype"] = arguments.archetype
-    machine = arguments.json or arguments.raw or not is_terminal(sys.stdout)
     if arguments.raw:
         body["raw"] = True
-    client = open_client(arguments, environment)
     if arguments.dry_run:
-        return _rehearse(client, body)
+        return dry_run.show(arguments, environment, "POST", PATH, price=PRICE, counted=True, body=body)
+    client = open_client(arguments, environment)
     if client.token is None:
         body["deviceId"] = device_id(environment)
-    asking = _Asking(client, body, "application/json" if machine else "text/plain")
-    pieces = _pieces(asking, arguments, environment)
-    if machine:
-        sys.stdout.write(b"".join(pieces).decode().rstrip("\n") + "\n")
-        return DONE
+    human = not arguments.raw and shape.form(arguments, environment, sys.stdout) == "human"
+    asking = _Asking(client, body, "text/plain" if human else "application/json")
+    try:
+        _tell(asking, arguments, environment, human=human)
+    finally:
+        client.close()
+    return DONE
+
+
+def _tell(asking: "_Asking", arguments: Namespace, environment: Mapping[str, str], *, human: bool) -> None:
     with Spinner(sys.stderr, environment, "asking") as spinner:
+        pieces = _pieces(asking, arguments, environment, spinner)
+        if not human:
+            body = b"".join(pieces)
+            spinner.stop()
+            shape.put_json(Answer(HTTPStatus.OK, {}, body))
+            return
         for line in render(screen(environment, sys.stdout), _lines(pieces)):
             spinner.stop()
             sys.stdout.write(line + "\n")
             sys.stdout.flush()
-    return DONE
 
 
 class _Asking:
@@ -95,15 +104,16 @@ class _Asking:
         return self.client.ask("POST", PATH, body=self._body, headers={**self._headers, **headers})
 
 
-def _pieces(asking: _Asking, arguments: Namespace, environment: Mapping[str, str]) -> Iterator[bytes]:
+def _pieces(asking: _Asking, arguments: Namespace, environment: Mapping[str, str], spinner: Spinner) -> Iterator[bytes]:
     """The answer, paid for if it must be and may be."""
     try:
         yield from asking.pieces()
     except RefusedError as refused:
-        if refused.status != _PAYMENT_REQUIRED:
+        if refused.status != HTTPStatus.PAYMENT_REQUIRED:
             raise
         from service.clients.cli.till import settle  # noqa: PLC0415 - keys and curves, which are seldom needed
 
+        spinner.stop()
         yield settle(refused, asking.whole, arguments, environment).body
 
 
@@ -122,13 +132,5 @@ def _question(arguments: Namespace) -> str:
     words = list(arguments.question)
     text = sys.stdin.read(_LONGEST) if words == ["-"] else " ".join(words)
     if not text.strip():
-        raise RefusalError("ask something: verdict ask How is SOL doing?")
+        raise RefusalError('ask something: verdict ask "How is SOL doing?"')
     return text.strip()
-
-
-def _rehearse(client: Client, body: Mapping[str, object]) -> int:
-    sys.stdout.write(
-        f"POST {client.url}{PATH}\n{json.dumps(body, ensure_ascii=False)}\n"
-        f"costs {PRICE} USDC once the free questions are spent; nothing was sent\n"
-    )
-    return DONE

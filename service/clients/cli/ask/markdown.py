@@ -4,14 +4,14 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from service.clients.cli.wrapping import Span, wrap
 from service.clients.cli.screen import Cell, Screen, Style, cells, safe, table
+from service.clients.cli.wrapping import Span, wrap
 
 _MARKED: Final = re.compile(r"(\*\*(?=\S).+?(?<=\S)\*\*|`[^`]+`|(?<!\w)_(?=\S)[^_]*(?<=\S)_(?!\w))")
 _ITEM: Final = re.compile(r"(?P<indent> {0,8})(?P<mark>[-*]|\d{1,3}[.)]) +(?P<text>.*)")
 _HEADING: Final = re.compile(r"#{1,6} +(?P<text>.*?) *#*")
 _RULE: Final = re.compile(r"[|:\- ]+")
-_FIGURE: Final = re.compile(r"[-+−]?\$?[\d.,]+( ?[%x×a-zA-Z$/ ]{0,12})?|-|")
+_FIGURE: Final = re.compile(r"[-+]?\$?[\d.,]+( ?[%a-zA-Z/ ]{0,12})?|-|")
 _GAP: Final = 2
 _STYLES: Final[dict[str, tuple[int, Style]]] = {"*": (2, "strong"), "`": (1, "accent"), "_": (1, "dim")}
 

@@ -23,7 +23,10 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
     yield from facts(
         screen,
         [
-            ("Free", [f"{free['starter']} questions to start with, then {free['perDay']} a day from {free['resetsAt']}"]),
+            (
+                "Free",
+                [f"{free['starter']} questions to start with, then {free['perDay']} a day from {free['resetsAt']}"],
+            ),
             ("Tiers", ["; ".join(f"{one['tier']}: {_limit(one['perDay'])}" for one in tiers)]),
             ("Paid in", [f"{data['currency']} on {', '.join(data['networks']) or 'no network'}"]),
             ("to", [data["payTo"], Cell(f"({data['settlement']})", "dim")]),

@@ -132,7 +132,9 @@ def beside(screen: Screen, heads: Sequence[str], rows: Sequence[Sequence[Any]], 
     """A long and narrow table in two halves beside each other, where there is room for both."""
     half = -(-len(rows) // 2)
     blank = [""] * len(heads)
-    pairs = [(*rows[place], "  ", *(rows[half + place] if half + place < len(rows) else blank)) for place in range(half)]
+    pairs = [
+        (*rows[place], "  ", *(rows[half + place] if half + place < len(rows) else blank)) for place in range(half)
+    ]
     yield from table(screen, (*heads, "  ", *heads), pairs, right=f"{right}l{right}")
 
 
@@ -145,8 +147,8 @@ def _history(data: Any, screen: Screen) -> Iterator[str]:
             [
                 "Now",
                 Cell(now["direction"], STYLES.get(now["direction"])),
-                f"since {now['entryDate']}, {now['holdDays']} days, at {price(now['entryPrice'])}; the price is "
-                f"{price(now['currentPrice'])}:",
+                f"since {now['entryDate']}, {now['holdDays']} days, at {price(now['entryPrice'])};",
+                f"the price is {price(now['currentPrice'])}:",
                 change(gain(now["direction"], now["entryPrice"], now["currentPrice"])),
             ],
         )

@@ -73,7 +73,8 @@ def _positions(data: Any, screen: Screen) -> Iterator[str]:
         return
     gains = [one["unrealizedPct"] for one in held if one["unrealizedPct"] is not None]
     up = sum(gain > 0 for gain in gains)
-    yield f"{len(held)} of {data['meta']['total']} positions held: {up} gained, {len(gains) - up} did not, by price alone"
+    shown = f"{len(held)} of {data['meta']['total']} positions held"
+    yield f"{shown}: {up} gained, {len(gains) - up} did not, by price alone"
     yield ""
     rows = [
         (
@@ -124,8 +125,8 @@ def _summary(told: Any, screen: Screen) -> Iterator[str]:
         screen,
         [
             "Out of sample",
-            f"{told['firstDay']} to {told['lastDay']}, {told['folds']} folds, {told['coins']} coins, {told['trials']} "
-            "trials in training:",
+            f"{told['firstDay']} to {told['lastDay']}, {told['folds']} folds, {told['coins']} coins,",
+            f"{told['trials']} trials in training:",
             change(told["returnPct"]),
             "after costs and funding; only to hold:",
             change(told["buyAndHold"]["returnPct"]),

@@ -1,7 +1,7 @@
 """`verdict wallets`: who is watched, and what moved in and out.
 
-Decision: an address that does not fit loses its middle and keeps seven digits at either end. Four, as is usual, are what
-those who imitate addresses imitate.
+Decision: an address that does not fit loses its middle and keeps seven digits at either end. Four, as is usual, are
+what those who imitate addresses imitate.
 """
 
 from collections.abc import Iterator, Mapping
@@ -52,7 +52,7 @@ def _watchlist(data: Any, screen: Screen) -> Iterator[str]:
         if not tokens:
             yield screen.paint("dim", "  nothing has moved since it is watched")
             continue
-        said = [f"{_name(token)} {token['movements']}×," for token in tokens[:_TOKENS]]
+        said = [f"{_name(token)} {token['movements']}x," for token in tokens[:_TOKENS]]
         rest = f"{len(tokens) - _TOKENS} more tokens," if len(tokens) > _TOKENS else ""
         yield from flow(screen, ["moved", *said, rest, f"last {moment(tokens[0]['last_moved_at'])}"], indent=2)
 
@@ -92,7 +92,7 @@ def short(address: str) -> str:
 
 
 def _amount(text: str) -> str:
-    """An exact amount, grouped; its end is cut off, and said to be, only where it has more digits than anybody reads."""
+    """An exact amount, grouped; its end is cut off, and said to be, where it has more digits than anybody reads."""
     whole, _, fraction = text.partition(".")
     grouped = f"{int(whole):,}" if whole.isdigit() else whole
     return cut(f"{grouped}.{fraction}", _AMOUNT) if fraction else grouped
