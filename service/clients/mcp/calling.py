@@ -15,6 +15,7 @@ from service.clients.mcp.clean import clean
 from service.clients.mcp.explaining import explain
 from service.clients.mcp.gateway import Gateway
 from service.clients.mcp.meaning import Context, asking, can_ask, choose, chosen, doubt_of, is_modern
+from service.clients.mcp.schema import of
 from service.clients.mcp.tools import TOOL_OF, Tool
 from service.clients.paying.refusal import OpenPaymentError, UnpaidError
 from service.clients.sdk.answer import RefusedError, UnreachableError, UnreadableError
@@ -73,7 +74,7 @@ class Caller:
         try:
             asked = msgspec.convert({**given, **meant}, tool.arguments, strict=False).asked()
         except msgspec.ValidationError as error:
-            return failed(f"BAD_REQUEST: {clean(str(error))}. Correct the arguments of {tool.name} and call again.")
+            return failed(f"BAD_REQUEST: {clean(str(error))}. {_usage(tool)} Call again with what is missing or wrong.")
         headers = context.request.headers if context.request is not None else None
         ask = partial(self.gateway.ask, asked, headers)
         came = await anyio.to_thread.run_sync(ask, abandon_on_cancel=True)
@@ -84,6 +85,17 @@ class Caller:
 
     def _failed(self, error: Exception) -> types.CallToolResult:
         return failed(explain(error, over_http=self._over_http, pays=self.gateway.pays))
+
+
+def _usage(tool: Tool) -> str:
+    """What a tool takes, in a sentence: models that got it wrong once have not read the schema."""
+    schema = of(tool.arguments)
+    takes = [
+        f"{name}{' (needed)' if name in schema.get('required', ()) else ''}"
+        f"{': one of ' + ', '.join(kind['enum']) if 'enum' in kind else ''}"
+        for name, kind in schema["properties"].items()
+    ]
+    return f"{tool.name} takes {'; '.join(takes)}."
 
 
 def failed(text: str) -> types.CallToolResult:

@@ -12,7 +12,7 @@ from msgspec import UNSET
 from service.clients.mcp.tools import Asked
 from service.clients.paying.buyer import Buyer
 from service.clients.sdk.answer import Answer, RefusedError
-from service.clients.sdk.client import Client, fill
+from service.clients.sdk.client import Client, fill, is_token
 from service.wire.offers import OFFERS, QUESTION
 
 OFFER_OF: Final = {offer.id: offer for offer in OFFERS}
@@ -103,4 +103,4 @@ class Gateway:
 def bearer(headers: Mapping[str, str] | None) -> str | None:
     """The token that an HTTP request carries (RFC 6750 §2.1), none if it carries none."""
     scheme, _, token = (headers or {}).get("authorization", "").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" else None
+    return token if scheme.lower() == "bearer" and is_token(token) else None

@@ -47,8 +47,8 @@ PROMPTS: Final = (
         title="Explain a verdict",
         description="How the rules came to a coin's verdict, for somebody who has not seen them. One call.",
         text="Explain the verdict on {symbol} to somebody who does not know the rules. Call coin_verdict. Show that "
-        "the contributions add up to the score, give the sentence behind each, name the nearest value that flips one, and "
-        "say how such verdicts have turned out, or that too few have.",
+        "the contributions add up to the score, give the sentence behind each, name the nearest value that flips one, "
+        "and say how such verdicts have turned out, or that too few have.",
         takes_symbol=True,
     ),
 )

@@ -80,10 +80,7 @@ def make_server(caller: Caller, most_bytes: int, *, over_http: bool) -> Server[A
 
 def _listed(tool: Tool, *, pays: bool) -> types.Tool:
     """A tool as hosts see it. One that may spend money does not say that it only reads."""
-    if pays:
-        hints = types.ToolAnnotations(read_only_hint=False, destructive_hint=False, idempotent_hint=False)
-    else:
-        hints = types.ToolAnnotations(read_only_hint=True)
+    hints = types.ToolAnnotations(destructive_hint=False) if pays else types.ToolAnnotations(read_only_hint=True)
     return types.Tool(
         name=tool.name,
         title=tool.title,

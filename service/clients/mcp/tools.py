@@ -13,8 +13,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from service.clients.mcp import views
 
-Limit = Annotated[int, Meta(ge=1, le=200)]
-Symbol = Annotated[str, Meta(description="Ticker, e.g. BTC")]
+Limit = Annotated[int, Meta(le=200)]
 
 
 class Asked(Struct, frozen=True):
@@ -44,7 +43,7 @@ class Arguments(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 class OfRisk(Arguments, frozen=True):
     """Of `coin_risk`."""
 
-    symbol: Symbol
+    symbol: Annotated[str, Meta(description="Ticker, e.g. BTC")]
 
     def asked(self) -> Asked:
         """The request that answers it."""
@@ -54,7 +53,7 @@ class OfRisk(Arguments, frozen=True):
 class OfVerdict(Arguments, frozen=True):
     """Of `coin_verdict`."""
 
-    symbol: Symbol
+    symbol: str
     as_of: Annotated[str, Meta(description="ISO 8601: by what was known then")] | UnsetType = UNSET
 
     def asked(self) -> Asked:
@@ -65,8 +64,8 @@ class OfVerdict(Arguments, frozen=True):
 class OfHistory(Arguments, frozen=True):
     """Of `coin_history`."""
 
-    symbol: Symbol
-    count: Annotated[int, Meta(ge=1, le=1000)] = 24
+    symbol: str
+    count: Annotated[int, Meta(le=1000)] = 24
     unit: Literal["h", "d"] = "h"
 
     def asked(self) -> Asked:
@@ -78,7 +77,7 @@ class OfMarket(Arguments, frozen=True):
     """Of `market_state`."""
 
     view: Literal["breadth", "crossings", "regime", "signals", "history"]
-    symbol: Annotated[str, Meta(description="Needed by history; narrows regime, signals")] | UnsetType = UNSET
+    symbol: Annotated[str, Meta(description="history needs it")] | UnsetType = UNSET
 
     def asked(self) -> Asked:
         """The request that answers it."""
@@ -155,7 +154,7 @@ class OfTranscripts(Arguments, frozen=True):
 class OfWallets(Arguments, frozen=True):
     """Of `wallets`."""
 
-    contract: Annotated[str, Meta(description="Token's contract; without it the watchlist")] | UnsetType = UNSET
+    contract: Annotated[str, Meta(description="Without it the watchlist")] | UnsetType = UNSET
     limit: Limit = 20
 
     def asked(self) -> Asked:
@@ -190,7 +189,7 @@ TOOLS: Final = (
         name="coin_risk",
         title="Coin risk",
         description="One coin now: price (USD), funding (% a year, above 0: longs pay), daily and weekly trend, "
-        "sentiment, correlation to BTC. _stale_fields could not be refreshed.",
+        "sentiment, correlation to BTC.",
         offers=("coin.risk",),
         arguments=OfRisk,
         view=views.Risk,
@@ -198,8 +197,8 @@ TOOLS: Final = (
     Tool(
         name="coin_verdict",
         title="Coin verdict",
-        description="Is a coin a buy? Bull-or-bear verdict by published rules: score -4 to +4, the evidence, each "
-        "rule's contribution and the value at which it flips.",
+        description="Bull-or-bear verdict on one coin by published rules: score -4 to +4, evidence, each rule's "
+        "contribution and the value that flips it.",
         offers=("signal",),
         arguments=OfVerdict,
         view=views.Verdict,
@@ -215,9 +214,8 @@ TOOLS: Final = (
     Tool(
         name="market_state",
         title="Market state",
-        description="The whole market. breadth: shares of coins UP, HODL, DOWN, explained; crossings: UP and DOWN "
-        "swapped the lead; regime: risk-on or -off, and positions; signals: which coins turned; history: a coin's "
-        "past trades.",
+        description="The whole market. breadth: share of coins UP, HODL, DOWN; crossings: UP and DOWN swapped the "
+        "lead; regime: risk-on or -off; signals: coins that turned; history: a coin's past trades.",
         offers=("market.health", "market.crossing", "regime"),
         arguments=OfMarket,
         view=views.Market,
