@@ -1,7 +1,7 @@
 # Everything is typed as `make <target>`; nothing but make and Python 3.11 or newer has to be there before.
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help run test measured lint coverage bench eval fixtures soak chain browser
+.PHONY: help run test measured lint coverage bench eval fixtures soak chain browser commands
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -20,7 +20,7 @@ VERDICT_DATA_DIR ?= $(CURDIR)/.data
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-run: $(VENV)/run ## start the service on the bundled fixtures and print a key to try it with
+run: $(VENV)/run $(BIN)/verdict ## start the service on the bundled fixtures and print a key to try it with
 	@VERDICT_SOURCE='$(VERDICT_SOURCE)' VERDICT_DATA_DIR='$(VERDICT_DATA_DIR)' exec $(BIN)/python -m service serve --first-key
 
 test: lint measured ## lint, types, every test, and the coverage gate; what was skipped is listed with its reason
@@ -28,7 +28,7 @@ test: lint measured ## lint, types, every test, and the coverage gate; what was 
 
 # Hundreds of processes are started: what is compiled once is kept, also where the machine says otherwise.
 measured: export PYTHONDONTWRITEBYTECODE :=
-measured: $(VENV)/dev
+measured: $(VENV)/dev $(BIN)/verdict
 	@rm -f .coverage .coverage.*
 	@$(COVERAGE) run -m pytest -n $(WORKERS) -rfEs -m 'not soak and not chain and not browser'
 	@$(COVERAGE) combine --quiet
@@ -50,6 +50,9 @@ eval: $(VENV)/dev ## how well headlines are read (beside VADER alone), talk is t
 	@$(BIN)/python -m tests.sentiment.evaluate
 	@$(BIN)/python -m tests.transcripts.evaluate
 	@$(BIN)/python -m tests.ask.evaluate
+
+commands: $(VENV)/dev ## write the commands of the clients anew, from the offers
+	@$(BIN)/python -m service.clients.cli.generate
 
 fixtures: $(VENV)/dev ## make the recording in fixtures/ anew, from its seed
 	@$(BIN)/python -m fixtures.generate
@@ -73,6 +76,14 @@ $(VENV)/dev: requirements-dev.lock | $(BIN)/python
 	@echo 'Installing what requirements-dev.lock names (first time: a few minutes) ...'
 	@$(PIP) $<
 	@touch $@
+
+# The clone is not installed, so that what is changed in it is what runs: this starts it from wherever one stands. A
+# first line with the path of an interpreter would be cut at a blank and at 127 letters, which the shell is not.
+$(BIN)/verdict: | $(BIN)/python
+	@printf '%s\n' '#!/bin/sh' "'''exec' \"$(realpath $(BIN))/python\" \"\$$0\" \"\$$@\"" "' '''" 'import os, sys' \
+		'sys.path[0] = os.path.realpath(__file__ + "/../../..")' 'from service.__main__ import main' \
+		'sys.exit(main())' > $@
+	@chmod +x $@
 
 # The v1 client shares a package name with the v2 one, so it lives in an environment of its own.
 $(VENV)/x402-v1/ready: $(CLIENTS)/python_v1.lock | $(BIN)/python

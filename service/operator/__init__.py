@@ -3,10 +3,11 @@
 Decided here:
 - The commands work on the data folder directly, also while the service runs: there is no admin API to guard. What a
   command changes is seen by a running service within a second (it watches an epoch in the same file).
-- `parser` imports the standard library only, so that `verdict --help` is there at once; a command's own module, and
-  what it needs, is imported when the command runs.
-- A refusal is one line on stderr that says what to do: exit code 2 for a mistake in the command line or the settings,
-  1 for everything else. Only a defect prints a traceback.
+- `rows` are the operator's part of the table of commands (`service.clients.cli`), which is read, explained and run like
+  the clients'; a command's own module, and what it needs, is imported when the command runs.
+- A refusal is one line on stderr that says what to do, with the exit codes of the clients: 1 for a mistake in the
+  command line or the settings, for what cannot be done as asked, and for a finding; 4 where a file is not what could
+  be verified, which is no finding. Only a defect prints a traceback, and is 7.
 - `--json` prints one JSON document on stdout; without it, output is aligned text of at most 80 columns.
 - `verdict serve` is one process unless `--workers` says otherwise: on one SQLite file one process is the fast shape.
   With several, a parent holds the listening socket and keeps the workers alive; it touches no data itself.

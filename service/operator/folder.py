@@ -39,7 +39,7 @@ def refusing() -> Iterator[None]:
     """Turn what rooms refuse into the one line that a command says.
 
     Raises:
-        RefusalError: For a bad setting (exit code 2) and for everything a room refuses with a remedy (1).
+        RefusalError: For a bad setting, and for everything a room refuses with a remedy.
     """
     try:
         yield

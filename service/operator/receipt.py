@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from service.clients.cli.refusal import DONE, FAILED, MISUSED, RefusalError
+from service.clients.cli.refusal import DONE, FAILED, MISUSED, REFUSED, RefusalError
 from service.ethereum.addresses import read_address
 from service.operator.output import WIDTH
 from service.operator.saved import plain, read_json
@@ -24,7 +24,8 @@ def verify(arguments: Namespace, environment: Mapping[str, str]) -> int:  # noqa
     """Find who signed a receipt: exit code 0 where it is who the file (and `--signer`) says, 1 where it is not.
 
     Raises:
-        RefusalError: With exit code 2 where there is nothing to verify: no file, no JSON, no receipt, no address.
+        RefusalError: With exit code 4 where there is nothing to verify: no file, no JSON, no receipt; 1 where
+            `--signer` is no address.
     """
     wanted = None if arguments.signer is None else _address(arguments.signer)
     saved, text = _receipt_in(read_json(arguments.file))
@@ -71,11 +72,11 @@ def _address(text: str) -> str:
 def _receipt_in(document: object) -> tuple[SignedReceipt, object]:
     """The receipt, and what is signed: it as the file says it, not as this version understands it."""
     if isinstance(document, dict) and isinstance(error := document.get("error"), dict):
-        raise RefusalError(plain(f"this answer is a failure ({error.get('code')}), not a receipt"), MISUSED)
+        raise RefusalError(plain(f"this answer is a failure ({error.get('code')}), not a receipt"), REFUSED)
     try:
         return msgspec.convert(document, SignedReceipt), msgspec.convert(document, dict[str, object])["receipt"]
     except msgspec.ValidationError as error:
-        raise RefusalError(plain(f"{_NO_RECEIPT} ({error})"), MISUSED) from error
+        raise RefusalError(plain(f"{_NO_RECEIPT} ({error})"), REFUSED) from error
 
 
 def _conclude(text: str, code: int) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NoReturn
 
-from service.clients.cli.refusal import MISUSED, RefusalError
+from service.clients.cli.refusal import REFUSED, RefusalError
 from service.wire.strict import check_depth
 
 _STDIN: Final = "-"
@@ -21,7 +21,7 @@ def read_json(name: str) -> object:
         name: Its path; `-` is standard input.
 
     Raises:
-        RefusalError: With exit code 2 if it cannot be read, is over 1 MiB or no JSON, or says a member twice.
+        RefusalError: With exit code 4 if it cannot be read, is over 1 MiB or no JSON, or says a member twice.
     """
     return _json_of(_read(name))
 
@@ -34,9 +34,9 @@ def _read(name: str) -> bytes:
             with Path(name).open("rb") as file:
                 content = file.read(_LARGEST + 1)
     except OSError as error:
-        raise RefusalError(f"cannot read {plain(name)}: {error.strerror}", MISUSED) from error
+        raise RefusalError(f"cannot read {plain(name)}: {error.strerror}", REFUSED) from error
     if len(content) > _LARGEST:
-        raise RefusalError(f"{plain(name)} is over 1 MiB: no answer is", MISUSED)
+        raise RefusalError(f"{plain(name)} is over 1 MiB: no answer is", REFUSED)
     return content
 
 
@@ -47,7 +47,7 @@ def _json_of(content: bytes) -> object:
             content, object_pairs_hook=_members, parse_constant=_refuse, parse_float=_number, parse_int=_number
         )
     except ValueError as error:
-        raise RefusalError(f"this is not JSON: {plain(str(error))}", MISUSED) from error
+        raise RefusalError(f"this is not JSON: {plain(str(error))}", REFUSED) from error
 
 
 def _members(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:

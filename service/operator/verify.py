@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Final
 
-from service.clients.cli.refusal import DONE, FAILED, MISUSED, RefusalError
+from service.clients.cli.refusal import DONE, FAILED, REFUSED, RefusalError
 from service.operator.output import print_table
 from service.operator.saved import plain, read_json
 from service.verdict.replay import NOT_JUDGED, Difference, Replay, ReplayError, replay
@@ -20,13 +20,13 @@ def verify(arguments: Namespace, environment: Mapping[str, str]) -> int:  # noqa
     """Recompute a verdict and compare: exit code 0 where every field is the same, 1 where one differs.
 
     Raises:
-        RefusalError: With exit code 2 where there is nothing to compare: no file, no JSON, no verdict, other rules.
+        RefusalError: With exit code 4 where there is nothing to compare: no file, no JSON, no verdict, other rules.
     """
     saved = _verdict_in(read_json(arguments.file))
     try:
         found = replay(saved)
     except ReplayError as error:
-        raise RefusalError(plain(str(error)), MISUSED) from error
+        raise RefusalError(plain(str(error)), REFUSED) from error
     _report(found, judged_past=NOT_JUDGED in saved)
     return FAILED if found.differences else DONE
 
@@ -34,11 +34,11 @@ def verify(arguments: Namespace, environment: Mapping[str, str]) -> int:  # noqa
 def _verdict_in(document: object) -> Mapping[str, object]:
     """The verdict in a saved answer: bare, or within its envelope."""
     if isinstance(document, dict) and isinstance(error := document.get("error"), dict):
-        raise RefusalError(plain(f"this answer is a failure ({error.get('code')}), not a verdict"), MISUSED)
+        raise RefusalError(plain(f"this answer is a failure ({error.get('code')}), not a verdict"), REFUSED)
     if isinstance(document, dict) and "schemaVersion" in document:
         document = document.get("data")
     if not isinstance(document, dict):
-        raise RefusalError("this is not a verdict: save the whole answer of /api/cli/signal/{symbol}", MISUSED)
+        raise RefusalError("this is not a verdict: save the whole answer of /api/cli/signal/{symbol}", REFUSED)
     return document
 
 

@@ -87,9 +87,9 @@ def test_a_folder_without_keys_says_so(verdict: Verdict) -> None:
         (["revoke", "verdict_sk_nothere1"], 1, "There is no key verdict_sk_nothere1"),
         (["create", "--name", "a", "--user", "9"], 1, "There is no user 9"),
         (["create", "--name", "a", "--wallet", "0x12"], 1, "0x12 is not a wallet"),
-        (["create", "--name", "a", "--expires", "soon"], 2, "--expires takes a number and a unit"),
-        (["create", "--name", "", "--json"], 2, "--name takes 1 to 80 characters"),
-        (["create", "--name", "a\nb"], 2, "--name takes 1 to 80 characters"),
+        (["create", "--name", "a", "--expires", "soon"], 1, "--expires takes a number and a unit"),
+        (["create", "--name", "", "--json"], 1, "--name takes 1 to 80 characters"),
+        (["create", "--name", "a\nb"], 1, "--name takes 1 to 80 characters"),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_one_line(verdict: Verdict, typed: list[str], code: int, said: str) -> None:
@@ -115,9 +115,9 @@ def test_a_folder_without_a_database_is_refused_with_the_setting_to_change(
     assert not data_dir.exists()
 
 
-def test_a_bad_setting_is_refused_with_exit_code_2(verdict: Verdict) -> None:
+def test_a_bad_setting_is_refused_with_exit_code_1(verdict: Verdict) -> None:
     refused = verdict("keys", "list", port="http")
-    assert (refused.code, refused.err) == (2, "verdict: VERDICT_PORT takes a whole number, not 'http'\n")
+    assert (refused.code, refused.err) == (1, "verdict: VERDICT_PORT takes a whole number, not 'http'\n")
 
 
 def test_a_folder_that_cannot_be_made_is_refused_with_the_setting_to_change(verdict: Verdict, tmp_path: Path) -> None:

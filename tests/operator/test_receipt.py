@@ -137,14 +137,14 @@ def test_what_is_no_signature_proves_nothing(verified: Verify, signature: str) -
 )
 def test_what_is_no_receipt_is_refused_in_one_line(verified: Verify, saved: object, said: str) -> None:
     told = verified(saved)
-    assert told.code == 2
+    assert told.code == 4
     assert told.err.startswith(said) or said in told.err
     assert "\n" not in told.err
 
 
 def test_a_signer_that_is_no_address_is_refused(verified: Verify) -> None:
     told = verified(SIGNED, "0x1")
-    assert (told.code, told.err) == (2, "--signer: an address is 0x and 40 hexadecimal digits")
+    assert (told.code, told.err) == (1, "--signer: an address is 0x and 40 hexadecimal digits")
 
 
 def test_nothing_in_a_file_steers_the_terminal(verified: Verify) -> None:
@@ -163,8 +163,8 @@ def test_nothing_in_a_file_steers_the_terminal(verified: Verify) -> None:
     )
 )
 def test_no_file_brings_it_down(verified: Verify, value: object) -> None:
-    assert verified({**SIGNED, "receipt": value}).code in {1, 2}
-    assert verified(with_receipt(resource=value)).code in {1, 2}
+    assert verified({**SIGNED, "receipt": value}).code in {1, 4}
+    assert verified(with_receipt(resource=value)).code in {1, 4}
 
 
 def test_the_command_needs_no_data_folder(verdict: Verdict, tmp_path: Path) -> None:

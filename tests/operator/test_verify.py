@@ -169,7 +169,7 @@ def test_what_cannot_be_checked_is_refused_in_a_line_of_its_own_code(
     verified: Verify, saved: object, says: str
 ) -> None:
     told = verified(saved)
-    assert (told.code, told.out) == (2, "")
+    assert (told.code, told.out) == (4, "")
     assert says in told.err
     assert told.err.isprintable()
 
@@ -178,7 +178,7 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     for path, reason in ((tmp_path / "none.json", "No such file or directory"), (tmp_path, "Is a directory")):
         with pytest.raises(RefusalError, match=f"cannot read .*: {reason}") as refused:
             verify(Namespace(file=str(path)), {})
-        assert refused.value.code == 2
+        assert refused.value.code == 4
 
 
 def test_a_dash_reads_what_is_piped_in(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -196,7 +196,7 @@ def test_neither_a_service_nor_a_data_folder_nor_settings_are_needed(
     assert verdict("verify", str(path), nonsense="a setting that does not exist").code == 0
     assert not data_dir.exists()
     refused = verdict("verify", str(tmp_path / "none"))
-    assert (refused.code, refused.out) == (2, "")
+    assert (refused.code, refused.out) == (4, "")
     assert refused.err.startswith("verdict: cannot read ")
 
 
@@ -210,4 +210,4 @@ def test_a_file_that_a_windows_shell_wrote_is_read(verified: Verify) -> None:
     | st.recursive(st.none() | st.integers() | st.text(), lambda some: st.dictionaries(st.text(), some))
 )
 def test_whatever_a_file_holds_there_is_an_answer_and_no_traceback(verified: Verify, saved: object) -> None:
-    assert verified(saved).code == 2
+    assert verified(saved).code == 4

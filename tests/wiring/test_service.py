@@ -376,9 +376,9 @@ def test_a_data_folder_that_cannot_be_written_is_refused(tmp_path: Path, folder:
     assert "VERDICT_DATA_DIR" in done.stderr
 
 
-def test_a_bad_setting_is_refused_with_exit_code_2(tmp_path: Path) -> None:
+def test_a_bad_setting_is_refused_with_exit_code_1(tmp_path: Path) -> None:
     done = refused(data_dir=str(tmp_path), source="recorded")
-    assert done.returncode == 2
+    assert done.returncode == 1
     assert "VERDICT_SOURCE takes fixtures or live, not 'recorded'" in done.stderr
 
 
@@ -386,7 +386,7 @@ def test_a_certificate_that_is_none_is_refused(tmp_path: Path) -> None:
     (tmp_path / "not.pem").write_text("not a certificate")
     for name in ("not.pem", "missing.pem"):
         done = refused(data_dir=str(tmp_path), tls_cert=str(tmp_path / name), tls_key=str(tmp_path / name))
-        assert done.returncode == 2
+        assert done.returncode == 1
         assert "VERDICT_TLS_CERT and VERDICT_TLS_KEY" in done.stderr
 
 
@@ -407,7 +407,7 @@ def test_fixtures_that_are_missing_are_refused(tmp_path: Path) -> None:
 
 def test_a_first_key_goes_with_one_process_only(tmp_path: Path) -> None:
     done = refused("--workers", "2", "--first-key", data_dir=str(tmp_path))
-    assert done.returncode == 2
+    assert done.returncode == 1
 
 
 def test_the_console_script_and_the_module_are_the_same_command() -> None:

@@ -3,17 +3,28 @@
 from service.clients.cli.command import CONNECTING, OFFERED, PAYING, SHAPING, Argument, Command, Route
 
 _ASK = "service.clients.cli.offer:run"
+_FREE = (*CONNECTING, *SHAPING, PAYING[0])
+
+_SYMBOL = Argument("symbol", "a ticker such as BTC, 1 to 20 letters and digits", parameter="symbol")
+_SYMBOL_OPTION = Argument("--symbol", "only this coin, such as BTC", parameter="symbol")
+_LIMIT_OPTION = Argument(
+    "--limit", "most entries in a page, 1 to 200 (50)", kind="number", metavar="N", parameter="limit"
+)
+_CURSOR_OPTION = Argument("--cursor", "go on where a page ended: its next_cursor", parameter="cursor")
+_SINCE_OPTION = Argument(
+    "--since", "only from then on, such as 2026-01-31T00:00:00Z", metavar="INSTANT", parameter="since"
+)
+_ADDRESS_OPTION = Argument(
+    "--address", "only this wallet, such as 0x036CbD53842c5426634e7929541eC2318f3dCF7e", parameter="address"
+)
+_NAME = Argument("name", "the exact name of a category such as Layer 1 (L1), case included", parameter="name")
 
 COMMANDS = (
     Command(
         "manifest",
         "list priced routes with price and refresh interval",
         _ASK,
-        (
-            *CONNECTING,
-            *SHAPING,
-            PAYING[0],
-        ),
+        _FREE,
         example="verdict manifest",
         offer="manifest",
         route=Route("/api/cli/manifest", "", entries="routes", public=True),
@@ -22,11 +33,7 @@ COMMANDS = (
         "billing tier",
         "resolve the caller's entitlement",
         _ASK,
-        (
-            *CONNECTING,
-            *SHAPING,
-            PAYING[0],
-        ),
+        _FREE,
         example="verdict billing tier",
         offer="billing.tier",
         route=Route("/api/cli/billing/tier", ""),
@@ -36,10 +43,7 @@ COMMANDS = (
         "coin risk",
         "bundled risk context of one asset",
         _ASK,
-        (
-            Argument("symbol", "a ticker such as BTC, 1 to 20 letters and digits", parameter="symbol"),
-            *OFFERED,
-        ),
+        (_SYMBOL, *OFFERED),
         example="verdict coin risk BTC",
         offer="coin.risk",
         route=Route("/api/cli/coin/risk/{symbol}", "0.005"),
@@ -49,7 +53,7 @@ COMMANDS = (
         "a coin some hours or days ago, now, and between",
         _ASK,
         (
-            Argument("symbol", "a ticker such as BTC, 1 to 20 letters and digits", parameter="symbol"),
+            _SYMBOL,
             Argument(
                 "--count", "how many hours or days back, 1 to 1000 (24)", kind="number", metavar="N", parameter="count"
             ),
@@ -64,12 +68,7 @@ COMMANDS = (
         "walkforward signals",
         "walk-forward signals of three strategies, newest first",
         _ASK,
-        (
-            Argument("--symbol", "only this coin, such as BTC", parameter="symbol"),
-            Argument("--limit", "most entries in a page, 1 to 200 (50)", kind="number", metavar="N", parameter="limit"),
-            Argument("--cursor", "go on where a page ended: its next_cursor", parameter="cursor"),
-            *OFFERED,
-        ),
+        (_SYMBOL_OPTION, _LIMIT_OPTION, _CURSOR_OPTION, *OFFERED),
         example="verdict walkforward signals",
         offer="walkforward",
         route=Route("/api/cli/walkforward", "0.05", entries="signals"),
@@ -80,12 +79,7 @@ COMMANDS = (
         "walkforward positions",
         "walk-forward positions that are still held",
         _ASK,
-        (
-            Argument("--symbol", "only this coin, such as BTC", parameter="symbol"),
-            Argument("--limit", "most entries in a page, 1 to 200 (50)", kind="number", metavar="N", parameter="limit"),
-            Argument("--cursor", "go on where a page ended: its next_cursor", parameter="cursor"),
-            *OFFERED,
-        ),
+        (_SYMBOL_OPTION, _LIMIT_OPTION, _CURSOR_OPTION, *OFFERED),
         example="verdict walkforward positions",
         offer="walkforward",
         route=Route("/api/cli/walkforward", "0.05", entries="positions"),
@@ -95,12 +89,7 @@ COMMANDS = (
         "walkforward outcomes",
         "walk-forward positions that have ended, and what all of them brought",
         _ASK,
-        (
-            Argument("--symbol", "only this coin, such as BTC", parameter="symbol"),
-            Argument("--limit", "most entries in a page, 1 to 200 (50)", kind="number", metavar="N", parameter="limit"),
-            Argument("--cursor", "go on where a page ended: its next_cursor", parameter="cursor"),
-            *OFFERED,
-        ),
+        (_SYMBOL_OPTION, _LIMIT_OPTION, _CURSOR_OPTION, *OFFERED),
         example="verdict walkforward outcomes --symbol ETH",
         offer="walkforward",
         route=Route("/api/cli/walkforward", "0.05", entries="outcomes"),
@@ -135,11 +124,9 @@ COMMANDS = (
                 parameter="macro",
             ),
             Argument("--source", "only of this source, as `verdict transcripts sources` lists it", parameter="source"),
-            Argument(
-                "--since", "only from then on, such as 2026-01-31T00:00:00Z", metavar="INSTANT", parameter="since"
-            ),
-            Argument("--limit", "most entries in a page, 1 to 200 (50)", kind="number", metavar="N", parameter="limit"),
-            Argument("--cursor", "go on where a page ended: its next_cursor", parameter="cursor"),
+            _SINCE_OPTION,
+            _LIMIT_OPTION,
+            _CURSOR_OPTION,
             *OFFERED,
         ),
         example="verdict transcripts highlights --coin BTC",
@@ -152,7 +139,7 @@ COMMANDS = (
         "transcripts sources",
         "the podcasts and videos that are listened to",
         _ASK,
-        (*OFFERED,),
+        OFFERED,
         example="verdict transcripts sources",
         offer="transcripts",
         route=Route("/api/cli/transcripts", "0.005", entries="sources"),
@@ -163,7 +150,7 @@ COMMANDS = (
         "verdict on one coin by published rules, with its evidence, its arithmetic and its track record",
         _ASK,
         (
-            Argument("symbol", "a ticker such as BTC, 1 to 20 letters and digits", parameter="symbol"),
+            _SYMBOL,
             Argument(
                 "--as-of",
                 "judge by what was known then, such as 2026-01-31T00:00:00Z",
@@ -180,14 +167,7 @@ COMMANDS = (
         "wallets watchlist",
         "wallets that are watched",
         _ASK,
-        (
-            Argument(
-                "--address", "only this wallet, such as 0x036CbD53842c5426634e7929541eC2318f3dCF7e", parameter="address"
-            ),
-            Argument("--limit", "most entries in a page, 1 to 200 (50)", kind="number", metavar="N", parameter="limit"),
-            Argument("--cursor", "go on where a page ended: its next_cursor", parameter="cursor"),
-            *OFFERED,
-        ),
+        (_ADDRESS_OPTION, _LIMIT_OPTION, _CURSOR_OPTION, *OFFERED),
         example="verdict wallets watchlist",
         offer="wallets",
         route=Route("/api/cli/wallets", "0.005", entries="watchlist"),
@@ -202,11 +182,9 @@ COMMANDS = (
             Argument(
                 "--contract", "the token's contract: 0x and 40 hexadecimal digits", parameter="contract", required=True
             ),
-            Argument(
-                "--address", "only this wallet, such as 0x036CbD53842c5426634e7929541eC2318f3dCF7e", parameter="address"
-            ),
-            Argument("--limit", "most entries in a page, 1 to 200 (50)", kind="number", metavar="N", parameter="limit"),
-            Argument("--cursor", "go on where a page ended: its next_cursor", parameter="cursor"),
+            _ADDRESS_OPTION,
+            _LIMIT_OPTION,
+            _CURSOR_OPTION,
             *OFFERED,
         ),
         example="verdict wallets movements --contract 0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2",
@@ -218,10 +196,7 @@ COMMANDS = (
         "category sentiment",
         "sentiment of a category: what is written about it, how its coins trade",
         _ASK,
-        (
-            Argument("name", "the exact name of a category such as Layer 1 (L1), case included", parameter="name"),
-            *OFFERED,
-        ),
+        (_NAME, *OFFERED),
         example="verdict category sentiment 'Layer 1 (L1)'",
         offer="category.sentiment",
         route=Route("/api/cli/category/sentiment/{name}", "0.005", entries="coins"),
@@ -230,10 +205,7 @@ COMMANDS = (
         "category info",
         "trend breakdown of a category and its coins",
         _ASK,
-        (
-            Argument("name", "the exact name of a category such as Layer 1 (L1), case included", parameter="name"),
-            *OFFERED,
-        ),
+        (_NAME, *OFFERED),
         example="verdict category info 'Layer 1 (L1)'",
         offer="category.info",
         route=Route("/api/cli/category/info/{name}", "0.005", entries="coins"),
@@ -242,10 +214,7 @@ COMMANDS = (
         "regime active",
         "market regime, and the positions that it holds",
         _ASK,
-        (
-            Argument("--symbol", "only this coin, such as BTC", parameter="symbol"),
-            *OFFERED,
-        ),
+        (_SYMBOL_OPTION, *OFFERED),
         example="verdict regime active",
         offer="regime",
         route=Route("/api/cli/regime", "0.005", entries="positions"),
@@ -256,10 +225,7 @@ COMMANDS = (
         "regime signals",
         "what the regime last said of each coin, and why",
         _ASK,
-        (
-            Argument("--symbol", "only this coin, such as BTC", parameter="symbol"),
-            *OFFERED,
-        ),
+        (_SYMBOL_OPTION, *OFFERED),
         example="verdict regime signals",
         offer="regime",
         route=Route("/api/cli/regime", "0.005", entries="signals"),
@@ -269,10 +235,7 @@ COMMANDS = (
         "regime confidence",
         "how sure the regime is of each coin",
         _ASK,
-        (
-            Argument("--symbol", "only this coin, such as BTC", parameter="symbol"),
-            *OFFERED,
-        ),
+        (_SYMBOL_OPTION, *OFFERED),
         example="verdict regime confidence",
         offer="regime",
         route=Route("/api/cli/regime", "0.005", entries="coins"),
@@ -282,10 +245,7 @@ COMMANDS = (
         "regime history",
         "what following the regime of a coin would have brought",
         _ASK,
-        (
-            Argument("symbol", "a ticker such as BTC, 1 to 20 letters and digits", parameter="symbol"),
-            *OFFERED,
-        ),
+        (_SYMBOL, *OFFERED),
         example="verdict regime history BTC",
         offer="regime",
         route=Route("/api/cli/regime", "0.005", entries="trades"),
@@ -353,7 +313,7 @@ COMMANDS = (
         "market crossing",
         "days on which coins going up came to outnumber those going down, or the reverse",
         _ASK,
-        (*OFFERED,),
+        OFFERED,
         example="verdict market crossing",
         offer="market.crossing",
         route=Route("/api/cli/market/crossing", "0.005", entries="crossings"),
@@ -362,15 +322,7 @@ COMMANDS = (
         "funding alerts",
         "events of coins whose funding left the ordinary",
         _ASK,
-        (
-            Argument("--symbol", "only this coin, such as BTC", parameter="symbol"),
-            Argument(
-                "--since", "only from then on, such as 2026-01-31T00:00:00Z", metavar="INSTANT", parameter="since"
-            ),
-            Argument("--limit", "most entries in a page, 1 to 200 (50)", kind="number", metavar="N", parameter="limit"),
-            Argument("--cursor", "go on where a page ended: its next_cursor", parameter="cursor"),
-            *OFFERED,
-        ),
+        (_SYMBOL_OPTION, _SINCE_OPTION, _LIMIT_OPTION, _CURSOR_OPTION, *OFFERED),
         example="verdict funding alerts",
         offer="funding.alerts",
         route=Route("/api/cli/funding/alerts", "0.005", entries="events"),
@@ -379,12 +331,7 @@ COMMANDS = (
         "billing receipt",
         "a signed receipt of something the caller paid for",
         _ASK,
-        (
-            Argument("id", "a receipt's id, as `X-Receipt-Id` says it", parameter="id"),
-            *CONNECTING,
-            *SHAPING,
-            PAYING[0],
-        ),
+        (Argument("id", "a receipt's id, as `X-Receipt-Id` says it", parameter="id"), *_FREE),
         example="verdict billing receipt rcp_4kYw0VqGmTtq2fA1zZ9bXc",
         offer="receipts.get",
         route=Route("/api/receipts/{id}", "", envelope=False),
@@ -393,13 +340,7 @@ COMMANDS = (
         "billing receipts",
         "list the caller's receipts, newest first",
         _ASK,
-        (
-            Argument("--limit", "most entries in a page, 1 to 200 (50)", kind="number", metavar="N", parameter="limit"),
-            Argument("--cursor", "go on where a page ended: its next_cursor", parameter="cursor"),
-            *CONNECTING,
-            *SHAPING,
-            PAYING[0],
-        ),
+        (_LIMIT_OPTION, _CURSOR_OPTION, *_FREE),
         example="verdict billing receipts",
         offer="receipts.list",
         route=Route("/api/receipts", "", entries="receipts", envelope=False),

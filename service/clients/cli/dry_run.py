@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from service.clients.cli import shape
+from service.clients.cli import output, shape
 from service.clients.cli.refusal import DONE
 
 TYPE_CHECKING = False
@@ -39,12 +39,12 @@ def show(
     url = url_of(arguments, environment) + target
     if shape.form(arguments, environment, sys.stdout) != "human":
         sent = {"method": method, "url": url, "body": body, "counted": counted, "price_usdc": price or None}
-        shape.put(shape.dump(sent) + "\n")
+        output.put(output.dump(sent) + "\n")
         return DONE
-    lines = [f"{method} {shape.readable(url)}"]
+    lines = [f"{method} {output.readable(url)}"]
     if body is not None:
-        lines.append(shape.readable(shape.dump(body)))
-    shape.put_lines([*lines, f"Would cost {_cost(price, counted=counted)}. Nothing was sent."])
+        lines.append(output.readable(output.dump(body)))
+    output.put_lines([*lines, f"Would cost {_cost(price, counted=counted)}. Nothing was sent."])
     return DONE
 
 

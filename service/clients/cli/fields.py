@@ -5,7 +5,8 @@ from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from service.clients.cli import commas, shape
+from service.clients.cli import commas, output
+from service.clients.cli.entries import entries_of, put_entries
 from service.clients.cli.refusal import DONE, MISUSED
 from service.clients.cli.screen import Cell, Screen, facts
 from service.clients.cli.show.plain import rows, word
@@ -15,7 +16,7 @@ from service.clients.cli.usage import meant
 _MISSING: Final = object()
 
 
-def write_fields(arguments: Namespace, environment: Mapping[str, str], chosen: "shape.Form", data: Any) -> int:
+def write_fields(arguments: Namespace, environment: Mapping[str, str], chosen: str, data: Any) -> int:
     """Print some fields of an answer.
 
     Args:
@@ -28,7 +29,7 @@ def write_fields(arguments: Namespace, environment: Mapping[str, str], chosen: "
         The exit code: 1 where the answer does not have one of them, which is null then, and told on stderr.
     """
     names = [name.strip() for name in arguments.fields.split(",") if name.strip()]
-    entries = shape.entries_of(arguments, data)
+    entries = entries_of(arguments, data)
     if entries and not any(_known(name, entries) for name in names):
         entries = None
     found = [_pick(entry, names) for entry in ([data] if entries is None else entries)]
@@ -41,19 +42,17 @@ def write_fields(arguments: Namespace, environment: Mapping[str, str], chosen: "
     return MISUSED if missing else DONE
 
 
-def _put(
-    where: Screen, chosen: "shape.Form", names: Sequence[str], found: Sequence[dict[str, Any]], *, one: bool
-) -> None:
+def _put(where: Screen, chosen: str, names: Sequence[str], found: Sequence[dict[str, Any]], *, one: bool) -> None:
     if chosen == "csv":
-        shape.put(commas.rows(names, found))
+        output.put(commas.rows(names, found))
     elif chosen == "ndjson":
-        shape.put_entries(chosen, found)
+        put_entries(chosen, found)
     elif chosen == "json":
-        shape.put(shape.dump(found[0] if one else found) + "\n")
+        output.put(output.dump(found[0] if one else found) + "\n")
     elif one:
-        shape.put_lines(facts(where, [(Cell(name).text, [Cell(word(found[0][name]))]) for name in names]))
+        output.put_lines(facts(where, [(Cell(name).text, [Cell(word(found[0][name]))]) for name in names]))
     else:
-        shape.put_lines(rows(where, names, found))
+        output.put_lines(rows(where, names, found))
 
 
 def _pick(entry: Any, names: Sequence[str]) -> dict[str, Any]:

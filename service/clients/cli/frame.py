@@ -14,6 +14,7 @@ from service.clients.cli.words import find
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import NoReturn
 
     from service.clients.cli.command import Command
     from service.clients.cli.words import Found
@@ -55,16 +56,19 @@ def run(typed: Sequence[str], environment: Mapping[str, str], sections: Sections
 
 def _run(found: Found, environment: Mapping[str, str], sections: Sections) -> int:
     asked = found.rest[: found.rest.index("--")] if "--" in found.rest else found.rest
+    if found.strange is not None:
+        _refuse_words(found, f"there is no command {found.strange!r} here", found.strange)
     if not _HELP.isdisjoint(asked):
         return _say(_help(found, sections))
-    if not found.words and asked and asked[0] == "--version":
+    if not found.words and asked[:1] == ["--version"]:
         return _say(f"verdict {__version__}\n")
-    if found.strange is not None:
-        _refuse_word(found)
-    if found.command is None:
+    if not found.words and not found.rest:
         sys.stderr.write(_help(found, sections))
         return _FAILED
+    if found.command is None:
+        _refuse_words(found, f"the following arguments are required: COMMAND ({', '.join(found.next_words)})")
     arguments = read(found.command, found.rest)
+    arguments.sections = sections
     code: int = load(arguments.run)(arguments, environment)
     return code
 
@@ -82,8 +86,8 @@ def _say(text: str) -> int:
     return _DONE
 
 
-def _refuse_word(found: Found) -> None:
+def _refuse_words(found: Found, message: str, strange: str = "") -> NoReturn:
     from service.clients.cli.usage import UsageError, meant  # noqa: PLC0415 - for a mistake only
 
     whose = " ".join(("verdict", *found.words.split()))
-    raise UsageError(f"there is no command {found.strange!r} here{meant(str(found.strange), found.next_words)}", whose)
+    raise UsageError(message + meant(strange, found.next_words), whose)

@@ -103,8 +103,8 @@ _HEAD: Final = '''"""Commands about offers, written by `make commands` from the 
 from service.clients.cli.command import CONNECTING, OFFERED, PAYING, SHAPING, Argument, Command, Route
 
 _ASK = "service.clients.cli.offer:run"
+_FREE = (*CONNECTING, *SHAPING, PAYING[0])
 
-COMMANDS = (
 '''
 
 
@@ -203,19 +203,31 @@ def _entries(result: type) -> str:
 
 def source() -> str:
     """The text of `catalogue.py`."""
-    text = _HEAD + "".join(f"    {_row(row)},\n" for row in commands()) + ")\n"
+    rows = list(commands())
+    calls = [_call(argument) for row in rows for argument in row.arguments if argument.parameter]
+    shared = {call: _constant_name(call) for call in calls if calls.count(call) > 1}
+    constants = "".join(f"{name} = {call}\n" for call, name in shared.items())
+    text = f"{_HEAD}{constants}\nCOMMANDS = (\n" + "".join(f"    {_row(row, shared)},\n" for row in rows) + ")\n"
     formatted = subprocess.run(
         [sys.executable, "-m", "ruff", "format", "-"], input=text, capture_output=True, text=True, check=True
     )
     return formatted.stdout
 
 
-def _row(row: Command) -> str:
-    shared = "OFFERED" if row.arguments[-1] is PAYING[-1] else "CONNECTING, *SHAPING, PAYING[0]"
-    own = "".join(f"{_call(argument)}, " for argument in row.arguments if argument.parameter)
+def _constant_name(call: str) -> str:
+    """`_SYMBOL` where it is given by its place, `_SYMBOL_OPTION` by name."""
+    name = call.split("'")[1]
+    return f"_{name.removeprefix('--').replace('-', '_').upper()}{'_OPTION' * name.startswith('--')}"
+
+
+def _row(row: Command, shared: Mapping[str, str]) -> str:
+    calls = [_call(argument) for argument in row.arguments if argument.parameter]
+    own = ", ".join(shared.get(call, call) for call in calls)
+    common = "OFFERED" if row.arguments[-1] is PAYING[-1] else "_FREE"
+    taken = f"({own}, *{common})" if own else common
     assert row.route is not None  # noqa: S101 - each has one, made above
     return (
-        f"Command({row.words!r}, {row.summary!r}, _ASK, ({own}*{shared},), "
+        f"Command({row.words!r}, {row.summary!r}, _ASK, {taken}, "
         f"example={row.example!r}, offer={row.offer!r}, route={_call(row.route)}"
         + (f", fixed={row.fixed!r}" if row.fixed else "")
         + (", bare=True" if row.bare else "")

@@ -13,7 +13,7 @@ _COLUMN = 24
 _ABOUT = "Crypto market data you can check and verdicts you can reproduce."
 _LAST = """
 `verdict COMMAND --help` says more of each, with an example. Output is aligned for people on a terminal, JSON elsewhere.
-Settings of the service are environment variables; `verdict serve --help` lists them.
+Settings are environment variables; `verdict serve --help` lists them.
 """
 
 

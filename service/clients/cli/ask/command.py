@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
 from typing import Final
 
-from service.clients.cli import dry_run, shape
+from service.clients.cli import dry_run, output, shape
 from service.clients.cli.ask.device import device_id
 from service.clients.cli.ask.markdown import render
 from service.clients.cli.refusal import DONE, RefusalError
@@ -62,7 +62,7 @@ def _tell(asking: "_Asking", arguments: Namespace, environment: Mapping[str, str
         if not human:
             body = b"".join(pieces)
             spinner.stop()
-            shape.put_json(Answer(HTTPStatus.OK, {}, body))
+            output.put_json(Answer(HTTPStatus.OK, {}, body))
             return
         for line in render(screen(environment, sys.stdout), _lines(pieces)):
             spinner.stop()

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
-from service.clients.cli import dry_run, shape
+from service.clients.cli import dry_run, output, shape
 from service.clients.cli.offer import target
 from service.clients.cli.refusal import DONE
 from service.clients.cli.screen import Cell, flow, safe
@@ -67,9 +67,9 @@ def _pass_on(client: Client, stream: str, query: Mapping[str, object], environme
     following = Following(client, stream, query, _pause, _tell)
     for line in following.lines():
         if sys.stdout.isatty():
-            shape.put(line.raw.decode(errors="replace") + "\n")
+            output.put(line.raw.decode(errors="replace") + "\n")
         else:
-            shape.put_bytes(line.raw + b"\n")
+            output.put_bytes(line.raw + b"\n")
     return following
 
 
@@ -81,7 +81,7 @@ def _say(client: Client, stream: str, query: Mapping[str, object], environment: 
         if line.kind == "event":
             meta = take(view, line)
             time = Cell(f"{meta['ts']}"[_TIME], "dim")
-            shape.put_lines(flow(where, [time, *view.tell(line.document["data"])]))
+            output.put_lines(flow(where, [time, *view.tell(line.document["data"])]))
             sys.stdout.flush()
         elif line.kind == "gap":
             _tell("some events are lost: what lies between is not kept any more")
@@ -103,7 +103,7 @@ def _draw(client: Client, stream: str, query: Mapping[str, object], environment:
             follow(inbox, live, lambda: page.draw(lines()))
     finally:
         if live.opened:
-            shape.put_lines([*lines()][:-_BELOW])
+            output.put_lines([*lines()][:-_BELOW])
     return following
 
 

@@ -1,0 +1,61 @@
+"""Completions of fish: a line for each word and option. Imports nothing."""
+
+from __future__ import annotations
+
+from service.clients.cli.tree import is_file, tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from service.clients.cli.command import Argument, Command
+    from service.clients.cli.tree import Node
+
+_FISH = """\
+# Completions of verdict for fish: verdict completions fish > ~/.config/fish/completions/verdict.fish
+function __verdict_at
+    set -l at ""
+    for word in (commandline -opc)[2..-1]
+        set -l further (string trim -- "$at $word")
+        contains -- "$further" %(paths)s; or break
+        set at "$further"
+    end
+    test "$at" = "$argv"
+end
+complete -c verdict -f
+%(lines)s
+"""
+
+
+def fish(commands: Iterable[Command]) -> str:
+    """Completions for fish, 3.0 and newer."""
+    nodes = tree(commands)
+    return _FISH % {
+        "paths": " ".join(_quoted(node.path) for node in nodes if node.path),
+        "lines": "\n".join(line for node in nodes for line in _lines(node)),
+    }
+
+
+def _lines(node: Node) -> Iterator[str]:
+    here = f'complete -c verdict -n "__verdict_at {_quoted(node.path)}"'
+    for word, summary in node.words.items():
+        yield f"{here} -a {_quoted(word)} -d {_quoted(summary)}"
+    if list(node.choices):
+        yield f"{here} -a {_quoted(' '.join(node.choices))}"
+    if node.files:
+        yield f"{here} -F"
+    for option in node.options:
+        yield f"{here} -l {option.name.removeprefix('--')}{_value(option)} -d {_quoted(option.summary)}"
+    yield f"{here} -l help -d 'say more of it'"
+
+
+def _value(option: Argument) -> str:
+    if option.kind == "flag":
+        return ""
+    if option.choices:
+        return f" -x -a {_quoted(' '.join(option.choices))}"
+    return " -r -F" if is_file(option) else " -x"
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
