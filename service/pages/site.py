@@ -16,6 +16,7 @@ from service.pages.page import Page, View
 from service.pages.rendering import Templates
 from service.pages.rooms import Rooms
 from service.pages.scorecard import ScorecardView
+from service.pages.signin import SignInView
 from service.pages.wording import FILTERS
 from service.routes.call import Bound
 from service.verdict.scorecard import Scorecard
@@ -85,11 +86,14 @@ def open_site(
     templates = Templates(files.url, {"source": source}, FILTERS, {"failed": is_failed})
     asker, lately = Asker(endpoints), Lately(clock)
     rooms = Rooms(clock, asker, market.coins, market.conclusions, scorecard, templates, lately)
+    sign_in = SignInView(templates)
     views: Mapping[str, View] = {
         "/": MarketView(rooms).show,
         "/coin/{symbol}": CoinView(rooms).show,
         "/scorecard": ScorecardView(rooms).show,
         "/account": AccountView(templates).show,
+        "/auth/cli": sign_in.show,
+        "/auth/cli/done": sign_in.done,
         f"{PREFIX}{{file}}": files.show,
     }
     return Site(templates, views)

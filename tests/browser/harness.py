@@ -127,7 +127,7 @@ class Wallet:
         refuses: Methods that its owner says no to.
         asked: Methods in the order in which they were asked.
         signed: Texts that it signed.
-        lower: Whether it gives its address in small letters, as most wallets do.
+        signature: Given in place of its own, if there is any.
     """
 
     def __init__(self, key: str, name: str = "Test wallet") -> None:
@@ -136,7 +136,7 @@ class Wallet:
         self.refuses: set[str] = set()
         self.asked: list[str] = []
         self.signed: list[str] = []
-        self.lower = True
+        self.signature = ""
 
     @property
     def address(self) -> str:
@@ -149,7 +149,7 @@ class Wallet:
         if method in self.refuses:
             return {"error": {"code": 4001, "message": "User rejected the request."}}
         if method in {"eth_requestAccounts", "eth_accounts"}:
-            return {"result": [self.address.lower() if self.lower else self.address]}
+            return {"result": [self.address.lower()]}  # as most wallets do
         if method == "eth_chainId":
             return {"result": "0x1"}
         if method == "personal_sign":
@@ -161,8 +161,8 @@ class Wallet:
         assert re.fullmatch(r"0x(?:[0-9a-f]{2})+", content), f"{content[:80]!r} is no text in hexadecimal"
         text = bytes.fromhex(content[2:]).decode()
         self.signed.append(text)
-        signature = self._account.sign_message(encode_defunct(text=text)).signature
-        return {"result": "0x" + bytes(signature).hex()}
+        own = "0x" + bytes(self._account.sign_message(encode_defunct(text=text)).signature).hex()
+        return {"result": self.signature or own}
 
 
 def install(page: "Page", wallets: list[Wallet], *, legacy: bool = True, announced: bool = True) -> None:
