@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from service.clients.cli import plots
-from service.clients.cli.figures import signed, trend
-from service.clients.cli.screen import Cell, Screen
+from service.clients.cli.figures import percent, signed, trend
+from service.clients.cli.screen import Cell, Screen, heading
 
 _WIDEST: Final = 100
 _LETTERS: Final = {"UP": "█", "HODL": "▒", "DOWN": "░"}
@@ -20,9 +20,12 @@ def lines(screen: Screen, counts: Mapping[str, int]) -> Iterator[str]:
         return
     parts = [(counts[state], trend(state).style, letter) for state, letter in _LETTERS.items()]
     yield plots.shares(screen, parts, min(screen.width, _WIDEST))
-    yield "   ".join(
-        f"{screen.paint(trend(state).style, f'{letter} {state}')} {counts[state]} ({100 * counts[state] / total:.1f} %)"
-        for state, letter in _LETTERS.items()
+    yield from heading(
+        screen,
+        [
+            Cell(f"{letter} {state} {counts[state]} ({percent(100 * counts[state] / total)})", trend(state).style)
+            for state, letter in _LETTERS.items()
+        ],
     )
 
 

@@ -13,7 +13,11 @@ _MOST: Final = 4
 _GAUGE: Final = 41
 _BAR: Final = 10
 _EXACT: Final = 1e-6
-_HEADERS: Final = ("RULE", "FINDS", "BOUND", "FLIPS AT", "COUNTS")
+_HEADERS: Final = ("RULE", "FINDS", "BOUND", "FLIPS AT", "COUNTS", "")
+_SIDES: Final = "lrrrrl"
+_ROOMY: Final = 78
+_NARROW: Final = (0, 1, 3, 4)
+"""Columns on a narrow screen: without the bound, which the sentences say, and without the bar."""
 _TITLES: Final = {
     "trend-daily": "daily trend",
     "trend-weekly": "weekly trend",
@@ -61,31 +65,34 @@ def _verdict(data: Any, screen: Screen, then: object) -> Iterator[str]:
     wanting = [Cell(f"{name} {state}", "warn") for name, state in data["sources"].items() if state != "fulfilled"]
     if wanting:
         yield ""
-        yield from facts(screen, [("Not all of the evidence is at hand:", listed(wanting))])
+        yield from facts(screen, [("Wanting", listed(wanting))])
 
 
 def _arithmetic(data: Any, screen: Screen) -> Iterator[str]:
     """The rules, and what they add up to; that they do is worked out here again."""
-    rows: list[list[Cell | object]] = [
-        [
-            _TITLES.get(rule["id"], rule["id"]),
-            _value(rule, "value"),
-            Cell(_value(rule, "threshold"), "dim"),
-            Cell(_value(rule, "flips_at"), "dim"),
-            Cell(signed(rule["contribution"], unit=""), direction(rule["contribution"])),
-            Cell(plots.bar(rule["contribution"], -1, 1, _BAR), direction(rule["contribution"])),
-        ]
-        for rule in data["rules"]
-    ]
-    total = Cell(signed(data["score"], unit=""), "strong")
+    total: list[Cell | object] = ["together", "", "", "", Cell(signed(data["score"], unit=""), "strong"), ""]
+    shown = range(len(total)) if screen.width >= _ROOMY else _NARROW
+    rows = [[row[place] for place in shown] for row in (*map(_row, data["rules"]), total)]
     yield from table(
-        screen, [*_HEADERS, ""], [*rows, [Cell("together", "strong"), "", "", "", total, ""]], right="lrrrr"
+        screen, [_HEADERS[place] for place in shown], rows, right="".join(_SIDES[place] for place in shown)
     )
     summed = fsum(rule["contribution"] for rule in data["rules"])
     if abs(summed - data["score"]) > _EXACT:
         yield from flow(
             screen, [Cell("This does not add up:", "bad"), f"the rules count {signed(summed, unit='')} together."]
         )
+
+
+def _row(rule: Any) -> list[Cell | object]:
+    counts = rule["contribution"]
+    return [
+        _TITLES.get(rule["id"], rule["id"]),
+        _value(rule, "value"),
+        Cell(_value(rule, "threshold"), "dim"),
+        Cell(_value(rule, "flips_at"), "dim"),
+        Cell(signed(counts, unit=""), direction(counts)),
+        Cell(plots.bar(counts, -1, 1, _BAR), direction(counts)),
+    ]
 
 
 def _value(rule: Any, name: str) -> str:

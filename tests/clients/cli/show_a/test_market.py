@@ -17,9 +17,14 @@ PLAIN = Screen(80, colour=False)
 
 
 def test_a_bar_of_breadth_is_divided_as_the_coins_are() -> None:
-    # 3 + 1 + 4 coins on 40 cells: five cells a coin.
-    bar, legend = breadth.lines(Screen(40, colour=False), {"UP": 3, "HODL": 1, "DOWN": 4})
-    assert bar == 15 * "█" + 5 * "▒" + 20 * "░"
+    # 3 + 1 + 4 coins on 56 cells: seven cells a coin.
+    bar, legend = breadth.lines(Screen(56, colour=False), {"UP": 3, "HODL": 1, "DOWN": 4})
+    assert bar == 21 * "█" + 7 * "▒" + 28 * "░"
+    assert list(breadth.lines(Screen(30, colour=False), {"UP": 3, "HODL": 1, "DOWN": 4}))[1:] == [
+        "█ UP 3 (37.5 %)",
+        "▒ HODL 1 (12.5 %)",
+        "░ DOWN 4 (50.0 %)",
+    ]
     assert legend == "█ UP 3 (37.5 %)   ▒ HODL 1 (12.5 %)   ░ DOWN 4 (50.0 %)"
 
 

@@ -31,6 +31,12 @@ def test_the_column_of_what_counts_adds_up_to_the_score() -> None:
         assert total == data["score"]
 
 
+def test_a_narrow_screen_does_without_the_bound_and_the_bar() -> None:
+    shown = list(signal.lines(*answer("signal.btc"), Screen(60, colour=False), {}))
+    assert "RULE                    FINDS      FLIPS AT  COUNTS" in shown
+    assert "daily trend                UP          HODL   +1.00" in shown
+
+
 def test_a_score_that_is_not_the_sum_of_its_rules_is_called_out() -> None:
     data, meta = verdict(score=2.0)
     shown = list(signal.lines(data, meta, PLAIN, {}))
