@@ -37,4 +37,4 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
         ],
     )
     yield ""
-    yield screen.paint("dim", "verdict verify FILE checks it offline, kept by --json")
+    yield screen.paint("dim", "kept with --json, verdict verify FILE checks it without the service")

@@ -30,4 +30,6 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
         for one in receipts
     ]
     yield from table(screen, ("SETTLED, UTC", "FOR", "USDC", "NETWORK", "RECEIPT"), rows, right="llr")
+    if data["next_cursor"]:
+        yield ""
     yield from more(screen, data)

@@ -102,14 +102,9 @@ def _signals(data: Any, screen: Screen) -> Iterator[str]:
         if place:
             yield ""
         aim = f", {one['direction']}" if one["direction"] else ""
-        yield from flow(
-            screen,
-            [
-                Cell(one["symbol"], "strong"),
-                Cell(f"{one['regime']}{aim}", STYLES.get(one["regime"])),
-                Cell(f"{day(one['firedAt'])}, conviction {share(one['conviction'])}", "dim"),
-            ],
-        )
+        turned = Cell(f"{one['regime']}{aim}", STYLES.get(one["regime"]))
+        told = f"on {day(one['firedAt'])}, conviction {share(one['conviction'], 0)}"
+        yield from flow(screen, [Cell(one["symbol"], "strong"), "turned", turned, Cell(told, "dim")])
         yield from flow(screen, one["reasons"], indent=2)
 
 

@@ -149,6 +149,7 @@ class Following:
     def _wait(self, why: str) -> None:
         seconds = PAUSES_S[self._tries]
         self._tries += 1
+        self._client.close()  # what may still come on that connection is not for the next
         self._tell(f"opening it again in {seconds} s, where it stopped, which uses up a question: {why}")
         self._pause(seconds)
 
