@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, NoReturn
 
 from service.clients.paying.authorization import HEADER, Wallet, authorize
-from service.clients.paying.bill import Bill, Ceilings, check_day, dollars, draw
-from service.clients.paying.drawer import SETTLING_S, Drawer, Kept, OverCeilingError
+from service.clients.paying.bill import Bill, Ceilings, dollars, draw
+from service.clients.paying.drawer import SETTLING_S, Drawer, Kept
 from service.clients.paying.receipt import Asks, keep_receipt, receipt_id
 from service.clients.paying.refusal import OpenPaymentError, UnpaidError
 from service.clients.sdk.answer import Answer, Asked, RefusedError, UnreachableError
@@ -24,7 +24,7 @@ TRIES: Final = 4
 LONGEST_PAUSE_S: Final = 10
 
 _PAUSE_S: Final = 2
-_PAUSE_DIGITS: Final = 4
+_PAUSE_DIGITS: Final = 9
 _NONCE_BYTES: Final = 32
 _NOT_GOOD: Final = 402
 _USED: Final = 409
@@ -88,11 +88,7 @@ class Buyer(NamedTuple):
                 signed.valid_before_s, now_ms, signed.header,
             )  # fmt: skip
 
-        try:
-            return self.drawer.take(asked, terms.amount, self.ceilings.day, sign)
-        except OverCeilingError as error:  # another process was faster
-            check_day(terms.amount, error.spent, self.ceilings)
-            raise
+        return self.drawer.take(asked, terms.amount, self.ceilings, sign)
 
     def _send_new(self, asked: Asked, kept: Kept, send: Send, client: Asks) -> Answer:
         try:

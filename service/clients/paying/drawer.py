@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
+from service.clients.paying.bill import Ceilings, check_day
 from service.clients.paying.refusal import UnpaidError
 from service.clients.profile.private import locked, read_whole, write_whole
 from service.clients.sdk.answer import Asked
@@ -92,13 +93,13 @@ class Drawer:
         """
         return self._read(self._path(asked))
 
-    def take(self, asked: Asked, amount: int, ceiling: int, sign: Callable[[], Kept]) -> Kept:
+    def take(self, asked: Asked, amount: int, ceilings: Ceilings, sign: Callable[[], Kept]) -> Kept:
         """Count an amount, have it signed for, and keep that; or give what is kept for the request already.
 
         Args:
             asked: What is paid for.
             amount: Millionths of a dollar.
-            ceiling: Most that may be signed for in a day.
+            ceilings: Of which the day's holds here; that of a call is held before anybody is asked.
             sign: Signs; called when the amount is counted and written down.
 
         Raises:
@@ -107,7 +108,7 @@ class Drawer:
         with self._locked():
             kept = self.find(asked)
             if kept is None:
-                self._count(amount, ceiling)
+                self._count(amount, ceilings)
                 kept = sign()
                 write_whole(self._path(asked), json.dumps(kept._asdict()).encode())
             return kept
@@ -142,7 +143,7 @@ class Drawer:
             yield
 
     def _read(self, path: Path) -> Kept | None:
-        kept = _understood(path, _kept_of)
+        kept = _understood(path, kept_of)
         gone = kept is not None and self._clock.now_ms() > kept.signed_ms + ANSWER_KEPT_MS
         return None if kept is None or (gone and not self.may_settle(kept)) else kept
 
@@ -151,11 +152,10 @@ class Drawer:
         name = sha256(b"\0".join(parts)).hexdigest()[:_NAME_DIGITS]
         return self.folder / OPEN / f"{name}.json"
 
-    def _count(self, amount: int, ceiling: int) -> None:
+    def _count(self, amount: int, ceilings: Ceilings) -> None:
         days, today = self._days(), day_of(self._clock.now_ms())
         spent = sum(spent for day, spent in days.items() if day >= today)
-        if spent + amount > ceiling:
-            raise OverCeilingError(spent)
+        check_day(amount, spent, ceilings)
         days[today] = days.get(today, 0) + amount
         newest = {day: spent for day, spent in days.items() if day > today - _DAYS_KEPT}
         write_whole(self.folder / SPENT, json.dumps({"spent": newest}).encode())
@@ -167,18 +167,6 @@ class Drawer:
         for path in (self.folder / OPEN).glob("*.json"):
             if self._read(path) is None:
                 path.unlink()
-
-
-class OverCeilingError(UnpaidError):
-    """The day's ceiling would be passed.
-
-    Args:
-        spent: What was signed for today already, in millionths of a dollar.
-    """
-
-    def __init__(self, spent: int) -> None:
-        super().__init__("the day's ceiling would be passed")
-        self.spent = spent
 
 
 @contextmanager
@@ -202,7 +190,13 @@ def _understood(path: Path, read: Callable[[Any], T]) -> T | None:
         ) from error
 
 
-def _kept_of(document: Any) -> Kept:
+def kept_of(document: Any) -> Kept:
+    """Read a payment that was written as JSON.
+
+    Raises:
+        TypeError: If it has other fields.
+        ValueError: If one is of another kind.
+    """
     kept = Kept(**document)
     if any(type(value) is not kind for value, kind in zip(kept, Kept.__annotations__.values(), strict=True)):
         raise ValueError("a field is of another kind")

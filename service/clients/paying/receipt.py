@@ -6,11 +6,12 @@ Source: `SignedReceipt` of `service.wire.payment`; EIP-191 over RFC 8785.
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
-from service.clients.paying.drawer import Drawer, Kept
+from service.clients.paying.drawer import Drawer, Kept, kept_of
 from service.clients.profile.private import write_whole
 from service.clients.sdk.answer import Answer, Asked, RefusedError, UnreachableError, UnreadableError
 
@@ -18,7 +19,25 @@ HEADER: Final = "x-receipt-id"
 FOLDER: Final = "receipts"
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _SIGNATURE: Final = re.compile(r"0x[0-9a-fA-F]{130}", re.ASCII)
-_SITE_DIGITS: Final = 8
+_NAME_DIGITS: Final = 32
+
+
+class Bought(NamedTuple):
+    """A receipt that is kept.
+
+    Attributes:
+        paid: What was paid; its signature is not kept any more.
+        name: The receipt's, at the service.
+        proven: Whether nothing spoke against it.
+        record: All that is kept.
+        path: Where.
+    """
+
+    paid: Kept
+    name: str
+    proven: bool
+    record: dict[str, Any]
+    path: Path
 
 
 class Asks(Protocol):
@@ -57,22 +76,20 @@ def keep_receipt(drawer: Drawer, client: Asks, asked: Asked, kept: Kept, answer:
     paid = kept._asdict()
     del paid["header"]
     record = {**document, "id": name, "service": asked.url, "paid": paid, "faults": faults}
-    site = sha256(asked.url.encode()).hexdigest()[:_SITE_DIGITS]
-    write_whole(drawer.folder / FOLDER / f"{site}-{name}.json", json.dumps(record, indent=1).encode())
+    # By what is ours alone: a service that names two receipts alike, or like another's, overwrites nothing.
+    write_whole(drawer.folder / FOLDER / f"{kept.nonce[2:][:_NAME_DIGITS]}.json", json.dumps(record, indent=1).encode())
     return faults
 
 
-def read_receipts(drawer: Drawer) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Every receipt that is kept, the oldest first: its file, and what it holds; what is none is left out."""
+def read_receipts(drawer: Drawer) -> list[Bought]:
+    """Everything that was bought, the newest first; a file that is no receipt of ours is left out."""
     found = []
     for path in (drawer.folder / FOLDER).glob("*.json"):
-        try:
+        with suppress(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             record = json.loads(path.read_bytes())
-            found.append((int(record["paid"]["signed_ms"]), path, record))
-        except (OSError, ValueError, LookupError, TypeError, RecursionError):
-            continue
-    for _, path, record in sorted(found, key=lambda row: row[:2]):
-        yield path, record
+            paid = kept_of({**record["paid"], "header": ""})
+            found.append(Bought(paid, str(record["id"]), not record["faults"], record, path))
+    return sorted(found, key=lambda bought: (-bought.paid.signed_ms, bought.path))
 
 
 def _fetched(client: Asks, name: str | None) -> tuple[dict[str, Any], list[str]]:
