@@ -45,7 +45,8 @@ def prefers_html(scope: Scope) -> bool:
     """Whether a page is wanted rather than JSON, as browsers say it: what wants everything alike gets JSON."""
     lines = [value for name, value in scope["headers"] if name == b"accept"]
     ranges = list(_ranges(b",".join(lines).decode("latin-1").lower().split(",")))
-    return _wish(_HTML, ranges) > _wish(MEDIA["json"], ranges)
+    wished = _wish(_HTML, ranges)
+    return wished[0] > 0 and wished > _wish(MEDIA["json"], ranges)
 
 
 def _wish(media: str, ranges: Iterable[tuple[str, float]]) -> _Wish:

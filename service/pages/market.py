@@ -13,7 +13,7 @@ from service.wire.market import FundingAlerts, MarketHealth
 from service.wire.regime import ActiveRegime, RegimeSignals
 from service.wire.rwa import RwaAsset, RwaAssets
 
-ALERTS: Final = 8
+ALERTS: Final = 14
 ASSETS: Final = 24
 
 

@@ -1,14 +1,25 @@
 """HTML from templates: everything is escaped, and a name that is not there is a defect, not an empty place."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from service.errors import ServiceError
 from service.pages.page import Page
+from service.pages.wording import FILTERS
 
-_FOLDER: Final = Path(__file__).parent / "templates"
+_ENVIRONMENT: Final = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    auto_reload=False,
+)
+_ENVIRONMENT.filters |= FILTERS
+_ENVIRONMENT.tests["failed"] = lambda told: isinstance(told, ServiceError)  # a room that could not say what was asked
 
 
 class Templates:
@@ -16,29 +27,11 @@ class Templates:
 
     Args:
         static: Name of a static file → where it is served; `static(…)` in templates.
-        known: What every template may say.
-        filters: Further filters, by name.
-        tests: Further tests, by name.
+        source: Where data comes from; every page says so where it is a recording.
     """
 
-    def __init__(
-        self,
-        static: Callable[[str], str],
-        known: Mapping[str, object],
-        filters: Mapping[str, Callable[..., Any]],
-        tests: Mapping[str, Callable[[Any], bool]],
-    ) -> None:
-        self._environment = Environment(
-            loader=FileSystemLoader(_FOLDER),
-            autoescape=True,
-            undefined=StrictUndefined,
-            trim_blocks=True,
-            lstrip_blocks=True,
-            auto_reload=False,
-        )
-        self._environment.globals |= {"static": static, **known}
-        self._environment.filters |= filters
-        self._environment.tests |= tests
+    def __init__(self, static: Callable[[str], str], source: str) -> None:
+        self._known = {"static": static, "source": source}
 
     def page(self, name: str, status: int = 200, **context: object) -> Page:
         """Write a page.
@@ -51,4 +44,4 @@ class Templates:
         Raises:
             jinja2.TemplateError: If the template wants what it is not told.
         """
-        return Page(self._environment.get_template(name).render(context).encode(), status)
+        return Page(_ENVIRONMENT.get_template(name).render(self._known | context).encode(), status)

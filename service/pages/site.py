@@ -17,7 +17,6 @@ from service.pages.rendering import Templates
 from service.pages.rooms import Rooms
 from service.pages.scorecard import ScorecardView
 from service.pages.signin import SignInView
-from service.pages.wording import FILTERS
 from service.routes.call import Bound
 from service.verdict.scorecard import Scorecard
 
@@ -83,7 +82,7 @@ def open_site(
         The site.
     """
     files = Files()
-    templates = Templates(files.url, {"source": source}, FILTERS, {"failed": is_failed})
+    templates = Templates(files.url, source)
     asker, lately = Asker(endpoints), Lately(clock)
     rooms = Rooms(clock, asker, market.coins, market.conclusions, scorecard, templates, lately)
     sign_in = SignInView(templates)
@@ -97,8 +96,3 @@ def open_site(
         f"{PREFIX}{{file}}": files.show,
     }
     return Site(templates, views)
-
-
-def is_failed(told: object) -> bool:
-    """Whether a room could not say what it was asked; `failed` in templates."""
-    return isinstance(told, ServiceError)

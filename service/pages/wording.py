@@ -12,7 +12,9 @@ _NARROW: Final = "\u202f"
 _MINUS: Final = "\u2212"
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _MAGNITUDES: Final = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
-_LARGE: Final = 1_000
+_LARGE: Final = 999.95
+"""What rounds to 1,000 is written so."""
+
 _DIGITS: Final = 4
 _LEAST: Final = 1e-12
 
@@ -63,12 +65,12 @@ def figure(value: float | None, decimals: int = 2) -> str:
 
 
 def money(value: float | None) -> str:
-    """A large sum in USD, to three digits: `2.34 T`."""
+    """A large sum in USD, to three digits: `2.34 T`, `46.0 M`."""
     if value is None:
         return UNKNOWN
     size, unit = next(((size, unit) for size, unit in _MAGNITUDES if abs(value) >= size), (1.0, ""))
-    digits = f"{value / size:.3g}"
-    plain = f"{float(digits):.0f}" if "e" in digits else digits
+    digits = f"{value / size:#.3g}"
+    plain = f"{float(digits):.0f}" if "e" in digits else digits.rstrip(".")
     return signed(plain) + (f"{_NARROW}{unit}" if unit else "")
 
 

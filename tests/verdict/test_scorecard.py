@@ -336,3 +336,14 @@ def test_every_score_has_its_range_the_lower_end_included(quarters: int) -> None
         assert connection.execute(_BINS, ("test",)).fetchall() == [("daily", 1, 10 + quarters // 4, 1, 1, claimed)]
     finally:
         connection.close()
+
+
+async def test_all_outcomes_are_those_of_the_history_that_is_told(drawer: Drawer[Scorecard]) -> None:
+    told = [ORIGIN]
+    scorecards = Scorecards(drawer, lambda: told[0])
+    assert scorecards.whole() == Scorecard([], [])
+    card = Scorecard([Cell("daily", 1, "BTC", "bull", 1, 1, 0, 0, 1.0, 0.1)], [])
+    await drawer.put(ORIGIN, card, START_MS)
+    assert scorecards.whole() == card
+    told[0] = "another"
+    assert scorecards.whole() == Scorecard([], [])

@@ -12,8 +12,20 @@
 
   const columns = (rows) => rows[0].map((_, place) => rows.map((row) => row[place]));
 
+  const shortDate = (seconds) =>
+    new Date(seconds * 1000).toLocaleString("en-GB", { timeZone: "UTC", day: "numeric", month: "short" });
+
   const axes = (size, unit) => [
-    { stroke: colour("--soft"), grid: { show: false }, ticks: { show: false }, font: "12px system-ui", size: 26 },
+    {
+      stroke: colour("--soft"),
+      grid: { show: false },
+      ticks: { show: false },
+      font: "12px system-ui",
+      size: 32,
+      gap: 10,
+      space: 64,
+      values: (_, splits) => splits.map(shortDate),
+    },
     {
       stroke: colour("--soft"),
       grid: { stroke: colour("--line"), width: 1 },
@@ -74,12 +86,20 @@
           ctx.lineTo(x, bbox.top + bbox.height);
           ctx.stroke();
         });
+        // The market's regimes as a strip along the bottom, from the drawing that it stands in there.
+        const scale = bbox.width / 600;
+        const high = 5 * devicePixelRatio;
+        for (const band of document.querySelectorAll(".bands rect")) {
+          ctx.fillStyle = getComputedStyle(band).fill;
+          const [x, width] = [band.x.baseVal.value * scale, band.width.baseVal.value * scale];
+          ctx.fillRect(bbox.left + x, bbox.top + bbox.height + devicePixelRatio, width, high);
+        }
         ctx.restore();
       };
       const area = (fill) => ({ fill: colour(fill), width: 0, points: { show: false } });
       return [
         {
-          ...base(figure, 220),
+          ...base(figure, 300),
           scales: { y: { range: [0, 100] } },
           axes: axes(46, " %"),
           series: [{}, area("--down-fill"), area("--hold-fill"), area("--up-fill")],
@@ -123,6 +143,7 @@
     figure.plot = plot;
   };
 
+  document.documentElement.classList.add("scripted");
   const figures = [...document.querySelectorAll("figure[data-plot]")];
   const drawAll = () => figures.forEach(draw);
   drawAll();

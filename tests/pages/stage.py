@@ -1,0 +1,153 @@
+"""The site over routes that answer what the service once answered, and over a market of a few coins."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from html.parser import HTMLParser
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+from msgspec import Raw
+
+from service.clock import DAY_MS, SECOND_MS, parse_iso
+from service.errors import ServiceError
+from service.market.conclusions.concluded import BreadthDay, Conclusions, RegimeRun
+from service.market.desk import MarketDesk
+from service.market.observed import Chart, Failure, Quote, Snapshot, State
+from service.market.room import Market
+from service.market.shelf import Kept
+from service.pages.page import Page
+from service.pages.site import Site, open_site
+from service.routes.call import Bound, Call, Waiting
+from service.verdict.scorecard import Scorecard
+from service.wire.envelope import Answer, encode
+from service.wire.market import MarketHealth, TrendCounts, TrendShares
+from tests.fakes.clock import FakeClock
+
+ANSWERS = Path(__file__).resolve().parent.parent / "clients" / "answers"
+NOW_MS = parse_iso("2025-07-25T23:59:59.999Z")
+TODAY = NOW_MS // DAY_MS
+
+Change = Callable[[Any], None]
+
+
+def answered(name: str, change: Change | None = None) -> Answer:
+    """What a route once answered, changed if so."""
+    document = json.loads((ANSWERS / f"{name}.json").read_text())
+    if change is not None:
+        change(document["data"])
+    return Answer(Raw(encode(document["data"])), parse_iso(document["meta"]["as_of"]))
+
+
+def quote(symbol: str, price: float | None = 100.0, funding: float | None = 0.0000125, **changes: Any) -> Quote:
+    """A coin as it was seen a second ago."""
+    seen_ms = NOW_MS - SECOND_MS
+    known: dict[str, Any] = {
+        "venue_symbol": symbol, "symbol": symbol, "volume_usd": 1e6, "price": price,
+        "price_ms": None if price is None else seen_ms, "funding": funding,
+        "funding_ms": None if funding is None else seen_ms, "open_interest": 5.0, "prev_price": 80.0,
+    }  # fmt: skip
+    return Quote(**{**known, **changes})
+
+
+CHART = Chart(NOW_MS // DAY_MS * DAY_MS, "UP", NOW_MS - 3 * DAY_MS, "DOWN", NOW_MS - 9 * DAY_MS, 0.5)
+
+
+class Stage:
+    """The site, and all that stands behind it.
+
+    Attributes:
+        answers: By offer id, what the route does.
+        asked: Offers that were asked.
+        clock: All of its time.
+    """
+
+    def __init__(self, scorecard: Scorecard | None = None, source: str = "fixtures") -> None:
+        self.clock = FakeClock(NOW_MS)
+        self.asked: list[str] = []
+        self.answers: dict[str, Callable[[Call[Any, Any]], Answer]] = {
+            "market.health": lambda _: answered("market.health.context"),
+            "regime": lambda call: answered(f"regime.{call.parameters.action}"),
+            "funding.alerts": lambda _: answered("funding.alerts"),
+            "rwa.assets": lambda _: answered("rwa.assets"),
+            "rwa.symbol": lambda call: answered("rwa.symbol", lambda data: data.update(symbol=call.parameters.symbol)),
+            "coin.risk": lambda _: answered("coin.risk"),
+            "coin.historical": lambda _: answered("coin.historical.days"),
+            "signal": lambda _: answered("signal"),
+        }
+        self.coins = MarketDesk(self.clock)
+        self.conclusions = SimpleNamespace(now=Kept(None))
+        self.show()
+        market = cast("Market", SimpleNamespace(coins=self.coins, conclusions=self.conclusions))
+        card = scorecard or Scorecard([], [])
+        self.site: Site = open_site(source, self.clock, self._endpoints(), market, lambda: card)
+
+    def show(self, *quotes: Quote, failure: Failure | None = None, venue: str | None = "hyperliquid") -> None:
+        """Have the market know these coins: BTC and SOL where none are named."""
+        state = State("x", 1, NOW_MS - SECOND_MS, NOW_MS, failure, venue)
+        coins = quotes or (quote("BTC", 117_700.0, volume_usd=9e9), quote("SOL", 187.0, -0.0001, prev_price=200.0))
+        self.coins.show(Snapshot(state, [(each, CHART) for each in coins]))
+
+    def conclude(self, days: list[tuple[int, int, int]], runs: list[RegimeRun] | None = None) -> None:
+        """Publish days of breadth (up, hodl, down), the last one of yesterday."""
+        first = TODAY - len(days)
+        breadth = [BreadthDay(first + place, *counts) for place, counts in enumerate(days)]
+        health = MarketHealth(
+            "2025-07-24", 1, TrendCounts(1, 0, 0), TrendShares(100, 0, 0), hasExtremes=False, extremes=[]
+        )
+        self.conclusions.now = Kept(
+            Conclusions(TODAY * DAY_MS, breadth, health, [], None, runs or [], [], [], [], {}), NOW_MS
+        )
+
+    def fail(self, offer_id: str, error: ServiceError) -> None:
+        """Have a route fail."""
+
+        def failing(_: Call[Any, Any]) -> Answer:
+            raise error
+
+        self.answers[offer_id] = failing
+
+    async def page(self, path: str, segment: str = "", **query: str) -> Page:
+        """Ask for a page."""
+        return await self.site.answer(path, segment, query)
+
+    async def text(self, path: str, segment: str = "", **query: str) -> str:
+        """What a page says."""
+        return text_of(await self.page(path, segment, **query))
+
+    def _endpoints(self) -> Mapping[str, Bound]:
+        def now(offer_id: str) -> Callable[[Call[Any, Any]], Answer]:
+            def answer(call: Call[Any, Any]) -> Answer:
+                self.asked.append(offer_id)
+                return self.answers[offer_id](call)
+
+            return answer
+
+        def later(offer_id: str) -> Waiting:
+            answer = now(offer_id)
+
+            async def run(call: Call[Any, Any]) -> Answer:
+                return answer(call)
+
+            return Waiting(run, lambda _: None)
+
+        slow = {"coin.historical", "signal", "funding.alerts"}
+        return {offer_id: later(offer_id) if offer_id in slow else now(offer_id) for offer_id in self.answers}
+
+
+class _Text(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.pieces: list[str] = []
+
+    def handle_data(self, data: str) -> None:
+        self.pieces.append(data)
+
+
+def text_of(page: Page) -> str:
+    """The text of a page, its blanks as single spaces, its minus signs as hyphens, what is not known as `_`."""
+    parser = _Text()
+    parser.feed(page.body.decode())
+    said = " ".join(parser.pieces).translate({0x2212: "-", 0x2013: "_"})
+    return re.sub(r"\s+", " ", said)

@@ -1,0 +1,58 @@
+"""Routes asked by pages."""
+
+from typing import Any
+
+import pytest
+from msgspec import Raw
+
+from service.errors import ServiceError
+from service.pages.asking import Asker, Told
+from service.routes.call import Asking, Call, Waiting
+from service.wire.envelope import Answer
+from service.wire.market import Crossings
+from service.wire.queries import HistoricalQuery
+
+NOTHING = Raw(b'{"crossings":[]}')
+
+
+async def later(call: Call[Any, Any]) -> Answer:
+    assert call.caller is None
+    return Answer(NOTHING, 7)
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [lambda _: Answer(NOTHING, 7), lambda _: Answer(Crossings([]), 7), later, Waiting(later, lambda _: None)],
+    ids=["at once", "not encoded yet", "later", "waiting"],
+)
+async def test_a_route_is_asked_whatever_it_answers_like(endpoint: Any) -> None:
+    asker = Asker({"market.crossing": endpoint})
+    assert await asker.ask("market.crossing", Crossings) == Told(Crossings([]), 7)
+
+
+async def test_parameters_are_the_routes_own() -> None:
+    seen: list[object] = []
+
+    def known(query: object) -> None:
+        seen.append(query)
+
+    await Asker({"coin.historical": Waiting(later, known)}).ask("coin.historical", Crossings, symbol="BTC", count=9)
+    assert seen == [HistoricalQuery("BTC", 9)]
+
+
+async def test_a_failure_is_raised_or_returned() -> None:
+    error = ServiceError("UNAVAILABLE", "not now")
+
+    def fails(_: object) -> Answer:
+        raise error
+
+    asker = Asker({"market.crossing": fails})
+    with pytest.raises(ServiceError):
+        await asker.ask("market.crossing", Crossings)
+    assert await asker.try_ask("market.crossing", Crossings) is error
+
+
+async def test_what_answers_piece_by_piece_is_not_asked() -> None:
+    asked: Any = Asking(lambda _: None)  # type: ignore[arg-type, return-value]
+    with pytest.raises(TypeError, match="question answers piece by piece"):
+        await Asker({"question": asked}).ask("question", Crossings)

@@ -1,0 +1,159 @@
+"""The page of a coin."""
+
+from typing import Any
+
+import pytest
+
+from service.errors import ServiceError
+from service.market.observed import Failure
+from tests.pages.stage import NOW_MS, Stage, answered, quote, text_of
+
+COIN = "/coin/{symbol}"
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+async def test_it_begins_with_the_price_and_what_it_rests_on(stage: Stage) -> None:
+    text = await stage.text(COIN, "btc")
+    assert "Market / BTC, 0 s old BTC 117,700 USD" in text
+    assert "Daily trend ▲ UP since 22 Jul 2025" in text
+    assert "Weekly trend ▲ UP since 19 May 2025" in text
+    assert "Funding +10.9 % a year, longs pay" in text
+    assert "With BTC 1.00 correlation" in text
+    assert "Sentiment neutral" in text
+
+
+async def test_what_is_not_known_is_a_dash_and_what_is_stale_says_so(stage: Stage) -> None:
+    def old(data: Any) -> None:
+        data.update(
+            funding_apr=None, funding_paying_side=None, trend_daily=None, trend_daily_since=None, sentiment_stance=None,
+            sentiment_summary=None, _stale_fields=["price", "funding_apr", "trend_daily", "btc_correlation"],
+            venue_symbol="kBTC", trend_weekly_since=None,
+        )  # fmt: skip
+
+    stage.answers["coin.risk"] = lambda _: answered("coin.risk", old)
+    text = await stage.text(COIN, "BTC")
+    assert "(kBTC on hyperliquid)" in text
+    assert "117,700 USD +47,025.0" not in text
+    assert "24 h stale" in text
+    assert "Daily trend _ Weekly trend ▲ UP Funding _ a year With BTC stale 1.00" in text
+    assert "Sentiment _ Price" in text
+
+
+async def test_a_coin_that_has_just_left_the_venue_shows_no_change(stage: Stage) -> None:
+    stage.show(quote("BTC", prev_price=None))
+    assert "117,700 USD Daily trend" in await stage.text(COIN, "BTC")
+
+
+async def test_the_price_is_a_drawing_with_its_table(stage: Stage) -> None:
+    text = await stage.text(COIN, "BTC")
+    assert "+56.0 % in 90 days" in text
+    assert "Market cap 2.34 T Volume, 24 h 3.06 B Open interest 3.60 B" in text
+    assert "28 Apr 2025 76,413 3.55 B +10.9 %" in text
+    assert "27 Apr 2025 75,470 1.77 B _" in text
+
+
+async def test_hours_are_told_with_their_time(stage: Stage) -> None:
+    stage.answers["coin.historical"] = lambda _: answered("coin.historical")
+    text = await stage.text(COIN, "BTC", span="7d")
+    assert "% in 7 days" in text
+    assert "25 Jul 2025 23:00" in text
+
+
+async def test_too_little_history_and_none_say_so(stage: Stage) -> None:
+    def short(data: Any) -> None:
+        data["series"] = data["series"][:1]
+        data["change_pct"] = None
+
+    stage.answers["coin.historical"] = lambda _: answered("coin.historical.days", short)
+    assert "Too little of its past is known." in await stage.text(COIN, "BTC")
+    stage = Stage()
+    stage.answers["coin.historical"] = lambda _: answered("coin.historical.days", lambda it: it.update(change_pct=None))
+    assert "in 90 days" not in await stage.text(COIN, "BTC")
+    stage = Stage()
+    stage.fail("coin.historical", ServiceError("UNAVAILABLE", "not read yet"))
+    assert "Not read yet." in await stage.text(COIN, "BTC")
+
+
+async def test_the_verdict_adds_up_rule_by_rule_with_its_evidence(stage: Stage) -> None:
+    text = await stage.text(COIN, "SOL")
+    assert "bull +1.00 of -4 to +4, medium confidence" in text
+    assert (
+        "funding level Shorts pay 101.07 % a year on SOL, at or above 21.9 %: the short side is crowded, which counts "
+        "for it. -101.0685 -21.8999 +0.50"
+    ) in text
+    assert "-44.0431 -9.9999 -0.25" in text
+    assert "Score +1.00 Confidence is medium" in text
+    assert "risk fulfilled, funding fulfilled, regime fulfilled, sentiment fulfilled. Rules: verdict-rules/1." in text
+    assert "2807cf36d820cc153f3825ca48397fa57da51d70a75fa53f2023b2c359c8b40d" in text
+    assert "A score of +1.00 claims that the price rises with a probability of 55 %" in text
+    assert "Not enough yet: 0 outcomes of bull verdicts a day later, 30 are needed." in text
+
+
+async def test_the_needle_stands_where_the_score_is(stage: Stage) -> None:
+    body = (await stage.page(COIN, "SOL")).body.decode()
+    assert '<rect class="needle" x="62.0"' in body  # +1 of -4 to +4 is 62.5 %; the needle is 1 wide
+
+
+async def test_a_verdict_that_cannot_be_given_leaves_the_rest_in_place(stage: Stage) -> None:
+    for offer_id in ("signal", "regime", "funding.alerts"):
+        stage.fail(offer_id, ServiceError("UNAVAILABLE", "the verdict could not be written down"))
+    text = await stage.text(COIN, "BTC")
+    assert "The verdict could not be written down." in text
+    assert "Track record" not in text
+    assert "117,700" in text
+
+
+async def test_a_verdict_without_a_track_record_shows_none(stage: Stage) -> None:
+    stage.answers["signal"] = lambda _: answered("signal", lambda data: data.update(track_record=None))
+    assert "Track record" not in await stage.text(COIN, "BTC")
+
+
+async def test_its_regime_has_its_position_and_its_last_trades(stage: Stage) -> None:
+    text = await stage.text(COIN, "BTC")
+    assert "long since" in text
+    assert " closed, " in text
+
+
+async def test_no_position_and_no_trades_say_so(stage: Stage) -> None:
+    def idle(data: Any) -> None:
+        data["currentPosition"] = None
+        data["trades"] = []
+
+    stage.answers["regime"] = lambda _: answered("regime.history", idle)
+    stage.answers["funding.alerts"] = lambda _: answered("funding.alerts", lambda data: data.update(events=[]))
+    text = await stage.text(COIN, "BTC")
+    assert "No open position." in text
+    assert "Funding alerts" not in text
+
+
+async def test_an_unknown_coin_is_refused_with_those_that_are_like_it(stage: Stage) -> None:
+    with pytest.raises(ServiceError) as caught:
+        await stage.page(COIN, "BTCC")
+    refused = stage.site.refuse(caught.value)
+    assert refused.status == 404
+    assert "Did you mean BTC ?" in text_of(refused)
+    assert 'href="/coin/BTC"' in refused.body.decode()
+
+
+async def test_a_span_that_there_is_not_is_refused(stage: Stage) -> None:
+    with pytest.raises(ServiceError) as caught:
+        await stage.page(COIN, "BTC", span="5y")
+    refused = stage.site.refuse(caught.value)
+    assert refused.status == 400
+    assert "This address is not right span is one of 7d, 90d, 1y" in text_of(refused)
+
+
+async def test_every_coin_and_span_is_a_page_of_its_own_made_once(stage: Stage) -> None:
+    first = await stage.page(COIN, "BTC")
+    assert await stage.page(COIN, "btc") is first
+    assert await stage.page(COIN, "BTC", span="1y") is not first
+    assert await stage.page(COIN, "SOL") is not first
+
+
+async def test_it_says_when_the_venue_does_not_answer(stage: Stage) -> None:
+    stage.show(quote("BTC"), failure=Failure(NOW_MS, 503, "down"), venue=None)
+    assert "The venue does not answer" in await stage.text(COIN, "BTC")

@@ -1,0 +1,203 @@
+"""The page at `/` says what the routes say."""
+
+import re
+from typing import Any
+
+import pytest
+
+from service.clock import DAY_MS
+from service.errors import ServiceError
+from service.market.conclusions.concluded import RegimeRun
+from service.market.observed import Failure, Snapshot, State
+from tests.pages.stage import NOW_MS, TODAY, Stage, answered, quote, text_of
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+async def test_it_begins_with_what_is_so(stage: Stage) -> None:
+    text = await stage.text("/")
+    assert "The market at the close of 24 Jul 2025 (UTC), 23 h old" in text
+    assert "The market is risk-on , for 94 days. 33 of 80 coins go up, 26 go down." in text
+    assert "33 41.2 %" in text
+    assert "26 32.5 %" in text
+    assert "-5.3 points" in text
+    assert "80 coins by their trend at the close of 2025-07-24 (UTC): 33 UP (41.2 %)" in text
+
+
+async def test_one_day_is_one_day_and_an_unknown_regime_is_not_named(stage: Stage) -> None:
+    stage.answers["market.health"] = lambda _: answered(
+        "market.health.context", lambda it: it.update(regime_age_days=1)
+    )
+    assert "The market is risk-on , for 1 day. 33" in await stage.text("/")
+    stage = Stage()
+    stage.answers["market.health"] = lambda _: answered("market.health.context", lambda it: it.update(regime=None))
+    text = await stage.text("/")
+    assert "The market is" not in text.partition("Breadth")[0]
+    assert "33 of 80 coins go up, 26 go down." in text
+
+
+async def test_an_extreme_is_said(stage: Stage) -> None:
+    def extreme(data: Any) -> None:
+        data["extremes"] = [{"state": "DOWN", "share_pct": 61.25, "count": 49}]
+
+    stage.answers["market.health"] = lambda _: answered("market.health.context", extreme)
+    assert "Extreme: 61.3 % of all coins are DOWN." in await stage.text("/")
+
+
+async def test_breadth_is_a_drawing_with_its_table_and_its_crossings(stage: Stage) -> None:
+    stage.conclude([(10, 5, 20), (20, 5, 10), (21, 4, 10)], [RegimeRun("neutral", (TODAY - 2) * DAY_MS)])
+    page = await stage.page("/")
+    text = text_of(page)
+    assert "3 closed days" in text
+    assert "Last crossing: UP over DOWN on 24 Jul 2025" in text
+    assert "25 Jul 2025 21 4 10" in text
+    assert 'aria-label="Share of coins that go up' in page.body.decode()
+    assert "r-neutral" in page.body.decode()
+
+
+async def test_without_crossings_it_says_so_and_without_days_too(stage: Stage) -> None:
+    assert "No day has been published yet" in await stage.text("/")
+    stage = Stage()
+    stage.conclude([(10, 5, 20), (10, 5, 20)])
+    assert "UP and DOWN have not changed places in these days." in await stage.text("/")
+
+
+async def test_the_regime_has_its_surest_positions_and_those_that_turned_last(stage: Stage) -> None:
+    text = await stage.text("/")
+    assert "risk-on conviction 52 %" in text
+    assert "Surest of 43 open positions" in text
+    assert "ALGO long +142.6 % 97" in text  # 0.268 / 0.11048
+    assert "AVAX neutral 23 Jul 2025" in text
+
+
+async def test_a_short_position_gains_where_the_price_falls_and_no_price_is_no_gain(stage: Stage) -> None:
+    def turn(data: Any) -> None:
+        data["positions"][0].update(direction="short", entryPrice=100.0, currentPrice=80.0)
+        data["positions"][1].update(currentPrice=None)
+
+    stage.answers["regime"] = lambda call: answered(
+        f"regime.{call.parameters.action}", turn if call.parameters.action == "active" else None
+    )
+    text = await stage.text("/")
+    assert "ALGO short +20.0 % 97" in text
+    assert "HYPE long _ 10" in text
+
+
+async def test_funding_is_tiles_of_heat_and_alerts(stage: Stage) -> None:
+    page = await stage.page("/")
+    assert re.search('<a class="c3" href="/coin/SOL"><b>SOL</b> <span>\u221288</span>', page.body.decode())
+    text = text_of(page)
+    assert "On 1 coins longs pay, on 1 shorts do" in text
+    assert "TIA very-cold -25.0 % 25 Jul 23:00" in text
+
+
+async def test_an_alert_that_is_over_says_so_and_no_alert_too(stage: Stage) -> None:
+    def clear(data: Any) -> None:
+        data["events"] = data["events"][:1]
+        data["events"][0]["clearedAt"] = "2025-07-25T23:30:00.000Z"
+
+    stage.answers["funding.alerts"] = lambda _: answered("funding.alerts", clear)
+    assert "25 Jul 23:00, over" in await stage.text("/")
+    stage = Stage()
+    stage.answers["funding.alerts"] = lambda _: answered("funding.alerts", lambda data: data.update(events=[]))
+    assert "Funding alerts UTC None." in await stage.text("/")
+
+
+async def test_movers_are_those_of_a_day_and_those_of_a_month(stage: Stage) -> None:
+    text = await stage.text("/")
+    assert "Down most Coin Change SOL -6.5 %" in text
+    assert "Ahead Coin Points ACE +130.9" in text
+    assert "Behind Coin Points ENA -40.5" in text
+
+
+async def test_real_world_assets_are_the_most_traded_ones(stage: Stage) -> None:
+    text = await stage.text("/")
+    assert "Apple XYZ100 equity 213.90 0.0 % ▲ UP ▼ DOWN 13.2 M" in text
+    assert "6 more" in text
+
+
+async def test_an_asset_of_which_nothing_can_be_said_is_left_out_and_a_stale_price_is_marked(stage: Stage) -> None:
+    def one(call: Any) -> Any:
+        if call.parameters.symbol != "GOLD":
+            raise ServiceError("UPSTREAM_5XX", "nothing")
+        return answered("rwa.symbol", lambda data: data.update(symbol="GOLD", _stale_fields=["price"]))
+
+    stage.answers["rwa.symbol"] = one
+    text = await stage.text("/")
+    assert "Apple GOLD equity 213.90 stale" in text
+    assert "XYZ100" not in text
+
+
+async def test_all_coins_are_listed_with_what_is_known_of_them(stage: Stage) -> None:
+    text = await stage.text("/")
+    assert "All coins 2, the most traded first; USD" in text
+    assert "SOL 187.00 -6.5 % ▲ UP ▼ DOWN -87.6 % 0.50 1.00 M 935" in text
+
+
+async def test_what_is_not_known_is_a_dash(stage: Stage) -> None:
+    stage.show(quote("NEW", price=None, funding=None, open_interest=None, prev_price=None))
+    text = await stage.text("/")
+    assert "NEW _ _ ▲ UP ▼ DOWN _ 0.50 1.00 M _" in text
+    assert "No funding is known." in text
+
+
+async def test_it_says_when_the_venue_does_not_answer(stage: Stage) -> None:
+    stage.show(failure=Failure(NOW_MS, 503, "down"), venue="binance")
+    assert "The venue does not answer; binance stands in for it." in await stage.text("/")
+    stage = Stage()
+    stage.show(failure=Failure(NOW_MS, 503, "down"), venue=None)
+    text = await stage.text("/")
+    assert "prices and funding are the last that are known" in text
+    assert "SOL stale 187.00" in text
+
+
+async def test_what_one_room_cannot_say_leaves_the_rest_in_place(stage: Stage) -> None:
+    for offer_id in ("market.health", "regime", "funding.alerts", "rwa.assets"):
+        stage.fail(offer_id, ServiceError("UNAVAILABLE", "the market is still being read"))
+    text = await stage.text("/")
+    assert "The market is still being read. The market is still being read." in text
+    assert "None are known yet." in text
+    assert "SOL 187.00" in text
+
+
+async def test_before_anything_is_known_it_is_a_page_all_the_same(stage: Stage) -> None:
+    stage.coins.show(Snapshot(State("", 0), []))
+    for offer_id in list(stage.answers):
+        stage.fail(offer_id, ServiceError("UNAVAILABLE", "not yet"))
+    assert "All coins 0" in await stage.text("/")
+
+
+async def test_it_is_made_once_however_many_look_at_it(stage: Stage) -> None:
+    first = await stage.page("/")
+    asked = len(stage.asked)
+    assert await stage.page("/") is first
+    assert len(stage.asked) == asked
+    await stage.clock.advance(5)
+    assert await stage.page("/") is not first
+
+
+async def test_what_an_upstream_wrote_is_text_and_never_markup(stage: Stage) -> None:
+    evil = "<script>alert(1)</script>"
+    stage.answers["rwa.symbol"] = lambda _: answered("rwa.symbol", lambda data: data.update(name=evil))
+    stage.fail("regime", ServiceError("UPSTREAM_5XX", evil))
+    body = (await stage.page("/")).body.decode()
+    assert evil not in body
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in body
+
+
+async def test_nothing_is_inline_and_nothing_is_asked_of_others(stage: Stage) -> None:
+    stage.conclude([(10, 5, 20), (20, 5, 10)])
+    for path, segment in (("/", ""), ("/coin/{symbol}", "BTC"), ("/scorecard", ""), ("/account", "")):
+        body = (await stage.page(path, segment)).body.decode()
+        assert not re.search(r"<style|\sstyle=|\son\w+=|<script(?! src=\"/static/)|javascript:", body)
+        assert not re.search(r"(?:src|href)=\"(?!/|#)", body)
+        assert body.count("<h1") == body.count("<main") == 1
+
+
+async def test_recorded_data_is_never_taken_for_the_market_of_today() -> None:
+    said = "Recorded data, not the market of today."
+    assert said in await Stage().text("/")
+    assert said not in await Stage(source="live").text("/")
