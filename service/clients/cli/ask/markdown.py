@@ -7,7 +7,7 @@ from typing import Final
 from service.clients.cli.screen import Cell, Screen, Style, cells, safe, table
 from service.clients.cli.wrapping import Span, wrap
 
-_MARKED: Final = re.compile(r"(\*\*(?=\S).+?(?<=\S)\*\*|`[^`]+`|(?<!\w)_(?=\S)[^_]*(?<=\S)_(?!\w))")
+_MARKED: Final = re.compile(r"(\*\*(?=\S).+?(?<=\S)\*\*|`[^`]+`|(?<!\w)_(?=\S).+?(?<=\S)_(?!\w))")
 _ITEM: Final = re.compile(r"(?P<indent> {0,8})(?P<mark>[-*]|\d{1,3}[.)]) +(?P<text>.*)")
 _HEADING: Final = re.compile(r"#{1,6} +(?P<text>.*?) *#*")
 _RULE: Final = re.compile(r"[|:\- ]+")

@@ -15,8 +15,8 @@ from service.clients.cli.show import (
     rwa_assets,
     rwa_symbol,
     transcripts,
-    wallets,
     walkforward,
+    wallets,
 )
 from tests.clients.cli.recorded import answer, hostile, steering
 from tests.clients.cli.show_b.paid import RECEIPTS, SIGNED

@@ -15,8 +15,8 @@ from service.clients.cli.show import (
     rwa_assets,
     rwa_symbol,
     transcripts,
-    wallets,
     walkforward,
+    wallets,
 )
 from service.wire.regime import ActiveRegime, RegimeHistory, RegimeSignals
 from service.wire.rwa import RwaAsset
