@@ -18,7 +18,7 @@ from eth_account import Account
 from eth_account.messages import encode_defunct
 
 from tests.browser.conftest import PageAt, Shoot
-from tests.browser.harness import PHONE, Complaints, Look, Wallet, install, overflow
+from tests.browser.harness import Complaints, Look, Wallet, install, overflow
 from tests.fakes.serving import PATIENCE_S, Serving
 
 if TYPE_CHECKING:
@@ -75,6 +75,19 @@ def page_of(site: str, port: int | None = None, state: str = STATE) -> str:
     return f"{site}/auth/cli?state={state}" + (f"&port={port}" if port else "")
 
 
+def free_port() -> int:
+    """Where nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+def fail_to_return(page: "Page", port: int) -> None:
+    """Sign in, and be sent to where nobody listens."""
+    with page.expect_event("requestfailed", lambda asked: f":{port}/callback?" in asked.url):
+        sign_in(page)
+    page.wait_for_url("chrome-error://**")
+
+
 def sign_in(page: "Page", name: str = "Test wallet") -> None:
     page.get_by_role("button", name=f"Sign in with {name}").click()
 
@@ -128,9 +141,7 @@ def test_a_wallet_that_only_stands_in_the_window_is_found(
     assert terminal.returned(page)["state"] == STATE
 
 
-def test_of_several_wallets_the_one_that_is_chosen_signs(
-    site: str, page_at: PageAt, terminal: Terminal
-) -> None:
+def test_of_several_wallets_the_one_that_is_chosen_signs(site: str, page_at: PageAt, terminal: Terminal) -> None:
     page = page_at(page_of(site, terminal.port))
     first, second = Wallet(KEY, "Fox & <b>Co</b>"), Wallet("0x" + "5b" * 32, "Second")
     install(page, [first, second])
@@ -200,26 +211,23 @@ def test_without_a_way_back_the_page_shows_what_verdict_login_paste_takes(
     page = page_at(page_of(site))
     mine = wallet(page, KEY)
     sign_in(page)
-    page.get_by_role("heading", name="Signed in").wait_for()
+    page.get_by_role("heading", name="You are signed in").wait_for()
     code = page.get_by_label("What to paste").input_value()
     fields = parse_qs(code, strict_parsing=True)
     assert (fields["state"], fields["wallet"]) == ([STATE], [mine.address])
     assert page.url == page_of(site)
-    assert page.evaluate("() => document.activeElement.textContent") == "Signed in"
+    assert page.evaluate("() => document.activeElement.textContent") == "You are signed in"
 
 
 def test_who_comes_back_from_a_terminal_that_cannot_be_reached_finds_what_to_paste(
     site: str, page_at: PageAt, wallet: PutWallet
 ) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
+    port = free_port()
     page = page_at(page_of(site, port))
     wallet(page, KEY)
-    with page.expect_event("requestfailed", lambda asked: "/callback?" in asked.url):
-        sign_in(page)
-    page.wait_for_url("chrome-error://**")
+    fail_to_return(page, port)
     page.goto(page_of(site, port))
-    page.get_by_role("heading", name="Signed in").wait_for()
+    page.get_by_role("heading", name="You are signed in").wait_for()
     assert f"state={STATE}&token=" in page.get_by_label("What to paste").input_value()
     back = page.get_by_role("link", name="Tell the terminal again").get_attribute("href")
     assert back is not None
@@ -233,9 +241,9 @@ def test_what_to_paste_is_forgotten_once_the_terminal_has_it_and_is_no_other_log
     wallet(page, KEY)
     for elsewhere in (page_of(site, state="t" * 43), f"{site}/auth/cli/done"):
         sign_in(page)
-        page.get_by_role("heading", name="Signed in").wait_for()
+        page.get_by_role("heading", name="You are signed in").wait_for()
         page.reload()
-        page.get_by_role("heading", name="Signed in").wait_for()
+        page.get_by_role("heading", name="You are signed in").wait_for()
         page.goto(elsewhere)
         page.goto(page_of(site))
         page.get_by_role("button", name="Sign in with").wait_for()
@@ -281,9 +289,7 @@ def test_without_a_script_the_page_says_what_to_do(site: str, browser: object, p
         f"state={STATE}&port=40404&port=40405",
     ],
 )
-def test_what_no_command_line_gives_is_refused(
-    site: str, page_at: PageAt, complaints: Complaints, query: str
-) -> None:
+def test_what_no_command_line_gives_is_refused(site: str, page_at: PageAt, complaints: Complaints, query: str) -> None:
     page = page_at(f"{site}/auth/cli?{query}")
     complaints.expect("400")
     assert page.get_by_role("button").count() == 0
@@ -341,7 +347,14 @@ def test_it_can_be_used_by_everybody_at_every_size_and_in_the_dark(
     check(page, "refused")
     mine.refuses.clear()
     sign_in(page)
-    page.get_by_role("heading", name="Signed in").wait_for()
+    page.get_by_role("heading", name="You are signed in").wait_for()
     check(page, "signed-in")
+    port = free_port()
+    back = page_at(page_of(site, port), look.width, look.dark)
+    install(back, [mine])
+    fail_to_return(back, port)
+    back.goto(page_of(site, port))
+    back.get_by_role("heading", name="You are signed in").wait_for()
+    check(back, "back")
     done = page_at(f"{site}/auth/cli/done", look.width, look.dark)
     check(done, "done")

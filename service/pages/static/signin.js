@@ -25,7 +25,8 @@
     part("who").textContent = new URLSearchParams(query).get("wallet");
     part("code").value = query;
     if (port) part("back").href = back(query);
-    part("h-signed-in").focus();
+    part("title").textContent = "You are signed in";
+    part("title").focus();
   };
 
   // Going there fails where the terminal is on another machine; who comes back from that finds what to paste.
