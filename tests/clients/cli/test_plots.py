@@ -72,6 +72,16 @@ def test_what_would_run_into_another_mark_is_left_out() -> None:
     *_, ruler, below = plots.line(Screen(24, colour=False), range(11), [5] * 11, rows=1, tick=whole, marks=marks)
     assert ruler == "  └┬" + 17 * "─" + "┬"
     assert below == "   first" + 10 * " " + "last"
+    # Two blanks are enough to be told apart, one is not.
+    for name, shown in (("x" * 7, False), ("x" * 4, True)):
+        *_, below = plots.line(
+            Screen(24, colour=False), range(11), [5] * 11, rows=1, tick=whole, marks=[(0, "first"), (5, name)]
+        )
+        assert (name in below) == shown
+
+
+def test_a_curve_is_no_wider_than_an_eye_can_follow() -> None:
+    assert max(map(len, plots.line(Screen(400, colour=False), [0, 1], [0, 1]))) == 160
 
 
 @pytest.mark.parametrize(

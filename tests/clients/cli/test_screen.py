@@ -33,7 +33,7 @@ def test_a_style_is_painted_only_where_there_is_colour() -> None:
 
 def test_cells_are_counted_as_a_terminal_does() -> None:
     # Wide letters take two cells (Unicode, UAX 11), accents that are letters of their own none.
-    assert [cells(text) for text in ("BTC", "比特币", "e\u0301", "▲ UP", "a\ufe0f")] == [3, 6, 1, 4, 1]
+    assert [cells(text) for text in ("BTC", "比特币", "ＵＰ", "e\u0301", "▲ UP", "1\u20dd")] == [3, 6, 4, 1, 4, 1]
 
 
 def test_a_hostile_text_cannot_steer_the_terminal() -> None:
@@ -103,7 +103,11 @@ def test_wrapped_words_fit_and_none_is_lost(parts: list[str], width: int, indent
 
 
 def test_a_fact_without_anything_to_say_is_left_out() -> None:
-    rows: list[tuple[str, list[Part]]] = [("Price", ["$1"]), ("Carry", []), ("Weekly trend", [Cell("UP")])]
+    rows: list[tuple[str, list[Part]]] = [
+        ("Price", ["$1"]),
+        ("What it costs to carry", []),
+        ("Weekly trend", [Cell("UP")]),
+    ]
     assert list(facts(PLAIN, rows)) == ["Price         $1", "Weekly trend  UP"]
     assert list(facts(PLAIN, [])) == []
 
