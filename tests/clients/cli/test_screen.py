@@ -33,7 +33,14 @@ def test_a_style_is_painted_only_where_there_is_colour() -> None:
 
 def test_cells_are_counted_as_a_terminal_does() -> None:
     # Wide letters take two cells (Unicode, UAX 11), accents that are letters of their own none.
-    assert [cells(text) for text in ("BTC", "比特币", "ＵＰ", "e\u0301", "▲ UP", "1\u20dd")] == [3, 6, 4, 1, 4, 1]
+    assert [cells(text) for text in ("BTC", "比特币", "\uff35\uff30", "e\u0301", "▲ UP", "1\u20dd")] == [
+        3,
+        6,
+        4,
+        1,
+        4,
+        1,
+    ]
 
 
 def test_a_hostile_text_cannot_steer_the_terminal() -> None:
