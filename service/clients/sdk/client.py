@@ -135,20 +135,19 @@ class Client:
         if body is not None:
             payload = json.dumps(body).encode()
             sent["Content-Type"] = "application/json"
-        whole = False
+        response = None
         try:
             response = self._send(method, target, payload, sent)
             if response.status >= http.client.MULTIPLE_CHOICES:
-                refused = _refused(response, self._told(method, target, payload, sent))
-                whole = response.isclosed()
-                raise refused
+                # Under no name of this frame, or the error would hold itself, and the connection, for ever.
+                raise _refused(response, self._told(method, target, payload, sent))
             yield response
-            whole = response.isclosed()
         except (OSError, http.client.HTTPException) as error:
+            self.close()
             raise UnreachableError(why_unanswered(error, self.url, self._patience_s), sent=True) from None
         finally:
-            if not whole:
-                self.close()
+            if response is None or not response.isclosed():
+                self.close()  # nothing of this answer may be taken for the next one
 
     def _told(self, method: str, target: str, payload: bytes | None, sent: Headers) -> Asked:
         from hashlib import sha256  # noqa: PLC0415 - only a refusal needs it

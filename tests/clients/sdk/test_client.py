@@ -1,7 +1,10 @@
 """The library against a peer that answers byte for byte as it is told."""
 
+import gc
 import json
 import socket
+import weakref
+from contextlib import suppress
 
 import pytest
 
@@ -269,6 +272,20 @@ def test_what_happens_to_a_reader_leaves_no_connection_behind(monkeypatch: pytes
         with pytest.raises(KeyboardInterrupt):
             client.ask("GET", "/")
         assert client._connection is None
+
+
+def test_a_client_that_was_refused_hangs_up_when_it_is_let_go_of() -> None:
+    with peer(says({"error": "no"}, 403)) as there:
+        client = Client(there.url)
+        gone = weakref.ref(client)
+        gc.disable()
+        try:
+            with suppress(RefusedError):
+                client.ask("GET", "/")
+            del client
+            assert gone() is None
+        finally:
+            gc.enable()
 
 
 @pytest.mark.parametrize("token", ["sk 1", "sk1\n", "ключ", "sk1\r\nX: 1", "sk1\x7f"])

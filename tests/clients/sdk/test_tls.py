@@ -39,7 +39,8 @@ def test_a_certificate_that_is_trusted_by_ssl_cert_file_is_good(
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
     with peer(says([1]), says([2]), context=context) as there:
         client = Client(there.url, "secret")
-        assert not client.tls
+        before = client.tls
+        assert before is None
         assert [client.ask("GET", "/").document for _ in range(2)] == [[1], [2]]
         found = client.tls
         assert found

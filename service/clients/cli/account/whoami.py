@@ -93,4 +93,4 @@ def _end(at: str | None, now: str) -> str:
     if at is None:
         return "without an end"
     left = elapsed_s(now, at)
-    return f"until {moment(at)}" + (f", {span(left)} from now" if left is not None and left > 0 else "")
+    return f"until {moment(at)}" + (f", {span(left)} left" if left is not None and left > 0 else "")
