@@ -99,13 +99,13 @@ def age(seconds: float) -> str:
 def sparkline(values: Sequence[float | None], width: int) -> str:
     """A row of bars as tall as values are large; gaps where nothing is known.
 
-    Where there are more values than cells, those between are left out, the last never.
+    Where there are more values than cells, a cell shows the one of its stretch that stands out most: a peak stays one.
     """
-    if len(values) > width:
-        values = [values[(place + 1) * len(values) // width - 1] for place in range(width)]
     known = [value for value in values if value is not None]
     if not known:
         return ""
+    if len(values) > width:
+        values = list(_outstanding(values, width, sum(known) / len(known)))
     low, span = min(known), max(known) - min(known)
     steps = len(_BARS) - 1
     return "".join(" " if v is None else _BARS[round((v - low) / span * steps) if span else steps // 2] for v in values)
@@ -124,6 +124,13 @@ def heading(screen: Screen, said: Iterable[Cell]) -> Iterator[str]:
         taken += len(apart) + cells(text)
     if lead:
         yield lead
+
+
+def _outstanding(values: Sequence[float | None], width: int, mean: float) -> Iterator[float | None]:
+    for place in range(width):
+        stretch = values[place * len(values) // width : (place + 1) * len(values) // width]
+        known = [value for value in stretch if value is not None]
+        yield max(known, key=lambda value: abs(value - mean), default=None)
 
 
 def flow(screen: Screen, parts: Iterable[Part], *, label: str = "", indent: int = 0) -> Iterator[str]:

@@ -74,8 +74,10 @@ def test_a_sparkline_stands_as_high_as_its_values() -> None:
     assert sparkline([], 20) == ""
 
 
-def test_a_sparkline_of_more_values_than_cells_ends_with_the_last() -> None:
-    assert sparkline([9, 0, 0, 0, 0, 7], 3) == "▁▁█"
+def test_a_sparkline_of_more_values_than_cells_keeps_its_peaks() -> None:
+    assert sparkline([0, 9, 0, 0, 7, 0], 3) == "█▁▆"
+    assert sparkline([5, 5, -9, 5, 5, 5], 3) == "█▁█"
+    assert sparkline([1, 1, None, None, 3, 1], 3) == "▁ █"
 
 
 def test_words_wrap_under_themselves() -> None:
