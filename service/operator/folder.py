@@ -34,6 +34,10 @@ class Folder(Struct, frozen=True):
     secrets: Secrets
 
 
+class NoServiceError(RefusalError):
+    """No service has lived in the data folder yet."""
+
+
 @contextmanager
 def refusing() -> Iterator[None]:
     """Turn what rooms refuse into the one line that a command says.
@@ -55,11 +59,11 @@ def database_of(settings: Settings) -> Path:
     """The path of an existing database.
 
     Raises:
-        RefusalError: If there is none.
+        NoServiceError: If there is none.
     """
     path = settings.data_dir / DATABASE
     if not path.is_file():
-        raise RefusalError(
+        raise NoServiceError(
             f"there is no database in {settings.data_dir}; set VERDICT_DATA_DIR to the service's folder "
             "(`make run` keeps it in ./.data)"
         )

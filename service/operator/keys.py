@@ -2,14 +2,17 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 
 import msgspec
 
 from service.access.desk import key_row
 from service.clients.cli.refusal import DONE, MISUSED, RefusalError
+from service.clients.profile import credentials
+from service.clients.profile.caller import url_of
 from service.operator.duration import end_of
-from service.operator.folder import Folder, run_in_folder
+from service.operator.folder import Folder, NoServiceError, run_in_folder
 from service.operator.output import print_json, print_table
 from service.settings import Settings
 from service.wire.access import IssuedKey, KeyName
@@ -31,7 +34,8 @@ def create(arguments: Namespace, environment: Mapping[str, str]) -> int:
             expires_ms=end_of(arguments.expires, folder.clock.now_ms()),
         )
 
-    issued = run_in_folder(environment, make, make=True)
+    with _or_mine(arguments, environment) as url:
+        issued = run_in_folder(environment, make, make=url is None or "VERDICT_DATA_DIR" in environment)
     if arguments.json:
         print_json(msgspec.to_builtins(issued))
         return DONE
@@ -51,7 +55,8 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
         keys = await folder.registrar.list_keys(arguments.user)
         return [{**msgspec.to_builtins(key_row(key)), "user_id": key.user_id} for key in keys]
 
-    keys = run_in_folder(environment, read)
+    with _or_mine(arguments, environment):
+        keys = run_in_folder(environment, read)
     if arguments.json:
         print_json({"keys": keys})
         return DONE
@@ -66,9 +71,31 @@ def revoke(arguments: Namespace, environment: Mapping[str, str]) -> int:
     async def end(folder: Folder) -> None:
         await folder.registrar.revoke_key(arguments.prefix)
 
-    run_in_folder(environment, end)
+    with _or_mine(arguments, environment):
+        run_in_folder(environment, end)
     sys.stdout.write(f"{arguments.prefix} is revoked; a running service knows within a second.\n")
     return DONE
+
+
+@contextmanager
+def _or_mine(arguments: Namespace, environment: Mapping[str, str]) -> Iterator[str | None]:
+    """Tell who is signed in somewhere, and keeps no service here, how to act there."""
+    url = _signed_in_at(arguments, environment)
+    try:
+        yield url
+    except NoServiceError as refusal:
+        if url is None:
+            raise
+        raise RefusalError(f"{refusal}; or add --mine for your own keys at {url}, where you are signed in") from None
+
+
+def _signed_in_at(arguments: Namespace, environment: Mapping[str, str]) -> str | None:
+    # What is kept for clients may be broken: that is no matter of the folder's.
+    with suppress(RefusalError):
+        url = url_of(arguments, environment)
+        kept = credentials.find(environment, url)
+        return url if kept is not None and kept.kind == "session" else None
+    return None
 
 
 def _state(key: Mapping[str, object]) -> str:

@@ -36,6 +36,7 @@ def verdict(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> Verdict:
         environment = {
             f"VERDICT_{name.upper()}": value for name, value in {"data_dir": str(data_dir), **settings}.items()
         }
+        environment["HOME"] = str(data_dir.parent)  # nothing of the developer's own is looked at
         capsys.readouterr()
         try:
             code = run(arguments, environment)
