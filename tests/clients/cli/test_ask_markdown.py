@@ -2,6 +2,7 @@
 
 from service.clients.cli.ask.markdown import render
 from service.clients.cli.screen import Screen, cells
+from service.clients.cli.wrapping import wrap
 
 PLAIN = Screen(60, colour=False)
 PAINTED = Screen(60, colour=True)
@@ -79,6 +80,11 @@ def test_nothing_in_an_answer_steers_the_terminal() -> None:
 def test_wide_letters_are_counted_as_two() -> None:
     shown = list(render(Screen(10, colour=False), ["比特币 比特币 比特币"]))
     assert [cells(line) for line in shown] == [6, 6, 6]
+
+
+def test_blanks_alone_are_no_line() -> None:
+    assert list(wrap(PLAIN, [("  ", None)])) == []
+    assert list(wrap(PLAIN, [("a ", None), ("b ", "strong")])) == ["a b"]
 
 
 def test_a_word_longer_than_the_line_is_not_broken() -> None:

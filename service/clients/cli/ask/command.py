@@ -26,7 +26,6 @@ _LONGEST: Final = 64_000
 """Bytes of a question that are read; the service takes 8,000 characters."""
 
 _KEY_BYTES: Final = 16
-_TRIES: Final = 2
 
 
 def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
@@ -84,8 +83,8 @@ class _Asking:
         Raises:
             UnreachableError: If it broke off again, or there is nobody.
         """
-        came = 0
-        for tries_left in reversed(range(_TRIES)):
+        came, again = 0, False
+        while True:
             skip = came
             try:
                 for piece in self.client.pieces("POST", PATH, body=self._body, headers=self._headers):
@@ -94,8 +93,9 @@ class _Asking:
                     came += len(new)
                     yield new
             except UnreachableError as error:
-                if not (error.sent and tries_left):
+                if again or not error.sent:
                     raise
+                again = True
             else:
                 return
 

@@ -102,8 +102,7 @@ def _draw(client: Client, stream: str, query: Mapping[str, object], environment:
         with Page(sys.stdout) as page:
             follow(inbox, live, lambda: page.draw(lines()))
     finally:
-        if live.opened:
-            output.put_lines([*lines()][:-_BELOW])
+        output.put_lines([*lines()][:-_BELOW] if live.opened else [])
     return following
 
 

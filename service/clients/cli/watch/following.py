@@ -101,7 +101,9 @@ class Following:
     @property
     def ending(self) -> tuple[int, str]:
         """The exit code for how it ended, and that in words."""
-        return _ENDINGS.get(self.reason or _STOPPED, (UNAVAILABLE, f"{self.reason}"))
+        if self.reason is None:
+            return UNAVAILABLE, "it broke off again and again"
+        return _ENDINGS.get(self.reason, (UNAVAILABLE, self.reason))
 
     def _opening(self) -> Iterator[Line]:
         self.reason = None

@@ -1,5 +1,6 @@
 """Streams of events that happen once, alerts and crossings: the newest first."""
 
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
@@ -12,7 +13,7 @@ _KEPT: Final = 200
 _ZONES: Final[dict[str, Style]] = {"hot": "warn", "very-hot": "bad", "cold": "accent", "very-cold": "accent"}
 
 
-class _Happenings:
+class _Happenings(ABC):
     """What happened since the view began."""
 
     WAITING = ""
@@ -30,9 +31,9 @@ class _Happenings:
             yield from flow(screen, [self.WAITING])
         yield from fitted((line for one in self._came for line in flow(screen, self.tell(one))), rows)
 
+    @abstractmethod
     def tell(self, data: Any) -> Sequence[Part]:
         """One event."""
-        raise NotImplementedError
 
 
 class Alerts(_Happenings):
