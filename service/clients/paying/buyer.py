@@ -29,6 +29,7 @@ _NONCE_BYTES: Final = 32
 _NOT_GOOD: Final = 402
 _USED: Final = 409
 _UNAVAILABLE: Final = 503
+_NOT_TAKEN: Final = frozenset({_NOT_GOOD, _USED})
 
 
 class Buyer(NamedTuple):
@@ -105,12 +106,13 @@ class Buyer(NamedTuple):
         try:
             return self._send(asked, kept, send, client)
         except RefusedError as error:
-            if error.status == _USED:
-                self.drawer.drop(asked, kept)
-            if error.status != _NOT_GOOD:
+            if error.status not in _NOT_TAKEN:
                 raise
             if self.drawer.may_settle(kept):
                 _refuse(kept, error)
+            if error.status == _USED:
+                self.drawer.drop(asked, kept)
+                raise
         self.drawer.drop(asked, kept)
         self.tell("it has bought nothing, and cannot any more")
         return None
@@ -149,8 +151,7 @@ class Buyer(NamedTuple):
             return
         try:
             faults = keep_receipt(self.drawer, client, asked, kept, answer)
-            self.drawer.drop(asked, kept)
-        except (OSError, UnpaidError) as error:
+        except UnpaidError as error:
             faults = [f"it could not be kept ({error})"]
         paid = f"paid {dollars(kept.amount)} on {kept.network} to {kept.pay_to}; receipt {name}"
         self.tell("; ".join((paid, *faults)))

@@ -5,7 +5,7 @@ In `paying/` of the state folder: `spent.json`, a file for each open payment in 
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +20,7 @@ from service.clock import DAY_MS, SECOND_MS, Clock, day_of
 FOLDER: Final = "paying"
 SPENT: Final = "spent.json"
 OPEN: Final = "open"
+RECEIPTS: Final = "receipts"
 
 SETTLING_S: Final = 60
 """How long after its window a payment may still be found settled: what came in time is written down by then."""
@@ -122,6 +123,23 @@ class Drawer:
         with self._locked():
             if self._read(self._path(asked)) == kept:
                 self._path(asked).unlink()
+
+    def finish(self, asked: Asked, kept: Kept, record: Mapping[str, Any]) -> None:
+        """Keep what was bought, then forget that it was open.
+
+        Args:
+            asked: What was paid for.
+            kept: With what.
+            record: What is to be known of it later on.
+
+        Raises:
+            UnpaidError: If the folder cannot be written; the payment is open still.
+        """
+        with self._locked():
+            # By what is ours alone: a service that names two receipts alike, or like another's, overwrites nothing.
+            path = self.folder / RECEIPTS / f"{kept.nonce[2:][:_NAME_DIGITS]}.json"
+            write_whole(path, json.dumps(record, indent=1).encode())
+        self.drop(asked, kept)
 
     def may_settle(self, kept: Kept) -> bool:
         """Whether somebody may still take what was signed, or may have and not have said so."""

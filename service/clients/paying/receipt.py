@@ -11,15 +11,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
-from service.clients.paying.drawer import Drawer, Kept, kept_of
-from service.clients.profile.private import write_whole
+from service.clients.paying.drawer import RECEIPTS, Drawer, Kept, kept_of
 from service.clients.sdk.answer import Answer, Asked, RefusedError, UnreachableError, UnreadableError
 
 HEADER: Final = "x-receipt-id"
-FOLDER: Final = "receipts"
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _SIGNATURE: Final = re.compile(r"0x[0-9a-fA-F]{130}", re.ASCII)
-_NAME_DIGITS: Final = 32
 
 
 class Bought(NamedTuple):
@@ -54,7 +51,7 @@ def receipt_id(answer: Answer) -> str | None:
 
 
 def keep_receipt(drawer: Drawer, client: Asks, asked: Asked, kept: Kept, answer: Answer) -> list[str]:
-    """Fetch a receipt and keep it beside what was paid and what of the two does not agree.
+    """Fetch a receipt and keep it beside what was paid and what of the two does not agree; the payment is closed.
 
     Args:
         drawer: Where.
@@ -67,7 +64,7 @@ def keep_receipt(drawer: Drawer, client: Asks, asked: Asked, kept: Kept, answer:
         What does not agree, in words; nothing where the receipt proves the purchase.
 
     Raises:
-        OSError: If it cannot be kept.
+        UnpaidError: If it cannot be kept.
     """
     name = receipt_id(answer)
     document, faults = _fetched(client, name)
@@ -76,15 +73,14 @@ def keep_receipt(drawer: Drawer, client: Asks, asked: Asked, kept: Kept, answer:
     paid = kept._asdict()
     del paid["header"]
     record = {**document, "id": name, "service": asked.url, "paid": paid, "faults": faults}
-    # By what is ours alone: a service that names two receipts alike, or like another's, overwrites nothing.
-    write_whole(drawer.folder / FOLDER / f"{kept.nonce[2:][:_NAME_DIGITS]}.json", json.dumps(record, indent=1).encode())
+    drawer.finish(asked, kept, record)
     return faults
 
 
 def read_receipts(drawer: Drawer) -> list[Bought]:
     """Everything that was bought, the newest first; a file that is no receipt of ours is left out."""
     found = []
-    for path in (drawer.folder / FOLDER).glob("*.json"):
+    for path in (drawer.folder / RECEIPTS).glob("*.json"):
         with suppress(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             record = json.loads(path.read_bytes())
             paid = kept_of({**record["paid"], "header": ""})

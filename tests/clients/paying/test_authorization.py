@@ -5,7 +5,7 @@ from base64 import b64decode
 
 from eth_account import Account
 from eth_account.messages import encode_typed_data
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.clients.paying.authorization import authorize
@@ -27,6 +27,7 @@ def terms_of(network: str = "eip155:84532", amount: int = 5_000, window_s: int =
     return Terms(amount, PAYEE, DOLLARS[network], window_s, asked)
 
 
+@settings(max_examples=20, deadline=None)
 @given(
     st.sampled_from(sorted(DOLLARS)), st.integers(1, 10**17), st.integers(1, 300), st.binary(min_size=32, max_size=32)
 )

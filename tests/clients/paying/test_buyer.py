@@ -173,9 +173,13 @@ def test_a_payment_whose_answer_is_not_kept_any_more_is_let_go_of(tmp_path: Path
     with pytest.raises(OpenPaymentError):
         stand.buy()
     stand.script = [refused(409, "has bought its answer already")]
+    with pytest.raises(UnpaidError, match=r"bought its answer already.*can be signed after"):
+        stand.buy()
+    assert len(stand.drawer.opened()) == 1
+    stand.pass_seconds(WINDOW_S + SETTLING_S)
     with pytest.raises(RefusedError, match="bought its answer"):
         stand.buy()
-    assert stand.drawer.opened() == []
+    assert (stand.drawer.opened(), stand.opened) == ([], 1)
 
 
 @pytest.mark.parametrize("status", [400, 401, 404, 409, 429, 500, 502, 302])

@@ -5,7 +5,7 @@ from base64 import b64encode
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.clients.paying.dollars import DOLLARS
@@ -114,6 +114,7 @@ anything = st.recursive(
 )
 
 
+@settings(max_examples=50, deadline=None)
 @given(st.dictionaries(st.sampled_from(sorted(row())), anything), st.booleans())
 def test_whatever_a_service_writes_into_its_terms_what_is_read_is_safe_to_sign(changes: Any, listed: bool) -> None:
     given_row = {**row(), **changes}
