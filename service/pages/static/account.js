@@ -68,7 +68,7 @@
     }
     const [tier, looked, receipts] = answers;
     if (!tier.ok) {
-      if (tier.status === 401 || tier.status === 403) verdict.token.forget();
+      if (tier.status === 401) verdict.token.forget();
       askForToken(await verdict.reason(tier));
       return;
     }
@@ -79,22 +79,47 @@
     show("receipts", true);
   };
 
+  const enter = (token) => {
+    verdict.token.keep(token);
+    refused.hidden = true;
+    return load();
+  };
+
   document.querySelector("#sign-in form").addEventListener("submit", (event) => {
     event.preventDefault();
     const field = document.getElementById("token");
     const text = field.value.trim();
     field.value = "";
-    if (!/^[\x21-\x7e]{10,4096}$/.test(text)) {
-      askForToken("That is no key: paste it whole.");
-      return;
-    }
-    verdict.token.keep(text);
-    load();
+    if (/^[\x21-\x7e]{10,4096}$/.test(text)) enter(text);
+    else askForToken("That is no key: paste it whole.");
   });
-  document.getElementById("sign-out").addEventListener("click", () => {
+
+  document.getElementById("sign-out").addEventListener("click", async () => {
+    // A key lives on; a session ends at the service, too. Whether that hears of it or not, this tab forgets it.
+    const isSession = verdict.token.get().startsWith("eyJ");
+    if (isSession) await verdict.ask("/api/auth/logout", { method: "POST" }).catch(() => null);
     verdict.token.forget();
     askForToken();
+    document.getElementById("token").focus();
   });
+
+  const say = (words) => (document.getElementById("status").textContent = words);
+  const choice = ({ name, provider }) => {
+    const button = verdict.element("button", `Sign in with ${name}`, "button");
+    button.type = "button";
+    button.addEventListener("click", async () => {
+      try {
+        const session = await wallets.signIn(provider, say);
+        await enter(session.token);
+      } catch (error) {
+        askForToken(wallets.reason(error));
+      } finally {
+        say("");
+      }
+    });
+    return button;
+  };
+  wallets.watch(() => document.getElementById("wallets").replaceChildren(...wallets.all().map(choice)));
 
   if (verdict.token.get()) load();
   else askForToken();
