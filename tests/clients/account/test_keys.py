@@ -86,6 +86,23 @@ def test_a_key_of_ones_own_is_revoked(program: Typed) -> None:
     assert (told.code, told.out) == (0, "verdict_sk_AbCd1234 is revoked.\n")
 
 
+@pytest.mark.parametrize("line", ["keys revoke {} --mine", "keys rotate {}"])
+def test_of_a_whole_key_only_its_beginning_is_sent(program: Typed, line: str) -> None:
+    with peer(wrote(MADE)) as there:
+        assert program(f"{line.format(MADE.key)} --url", there.url).code == 0
+        [heard] = there.heard
+    assert MADE.prefix in heard.target + heard.body.decode()
+    assert "wholesecret" not in heard.target + heard.body.decode()
+
+
+@pytest.mark.parametrize("typed", ["nope", "verdict_sk_AbCd123", "verdict_sk_AbCd1234!", "verdict_sk_AbCd\u0661234"])
+@pytest.mark.parametrize("line", ["keys revoke {} --mine", "keys rotate {}"])
+def test_what_begins_no_key_is_refused_before_anything_is_sent(program: Typed, line: str, typed: str) -> None:
+    told = program(f"{line.format(typed)} --url http://127.0.0.1:1")
+    assert told.code == 1
+    assert "PREFIX is the beginning of a key" in told.err
+
+
 @pytest.mark.parametrize("option", ["--tier pro", "--wallet 0x1", "--user 3"])
 def test_what_only_the_operator_decides_is_refused_before_anything_is_sent(program: Typed, option: str) -> None:
     told = program(f"keys create --mine --name bot {option} --url http://127.0.0.1:1")
@@ -95,7 +112,12 @@ def test_what_only_the_operator_decides_is_refused_before_anything_is_sent(progr
 
 @pytest.mark.parametrize(
     "line",
-    ["keys create --mine --name bot", "keys list --mine", "keys revoke verdict_sk_AbCd1234 --mine", "keys rotate x"],
+    [
+        "keys create --mine --name bot",
+        "keys list --mine",
+        "keys revoke verdict_sk_AbCd1234 --mine",
+        "keys rotate verdict_sk_AbCd1234",
+    ],
 )
 def test_a_key_in_the_environment_is_no_session(program: Typed, environment: dict[str, str], line: str) -> None:
     environment["VERDICT_TOKEN"] = "verdict_sk_s3cret"

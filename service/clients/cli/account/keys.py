@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 PATH: Final = "/api/keys"
 
+_KEY: Final = re.compile(r"([a-z0-9]{1,20}_sk_[0-9A-Za-z]{8})[0-9A-Za-z]*\Z", re.ASCII)
 _OPERATORS: Final = ("tier", "wallet", "user")
 _HEADERS: Final = ("PREFIX", "STATE", "LAST USED", "NAME")
 
@@ -39,8 +41,9 @@ def create(arguments: Namespace, environment: Mapping[str, str]) -> int:
 def rotate(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """Replace a key and print the new one, this once."""
     grace_s = _seconds("--grace", arguments.grace)
-    body = {"prefix": arguments.prefix, "grace_seconds": grace_s}
-    old = f" {safe(arguments.prefix)} works for {arguments.grace} more." if grace_s else " The old one has ended."
+    prefix = _prefix(arguments.prefix)
+    body = {"prefix": prefix, "grace_seconds": grace_s}
+    old = f" {prefix} works for {arguments.grace} more." if grace_s else " The old one has ended."
     return _tell(arguments, _signed_in(arguments, environment), f"{PATH}/rotate", body, old)
 
 
@@ -62,8 +65,9 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
 
 def revoke(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """End a key at once."""
-    _signed_in(arguments, environment).ask("DELETE", PATH, {"prefix": arguments.prefix})
-    sys.stdout.write(f"{safe(arguments.prefix)} is revoked.\n")
+    prefix = _prefix(arguments.prefix)
+    _signed_in(arguments, environment).ask("DELETE", PATH, {"prefix": prefix})
+    sys.stdout.write(f"{prefix} is revoked.\n")
     return DONE
 
 
@@ -94,6 +98,14 @@ def _refuse_operators_options(arguments: Namespace) -> None:
     for name in _OPERATORS:
         if getattr(arguments, name, None) is not None:
             raise RefusalError(f"--{name} is for the operator of a service; with --mine all is yours")
+
+
+def _prefix(typed: str) -> str:
+    # Who has lost a key may paste the whole of it; the rest is a secret, and goes nowhere.
+    found = _KEY.match(typed)
+    if not found:
+        raise RefusalError("PREFIX is the beginning of a key, such as verdict_sk_AbCd1234; see `keys list --mine`")
+    return found[1]
 
 
 def _end_of(text: str) -> str:
