@@ -1,0 +1,27 @@
+"""The rows of `ask` and `watch`, which are written by hand, say what the offers say."""
+
+from typing import get_args
+
+from service.clients.cli.ask import command as ask
+from service.clients.cli.rows.asking import COMMANDS
+from service.clients.cli.watch import following
+from service.clients.cli.watch.taking import VIEWS
+from service.wire.ask import Archetype
+from service.wire.offers import QUESTION, WATCH
+from service.wire.streams import STREAMS, Ending
+
+CHOICES = {
+    (command.words, argument.name): tuple(argument.choices) for command in COMMANDS for argument in command.arguments
+}
+
+
+def test_a_question_is_sent_where_the_offer_is_and_costs_what_it_costs() -> None:
+    assert (ask.PATH, ask.PRICE) == (QUESTION.path, QUESTION.price_usdc)
+    assert CHOICES["ask", "--archetype"] == get_args(Archetype)
+
+
+def test_every_stream_can_be_watched_has_a_view_and_every_ending_its_exit_code() -> None:
+    assert following.PATH + "{stream}" == WATCH.path
+    assert CHOICES["watch", "stream"] == STREAMS
+    assert set(VIEWS) == set(STREAMS)
+    assert set(following._ENDINGS) == set(get_args(Ending))
