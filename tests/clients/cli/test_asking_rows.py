@@ -16,12 +16,12 @@ CHOICES = {
 
 
 def test_a_question_is_sent_where_the_offer_is_and_costs_what_it_costs() -> None:
-    assert (ask.PATH, ask.PRICE) == (QUESTION.path, QUESTION.price_usdc)
+    assert (QUESTION.path, QUESTION.price_usdc) == (ask.PATH, ask.PRICE)
     assert CHOICES["ask", "--archetype"] == get_args(Archetype)
 
 
 def test_every_stream_can_be_watched_has_a_view_and_every_ending_its_exit_code() -> None:
-    assert following.PATH + "{stream}" == WATCH.path
+    assert WATCH.path == following.PATH + "{stream}"
     assert CHOICES["watch", "stream"] == STREAMS
     assert set(VIEWS) == set(STREAMS)
     assert set(following._ENDINGS) == set(get_args(Ending))
