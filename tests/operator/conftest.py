@@ -38,10 +38,6 @@ def verdict(data_dir: Path, capsys: pytest.CaptureFixture[str]) -> Verdict:
         }
         environment["HOME"] = str(data_dir.parent)  # nothing of the developer's own is looked at
         capsys.readouterr()
-        try:
-            code = run(arguments, environment)
-        except SystemExit as left:
-            code = int(left.code or 0)
-        return Told(code, *capsys.readouterr())
+        return Told(run(arguments, environment), *capsys.readouterr())
 
     return typed

@@ -71,8 +71,8 @@ def _at_first(argument: Argument) -> object:
 
 
 def _is_name(text: str) -> bool:
-    """Whether it is meant as the name of an option: `-5` is a number, and `-` is standard input."""
-    if len(text) < 2 or text[0] != "-":  # noqa: PLR2004 - a dash and something
+    """Whether it is meant as the name of an option: `-5` is a number, `-5 % today?` a sentence, `-` standard input."""
+    if len(text) < 2 or text[0] != "-" or " " in text.partition("=")[0]:  # noqa: PLR2004 - a dash and something
         return False
     digits = text[1:].replace(".", "", 1)
     return not (digits.isascii() and digits.isdigit() and not text.endswith("."))

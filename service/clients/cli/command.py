@@ -7,6 +7,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+_SHORT = 20
+"""Longest list of choices that stands for itself; what is longer has a name, and is listed beside it."""
+
+
 class Argument:
     """One argument of a command.
 
@@ -77,8 +81,11 @@ class Argument:
 
     @property
     def shown(self) -> str:
-        """What stands for its value in help: `SYMBOL`."""
-        return self.metavar or ("|".join(self.choices) if self.choices else self.key.upper())
+        """What stands for its value in help: `SYMBOL`, `h|d`."""
+        if self.metavar:
+            return self.metavar
+        choices = "|".join(self.choices)
+        return choices if 0 < len(choices) <= _SHORT else self.key.upper()
 
 
 class Route:

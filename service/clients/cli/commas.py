@@ -9,8 +9,10 @@ from service.clients.cli.show.plain import word
 
 
 def written(entries: Iterable[Any]) -> str:
-    """A header and a row for each entry; columns in the order in which the fields first come."""
+    """A header and a row for each entry, columns in the order in which the fields first come; nothing of nothing."""
     flat = [dict(_flat(entry, "")) for entry in entries]
+    if not flat:
+        return ""
     return rows(list(dict.fromkeys(name for entry in flat for name in entry)), flat)
 
 

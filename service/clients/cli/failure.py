@@ -63,7 +63,7 @@ def tell(error: Exception, found: Found) -> int:
     else:
         message = str(error)
     if _is_for_programs(found):
-        sys.stderr.write(json.dumps(_document(error, code, message), ensure_ascii=False) + "\n")
+        sys.stderr.write(json.dumps(_document(error, code, message)) + "\n")
         return code
     sys.stderr.write(f"{whose}: {safe(message)}\n")
     if isinstance(error, RefusedError):

@@ -13,14 +13,26 @@ if TYPE_CHECKING:
 
 _FISH = """\
 # Completions of verdict for fish: verdict completions fish > ~/.config/fish/completions/verdict.fish
-function __verdict_at
+function __verdict_path
     set -l at ""
     for word in (commandline -opc)[2..-1]
         set -l further (string trim -- "$at $word")
-        contains -- "$further" %(paths)s; or break
-        set at "$further"
+        if contains -- "$further" %(paths)s
+            set at "$further"
+        else
+            echo "$at"
+            string match -q -- "-*" "$word"
+            return
+        end
     end
-    test "$at" = "$argv"
+    echo "$at"
+end
+function __verdict_at
+    test (__verdict_path) = "$argv"
+end
+function __verdict_next
+    set -l at (__verdict_path)
+    and test "$at" = "$argv"
 end
 complete -c verdict -f
 %(lines)s
@@ -38,12 +50,13 @@ def fish(commands: Iterable[Command]) -> str:
 
 def _lines(node: Node) -> Iterator[str]:
     here = f'complete -c verdict -n "__verdict_at {_quoted(node.path)}"'
+    next_ = here.replace("_at ", "_next ")
     for word, summary in node.words.items():
-        yield f"{here} -a {_quoted(word)} -d {_quoted(summary)}"
+        yield f"{next_} -a {_quoted(word)} -d {_quoted(summary)}"
     if list(node.choices):
-        yield f"{here} -a {_quoted(' '.join(node.choices))}"
+        yield f"{next_} -a {_quoted(' '.join(node.choices))}"
     if node.files:
-        yield f"{here} -F"
+        yield f"{next_} -F"
     for option in node.options:
         yield f"{here} -l {option.name.removeprefix('--')}{_value(option)} -d {_quoted(option.summary)}"
     yield f"{here} -l help -d 'say more of it'"

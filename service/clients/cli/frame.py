@@ -60,11 +60,13 @@ def _run(found: Found, environment: Mapping[str, str], sections: Sections) -> in
         _refuse_words(found, f"there is no command {found.strange!r} here", found.strange)
     if not _HELP.isdisjoint(asked):
         return _say(_help(found, sections))
-    if not found.words and asked[:1] == ["--version"]:
+    if not found.words and "--version" in asked[:1]:
         return _say(f"verdict {__version__}\n")
     if not found.words and not found.rest:
         sys.stderr.write(_help(found, sections))
         return _FAILED
+    if not found.words:
+        _refuse_words(found, f"unrecognized arguments: {found.rest[0]} (options come after the command)")
     if found.command is None:
         _refuse_words(found, f"the following arguments are required: COMMAND ({', '.join(found.next_words)})")
     arguments = read(found.command, found.rest)

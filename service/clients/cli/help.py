@@ -52,7 +52,7 @@ def command(row: Command) -> str:
         ("options", [argument for argument in shown if argument.named]),
     ):
         if some:
-            lines += ["", f"{title}:", *_rows([(_heading(argument), argument.summary) for argument in some], _COLUMN)]
+            lines += ["", f"{title}:", *_rows([(_heading(argument), _said(argument)) for argument in some], _COLUMN)]
     lines += ["", "example:", f"  {row.example}"]
     text = "\n".join(lines) + "\n"
     if row.more:
@@ -88,6 +88,11 @@ def _heading(argument: Argument) -> str:
     if not argument.named:
         return argument.shown
     return argument.name if argument.kind == "flag" else f"{argument.name} {argument.shown}"
+
+
+def _said(argument: Argument) -> str:
+    choices = "" if argument.shown == "|".join(argument.choices) else ", ".join(argument.choices)
+    return f"{argument.summary}: {choices}" if choices else argument.summary
 
 
 def _sentence(summary: str) -> str:

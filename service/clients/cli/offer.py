@@ -60,7 +60,7 @@ def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
     try:
         answer = send({})
     except RefusedError as refused:
-        if refused.status != _PAYMENT_REQUIRED:
+        if refused.status != _PAYMENT_REQUIRED or not route.price:
             raise
         from service.clients.cli.till import settle  # noqa: PLC0415 - keys and signatures, for a paid call only
 

@@ -19,13 +19,14 @@ _FILES = "@files"
 _BASH = """\
 # Completions of verdict for bash. In ~/.bashrc: source <(verdict completions bash)
 _verdict() {
-    local cur="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD - 1]}" at="" next="" i
+    local cur="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD - 1]}" at="" next="" more=yes i
     if [ "$cur" = "=" ]; then cur=""
     elif [ "$before" = "=" ]; then before="${COMP_WORDS[COMP_CWORD - 2]}"; fi
     for ((i = 1; i < COMP_CWORD; i++)); do
         case "$at/${COMP_WORDS[i]}" in
             %(paths)s) at="${at:+$at }${COMP_WORDS[i]}" ;;
-            *) break ;;
+            */-*) break ;;
+            *) more=no; break ;;
         esac
     done
     case "$at/$before" in
@@ -34,7 +35,7 @@ _verdict() {
             -*) case "$at" in
 %(options)s
             esac ;;
-            *) case "$at" in
+            *) case "$at/$more" in
 %(words)s
             esac ;;
         esac ;;
@@ -53,7 +54,7 @@ _ZSH = """\
 #compdef verdict
 # Completions of verdict for zsh. In ~/.zshrc, after compinit: source <(verdict completions zsh)
 _verdict() {
-    local before="${words[CURRENT - 1]}" at="" next="" i
+    local before="${words[CURRENT - 1]}" at="" next="" more=yes i
     if [[ "$PREFIX" = --*=* ]]; then
         before="${PREFIX%%%%=*}"
         compset -P "*="
@@ -61,7 +62,8 @@ _verdict() {
     for ((i = 2; i < CURRENT; i++)); do
         case "$at/${words[i]}" in
             %(paths)s) at="${at:+$at }${words[i]}" ;;
-            *) break ;;
+            */-*) break ;;
+            *) more=no; break ;;
         esac
     done
     case "$at/$before" in
@@ -70,7 +72,7 @@ _verdict() {
             -*) case "$at" in
 %(options)s
             esac ;;
-            *) case "$at" in
+            *) case "$at/$more" in
 %(words)s
             esac ;;
         esac ;;
@@ -94,7 +96,7 @@ def zsh(commands: Iterable[Command]) -> str:
 def _tables(commands: Iterable[Command]) -> dict[str, str]:
     nodes = tree(commands)
     options = [_case(node.path, " ".join((*(option.name for option in node.options), "--help"))) for node in nodes]
-    words = [_case(node.path, _words(node)) for node in nodes if _words(node)]
+    words = [_case(f"{node.path}/yes", _words(node)) for node in nodes if _words(node)]
     return {
         "paths": " | ".join(_key(*_parted(node.path)) for node in nodes if node.path),
         "values": "\n".join(_values(nodes)),

@@ -4,7 +4,7 @@ from service.clients.cli.command import CONNECTING, SHAPING, Argument, Command
 
 _JSON = SHAPING[0]
 _NAMES = ("url", "keystore", "max-price", "max-day")
-_NAME = Argument("name", f"which: {', '.join(_NAMES)}", choices=_NAMES, metavar="NAME")
+_NAME = Argument("name", "which", choices=_NAMES, metavar="NAME")
 _CONFIG = "service.clients.cli.account.config"
 
 COMMANDS = (

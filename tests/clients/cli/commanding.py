@@ -1,0 +1,51 @@
+"""Somebody types a command, at a terminal or in a script."""
+
+import io
+import sys
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TextIO
+from unittest import mock
+
+from service.__main__ import run
+
+
+class Terminal(io.StringIO):
+    """A person looks at it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Told(NamedTuple):
+    """What a command said."""
+
+    code: int
+    out: str
+    err: str
+
+
+def typed(*words: str, environment: Mapping[str, str] | None = None, terminal: bool = False) -> Told:
+    """Run a command line to its end.
+
+    Args:
+        words: After `verdict`.
+        environment: All there is of it.
+        terminal: Whether stdout and stderr are one.
+    """
+    out, err = (Terminal(), Terminal()) if terminal else (_pipe(), _pipe())
+    with mock.patch.object(sys, "stdout", out), mock.patch.object(sys, "stderr", err):
+        code = run(words, {} if environment is None else environment)
+    return Told(code, _text(out), _text(err))
+
+
+def _pipe() -> io.TextIOWrapper:
+    """A pipe of a machine that knows nothing but ASCII, as `main` sets it up."""
+    return io.TextIOWrapper(io.BytesIO(), "ascii", "backslashreplace", newline="")
+
+
+def _text(stream: TextIO) -> str:
+    if isinstance(stream, Terminal):
+        return stream.getvalue()
+    stream.flush()
+    buffer: Any = stream.buffer
+    return str(buffer.getvalue(), "utf-8")

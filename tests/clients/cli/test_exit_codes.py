@@ -1,0 +1,152 @@
+"""How a failure is told: an exit code for its kind, a line for people, the envelope for programs; on stderr."""
+
+import json
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from service.clients.cli import offer
+from service.clients.cli.refusal import RefusalError
+from service.clients.sdk.answer import RefusedError, UnreachableError, UnreadableError
+from tests.clients.cli.commanding import typed
+
+Fails = Callable[[Exception], None]
+
+
+@pytest.fixture
+def fails(monkeypatch: pytest.MonkeyPatch) -> Fails:
+    """Has the command about risk end in an error."""
+
+    def fail_with(error: Exception) -> None:
+        def run(*_: object) -> int:
+            raise error
+
+        monkeypatch.setattr(offer, "run", run)
+
+    return fail_with
+
+
+def refused(status: int, **headers: str) -> RefusedError:
+    document = {"schemaVersion": 1, "error": {"code": "SOME_CODE", "message": "no \x1b[2J"}}
+    return RefusedError(status, {name.replace("_", "-"): value for name, value in headers.items()}, document)
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (refused(400), 1),
+        (refused(401), 2),
+        (refused(403), 2),
+        (refused(402), 3),
+        (refused(429), 3),
+        (refused(404), 4),
+        (refused(405), 4),
+        (refused(409), 4),
+        (refused(499), 4),
+        (refused(307), 4),
+        (refused(500), 5),
+        (refused(502), 5),
+        (refused(503), 5),
+        (refused(599), 5),
+        (UnreachableError("no"), 6),
+        (UnreadableError("no"), 5),
+        (RefusalError("no"), 1),
+        (RefusalError("no", 3), 3),
+        (RuntimeError("no"), 7),
+        (OSError(28, "No space left on device"), 7),
+    ],
+)
+def test_the_exit_code_says_what_kind_of_failure_it_was(fails: Fails, error: Exception, code: int) -> None:
+    fails(error)
+    for terminal in (False, True):
+        assert typed("coin", "risk", "BTC", terminal=terminal).code == code
+
+
+def test_people_read_a_line_that_cannot_steer_their_terminal(fails: Fails) -> None:
+    fails(refused(404))
+    assert typed("coin", "risk", "BTC", terminal=True) == (4, "", "verdict: no \ufffd[2J\n")
+
+
+def unknown(message: str, candidates: object) -> RefusedError:
+    return RefusedError(404, {}, {"error": {"message": message, "details": {"candidates": candidates}}})
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        (unknown("none", ["BTC", "B\x07"]), "Did you mean BTC or B\ufffd?\n"),
+        (unknown("closest is BTC", ["BTC"]), ""),
+        (unknown("none", []), ""),
+        (unknown("none", "BTC"), ""),
+        (refused(429, retry_after="12"), "Try again in 12 s.\n"),
+        (refused(429, retry_after="Wed, 21 Oct 2026 07:28:00 GMT"), ""),
+        (refused(401), "`verdict login` signs in again.\n"),
+    ],
+)
+def test_people_read_what_to_do(fails: Fails, error: Exception, advice: str) -> None:
+    fails(error)
+    line, _, rest = typed("coin", "risk", "BTC", terminal=True).err.partition("\n")
+    assert line.startswith("verdict: ")
+    assert rest == advice
+
+
+@pytest.mark.parametrize("words", [["--json"], ["--ndjson"], ["--csv"]])
+def test_programs_read_the_envelope_that_the_service_sent(fails: Fails, words: list[str]) -> None:
+    error = refused(402)
+    error.document["accepts"] = [{"payTo": "é"}]
+    fails(error)
+    for told in (typed("coin", "risk", "BTC"), typed("coin", "risk", "BTC", *words, terminal=True)):
+        assert told.out == ""
+        assert told.err.count("\n") == 1
+        assert json.loads(told.err) == error.document
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (UnreachableError("where?"), "UNREACHABLE"),
+        (UnreadableError("where?"), "UNAVAILABLE"),
+        (RefusalError("where?"), "BAD_REQUEST"),
+        (RefusalError("where?", 2), "AUTH_REQUIRED"),
+        (RefusalError("where?", 3), "PAYMENT_REQUIRED"),
+        (RefusalError("where?", 4), "REFUSED"),
+        (RefusalError("where?", 7), "INTERNAL"),
+        (RefusedError(502, {}, {"error": "where?"}), None),
+    ],
+)
+def test_programs_read_an_envelope_of_what_failed_here_too(fails: Fails, error: Exception, code: str | None) -> None:
+    fails(error)
+    document = json.loads(typed("coin", "risk", "BTC").err)
+    if code is None:
+        assert document == {"error": "where?"}
+    else:
+        assert document == {"schemaVersion": 1, "error": {"code": code, "message": "where?"}}
+
+
+def test_a_refusal_that_says_nothing_still_has_an_envelope(fails: Fails) -> None:
+    fails(RefusedError(418, {}, None))
+    error = json.loads(typed("coin", "risk", "BTC").err)["error"]
+    assert (error["code"], "418" in error["message"]) == ("HTTP_418", True)
+
+
+def test_a_mistake_in_the_command_line_is_an_envelope_for_programs_too() -> None:
+    told = typed("coin", "risk")
+    assert told.code == 1
+    assert json.loads(told.err)["error"]["code"] == "BAD_REQUEST"
+
+
+def test_a_defect_says_that_it_is_one_and_where(fails: Fails) -> None:
+    fails(RuntimeError("boom"))
+    told = typed("coin", "risk", "BTC", terminal=True)
+    assert "Traceback" in told.err
+    assert "RuntimeError: boom" in told.err
+    assert told.err.endswith(
+        "verdict: this is a defect of `verdict`, not a mistake of yours; what stands above helps to find it\n"
+    )
+
+
+def test_an_operators_command_tells_a_line_wherever_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = typed("keys", "list", "--json", environment={"VERDICT_PORT": "x"})
+    assert (told.code, told.err) == (1, "verdict: VERDICT_PORT takes a whole number, not 'x'\n")
+    assert "service.operator.keys" in sys.modules
