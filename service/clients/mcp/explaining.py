@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
+from service.clients.cli.refusal import RefusalError
 from service.clients.mcp.clean import clean
 from service.clients.paying.refusal import OpenPaymentError, UnpaidError
 from service.clients.sdk.answer import RefusedError, UnreachableError
@@ -39,19 +40,26 @@ def explain(error: Exception, *, over_http: bool, pays: bool) -> str:
     """
     match error:
         case RefusedError():
-            text = f"{_code(error)}: {error.message} {_action(error, over_http=over_http, pays=pays)}"
+            text = f"{_code(error)}: {_said(error)} {_action(error, over_http=over_http, pays=pays)}"
         case UnpaidError():
-            text = f"PAYMENT_REQUIRED: {error}. {_USER}raise the ceilings, pay otherwise, or wait for a free question."
+            text = f"PAYMENT_REQUIRED: {_said(error)} {_USER}raise the ceilings, or wait for a free question."
         case OpenPaymentError():
             text = (
                 "PAYMENT_PENDING: a payment for this call is out, and nobody can say yet what became of it. Call again "
                 "with the same arguments: the same payment is sent, never a second one."
             )
         case UnreachableError():
-            text = f"UNREACHABLE: {error}. Tell your user. {NO_SUBSTITUTE}"
+            text = f"UNREACHABLE: {_said(error)} Tell your user. {NO_SUBSTITUTE}"
+        case RefusalError():
+            text = f"REFUSED: {_said(error)}"
         case _:
-            text = f"UNREADABLE: {error}. Tell your user that this tool server may be older than the service."
+            text = f"UNREADABLE: {_said(error)} Tell your user that this tool server may be older than the service."
     return str(clean(text))
+
+
+def _said(error: Exception) -> str:
+    """An error's message as a sentence."""
+    return f"{str(error).rstrip('.')}."
 
 
 def _action(error: RefusedError, *, over_http: bool, pays: bool) -> str:

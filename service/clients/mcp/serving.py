@@ -28,6 +28,7 @@ PORT: Final = 8403
 PATH: Final = "/mcp"
 _HERE: Final = "127.0.0.1"
 _NAMES: Final = (_HERE, "localhost")
+_LAST_PORT: Final = 65_535
 _MOST_REQUEST_BYTES: Final = 256 * 1024
 _FAREWELL_S: Final = 5
 
@@ -90,12 +91,14 @@ def serve_http(server: Server[Any], port: int) -> None:
         port: Where; 0 is any that is free.
 
     Raises:
-        RefusalError: If somebody listens there already.
+        RefusalError: If it is none, or somebody listens there already.
     """
+    if not 0 <= port <= _LAST_PORT:
+        raise RefusalError(f"--port: {port} is none; there are 0 (any that is free) to {_LAST_PORT}")
     try:
         listening = socket.create_server((_HERE, port))
-    except (OSError, OverflowError) as error:
-        raise RefusalError(f"port {port} cannot be listened on ({error})") from None
+    except OSError as error:
+        raise RefusalError(f"port {port} cannot be listened on ({error.strerror})") from None
     with listening:
         port = listening.getsockname()[1]
         config = uvicorn.Config(

@@ -6,6 +6,8 @@ wire's struct that it comes from.
 """
 # ruff: noqa: N815 - names on the wire are the contract's, camelCase included
 
+from typing import Literal
+
 from msgspec import UNSET, Struct, UnsetType
 
 from service.wire.market import Stance, Trend, Zone
@@ -88,7 +90,7 @@ class Crossing(Struct, frozen=True):
     """Of breadth: UP came to outnumber DOWN, or the reverse."""
 
     at: str
-    direction: str
+    direction: Literal["UP over DOWN", "DOWN over UP"]
 
 
 class CoinRegime(Struct, frozen=True, kw_only=True):
@@ -243,7 +245,7 @@ class Movement(Struct, frozen=True):
 
     ts: str
     token: str | None
-    direction: str
+    direction: Literal["in", "out"]
     amount: str
     amount_usd: float | None
     label: str | None

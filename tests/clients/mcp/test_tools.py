@@ -1,0 +1,187 @@
+"""What a model is given to choose from."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, get_type_hints
+
+import msgspec
+import pytest
+from mcp import Client
+from mcp.server.lowlevel import Server
+
+from service.clients.mcp import views
+from service.clients.mcp.budget import DEFAULT
+from service.clients.mcp.calling import Caller
+from service.clients.mcp.gateway import OFFER_OF, Gateway
+from service.clients.mcp.schema import of
+from service.clients.mcp.server import INSTRUCTIONS, make_server
+from service.clients.mcp.tools import TOOL_OF, TOOLS, Arguments
+from service.wire import ask, market, regime, rwa, sentiment, transcripts, verdict, walkforward, wallets
+from tests.clients.mcp.calls import CALLS
+from tests.clients.mcp.conftest import ERAS, Opened
+
+LONGEST = 12 * 1024
+UNPAID = 11
+OF: dict[type[msgspec.Struct], tuple[type[msgspec.Struct], ...]] = {
+    views.Risk: (market.RiskContext,),
+    views.Rule: (verdict.AppliedRule,),
+    views.Verdict: (verdict.Signal,),
+    views.Point: (market.HistoricalPoint,),
+    views.History: (market.Historical,),
+    views.Shares: (market.TrendShares,),
+    views.Crossing: (market.Crossing,),
+    views.CoinRegime: (regime.RegimePosition, regime.RegimeSignal),
+    views.Trade: (regime.RegimeTrade,),
+    views.Market: (market.MarketHealth, market.Crossings, regime.MarketRegime, regime.RegimeHistory),
+    views.Member: (market.CategoryCoin, sentiment.CoinSentiment),
+    views.Category: (market.CategoryInfo, sentiment.CategorySentiment),
+    views.Alert: (market.FundingAlert,),
+    views.Alerts: (market.FundingAlerts,),
+    views.Asset: (rwa.RwaListing, rwa.RwaAsset),
+    views.Assets: (rwa.RwaAssets,),
+    views.Record: (walkforward.WalkforwardSignal, walkforward.WalkforwardPosition, walkforward.WalkforwardOutcome),
+    views.Summary: (walkforward.WalkforwardSummary,),
+    views.Walkforward: (walkforward.WalkforwardOutcomes,),
+    views.Highlight: (transcripts.Highlight,),
+    views.Transcripts: (transcripts.Highlights,),
+    views.Token: (wallets.MovedToken,),
+    views.Wallet: (wallets.WatchedWallet,),
+    views.Movement: (wallets.Movement,),
+    views.Wallets: (wallets.Watchlist, wallets.Movements),
+    views.Told: (ask.Told,),
+}
+OURS = {"as_of", "data_age_seconds", "notes", "records"}
+"""Fields that no payload has under this name."""
+
+
+def objects(schema: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        if schema.get("type") == "object":
+            yield schema
+        for inner in schema.values():
+            yield from objects(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            yield from objects(inner)
+
+
+async def test_the_whole_list_of_tools_is_shorter_than_twelve_kilobytes(opened: Opened) -> None:
+    async with opened() as client:
+        listed = await client.list_tools()
+    written = listed.model_dump_json(by_alias=True, exclude_none=True).encode()
+    assert [tool.name for tool in listed.tools] == [tool.name for tool in TOOLS]
+    assert len(written) < LONGEST
+
+
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_list_is_as_short_where_the_tools_pay(gateway: Gateway, era: str) -> None:
+    gateway.pays = True
+    server: Server[Any] = make_server(Caller(gateway, DEFAULT, over_http=False), DEFAULT, over_http=False)
+    async with Client(server, mode=era) as client:
+        listed = await client.list_tools()
+    assert len(listed.model_dump_json(by_alias=True, exclude_none=True).encode()) < LONGEST
+    hints = [tool.annotations for tool in listed.tools]
+    assert all(hint is not None and not hint.read_only_hint and hint.destructive_hint is False for hint in hints)
+
+
+async def test_every_tool_has_a_title_a_purpose_and_says_that_it_only_reads(opened: Opened) -> None:
+    async with opened() as client:
+        listed = (await client.list_tools()).tools
+    for tool in listed:
+        assert tool.title
+        assert tool.description
+        assert 40 < len(tool.description) < 260
+        assert tool.annotations is not None
+        assert tool.annotations.read_only_hint is True
+    assert len({tool.title for tool in listed}) == len(listed) == UNPAID
+
+
+def test_every_object_that_a_tool_takes_or_gives_is_closed() -> None:
+    for tool in TOOLS:
+        for schema in (of(tool.arguments), of(tool.view)):
+            described = list(objects(schema))
+            assert described
+            for one in described:
+                assert one["additionalProperties"] is False
+                assert set(one.get("required", ())) <= set(one["properties"])
+                assert one.get("minProperties", len(one["properties"])) == len(one["properties"])
+
+
+def test_every_answer_requires_its_date_and_age_but_an_answer_in_words_which_tells_its_sources() -> None:
+    for tool in TOOLS:
+        required = of(tool.view)["required"]
+        assert "as_of" in required
+        assert ("data_age_seconds" in required) is (tool.name != "ask")
+
+
+def test_every_tool_is_named_by_its_topic_and_asks_routes_that_exist_and_cost_something() -> None:
+    for tool in TOOLS:
+        assert tool.offers
+        assert all(OFFER_OF[offer].price > 0 for offer in tool.offers)
+    asked = {offer for tool in TOOLS for offer in tool.offers}
+    priced = {offer.id for offer in OFFER_OF.values() if offer.payable}
+    assert asked == priced
+
+
+def test_a_call_asks_only_the_routes_that_its_tool_names() -> None:
+    asked: dict[str, set[str]] = {}
+    for call in CALLS:
+        tool = TOOL_OF[call.tool]
+        asked.setdefault(call.tool, set()).add(msgspec.convert(dict(call.arguments), tool.arguments).asked().offer)
+    assert asked == {tool.name: set(tool.offers) for tool in TOOLS}
+
+
+def test_what_a_tool_takes_is_known_to_its_route_by_the_same_name() -> None:
+    own = {"view", "question"}
+    for tool in TOOLS:
+        known = {name for offer in tool.offers for name in OFFER_OF[offer].parameters.__struct_fields__}
+        assert set(tool.arguments.__struct_fields__) <= known | own, tool.name
+
+
+@pytest.mark.parametrize("view", OF, ids=lambda view: view.__name__)
+def test_a_field_of_a_view_has_the_name_and_the_values_of_the_wire_s(view: type[msgspec.Struct]) -> None:
+    wires = [get_type_hints(kind) for kind in OF[view]]
+    for name, kind in get_type_hints(view).items():
+        theirs = [hints[name] for hints in wires if name in hints]
+        assert theirs or name in OURS | {"coins", "assets"}, name
+        for their in theirs:
+            if not holds_structs(kind):
+                assert members(their) <= members(kind), (name, their, kind)
+
+
+def members(kind: Any) -> set[Any]:
+    """The values that a type has, as far as a schema tells them apart."""
+    (schema,), _ = msgspec.json.schema_components([kind])
+    branches = schema.get("anyOf", [schema])
+    return {json.dumps(value) for branch in branches for value in branch.get("enum", [branch.get("type")])}
+
+
+def holds_structs(kind: Any) -> bool:
+    return bool(msgspec.json.schema_components([kind])[1])
+
+
+def test_views_are_all_held_to_the_wire() -> None:
+    made = {kind for kind in vars(views).values() if isinstance(kind, type) and issubclass(kind, msgspec.Struct)}
+    assert made - {msgspec.Struct, views.Noted, views.Dated} == set(OF)
+
+
+async def test_the_server_says_what_no_single_tool_can(opened: Opened) -> None:
+    async with opened() as client:
+        assert client.instructions == INSTRUCTIONS
+        assert client.server_info is not None
+        assert (client.server_info.name, client.server_info.title) == ("verdict", "Verdict")
+    assert len(INSTRUCTIONS) < 1_000
+
+
+def test_arguments_are_a_base_that_asks_nothing() -> None:
+    with pytest.raises(NotImplementedError):
+        Arguments().asked()
+
+
+def test_enumerations_of_the_wire_stand_in_the_schema() -> None:
+    properties = of(views.Verdict)["properties"]
+    assert set(properties["verdict"]["enum"]) == {
+        "strong-bull", "bull", "neutral", "bear", "strong-bear", "insufficient-evidence",
+    }  # fmt: skip
+    assert properties["rules"]["items"]["properties"]["flips_at"] == {"type": ["string", "number", "null"]}
+    assert None in of(views.Risk)["properties"]["trend_daily"]["enum"]
