@@ -37,7 +37,7 @@ def read_returned(query: str, state: str) -> Returned:
         fields = parse_qs(query[:_LONGEST], strict_parsing=True, max_num_fields=len(_NAMES), errors="strict")
     except ValueError:
         raise ValueError("that is not what the page gives") from None
-    if fields.keys() != _NAMES or any(len(values) > 1 for values in fields.values()):
+    if fields.keys() != _NAMES:  # and so each is there once: there were no more fields than names
         raise ValueError("that is not what the page gives")
     if not hmac.compare_digest(fields["state"][0].encode(), state.encode()):
         raise ValueError("that is of another login; begin again with `verdict login`")

@@ -20,7 +20,7 @@ class Wallet:
     """Somebody who signs; what it signs with is not shown.
 
     Args:
-        secret: The private key, 32 bytes.
+        key: The private key, 32 bytes.
 
     Attributes:
         address: In EIP-55's form.
@@ -29,8 +29,8 @@ class Wallet:
         ValueError: If that is no private key.
     """
 
-    def __init__(self, secret: bytes) -> None:
-        self._key = private_key(secret)
+    def __init__(self, key: bytes) -> None:
+        self._key = private_key(key)
         self.address = address_of(self._key.public_key)
 
     def __repr__(self) -> str:

@@ -112,7 +112,10 @@ def test_nothing_is_logged(callback: Callback, capfd: pytest.CaptureFixture[str]
     assert capfd.readouterr() == ("", "")
 
 
-def test_a_connection_on_which_nothing_is_said_holds_nobody_up(callback: Callback) -> None:
+def test_a_connection_on_which_nothing_is_said_holds_nobody_up(
+    callback: Callback, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.clients.signin.callback._Handler.timeout", None)
     with socket.create_connection(("127.0.0.1", callback.port), PATIENCE_S):
         assert ask(callback, f"/callback?{query()}").status == 303
 

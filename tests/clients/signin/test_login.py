@@ -32,7 +32,7 @@ class Browser:
     def __init__(self, gate: Gate) -> None:
         self.changed: dict[str, str] = {}
         self.pages: list[str] = []
-        self._status = 0
+        self._answered: tuple[int, str | None] = (0, None)
         self._gate = gate
 
     def __call__(self, page: str, _environment: object) -> bool:
@@ -46,15 +46,16 @@ class Browser:
         return True
 
     @property
-    def status(self) -> int:
-        """What it was answered when it returned."""
+    def answered(self) -> tuple[int, str | None]:
+        """Status and target of what it was answered when it returned."""
         self._thread.join(PATIENCE_S)
-        return self._status
+        return self._answered
 
     def _return(self, port: int, target: str) -> None:
         connection = HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
         connection.request("GET", target)
-        self._status = connection.getresponse().status
+        response = connection.getresponse()
+        self._answered = response.status, response.getheader("Location")
         connection.close()
 
 
@@ -144,7 +145,7 @@ def test_the_browser_is_sent_to_the_page_and_its_session_kept(
     page = urlsplit(browser.pages[0])
     assert f"{page.scheme}://{page.netloc}{page.path}" == f"{gate.url}/auth/cli"
     assert parse_qs(page.query).keys() == {"state", "port"}
-    assert browser.status == 303
+    assert browser.answered == (303, f"{gate.url}/auth/cli/done")
     kept = person.credential
     assert kept is not None
     assert (kept.token, kept.wallet) == ("session.0", ADDRESS)
