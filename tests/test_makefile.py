@@ -92,6 +92,15 @@ def test_make_chain_installs_what_the_official_clients_need_from_locks_and_pays_
         assert step in steps
 
 
+def test_make_browser_installs_what_it_needs_from_a_lock_and_drives_the_pages(clone: Path) -> None:
+    browser = clone / "tests" / "browser"
+    browser.mkdir(parents=True)
+    shutil.copy2(ROOT / "tests" / "browser" / "package-lock.json", browser)
+    steps = make(clone, "-n", "browser").stdout
+    for step in ("cd tests/browser && npm ci", "-m browser tests/browser"):
+        assert step in steps
+
+
 def test_what_must_pass_before_a_change_is_taken_is_every_test_real_payments_and_a_short_soak() -> None:
     steps = (ROOT / ".ci" / "run").read_text().splitlines()
     assert steps[-3:] == ["make test", "make chain", "make soak SOAK=short"]
