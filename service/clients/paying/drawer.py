@@ -83,8 +83,7 @@ class Drawer:
         Raises:
             UnpaidError: If what is kept about it cannot be read.
         """
-        today = day_of(self._clock.now_ms())
-        return sum(amount for day, amount in self._days().items() if day >= today)
+        return _since(self._days(), day_of(self._clock.now_ms()))
 
     def find(self, asked: Asked) -> Kept | None:
         """The open payment of a request, if there is one whose end may still be learnt.
@@ -172,8 +171,7 @@ class Drawer:
 
     def _count(self, amount: int, ceilings: Ceilings) -> None:
         days, today = self._days(), day_of(self._clock.now_ms())
-        spent = sum(spent for day, spent in days.items() if day >= today)
-        check_day(amount, spent, ceilings)
+        check_day(amount, _since(days, today), ceilings)
         days[today] = days.get(today, 0) + amount
         newest = {day: spent for day, spent in days.items() if day > today - _DAYS_KEPT}
         write_whole(self.folder / SPENT, json.dumps({"spent": newest}).encode())
@@ -219,6 +217,11 @@ def kept_of(document: Any) -> Kept:
     if any(type(value) is not kind for value, kind in zip(kept, Kept.__annotations__.values(), strict=True)):
         raise ValueError("a field is of another kind")
     return kept
+
+
+def _since(days: Mapping[int, int], today: int) -> int:
+    # What was signed for by a clock that ran ahead counts until its day is over: setting it back gives nothing.
+    return sum(amount for day, amount in days.items() if day >= today)
 
 
 def _days_of(document: Any) -> dict[int, int]:
