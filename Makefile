@@ -1,7 +1,7 @@
 # Everything is typed as `make <target>`; nothing but make and Python 3.11 or newer has to be there before.
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help run test measured lint coverage bench eval fixtures soak chain browser commands
+.PHONY: help run test measured lint coverage bench eval fixtures soak chain browser vendor commands
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -65,6 +65,9 @@ chain: $(VENV)/dev $(VENV)/x402-v1/ready $(VENV)/x402-js ## pay with the officia
 
 browser: $(VENV)/dev $(VENV)/browser ## drive pages and sign-in with Chromium; pictures are kept in build/screenshots
 	@$(BIN)/python -m pytest -rfEs -m browser tests/browser
+
+vendor: $(VENV)/browser ## bring what pages are served with out of npm's packages, as their lock names them
+	@$(BIN)/python -m tests.browser.vendor
 
 # The environment is made once, and again when its lock changes. PIP_* settings of the machine are left alone.
 $(VENV)/run: requirements.lock | $(BIN)/python

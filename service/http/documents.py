@@ -24,8 +24,8 @@ JSON: Final = b"application/json"
 TEXT: Final = b"text/plain; charset=utf-8"
 MARKDOWN: Final = b"text/markdown; charset=utf-8"
 
-ROBOTS: Final = b"User-agent: *\nAllow: /\nDisallow: /api/\nDisallow: /auth/\n"
-"""The API itself is not for crawlers: it is metered. What describes it is."""
+ROBOTS: Final = b"User-agent: *\nAllow: /\nDisallow: /api/\nDisallow: /auth/\nDisallow: /account\nDisallow: /coin/\n"
+"""The API itself is not for crawlers: it is metered. What describes it is. A coin's page changes each moment."""
 
 
 class Document(Struct, frozen=True):

@@ -1,16 +1,24 @@
-"""The page of a coin: price, trend, the verdict's arithmetic with its evidence, and what its regime and funding did."""
+"""The page of a coin: price, trend, the verdict's arithmetic with its evidence, and what its regime and funding did.
+
+Its verdict is the rules' answer to what was last written down of the coin, a quarter of an hour ago at most: a new
+verdict is an entry of the ledger, and strangers that look at pages for nothing must not make that grow.
+"""
 
 from collections.abc import Mapping
 from typing import Final
 
 from msgspec import Struct
 
+from service.clock import iso
 from service.errors import ServiceError
 from service.pages.asking import Told
 from service.pages.drawing import Line, line
 from service.pages.market import trouble
 from service.pages.page import Page
 from service.pages.rooms import Rooms
+from service.verdict.ledger import ABSTAINED, HORIZONS
+from service.verdict.ruleset import probability_up
+from service.verdict.scorecard import Figures, Pools, Scorecard
 from service.wire.market import FundingAlerts, Historical, RiskContext
 from service.wire.regime import RegimeHistory
 from service.wire.verdict import Signal
@@ -71,10 +79,11 @@ class CoinView:
         history = await ask(
             "coin.historical", Historical, symbol=symbol, count=SPANS[span].count, unit=SPANS[span].unit
         )
-        verdict = await ask("signal", Signal, symbol=symbol)
+        now_ms = rooms.clock.now_ms()
+        verdict = await ask("signal", Signal, symbol=symbol, as_of=iso(now_ms))
         return rooms.templates.page(
             "coin.html",
-            now_ms=rooms.clock.now_ms(),
+            now_ms=now_ms,
             symbol=symbol,
             coin=rooms.coins.view().get(symbol),
             risk=risk,
@@ -84,6 +93,8 @@ class CoinView:
             spans=SPANS,
             verdict=verdict,
             needle=_needle(verdict),
+            claim=None if isinstance(verdict, ServiceError) else probability_up(verdict.data.score),
+            track=_track(verdict, rooms.scorecard()),
             regime=await ask("regime", RegimeHistory, action="history", symbol=symbol),
             trades=TRADES,
             alerts=await ask("funding.alerts", FundingAlerts, symbol=symbol, limit=ALERTS),
@@ -101,3 +112,11 @@ def _draw(history: Told[Historical] | ServiceError) -> Line | None:
 def _needle(verdict: Told[Signal] | ServiceError) -> float | None:
     """Where a score stands on its scale, 0 (most bearish) to 100."""
     return None if isinstance(verdict, ServiceError) else (verdict.data.score + _GAUGE) / (2 * _GAUGE) * 100
+
+
+def _track(verdict: Told[Signal] | ServiceError, scorecard: Scorecard) -> list[tuple[int, Figures]]:
+    """How daily verdicts of this kind turned out, by days later; nothing where nothing is claimed."""
+    if isinstance(verdict, ServiceError) or verdict.data.verdict == ABSTAINED:
+        return []
+    pools = Pools(scorecard.cells)
+    return [(days, pools.figures(verdict.data.verdict, days)) for days in HORIZONS]

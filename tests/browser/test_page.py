@@ -136,6 +136,18 @@ def test_whoever_has_a_key_sees_what_is_left_and_looking_costs_nothing(
     assert page.evaluate("sessionStorage.length") == 0
 
 
+def test_receipts_are_listed_and_what_they_say_is_text(page_at: PageAt, site: str, service: Serving) -> None:
+    row = {"settled_at": "2026-11-20T09:30:01.000Z", "route": "coin.risk", "price_usdc": "0.005", "id": "<b>rcp</b>"}
+    page = page_at()
+    page.route("**/api/receipts?*", lambda route: route.fulfill(json={"receipts": [row], "next_cursor": None}))
+    page.goto(site + "/account")
+    page.get_by_label("API key").fill(service.make_key())
+    page.get_by_role("button", name="Use this key").click()
+    page.get_by_text("Questions left").wait_for()
+    said = page.locator("#receipts tbody").inner_text().split()
+    assert said == ["2026-11-20", "09:30", "coin.risk", "0.005", "<b>rcp</b>"]
+
+
 def test_a_key_that_is_not_good_is_said_and_not_kept(page_at: PageAt, site: str, complaints: Complaints) -> None:
     page = page_at(site + "/account")
     page.get_by_label("API key").fill("verdict_sk_nonsense")

@@ -6,6 +6,8 @@ import pytest
 
 from service.errors import ServiceError
 from service.market.observed import Failure
+from service.verdict.scorecard import Cell, Scorecard
+from service.wire.queries import SignalQuery
 from tests.pages.stage import NOW_MS, Stage, answered, quote, text_of
 
 COIN = "/coin/{symbol}"
@@ -90,7 +92,21 @@ async def test_the_verdict_adds_up_rule_by_rule_with_its_evidence(stage: Stage) 
     assert "risk fulfilled, funding fulfilled, regime fulfilled, sentiment fulfilled. Rules: verdict-rules/1." in text
     assert "2807cf36d820cc153f3825ca48397fa57da51d70a75fa53f2023b2c359c8b40d" in text
     assert "A score of +1.00 claims that the price rises with a probability of 55 %" in text
-    assert "Not enough yet: 0 outcomes of bull verdicts a day later, 30 are needed." in text
+
+
+async def test_its_track_record_is_that_of_daily_verdicts_of_its_kind() -> None:
+    """30 bull verdicts a day later, of which 18 rose; beside as many neutral ones, of which 6 rose."""
+    card = Scorecard(
+        [
+            Cell("daily", 1, "BTC", "bull", 30, 18, 12, 9, 15.0, 7.2),
+            Cell("daily", 1, "BTC", "neutral", 30, 6, 24, 3, -30.0, 6.0),
+        ],
+        [],
+    )
+    text = await Stage(card).text(COIN, "SOL")
+    assert (
+        "Daily bull verdicts on all coins Days later Outcomes Right Base rate 1 30 60.0 % 40.0 % 3 0 not enough" in text
+    )
 
 
 async def test_the_needle_stands_where_the_score_is(stage: Stage) -> None:
@@ -107,9 +123,24 @@ async def test_a_verdict_that_cannot_be_given_leaves_the_rest_in_place(stage: St
     assert "117,700" in text
 
 
-async def test_a_verdict_without_a_track_record_shows_none(stage: Stage) -> None:
-    stage.answers["signal"] = lambda _: answered("signal", lambda data: data.update(track_record=None))
-    assert "Track record" not in await stage.text(COIN, "BTC")
+async def test_an_abstention_has_no_track_record(stage: Stage) -> None:
+    stage.answers["signal"] = lambda _: answered("signal", lambda data: data.update(verdict="insufficient-evidence"))
+    text = await stage.text(COIN, "BTC")
+    assert "insufficient evidence" in text
+    assert "Track record" not in text
+
+
+async def test_a_look_at_a_page_adds_nothing_to_the_ledger(stage: Stage) -> None:
+    """A verdict as of an instant is no new one: what is asked is what was known then."""
+    asked: list[Any] = []
+
+    def judged(call: Any) -> Any:
+        asked.append(call.parameters)
+        return answered("signal")
+
+    stage.answers["signal"] = judged
+    await stage.page(COIN, "BTC")
+    assert asked == [SignalQuery("BTC", "2025-07-25T23:59:59.999Z")]
 
 
 async def test_its_regime_has_its_position_and_its_last_trades(stage: Stage) -> None:

@@ -115,7 +115,7 @@ async def test_movers_are_those_of_a_day_and_those_of_a_month(stage: Stage) -> N
 
 async def test_real_world_assets_are_the_most_traded_ones(stage: Stage) -> None:
     text = await stage.text("/")
-    assert "Apple XYZ100 equity 213.90 0.0 % ▲ UP ▼ DOWN 13.2 M" in text
+    assert "Apple XYZ100 213.90 0.0 % ▲ UP ▼ DOWN 13.2 M equity" in text
     assert "6 more" in text
 
 
@@ -127,7 +127,7 @@ async def test_an_asset_of_which_nothing_can_be_said_is_left_out_and_a_stale_pri
 
     stage.answers["rwa.symbol"] = one
     text = await stage.text("/")
-    assert "Apple GOLD equity 213.90 stale" in text
+    assert "Apple GOLD 213.90 stale" in text
     assert "XYZ100" not in text
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from service.clock import iso
 from tests.fakes.asgi import ask
 from tests.pages.stage import text_of
 from tests.service.indoors import Kept
@@ -30,7 +31,8 @@ async def test_pages_show_what_the_api_answers_and_nobody_is_charged(kept: Kept,
         assert {path: page.status for path, page in pages.items()} == dict.fromkeys(pages, 200)
         key = await house.make_key("free")
         health: Any = (await ask(app, "/api/cli/market/health", key=key)).json["data"]
-        verdict: Any = (await ask(app, "/api/cli/signal/BTC", key=key)).json["data"]
+        as_of = iso(house.clock.now_ms())
+        verdict: Any = (await ask(app, f"/api/cli/signal/BTC?as_of={as_of}", key=key)).json["data"]
         looked = await ask(app, "/api/cli/regime", "HEAD", key=key)
     assert looked.headers["ratelimit"] == '"questions";r=8'
     assert f"{health['trends']['UP']} of {health['universe']} coins go up" in said(pages["/"].body)

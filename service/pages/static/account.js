@@ -38,7 +38,7 @@
     if (tier.expiresAt) facts.push(fact("Until", tier.expiresAt.slice(0, 10)));
     out("standing").replaceChildren(...facts);
     const wallet = tier.identity.walletAddress ? `, wallet ${tier.identity.walletAddress}` : "";
-    out("who").textContent = `User ${tier.identity.userId}, by ${tier.identity.kind.replace("_", " ")}${wallet}.`;
+    out("who").textContent = `User ${tier.identity.userId}, by ${tier.identity.kind === "api_key" ? "an API key" : "a session"}${wallet}.`;
   };
 
   const tellReceipts = (receipts) => {
