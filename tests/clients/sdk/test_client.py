@@ -221,6 +221,23 @@ def test_a_peer_that_is_silent_is_waited_for_no_longer_than_was_said() -> None:
     assert caught.value.sent
 
 
+def test_an_answer_is_waited_for_as_long_as_was_said_and_a_connection_for_ten_seconds() -> None:
+    with peer(says(ENVELOPE)) as there:
+        client = Client(there.url, patience_s=7.5)
+        client.ask("GET", "/")
+        assert client._connection is not None
+        assert client._connection.sock.gettimeout() == 7.5
+        assert client._connection.timeout == 10
+
+
+def test_what_is_sent_after_an_answer_is_no_part_of_it_and_none_of_the_next() -> None:
+    body = b"x" * 70_000
+    with peer(Reply(answers(body).raw + says({"stray": True}).raw), says(ENVELOPE)) as there:
+        client = Client(there.url)
+        assert client.ask("GET", "/1").body == body
+        assert client.ask("GET", "/2").data == {"symbol": "BTC"}
+
+
 def test_what_speaks_no_http_is_no_service() -> None:
     greeting = Reply(b"220 smtp.example ESMTP\r\n", hang_up=True)
     with peer(greeting) as there, pytest.raises(UnreachableError, match="does not speak HTTP as it should"):
