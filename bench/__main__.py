@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from bench import analytics, payments, questions, streams, tick
+from bench import analytics, payments, questions, startup, streams, tick
 from bench.fastapi_stack import TOKEN as FASTAPI_TOKEN
 from bench.load import Load, drive
 from bench.serving import (
@@ -122,11 +122,13 @@ def main() -> None:
     bought = payments.report(rounds=chosen.rounds, seconds=chosen.seconds, connections=chosen.connections)
     answered = questions.report(rounds=chosen.rounds, seconds=chosen.seconds, connections=chosen.connections)
     followed = streams.report((chosen.rounds + 1) // 2, chosen.seconds)
+    started = startup.report(4 * chosen.rounds + 1)
     sections = [
         report(before, seen, chosen),
         bought,
         answered,
         followed,
+        started,
         analytics.report(2 * chosen.rounds + 1),
         tick.report(8 * chosen.rounds),
     ]

@@ -33,8 +33,8 @@ def test_a_short_bench_measures_every_contender_and_writes_ratios_formed_within_
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    metered, unpaid, paid, questions, followed, numbers, quotes = re.split(
-        r"^## (?=Calls that are not|Calls that are paid|Questions|Live streams|The numbers|A refresh)",
+    metered, unpaid, paid, questions, followed, started, numbers, quotes = re.split(
+        r"^## (?=Calls that are (?:not|paid)|Questions|Live streams|Starting a command|The numbers|A refresh)",
         report.read_text(),
         flags=re.MULTILINE,
     )
@@ -55,6 +55,14 @@ def test_a_short_bench_measures_every_contender_and_writes_ratios_formed_within_
     assert (told[0], plain[0]) == ("verdict", "Starlette, a queue a reader")
     assert float(told[2]) == pytest.approx(int(told[1]) / int(plain[1]), abs=0.1)
     assert "| asked for | | ≥ 10 | | < 2 | < 20 | < 50 |" in followed
+    assert [name.split()[0] for name in re.findall(r"^\| ([a-z`].*?) \| [0-9.]+ \(", started, re.MULTILINE)] == [
+        "an",
+        "`verdict",
+        "`verdict",
+        "`verdict",
+        "help",
+    ]
+    assert re.findall(r"\| ≤ (\d) \|$", started, re.MULTILINE) == ["2", "2", "8"]
     assert re.findall(r"^\| (all anew|one day more), .*? \| < (40|2) ms \|$", numbers, re.MULTILINE) == [
         ("all anew", "40"),
         ("one day more", "2"),

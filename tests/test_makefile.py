@@ -77,6 +77,28 @@ def test_make_test_in_a_bare_clone_installs_the_development_lock_and_runs_everyt
         assert step in steps
 
 
+def test_the_command_runs_from_a_clone_wherever_one_stands_and_whatever_the_clone_is_called(tmp_path: Path) -> None:
+    folder = tmp_path / "a clone"
+    (folder / ".venv" / "bin").mkdir(parents=True)
+    (folder / ".venv" / "bin" / "python").symlink_to(sys.executable)
+    (folder / "service").symlink_to(ROOT / "service")
+    shutil.copy2(ROOT / "Makefile", folder)
+    assert make(folder, ".venv/bin/verdict").returncode == 0
+    (tmp_path / "verdict").symlink_to(folder / ".venv" / "bin" / "verdict")
+    for command in (folder / ".venv" / "bin" / "verdict", tmp_path / "verdict"):
+        done = subprocess.run(
+            [command, "coin", "risk", "--help"],
+            cwd=tmp_path,
+            env=environment({}),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_S,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("usage: verdict coin risk SYMBOL")
+
+
 def test_make_soak_is_long_unless_it_is_asked_to_be_short(clone: Path) -> None:
     assert "-m soak --soak long" in make(clone, "-n", "soak").stdout
     assert "-m soak --soak short" in make(clone, "-n", "soak", "SOAK=short").stdout

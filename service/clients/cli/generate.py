@@ -251,5 +251,10 @@ def _constant(value: object) -> object:
     return tuple(value) if isinstance(value, list) else value
 
 
+def write(path: Path = CATALOGUE) -> None:
+    """Write the catalogue anew."""
+    path.write_text(source())
+
+
 if __name__ == "__main__":
-    CATALOGUE.write_text(source())
+    write()
