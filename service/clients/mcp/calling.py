@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import anyio.to_thread
 import msgspec
@@ -22,6 +22,9 @@ from service.clients.sdk.answer import RefusedError, UnreachableError, Unreadabl
 
 FAILURES = (RefusedError, UnreachableError, UnreadableError, UnpaidError, OpenPaymentError, RefusalError)
 """What the way to the service raises, and a model is told."""
+
+_SHOWN: Final = 60
+"""Letters of what was typed that are told again."""
 
 Arguments = dict[str, Any]
 Result = types.CallToolResult | types.InputRequiredResult
@@ -79,7 +82,8 @@ class Caller:
         ask = partial(self.gateway.ask, asked, headers)
         came = await anyio.to_thread.run_sync(ask, abandon_on_cancel=True)
         happened = " ".join(
-            f"{name} {given[name]!r} was taken for {choice!r}, as the user chose." for name, choice in meant.items()
+            f"{name} {str(given[name])[:_SHOWN]!r} was taken for {choice!r}, as the user chose."
+            for name, choice in meant.items()
         )
         return _result(answer(tool, asked, came, self._most_bytes, happened))
 

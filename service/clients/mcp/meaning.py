@@ -17,6 +17,7 @@ PATIENCE_S: Final = 120
 """Longest wait for a person, where the call waits for one."""
 
 _MOST: Final = 10
+_SHOWN: Final = 60
 _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {
     "UNKNOWN_SYMBOL": ("symbol", "coin"),
     "UNKNOWN_CATEGORY": ("name", "sector"),
@@ -53,7 +54,9 @@ def doubt_of(error: Exception, arguments: Mapping[str, Any]) -> Doubt | None:
     candidates = error.details.get("candidates")
     if field is None or not isinstance(candidates, list) or not candidates:
         return None
-    return Doubt(field, str(clean(str(arguments[field]))), [str(clean(str(one))) for one in candidates[:_MOST]])
+    return Doubt(
+        field, str(clean(str(arguments[field])[:_SHOWN])), [str(clean(str(one))) for one in candidates[:_MOST]]
+    )
 
 
 def can_ask(context: Context) -> bool:

@@ -261,6 +261,13 @@ def test_an_answer_keeps_to_its_bytes_and_says_what_was_cut(call: Call, most_byt
     assert all(name in told.structured["notes"] for name in cut)
 
 
+def test_long_notes_take_their_bytes_from_the_list() -> None:
+    told = answered(call_of("wallets", "movements"), most_bytes=budget.LEAST, happened="so it was. " * 90)
+    result = {"content": [{"type": "text", "text": told.text}], "structuredContent": told.structured}
+    assert budget.size(result) <= budget.LEAST
+    assert 0 < len(told.structured["movements"]) < 10
+
+
 def test_a_list_is_cut_at_its_end() -> None:
     whole = answered(call_of("wallets", "movements")).structured["movements"]
     told = answered(call_of("wallets", "movements"), most_bytes=budget.LEAST).structured

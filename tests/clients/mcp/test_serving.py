@@ -108,17 +108,14 @@ def dial(url: str, key: str | None) -> tuple[httpx2.AsyncClient, Any]:
     return client, streamable_http_client(url, http_client=client)
 
 
-@pytest.mark.parametrize("era", ERAS)
-async def test_every_tool_answers_over_http_and_each_caller_is_who_it_says(
-    service: Recorded, over_http: str, era: str
-) -> None:
+async def test_every_tool_answers_over_http_and_each_caller_is_who_it_says(service: Recorded, over_http: str) -> None:
     first, transport = dial(over_http, "verdict_sk_caller")
-    async with first, Client(transport, mode=era, read_timeout_seconds=PATIENCE_S) as client:
+    async with first, Client(transport, read_timeout_seconds=PATIENCE_S) as client:
         await every_tool_answers(client)
     assert {heard.bearer for heard in service.heard} == {"Bearer verdict_sk_caller"}
     service.instead["/api/cli/coin/risk/BTC"] = Refusal(403, load("refused.no-token"))
     nobody, transport = dial(over_http, None)
-    async with nobody, Client(transport, mode=era, read_timeout_seconds=PATIENCE_S) as client:
+    async with nobody, Client(transport, mode="legacy", read_timeout_seconds=PATIENCE_S) as client:
         result = await client.call_tool("coin_risk", {"symbol": "BTC"})
     assert service.heard[-1].bearer is None
     assert result.is_error
