@@ -22,7 +22,7 @@ async def test_outcomes_are_told_by_verdict_and_horizon() -> None:
     )
     page = await Stage(card).page("/scorecard")
     text = await Stage(card).text("/scorecard")
-    assert "60 outcomes, none left out." in text
+    assert "60 outcomes, good and bad." in text
     assert "bull 1 30 60.0 % 40.0 % 0.240 +0.50 %" in text
     assert "bear 1 30 80.0 % 60.0 % 0.200 -1.00 %" in text
     assert "strong bull 1 0 not enough yet" in text
