@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from typing import Final
 
 from msgspec import Struct
 from starlette.middleware import Middleware
@@ -19,6 +20,7 @@ from service.http.browser import routes as browser_routes
 from service.http.cors import Cors
 from service.http.documents import Document
 from service.http.fork import Fork
+from service.http.gates.allowance import Allowance
 from service.http.gates.auth import Auth
 from service.http.gates.body import Body
 from service.http.gates.device import Device
@@ -51,6 +53,9 @@ class Public(Struct, frozen=True):
     documents: Mapping[str, Document]
     health: Health
     site: Site | None = None
+
+
+_TELLS_WHAT_IS_LEFT: Final = "billing.tier"
 
 
 class _Stacks:
@@ -120,7 +125,7 @@ class _Stacks:
 
     def _till(self, offer: Offer, *, waits: bool) -> list[Middleware]:
         if not offer.counted:
-            return []
+            return [Middleware(Allowance, self._meter, self._clock)] if offer.id == _TELLS_WHAT_IS_LEFT else []
         due: Due = StreamDue(self._clock)
         pay: list[Middleware] = []
         if offer.payable:

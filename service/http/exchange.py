@@ -83,6 +83,17 @@ class Exchange:
         self.route = "none"
         self.status = 0
 
+    @property
+    def known_caller(self) -> Caller:
+        """The caller, at a gate that stands behind auth.
+
+        Raises:
+            RuntimeError: If it does not: a defect of the stack, and nothing is given away by it.
+        """
+        if self.caller is None:
+            raise RuntimeError("this gate stands behind auth")
+        return self.caller
+
     async def send(self, message: Message) -> None:
         """Pass a message on, with the exchange's own fields in the head."""
         if message["type"] == "http.response.start":

@@ -14,8 +14,8 @@ from service.http.body import PeerGoneError
 from service.http.cors import Cors
 from service.http.exchange import Exchange
 from service.http.limits import Limits
-from tests.fakes.asgi import Reply, ask, conversing, scope_of
-from tests.http.stage import RISK, STREAM, TIER, staged
+from tests.fakes.asgi import ask, conversing, scope_of
+from tests.http.stage import RISK, STREAM, staged
 from tests.http.wire import HOST, served
 
 
@@ -288,11 +288,3 @@ async def test_pages_and_probes_are_public_and_answer_head(tmp_path: Path) -> No
         assert "max-age" in page.headers["cache-control"]
         assert (await ask(stage.app, "/robots.txt", "HEAD")).body == b""
         assert [(await ask(stage.app, path)).status for path in ("/healthz", "/readyz")] == [200, 200]
-
-
-async def test_the_tier_route_is_free_and_carries_no_quota(tmp_path: Path) -> None:
-    async with staged(tmp_path) as stage:
-        reply: Reply = await ask(stage.app, TIER, key=await stage.key())
-        assert reply.status == 200
-        assert "ratelimit" not in reply.headers
-        assert await stage.used() == []

@@ -208,6 +208,18 @@ async def test_the_tiers_are_told_by_the_day_and_without_limit_not_at_all(tmp_pa
         assert "ratelimit" not in pro.headers
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+async def test_the_tier_route_tells_what_is_left_and_uses_none_of_it(tmp_path: Path, method: str) -> None:
+    async with staged(tmp_path) as stage:
+        key = await stage.key()
+        assert (await ask(stage.app, RISK, key=key)).headers["ratelimit"] == '"questions";r=9'
+        for _ in range(2):
+            told = await ask(stage.app, TIER, method, key=key)
+            assert (told.status, told.headers["ratelimit"]) == (200, '"questions";r=9')
+        assert "ratelimit" not in (await ask(stage.app, TIER, method, key=await stage.key("pro"))).headers
+        assert await stage.used() == [("coin.risk", 1)]
+
+
 @pytest.mark.promise("meter.order", "meter.errors-free", "meter.uncounted-answers")
 @pytest.mark.parametrize("path", [RISK, SLOW])
 async def test_what_is_refused_fails_or_is_unsure_costs_nothing(tmp_path: Path, path: str) -> None:

@@ -60,12 +60,7 @@ class Metered:
         if exchange.paid:
             return self.app(scope, receive, send)
         way = self._look if scope["method"] == "HEAD" else self._way
-        return way(exchange, self._caller(exchange), scope, receive, send)
-
-    def _caller(self, exchange: Exchange) -> Caller:
-        if exchange.caller is None:
-            raise RuntimeError("a counted route stands behind auth")
-        return exchange.caller
+        return way(exchange, exchange.known_caller, scope, receive, send)
 
     async def _look(self, exchange: Exchange, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         standing = await self._meter.standing(caller)
@@ -95,14 +90,14 @@ class Metered:
 
     def spent(self, exchange: Exchange) -> Standing | None:
         """How the caller stands if its quota is known to be spent; noted on the answer then."""
-        standing = self._meter.spent(self._caller(exchange))
+        standing = self._meter.spent(exchange.known_caller)
         if standing is not None:
             self._show(exchange, standing)
         return standing
 
     def ask(self, exchange: Exchange, waiter: Waiter) -> None:
         """Charge for an answer that exists, without awaiting: the waiter is told."""
-        self._meter.ask(self._caller(exchange), self._offer_id, waiter)
+        self._meter.ask(exchange.known_caller, self._offer_id, waiter)
 
     def settle(self, exchange: Exchange, decision: Decision, head: Message) -> bool:
         """Note on an answer what the meter decided.

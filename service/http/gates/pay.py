@@ -12,7 +12,6 @@ from typing import Final
 from msgspec import Struct
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service.access.caller import Caller
 from service.access.meter import Meter
 from service.access.repeats import KEPT_MS
 from service.access.standing import Standing
@@ -94,7 +93,7 @@ class Pay:
     async def _find(self, exchange: Exchange, key_hash: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Give what the request's key has bought, though nobody lived to keep it with the key; else serve."""
         since_ms = self._checkout.clock.now_ms() - KEPT_MS
-        entry = await self._till.find(_caller(exchange).user_id, key_hash, since_ms)
+        entry = await self._till.find(exchange.known_caller.user_id, key_hash, since_ms)
         if entry is None or entry.answer is None:
             await self._serve(exchange, scope, receive, send)
             return
@@ -147,14 +146,14 @@ class Pay:
     async def _challenge(
         self, exchange: Exchange, scope: Scope, receive: Receive, send: Send, refused: ServiceError | None
     ) -> None:
-        standing = await self._checkout.meter.standing(_caller(exchange))
+        standing = await self._checkout.meter.standing(exchange.known_caller)
         exchange.fields += quota.fields(standing, self._checkout.clock)
         await self._due(scope, receive, send, standing, refused)
 
     def _order(self, exchange: Exchange, scope: Scope, body: bytes) -> Order:
         method: str = scope["method"]
         return Order(
-            user_id=_caller(exchange).user_id,
+            user_id=exchange.known_caller.user_id,
             offer_id=self._offer.id,
             method=method,
             resource=resource_url(scope, self._checkout.public_url),
@@ -183,12 +182,6 @@ class _Kept:
 def _is_sold(status: int, exchange: Exchange) -> bool:
     """Whether an answer of the route is one that costs what is paid for it."""
     return status < _FIRST_ERROR and exchange.counted
-
-
-def _caller(exchange: Exchange) -> Caller:
-    if exchange.caller is None:
-        raise RuntimeError("a priced route stands behind auth")
-    return exchange.caller
 
 
 def _payment_of(exchange: Exchange) -> tuple[Carrier, bytes]:

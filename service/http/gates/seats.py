@@ -5,7 +5,6 @@ from typing import Final
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from service.access.caller import Caller
 from service.errors import ServiceError
 from service.http.exchange import Exchange
 
@@ -41,7 +40,8 @@ class Seats:
             await self.app(scope, receive, send)
             return
         exchange: Exchange = scope["verdict"]
-        seat = _seat_of(exchange.caller)
+        caller = exchange.known_caller
+        seat = caller.kind, caller.credential_id
         if self._taken[seat] >= MOST:
             raise ServiceError(
                 "RATE_LIMITED",
@@ -55,9 +55,3 @@ class Seats:
             self._taken[seat] -= 1
             if not self._taken[seat]:
                 del self._taken[seat]
-
-
-def _seat_of(caller: Caller | None) -> tuple[str, int]:
-    if caller is None:
-        raise RuntimeError("a stream stands behind auth")
-    return caller.kind, caller.credential_id
