@@ -106,7 +106,10 @@ def _document(error: Exception, code: int, message: str) -> object:
     if isinstance(error, RefusedError) and isinstance(error.document, dict):
         return error.document
     name = error.code if isinstance(error, RefusedError) else _NAMES[code]
-    return {"schemaVersion": 1, "error": {"code": name, "message": message}}
+    # What was not paid for could be: how stays beside why it was not. What is paid and not settled must not be again.
+    offered = error.__cause__.document if code == UNPAID and isinstance(error.__cause__, RefusedError) else None
+    envelope = offered if isinstance(offered, dict) else {"schemaVersion": 1}
+    return {**envelope, "error": {"code": name, "message": message}}
 
 
 def _advice(error: RefusedError) -> Iterator[str]:

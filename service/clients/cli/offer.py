@@ -97,7 +97,7 @@ def _lines(arguments: Namespace, environment: Mapping[str, str], data: Any, meta
     view = arguments.command.offer.replace(".", "_")
     try:
         return list(load(f"service.clients.cli.show.{view}:lines")(data, meta, where, chosen))
-    except (ImportError, LookupError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         # The answer has been paid for, with a question at least: a service that is newer is no reason to throw it away.
         sys.stderr.write(f"verdict: shown plainly: not as this version knows it ({type(error).__name__})\n")
         plain: Iterable[str] = load("service.clients.cli.show.plain:lines")(data, meta, where, chosen)

@@ -124,6 +124,21 @@ def test_programs_read_an_envelope_of_what_failed_here_too(fails: Fails, error: 
         assert document == {"schemaVersion": 1, "error": {"code": code, "message": "where?"}}
 
 
+@pytest.mark.parametrize(("code", "kept"), [(3, True), (5, False), (6, False)])
+def test_what_was_not_paid_for_is_told_with_how_it_could_be_and_what_may_be_paid_is_not(
+    fails: Fails, code: int, kept: bool
+) -> None:
+    error = RefusalError("too dear", code)
+    error.__cause__ = RefusedError(
+        402, {}, {"schemaVersion": 1, "error": {"code": "X", "message": "pay"}, "accepts": [1]}
+    )
+    fails(error)
+    document = json.loads(typed("coin", "risk", "BTC").err)
+    assert (document["error"]["message"], "accepts" in document) == ("too dear", kept)
+    error.__cause__ = RefusedError(402, {}, None)
+    assert json.loads(typed("coin", "risk", "BTC").err).keys() == {"schemaVersion", "error"}
+
+
 def test_a_refusal_that_says_nothing_still_has_an_envelope(fails: Fails) -> None:
     fails(RefusedError(418, {}, None))
     error = json.loads(typed("coin", "risk", "BTC").err)["error"]

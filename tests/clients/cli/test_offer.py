@@ -84,11 +84,20 @@ def test_an_answer_that_the_view_does_not_know_is_shown_all_the_same(home: dict[
     assert "\x07" not in shown.out
 
 
+def test_a_number_that_is_none_is_shown_all_the_same(home: dict[str, str]) -> None:
+    """JSON knows no Infinity, Python's reader does: a broken service must not look like a defect here."""
+    document = json.loads((ANSWERS / "coin.risk.json").read_text())
+    document["data"]["price"] = float("inf")
+    with peer(says(document)) as there:
+        shown = told_by(there, home, "coin", "risk", "BTC", terminal=True)
+    assert (shown.code, "Infinity" in shown.out) == (0, True)
+
+
 def test_a_defect_of_a_view_that_is_none_of_the_answers_is_told_as_one(
     home: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> Iterator[str]:
-        raise ZeroDivisionError
+        raise RuntimeError
 
     monkeypatch.setattr(coin_risk, "lines", broken)
     with peer(recorded("coin.risk")) as there:
