@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 ISSUES: Final[Mapping[int, str]] = {
-    8: "The clients people live in: a CLI, a tool server, a way to sign in, a page",
     9: "Prove it: faster than the field, unharmed by everything, installed in one file",
 }
 """The issues that are open, by number."""
@@ -375,29 +374,31 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "watch.429": "A spent quota is 429 RATE_LIMITED before the first line.",
         "watch.not-payable": "Streams cannot be paid per call.",
     },
+    "interface: what the service does (clients)": {
+        "clients.both": "A command-line client and a tool-server client call the service.",
+    },
+    "contract §0: clients": {
+        "clients.settings": "VERDICT_URL and VERDICT_TOKEN tell clients where and as whom.",
+    },
+    "contract §2: pages": {
+        "pages.browser": "A page asked for by a browser is HTML.",
+    },
+    "contract §3: signing in": {
+        "signin.page": "GET /auth/cli signs with the browser's wallet and returns to the callback.",
+        "signin.login-command": "verdict login opens that page and keeps the session.",
+        "signin.keystore": "verdict login --keystore signs headlessly.",
+        "signin.paste": "verdict login --paste finishes a login whose callback failed.",
+    },
+    "contract §5: paying from a terminal": {
+        "cli.pay-ceilings": "A call is paid up to 0.10 USDC, a UTC day up to 1.00, unless its owner says otherwise.",
+        "cli.pay-once": "While a payment may still be taken, no other is signed for its request.",
+    },
+    "contract §6: clients": {
+        "documents.commands": "The clients' command lists are generated from the offers.",
+    },
 }
 
 OPEN: Final[Mapping[int, Mapping[str, Mapping[str, str]]]] = {
-    8: {
-        "interface: what the service does": {
-            "clients.both": "A command-line client and a tool-server client call the service.",
-        },
-        "contract §0": {
-            "clients.settings": "VERDICT_URL and VERDICT_TOKEN tell clients where and as whom.",
-        },
-        "contract §2": {
-            "pages.browser": "A page asked for by a browser is HTML.",
-        },
-        "contract §3": {
-            "signin.page": "GET /auth/cli signs with the browser's wallet and returns to the callback.",
-            "signin.login-command": "verdict login opens that page and keeps the session.",
-            "signin.keystore": "verdict login --keystore signs headlessly.",
-            "signin.paste": "verdict login --paste finishes a login whose callback failed.",
-        },
-        "contract §6": {
-            "documents.commands": "The clients' command lists are generated from the offers.",
-        },
-    },
     9: {
         "contract §4": {
             "meter.machines": "Metering is exact across machines on one shared store.",

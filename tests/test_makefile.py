@@ -125,7 +125,7 @@ def test_make_browser_installs_what_it_needs_from_a_lock_and_drives_the_pages(cl
 
 def test_what_must_pass_before_a_change_is_taken_is_every_test_real_payments_and_a_short_soak() -> None:
     steps = (ROOT / ".ci" / "run").read_text().splitlines()
-    assert steps[-3:] == ["make test", "make chain", "make soak SOAK=short"]
+    assert steps[-4:] == ["make test", "make chain", "make browser", "make soak SOAK=short"]
 
 
 def test_a_python_that_is_too_old_or_missing_is_refused_with_what_to_do(clone: Path) -> None:

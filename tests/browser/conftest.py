@@ -37,11 +37,6 @@ PageAt = Callable[..., "Page"]
 Shoot = Callable[["Page", str], Path]
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Name the mark that `make test` leaves out and `make browser` picks."""
-    config.addinivalue_line("markers", "browser: drives Chromium, run by `make browser` only")
-
-
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what lies here, and say what is missing where it cannot run."""
     for item in items:
@@ -49,6 +44,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.browser)
             item.add_marker(pytest.mark.unmeasured)
             item.add_marker(pytest.mark.skipif(shutil.which(CHROMIUM) is None, reason=f"no {CHROMIUM} here"))
+            item.add_marker(pytest.mark.skipif(not AXE.exists(), reason="no npm here to bring axe-core"))
 
 
 @pytest.fixture(scope="session")

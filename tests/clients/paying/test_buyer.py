@@ -138,6 +138,7 @@ def raising(stand: Stand, headers: Any, crash: BaseException) -> Any:
     raise crash
 
 
+@pytest.mark.promise("cli.pay-once")
 def test_while_a_payment_may_still_be_taken_no_other_is_signed_for_its_request(tmp_path: Path) -> None:
     stand = Stand(tmp_path, asking())
     for passed_s in (0, WINDOW_S, SETTLING_S):

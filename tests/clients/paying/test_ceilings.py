@@ -55,6 +55,7 @@ def test_no_call_passes_its_ceiling_and_no_day_its_own_however_the_clock_is_set(
         assert sent == [paid for _, paid in signed]
 
 
+@pytest.mark.promise("cli.pay-ceilings")
 def test_the_ceilings_are_ten_cents_a_call_and_a_dollar_a_day(tmp_path: Path) -> None:
     assert Ceilings() == (100_000, 1_000_000)
     stand = Stand(tmp_path, sold())
