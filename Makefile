@@ -52,7 +52,7 @@ eval: $(VENV)/dev ## how well headlines are read (beside VADER alone), talk is t
 	@$(BIN)/python -m tests.ask.evaluate
 
 commands: $(VENV)/dev ## write the commands of the clients anew, from the offers
-	@$(BIN)/python -m service.clients.cli.generate
+	@$(BIN)/python -c 'from service.clients.cli import generate; generate.write()'
 
 fixtures: $(VENV)/dev ## make the recording in fixtures/ anew, from its seed
 	@$(BIN)/python -m fixtures.generate

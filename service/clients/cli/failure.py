@@ -96,10 +96,8 @@ def _is_for_programs(found: Found) -> bool:
 
 
 def speaks_json(command: Command | None) -> bool:
-    """Whether a command answers programs in JSON without being told to."""
-    return command is not None and any(
-        argument.name == "--json" and argument.apart == "form" for argument in command.arguments
-    )
+    """Whether a command answers programs in a form of their own without being told to."""
+    return command is not None and any(argument.apart == "form" for argument in command.arguments)
 
 
 def _document(error: Exception, code: int, message: str) -> object:

@@ -254,7 +254,3 @@ def _constant(value: object) -> object:
 def write(path: Path = CATALOGUE) -> None:
     """Write the catalogue anew."""
     path.write_text(source())
-
-
-if __name__ == "__main__":
-    write()

@@ -45,7 +45,7 @@ def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
     assert route is not None  # noqa: S101 - every generated row has one
     chosen = asked(arguments)
     path, query = fill(route.path, chosen)
-    if getattr(arguments, "dry_run", False):
+    if arguments.dry_run:
         from service.clients.cli import dry_run  # noqa: PLC0415 - where it is asked for
 
         return dry_run.show(

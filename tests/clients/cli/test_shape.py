@@ -11,7 +11,7 @@ from unittest import mock
 
 import pytest
 
-from service.clients.cli import commas, shape
+from service.clients.cli import commas, output, shape
 from service.clients.cli.catalogue import COMMANDS
 from service.clients.sdk.answer import Answer
 from tests.clients.cli.commanding import Terminal, Told
@@ -159,6 +159,14 @@ def test_a_field_that_is_not_there_is_null_and_told() -> None:
 
 def test_a_field_of_an_empty_list_is_an_empty_list() -> None:
     assert shaped({**TREATY, "data": {"a": []}}, fields="a.b").out == '{"a.b":[]}\n'
+
+
+def test_bytes_keep_their_place_among_what_is_printed() -> None:
+    raw = io.BytesIO()
+    with mock.patch.object(sys, "stdout", io.TextIOWrapper(raw, "utf-8", newline="")):
+        output.put_lines(["first"])
+        output.put_bytes(b"second\n")
+        assert raw.getvalue() == b"first\nsecond\n"
 
 
 def test_a_command_without_a_route_has_an_envelope_and_no_entries() -> None:
