@@ -55,17 +55,23 @@ def test_what_was_typed_is_what_is_asked(home: dict[str, str], words: str, targe
 
 
 def test_the_connection_is_let_go_of(home: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    closed: list[object] = []
-    close = Client.close
+    seen: list[str] = []
+    ask, close = Client.ask, Client.close
+
+    def asking(client: Client, *arguments: Any, **more: Any) -> Answer:
+        answer = ask(client, *arguments, **more)
+        seen.append("answered")
+        return answer
 
     def closing(client: Client) -> None:
-        closed.append(client)
+        seen.append("closed")
         close(client)
 
+    monkeypatch.setattr(Client, "ask", asking)
     monkeypatch.setattr(Client, "close", closing)
     with peer(recorded("coin.risk")) as there:
         assert told_by(there, home, "coin", "risk", "BTC").code == 0
-    assert len(closed) == 1
+    assert seen[-2:] == ["answered", "closed"]
 
 
 def test_what_is_public_is_asked_as_nobody(home: dict[str, str]) -> None:
