@@ -13,6 +13,7 @@ from service.pages.files import PREFIX, Files
 from service.pages.lately import Lately
 from service.pages.market import MarketView
 from service.pages.page import Page, View
+from service.pages.reference.view import DocsView
 from service.pages.rendering import Templates
 from service.pages.rooms import Rooms
 from service.pages.scorecard import ScorecardView
@@ -67,7 +68,13 @@ class Site:
 
 
 def open_site(
-    source: str, clock: Clock, endpoints: Mapping[str, Bound], market: Market, scorecard: Callable[[], Scorecard]
+    source: str,
+    clock: Clock,
+    endpoints: Mapping[str, Bound],
+    market: Market,
+    scorecard: Callable[[], Scorecard],
+    openapi: bytes,
+    lines: Mapping[str, Sequence[str]],
 ) -> Site:
     """Read what pages are made of, once.
 
@@ -77,6 +84,8 @@ def open_site(
         endpoints: Offer id → what answers it.
         market: Every coin, and every day's breadth.
         scorecard: All scored outcomes.
+        openapi: The OpenAPI document, JSON.
+        lines: Offer id → lines of the command line that ask it.
 
     Returns:
         The site.
@@ -90,6 +99,7 @@ def open_site(
         "/": MarketView(rooms).show,
         "/coin/{symbol}": CoinView(rooms).show,
         "/scorecard": ScorecardView(rooms).show,
+        "/docs": DocsView(templates, openapi, lines).show,
         "/account": AccountView(templates).show,
         "/auth/cli": sign_in.show,
         "/auth/cli/done": sign_in.done,

@@ -32,6 +32,7 @@ from service.streams.hub import Hub
 from service.wire.cursor import Cursors
 from service.wire.envelope import Answer, encode
 from service.wire.offers import OFFERS
+from service.wiring.commands import lines
 from service.wiring.data import Data, Ground, open_data
 from service.wiring.leader import claim_leadership
 from service.wiring.readings import read_all
@@ -125,6 +126,8 @@ def _assemble(
     health: Health,
 ) -> App:
     endpoints, scorecard = bind(settings, clock.now_ms(), desks), desks.verdict.scorecard
+    documents = build_documents(base_url(settings), payments.challenger, settings.settlement)
+    openapi, source, market = documents["/openapi.json"].body, settings.source, desks.market
     return build_app(
         settings,
         clock,
@@ -133,9 +136,11 @@ def _assemble(
         meter=meter,
         payments=payments,
         public=Public(
-            build_documents(base_url(settings), payments.challenger, settings.settlement),
+            documents,
             health,
-            None if settings.pages == "off" else open_site(settings.source, clock, endpoints, desks.market, scorecard),
+            None
+            if settings.pages == "off"
+            else open_site(source, clock, endpoints, market, scorecard, openapi, lines()),
         ),
     )
 

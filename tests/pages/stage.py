@@ -12,6 +12,7 @@ from msgspec import Raw
 
 from service.clock import DAY_MS, SECOND_MS, parse_iso
 from service.errors import ServiceError
+from service.http.openapi import document
 from service.market.conclusions.concluded import BreadthDay, Conclusions, RegimeRun
 from service.market.desk import MarketDesk
 from service.market.observed import Chart, Failure, Quote, Snapshot, State
@@ -28,6 +29,8 @@ from tests.fakes.clock import FakeClock
 ANSWERS = Path(__file__).resolve().parent.parent / "clients" / "answers"
 NOW_MS = parse_iso("2025-07-25T23:59:59.999Z")
 TODAY = NOW_MS // DAY_MS
+OPENAPI = document("https://verdict.example")
+LINES = {"coin.risk": ["verdict coin risk BTC"]}
 
 Change = Callable[[Any], None]
 
@@ -81,7 +84,7 @@ class Stage:
         self.show()
         market = cast("Market", SimpleNamespace(coins=self.coins, conclusions=self.conclusions))
         card = scorecard or Scorecard([], [])
-        self.site: Site = open_site(source, self.clock, self._endpoints(), market, lambda: card)
+        self.site: Site = open_site(source, self.clock, self._endpoints(), market, lambda: card, OPENAPI, LINES)
 
     def show(self, *quotes: Quote, failure: Failure | None = None, venue: str | None = "hyperliquid") -> None:
         """Have the market know these coins: BTC and SOL where none are named."""
