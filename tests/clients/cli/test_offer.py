@@ -11,7 +11,6 @@ from service.clients.cli import till
 from service.clients.cli.refusal import UNPAID, RefusalError
 from service.clients.cli.show import coin_risk, market_crossing
 from service.clients.sdk.answer import Answer, RefusedError
-from service.clients.sdk.client import Client
 from tests.clients.cli.commanding import Told, typed
 from tests.clients.cli.recorded import ANSWERS, HOSTILE
 from tests.clients.sdk.peer import Peer, Reply, answers, peer, says
@@ -52,26 +51,6 @@ def test_what_was_typed_is_what_is_asked(home: dict[str, str], words: str, targe
         [heard] = there.heard
         assert (heard.method, heard.target) == ("GET", target)
         assert heard.headers["authorization"] == "Bearer verdict_sk_x"
-
-
-def test_the_connection_is_let_go_of(home: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[str] = []
-    ask, close = Client.ask, Client.close
-
-    def asking(client: Client, *arguments: Any, **more: Any) -> Answer:
-        answer = ask(client, *arguments, **more)
-        seen.append("answered")
-        return answer
-
-    def closing(client: Client) -> None:
-        seen.append("closed")
-        close(client)
-
-    monkeypatch.setattr(Client, "ask", asking)
-    monkeypatch.setattr(Client, "close", closing)
-    with peer(recorded("coin.risk")) as there:
-        assert told_by(there, home, "coin", "risk", "BTC").code == 0
-    assert seen[-2:] == ["answered", "closed"]
 
 
 def test_what_is_public_is_asked_as_nobody(home: dict[str, str]) -> None:
