@@ -57,8 +57,6 @@ OWNERS: dict[str, frozenset[str]] = {
     "keyring": frozenset({"clients"}),
     "mcp": frozenset({"clients"}),
     "rfc8785": frozenset({"wire"}),
-    "rich": frozenset({"operator", "clients"}),
-    "plotext": frozenset({"operator", "clients"}),
 }
 
 LONGEST_FILE = 400

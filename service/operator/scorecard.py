@@ -3,10 +3,12 @@
 import sys
 import textwrap
 from argparse import Namespace
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from service.clients.cli.plots import Series, lines
 from service.clients.cli.refusal import DONE
+from service.clients.cli.screen import Screen
 from service.clock import iso
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import WIDTH, print_json, print_table
@@ -22,7 +24,6 @@ _KINDS: Final[Mapping[Kind, str]] = {
 _HEADERS: Final = ("VERDICT", "DAYS", "OUTCOMES", "      HIT RATE", "BASE RATE", " BRIER", "MEAN MOVE")
 _NOT_YET: Final = "not enough yet"
 _PLOT_ROWS: Final = 20
-_TICK_PCT: Final = 5
 _NOTHING: Final = (
     "No verdict has been issued yet. A running service issues one on every listed coin each day, once the day's "
     "market is published (minutes after 00:00 UTC), and scores it 1, 3 and 7 days later."
@@ -124,8 +125,7 @@ def _show_reliability(scorecard: Scorecard) -> None:
     headers = [title for days in HORIZONS for title in (f"OUTCOMES, {days} D", "  ROSE")]
     rows = [[claim, *_align(headers, cells)] for claim, cells in _reliability_rows(tables)]
     print_table(["CLAIMED", *headers], rows, nothing="")
-    sys.stdout.write("\n" + _plot(known) + "\n")
-    _say("1, 3, 7: how often prices rose so many days later. Dots: as claimed.")
+    sys.stdout.writelines(f"{line}\n" for line in ["", *_plot(known)])
 
 
 def _reliability_rows(tables: Mapping[int, Sequence[Reliability]]) -> Iterator[tuple[str, list[object]]]:
@@ -137,23 +137,21 @@ def _reliability_rows(tables: Mapping[int, Sequence[Reliability]]) -> Iterator[t
         yield f"{100 * low:.0f} to {100 * high:.0f} %", cells
 
 
-def _plot(known: Iterable[tuple[int, Reliability]]) -> str:
-    """Draw claimed against observed, the diagonal as dots."""
-    from plotext import figure, uncolorize  # noqa: PLC0415 - a fifth of a second, for this drawing only
+def _plot(known: Sequence[tuple[int, Reliability]]) -> Iterator[str]:
+    """Claimed against observed, horizons by their days, over a dotted diagonal."""
+    claims = sorted(100 * found.claimed for _, found in known)
+    ends = [claims[0], claims[-1]]
+    drawn = [Series(ends, ends, name="as claimed", dotted=True)]
+    for days in HORIZONS:
+        points = [(100 * found.claimed, 100 * (found.rose or 0.0)) for horizon, found in known if horizon == days]
+        rose = f"rose after {days} day{'s' * (days > 1)}"
+        drawn.append(Series([x for x, _ in points], [y for _, y in points], name=rose, mark=str(days)))
+    marks = [(end, f"claimed {_points(end)}") for end in sorted({*ends})]
+    return lines(Screen(WIDTH, colour=False), drawn, rows=_PLOT_ROWS, tick=_points, marks=marks)
 
-    points = [(days, 100 * found.claimed, 100 * (found.rose or 0.0)) for days, found in known]
-    claims = [claimed for _, claimed, _ in points]
-    figure.clear()
-    figure.plot_size(WIDTH, _PLOT_ROWS)
-    figure.draw(figure.signal([min(claims), max(claims)], [min(claims), max(claims)], marker="·").lines())
-    for days, claimed, rose in points:
-        figure.draw(figure.signal([claimed], [rose], marker=str(days)))
-    for axis, ends in (("x", claims), ("y", [*claims, *(rose for _, _, rose in points)])):
-        low, high = int(min(ends) // _TICK_PCT) * _TICK_PCT, int(max(ends) // _TICK_PCT + 1) * _TICK_PCT
-        figure.ruler(axis).lim(low, high).ticks(range(low, high + 1, _TICK_PCT))
-    figure.label("claimed, %")
-    figure.label("rose, %", axis="y")
-    return "\n".join(line.rstrip() for line in str(uncolorize(figure.build())).rstrip().splitlines())
+
+def _points(percent: float) -> str:
+    return f"{percent:.0f} %"
 
 
 def _plain(record: _Record) -> dict[str, object]:

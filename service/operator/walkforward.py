@@ -12,6 +12,8 @@ import msgspec
 from msgspec import Struct
 
 from service.clients.cli.refusal import DONE, RefusalError
+from service.clients.cli.spinner import CLEAR
+from service.clients.cli.terminal import is_plain, is_terminal
 from service.clock import SystemClock, day_of
 from service.market.store import MarketStore
 from service.operator.folder import Folder, run_in_folder
@@ -49,11 +51,11 @@ def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """Run over the data folder, whose service then tells the records; or over recordings, which keeps nothing."""
     parameters = Parameters(scheme=arguments.scheme)
     if arguments.recordings is not None:
-        found = _walk(_recorded(Path(arguments.recordings), parameters))
+        found = _walk(_recorded(Path(arguments.recordings), parameters), environment)
         kept = f"read from {arguments.recordings}; nothing was kept"
     else:
         asked = run_in_folder(environment, lambda folder: _ask(folder, parameters))
-        found = _walk(asked.request)
+        found = _walk(asked.request, environment)
         number = run_in_folder(environment, lambda folder: _keep(folder, asked, found))
         kept = f"kept as run {number}; the service tells its records from now on"
     if arguments.json:
@@ -89,28 +91,34 @@ async def _keep(folder: Folder, asked: _Asked, found: Run) -> int:
     return await RunStore(folder.database).put(asked.origin, pack(found, day_of(asked.until_ms) - 1))
 
 
-def _walk(request: Request) -> Run:
+def _walk(request: Request, environment: Mapping[str, str]) -> Run:
     from service.walkforward.engine import run as walk  # noqa: PLC0415 - numpy, which no other command needs
 
     try:
-        with _progress() as report:
+        with _progress(environment) as report:
             return walk(request, report)
     except ValueError as error:
         raise RefusalError(f"the bars cannot be used: {error}") from error
 
 
 @contextmanager
-def _progress() -> Iterator[Report]:
-    """A bar on a terminal's standard error; elsewhere nothing."""
-    if not sys.stderr.isatty():
+def _progress(environment: Mapping[str, str]) -> Iterator[Report]:
+    """A line on a terminal's standard error, that tells how far it is and goes when it is done; elsewhere nothing."""
+    if not is_terminal(sys.stderr) or is_plain(environment):
         yield lambda _done, _total: None
         return
-    from rich.console import Console  # noqa: PLC0415 - loaded where a bar is drawn
-    from rich.progress import Progress  # noqa: PLC0415 - the same
+    try:
+        yield _tell
+    finally:
+        sys.stderr.write(CLEAR)
+        sys.stderr.flush()
 
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("walking forward", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+def _tell(done: int, total: int) -> None:
+    """Say each per cent once: there are thousands of steps."""
+    if total and 100 * done // total != 100 * (done - 1) // total:
+        sys.stderr.write(f"{CLEAR}walking forward: {100 * done // total} %")
+        sys.stderr.flush()
 
 
 def _document(found: Run) -> dict[str, object]:

@@ -21,6 +21,7 @@ from tests.verdict.issuing import LEANS, ORIGIN, judged
 
 Show = Callable[..., Told]
 COINS = [f"C{place}" for place in range(25)]
+LEGEND = "⠂⠐ as claimed   1 rose after 1 day   3 rose after 3 days   7 rose after 7 days"
 
 
 def live_through(data_dir: Path, entries: int, asked: int = 0) -> Head:
@@ -108,7 +109,7 @@ def test_a_young_ledger_says_not_enough_yet_of_everything(scorecard: Show, data_
     assert all(row.endswith("not enough yet") for row in rows)
     assert sum(int(row.split()[2]) for row in rows) == 33
     assert "Not enough yet: 30 outcomes of one claim are needed." in told.out
-    assert "┌" not in told.out
+    assert LEGEND not in told.out
     said = " ".join(told.out.split())
     assert "12 daily (0 of them abstained), 2025-07-25 to 2025-07-25; 1 asked (1 of them abstained)" in said
     assert "Outcomes still to come: 2; without a price: 1. Of other histories: 1, not counted here." in said
@@ -133,8 +134,15 @@ def test_an_old_ledger_shows_figures_by_verdict_and_horizon_asked_ones_apart_and
     assert [row[:10] for row in rows_of(told, "RELIABILITY")] == [
         f"{low * 100:.0f} to {high * 100:.0f} %" for low, high in sorted(ranges)
     ]
-    plot = told.out[told.out.index("┌") :]
-    assert all(mark in plot for mark in ("1", "3", "7", "·", "claimed, %", "rose, %"))
+    plot = told.out.splitlines()[told.out.splitlines().index(LEGEND) + 1 :]
+    rising = [row for row in plain["reliability"] if row["kind"] == "daily" and row["rose"] is not None]
+    claims = [100 * row["claimed"] for row in rising]
+    assert plot[-1].split() == ["claimed", f"{min(claims):.0f}", "%", "claimed", f"{max(claims):.0f}", "%"]
+    highest = max(rising, key=lambda row: row["rose"])
+    lowest = min(rising, key=lambda row: row["rose"])
+    assert str(highest["days"]) in plot[0].partition("│")[2] + plot[0].partition("┤")[2]
+    assert str(lowest["days"]) in plot[-3].partition("│")[2] + plot[-3].partition("┤")[2]
+    assert any("⠈" in line for line in plot)
 
 
 def shown(row: dict[str, Any]) -> str:
@@ -165,7 +173,7 @@ def test_a_range_that_one_horizon_lacks_is_a_dash_in_its_table(scorecard: Show, 
     told = scorecard()
     (row,) = rows_of(told, "RELIABILITY")
     assert row.split() == ["60", "to", "65", "%", "31", "0.0", "%", "0", "-", "0", "-"]
-    assert "┌" in told.out
+    assert LEGEND in told.out
 
 
 def test_without_a_data_folder_it_is_refused(tmp_path: Path) -> None:

@@ -59,8 +59,9 @@ def brings(monkeypatch: pytest.MonkeyPatch, run: Run) -> list[Request]:
 
     def ran(request: Request, report: Callable[[int, int], None]) -> Run:
         asked.append(request)
-        report(0, 2)
-        report(2, 2)
+        report(0, 0)
+        for done in (0, 1, 3, 4, 5, 400):
+            report(done, 400)
         return run
 
     monkeypatch.setattr(engine, "run", ran)
@@ -149,20 +150,32 @@ def test_bars_that_the_engine_refuses_are_refused_in_one_line(folder: Path, monk
         typed("--recordings", str(folder))
 
 
-def test_on_a_terminal_a_bar_is_drawn_on_standard_error_alone(
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_on_a_terminal_each_per_cent_is_told_once_on_standard_error_and_the_line_is_gone_in_the_end(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
-
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setenv("TERM", "xterm")
     brings(monkeypatch, made(told=summary()))
-    assert typed("--recordings", str(folder)) == DONE
-    assert "walking forward" in terminal.getvalue()
+    assert typed("--recordings", str(folder), environment={"TERM": "xterm"}) == DONE
+    assert terminal.getvalue().split("\r\x1b[2K") == [
+        "", "walking forward: 0 %", "walking forward: 1 %", "walking forward: 100 %", "",
+    ]  # fmt: skip
     assert "walking forward" not in capsys.readouterr().out
+
+
+def test_on_a_terminal_that_cannot_take_back_a_line_nothing_is_told(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    brings(monkeypatch, made(told=summary()))
+    assert typed("--recordings", str(folder), environment={"TERM": "dumb"}) == DONE
+    assert terminal.getvalue() == ""
 
 
 class Kept:

@@ -10,7 +10,8 @@ from service.clients.cli.terminal import is_plain, is_terminal
 
 _FRAMES: Final = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _EVERY_S: Final = 0.1
-_CLEAR: Final = "\r\x1b[2K"
+CLEAR: Final = "\r\x1b[2K"
+"""Takes off the screen what was written on this line."""
 PATIENCE_S: Final = 0.3
 """What is done sooner shows nothing: a flicker tells nobody anything."""
 
@@ -57,10 +58,10 @@ class Spinner:
             return
         turn = 0
         while True:
-            self._stream.write(f"{_CLEAR}{_FRAMES[turn % len(_FRAMES)]} {self._text}")
+            self._stream.write(f"{CLEAR}{_FRAMES[turn % len(_FRAMES)]} {self._text}")
             self._stream.flush()
             turn += 1
             if self._done.wait(_EVERY_S):
                 break
-        self._stream.write(_CLEAR)
+        self._stream.write(CLEAR)
         self._stream.flush()
