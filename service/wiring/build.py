@@ -86,10 +86,11 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         receipts = ReceiptDesk(database, ReceiptSigner(secrets.receipt_key), cursors)
         author = await enter(open_author(settings, database, clock))
         desks = _lay_out(ground, data, access, meter, receipts, author)
-        app = _assemble(settings, clock, access, meter, payments, desks, data.health())
+        health = data.health()
+        app = _assemble(settings, clock, access, meter, payments, desks, health)
         coins, visitor, hub = data.market.coins, data.visitor, data.watch.hub
         metrics = Metrics(partial(read_all, app, database, coins, upstreams.sessions, visitor, hub, leads))
-        yield Service(app, data.health(), metrics, hub)
+        yield Service(app, health, metrics, hub)
 
 
 def _lay_out(
