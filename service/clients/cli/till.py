@@ -6,13 +6,13 @@ What it says goes to stderr; stdout is the command's.
 import argparse
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from service.clients.cli.refusal import UNAVAILABLE, UNPAID, UNREACHABLE, RefusalError
 from service.clients.cli.screen import safe
 from service.clients.cli.terminal import is_terminal
-from service.clients.paying.bill import Bill, dollars
+from service.clients.paying.bill import Bill, dollars, known_payee_only
 from service.clients.paying.buyer import Buyer, Send
 from service.clients.paying.drawer import Drawer
 from service.clients.paying.opening import ceilings_of, find_wallet
@@ -54,7 +54,8 @@ def settle(refused: RefusedError, send: Send, arguments: argparse.Namespace, env
     try:
         return buyer.buy(refused, send, open_client(arguments, environment))
     except UnpaidError as error:
-        raise RefusalError(str(error), UNPAID) from refused
+        # What was refused with a payment could be taken all the same: how to pay is not offered to programs again then.
+        raise RefusalError(str(error), UNPAID) from (error if isinstance(error.__cause__, RefusedError) else refused)
     except OpenPaymentError as error:
         raise RefusalError(str(error), UNREACHABLE if error.unreachable else UNAVAILABLE) from refused
 
@@ -62,6 +63,7 @@ def settle(refused: RefusedError, send: Send, arguments: argparse.Namespace, env
 def _agreement(refused: RefusedError, *, wanted: bool) -> Callable[[Bill], None]:
     def agree(bill: Bill) -> None:
         if wanted:
+            known_payee_only(bill)
             return
         if not (is_terminal(sys.stdin) and is_terminal(sys.stderr)):
             raise UnpaidError(f"{refused.message}; with --yes, {dollars(bill.terms.amount)} are paid for it unasked")
@@ -78,12 +80,18 @@ def _asked(bill: Bill) -> bool:
         ("for", f"{bill.what} at {bill.url}"),
         ("to", terms.pay_to),
         ("on", terms.dollar.shown),
+        *_moved(bill),
         ("today", f"{dollars(bill.spent)} of {ceiling} signed for"),
     )
     sys.stderr.writelines(f"{name:>15}  {safe(text)}\n" for name, text in shown)
     sys.stderr.write("Pay? [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline(_LONGEST_REPLY).strip().lower() in _YES
+
+
+def _moved(bill: Bill) -> Iterator[tuple[str, str]]:
+    if bill.moved_from is not None:
+        yield "NOT AS BEFORE", f"until now it was paid at {bill.moved_from.pay_to} ({bill.moved_from.network})"
 
 
 def _tell(line: str) -> None:

@@ -12,6 +12,8 @@ Decisions:
   bought is handed out, for a day, and where it has bought nothing another may be signed.
 - To send a payment again nobody is asked: it was agreed to, and costs nothing more. A payment that is answered by 503,
   or by nothing, is sent again a few times at once, and then by the next identical request.
+- Whom a service has itself paid, and on which chain, is remembered at the first payment, as ssh remembers a host. Where
+  nobody is asked (`--yes`, the tools' server) it is paid there or not at all; whoever is asked is told of the change.
 - A signature is good for five minutes at most, whatever is asked for, and nothing is signed where the clocks are more
   than a minute apart: it would be good for longer than meant.
 - Real money goes over TLS or to this machine; play money may go anywhere.

@@ -5,7 +5,7 @@ from ipaddress import ip_address
 from typing import Final, NamedTuple
 
 from service.clients.paying.refusal import UnpaidError
-from service.clients.paying.terms import HEADER, Terms, read_terms
+from service.clients.paying.terms import HEADER, Payee, Terms, read_terms
 from service.clients.sdk.address import read_address
 from service.clients.sdk.answer import Asked, RefusedError
 from service.clock import SECOND_MS
@@ -33,6 +33,7 @@ class Bill(NamedTuple):
         url: The service.
         spent: What was signed for today, in millionths of a dollar.
         ceilings: Which hold.
+        before: Whom this service had paid until now; None where nothing was ever paid to it.
     """
 
     terms: Terms
@@ -40,9 +41,17 @@ class Bill(NamedTuple):
     url: str
     spent: int
     ceilings: Ceilings
+    before: Payee | None
+
+    @property
+    def moved_from(self) -> Payee | None:
+        """Whom the service had paid until now, where it wants its money elsewhere; else None."""
+        return None if self.before == self.terms.payee else self.before
 
 
-def draw(asked: Asked, refused: RefusedError, spent: int, ceilings: Ceilings, now_ms: int) -> Bill:
+def draw(
+    asked: Asked, refused: RefusedError, spent: int, ceilings: Ceilings, now_ms: int, before: Payee | None
+) -> Bill:
     """Write the bill of a request that was refused with 402.
 
     Args:
@@ -51,6 +60,7 @@ def draw(asked: Asked, refused: RefusedError, spent: int, ceilings: Ceilings, no
         spent: What was signed for today, in millionths of a dollar.
         ceilings: Which hold.
         now_ms: Epoch milliseconds.
+        before: Whom this service had paid until now.
 
     Raises:
         UnpaidError: If it cannot be read, is above a ceiling, or should not be paid from here.
@@ -64,7 +74,21 @@ def draw(asked: Asked, refused: RefusedError, spent: int, ceilings: Ceilings, no
             "(--max-price, or `verdict config set max-price`); nothing was paid"
         )
     check_day(terms.amount, spent, ceilings)
-    return Bill(terms, what(asked), asked.url, spent, ceilings)
+    return Bill(terms, what(asked), asked.url, spent, ceilings, before)
+
+
+def known_payee_only(bill: Bill) -> None:
+    """Agree to a bill where nobody is asked: to the first payee of a service, and from then on to no other.
+
+    Raises:
+        UnpaidError: If the service wants its money elsewhere than until now.
+    """
+    if bill.moved_from is not None:
+        raise UnpaidError(
+            f"{bill.url} was paid at {bill.moved_from.pay_to} ({bill.moved_from.network}) until now, and wants it at "
+            f"{bill.terms.pay_to} on {bill.terms.dollar.shown}: if its operator says so too, agree to that once at a "
+            "terminal, without --yes; nothing was paid"
+        )
 
 
 def check_day(amount: int, spent: int, ceilings: Ceilings) -> None:

@@ -75,7 +75,8 @@ class Buyer(NamedTuple):
         return answer or self._send_new(asked, self._sign(asked, refused), send, client)
 
     def _sign(self, asked: Asked, refused: RefusedError) -> Kept:
-        bill = draw(asked, refused, self.drawer.spent_today(), self.ceilings, self.clock.now_ms())
+        before = self.drawer.payee(asked.url)
+        bill = draw(asked, refused, self.drawer.spent_today(), self.ceilings, self.clock.now_ms(), before)
         if self.open_wallet is None:
             raise UnpaidError(f"{refused.message}; to pay {dollars(bill.terms.amount)} for it, {NO_WALLET}")
         self.agree(bill)

@@ -1,7 +1,8 @@
 """What is kept about payments: how much was signed for on which day, and every payment whose end is not known.
 
-In `paying/` of the state folder: `spent.json`, a file for each open payment in `open/`, a file for each receipt in
-`receipts/`. All that changes what may be spent happens under one lock, whichever process it is in.
+In `paying/` of the state folder: `spent.json`, `payees.json` (whom each service had paid), a file for each open payment
+in `open/`, a file for each receipt in `receipts/`. All that changes what may be spent happens under one lock, whichever
+process it is in.
 """
 
 import json
@@ -13,12 +14,14 @@ from typing import Any, Final, NamedTuple, TypeVar
 
 from service.clients.paying.bill import Ceilings, check_day
 from service.clients.paying.refusal import UnpaidError
+from service.clients.paying.terms import Payee
 from service.clients.profile.private import locked, read_whole, write_whole
 from service.clients.sdk.answer import Asked
 from service.clock import DAY_MS, SECOND_MS, Clock, day_of
 
 FOLDER: Final = "paying"
 SPENT: Final = "spent.json"
+PAYEES: Final = "payees.json"
 OPEN: Final = "open"
 RECEIPTS: Final = "receipts"
 
@@ -85,6 +88,14 @@ class Drawer:
         """
         return _since(self._days(), day_of(self._clock.now_ms()))
 
+    def payee(self, url: str) -> Payee | None:
+        """Whom a service had paid the last time; None where nothing was paid to it yet.
+
+        Raises:
+            UnpaidError: If what is kept about it cannot be read.
+        """
+        return self._payees().get(url)
+
     def find(self, asked: Asked) -> Kept | None:
         """The open payment of a request, if there is one whose end may still be learnt.
 
@@ -110,6 +121,7 @@ class Drawer:
             if kept is None:
                 self._count(amount, ceilings)
                 kept = sign()
+                self._remember(asked.url, Payee(kept.network, kept.pay_to))
                 write_whole(self._path(asked), json.dumps(kept._asdict()).encode())
             return kept
 
@@ -176,6 +188,14 @@ class Drawer:
         newest = {day: spent for day, spent in days.items() if day > today - _DAYS_KEPT}
         write_whole(self.folder / SPENT, json.dumps({"spent": newest}).encode())
 
+    def _remember(self, url: str, payee: Payee) -> None:
+        payees = self._payees()
+        if payees.get(url) != payee:
+            write_whole(self.folder / PAYEES, json.dumps({"payees": {**payees, url: payee}}).encode())
+
+    def _payees(self) -> dict[str, Payee]:
+        return _understood(self.folder / PAYEES, _payees_of) or {}
+
     def _days(self) -> dict[int, int]:
         return _understood(self.folder / SPENT, _days_of) or {}
 
@@ -202,7 +222,7 @@ def _understood(path: Path, read: Callable[[Any], T]) -> T | None:
         raise UnpaidError(f"{path} cannot be read ({error.strerror}); nothing is paid until it can") from error
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise UnpaidError(
-            f"{path} is not as it was written, and nothing is paid until it is; delete it if you know what was spent"
+            f"{path} is not as it was written, and nothing is paid until it is; delete it if you know what it said"
         ) from error
 
 
@@ -222,6 +242,13 @@ def kept_of(document: Any) -> Kept:
 def _since(days: Mapping[int, int], today: int) -> int:
     # What was signed for by a clock that ran ahead counts until its day is over: setting it back gives nothing.
     return sum(amount for day, amount in days.items() if day >= today)
+
+
+def _payees_of(document: Any) -> dict[str, Payee]:
+    payees = {url: Payee(*told) for url, told in document["payees"].items()}
+    if not all(isinstance(text, str) for payee in payees.values() for text in payee):
+        raise ValueError("a payee is none")
+    return payees
 
 
 def _days_of(document: Any) -> dict[int, int]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from service.clients.cli.refusal import RefusalError
 from service.clients.paying.authorization import Wallet
-from service.clients.paying.bill import Ceilings
+from service.clients.paying.bill import Ceilings, known_payee_only
 from service.clients.paying.buyer import NO_WALLET, Buyer
 from service.clients.paying.drawer import Drawer
 from service.clients.profile import config
@@ -48,7 +48,9 @@ def find_wallet(environment: Mapping[str, str], chosen: config.Config) -> Callab
 def unattended(
     environment: Mapping[str, str], clock: Clock, tell: Callable[[str], object], pause: Callable[[float], object]
 ) -> Buyer:
-    """A buyer that asks nobody: what is below the ceilings is paid. Its wallet is opened at once, and only once.
+    """A buyer that asks nobody: what is below the ceilings is paid to whom it was paid before.
+
+    Its wallet is opened at once, and only once.
 
     Args:
         environment: Of the process.
@@ -69,7 +71,7 @@ def unattended(
     return Buyer(
         drawer=Drawer(state_dir(environment), clock),
         ceilings=ceilings_of(chosen, None),
-        agree=lambda _bill: None,
+        agree=known_payee_only,
         open_wallet=lambda: wallet,
         tell=tell,
         pause=pause,

@@ -23,6 +23,18 @@ _METHOD: Final = "eip3009"
 _AMOUNT: Final = re.compile(r"[1-9][0-9]{0,17}", re.ASCII)
 
 
+class Payee(NamedTuple):
+    """Who is paid, and where.
+
+    Attributes:
+        network: CAIP-2 id of the chain.
+        pay_to: An address in EIP-55's form.
+    """
+
+    network: str
+    pay_to: str
+
+
 class Terms(NamedTuple):
     """What one call costs.
 
@@ -39,6 +51,11 @@ class Terms(NamedTuple):
     dollar: Dollar
     window_s: int
     row: Mapping[str, Any]
+
+    @property
+    def payee(self) -> Payee:
+        """Who is paid, and where."""
+        return Payee(self.dollar.network, self.pay_to)
 
 
 def read_terms(header: str | None) -> Terms:

@@ -30,6 +30,8 @@ from tests.payments.signing import row
 NOWHERE = "http://127.0.0.1:9"
 """Nobody listens at the port that discards."""
 
+OTHER = "0x3333333333333333333333333333333333333333"
+
 
 class Typed(io.StringIO):
     """A terminal, or something that is none."""
@@ -125,6 +127,27 @@ def test_yes_does_not_lift_a_ceiling_but_max_price_does(desk: Desk) -> None:
     desk.settle(due, yes=True, max_price="0.100001")
     (sent,) = desk.sent
     assert payment_in(sent)["payload"]["authorization"]["value"] == "100001"
+
+
+def test_yes_does_not_pay_a_service_elsewhere_than_before_and_whoever_is_asked_sees_that(desk: Desk) -> None:
+    desk.settle(yes=True)
+    moved = asking(row(pay_to=OTHER), date_ms=None, asked=ASKED._replace(url=NOWHERE))
+    with pytest.raises(RefusalError, match=f"wants it at {OTHER}") as caught:
+        desk.settle(moved, yes=True)
+    assert (caught.value.code, caught.value.__cause__) == (UNPAID, moved)
+    said = desk.sit("y\n")
+    desk.settle(moved)
+    assert f"  NOT AS BEFORE  until now it was paid at {PAYEE} (eip155:84532)\n" in said.getvalue()
+    desk.settle(moved, yes=True)
+    assert [payment_in(sent)["payload"]["authorization"]["to"] for sent in desk.sent] == [PAYEE, OTHER, OTHER]
+
+
+def test_how_to_pay_is_not_offered_again_while_what_was_paid_could_still_be_taken(desk: Desk) -> None:
+    due = asking(date_ms=None)
+    desk.script = [asking(date_ms=None)]
+    with pytest.raises(RefusalError, match="refused the payment") as caught:
+        desk.settle(due, yes=True)
+    assert not isinstance(caught.value.__cause__, RefusedError)
 
 
 def test_without_a_wallet_nobody_is_asked_anything(desk: Desk) -> None:
