@@ -16,6 +16,8 @@ from service.ethereum.addresses import keccak256
 _WIDTH: Final = 32
 _MOST_MEMORY: Final = 2**30
 _MOST_ROUNDS: Final = 10_000_000
+_MOST_BLOCKS: Final = 2**25
+"""Of scrypt, n times r times p: sixteen times what geth writes. The limit of its memory alone lets p ask for hours."""
 
 
 class Scrypt(Struct, frozen=True, forbid_unknown_fields=True):
@@ -72,7 +74,7 @@ def open_keystore(content: bytes, password: str) -> bytes:
         32 bytes.
 
     Raises:
-        ValueError: If it is no such file, wants more than a gigabyte, or the password is not its own.
+        ValueError: If it is no such file, wants more than a gigabyte or a minute or so, or the password is not its own.
     """
     sealed = _read(content).crypto
     try:
@@ -83,7 +85,7 @@ def open_keystore(content: bytes, password: str) -> bytes:
         cipher = AES.new(stretched[:16], AES.MODE_CTR, nonce=b"", initial_value=start)
     except (ValueError, msgspec.MsgspecError, MemoryError, OverflowError) as error:
         raise ValueError("the keystore's parameters cannot be used") from error
-    if len(stretched) != _WIDTH or len(ciphertext) != _WIDTH:
+    if len(ciphertext) != _WIDTH:
         raise ValueError("the keystore's parameters cannot be used")
     if not compare_digest(mac, keccak256(stretched[16:] + ciphertext)):
         raise ValueError("the password does not open the keystore")
@@ -102,9 +104,15 @@ def _read(content: bytes) -> Keystore:
 def _stretch(sealed: Sealed, password: bytes) -> bytes:
     if sealed.kdf == "scrypt":
         by = msgspec.json.decode(sealed.kdfparams, type=Scrypt)
+        _check(by.dklen, by.n * by.r * by.p, _MOST_BLOCKS)
         salt = bytes.fromhex(by.salt)
         return scrypt(password, salt=salt, n=by.n, r=by.r, p=by.p, maxmem=_MOST_MEMORY, dklen=by.dklen)
     with_ = msgspec.json.decode(sealed.kdfparams, type=Pbkdf2)
-    if with_.c > _MOST_ROUNDS:
-        raise ValueError("it wants too many rounds")
+    _check(with_.dklen, with_.c, _MOST_ROUNDS)
     return pbkdf2_hmac("sha256", password, bytes.fromhex(with_.salt), with_.c, with_.dklen)
+
+
+def _check(length: int, work: int, most: int) -> None:
+    """Before anything is computed: it cannot be interrupted, and takes as much memory as the key that is wanted."""
+    if length != _WIDTH or work > most:
+        raise ValueError("it wants another key than there is, or too much work")

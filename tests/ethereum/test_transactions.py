@@ -142,3 +142,25 @@ SCRYPT = {"n": 2, "r": 8, "p": 1, "dklen": 32, "salt": "00"}
 def test_what_is_no_keystore_is_refused_by_name(content: bytes) -> None:
     with pytest.raises(ValueError, match="keystore"):
         open_keystore(content, "testpassword")
+
+
+@pytest.mark.parametrize(
+    ("kdf", "parameters"),
+    [
+        ("scrypt", {**SCRYPT, "n": 2**18, "p": 2**8}),
+        ("scrypt", {**SCRYPT, "dklen": 2**31 - 1}),
+        ("scrypt", {**SCRYPT, "dklen": 64}),
+        ("pbkdf2", {"c": 10**7 + 1, "dklen": 32, "prf": "hmac-sha256", "salt": "00"}),
+        ("pbkdf2", {"c": 1, "dklen": 2**31 - 1, "prf": "hmac-sha256", "salt": "00"}),
+    ],
+)
+def test_a_keystore_that_would_take_hours_or_gigabytes_is_refused_before_anything_is_computed(
+    monkeypatch: pytest.MonkeyPatch, kdf: str, parameters: dict[str, object]
+) -> None:
+    def never(*_: object, **__: object) -> bytes:
+        raise AssertionError("it was begun")
+
+    monkeypatch.setattr("service.ethereum.keystore.scrypt", never)
+    monkeypatch.setattr("service.ethereum.keystore.pbkdf2_hmac", never)
+    with pytest.raises(ValueError, match="parameters cannot be used"):
+        open_keystore(changed("crypto", kdf=kdf, kdfparams=parameters), "testpassword")

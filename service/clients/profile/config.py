@@ -26,6 +26,7 @@ _MOST_MICRO_USD: Final = 1_000_000_000
 """A thousand dollars: who means to let a program spend more a day has mistaken the unit."""
 
 
+_PRIVATE_KEY: Final = re.compile(r"(?:0x)?[0-9a-fA-F]{64}\Z")
 _AMOUNT: Final = re.compile(r"\d{1,6}(\.\d{1,6})?\Z", re.ASCII)
 
 
@@ -92,6 +93,8 @@ def _address(text: str) -> str:
 def _path(text: str) -> str:
     if not text.strip():
         raise ValueError("a path is missing")
+    if _PRIVATE_KEY.match(text):
+        raise ValueError("that is a key, not the path of a file; it stays in the shell's history: use another wallet")
     return str(Path(text).expanduser().absolute())
 
 

@@ -35,7 +35,10 @@ def secret(prompt: str, environment: Mapping[str, str], variable: str = "") -> s
 
 def _typed(prompt: str) -> str:
     if not is_terminal(sys.stdin):
-        return sys.stdin.readline(_LONGEST).rstrip("\r\n")
+        try:
+            return sys.stdin.readline(_LONGEST).rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise RefusalError(f"{prompt}: what was piped in is no text") from None
     try:
         return getpass(f"{prompt}: ", sys.stderr)
     except EOFError:

@@ -59,6 +59,11 @@ def open_wallet(environment: Mapping[str, str], keystore: str | None) -> Wallet:
     Raises:
         RefusalError: If there is no wallet, or it cannot be opened.
     """
+    if keystore and _WRITTEN.match(keystore):
+        raise RefusalError(
+            "--keystore takes the path of a file, not a key; whoever saw it on the command line can spend with it: "
+            f"move what it holds to another wallet, and set {KEY} to that one's"
+        )
     if keystore:
         return _of_file(Path(keystore).expanduser(), environment)
     written = environment.get(KEY, "").strip()

@@ -77,6 +77,13 @@ def test_a_file_that_cannot_be_read_or_written_says_why(home: dict[str, str]) ->
         config.write(home, Config())
 
 
+@pytest.mark.parametrize("key", ["ab" * 32, "0x" + "AB" * 32])
+def test_a_key_in_place_of_its_file_is_not_kept(key: str) -> None:
+    with pytest.raises(ValueError, match="not the path of a file") as caught:
+        config.CHOICES["keystore"].read(key)
+    assert key not in str(caught.value)
+
+
 def test_a_keystore_is_kept_by_its_whole_path(
     home: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

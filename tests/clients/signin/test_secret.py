@@ -50,3 +50,9 @@ def test_a_prompt_that_is_ended_is_nothing(terminal: None, monkeypatch: pytest.M
     monkeypatch.setattr(room, "getpass", end)
     with pytest.raises(RefusalError, match="nothing was given"):
         secret("Password", {})
+
+
+def test_bytes_that_are_no_text_are_refused_and_not_told_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"pass\xffword\n"), encoding="utf-8"))
+    with pytest.raises(RefusalError, match=r"^Password: what was piped in is no text$"):
+        secret("Password", {})

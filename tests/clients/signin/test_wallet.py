@@ -72,3 +72,10 @@ def test_a_home_is_understood_in_its_name(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("HOME", str(tmp_path))
     write_keystore(tmp_path / "key.json")
     assert open_wallet({"VERDICT_KEYSTORE_PASSWORD": PASSWORD}, "~/key.json").address == ADDRESS
+
+
+@pytest.mark.parametrize("written", [KEY, KEY[2:]])
+def test_a_key_in_place_of_its_file_is_refused_and_not_told_again(written: str) -> None:
+    with pytest.raises(RefusalError, match="takes the path of a file, not a key; whoever saw it") as refused:
+        open_wallet({}, written)
+    assert KEY[2:] not in str(refused.value)
