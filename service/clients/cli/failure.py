@@ -4,6 +4,7 @@ import json
 import sys
 import traceback
 from collections.abc import Iterator
+from hashlib import sha256
 from http import HTTPStatus
 from typing import Final
 
@@ -41,7 +42,11 @@ _NAMES: Final = {
 }
 """What the envelope says where none came from the service, by exit code."""
 
+_NOBODY: Final = sha256(b"").hexdigest()
+"""The `caller` of a request that was sent without a credential."""
+
 _FORMS: Final = frozenset({"--json", "--ndjson", "--csv", "--raw"})
+_MOST_CANDIDATES: Final = 10
 _DEFECT: Final = "this is a defect of `verdict`, not a mistake of yours; what stands above helps to find it"
 
 
@@ -58,7 +63,9 @@ def tell(error: Exception, found: Found) -> int:
     code = _code(error)
     whose = error.whose if isinstance(error, UsageError) else "verdict"
     if code == DEFECT and not isinstance(error, RefusalError):
-        traceback.print_exception(error)
+        # Written like all else: what a service sent may stand in it.
+        told = "".join(traceback.format_exception(error)).splitlines()
+        sys.stderr.writelines(f"{safe(line)}\n" for line in told)
         message = _DEFECT
     else:
         message = str(error)
@@ -111,11 +118,14 @@ def _document(error: Exception, code: int, message: str) -> object:
 
 
 def _advice(error: RefusedError) -> Iterator[str]:
-    candidates = error.details.get("candidates")
-    if isinstance(candidates, list) and candidates and str(candidates[0]) not in error.message:
-        yield f"Did you mean {' or '.join(map(str, candidates))}?"
+    told = error.details.get("candidates")
+    candidates = [some for some in told if isinstance(some, str)] if isinstance(told, list) else []
+    if candidates and candidates[0] not in error.message:
+        yield f"Did you mean {' or '.join(candidates[:_MOST_CANDIDATES])}?"
     wait = error.headers.get("retry-after", "")
     if wait.isascii() and wait.isdigit():
         yield f"Try again in {wait} s."
     if error.status == HTTPStatus.UNAUTHORIZED:
         yield "`verdict login` signs in again."
+    if error.code == "AUTH_REQUIRED" and error.asked is not None and error.asked.caller == _NOBODY:
+        yield "A key that you have is kept by `verdict login --token`, or set as VERDICT_TOKEN."

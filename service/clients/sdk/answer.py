@@ -87,8 +87,8 @@ class RefusedError(Exception):
         self.document = document
         error = document.get("error") if isinstance(document, dict) else None
         told = error if isinstance(error, dict) else {"message": error if isinstance(error, str) else ""}
-        self.code = str(told.get("code") or f"HTTP_{status}")
-        self.message = str(told.get("message") or self._without_a_word())
+        self.code = _text(told.get("code")) or f"HTTP_{status}"
+        self.message = _text(told.get("message")) or self._without_a_word()
         details = told.get("details")
         self.details: dict[str, Any] = details if isinstance(details, dict) else {}
         super().__init__(self.message)
@@ -98,6 +98,11 @@ class RefusedError(Exception):
         if self.status in _REDIRECTS and target:
             return f"that address sends on to {target}; ask there (--url) if you trust it"
         return f"the service answered {self.status} without saying why"
+
+
+def _text(told: object) -> str:
+    # What is no text is not made one: Python reads lists that are nested deeper than it can write them.
+    return told if isinstance(told, str) else ""
 
 
 class UnreachableError(Exception):

@@ -138,6 +138,8 @@ class Client:
         response = None
         try:
             response = self._send(method, target, payload, sent)
+            if response.status < http.client.OK:  # none that was asked for: no payment is over because of it
+                raise http.client.UnknownProtocol(str(response.status))
             if response.status >= http.client.MULTIPLE_CHOICES:
                 # Under no name of this frame, or the error would hold itself, and the connection, for ever.
                 raise _refused(response, self._told(method, target, payload, sent))

@@ -68,6 +68,12 @@ def test_people_read_a_line_that_cannot_steer_their_terminal(fails: Fails) -> No
     assert typed("coin", "risk", "BTC", terminal=True) == (4, "", "verdict: no \ufffd[2J\n")
 
 
+NESTED: list[object] = []
+"""Deeper than Python writes lists, and a service may send what is nearly as deep."""
+for _ in range(100_000):
+    NESTED = [NESTED]
+
+
 def unknown(message: str, candidates: object) -> RefusedError:
     return RefusedError(404, {}, {"error": {"message": message, "details": {"candidates": candidates}}})
 
@@ -78,6 +84,8 @@ def unknown(message: str, candidates: object) -> RefusedError:
         (unknown("none", ["BTC", "B\x07"]), "Did you mean BTC or B\ufffd?\n"),
         (unknown("closest is BTC", ["BTC"]), ""),
         (unknown("none", []), ""),
+        (unknown("none", [NESTED, None, "BTC"]), "Did you mean BTC?\n"),
+        (unknown("none", ["BTC"] * 10_000), f"Did you mean {' or '.join(['BTC'] * 10)}?\n"),
         (unknown("none", "BTC"), ""),
         (refused(429, retry_after="12"), "Try again in 12 s.\n"),
         (refused(429, retry_after="Wed, 21 Oct 2026 07:28:00 GMT"), ""),
@@ -159,6 +167,13 @@ def test_a_defect_says_that_it_is_one_and_where(fails: Fails) -> None:
     assert told.err.endswith(
         "verdict: this is a defect of `verdict`, not a mistake of yours; what stands above helps to find it\n"
     )
+
+
+def test_a_defect_is_told_without_what_could_steer_the_terminal(fails: Fails) -> None:
+    fails(RuntimeError("what a service sent: \x1b]0;title\x07\x9b2J"))
+    said = typed("coin", "risk", "BTC", terminal=True).err
+    assert "what a service sent: \ufffd]0;title" in said
+    assert not {"\x1b", "\x07", "\x9b"} & set(said)
 
 
 def test_an_operators_command_tells_a_line_wherever_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:

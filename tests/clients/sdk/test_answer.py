@@ -76,3 +76,11 @@ def test_an_answer_that_lacks_what_is_read_is_none_of_this_interface(document: o
 def test_reading_what_is_there_is_left_alone() -> None:
     with reading():
         assert {"a": 1}["a"] == 1
+
+
+def test_what_a_refusal_says_in_no_text_it_does_not_say() -> None:
+    nested: list[object] = []
+    for _ in range(100_000):
+        nested = [nested]
+    error = refused({"error": {"code": nested, "message": nested}})
+    assert (error.code, str(error)) == ("HTTP_404", "the service answered 404 without saying why")

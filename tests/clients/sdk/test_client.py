@@ -244,6 +244,13 @@ def test_what_speaks_no_http_is_no_service() -> None:
         Client(there.url).ask("GET", "/")
 
 
+@pytest.mark.parametrize("status", [101, 103])
+def test_what_comes_before_an_answer_is_not_taken_for_one(status: int) -> None:
+    with peer(answers(b"", status, x_receipt_id="rcp_1")) as there, pytest.raises(UnreachableError) as caught:
+        Client(there.url).ask("GET", "/")
+    assert caught.value.sent
+
+
 def test_a_connection_that_is_reset_in_the_middle_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     def reset(*_: object) -> bytes:
         raise ConnectionResetError(104, "Connection reset by peer")
