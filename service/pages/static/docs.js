@@ -19,7 +19,7 @@
     words: place.textContent.toLowerCase(),
     folded: place.matches("details") ? [place] : [...place.querySelectorAll("details")],
   }));
-  const others = [...document.querySelectorAll(".parts > section")].filter((part) => !part.querySelector(".found"));
+  const parts = [...document.querySelectorAll(".parts > section")];
   field.closest("p").hidden = false;
 
   const count = (kind) => {
@@ -34,7 +34,7 @@
       if (entry) entry.hidden = place.hidden;
       for (const part of folded) part.open = wanted.length >= SAYS && part.textContent.toLowerCase().includes(wanted);
     }
-    for (const part of others) part.hidden = wanted !== "";
+    for (const part of parts) part.hidden = wanted !== "" && !part.querySelector(".found:not([hidden])");
     found.textContent = wanted ? `${count("route")}, ${count("schema")}` : "";
   };
   field.addEventListener("input", find);
@@ -42,6 +42,7 @@
   field.addEventListener("keydown", (event) => {
     const first = places.find(({ place }) => !place.hidden);
     if (event.key !== "Enter" || !first) return;
+    event.preventDefault(); // else the key goes on to what it has led to, and folds it
     first.place.scrollIntoView();
     (first.place.querySelector(":scope > summary") ?? first.place).focus({ preventScroll: true });
   });
