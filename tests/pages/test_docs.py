@@ -12,6 +12,7 @@ import pytest
 from service.pages.files import Files
 from service.pages.page import Page
 from service.pages.reference.document import Operation, read
+from service.pages.reference.example import curl
 from service.pages.reference.view import DocsView
 from service.pages.rendering import Templates
 from service.wire.offers import OFFERS
@@ -115,6 +116,12 @@ async def test_what_a_document_says_is_not_taken_for_html() -> None:
 )  # fmt: skip
 def test_a_line_calls_a_route_with_what_it_needs_and_no_more(offer_id: str, typed: list[str]) -> None:
     assert shlex.split(operation(offer_id).curl) == typed
+
+
+def test_a_name_with_a_slash_stays_one_piece_of_the_path() -> None:
+    row = {"name": "name", "in": "path", "required": True, "schema": {}, "examples": {"a/b": {"value": "a/b"}}}
+    told = {"parameters": [row], "security": [], "responses": {"200": {"content": {}}}}
+    assert curl("https://x.example", "/info/{name}", "get", told, None) == "curl https://x.example/info/a%2Fb"
 
 
 def test_the_token_stands_where_a_shell_puts_it_in() -> None:
