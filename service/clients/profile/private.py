@@ -1,6 +1,8 @@
 """Files that are their owner's alone, written whole or not at all."""
 
+import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -8,15 +10,17 @@ from typing import Final
 
 _OWNERS_FILE: Final = 0o600
 _OWNERS_FOLDER: Final = 0o700
+_ROOT: Final = 0
 
 
 def read_whole(path: Path) -> bytes | None:
     """A file as it is; None where there is none.
 
     Raises:
-        OSError: If it is there and cannot be read.
+        OSError: If it is there and cannot be read, or somebody else could have put it there.
     """
     try:
+        _check(path.parent)
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         return None
@@ -28,7 +32,7 @@ def write_whole(path: Path, content: bytes) -> None:
     A link is followed: people keep such files elsewhere and link to them.
 
     Raises:
-        OSError: If it cannot be written; what was there is still there.
+        OSError: If it cannot be written, or anybody could put another in its place; what was there is still there.
     """
     target = Path(os.path.realpath(path))
     make_folder(target.parent)
@@ -49,10 +53,15 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and those above it that are missing, each its owner's alone."""
+    """Make a folder and those above it that are missing, each its owner's alone.
+
+    Raises:
+        OSError: If it cannot be made, or what is there already is open to others.
+    """
     for folder in reversed((path, *path.parents)):
         if not folder.is_dir():
             folder.mkdir(_OWNERS_FOLDER, exist_ok=True)
+    _check(path)
 
 
 @contextmanager
@@ -74,6 +83,16 @@ def locked(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def _check(folder: Path) -> None:
+    # Who can put a file there chooses which service is asked and paid, and whom one is there. Root is trusted, and may
+    # use the files of whomever it works for.
+    told, me = folder.stat(), os.geteuid()
+    if told.st_uid not in {me, _ROOT} and me != _ROOT:
+        raise PermissionError(errno.EPERM, "its folder belongs to somebody else")
+    if told.st_mode & stat.S_IWOTH:
+        raise PermissionError(errno.EPERM, "everybody may write in its folder; chmod o-w closes it")
 
 
 def _keep_name(folder: Path) -> None:

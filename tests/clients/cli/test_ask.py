@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import stat
 from pathlib import Path
 
@@ -135,6 +136,14 @@ def test_whoever_has_no_token_asks_as_the_same_device_each_time(environment: dic
     assert len(str(first)) == 32
     kept = Path(environment["XDG_STATE_HOME"], "verdict", "device")
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+
+
+def test_where_a_device_cannot_be_kept_nothing_is_asked_and_it_is_said(environment: dict[str, str]) -> None:
+    del environment["VERDICT_TOKEN"]
+    Path(environment["XDG_STATE_HOME"]).write_text("a file stands where the folder should")
+    seen = at_terminal(["ask", "ETH?", "--url", "http://127.0.0.1:9"], environment)
+    assert seen.code == 1
+    assert re.search(r"device cannot be kept \(\w.*\); sign in with `verdict login`", seen.err)
 
 
 def test_a_question_that_is_to_be_paid_for_goes_through_the_till_with_its_key(

@@ -58,7 +58,9 @@ def test_a_receipt_signed_by_another_than_it_names_is_named(tmp_path: Path) -> N
     stand = Stand(tmp_path, sold())
     stand.buy()
     honest = stand.written()
-    for signature in (honest["signature"][:-4] + "991b", "0x" + "11" * 65, "0x", None, 7, honest["signature"] + "00"):
+    digits = honest["signature"]
+    another = f"{digits[:20]}{int(digits[20], 16) ^ 1:x}{digits[21:]}"
+    for signature in (another, "0x" + "11" * 65, "0x", None, 7, honest["signature"] + "00"):
         other = Stand(tmp_path / str(signature)[-8:], sold())
         other.signed = {**honest, "signature": signature}
         faults = bought(other).record["faults"]

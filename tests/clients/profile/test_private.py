@@ -95,6 +95,36 @@ def test_a_folder_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
     assert mode(tmp_path) == 0o755
 
 
+def test_what_everybody_could_have_put_there_is_neither_read_nor_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "verdict" / "c.json"
+    write_whole(path, b"mine")
+    path.parent.chmod(0o777)
+    with pytest.raises(PermissionError, match="everybody may write in its folder"):
+        read_whole(path)
+    with pytest.raises(PermissionError, match="everybody may write in its folder"):
+        write_whole(path, b"secret")
+    with pytest.raises(PermissionError), locked(path.with_suffix(".lock")):
+        raise AssertionError("nothing is to be done there")
+    assert path.read_bytes() == b"mine"
+    assert list(path.parent.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(("owner", "me", "trusted"), [(7, 7, True), (0, 7, True), (7, 0, True), (8, 7, False)])
+def test_a_folder_of_another_user_is_not_used_but_by_root(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, owner: int, me: int, trusted: bool
+) -> None:
+    path = tmp_path / "c.json"
+    write_whole(path, b"mine")
+    seen = os.stat_result((0o40700, 0, 0, 1, owner, owner, 0, 0, 0, 0))
+    monkeypatch.setattr(os, "geteuid", lambda: me)
+    monkeypatch.setattr(Path, "stat", lambda *_, **__: seen)
+    if trusted:
+        assert read_whole(path) == b"mine"
+    else:
+        with pytest.raises(PermissionError, match="belongs to somebody else"):
+            read_whole(path)
+
+
 def _add(path: Path, times: int) -> None:
     for _ in range(times):
         with locked(path.with_suffix(".lock")):
