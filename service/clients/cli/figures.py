@@ -32,6 +32,11 @@ def price(value: float | None) -> str:
     return f"{value:,.{max(2, _SIGNIFICANT - 1 - floor(log10(abs(value))))}f}"
 
 
+def counted(count: int, thing: str) -> str:
+    """So many of a thing: `1 wallet`, `428 movements`."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
 def usd(value: float | None) -> str:
     """A price with its unit: `$117,700`."""
     return UNKNOWN if value is None else f"{'-' if value < 0 else ''}${price(abs(value))}"

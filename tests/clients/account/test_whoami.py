@@ -32,7 +32,7 @@ def test_a_person_reads_who_they_are_what_they_may_and_for_how_long(person: Type
         assert there.heard[0].headers["authorization"] == "Bearer ey.x.y"
     assert (told.code, told.err) == (0, "")
     assert told.out.splitlines() == [
-        "Tier       access given to your wallet, until 2026-01-01 00:00 UTC, 36 h left",
+        "Tier       access, given to your wallet, until 2026-01-01 00:00 UTC, 36 h left",
         "Questions  47 of 50 a day left, one is free again in 12 h",
         "Who        user 7",
         f"Wallet     {WALLET}",
@@ -48,7 +48,7 @@ def test_a_key_of_the_environment_is_said_to_be_one(person: Typed, environment: 
         told = person("whoami")
         assert there.heard[0].headers["authorization"] == "Bearer verdict_sk_x"
     assert told.out.splitlines() == [
-        "Tier      pro given by the operator, without an end",
+        "Tier      pro, given by the operator, without an end",
         "Who       user 1",
         "Known by  an API key in VERDICT_TOKEN",
         f"Service   {there.url}",

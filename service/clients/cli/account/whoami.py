@@ -69,7 +69,7 @@ def lines(answer: Answer, on: Screen, url: str, kept: Credential | None) -> Iter
 def _plan(data: Mapping[str, Any], now: str) -> Iterator[Part]:
     source = _SOURCES.get(data["source"], data["source"])
     if source:
-        yield f"{source},"
+        yield f", {source},"
     if source or data["expiresAt"]:
         yield _end(data["expiresAt"], now)
 

@@ -29,7 +29,7 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
     yield from facts(
         screen,
         [
-            ("Tier", [Cell(data["tier"], "strong"), f"{_SOURCES.get(data['source'], data['source'])}, {until}"]),
+            ("Tier", [Cell(data["tier"], "strong"), f", {_SOURCES.get(data['source'], data['source'])}, {until}"]),
             ("Who", [f"user {caller['userId']}, by {kind}"]),
             ("Wallet", [caller["walletAddress"] or "none"]),
         ],

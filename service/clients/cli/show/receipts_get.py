@@ -37,4 +37,4 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
         ],
     )
     yield ""
-    yield screen.paint("dim", "kept with --json, verdict verify FILE checks it without the service")
+    yield screen.paint("dim", "saved with --json, `verdict payments verify FILE` checks it without the service")

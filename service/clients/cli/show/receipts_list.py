@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
-from service.clients.cli.figures import moment
+from service.clients.cli.figures import counted, moment
 from service.clients.cli.screen import Screen, flow, table
 from service.clients.cli.show.paging import more
 
@@ -23,7 +23,7 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
         yield "Nothing has been paid for."
         return
     total = sum((Decimal(one["price_usdc"]) for one in receipts), Decimal())
-    yield from flow(screen, [f"{len(receipts)} receipts, {total} USDC in all"])
+    yield from flow(screen, [f"{counted(len(receipts), 'receipt')}, {total} USDC in all"])
     yield ""
     rows = [
         (moment(one["settled_at"]).removesuffix(" UTC"), one["route"], one["price_usdc"], one["network"], one["id"])

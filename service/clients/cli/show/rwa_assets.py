@@ -21,7 +21,7 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
     kinds = Counter(one["assetType"] for one in assets)
     said = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
     shown = f"{len(assets)} of {data['count']}" if len(assets) < data["count"] else str(len(assets))
-    yield from flow(screen, [Cell(f"{shown} real-world assets", "strong"), said])
+    yield from flow(screen, [Cell(f"{shown} real-world assets", "strong"), f"· {said}" if said else ""])
     if assets:
         yield ""
         rows = [

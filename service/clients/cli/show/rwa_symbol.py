@@ -16,7 +16,7 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
         screen: Where it is read.
         chosen: The request's parameters.
     """
-    yield from flow(screen, [Cell(data["name"], "strong"), Cell(f"{data['assetType']}, {data['id']}", "dim")])
+    yield from flow(screen, [Cell(data["name"], "strong"), Cell(f"· {data['assetType']}, {data['id']}", "dim")])
     yield ""
     stale = set(data["_stale_fields"])
 

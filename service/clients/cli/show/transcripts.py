@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from html import unescape
 from typing import Any, Final
 
-from service.clients.cli.figures import day, footer, moment
+from service.clients.cli.figures import counted, day, footer, moment
 from service.clients.cli.screen import Cell, Screen, Style, cells, flow, safe, table
 from service.clients.cli.show.paging import more
 
@@ -35,16 +35,14 @@ def _highlights(data: Any, screen: Screen) -> Iterator[str]:
         yield "Nothing was said of it in what is read."
         return
     by = ", ".join(f"{count} of {source}" for source, count in page["by_source"].items())
-    yield from flow(screen, [Cell(f"{page['total']} highlights", "strong"), f"({by})"])
+    yield from flow(screen, [Cell(counted(page["total"], "highlight"), "strong"), f"({by})"])
     episode = None
     for one in data["highlights"]:
         if one["url"] != episode:
             episode = one["url"]
             yield ""
-            yield from flow(
-                screen,
-                [Cell(unescape(one["title"]), "strong"), Cell(f"{one['source']}, {day(one['publishedAt'])}", "accent")],
-            )
+            where = Cell(f"· {one['source']}, {day(one['publishedAt'])}", "accent")
+            yield from flow(screen, [Cell(unescape(one["title"]), "strong"), where])
             yield screen.paint("dim", safe(episode))
         yield ""
         yield from flow(screen, [f"“{unescape(one['quote'])}”"], indent=2)

@@ -7,7 +7,7 @@ what those who imitate addresses imitate.
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from service.clients.cli.figures import footer, moment, money
+from service.clients.cli.figures import counted, footer, moment, money
 from service.clients.cli.screen import Cell, Screen, Style, cut, flow, safe, table
 from service.clients.cli.show.paging import more
 
@@ -43,10 +43,11 @@ def _watchlist(data: Any, screen: Screen) -> Iterator[str]:
     if not data["watchlist"]:
         yield "No wallet is watched: verdict wallets add ADDRESS, in the service's data folder."
         return
-    yield screen.paint("strong", f"{data['meta']['total']} wallets are watched")
+    yield screen.paint("strong", f"{counted(data['meta']['total'], 'wallet')} watched")
     for one in data["watchlist"]:
         yield ""
-        yield from flow(screen, [Cell(one["label"] or "without a label", "strong"), Cell(one["kind"] or "", "accent")])
+        kind = [Cell(f"· {one['kind']}", "accent")] if one["kind"] else []
+        yield from flow(screen, [Cell(one["label"] or "without a label", "strong"), *kind])
         yield f"  {safe(one['address'])}"
         tokens = one["tokens"]
         if not tokens:
@@ -67,7 +68,7 @@ def _movements(data: Any, screen: Screen) -> Iterator[str]:
         yield from flow(screen, ["Nothing of", page["contract"], "moved in or out of a watched wallet."])
         return
     name = moved[0]["token"] or "a token without a name"
-    yield from flow(screen, [Cell(f"{page['total']} movements of {name}", "strong")])
+    yield from flow(screen, [Cell(f"{counted(page['total'], 'movement')} of {name}", "strong")])
     yield screen.paint("dim", safe(page["contract"]))
     yield ""
     wide = screen.width >= _WIDE

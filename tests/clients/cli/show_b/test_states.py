@@ -170,7 +170,7 @@ def test_what_is_stale_of_an_asset_says_so_where_it_stands() -> None:
 def test_a_list_of_all_assets_says_how_many_and_an_empty_one_has_no_table() -> None:
     data, meta = answer("rwa.assets")
     data["count"] = len(data["assets"])
-    assert text(rwa_assets.lines(data, meta, PLAIN, {})).startswith("20 real-world assets 10 equity, 3 index")
+    assert text(rwa_assets.lines(data, meta, PLAIN, {})).startswith("20 real-world assets · 10 equity, 3 index")
     assert "SYMBOL" not in text(rwa_assets.lines({"count": 0, "assets": []}, meta, PLAIN, {}))
 
 
@@ -225,7 +225,7 @@ def test_a_tier_that_ends_says_when_and_a_wallet_is_shown_whole() -> None:
     data |= {"expiresAt": "2025-08-01T00:00:00.000Z", "source": "wallet"}
     data["identity"] = {"kind": "session", "userId": 3, "walletAddress": "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A"}
     shown = text(billing_tier.lines(data, meta, PLAIN, {}))
-    assert "pro of the wallet, until 2025-08-01 00:00 UTC" in shown
+    assert "pro, of the wallet, until 2025-08-01 00:00 UTC" in shown
     assert "user 3, by a session Wallet 0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A" in shown
 
 
@@ -246,3 +246,5 @@ def test_receipts_are_summed_up_to_the_last_digit_and_the_last_page_offers_no_mo
     shown = text(receipts_list.lines({"receipts": receipts, "next_cursor": None}, {}, PLAIN, {}))
     assert shown.startswith("3 receipts, 0.305 USDC in all")
     assert "More" not in shown
+    one = {"receipts": receipts[:1], "next_cursor": None}
+    assert text(receipts_list.lines(one, {}, PLAIN, {})).startswith("1 receipt, 0.1 USDC in all")
