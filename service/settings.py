@@ -26,7 +26,7 @@ _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}\Z")
 UPSTREAMS: Final = ("hyperliquid", "binance", "coingecko", "alternative", "coindesk", "cointelegraph")
 """Who is asked for data, by the names that errors, logs and metrics use."""
 
-_CLIENT_SETTINGS: Final = frozenset({"URL", "TOKEN"})
+_CLIENT_SETTINGS: Final = frozenset({"KEYSTORE_PASSWORD", "TOKEN", "URL", "WALLET_KEY"})
 _FIXTURES: Final = Path(__file__).resolve().parent.parent / "fixtures" / "upstream"
 
 

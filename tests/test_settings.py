@@ -92,6 +92,12 @@ def test_a_setting_that_cannot_be_used_is_refused_with_what_it_takes(name: str, 
     assert "\n" not in str(refused.value)
 
 
+def test_what_clients_are_told_is_no_mistake_of_the_service() -> None:
+    """Whoever pays and signs in from the machine that serves has all of them set."""
+    told = {"URL": "http://a.example", "TOKEN": "x", "WALLET_KEY": "0x1", "KEYSTORE_PASSWORD": "y"}
+    assert Settings.from_environ({variable(name): value for name, value in told.items()}) == Settings()
+
+
 def test_every_setting_is_described_with_its_variable_and_default() -> None:
     rows = describe()
     assert [row.variable for row in rows] == [variable(name) for name in Settings.__struct_fields__]

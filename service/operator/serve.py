@@ -117,14 +117,19 @@ def _welcome(settings: Settings, listener: socket.socket, environment: Mapping[s
     key, user_id = run_in_folder(environment, _renew_first_key, make=True)
     url = url_of(listener, tls=settings.tls_cert is not None)
 
+    launcher = Path(sys.executable).with_name("verdict")
+    verdict = str(launcher) if launcher.exists() else f"{sys.executable} -m service"
+
     def say() -> None:
         sys.stdout.write(
             f"\nVerdict answers at {url} from {'recorded' if settings.source == 'fixtures' else 'live'} data. "
             f"Ctrl-C stops it.\n\n"
-            f"  key  {key}\n"
-            f"  try  curl -s -H 'Authorization: Bearer {key}' {url}/api/cli/coin/risk/BTC\n\n"
+            + (f"  look  {url}/\n" if settings.pages == "on" else "")
+            + f"  key   {key}\n"
+            f"  try   curl -s -H 'Authorization: Bearer {key}' {url}/api/cli/coin/risk/BTC\n"
+            f"  or    VERDICT_URL={url} VERDICT_TOKEN={key} {verdict} coin risk BTC\n\n"
             f"It belongs to user {user_id}: 10 questions to start with, then one a day. For more:\n\n"
-            f"  VERDICT_DATA_DIR={settings.data_dir} {sys.executable} -m service \\\n"
+            f"  VERDICT_DATA_DIR={settings.data_dir} {verdict} \\\n"
             f"    grants add --user {user_id} --tier pro\n\n"
         )
         sys.stdout.flush()

@@ -323,6 +323,8 @@ def test_make_runs_first_key_is_printed_with_a_line_that_works_and_renewed_at_th
             )
             assert found, said
             assert found[2].endswith(f":{running.port}")
+            assert f"  look  {found[2]}/\n" in said
+            assert f"VERDICT_URL={found[2]} VERDICT_TOKEN={found[1]} " in said
             keys.append(found[1])
     listed = json.loads(run_verdict("keys", "list", "--json", data_dir=str(tmp_path)).stdout)["keys"]
     assert [(key["name"], key["user_id"], key["revoked_at"] is None) for key in listed] == [

@@ -75,10 +75,18 @@ def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
 
 
 def asked(arguments: Namespace) -> dict[str, object]:
-    """The parameters of a request: what the command's words decide and what was typed."""
+    """The parameters of a request: what the command's words decide and what was typed.
+
+    Raises:
+        RefusalError: If one is empty: it would be asked somewhere else.
+    """
     found: dict[str, object] = dict(arguments.command.fixed)
     for argument in arguments.command.arguments:
         value = getattr(arguments, argument.key) if argument.parameter else None
+        if value == "":
+            from service.clients.cli.refusal import RefusalError  # noqa: PLC0415 - for a mistake only
+
+            raise RefusalError(f"{argument.shown} is empty")
         if value is not None and value is not False:
             found[argument.parameter] = 1 if value is True else value
     return found

@@ -3,12 +3,13 @@
 import json
 import sys
 from collections.abc import Callable
+from hashlib import sha256
 
 import pytest
 
 from service.clients.cli import offer
 from service.clients.cli.refusal import RefusalError
-from service.clients.sdk.answer import RefusedError, UnreachableError, UnreadableError
+from service.clients.sdk.answer import Asked, RefusedError, UnreachableError, UnreadableError
 from tests.clients.cli.commanding import typed
 
 Fails = Callable[[Exception], None]
@@ -145,6 +146,17 @@ def test_what_was_not_paid_for_is_told_with_how_it_could_be_and_what_may_be_paid
     assert (document["error"]["message"], "accepts" in document) == ("too dear", kept)
     error.__cause__ = RefusedError(402, {}, None)
     assert json.loads(typed("coin", "risk", "BTC").err).keys() == {"schemaVersion", "error"}
+
+
+@pytest.mark.parametrize(
+    ("code", "authorization", "told"),
+    [("AUTH_REQUIRED", "", True), ("AUTH_REQUIRED", "Bearer x", False), ("NOT_FOUND", "", False)],
+)
+def test_who_is_nobody_yet_reads_what_to_do_with_a_key(fails: Fails, code: str, authorization: str, told: bool) -> None:
+    asked = Asked("http://a.example", b"GET /", sha256(authorization.encode()).hexdigest())
+    fails(RefusedError(403, {}, {"error": {"code": code, "message": "who?"}}, asked))
+    said = typed("coin", "risk", "BTC", terminal=True).err
+    assert ("`verdict login --token`" in said) == told
 
 
 def test_a_refusal_that_says_nothing_still_has_an_envelope(fails: Fails) -> None:

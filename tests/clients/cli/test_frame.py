@@ -55,6 +55,7 @@ def test_no_two_commands_have_the_same_words_and_no_group_does_two_things_alone(
             "verdict coin: there is no command 'rsk' here (did you mean risk?); see `verdict coin --help`\n",
         ),
         ("regime histroy BTC", "verdict regime: there is no command 'histroy' here (did you mean history?)"),
+        ("risk BTC", "verdict: there is no command 'risk' here (did you mean coin risk?); see `verdict --help`\n"),
         ("coin rsk --help", "verdict coin: there is no command 'rsk' here"),
         ("coin", "verdict coin: the following arguments are required: COMMAND (risk, historical); see"),
         ("coin --json", "verdict coin: the following arguments are required: COMMAND (risk, historical); see"),

@@ -53,6 +53,11 @@ def test_what_was_typed_is_what_is_asked(home: dict[str, str], words: str, targe
         assert heard.headers["authorization"] == "Bearer verdict_sk_x"
 
 
+def test_what_is_empty_is_refused_before_it_is_asked_somewhere_else(home: dict[str, str]) -> None:
+    told = typed("coin", "risk", "", environment=home, terminal=True)
+    assert (told.code, told.err) == (1, "verdict: SYMBOL is empty\n")
+
+
 def test_what_is_public_is_asked_as_nobody(home: dict[str, str]) -> None:
     with peer(recorded("manifest")) as there:
         assert told_by(there, home, "manifest").code == 0
