@@ -13,6 +13,7 @@ DisplayPrefix = Annotated[
     Meta(
         pattern=r"^[a-z0-9]{1,20}_sk_[0-9A-Za-z]{8}\Z",
         description="The start of a key, as GET /api/keys lists it: its _sk_ prefix and 8 characters",
+        examples=["verdict_sk_4kYw0VqG"],
     ),
 ]
 Instant = Annotated[

@@ -69,9 +69,19 @@ def _inlined(value: Any, named: Mapping[str, JsonSchema]) -> Any:
 
 
 def _portable(value: Any, key: str = "") -> Any:
-    r"""Write patterns as ECMA-262 knows them (`$` is the end of the text, there is no `\Z`), docstrings unindented."""
+    r"""Write patterns as ECMA-262 knows them (`$` is the end of the text, there is no `\Z`), docstrings for callers."""
     if isinstance(value, str):
-        return re.sub(r"\\Z\Z", "$", value) if key == "pattern" else cleandoc(value) if key == "description" else value
+        told = {"pattern": _without_z, "description": _told}.get(key)
+        return told(value) if told else value
     if isinstance(value, Mapping):
         return {inner: _portable(value[inner], inner) for inner in value}
     return [_portable(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def _without_z(pattern: str) -> str:
+    return re.sub(r"\\Z\Z", "$", pattern)
+
+
+def _told(docstring: str) -> str:
+    """A docstring without its indent, and without what is raised here: callers are told of refusals by their codes."""
+    return cleandoc(docstring).partition("\n\nRaises:")[0]

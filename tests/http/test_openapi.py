@@ -84,6 +84,12 @@ def test_patterns_are_written_as_json_schema_reads_them(spec: Any) -> None:
 
 
 @pytest.mark.promise("documents.one-table", "documents.openapi")
+def test_what_the_code_raises_is_no_part_of_what_callers_are_told(spec: Any) -> None:
+    schemas = spec["components"]["schemas"]
+    assert schemas["Question"]["description"] == "The body of a question."
+    assert [name for name, schema in schemas.items() if "Raises:" in schema.get("description", "")] == []
+
+
 def test_every_offer_and_nothing_else_is_in_the_document(spec: Any) -> None:
     listed = {(path, method) for path, methods in spec["paths"].items() for method in methods}
     assert listed == {(offer.path, offer.method.lower()) for offer in OFFERS}
