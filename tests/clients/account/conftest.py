@@ -34,6 +34,18 @@ class Terminal(io.StringIO):
         return True
 
 
+class Pipe(io.TextIOWrapper):
+    """What a program reads."""
+
+    def __init__(self) -> None:
+        self._held = io.BytesIO()
+        super().__init__(self._held, encoding="utf-8")
+
+    def getvalue(self) -> str:
+        self.flush()
+        return self._held.getvalue().decode()
+
+
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
     """Of somebody with a home of their own, whose terminal has no colours; tests add to it."""
@@ -43,7 +55,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def program(environment: dict[str, str]) -> Typed:
     """Type a command where the output is no terminal."""
-    return lambda line, *more: _told([*line.split(), *more], environment, io.StringIO(), io.StringIO())
+    return lambda line, *more: _told([*line.split(), *more], environment, Pipe(), Pipe())
 
 
 @pytest.fixture
@@ -52,7 +64,7 @@ def person(environment: dict[str, str]) -> Typed:
     return lambda line, *more: _told([*line.split(), *more], environment, Terminal(), Terminal())
 
 
-def _told(typed: list[str], environment: dict[str, str], out: io.StringIO, err: io.StringIO) -> Told:
+def _told(typed: list[str], environment: dict[str, str], out: Terminal | Pipe, err: Terminal | Pipe) -> Told:
     with redirect_stdout(out), redirect_stderr(err):
         code = run(typed, environment)
     return Told(code, out.getvalue(), err.getvalue())

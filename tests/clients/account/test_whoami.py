@@ -85,7 +85,7 @@ def test_a_program_gets_the_answer_as_it_came(program: Typed, environment: dict[
     with peer(answers(body)) as there:
         told = program("whoami --url", there.url)
         assert [(heard.method, heard.target) for heard in there.heard] == [("GET", "/api/cli/billing/tier")]
-    assert (told.code, told.out) == (0, body.decode() + "\n")
+    assert (told.code, told.out) == (0, body.decode())
 
 
 def test_who_is_nobody_there_is_told_to_sign_in(person: Typed, program: Typed) -> None:

@@ -6,6 +6,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Final
 
+from service.clients.cli.output import put
 from service.clients.cli.refusal import DONE, RefusalError
 from service.clients.cli.screen import Cell, table
 from service.clients.cli.shape import form
@@ -28,7 +29,7 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
         sys.stdout.writelines(f"{line}\n" for line in table(screen(environment, sys.stdout), _HEADERS, cells))
     else:
         document = {name: {"value": value, "from": source} for name, (value, source) in rows.items()}
-        sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
+        put(json.dumps(document, ensure_ascii=False) + "\n")
     return DONE
 
 

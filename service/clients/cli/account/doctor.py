@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from service import __version__
 from service.clients.cli.account.finding import Check, lines
 from service.clients.cli.figures import moment, span
+from service.clients.cli.output import put
 from service.clients.cli.refusal import DONE, FAILED, RefusalError
 from service.clients.cli.terminal import screen
 from service.clients.profile import config, credentials
@@ -49,7 +50,7 @@ def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
     sound = not any(found.finding for found in checks)
     if arguments.json:
         document = {"ok": sound, "checks": [found._asdict() for found in checks]}
-        sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
+        put(json.dumps(document, ensure_ascii=False) + "\n")
     else:
         on = screen(environment, sys.stdout)
         sys.stdout.writelines(f"{line}\n" for found in checks for line in lines(found, on))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from service.clients.cli.account.duration import seconds_in
 from service.clients.cli.figures import day
+from service.clients.cli.output import put_json
 from service.clients.cli.refusal import DONE, UNKNOWN_CALLER, RefusalError
 from service.clients.cli.screen import safe, table
 from service.clients.cli.terminal import screen
@@ -52,7 +52,7 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
     _refuse_operators_options(arguments)
     answer = _signed_in(arguments, environment).ask("GET", PATH)
     if arguments.json:
-        sys.stdout.write(answer.body.decode() + "\n")
+        put_json(answer)
         return DONE
     with reading():
         rows = [[key["prefix"], _state(key), day(key["last_used_at"]), key["name"]] for key in answer.document["keys"]]
@@ -75,7 +75,7 @@ def _tell(arguments: Namespace, client: Client, path: str, body: Mapping[str, ob
     answer = client.ask("POST", path, body=body)
     made = answer.document
     if arguments.json:
-        sys.stdout.write(json.dumps(made, ensure_ascii=False) + "\n")
+        put_json(answer)
         return DONE
     with reading():
         key, end = safe(made["key"]), f"until {safe(made['expiresAt'])}" if made["expiresAt"] else "without an end"

@@ -6,6 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from service.clients.cli.figures import elapsed_s, moment, span
+from service.clients.cli.output import put_json
 from service.clients.cli.refusal import DONE
 from service.clients.cli.screen import Cell, Part, Screen, facts
 from service.clients.cli.shape import form
@@ -38,7 +39,7 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
             said = list(lines(answer, screen(environment, sys.stdout), client.url, kept))
         sys.stdout.writelines(f"{line}\n" for line in said)
     else:
-        sys.stdout.write(answer.body.decode() + "\n")
+        put_json(answer)
     return DONE
 
 
