@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import sys
 
-from service.clients.cli import frame, table
-from service.operator import rows
+try:
+    from service.clients.cli import frame, table
+    from service.operator import rows
+except KeyboardInterrupt:  # whoever is that quick wants no traceback either
+    raise SystemExit(130) from None
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,10 +21,14 @@ SECTIONS = (*table.SECTIONS, ("run a service", rows.COMMANDS))
 
 def main() -> int:
     """Run the command line of this process."""
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a letter shows its code: no output is worth a traceback.
-        stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    return run(sys.argv[1:], os.environ)
+    try:
+        _open_what_is_closed()
+        for stream in (sys.stdout, sys.stderr):
+            # A terminal that cannot show a letter shows its code: no output is worth a traceback.
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        return run(sys.argv[1:], os.environ)
+    except KeyboardInterrupt:  # before the command's own way had begun, or after its end
+        return frame.INTERRUPTED
 
 
 def run(typed: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -35,6 +42,16 @@ def run(typed: Sequence[str], environment: Mapping[str, str]) -> int:
         Its exit code, as `service.clients.cli` lists them.
     """
     return frame.run(typed, environment, SECTIONS)
+
+
+def _open_what_is_closed() -> None:
+    """Put something in the place of streams that are closed (`>&-`): no file or connection may come to stand there."""
+    for place, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            # Nothing can be read there, and what is written to standard output is missed: it fails, as it would have.
+            nowhere = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
+            os.dup2(nowhere, place)
+            setattr(sys, name, os.fdopen(place, "r" if name == "stdin" else "w", encoding="utf-8", closefd=False))
 
 
 if __name__ == "__main__":

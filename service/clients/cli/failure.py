@@ -1,12 +1,13 @@
 """Tells why a command failed: a line and what to do for people, the envelope for programs; always on stderr."""
 
+import errno
 import json
 import sys
 import traceback
 from collections.abc import Iterator
 from hashlib import sha256
 from http import HTTPStatus
-from typing import Final
+from typing import Final, TypeGuard
 
 from service.clients.cli.command import Command
 from service.clients.cli.refusal import (
@@ -45,54 +46,59 @@ _NAMES: Final = {
 _NOBODY: Final = sha256(b"").hexdigest()
 """The `caller` of a request that was sent without a credential."""
 
+_NOT_TAKEN: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
 _FORMS: Final = frozenset({"--json", "--ndjson", "--csv", "--raw"})
 _MOST_CANDIDATES: Final = 10
 _DEFECT: Final = "this is a defect of `verdict`, not a mistake of yours; what stands above helps to find it"
 
 
-def tell(error: Exception, found: Found) -> int:
+def tell(error: Exception, found: Found) -> None:
     """Say on stderr what went wrong.
 
     Args:
         error: What a command raised.
         found: What was typed.
-
-    Returns:
-        The exit code.
     """
-    code = _code(error)
+    code = code_of(error)
     whose = error.whose if isinstance(error, UsageError) else "verdict"
     if code == DEFECT and not isinstance(error, RefusalError):
         # Written like all else: what a service sent may stand in it.
         told = "".join(traceback.format_exception(error)).splitlines()
         sys.stderr.writelines(f"{safe(line)}\n" for line in told)
         message = _DEFECT
+    elif is_lost(error):
+        message = f"what was to be written is lost: {error.strerror}"
     else:
         message = str(error)
     if _is_for_programs(found):
         sys.stderr.write(json.dumps(_document(error, code, message)) + "\n")
-        return code
+        return
     sys.stderr.write(f"{whose}: {safe(message)}\n")
     if isinstance(error, RefusedError):
         sys.stderr.writelines(f"{safe(line)}\n" for line in _advice(error))
-    return code
 
 
-def _code(error: Exception) -> int:
+def is_lost(error: Exception) -> TypeGuard[OSError]:
+    """Whether what was written was not taken: the disk is full, or standard output is closed."""
+    return isinstance(error, OSError) and error.filename is None and error.errno in _NOT_TAKEN
+
+
+def code_of(error: Exception) -> int:
+    """The exit code for what a command raised, as `service.clients.cli` lists them."""
     match error:
         case RefusalError():
             return error.code
         case RefusedError():
-            return _code_of(error.status)
+            return _code_for(error.status)
         case UnreachableError():
             return UNREACHABLE
         case UnreadableError():
             return UNAVAILABLE
         case _:
-            return DEFECT
+            return FAILED if is_lost(error) else DEFECT
 
 
-def _code_of(status: int) -> int:
+def _code_for(status: int) -> int:
     if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return UNAVAILABLE
     return _CODES.get(HTTPStatus(status) if status in set(HTTPStatus) else HTTPStatus.NOT_FOUND, REFUSED)
@@ -110,7 +116,7 @@ def speaks_json(command: Command | None) -> bool:
 def _document(error: Exception, code: int, message: str) -> object:
     if isinstance(error, RefusedError) and isinstance(error.document, dict):
         return error.document
-    name = error.code if isinstance(error, RefusedError) else _NAMES[code]
+    name = error.code if isinstance(error, RefusedError) else "OUTPUT_LOST" if is_lost(error) else _NAMES[code]
     # What was not paid for could be: how stays beside why it was not. What is paid and not settled must not be again.
     offered = error.__cause__.document if code == UNPAID and isinstance(error.__cause__, RefusedError) else None
     envelope = offered if isinstance(offered, dict) else {"schemaVersion": 1}

@@ -14,7 +14,7 @@ from service.clients.cli.words import find
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import NoReturn
+    from typing import NoReturn, TextIO
 
     from service.clients.cli.command import Command
     from service.clients.cli.words import Found
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     Sections = Sequence[tuple[str, Sequence[Command]]]
 
 _HELP = frozenset({"-h", "--help"})
-_DONE, _FAILED, _INTERRUPTED = 0, 1, 130
+INTERRUPTED = 130
+_DONE, _FAILED = 0, 1
 """As `refusal` has them, which is loaded only where something is refused."""
 
 
@@ -42,16 +43,31 @@ def run(typed: Sequence[str], environment: Mapping[str, str], sections: Sections
         code = _run(found, environment, sections)
         sys.stdout.flush()
     except KeyboardInterrupt:
-        return _INTERRUPTED
+        return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read the output has read enough (`verdict keys list | head`): nothing more is to be flushed there.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read the output has read enough (`verdict keys list | head`).
+        _give_up(sys.stdout)
         return _FAILED
     except Exception as error:  # noqa: BLE001 - told, with its traceback and an exit code of its own
-        from service.clients.cli.failure import tell  # noqa: PLC0415 - for a failure only
-
-        return tell(error, found)
+        return _tell(error, found)
     return code
+
+
+def _tell(error: Exception, found: Found) -> int:
+    from service.clients.cli.failure import code_of, is_lost, tell  # noqa: PLC0415 - for a failure only
+
+    if is_lost(error):
+        _give_up(sys.stdout)
+    try:
+        tell(error, found)
+    except OSError:  # nobody can be told; the exit code says it all the same
+        _give_up(sys.stderr)
+    return code_of(error)
+
+
+def _give_up(stream: TextIO) -> None:
+    """See that nothing more is flushed where nothing more is taken, at the end of the process neither."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _run(found: Found, environment: Mapping[str, str], sections: Sections) -> int:

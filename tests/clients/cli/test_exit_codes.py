@@ -55,7 +55,8 @@ def refused(status: int, **headers: str) -> RefusedError:
         (RefusalError("no"), 1),
         (RefusalError("no", 3), 3),
         (RuntimeError("no"), 7),
-        (OSError(28, "No space left on device"), 7),
+        (OSError(28, "No space left on device", "somewhere"), 7),
+        (OSError(104, "Connection reset by peer"), 7),
     ],
 )
 def test_the_exit_code_says_what_kind_of_failure_it_was(fails: Fails, error: Exception, code: int) -> None:
