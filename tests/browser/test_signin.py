@@ -154,6 +154,23 @@ def test_of_several_wallets_the_one_that_is_chosen_signs(site: str, page_at: Pag
     assert first.asked == []
 
 
+def test_what_a_wallet_calls_itself_cannot_make_its_button_say_something_else(
+    site: str, page_at: PageAt, terminal: Terminal
+) -> None:
+    page = page_at(page_of(site, terminal.port))
+    page.evaluate(
+        """(names) => names.forEach((name, place) => dispatchEvent(new CustomEvent("eip6963:announceProvider", {
+            detail: { info: { uuid: `${place}`, name, icon: "javascript:alert(1)" }, provider: { request() {} } },
+        })))""",
+        ["\u202egnp.exe\u2066", "Meta\u200bMask\n\x07", " \u200b ", {"toString": 1}, *map(str, range(50))],
+    )
+    names = page.get_by_role("group", name="Wallets").get_by_role("button").all_text_contents()
+    nameless = "Sign in with a wallet without a name"
+    assert names[:5] == ["Sign in with gnp.exe", "Sign in with MetaMask", nameless, nameless, "Sign in with 0"]
+    assert len(names) == 20
+    assert page.locator("#wallets img").count() == 0
+
+
 def test_everything_can_be_done_with_the_keyboard(
     site: str, page_at: PageAt, wallet: PutWallet, terminal: Terminal
 ) -> None:

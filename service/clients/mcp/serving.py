@@ -15,6 +15,7 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from service.clients.cli.refusal import RefusalError
+from service.clients.cli.screen import safe
 from service.clients.mcp.budget import DEFAULT, LEAST
 from service.clients.mcp.calling import Caller
 from service.clients.mcp.gateway import Gateway, bearer
@@ -74,7 +75,7 @@ def _buyer(environment: Mapping[str, str]) -> Buyer:
 
 
 def _tell(line: str) -> None:
-    sys.stderr.write(f"{line}\n")
+    sys.stderr.write(f"{safe(line)}\n")
 
 
 async def serve_stdio(server: Server[Any]) -> None:

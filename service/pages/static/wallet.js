@@ -4,13 +4,18 @@
 const wallets = (() => {
   const NONCE_MS = 5 * 60 * 1000;
   const LONGEST_NAME = 40;
+  const MOST = 20;
   const announced = new Map();
   let told = () => {};
 
   window.addEventListener("eip6963:announceProvider", ({ detail }) => {
     const { info, provider } = detail ?? {};
     if (typeof info?.uuid !== "string" || typeof provider?.request !== "function" || announced.has(info.uuid)) return;
-    announced.set(info.uuid, { name: String(info.name || "Wallet").slice(0, LONGEST_NAME), provider });
+    if (announced.size === MOST) return; // more than anybody has: something fills the page with them
+    // What turns the direction of writing, or is not seen, would have a button say what it does not do.
+    const called = typeof info.name === "string" ? info.name : "";
+    const name = called.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "").trim().slice(0, LONGEST_NAME);
+    announced.set(info.uuid, { name: name || "a wallet without a name", provider });
     told();
   });
   window.dispatchEvent(new Event("eip6963:requestProvider"));

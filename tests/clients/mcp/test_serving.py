@@ -192,8 +192,8 @@ def test_paying_is_arranged_before_anything_is_served(
     assert serving.run(typed(pay=True), environment) == 0
     assert len(served) == 1
     buyer = serving._buyer(environment)
-    buyer.tell("paid 0.005 USDC")
-    assert capsys.readouterr() == ("", "paid 0.005 USDC\n")
+    buyer.tell("paid 0.005 USDC; it could not be fetched (\x1b[2J)")
+    assert capsys.readouterr() == ("", "paid 0.005 USDC; it could not be fetched (\ufffd[2J)\n")
 
 
 def test_a_login_takes_effect_without_a_new_start(monkeypatch: pytest.MonkeyPatch) -> None:
