@@ -16,8 +16,12 @@ from service.wire.offers import QUESTION
 RECORDED: Final = "Recorded figures, replayed: not live."
 """Said of every answer of a service that runs on fixtures."""
 
-_GIST_LETTERS: Final = 1_500
+_GIST_BYTES: Final = 2_000
 """Longest text beside structured content that says the same."""
+
+_GIST_PART: Final = 8
+_NOTES_PART: Final = 4
+"""What text, and notes, may take of an answer at most: one part in so many. Notes stand in the data and in the text."""
 
 _FRAME_BYTES: Final = 1_024
 """What the protocol puts around an answer, and its dates and cuts as they stand in the text."""
@@ -47,8 +51,9 @@ def answer(tool: Tool, asked: Asked, came: Answer, most_bytes: int, happened: st
     try:
         data, dates = _parts(asked, document)
         structured: dict[str, Any] = clean(msgspec.to_builtins(_view(tool, asked, data, dates)))
-        notes = clean([happened] if happened else []) + clean([*_notes(came.headers, data)])
-        gist = clean(tell(asked.offer, data))[:_GIST_LETTERS]
+        said = [*([happened] if happened else []), *_notes(came.headers, data)]
+        notes = _within(clean(said), most_bytes // _NOTES_PART)
+        gist = budget.trim(clean(tell(asked.offer, data)), min(_GIST_BYTES, most_bytes // _GIST_PART))
     except (msgspec.ValidationError, LookupError, TypeError, AttributeError) as error:
         raise UnreadableError(f"the service's answer is not what this tool promises: {error}") from None
     room = most_bytes - _FRAME_BYTES - 2 * budget.size(notes)
@@ -58,6 +63,15 @@ def answer(tool: Tool, asked: Asked, came: Answer, most_bytes: int, happened: st
         structured["notes"] = " ".join(notes)
     text = structured["text"] if in_words else gist
     return Told(structured, "\n".join(filter(None, (text, _dated(structured), *notes))))
+
+
+def _within(notes: list[str], room: int) -> list[str]:
+    """Notes that take at most so many bytes together; what comes last may lose its end."""
+    kept = []
+    for note in notes:
+        kept.append(budget.trim(note, room))
+        room -= budget.size(kept[-1])
+    return [note for note in kept if note]
 
 
 def _parts(asked: Asked, document: Any) -> tuple[Mapping[str, Any], Mapping[str, Any]]:

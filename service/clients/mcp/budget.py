@@ -12,10 +12,20 @@ LEAST: Final = 4 * 1024
 _NOTE_BYTES: Final = 120
 """Room for what is said of one cut."""
 
+_SHORT: Final = 64
+"""Bytes of a text that is left as it is: dates, and names of which there are only so many, mean nothing in part."""
+
 
 def size(value: Any) -> int:
     """Bytes of a value as JSON."""
     return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def trim(text: str, room: int) -> str:
+    """The beginning of a text that takes at most so many bytes as JSON, with its quotes."""
+    while text and (taken := size(text)) > room:
+        text = text[: min(len(text) - 1, len(text) * max(room, 0) // taken)]
+    return text
 
 
 def fit(answer: dict[str, Any], room: int) -> list[str]:
@@ -31,6 +41,7 @@ def fit(answer: dict[str, Any], room: int) -> list[str]:
         What was cut, a sentence each.
     """
     sizes = {name: size(value) for name, value in answer.items() if isinstance(value, list | str)}
+    sizes = {name: taken for name, taken in sizes.items() if isinstance(answer[name], list) or taken > _SHORT}
     notes: list[str] = []
     for name in sorted(sizes, key=lambda name: -sizes[name]):
         over = size(answer) + _NOTE_BYTES * len(notes) - room
@@ -43,7 +54,7 @@ def fit(answer: dict[str, Any], room: int) -> list[str]:
 def _cut(answer: dict[str, Any], name: str, room: int) -> str:
     whole = answer[name]
     if isinstance(whole, str):
-        answer[name] = whole.encode()[: max(room, 0)].decode(errors="ignore")
+        answer[name] = trim(whole, room)
         return f"{name} is cut after {len(answer[name])} of {len(whole)} letters."
     if name == "series":
         step = 2

@@ -82,7 +82,7 @@ class Caller:
         ask = partial(self.gateway.ask, asked, headers)
         came = await anyio.to_thread.run_sync(ask, abandon_on_cancel=True)
         happened = " ".join(
-            f"{name} {str(given[name])[:_SHOWN]!r} was taken for {choice!r}, as the user chose."
+            f"{name} {str(given[name])[:_SHOWN]!r} was taken for {choice[:_SHOWN]!r}, as the user chose."
             for name, choice in meant.items()
         )
         return _result(answer(tool, asked, came, self._most_bytes, happened))
