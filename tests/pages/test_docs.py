@@ -105,7 +105,7 @@ async def test_what_a_document_says_is_not_taken_for_html() -> None:
         ("category.info", ["curl", "-H", "Authorization: Bearer $VERDICT_TOKEN",
                            "https://verdict.example/api/cli/category/info/Layer%201%20%28L1%29"]),
         ("keys.revoke", ["curl", "-X", "DELETE", "-H", "Authorization: Bearer $VERDICT_TOKEN",
-                         "https://verdict.example/api/keys?prefix=PREFIX"]),
+                         "https://verdict.example/api/keys?prefix=verdict_sk_4kYw0VqG"]),
         ("watch", ["curl", "-N", "-H", "Authorization: Bearer $VERDICT_TOKEN",
                    "https://verdict.example/api/cli/watch/prices"]),
         ("question", ["curl", "-H", "Authorization: Bearer $VERDICT_TOKEN", "-H",
