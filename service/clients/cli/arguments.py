@@ -6,6 +6,8 @@ options anywhere, `--count 5` or `--count=5`, the last of two counts, no abbrevi
 
 from __future__ import annotations
 
+from service.clients.cli.tree import is_file
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -95,6 +97,8 @@ def _value(command: Command, argument: Argument, text: str | None) -> object:
     name = argument.name if argument.named else argument.shown
     if text is None:
         _refuse(command, f"argument {name}: expected one argument")
+    if not is_file(argument) and not _is_text(text):
+        _refuse(command, f"argument {name}: holds bytes that are no UTF-8")
     if argument.choices and text not in argument.choices:
         _refuse(command, f"argument {name}: invalid choice: {text!r} (choose from {', '.join(argument.choices)})")
     if argument.kind == "number":
@@ -110,6 +114,15 @@ def _value(command: Command, argument: Argument, text: str | None) -> object:
         except ValueError as error:
             _refuse(command, f"argument {name}: {error}")
     return text
+
+
+def _is_text(text: str) -> bool:
+    """Whether it can be sent: bytes of the command line that are none of its encoding have become halves of pairs."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _apart(command: Command, argument: Argument, seen: Iterable[Argument]) -> None:

@@ -169,14 +169,24 @@ SHAPING = (
     ),
     Argument("--ndjson", "print a JSON object a line: the entries of a list", kind="flag", apart="form"),
     Argument("--csv", "print comma-separated values, where there are entries", kind="flag", apart="form"),
-    Argument("--fields", "only these fields, by name, parted by commas", metavar="A,B"),
+    Argument(
+        "--fields",
+        "only these fields, by name, parted by commas",
+        metavar="A,B",
+        read="service.clients.cli.fields:names_in",
+    ),
 )
 """Taken by every command that shows data."""
 
 PAYING = (
     Argument("--dry-run", "show the request and its price, and send nothing", kind="flag"),
     Argument("--yes", "pay without asking, below the ceilings", kind="flag"),
-    Argument("--max-price", "most that this call may cost, in USDC (0.10)", metavar="USDC"),
+    Argument(
+        "--max-price",
+        "most that this call may cost, in USDC (0.10)",
+        metavar="USDC",
+        read="service.clients.profile.config:read_usdc",
+    ),
 )
 """Taken by every command that may cost something."""
 

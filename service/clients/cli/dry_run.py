@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from service.clients.cli import output, shape
 from service.clients.cli.refusal import DONE
 
@@ -37,7 +35,7 @@ def show(
     from service.clients.profile.caller import url_of  # noqa: PLC0415 - where it is shown, not where it is sent
 
     url = url_of(arguments, environment) + target
-    if shape.form(arguments, environment, sys.stdout) != "human":
+    if shape.form(arguments) != "human":
         sent = {"method": method, "url": url, "body": body, "counted": counted, "price_usdc": price or None}
         output.put(output.dump(sent) + "\n")
         return DONE

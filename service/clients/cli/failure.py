@@ -9,7 +9,6 @@ from hashlib import sha256
 from http import HTTPStatus
 from typing import Final, TypeGuard
 
-from service.clients.cli.command import Command
 from service.clients.cli.refusal import (
     DEFECT,
     FAILED,
@@ -47,6 +46,9 @@ _NOBODY: Final = sha256(b"").hexdigest()
 """The `caller` of a request that was sent without a credential."""
 
 _NOT_TAKEN: Final = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF})
+_FORM: Final = "form"
+"""The arguments that choose a form exclude each other by this word; a command with some has one for programs."""
+
 _FORMS: Final = frozenset({"--json", "--ndjson", "--csv", "--raw"})
 _MOST_CANDIDATES: Final = 10
 _DEFECT: Final = "this is a defect of `verdict`, not a mistake of yours; what stands above helps to find it"
@@ -105,12 +107,10 @@ def _code_for(status: int) -> int:
 
 
 def _is_for_programs(found: Found) -> bool:
-    return speaks_json(found.command) and (not _FORMS.isdisjoint(found.rest) or not sys.stdout.isatty())
-
-
-def speaks_json(command: Command | None) -> bool:
-    """Whether a command answers programs in a form of their own without being told to."""
-    return command is not None and any(argument.apart == "form" for argument in command.arguments)
+    arguments = found.command.arguments if found.command else ()
+    # What is asked of a service instead of the folder here (`--mine`, `--client`) speaks as all does that asks one.
+    speaks = any(argument.apart == _FORM or (argument.run and argument.name in found.rest) for argument in arguments)
+    return speaks and (not _FORMS.isdisjoint(found.rest) or not sys.stdout.isatty())
 
 
 def _document(error: Exception, code: int, message: str) -> object:

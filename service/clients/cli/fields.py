@@ -16,11 +16,23 @@ from service.clients.cli.usage import meant
 _MISSING: Final = object()
 
 
+def names_in(text: str) -> list[str]:
+    """Read names that are parted by commas.
+
+    Raises:
+        ValueError: If there is none.
+    """
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise ValueError("names no field; write it like price,trend_daily")
+    return names
+
+
 def write_fields(arguments: Namespace, environment: Mapping[str, str], chosen: str, data: Any) -> int:
     """Print some fields of an answer.
 
     Args:
-        arguments: `fields`: names parted by commas; dots lead into what is nested, and through lists.
+        arguments: `fields`: names; dots lead into what is nested, and through lists.
         environment: Of the process.
         chosen: The form.
         data: Of the answer.
@@ -28,7 +40,7 @@ def write_fields(arguments: Namespace, environment: Mapping[str, str], chosen: s
     Returns:
         The exit code: 1 where the answer does not have one of them, which is null then, and told on stderr.
     """
-    names = [name.strip() for name in arguments.fields.split(",") if name.strip()]
+    names = arguments.fields
     entries = entries_of(arguments, data)
     if entries and not any(_known(name, entries) for name in names):
         entries = None

@@ -48,7 +48,7 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
         found = _found(chosen, environment, drawer)
     except UnpaidError as error:
         raise RefusalError(str(error)) from error
-    if form(arguments, environment, sys.stdout) == "human":
+    if form(arguments) == "human":
         sys.stdout.writelines(f"{line}\n" for line in _lines(found, screen(environment, sys.stdout)))
     else:
         sys.stdout.write(json.dumps(found) + "\n")
@@ -58,7 +58,7 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
 def receipts(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """List what was bought from this machine."""
     found = read_receipts(Drawer(state_dir(environment), SystemClock()))
-    if form(arguments, environment, sys.stdout) == "human":
+    if form(arguments) == "human":
         sys.stdout.writelines(f"{line}\n" for line in _receipt_lines(found, screen(environment, sys.stdout)))
     else:
         told = [{**bought.record, "file": str(bought.path)} for bought in found]

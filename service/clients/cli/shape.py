@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Callable, Iterable, Mapping
-    from typing import Any, Literal, TextIO
+    from typing import Any, Literal
 
     from service.clients.sdk.answer import Answer
 
@@ -20,13 +20,11 @@ if TYPE_CHECKING:
     Lines = Callable[[Any, Mapping[str, Any]], Iterable[str]]
 
 
-def form(arguments: Namespace, environment: Mapping[str, str], stdout: TextIO) -> Form:  # noqa: ARG001 - as agreed
+def form(arguments: Namespace) -> Form:
     """What is wanted: the form that was asked for, else text on a terminal, else JSON.
 
     Args:
         arguments: With `json`, `ndjson`, `csv`, as far as the command takes them.
-        environment: Of the process.
-        stdout: Where it goes.
     """
     if getattr(arguments, "json", False):
         return "json"
@@ -34,7 +32,7 @@ def form(arguments: Namespace, environment: Mapping[str, str], stdout: TextIO) -
         return "ndjson"
     if getattr(arguments, "csv", False):
         return "csv"
-    return "human" if stdout.isatty() else "json"
+    return "human" if sys.stdout.isatty() else "json"
 
 
 def write(arguments: Namespace, environment: Mapping[str, str], answer: Answer, lines: Lines) -> int:
@@ -52,7 +50,7 @@ def write(arguments: Namespace, environment: Mapping[str, str], answer: Answer, 
     Raises:
         UnreadableError: If it is no answer of this interface.
     """
-    chosen = form(arguments, environment, sys.stdout)
+    chosen = form(arguments)
     route = arguments.command.route
     data, meta = (answer.data, answer.meta) if route is None or route.envelope else (answer.document, {})
     if getattr(arguments, "fields", None) is not None:

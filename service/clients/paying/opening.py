@@ -13,24 +13,18 @@ from service.clients.signin.wallet import KEY, PASSWORD, open_wallet
 from service.clock import Clock
 
 
-def ceilings_of(chosen: config.Config, max_price: str | None) -> Ceilings:
+def ceilings_of(chosen: config.Config, max_price: int | None) -> Ceilings:
     """The ceilings that hold: what is typed, else what is configured, else 0.10 a call and 1.00 a day.
 
     Args:
         chosen: The configuration.
-        max_price: Most that this call may cost in USDC, as it was typed; it may be more than what is configured. The
-            day's ceiling holds all the same.
-
-    Raises:
-        RefusalError: If it is no amount.
+        max_price: Most that this call may cost, millionths of a USDC, if that was typed; it may be more than what is
+            configured. The day's ceiling holds all the same.
     """
     usual = Ceilings()
     call = usual.call if chosen.max_price_micro_usd is None else chosen.max_price_micro_usd
     day = usual.day if chosen.max_day_micro_usd is None else chosen.max_day_micro_usd
-    try:
-        return Ceilings(call if max_price is None else config.read_usdc(max_price), day)
-    except ValueError as error:
-        raise RefusalError(f"--max-price: {error}") from None
+    return Ceilings(call if max_price is None else max_price, day)
 
 
 def find_wallet(environment: Mapping[str, str], chosen: config.Config) -> Callable[[], Wallet] | None:

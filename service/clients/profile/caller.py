@@ -21,12 +21,12 @@ def url_of(arguments: Namespace, environment: Mapping[str, str]) -> str:
         RefusalError: If that is no address.
     """
     typed = getattr(arguments, "url", None)
-    told = typed or environment.get("VERDICT_URL")
-    url = told or config.read(environment).url or config.URL
+    told = typed if typed is not None else environment.get("VERDICT_URL") or None
+    url = told if told is not None else config.read(environment).url or config.URL
     try:
         return str(read_address(url))
     except ValueError as error:
-        source = "--url" if typed else "VERDICT_URL" if told else "url"
+        source = "--url" if typed is not None else "VERDICT_URL" if told else "url"
         raise RefusalError(f"{source}: {error}") from None
 
 

@@ -1,5 +1,7 @@
 """Against what the service's own types write, and read as they read."""
 
+import json
+
 import msgspec
 import pytest
 
@@ -60,16 +62,16 @@ def test_a_key_is_replaced_at_once_or_after_a_grace(program: Typed) -> None:
     assert later.err.endswith("verdict_sk_AbCd1234 works for 12h more.\n")
 
 
-def test_ones_own_keys_are_listed(program: Typed) -> None:
+def test_ones_own_keys_are_listed(person: Typed, program: Typed) -> None:
     rows = [
         KeyRow("verdict_sk_AbCd1234", "bot", NOW, None, None, NOW),
         KeyRow("verdict_sk_EfGh5678", "a name \u202e that turns", NOW, "2027-01-02T00:00:00.000Z", None, None),
         KeyRow("verdict_sk_IjKl9012", "old", NOW, None, "2026-11-22T00:00:00.000Z", None),
     ]
     with peer(wrote(KeyList(rows)), wrote(KeyList(rows)), wrote(KeyList([]))) as there:
-        told = program("keys list --mine --url", there.url)
-        assert program("keys list --mine --json --url", there.url).json == msgspec.to_builtins(KeyList(rows))
-        assert program("keys list --mine --url", there.url).out == "You have no keys there yet.\n"
+        told = person("keys list --mine --url", there.url)
+        assert program("keys list --mine --url", there.url).json == msgspec.to_builtins(KeyList(rows))
+        assert person("keys list --mine --url", there.url).out == "You have no keys there yet.\n"
         assert {(heard.method, heard.target) for heard in there.heard} == {("GET", "/api/keys")}
     assert told.out.splitlines() == [
         "PREFIX               STATE               LAST USED   NAME",
@@ -134,7 +136,7 @@ def test_a_key_in_the_environment_is_no_session(program: Typed, environment: dic
 def test_a_duration_that_is_none_is_refused_by_its_option(program: Typed, line: str, option: str) -> None:
     told = program(f"{line} --url http://127.0.0.1:1")
     assert told.code == 1
-    assert f"verdict: {option}: a duration is a number and a unit" in told.err
+    assert json.loads(told.err)["error"]["message"].startswith(f"{option}: a duration is a number and a unit")
 
 
 def test_an_answer_without_the_key_is_none_of_this_service(program: Typed) -> None:

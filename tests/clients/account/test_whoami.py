@@ -112,3 +112,10 @@ def test_an_answer_that_lacks_what_is_shown_is_none_of_this_service(person: Type
         told = person("whoami --url", there.url)
     assert (told.code, told.out) == (5, "")
     assert "is that address a Verdict service?" in told.err
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"\xff", b"[]", b'{"data": {}}'])
+def test_what_is_no_answer_is_not_passed_on_as_one(program: Typed, body: bytes) -> None:
+    with peer(answers(body)) as there:
+        told = program("whoami --url", there.url)
+    assert (told.code, told.out) == (5, "")

@@ -54,6 +54,25 @@ def test_a_program_reads_the_answer_as_json_byte_for_byte(
     assert listening.heard[0].headers["accept"] == "application/json"
 
 
+@pytest.mark.parametrize("raw", [[], ["--raw"]])
+@pytest.mark.parametrize("body", [b"<html>", b"[]"])
+def test_what_is_no_answer_is_not_passed_on_as_one(
+    environment: dict[str, str], capsys: pytest.CaptureFixture[str], body: bytes, raw: list[str]
+) -> None:
+    with peer(answers(body)) as listening:
+        assert run(["ask", "How is ETH?", *raw, "--url", listening.url], environment) == 5
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize("stdin", [io.TextIOWrapper(io.BytesIO(b"\xff?"), "utf-8"), io.StringIO("\udcff?")])
+def test_a_question_that_is_no_text_is_refused(
+    environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, stdin: io.TextIOBase
+) -> None:
+    monkeypatch.setattr("sys.stdin", stdin)
+    seen = at_terminal(["ask", "-"], environment)
+    assert (seen.code, seen.err) == (1, "verdict: what came on standard input is no UTF-8\n")
+
+
 def test_raw_findings_and_the_archetype_are_asked_for(environment: dict[str, str]) -> None:
     with peer(says({"steps": []})) as listening:
         seen = at_terminal(["ask", "ETH?", "--raw", "--archetype", "trader", "--url", listening.url], environment)

@@ -58,6 +58,24 @@ def test_what_is_empty_is_refused_before_it_is_asked_somewhere_else(home: dict[s
     assert (told.code, told.err) == (1, "verdict: SYMBOL is empty\n")
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["BTC", "--max-price", "lots"], "argument --max-price: 'lots' is no amount of USDC; write it like 0.10"),
+        (["BTC", "--fields", " ,"], "argument --fields: names no field; write it like price,trend_daily"),
+        (["BTC", "--url", ""], "--url: '' is no address of a service"),
+        (["\udcff"], "argument SYMBOL: holds bytes that are no UTF-8"),
+        (["BTC", "--fields", "\udcff"], "argument --fields: holds bytes that are no UTF-8"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_before_a_question_is_spent(
+    home: dict[str, str], words: list[str], said: str
+) -> None:
+    told = typed("coin", "risk", *words, environment={**home, "VERDICT_URL": "http://127.0.0.1:1"}, terminal=True)
+    assert (told.code, told.out) == (1, "")
+    assert said in told.err
+
+
 def test_what_is_public_is_asked_as_nobody(home: dict[str, str]) -> None:
     with peer(recorded("manifest")) as there:
         assert told_by(there, home, "manifest").code == 0

@@ -69,7 +69,7 @@ class Desk:
             raise step
         return step
 
-    def settle(self, due: RefusedError | None = None, *, yes: bool = False, max_price: str | None = None) -> Answer:
+    def settle(self, due: RefusedError | None = None, *, yes: bool = False, max_price: int | None = None) -> Answer:
         arguments = Namespace(url=None, yes=yes, max_price=max_price)
         due = due or asking(date_ms=None, asked=ASKED._replace(url=NOWHERE))
         return settle(due, self.send, arguments, self.environment)
@@ -122,9 +122,9 @@ def test_yes_does_not_lift_a_ceiling_but_max_price_does(desk: Desk) -> None:
     with pytest.raises(RefusalError, match="--max-price"):
         desk.settle(due, yes=True)
     with pytest.raises(RefusalError, match="--max-price"):
-        desk.settle(yes=True, max_price="0.004999")
+        desk.settle(yes=True, max_price=4_999)
     assert desk.sent == []
-    desk.settle(due, yes=True, max_price="0.100001")
+    desk.settle(due, yes=True, max_price=100_001)
     (sent,) = desk.sent
     assert payment_in(sent)["payload"]["authorization"]["value"] == "100001"
 

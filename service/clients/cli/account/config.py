@@ -24,7 +24,7 @@ _FILE: Final = "the file"
 def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """List what holds, and why."""
     rows = {name: (value, source) for name, value, source in _holding(arguments, environment)}
-    if form(arguments, environment, sys.stdout) == "human":
+    if form(arguments) == "human":
         cells = [[name, value, Cell(source, "dim")] for name, (value, source) in rows.items()]
         sys.stdout.writelines(f"{line}\n" for line in table(screen(environment, sys.stdout), _HEADERS, cells))
     else:

@@ -13,6 +13,7 @@ from service.clients.cli.account.finding import Check, lines
 from service.clients.cli.figures import moment, span
 from service.clients.cli.output import put
 from service.clients.cli.refusal import DONE, FAILED, RefusalError
+from service.clients.cli.shape import form
 from service.clients.cli.terminal import screen
 from service.clients.profile import config, credentials
 from service.clients.profile.caller import token_of, url_of
@@ -48,7 +49,7 @@ def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """Look everything over."""
     checks = list(_checks(arguments, environment, SystemClock()))
     sound = not any(found.finding for found in checks)
-    if arguments.json:
+    if form(arguments) == "json":
         document = {"ok": sound, "checks": [found._asdict() for found in checks]}
         put(json.dumps(document, ensure_ascii=False) + "\n")
     else:

@@ -11,6 +11,7 @@ from service.clients.cli.figures import day
 from service.clients.cli.output import put_json
 from service.clients.cli.refusal import DONE, UNKNOWN_CALLER, RefusalError
 from service.clients.cli.screen import safe, table
+from service.clients.cli.shape import form
 from service.clients.cli.terminal import screen
 from service.clients.profile.caller import open_client
 from service.clients.sdk.answer import reading
@@ -51,12 +52,11 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """List keys, newest first."""
     _refuse_operators_options(arguments)
     answer = _signed_in(arguments, environment).ask("GET", PATH)
-    if arguments.json:
-        put_json(answer)
-        return DONE
     with reading():
         rows = [[key["prefix"], _state(key), day(key["last_used_at"]), key["name"]] for key in answer.document["keys"]]
-    if rows:
+    if form(arguments) == "json":
+        put_json(answer)
+    elif rows:
         sys.stdout.writelines(f"{line}\n" for line in table(screen(environment, sys.stdout), _HEADERS, rows))
     else:
         sys.stdout.write("You have no keys there yet.\n")

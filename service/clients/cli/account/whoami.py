@@ -5,11 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
+from service.clients.cli import shape
 from service.clients.cli.figures import elapsed_s, moment, span
-from service.clients.cli.output import put_json
-from service.clients.cli.refusal import DONE
 from service.clients.cli.screen import Cell, Part, Screen, facts
-from service.clients.cli.shape import form
 from service.clients.cli.terminal import screen
 from service.clients.profile import credentials
 from service.clients.profile.caller import open_client
@@ -33,14 +31,13 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """Ask the service, which counts nothing for it."""
     client = open_client(arguments, environment)
     answer = client.ask("GET", PATH)
-    if form(arguments, environment, sys.stdout) == "human":
+
+    def told(*_: object) -> list[str]:
         kept = None if environment.get("VERDICT_TOKEN") else credentials.find(environment, client.url)
         with reading():
-            said = list(lines(answer, screen(environment, sys.stdout), client.url, kept))
-        sys.stdout.writelines(f"{line}\n" for line in said)
-    else:
-        put_json(answer)
-    return DONE
+            return list(lines(answer, screen(environment, sys.stdout), client.url, kept))
+
+    return shape.write(arguments, environment, answer, told)
 
 
 def lines(answer: Answer, on: Screen, url: str, kept: Credential | None) -> Iterator[str]:

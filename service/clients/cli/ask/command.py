@@ -15,7 +15,7 @@ from service.clients.cli.refusal import DONE, RefusalError
 from service.clients.cli.spinner import Spinner
 from service.clients.cli.terminal import screen
 from service.clients.profile.caller import open_client
-from service.clients.sdk.answer import Answer, RefusedError, UnreachableError
+from service.clients.sdk.answer import Answer, RefusedError, UnreachableError, UnreadableError
 from service.clients.sdk.client import Client
 
 PATH: Final = "/api/cli"
@@ -23,7 +23,7 @@ PRICE: Final = "0.05"
 """USDC, once the free questions are spent; the manifest says the same."""
 
 _LONGEST: Final = 64_000
-"""Bytes of a question that are read; the service takes 8,000 characters."""
+"""Letters of a question that are read; the service takes 8,000 characters."""
 
 _KEY_BYTES: Final = 16
 
@@ -46,7 +46,7 @@ def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
     client = open_client(arguments, environment)
     if client.token is None:
         body["deviceId"] = device_id(environment)
-    human = not arguments.raw and shape.form(arguments, environment, sys.stdout) == "human"
+    human = not arguments.raw and shape.form(arguments) == "human"
     asking = _Asking(client, body, "text/plain" if human else "application/json")
     try:
         _tell(asking, arguments, environment, human=human)
@@ -61,7 +61,10 @@ def _tell(asking: "_Asking", arguments: Namespace, environment: Mapping[str, str
         if not human:
             body = b"".join(pieces)
             spinner.stop()
-            output.put_json(Answer(HTTPStatus.OK, {}, body))
+            answer = Answer(HTTPStatus.OK, {}, body)
+            if not isinstance(answer.document, dict):
+                raise UnreadableError("what came is no answer to a question: is that address a Verdict service?")
+            output.put_json(answer)
             return
         for line in render(screen(environment, sys.stdout), _lines(pieces)):
             spinner.stop()
@@ -130,7 +133,11 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[str]:
 
 def _question(arguments: Namespace) -> str:
     words = list(arguments.question)
-    text = sys.stdin.read(_LONGEST) if words == ["-"] else " ".join(words)
+    try:
+        text = sys.stdin.read(_LONGEST) if words == ["-"] else " ".join(words)
+        text.encode()  # where the locale says nothing of it, what is no text comes as halves of pairs
+    except UnicodeError:
+        raise RefusalError("what came on standard input is no UTF-8") from None
     if not text.strip():
         raise RefusalError('ask something: verdict ask "How is SOL doing?"')
     return text.strip()

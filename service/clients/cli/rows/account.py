@@ -22,7 +22,7 @@ COMMANDS = (
         (
             Argument("prefix", "the key's display prefix, as `keys list --mine` shows it", metavar="PREFIX"),
             Argument("--grace", "how long the old one still works: 90m, 12h, 7d (0m)", default="0m", metavar="12h"),
-            Argument("--json", "print the answer as JSON", kind="flag"),
+            Argument("--json", "print the answer as JSON", kind="flag", apart="form"),
             *CONNECTING,
         ),
         example="verdict keys rotate verdict_sk_AbCd1234 --grace 12h",

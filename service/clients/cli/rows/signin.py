@@ -18,7 +18,7 @@ COMMANDS = (
             Argument("--paste", "finish with what the page shows, if it cannot return here", kind="flag", apart="way"),
             Argument("--token", "keep an API key, which is asked for or read from stdin", kind="flag", apart="way"),
             Argument("--no-browser", "print the page's address, and open nothing", kind="flag"),
-            Argument("--json", "print JSON, as is done where the output is no terminal", kind="flag"),
+            Argument("--json", "print JSON, as is done where the output is no terminal", kind="flag", apart="form"),
             *CONNECTING,
         ),
         example="verdict login",

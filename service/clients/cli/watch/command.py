@@ -40,7 +40,7 @@ def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
         UnreachableError: If it cannot be opened, or not again after a cut.
         UnreadableError: If what comes are no lines of a stream.
     """
-    human = shape.form(arguments, environment, sys.stdout) == "human"
+    human = shape.form(arguments) == "human"
     drawn = human and is_terminal(sys.stdout) and not is_plain(environment)
     query: dict[str, object] = {
         "interval": arguments.interval,
