@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-import anyio.to_thread
 import msgspec
 from mcp import types
 from mcp.shared.exceptions import MCPError
@@ -16,6 +15,7 @@ from service.clients.mcp.explaining import explain
 from service.clients.mcp.gateway import Gateway
 from service.clients.mcp.meaning import Context, asking, can_ask, choose, chosen, doubt_of, is_modern
 from service.clients.mcp.schema import of
+from service.clients.mcp.threads import Threads
 from service.clients.mcp.tools import TOOL_OF, Tool
 from service.clients.paying.refusal import OpenPaymentError, UnpaidError
 from service.clients.sdk.answer import RefusedError, UnreachableError, UnreadableError
@@ -25,6 +25,9 @@ FAILURES = (RefusedError, UnreachableError, UnreadableError, UnpaidError, OpenPa
 
 _SHOWN: Final = 60
 """Letters of what was typed that are told again."""
+
+_TOLD: Final = 300
+"""Letters of what is wrong with it."""
 
 Arguments = dict[str, Any]
 Result = types.CallToolResult | types.InputRequiredResult
@@ -37,10 +40,15 @@ class Caller:
         gateway: To the service.
         most_bytes: Of an answer.
         over_http: Whether callers bring their own credential.
+
+    Attributes:
+        gateway: As given.
+        threads: In which it is asked.
     """
 
     def __init__(self, gateway: Gateway, most_bytes: int, *, over_http: bool) -> None:
         self.gateway = gateway
+        self.threads = Threads()
         self._most_bytes = most_bytes
         self._over_http = over_http
 
@@ -52,7 +60,9 @@ class Caller:
         """
         tool = TOOL_OF.get(params.name)
         if tool is None:
-            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name!r}; there are {', '.join(TOOL_OF)}")
+            raise MCPError(
+                types.INVALID_PARAMS, f"there is no tool {params.name[:_SHOWN]!r}; there are {', '.join(TOOL_OF)}"
+            )
         given = {name: value for name, value in (params.arguments or {}).items() if value is not None}
         replies = params.input_responses or {}
         meant = {name: choice for name in given if (choice := chosen(replies.get(name), name))}
@@ -77,10 +87,12 @@ class Caller:
         try:
             asked = msgspec.convert({**given, **meant}, tool.arguments, strict=False).asked()
         except msgspec.ValidationError as error:
-            return failed(f"BAD_REQUEST: {clean(str(error))}. {_usage(tool)} Call again with what is missing or wrong.")
+            return failed(
+                f"BAD_REQUEST: {clean(str(error))[:_TOLD]}. {_usage(tool)} Call again with what is missing or wrong."
+            )
         headers = context.request.headers if context.request is not None else None
         ask = partial(self.gateway.ask, asked, headers)
-        came = await anyio.to_thread.run_sync(ask, abandon_on_cancel=True)
+        came = await self.threads.run(ask)
         happened = " ".join(
             f"{name} {str(given[name])[:_SHOWN]!r} was taken for {choice[:_SHOWN]!r}, as the user chose."
             for name, choice in meant.items()

@@ -13,11 +13,14 @@ from service.errors import STATUS
 NO_SUBSTITUTE: Final = "Figures from memory are no substitute."
 
 _AGAIN: Final = "Try again later. " + NO_SUBSTITUTE
+_CORRECT: Final = "Correct the arguments and call again."
 _USER: Final = "Do not try again before your user has done something about it: "
 _ACTIONS: Final[Mapping[int, str]] = {
-    HTTPStatus.BAD_REQUEST: "Correct the arguments and call again.",
+    HTTPStatus.BAD_REQUEST: _CORRECT,
     HTTPStatus.NOT_FOUND: "Call again with a name that exists; do not answer about one that does not.",
     HTTPStatus.CONFLICT: "Call again.",
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: _CORRECT,
+    HTTPStatus.REQUEST_URI_TOO_LONG: _CORRECT,
     HTTPStatus.INTERNAL_SERVER_ERROR: "This is a defect of the service; tell its operator the request's id.",
     HTTPStatus.BAD_GATEWAY: f"A source of the data failed, and nothing was counted. {_AGAIN}",
     HTTPStatus.SERVICE_UNAVAILABLE: _AGAIN,
@@ -27,6 +30,10 @@ _CREDENTIAL: Final[Mapping[bool, str]] = {
     True: "send an API key to this tool server, as `Authorization: Bearer …`.",
     False: "`verdict login`, or start this tool server with VERDICT_TOKEN set to an API key.",
 }
+_MOST_SAID: Final = 600
+_MOST: Final = 2_000
+"""Letters of an error's message, and of all that a model is told of it."""
+
 _LOGIN: Final = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN})
 
 
@@ -54,12 +61,12 @@ def explain(error: Exception, *, over_http: bool, pays: bool) -> str:
             text = f"REFUSED: {_said(error)}"
         case _:
             text = f"UNREADABLE: {_said(error)} Tell your user that this tool server may be older than the service."
-    return str(clean(text))
+    return str(clean(text))[:_MOST]
 
 
 def _said(error: Exception) -> str:
     """An error's message as a sentence."""
-    return f"{str(error).rstrip('.')}."
+    return f"{str(error)[:_MOST_SAID].rstrip('.')}."
 
 
 def _action(error: RefusedError, *, over_http: bool, pays: bool) -> str:
@@ -76,7 +83,8 @@ def _ways_on(document: Any, *, over_http: bool, pays: bool) -> str:
     """What a challenge's gate says of the price, and of when a question is free again."""
     gate = document.get("gate") if isinstance(document, dict) else None
     gate = gate if isinstance(gate, dict) else {}
-    price = gate.get("this_query", {}).get("price_usdc")
+    query = gate.get("this_query")
+    price = query.get("price_usdc") if isinstance(query, dict) else None
     ways = [f"wait until {gate['reset_at']}"] if gate.get("reset_at") else []
     if gate.get("upgrade_url"):
         ways.append(f"get a higher plan at {gate['upgrade_url']}")

@@ -3,7 +3,6 @@
 from functools import partial
 from typing import Any, Final
 
-import anyio.to_thread
 from mcp import types
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel import Server
@@ -51,7 +50,7 @@ def make_server(caller: Caller, most_bytes: int, *, over_http: bool) -> Server[A
             raise MCPError(types.INVALID_PARAMS, f"there is no resource {params.uri!r}", {"uri": params.uri})
         headers = context.request.headers if context.request is not None else None
         try:
-            document = await anyio.to_thread.run_sync(partial(gateway.read, route, headers), abandon_on_cancel=True)
+            document = await caller.threads.run(partial(gateway.read, route, headers))
             return resources.written(params.uri, document, pays=gateway.pays, most_bytes=most_bytes)
         except FAILURES as error:
             text = explain(error, over_http=over_http, pays=gateway.pays)

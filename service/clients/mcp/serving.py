@@ -1,11 +1,12 @@
 """The command `verdict mcp`: serves tools over standard input and output, or over HTTP on this machine."""
 
+import signal
 import socket
 import sys
 import threading
 from argparse import Namespace
-from collections.abc import Callable, Mapping
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager
 from typing import Any, Final
 
 import anyio
@@ -61,8 +62,22 @@ def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
         if arguments.http:
             serve_http(server, PORT if arguments.port is None else arguments.port)
         else:
-            anyio.run(serve_stdio, server)
+            with _interruptible():
+                anyio.run(serve_stdio, server)
     return 0
+
+
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Have Ctrl+C end the process as it is: the thread that waits for standard input hears of nothing else.
+
+    Nothing is lost by that: a payment is kept before it is sent.
+    """
+    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _own(environment: Mapping[str, str], url: str) -> Callable[[object], str | None]:

@@ -1,7 +1,9 @@
 """The official client lists and calls every tool, in both generations of the protocol."""
 
 import json
+import threading
 from collections.abc import Mapping
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,11 +19,14 @@ from service.clients.mcp.gateway import Gateway
 from service.clients.mcp.meaning import PATIENCE_S, choose, doubt_of
 from service.clients.mcp.prompts import PROMPTS
 from service.clients.mcp.resources import CAPABILITIES, MANIFEST, TIER
+from service.clients.mcp.threads import MOST
 from service.clients.mcp.tools import TOOLS
 from service.clients.sdk.answer import RefusedError
 from tests.clients.mcp.calls import CALLS
 from tests.clients.mcp.conftest import Opened
 from tests.clients.mcp.recorded import Recorded, Refusal, load
+
+SILENT_S = 20.0
 
 
 def text_of(result: types.CallToolResult) -> str:
@@ -100,6 +105,42 @@ async def test_a_wrong_argument_is_told_to_the_model_with_what_the_tool_takes(
     assert text_of(result).startswith("BAD_REQUEST: ")
     assert told in text_of(result)
     assert service.heard == []
+
+
+async def test_what_is_long_and_wrong_is_not_told_again_whole(opened: Opened) -> None:
+    async with opened() as client:
+        result = await client.call_tool("coin_risk", {"x" * 100_000: 1})
+        assert len(text_of(result)) < 1_000
+        assert "coin_risk takes symbol (needed)." in text_of(result)
+        with pytest.raises(MCPError, match="there is no tool 'xxx") as caught:
+            await client.call_tool("x" * 100_000)
+    assert len(str(caught.value)) < 1_000
+
+
+async def test_calls_that_wait_for_the_service_take_no_thread_that_standard_input_needs(
+    tools: Server[Any], service: Recorded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard, silent = threading.Semaphore(0), threading.Event()
+
+    def wait(_heard: object) -> Refusal:
+        heard.release()
+        silent.wait(SILENT_S)
+        return Refusal(503, load("refused.402"))
+
+    monkeypatch.setattr(service, "answer", wait)
+    try:
+        async with Client(tools, mode="legacy") as client, anyio.create_task_group() as group:
+            for _ in range(MOST + 1):
+                group.start_soon(client.call_tool, "coin_risk", {"symbol": "BTC"})
+            for _ in range(MOST):
+                assert await anyio.to_thread.run_sync(partial(heard.acquire, timeout=SILENT_S))
+            with anyio.fail_after(SILENT_S):
+                assert anyio.to_thread.current_default_thread_limiter().borrowed_tokens == 0
+                await client.list_tools()
+            group.cancel_scope.cancel()
+        assert len(service.heard) == MOST
+    finally:
+        silent.set()
 
 
 async def test_a_tool_that_does_not_exist_is_an_error_of_the_protocol_that_names_those_that_do(opened: Opened) -> None:

@@ -55,9 +55,22 @@ def test_a_plan_that_can_be_had_is_named() -> None:
     assert "get a higher plan at https://verdict.example/plans" in told(refused(402, document))
 
 
-@pytest.mark.parametrize("document", [None, {}, {"gate": 7}, {"gate": {}}])
+@pytest.mark.parametrize("document", [None, {}, {"gate": 7}, {"gate": {}}, {"gate": {"this_query": None}}])
 def test_a_challenge_without_a_gate_still_says_what_to_do(document: Any) -> None:
     assert told(refused(402, document), over_http=True).endswith("use another credential.")
+
+
+def test_a_request_that_is_too_long_is_one_to_correct() -> None:
+    assert told(refused(414, envelope("URI_TOO_LONG"))).endswith("Correct the arguments and call again.")
+    assert told(refused(413, envelope("PAYLOAD_TOO_LARGE"))).endswith("Correct the arguments and call again.")
+
+
+def test_however_much_a_service_says_an_error_is_short_and_ends_in_what_to_do() -> None:
+    text = told(refused(404, envelope("UNKNOWN_SYMBOL", "x" * 100_000)))
+    assert len(text) < 1_000
+    assert text.endswith("do not answer about one that does not.")
+    plan = load("refused.402") | {"gate": {"upgrade_url": "y" * 100_000}}
+    assert len(told(refused(402, plan))) < 3_000
 
 
 def test_a_wait_is_told_in_seconds() -> None:

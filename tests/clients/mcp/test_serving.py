@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import signal
 import socket
 import sys
 import threading
@@ -194,6 +195,16 @@ def test_paying_is_arranged_before_anything_is_served(
     buyer = serving._buyer(environment)
     buyer.tell("paid 0.005 USDC; it could not be fetched (\x1b[2J)")
     assert capsys.readouterr() == ("", "paid 0.005 USDC; it could not be fetched (\ufffd[2J)\n")
+
+
+def test_an_interrupt_ends_what_waits_for_standard_input(service: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The loop's own way is to cancel what runs, which a thread that reads does not hear."""
+    during: list[Any] = []
+    before = signal.getsignal(signal.SIGINT)
+    monkeypatch.setattr(anyio, "run", lambda *_: during.append(signal.getsignal(signal.SIGINT)))
+    assert serving.run(typed(), {"VERDICT_URL": service.url}) == 0
+    assert during == [signal.SIG_DFL]
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_a_login_takes_effect_without_a_new_start(monkeypatch: pytest.MonkeyPatch) -> None:
