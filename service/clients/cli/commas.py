@@ -1,11 +1,20 @@
-"""Entries as comma-separated values (RFC 4180, lines ended as on Unix): a column a field, named by its path."""
+"""Entries as comma-separated values (RFC 4180, lines ended as on Unix): a column a field, named by its path.
+
+Decision: a text that a spreadsheet would take for a formula begins with an apostrophe, which has it shown as text
+(OWASP, "CSV Injection"): what is quoted from strangers, `=HYPERLINK(…)`, must not run in the sheet of whoever opens the
+file. Who wants texts exactly as they are asks for JSON.
+"""
 
 import csv
-import io
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from service.clients.cli.show.plain import word
+
+_END: Final = "\r\n"
+_FORMULA: Final = re.compile(r"[=@\t\r]|[-+](?![\d.]+\Z)")
+"""How a formula begins; a number with its sign is none."""
 
 
 def written(entries: Iterable[Any]) -> str:
@@ -18,11 +27,24 @@ def written(entries: Iterable[Any]) -> str:
 
 def rows(names: Sequence[str], entries: Iterable[dict[str, object]]) -> str:
     """A header of these names and a row for each entry; empty where it does not know one."""
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(names)
-    table.writerows([word(entry.get(name)) for name in names] for entry in entries)
-    return text.getvalue()
+    lines = _Lines()
+    # Told that lines end in both, it puts quotes around either; Python 3.11 leaves the other one bare.
+    table = csv.writer(lines, lineterminator=_END)
+    table.writerow(map(_cell, names))
+    table.writerows([_cell(entry.get(name)) for name in names] for entry in entries)
+    return "".join(f"{line}\n" for line in lines)
+
+
+class _Lines(list[str]):
+    """Lines without their ends, as a file that they are written to one by one."""
+
+    def write(self, line: str) -> None:
+        self.append(line.removesuffix(_END))
+
+
+def _cell(value: object) -> str | None:
+    text = word(value)
+    return f"'{text}" if text and _FORMULA.match(text) else text
 
 
 def _flat(value: object, path: str) -> Iterator[tuple[str, object]]:

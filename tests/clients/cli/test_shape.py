@@ -110,6 +110,20 @@ def test_comma_separated_values_have_a_column_a_field() -> None:
     assert shaped(TREATY, csv=True).out == 'a,b.c,b.d,e\n1,é,"[1, 2]",\n'
 
 
+@pytest.mark.parametrize(
+    "text", ['=HYPERLINK("http://evil")', "@SUM(A1)", "+A1", "-1+A1", "-", "\t=1", "\r=1", "--1-1"]
+)
+def test_no_text_of_a_stranger_is_a_formula_in_a_spreadsheet(text: str) -> None:
+    told = commas.written([{"quote": text, text: 1}])
+    names, row = csv.reader(io.StringIO(told, newline=""))
+    assert (names, row) == (["quote", f"'{text}"], [f"'{text}", "1"])
+
+
+@pytest.mark.parametrize("value", [-1.5, "-12", "+0.5", "-0.000000001", "a=b", "a-b", "0x12"])
+def test_numbers_and_harmless_texts_stay_as_they_are_in_a_spreadsheet(value: object) -> None:
+    assert commas.written([{"a": value}]) == f"a\n{value}\n"
+
+
 def test_comma_separated_values_of_what_has_no_fields() -> None:
     assert commas.written([1, None, {}]) == 'value\n1\n""\n{}\n'
 
