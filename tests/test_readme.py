@@ -1,17 +1,37 @@
-"""The README is part of the product: its example, its tables and its promises are checked against the code."""
+"""The README is part of the product: its examples, its tables and its promises are checked against the code."""
 
 import http.client
+import io
 import json
+import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import closing
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+from unittest import mock
+from urllib.parse import unquote
 
 import pytest
+from eth_account import Account
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from service.__main__ import SECTIONS
-from service.settings import describe
+from service.__main__ import SECTIONS, run
+from service.access.quota import STARTER
+from service.clients.cli import refusal
+from service.clients.cli.arguments import read
+from service.clients.cli.help import command as explain
+from service.clients.cli.help import group
+from service.clients.cli.usage import UsageError
+from service.clients.cli.words import find
+from service.clients.mcp import budget
+from service.clients.mcp import serving as tool_serving
+from service.clients.mcp.tools import TOOLS
+from service.settings import Settings, SettingsError, describe
 from tests.fakes.serving import PATIENCE_S, WHOLE, Serving, run_verdict, serving, wait_until
 from tests.market.recordings import DATA, needs_recordings
 
@@ -19,6 +39,24 @@ pytestmark = pytest.mark.unmeasured
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
+COMMANDS = [command for _, commands in SECTIONS for command in commands if not command.hidden]
+PRICED = [command for command in COMMANDS if command.route and command.route.price]
+FREE = {
+    "ask",
+    "manifest",
+    "billing tier",
+    "billing receipts",
+    "whoami",
+    "config list",
+    "wallet show",
+    "wallet receipts",
+}
+"""Those among the others whose example is run here as well."""
+
+WALLET = b"\x5a" * 32
+PASSWORD = "correct horse battery staple"
+BROWSER = "verdict login"
+"""Waits for somebody's browser; its tests stand beside the page's."""
 
 
 def section(title: str) -> str:
@@ -26,14 +64,16 @@ def section(title: str) -> str:
 
 
 def rows(text: str) -> list[list[str]]:
-    lines = [line for line in text.splitlines() if line.startswith("| ")][1:]
+    """The cells of all its tables, without their heads."""
+    lines = re.findall(r"^\| .*$", re.sub(r"^\| .*\n\|---.*$", "", text, flags=re.MULTILINE), re.MULTILINE)
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines]
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Serving, str]]:
-    """The service as it stands at the end of its recording, and a key."""
+    """The service as it stands at the end of its recording, and a key; its first user is somebody else, on no plan."""
     with serving(tmp_path_factory.mktemp("data"), replay="frozen", **WHOLE) as service:
+        service.make_key()
         yield service, service.make_key("--tier", "pro")
 
 
@@ -126,20 +166,244 @@ def _alike(lines: str) -> str:
     return re.sub(r'"tick":\d+', '"tick":0', re.sub(r'"cursor":"[^"]+"', '"cursor":""', lines))
 
 
-@pytest.mark.promise("signal.verify")
-def test_the_verdict_it_shows_is_answered_and_verifies(asked: Callable[[str], dict[str, Any]], tmp_path: Path) -> None:
-    saved, printed = tmp_path / "sol.json", ""
+class Said(NamedTuple):
+    """How a command ended, and what it said."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Terminal(io.StringIO):
+    """Somebody sits at it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+class Person:
+    """Somebody with a home of their own, at a terminal of 80 columns.
+
+    Args:
+        home: Where they are, and what is kept for them.
+        service: Whom they ask.
+        settings: Further environment.
+    """
+
+    def __init__(self, home: Path, service: Serving, **settings: str) -> None:
+        self.home, self.port = home, service.port
+        url = f"http://127.0.0.1:{service.port}"
+        self.environment = {"HOME": str(home), "COLUMNS": "80", "TERM": "dumb", "VERDICT_URL": url, **settings}
+
+    def types(self, line: str, typed: str = "") -> Said:
+        """Run a line as a shell does, and answer what it asks for."""
+        words = shlex.split(line, comments=True)[1:]
+        end = next((place for place, word in enumerate(words) if word in {">", "|"}), len(words))
+        out, err = Terminal(), Terminal()
+        pipe = io.TextIOWrapper(io.BytesIO(), "utf-8", write_through=True)
+        with (
+            mock.patch.multiple(sys, stdin=Terminal(typed), stdout=out if end == len(words) else pipe, stderr=err),
+            mock.patch("service.clients.signin.secret.getpass", return_value=typed.rstrip()),
+        ):
+            code = run(words[:end], self.environment)
+        pipe.seek(0)
+        shown, told = (stream.getvalue().replace(f":{self.port}", ":8402") for stream in (out, err))
+        return Said(code, shown or self._hand_on(words[end:], pipe.read()), told)
+
+    def _hand_on(self, rest: list[str], out: str) -> str:
+        if rest[:1] == [">"]:
+            (self.home / rest[1]).write_text(out)
+        elif rest:
+            return subprocess.run(rest[1:], input=out, capture_output=True, text=True, check=True).stdout
+        return "" if rest[:1] == [">"] else out
+
+
+@pytest.fixture
+def person(running: tuple[Serving, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Person:
+    """Whoever has the key without an end to its questions."""
+    service, key = running
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
+    return Person(tmp_path, service, VERDICT_TOKEN=key)
+
+
+def is_like(shown: str, printed: str) -> bool:
+    """Whether something is what was shown; a line … stands for any number of lines."""
+    pattern = "(?:.*\n)*?".join(map(re.escape, re.split(r"^…\n", shown, flags=re.MULTILINE)))
+    return re.fullmatch(pattern, printed) is not None
+
+
+def comes_to_print(person: Person, line: str, shown: str) -> None:
+    """Type a line until it prints what is shown: a service that has just begun does not know all of it yet."""
+    said = Said(0, "", "")
 
     def is_shown() -> bool:
-        nonlocal printed
-        saved.write_text(json.dumps(asked("/api/cli/signal/SOL")))
-        printed = run_verdict("verify", str(saved)).stdout
-        return printed == example("verdict verify sol.json")
+        nonlocal said
+        said = person.types(line)
+        return is_like(shown, said.out)
 
     try:
         wait_until(is_shown)
     except AssertionError:
-        assert printed == example("verdict verify sol.json")
+        assert said.out == shown, said
+
+
+def outputs(title: str) -> list[tuple[str, str]]:
+    """Commands of a section that are shown with what they print."""
+    blocks = "".join(re.findall(r"```console\n(.*?)```", section(title), re.DOTALL))
+    found = re.findall(r"^\$ (verdict .*)\n((?:(?!\$ ).*\n)*)", blocks, re.MULTILINE)
+    assert found
+    return [(line, shown) for line, shown in found if shown]
+
+
+def lines(title: str) -> list[str]:
+    """Commands of a section that are shown without."""
+    blocks = "".join(re.findall(r"```(?:sh|console)\n(.*?)```", section(title), re.DOTALL))
+    return [line for line in re.findall(r"^(?:\$ )?(verdict .*)$", blocks, re.MULTILINE) if line]
+
+
+def test_who_keeps_the_key_that_make_run_prints_is_told_who_they_are(
+    person: Person, running: tuple[Serving, str]
+) -> None:
+    del person.environment["VERDICT_TOKEN"]
+    [whoami] = [shown for line, shown in outputs("In a terminal") if line == "verdict whoami"]
+    first = json.loads(running[0].verdict("keys", "create", "--name", "x", "--user", "1", "--json").stdout)["key"]
+    said = person.types("verdict login --token", f"{first}\n")
+    assert (said.code, said.out.startswith("The key works at http://127.0.0.1:8402")) == (0, True), said
+    assert person.types("verdict whoami").out == whoami
+
+
+@pytest.mark.parametrize("title", ["In a terminal", "A verdict you can check"])
+def test_what_it_shows_in_a_terminal_is_what_is_printed_there(person: Person, title: str) -> None:
+    for line, shown in outputs(title):
+        if line == "verdict verify sol.json":
+            person.types("verdict signal SOL > sol.json")
+        if line != "verdict whoami":
+            comes_to_print(person, line, shown)
+
+
+def test_each_line_it_shows_in_a_terminal_can_be_typed(person: Person, running: tuple[Serving, str]) -> None:
+    for line in lines("In a terminal"):
+        ends = " --max 1" if "watch" in line else ""
+
+        def is_done(line: str = line.partition(" #")[0] + ends) -> bool:
+            said = person.types(line, f"{running[1]}\n")
+            assert said.code in {refusal.DONE, refusal.UNAVAILABLE}, (line, said)
+            return said.code == refusal.DONE
+
+        wait_until(is_done)
+    assert json.loads((person.home / "health.json").read_text())["data"]
+
+
+@pytest.mark.promise("signin.keystore")
+def test_each_line_it_shows_of_signing_in_can_be_typed(person: Person) -> None:
+    del person.environment["VERDICT_TOKEN"]
+    keystore = Account.encrypt(WALLET, PASSWORD, kdf="pbkdf2", iterations=2)
+    (person.home / "wallet.json").write_text(json.dumps(keystore))
+    typed = [line.partition(" #")[0].strip() for line in lines("Signing in")]
+    assert BROWSER in typed
+    for line in typed:
+        if line != BROWSER:
+            said = person.types(line, f"{PASSWORD}\n")
+            assert said.code == refusal.DONE, (line, said)
+    assert person.types("verdict whoami").code == refusal.UNKNOWN_CALLER
+
+
+@pytest.mark.promise("clients.settings")
+def test_who_has_spent_their_questions_pays_as_it_is_shown(person: Person, tmp_path: Path) -> None:
+    with serving(tmp_path / "data") as service:  # its own time goes on: a signature is good for minutes
+        wallet = {"VERDICT_TOKEN": service.make_key(), "VERDICT_WALLET_KEY": f"0x{WALLET.hex()}"}
+        payer = Person(person.home, service, **wallet)
+        signer = service.ask("/api/cli/manifest")[2]["data"]["receiptSigner"]
+        [(line, shown)] = outputs("Paying")
+        assert any(payer.types(line, "n\n").code == refusal.UNPAID for _ in range(10 * STARTER))
+        said = payer.types(line, "y\n")
+        [receipt] = set(re.findall(r"rcp_\w+", said.err))
+        told = said.err.replace("[y/N] ", "[y/N] y\n").replace(receipt, re.findall(r"rcp_.*", shown)[0]) + said.out
+        assert is_like(shown, told), told
+        assert payer.types(f"verdict billing receipt {receipt} > receipt.json").code == refusal.DONE
+        assert payer.types(f"verdict payments verify receipt.json --signer {signer}").code == refusal.DONE
+        assert receipt in payer.types("verdict wallet receipts").out
+        assert "0.005 of 1.00 USDC" in payer.types("verdict wallet").out
+        assert payer.types("verdict login --token", wallet["VERDICT_TOKEN"]).code == refusal.DONE
+    for inline in re.findall(r"`(verdict config set \S+ [^`]+)`", README):
+        assert payer.types(inline).code == refusal.DONE, inline
+    kept = re.findall(r"`~/(\S+)`", section("In a terminal"))
+    assert len(kept) == 3
+    assert all((person.home / path).exists() for path in kept), kept
+
+
+@pytest.mark.parametrize("row", [row for row in COMMANDS if row in PRICED or row.words in FREE])
+def test_the_example_of_each_command_that_asks_is_answered(person: Person, row: Any) -> None:
+    def is_answered() -> bool:
+        said = person.types(row.example)
+        assert said.code in {refusal.DONE, refusal.UNAVAILABLE}, said
+        assert "shown plainly" not in said.err
+        return said.code == refusal.DONE
+
+    wait_until(is_answered)
+
+
+def test_each_route_it_says_can_be_asked_is_what_the_command_beside_it_asks(person: Person) -> None:
+    asked = set()
+    for path, command, _ in rows(section("What you can ask")):
+        line = command.strip("`")
+        found = find(shlex.split(line)[1:], COMMANDS)
+        assert found.command is not None
+        asked.add(found.command.words)
+        sent = person.types(f"{line} --dry-run").out.splitlines()[0].removeprefix("GET http://127.0.0.1:8402")
+        if found.command.bare:  # what it does alone is what the route does without `action`
+            sent = re.sub(r"[?&]action=\w+&?", "?", sent).rstrip("?")
+        assert unquote(sent.replace("+", "%20")) == unquote(path.strip("`"))
+    assert asked == {command.words for command in PRICED}
+
+
+def mentioned() -> list[str]:
+    """Every command line that stands anywhere in the README."""
+    blocks = re.findall(r"^(?:\$ | {4})?(verdict .*)$", README, re.MULTILINE)
+    return [*blocks, *re.findall(r"`(verdict [^`]+)`", README), *re.findall(r"<\((verdict [^)]+)\)", README)]
+
+
+@pytest.mark.parametrize("line", sorted(set(mentioned())))
+def test_every_command_it_names_is_one_and_has_help(line: str) -> None:
+    words = shlex.split(line, comments=True)[1:]
+    words = words[: next((place for place, word in enumerate(words) if word in {">", "|"}), len(words))]
+    if words == ["COMMAND", "--help"]:
+        return
+    found = find(words, COMMANDS)
+    assert found.strange is None
+    assert found.command or found.below
+    if found.command is None:
+        assert "usage: verdict" in group(found.words, found.below, None)
+        return
+    assert found.command.example in explain(found.command)
+    with suppress(UsageError) if not found.rest else nullcontext():  # one that is only named may want arguments
+        assert read(found.command, found.rest).command is found.command
+
+
+async def test_the_tool_server_starts_as_a_host_is_told_to_start_it(person: Person) -> None:
+    [told] = re.findall(r"```json\n(.*?)```", section("Tools for agents"), re.DOTALL)
+    server = json.loads(told)["mcpServers"]["verdict"]
+    assert server["command"].endswith("/.venv/bin/verdict")
+    started = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "service", *server["args"]],
+        env={**_outer(), **person.environment, **server.get("env", {})},
+        cwd=ROOT,
+    )
+    async with Client(stdio_client(started), mode="legacy", read_timeout_seconds=PATIENCE_S) as client:
+        listed = (await client.list_tools()).tools
+        called = await client.call_tool("coin_risk", {"symbol": "BTC"})
+    assert [[f"`{tool.name}`", tool.description] for tool in listed] == rows(section("Tools for agents"))
+    assert [tool.name for tool in TOOLS] == [tool.name for tool in listed]
+    assert not called.is_error
+    assert f"`http://127.0.0.1:{tool_serving.PORT}{tool_serving.PATH}`" in section("Tools for agents")
+    assert f"{budget.DEFAULT // 1024} KB" in section("Tools for agents")
+
+
+def _outer() -> Mapping[str, str]:
+    return {name: value for name, value in os.environ.items() if not name.startswith("VERDICT_")}
 
 
 @needs_recordings
@@ -160,28 +424,41 @@ def test_every_setting_is_in_the_table_with_its_default_and_meaning() -> None:
     assert rows(section("Settings")) == wanted
 
 
-def test_every_command_is_in_the_table_with_what_it_does() -> None:
-    wanted = [
-        [f"`verdict {command.words}`", command.summary]
-        for _, commands in SECTIONS
-        for command in commands
-        if not command.hidden
-    ]
+def test_every_command_is_in_a_table_with_what_it_does() -> None:
+    """Those that ask a priced route stand beside it, in "What you can ask"."""
+    wanted = [[f"`verdict {command.words}`", command.summary] for command in COMMANDS if command not in PRICED]
     assert rows(section("Commands")) == wanted
+
+
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"VERDICT_[A-Z_]+[A-Z]", README))))
+def test_every_setting_it_names_is_one(name: str) -> None:
+    try:
+        Settings.from_environ({name: "x"})
+    except SettingsError as error:
+        assert "is not a setting" not in str(error)  # noqa: PT017 - any other complaint is about the x
+
+
+def test_the_exit_codes_it_lists_are_all_there_are() -> None:
+    told = re.search(r"Exit codes: (.*?)\.\n", section("In a terminal"), re.DOTALL)
+    assert told
+    codes = {value for value in vars(refusal).values() if isinstance(value, int) and not isinstance(value, bool)}
+    assert {int(code) for code in re.findall(r"\b\d+\b", told[1])} == codes
 
 
 @pytest.mark.promise("run.make-test")
 def test_every_make_target_it_names_exists() -> None:
     targets = set(re.findall(r"^([a-z]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    named = set(re.findall(r"(?:`|^ {4}|live )make ([a-z]+)", README, re.MULTILINE))
+    named = set(re.findall(r"(?:`|^ {4}|live )make\s([a-z]+)", README, re.MULTILINE))
     assert {"run", "test", "help"} <= named <= targets
 
 
 def test_every_file_it_links_to_exists() -> None:
-    links = re.findall(r"\]\(([^)#:]+)\)", README)
-    assert links
+    links = re.findall(r"\]\(([^)#:]+)\)|(?:src|srcset)=\"([^\"]+)\"", README)
+    assert {"docs/page-light.png", "docs/page-dark.png"} <= {picture for _, picture in links}
     for link in links:
-        assert (ROOT / link).exists(), link
+        assert (ROOT / "".join(link)).exists(), link
+    titles = {title.lower().replace(" ", "-") for title in re.findall(r"^#+ (.*)$", README, re.MULTILINE)}
+    assert set(re.findall(r"\]\(#([^)]+)\)", README)) <= titles
 
 
 def test_its_lines_fit_the_width_of_the_house() -> None:
