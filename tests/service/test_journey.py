@@ -1,16 +1,20 @@
 """A whole journey, all of it through `verdict`: a stranger signs in, asks, pays, proves it, and is let go."""
 
+import asyncio
 import json
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from eth_account import Account
+from mcp import Client, types
+from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from service.__main__ import run
 from service.access.quota import STARTER
-from tests.fakes.serving import Serving, serving
+from tests.fakes.serving import PATIENCE_S, Serving, serving
 
 WALLET = Account.from_key(b"\x5a" * 32)
 PASSWORD = "correct horse battery staple"
@@ -81,6 +85,7 @@ def test_from_nothing_to_a_paid_and_proven_answer_and_out_again(
         spend(verdict, key)
         receipt = pay(verdict, key, keystore)
         prove(verdict, key, receipt)
+        let_an_agent_pay(verdict, key, tmp_path)
         judge(verdict, service)
         leave(verdict, key)
 
@@ -138,6 +143,29 @@ def prove(verdict: Verdict, key: Mapping[str, str], receipt: Any) -> None:
     assert receipt["receipt"]["payer"] == WALLET.address
     signer = verdict("manifest").document["data"]["receiptSigner"]
     assert verdict("payments", "verify", receipt["file"], "--signer", signer).code == 0
+
+
+def let_an_agent_pay(verdict: Verdict, key: Mapping[str, str], tmp_path: Path) -> None:
+    """Have tools pay what is below the ceilings, and nothing above them."""
+    assert verdict("config", "set", "max-day", "0.06").code == 0
+    secret = {"VERDICT_KEYSTORE_PASSWORD": PASSWORD, "HOME": str(tmp_path / "home"), **key}
+    started = StdioServerParameters(command=sys.executable, args=["-m", "service", "mcp", "--pay"], env=secret)
+
+    async def call() -> list[types.CallToolResult]:
+        with (tmp_path / "told").open("w") as told:
+            async with Client(stdio_client(started, told), mode="legacy", read_timeout_seconds=PATIENCE_S) as tools:
+                return [await tools.call_tool("coin_risk", {"symbol": "BTC"}) for _ in range(2)]
+
+    paid, refused = asyncio.run(call())
+    assert paid.structured_content["symbol"] == "BTC"
+    assert f"paid 0.005 USDC on eip155:84532 to {PAYEE}; receipt rcp_" in (tmp_path / "told").read_text()
+    (block,) = refused.content
+    assert isinstance(block, types.TextContent)
+    assert (refused.is_error, block.text.partition(":")[0]) == (True, "PAYMENT_REQUIRED")
+    assert "0.06 USDC for today are signed" in block.text
+    assert block.text.endswith("raise the ceilings, or wait for a free question.")
+    wallet = verdict("wallet", **key).document
+    assert (wallet["signedTodayUsdc"], wallet["open"]) == ("0.06", [])
 
 
 def judge(verdict: Verdict, service: Serving) -> None:
