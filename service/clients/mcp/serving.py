@@ -32,6 +32,9 @@ _HERE: Final = "127.0.0.1"
 _NAMES: Final = (_HERE, "localhost")
 _LAST_PORT: Final = 65_535
 _MOST_REQUEST_BYTES: Final = 256 * 1024
+_MOST_SESSIONS: Final = 500
+"""Of the older generation of the protocol, which keeps some tens of kilobytes for each; an idle one ends by itself."""
+
 _FAREWELL_S: Final = 5
 
 
@@ -122,6 +125,7 @@ def serve_http(server: Server[Any], port: int) -> None:
                 streamable_http_path=PATH,
                 transport_security=security(port),
                 max_request_body_size=_MOST_REQUEST_BYTES,
+                max_sessions=_MOST_SESSIONS,
             ),
             log_config=None,
             access_log=False,

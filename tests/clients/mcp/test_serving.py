@@ -163,6 +163,14 @@ def test_a_page_from_elsewhere_and_another_name_are_refused(over_http: str, serv
     assert service.heard == []
 
 
+def test_only_so_many_sessions_are_open_at_once(service: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(serving, "_MOST_SESSIONS", 1)
+    handshake = json.dumps(HANDSHAKE).encode()
+    with listening(service, monkeypatch) as url:
+        assert post(url, handshake) == 200
+        assert post(url, handshake) == 503
+
+
 @pytest.mark.parametrize(
     ("given", "told"),
     [
