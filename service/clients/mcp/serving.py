@@ -16,6 +16,7 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from service.clients.cli.refusal import RefusalError
+from service.clients.cli.terminal import is_terminal
 from service.clients.cli.screen import safe
 from service.clients.mcp.budget import DEFAULT, LEAST
 from service.clients.mcp.calling import Caller
@@ -65,6 +66,8 @@ def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
         if arguments.http:
             serve_http(server, PORT if arguments.port is None else arguments.port)
         else:
+            if is_terminal(sys.stdin):
+                _tell("The tools wait for the program that starts this to speak to them; Ctrl-C ends it")
             with _interruptible():
                 anyio.run(serve_stdio, server)
     return 0

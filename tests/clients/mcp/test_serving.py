@@ -1,6 +1,7 @@
 """The command `verdict mcp`: the official client over standard input and output, and over HTTP."""
 
 import http.client
+import io
 import json
 import os
 import signal
@@ -67,6 +68,18 @@ async def test_every_tool_answers_over_standard_input_and_output_where_nothing_e
     lines = [json.loads(line) for line in written.read_text().splitlines()]
     assert {line["jsonrpc"] for line in lines} == {"2.0"}
     assert len(lines) >= len(CALLS) + 2
+
+
+@pytest.mark.parametrize(("somebody", "told"), [(True, 1), (False, 0)])
+def test_who_starts_it_at_a_terminal_is_told_what_it_waits_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], somebody: bool, told: int
+) -> None:
+    monkeypatch.setattr(anyio, "run", lambda *_: None)
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: somebody)
+    assert serving.run(typed(), {}) == 0
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("Ctrl-C ends it")) == ("", told)
 
 
 @pytest.fixture
