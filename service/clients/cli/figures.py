@@ -3,11 +3,11 @@
 A client's "now" is the `meta.ts` of the answer: the ages it tells are the service's, whatever the clock here says.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import floor, log10
 from typing import Any, Final
 
-from service.clients.cli.screen import Cell, Screen, Style, age, safe
+from service.clients.cli.screen import Cell, Screen, Style, age, flow, safe
 from service.clock import iso, parse_iso
 
 UNKNOWN: Final = "-"
@@ -123,7 +123,7 @@ def span(seconds: float | None) -> str:
     return f"{int(max(seconds, least) // unit_s)} {name}"
 
 
-def footer(screen: Screen, meta: Mapping[str, Any], *more: str) -> str:
+def footer(screen: Screen, meta: Mapping[str, Any], *more: str) -> Iterator[str]:
     """The last line: from when the data is and how old, and where it comes from."""
     said = [*more, f"as of {moment(meta['as_of'])}", age(meta["data_age_seconds"])]
-    return screen.paint("dim", " · ".join(map(safe, said)))
+    return flow(screen, [Cell(" · ".join(said), "dim")])

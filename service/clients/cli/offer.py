@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from service.clients.sdk.answer import Answer
 
 _PAYMENT_REQUIRED = 402
+_VERSION = 1
+"""Of the envelope whose data the views know."""
 
 
 def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
@@ -69,7 +71,7 @@ def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
         client.close()
 
     def lines(data: Any, meta: Mapping[str, Any]) -> Iterable[str]:
-        return _lines(arguments, environment, data, meta)
+        return _lines(arguments, environment, answer, data, meta)
 
     return shape.write(arguments, environment, answer, lines)
 
@@ -99,11 +101,26 @@ def target(path: str, query: Mapping[str, object]) -> str:
     return path + ("?" + urlencode(query) if query else "")
 
 
-def _lines(arguments: Namespace, environment: Mapping[str, str], data: Any, meta: Mapping[str, Any]) -> Iterable[str]:
+def _check_version(answer: Answer) -> None:
+    """See that names mean here what they mean there: a figure that is misread is worse than one shown plainly.
+
+    Raises:
+        ValueError: If they may not.
+    """
+    document = answer.document
+    version = document.get("schemaVersion", _VERSION) if isinstance(document, dict) else _VERSION
+    if version != _VERSION:
+        raise ValueError(version)
+
+
+def _lines(
+    arguments: Namespace, environment: Mapping[str, str], answer: Answer, data: Any, meta: Mapping[str, Any]
+) -> Iterable[str]:
     """What people read: the view of this offer; plainly, where the answer is not as the view knows it."""
     where, chosen = screen(environment, sys.stdout), asked(arguments)
     view = arguments.command.offer.replace(".", "_")
     try:
+        _check_version(answer)
         return list(load(f"service.clients.cli.show.{view}:lines")(data, meta, where, chosen))
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         # The answer has been paid for, with a question at least: a service that is newer is no reason to throw it away.

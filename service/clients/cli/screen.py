@@ -26,7 +26,7 @@ _APART: Final = "   "
 _NARROWEST: Final = 8
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "min"))
 _ZERO_WIDTH: Final = frozenset({"Mn", "Me"})
-_READABLE: Final = 100
+READABLE: Final = 100
 """Cells of a line of prose at the most: the eye loses its place in longer ones."""
 
 
@@ -59,6 +59,9 @@ class Cell:
 
 Part = str | Cell
 """What lines of words are made of."""
+
+Span = tuple[str, Style | None]
+"""A piece of a word, and how it is painted."""
 
 
 def cells(text: str) -> int:
@@ -136,39 +139,50 @@ def _outstanding(values: Sequence[float | None], width: int, mean: float) -> Ite
 def flow(screen: Screen, parts: Iterable[Part], *, label: str = "", indent: int = 0) -> Iterator[str]:
     """Words in lines, each in the style of its part; lines are no longer than is good to read.
 
-    What begins with a comma stands right behind the word before it.
-
     Args:
         screen: Where it is read.
         parts: What is said, parted by blanks.
         label: What the first line begins with, in quiet letters.
         indent: Cells before the words of each line; the label stands there in the first.
     """
-    room = max(min(screen.width, _READABLE) - indent, _NARROWEST)
+    room = max(min(screen.width, READABLE) - indent, _NARROWEST)
     lead = screen.paint("dim", label) + " " * (indent - cells(label))
-    line, taken = "", 0
-    for word, style in _words(parts, room):
-        wide = cells(word)
-        gap = " " if line and not word.startswith(",") else ""
+    return filled(screen, _words(parts, room), lead, " " * indent, room)
+
+
+def filled(screen: Screen, words: Iterable[Sequence[Span]], first: str, rest: str, room: int) -> Iterator[str]:
+    """Words in lines; what begins with a comma stands right behind the word before it.
+
+    Args:
+        screen: Where it is read.
+        words: Each in its painted pieces.
+        first: What the first line begins with.
+        rest: What every other line begins with.
+        room: Cells of a line behind that; a word that is longer stands alone.
+    """
+    lead, line, taken = first, "", 0
+    for word in words:
+        wide = sum(cells(text) for text, _ in word)
+        gap = " " if line and not word[0][0].startswith(",") else ""
         if line and taken + len(gap) + wide > room:
             yield lead + line
-            lead, line, taken, gap = " " * indent, "", 0, ""
+            lead, line, taken, gap = rest, "", 0, ""
         taken += len(gap) + wide
-        line += gap + screen.paint(style, word)
+        line += gap + "".join(screen.paint(style, text) for text, style in word)
     if line:
         yield lead + line
 
 
-def _words(parts: Iterable[Part], room: int) -> Iterator[tuple[str, Style | None]]:
+def _words(parts: Iterable[Part], room: int) -> Iterator[list[Span]]:
     for part in parts:
         text, style = (part.text, part.style) if isinstance(part, Cell) else (part, None)
         for piece in text.split():
             word = safe(piece)
             while cells(word) > room:
                 head = _head(word, room)
-                yield head, style
+                yield [(head, style)]
                 word = word[len(head) :]
-            yield word, style
+            yield [(word, style)]
 
 
 def listed(cells: Iterable[Cell]) -> list[Part]:
@@ -185,37 +199,57 @@ def facts(screen: Screen, rows: Iterable[tuple[str, Sequence[Part]]]) -> Iterato
 
 
 def table(
-    screen: Screen, headers: Sequence[str], rows: Sequence[Sequence[Cell | object]], *, right: str = ""
+    screen: Screen,
+    headers: Sequence[str],
+    rows: Sequence[Sequence[Cell | object]],
+    *,
+    right: str = "",
+    whole: bool = False,
 ) -> Iterator[str]:
-    """Rows under headers, columns aligned; the widest column gives way where the screen is too narrow.
+    """Rows under headers, columns aligned; the widest column of words gives way where the screen is too narrow.
 
-    Columns of figures, set against their right edge, give way last: half a figure is a wrong one.
+    Half a figure is a wrong one: where words cannot give way far enough, what each row holds stands below itself.
 
     Args:
         screen: Where it is read.
-        headers: One for each column.
+        headers: One for each column; a column without one belongs to that before it.
         rows: Cells, or what is shown by `str` (None as `-`).
-        right: One letter a column, `r` where it is set against its right edge (`lrr`); left where there is none.
+        right: One letter a column, `r` for figures, set against their right edge (`lrr`); left where there is none.
+        whole: Whether nothing gives way, words neither.
     """
     grid = [[cell if isinstance(cell, Cell) else Cell(cell) for cell in row] for row in rows]
     heads = [Cell(header, "dim") for header in headers]
     sides = right.ljust(len(headers), "l")
     widths = [max(cells(row[place].text) for row in (heads, *grid)) for place in range(len(headers))]
-    _narrow(widths, sides, screen.width - len(_GAP) * (len(widths) - 1))
+    if not _narrow(widths, sides, screen.width - len(_GAP) * (len(widths) - 1), whole=whole):
+        for cell_row in grid:
+            yield from _below_itself(screen, headers, cell_row)
+        return
     for row in (heads, *grid):
         shown = [_set(screen, cell, width, side) for cell, width, side in zip(row, widths, sides, strict=True)]
         yield _GAP.join(shown).rstrip()
 
 
-def _narrow(widths: list[int], sides: str, room: int) -> None:
-    for side in "lr":
-        over = sum(widths) - room
-        places = [place for place, of in enumerate(sides) if of == side and widths[place] > _NARROWEST]
-        while over > 0 and places:
-            widest = max(places, key=widths.__getitem__)
-            widths[widest] -= 1
-            over -= 1
-            places = [place for place in places if widths[place] > _NARROWEST]
+def _narrow(widths: list[int], sides: str, room: int, *, whole: bool) -> bool:
+    """Have columns of words give way; whether they fit now."""
+    over = sum(widths) - room
+    giving = [] if whole else [place for place, side in enumerate(sides) if side == "l"]
+    while over > 0 and (giving := [place for place in giving if widths[place] > _NARROWEST]):
+        widths[max(giving, key=widths.__getitem__)] -= 1
+        over -= 1
+    return over <= 0
+
+
+def _below_itself(screen: Screen, headers: Sequence[str], row: Sequence[Cell]) -> Iterator[str]:
+    """A row as a title and what belongs to it, a line each."""
+    said: list[tuple[str, list[Cell]]] = []
+    for header, cell in zip(headers, row, strict=True):
+        if said and not (header.strip() and said[-1][0]):
+            said[-1] = (said[-1][0] or header, [*said[-1][1], cell])
+        else:
+            said.append((header, [cell]))
+    yield from flow(screen, [Cell(cell.text, cell.style or "strong") for cell in said[0][1]])
+    yield from facts(screen, [(f"  {Cell(header).text}", parts) for header, parts in said[1:]])
 
 
 def _set(screen: Screen, cell: Cell, width: int, side: str) -> str:

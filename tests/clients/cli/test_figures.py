@@ -109,10 +109,11 @@ def test_what_passed_is_told_in_days_hours_minutes_or_seconds() -> None:
 
 def test_the_last_line_says_whence_from_when_and_how_old() -> None:
     meta = {"as_of": "2025-07-25T23:33:00.000Z", "data_age_seconds": 1_619}
-    assert footer(Screen(80, colour=False), meta, "hyper\x07liquid") == (
-        "hyper�liquid · as of 2025-07-25 23:33 UTC · 26 min old"
-    )
-    assert footer(Screen(80, colour=True), meta).startswith("\x1b[2mas of")
+    assert list(footer(Screen(80, colour=False), meta, "hyper\x07liquid")) == [
+        "hyper\N{REPLACEMENT CHARACTER}liquid · as of 2025-07-25 23:33 UTC · 26 min old"
+    ]
+    assert list(footer(Screen(30, colour=False), meta)) == ["as of 2025-07-25 23:33 UTC ·", "26 min old"]
+    assert next(footer(Screen(80, colour=True), meta)).startswith("\x1b[2mas\x1b[0m \x1b[2mof")
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))

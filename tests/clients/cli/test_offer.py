@@ -96,6 +96,13 @@ def test_people_see_the_view_of_the_offer_and_programs_the_answer(home: dict[str
         assert printed.out == (ANSWERS / "coin.risk.json").read_text().rstrip("\n") + "\n"
 
 
+def test_figures_of_another_schema_are_not_read_as_those_of_this_one(home: dict[str, str]) -> None:
+    document = json.loads((ANSWERS / "coin.risk.json").read_text())
+    with peer(says({**document, "schemaVersion": 2})) as there:
+        shown = told_by(there, home, "coin", "risk", "BTC", terminal=True)
+    assert (shown.code, "shown plainly" in shown.err, "funding_apr" in shown.out) == (0, True, True)
+
+
 def test_an_answer_that_the_view_does_not_know_is_shown_all_the_same(home: dict[str, str]) -> None:
     document = {"schemaVersion": 1, "data": {"price": 5, "new": [1], "rows": [{"a": HOSTILE}]}, "meta": {"ts": "now"}}
     with peer(says(document)) as there:

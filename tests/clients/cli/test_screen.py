@@ -137,8 +137,32 @@ def test_a_tables_columns_are_aligned() -> None:
     ]
 
 
-def test_figures_give_way_to_a_narrow_screen_only_after_words() -> None:
-    rows = [["a name of many letters", "117,700.25 USD"]]
+def test_words_give_way_to_a_narrow_screen_and_figures_never_do() -> None:
+    rows = [["a name of many letters", "117,700.25 USD"], ["b", "1 USD"]]
     assert list(table(Screen(24, colour=False), ["", "N"], rows, right="lr"))[1] == "a name …  117,700.25 USD"
-    assert list(table(Screen(20, colour=False), ["", "N"], rows, right="lr"))[1] == "a name …  117,700.2…"
-    assert list(table(Screen(2, colour=False), ["", "N"], rows, right="lr"))[1] == "a name …  117,700…"
+    assert list(table(Screen(23, colour=False), ["WHO", "N"], rows, right="lr")) == [
+        "a name of many letters",
+        "  N  117,700.25 USD",
+        "b",
+        "  N  1 USD",
+    ]
+
+
+def test_what_must_be_whole_does_not_give_way_at_all() -> None:
+    assert list(table(Screen(10, colour=False), ["A", "B"], [["twelve words", "x"]], whole=True)) == [
+        "twelve",
+        "words",
+        "  B  x",
+    ]
+
+
+def test_below_itself_a_column_without_a_header_stays_with_the_one_before_it_or_the_first_that_has_one() -> None:
+    rows = [[1, "BTC", "UP", "██", None]]
+    heads = ["", "COIN", "TREND", "", "SINCE"]
+    assert list(table(Screen(8, colour=False), heads, rows, right="rrrrr")) == [
+        "1 BTC",
+        "  TREND  UP ██",
+        "  SINCE  -",
+    ]
+    bold = next(table(Screen(8, colour=True), heads[:2], [[1, Cell("B" * 9, "bad")]], right="rr"))
+    assert bold == "\x1b[1m1\x1b[0m"

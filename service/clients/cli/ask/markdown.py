@@ -4,15 +4,14 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from service.clients.cli.screen import Cell, Screen, Style, cells, safe, table
-from service.clients.cli.wrapping import Span, wrap
+from service.clients.cli.screen import Cell, Screen, Span, Style, safe, table
+from service.clients.cli.wrapping import wrap
 
 _MARKED: Final = re.compile(r"(\*\*(?=\S).+?(?<=\S)\*\*|`[^`]+`|(?<!\w)_(?=\S).+?(?<=\S)_(?!\w))")
 _ITEM: Final = re.compile(r"(?P<indent> {0,8})(?P<mark>[-*]|\d{1,3}[.)]) +(?P<text>.*)")
 _HEADING: Final = re.compile(r"#{1,6} +(?P<text>.*?) *#*")
 _RULE: Final = re.compile(r"[|:\- ]+")
 _FIGURE: Final = re.compile(r"[-+]?\$?[\d.,]+( ?[%a-zA-Z/ ]{0,12})?|-|")
-_GAP: Final = 2
 _STYLES: Final[dict[str, tuple[int, Style]]] = {"*": (2, "strong"), "`": (1, "accent"), "_": (1, "dim")}
 
 
@@ -71,20 +70,8 @@ def _table(screen: Screen, lines: Iterable[str]) -> Iterator[str]:
     if not grid:
         return
     heads, *rows = ([*row, *[Cell("")] * len(grid[0])][: len(grid[0])] for row in grid)
-    widths = [max(cells(row[place].text) for row in (heads, *rows)) for place in range(len(heads))]
-    if sum(widths) + _GAP * (len(widths) - 1) > screen.width:
-        yield from _below(screen, heads, rows)
-        return
     right = "".join("r" if _figures(row[place].text for row in rows) else "l" for place in range(len(heads)))
-    yield from table(screen, [head.text for head in heads], rows, right=right)
-
-
-def _below(screen: Screen, heads: list[Cell], rows: list[list[Cell]]) -> Iterator[str]:
-    """The rows of a table that is too wide, below each other."""
-    for row in rows:
-        yield from wrap(screen, [(row[0].text, "strong")])
-        for head, cell in zip(heads[1:], row[1:], strict=True):
-            yield from wrap(screen, [(f"{head.text}: ", "dim"), (cell.text, cell.style)], "  ", "    ")
+    yield from table(screen, [head.text for head in heads], rows, right=right, whole=True)
 
 
 def _cells(line: str) -> list[Cell]:

@@ -34,7 +34,7 @@ def lines(data: Any, meta: Any, screen: Screen, _chosen: Mapping[str, object]) -
     yield ""
     yield from _coins(data["coins"], screen)
     yield ""
-    yield footer(screen, meta)
+    yield from footer(screen, meta)
 
 
 def _coins(coins: Any, screen: Screen) -> Iterator[str]:

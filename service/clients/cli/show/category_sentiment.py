@@ -32,7 +32,7 @@ def lines(data: Any, meta: Any, screen: Screen, _chosen: Mapping[str, object]) -
         screen, ["COIN", "STANCE", "SCORE", ""], [_row(coin) for coin in _ranked(data["coins"])], right="llr"
     )
     yield ""
-    yield footer(screen, meta)
+    yield from footer(screen, meta)
 
 
 def _figures(data: Any, meta: Any) -> Iterator[tuple[str, list[Part]]]:

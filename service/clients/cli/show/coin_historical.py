@@ -38,7 +38,7 @@ def lines(data: Any, meta: Any, screen: Screen, _chosen: Mapping[str, object]) -
         yield ""
         yield from facts(screen, [*_reached(way), *_between(data["series"], screen)])
     yield ""
-    yield footer(screen, meta)
+    yield from footer(screen, meta)
 
 
 def _way(data: Any) -> list[tuple[str, float]]:

@@ -35,7 +35,9 @@ def lines(data: Any, meta: Any, screen: Screen, _chosen: Mapping[str, object]) -
         said = f"{', '.join(kept)} could not be refreshed; the last that is known is shown."
         yield from flow(screen, [Cell("Stale:", "warn"), said])
         yield ""
-    yield footer(screen, meta, " ".join([data["venue"], *([data["venue_symbol"]] if "venue_symbol" in data else [])]))
+    yield from footer(
+        screen, meta, " ".join([data["venue"], *([data["venue_symbol"]] if "venue_symbol" in data else [])])
+    )
 
 
 def _mark(data: Any, field: str) -> list[Cell]:

@@ -35,7 +35,7 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
         yield ""
     if page["next_cursor"]:
         yield from flow(screen, [Cell(f"Older ones: --cursor {page['next_cursor']}", "dim")])
-    yield footer(screen, meta)
+    yield from footer(screen, meta)
 
 
 def _zone(name: str) -> Cell:

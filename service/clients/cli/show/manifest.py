@@ -1,11 +1,14 @@
 """`verdict manifest`: what is offered, at what price, how fresh, and how to pay."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from service.clients.cli.figures import UNKNOWN, footer, span
-from service.clients.cli.screen import Cell, Screen, cells, facts, flow, safe
+from service.clients.cli.screen import Cell, Screen, cells, facts, flow, safe, table
 from service.clients.cli.wrapping import wrap
+
+_ROOMY: Final = 60
+"""Cells from which there is room for sentences beside the figures."""
 
 
 def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) -> Iterator[str]:  # noqa: ARG001 - all alike
@@ -36,7 +39,7 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
     yield ""
     yield from _routes(data["routes"], data["currency"], screen)
     yield ""
-    yield footer(screen, meta)
+    yield from footer(screen, meta)
 
 
 def _routes(routes: Sequence[Any], currency: str, screen: Screen) -> Iterator[str]:
@@ -49,6 +52,9 @@ def _routes(routes: Sequence[Any], currency: str, screen: Screen) -> Iterator[st
         )
         for one in routes
     ]
+    if screen.width < _ROOMY:
+        yield from table(screen, ("ROUTE", currency, "FRESH", "WHAT IT TELLS"), rows, whole=True)
+        return
     first = max(cells(row[0]) for row in (*rows, ("ROUTE",)))
     head = f"{'ROUTE':<{first}}  {safe(currency):>8}  {'FRESH':>6}  WHAT IT TELLS"
     yield screen.paint("dim", head)

@@ -18,7 +18,7 @@ def lines(data: Any, meta: Any, screen: Screen, _chosen: Mapping[str, object]) -
     else:
         yield from flow(screen, [data.get("message") or "None."])
     yield ""
-    yield footer(screen, meta)
+    yield from footer(screen, meta)
 
 
 def _row(found: Any, meta: Any) -> list[Cell | object]:

@@ -29,7 +29,7 @@ def lines(data: Any, meta: Any, screen: Screen, _chosen: Mapping[str, object]) -
     if "interpretation" in data:
         yield from _context(data, screen)
     yield ""
-    yield footer(screen, meta)
+    yield from footer(screen, meta)
 
 
 def _figures(data: Any) -> Iterator[tuple[str, list[Part]]]:
@@ -50,9 +50,8 @@ def _context(data: Any, screen: Screen) -> Iterator[str]:
     movers = [*data["leadership"], *reversed(data["laggards"])]
     if movers:
         yield ""
-        yield screen.paint("strong", "Ahead and behind") + screen.paint(
-            "dim", ", percentage points off the median 30-day return"
-        )
+        off = Cell(", percentage points off the median 30-day return", "dim")
+        yield from flow(screen, [Cell("Ahead and behind", "strong"), off])
         yield from table(screen, ["COIN", "POINTS", "TREND", ""], list(_movers(movers, screen)), right="lr")
     if data["divergences"]:
         yield ""

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from service.clients.cli.figures import moment
-from service.clients.cli.screen import Cell, Screen, facts
+from service.clients.cli.screen import Cell, Screen, facts, flow
 
 
 def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) -> Iterator[str]:  # noqa: ARG001 - all alike
@@ -37,4 +37,5 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
         ],
     )
     yield ""
-    yield screen.paint("dim", "saved with --json, `verdict payments verify FILE` checks it without the service")
+    how = "saved with --json, `verdict payments verify FILE` checks it without the service"
+    yield from flow(screen, [Cell(how, "dim")])

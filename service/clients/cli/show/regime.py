@@ -15,6 +15,8 @@ STYLES: Final[Mapping[str, Style]] = {
     "short": "bad",
 }
 _METER: Final = 10
+_ROOMY: Final = 72
+"""Cells from which two halves of a table stand beside each other."""
 _DAY_MS: Final = 86_400_000
 _START: Final = 100.0
 """What a history begins with, to show what became of it."""
@@ -32,7 +34,7 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
     shown = {"signals": _signals, "confidence": _confidence, "history": _history}
     yield from shown.get(str(chosen.get("action")), _active)(data, screen)
     yield ""
-    yield footer(screen, meta, *_rules(data))
+    yield from footer(screen, meta, *_rules(data))
 
 
 def _rules(data: Any) -> list[str]:
@@ -56,7 +58,8 @@ def _active(data: Any, screen: Screen) -> Iterator[str]:
     longs = sum(one["direction"] == "long" for one in held)
     parts = ((longs, "good", "█"), (len(held) - longs, "bad", "▓"), (universe - len(held), "dim", "░"))
     yield plots.shares(screen, parts, min(screen.width, 100))  # type: ignore[arg-type]
-    yield f"{longs} long, {len(held) - longs} short, {universe - len(held)} of {universe} coins without a position"
+    rest = f"{universe - len(held)} of {universe} coins without a position"
+    yield from flow(screen, [f"{longs} long, {len(held) - longs} short, {rest}"])
     yield ""
     if held:
         yield from positions(held, screen)
@@ -125,6 +128,9 @@ def _confidence(data: Any, screen: Screen) -> Iterator[str]:
 
 def beside(screen: Screen, heads: Sequence[str], rows: Sequence[Sequence[Any]], right: str) -> Iterator[str]:
     """A long and narrow table in two halves beside each other, where there is room for both."""
+    if screen.width < _ROOMY:
+        yield from table(screen, heads, rows, right=right)
+        return
     half = -(-len(rows) // 2)
     blank = [""] * len(heads)
     pairs = [
@@ -200,8 +206,11 @@ def _strip(trades: Iterable[Any], now: Any, screen: Screen) -> Iterator[str]:
         cells[first : last + 1] = [(letter, STYLES.get(side))] * (last + 1 - first)
     yield "".join(screen.paint(style, letter) for letter, style in cells)
     first_day, last_day = safe(spans[0][0]), "now" if now else safe(spans[-1][1])
-    legend = "▀ long  ▄ short  ─ neither".center(width - len(first_day) - len(last_day))
-    yield screen.paint("dim", f"{first_day}{legend}{last_day}")
+    room, legend = width - len(first_day) - len(last_day), "▀ long  ▄ short  ─ neither"
+    beside = legend if len(legend) < room - 1 else ""
+    yield screen.paint("dim", f"{first_day}{beside.center(room)}{last_day}")
+    if not beside:
+        yield screen.paint("dim", legend)
 
 
 def _column(at_ms: int, start: int, end: int, width: int) -> int:
@@ -215,7 +224,7 @@ def _growth(trades: Sequence[Any], screen: Screen) -> Iterator[str]:
         days += [one["entryDate"], one["exitDate"]]
         worth += [worth[-1], worth[-1] * (1 + one["returnPct"] / 100)]
     xs = [float(instant(when) or 0) for when in days]
-    yield screen.paint("dim", "What 100 became, all of it in each position")
+    yield from flow(screen, [Cell("What 100 became, all of it in each position", "dim")])
     yield from plots.line(
         screen, xs, worth, tick=lambda value: f"{value:.0f}", marks=[(xs[0], safe(days[0])), (xs[-1], safe(days[-1]))]
     )

@@ -30,4 +30,4 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
         ]
         yield from table(screen, ("", "SYMBOL", "NAME", "TYPE", "ID"), rows, right="r")
     yield ""
-    yield footer(screen, meta, "the most traded first")
+    yield from footer(screen, meta, "the most traded first")

@@ -36,7 +36,7 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
         ],
     )
     yield ""
-    yield footer(screen, meta, f"a perpetual on {data['venue']}")
+    yield from footer(screen, meta, f"a perpetual on {data['venue']}")
 
 
 def _funding(told: Any) -> list[Part]:

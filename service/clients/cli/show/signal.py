@@ -49,7 +49,7 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
     yield from _record(data, screen)
     yield ""
     yield from _identity(data, screen)
-    yield footer(screen, meta)
+    yield from footer(screen, meta)
 
 
 def _verdict(data: Any, screen: Screen, then: object) -> Iterator[str]:

@@ -26,7 +26,7 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
     yield ""
     if "meta" in data:
         yield from more(screen, data["meta"])
-    yield footer(screen, meta)
+    yield from footer(screen, meta)
 
 
 def _highlights(data: Any, screen: Screen) -> Iterator[str]:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from service.clients.cli import plots
 from service.clients.cli.figures import UNKNOWN, change, day, footer, moment, price, share, signed
-from service.clients.cli.screen import Cell, Screen, Style, flow, safe, table
+from service.clients.cli.screen import Cell, Screen, Style, flow, table
 from service.clients.cli.show.paging import more
 
 _SIDES: Final[Mapping[str, Style]] = {"long": "good", "short": "bad"}
@@ -41,8 +41,9 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
     yield from shown(data, screen)
     yield ""
     yield from more(screen, run)
-    yield screen.paint("dim", safe(f"run {run['run_id']} of {moment(run['ran_at'])}, engine {run['engine']}"))
-    yield footer(screen, meta)
+    origin = f"run {run['run_id']} of {moment(run['ran_at'])}, engine {run['engine']}"
+    yield from flow(screen, [Cell(origin, "dim")])
+    yield from footer(screen, meta)
 
 
 def _signals(data: Any, screen: Screen) -> Iterator[str]:
@@ -61,7 +62,7 @@ def _signals(data: Any, screen: Screen) -> Iterator[str]:
         )
         for one in data["signals"]
     ]
-    yield "Decisions to enter, made at the close of a day, out of sample"
+    yield from flow(screen, ["Decisions to enter, made at the close of a day, out of sample"])
     yield ""
     yield from table(screen, ("DAY", "COIN", "SIDE", "STRATEGY", "SCORE", "FOLD", "NEXT OPEN"), rows, right="llllrrr")
 
@@ -74,7 +75,7 @@ def _positions(data: Any, screen: Screen) -> Iterator[str]:
     gains = [one["unrealizedPct"] for one in held if one["unrealizedPct"] is not None]
     up = sum(gain > 0 for gain in gains)
     shown = f"{len(held)} of {data['meta']['total']} positions held"
-    yield f"{shown}: {up} gained, {len(gains) - up} did not, by price alone"
+    yield from flow(screen, [f"{shown}: {up} gained, {len(gains) - up} did not, by price alone"])
     yield ""
     rows = [
         (
@@ -181,7 +182,8 @@ def _returns(outcomes: Sequence[Any], screen: Screen) -> Iterator[str]:
         total += one["returnPct"]
         sums.append(total)
     won = sum(one["returnPct"] > 0 for one in ended)
-    yield screen.paint("dim", f"Sum of the returns of these {len(ended)} trades, in the order of their ends; {won} won")
+    caption = f"Sum of the returns of these {len(ended)} trades, in the order of their ends; {won} won"
+    yield from flow(screen, [Cell(caption, "dim")])
     first, last = day(ended[0]["exitDate"]), day(ended[-1]["exitDate"])
     xs = [float(place) for place in range(len(sums))]
     yield from plots.line(

@@ -31,7 +31,7 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
     yield from (_movements if chosen.get("action") == "movements" else _watchlist)(data, screen)
     yield ""
     yield from more(screen, data["meta"])
-    yield footer(screen, meta, *_chain(data["meta"]))
+    yield from footer(screen, meta, *_chain(data["meta"]))
 
 
 def _chain(page: Any) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from service.clients.cli.figures import change, signed
 from service.clients.cli.plots import shares
-from service.clients.cli.screen import Cell, Part, Screen, Style, flow, sparkline, table
+from service.clients.cli.screen import Cell, Part, Screen, Style, flow, heading, sparkline, table
 from service.clients.cli.watch.views.view import fitted
 
 _HEAT: Final[dict[str, Style]] = {"hot": "bad", "warm": "warn", "cool": "accent", "cold": "accent"}
@@ -37,7 +37,8 @@ class Funding:
             (market["negative"], "accent", "▓"),
         ]
         yield shares(screen, parts, min(screen.width, 80))
-        yield f"█ longs pay on {market['positive']} coins   ▓ shorts pay on {market['negative']}"
+        paying = (f"█ longs pay on {market['positive']} coins", f"▓ shorts pay on {market['negative']}")
+        yield from heading(screen, map(Cell, paying))
         yield ""
         yield from fitted(self._movers(screen), rows - _MOVERS_FROM)
 
