@@ -16,8 +16,8 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from service.clients.cli.refusal import RefusalError
-from service.clients.cli.terminal import is_terminal
 from service.clients.cli.screen import safe
+from service.clients.cli.terminal import is_terminal
 from service.clients.mcp.budget import DEFAULT, LEAST
 from service.clients.mcp.calling import Caller
 from service.clients.mcp.gateway import Gateway, bearer
