@@ -27,6 +27,7 @@ _GUARDS: Final = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=(), payment=()"),
 )
+_FLEETING: Final = (b"cache-control", b"no-cache")
 _VARY: Final = (b"vary", b"accept")
 _ROOT: Final = "/"
 _STATIC: Final = "/static/"
@@ -69,6 +70,7 @@ class Site(Protocol):
 class Browser:
     """Shows one page of the site.
 
+    Whatever is said at its path is said under the policy, failures and JSON too.
     Who asks for no page is answered in JSON as everywhere: at `/` with where to find things. Files are the same for
     everybody. Pages are public: they count to the request rate of the network they are asked from.
 
@@ -91,6 +93,7 @@ class Browser:
             ServiceError: NOT_FOUND or RATE_LIMITED for who asks for no page.
         """
         exchange: Exchange = scope["verdict"]
+        exchange.fields += _GUARDS
         if self._is_file:
             self._throttle.count(None, scope)
             page = await self._ask(exchange, scope)
@@ -102,9 +105,9 @@ class Browser:
             self._throttle.count(None, scope)
             if self._path != _ROOT:
                 raise ServiceError("NOT_FOUND", "this is a page for browsers; /api/cli/manifest lists the routes")
-            await _send(scope, send, 200, [(b"content-type", b"application/json")], INDEX)
+            await _send(scope, send, 200, [(b"content-type", b"application/json"), _FLEETING], INDEX)
             return
-        headers = [(b"content-type", page.content_type), (b"cache-control", page.cache_control), *_GUARDS]
+        headers = [(b"content-type", page.content_type), (b"cache-control", page.cache_control)]
         await _send(scope, send, page.status, headers, page.body)
 
     async def _page(self, exchange: Exchange, scope: Scope) -> Page:

@@ -18,7 +18,7 @@ from service.pages.page import Page
 from service.pages.rooms import Rooms
 from service.verdict.ledger import ABSTAINED, HORIZONS
 from service.verdict.ruleset import probability_up
-from service.verdict.scorecard import Figures, Pools, Scorecard
+from service.verdict.scorecard import Figures, Pools
 from service.wire.market import FundingAlerts, Historical, RiskContext
 from service.wire.regime import RegimeHistory
 from service.wire.verdict import Signal
@@ -94,7 +94,7 @@ class CoinView:
             verdict=verdict,
             needle=_needle(verdict),
             claim=None if isinstance(verdict, ServiceError) else probability_up(verdict.data.score),
-            track=_track(verdict, rooms.scorecard()),
+            track=_track(verdict, rooms.record.now()[1]),
             regime=await ask("regime", RegimeHistory, action="history", symbol=symbol),
             trades=TRADES,
             alerts=await ask("funding.alerts", FundingAlerts, symbol=symbol, limit=ALERTS),
@@ -114,9 +114,8 @@ def _needle(verdict: Told[Signal] | ServiceError) -> float | None:
     return None if isinstance(verdict, ServiceError) else (verdict.data.score + _GAUGE) / (2 * _GAUGE) * 100
 
 
-def _track(verdict: Told[Signal] | ServiceError, scorecard: Scorecard) -> list[tuple[int, Figures]]:
+def _track(verdict: Told[Signal] | ServiceError, pools: Pools) -> list[tuple[int, Figures]]:
     """How daily verdicts of this kind turned out, by days later; nothing where nothing is claimed."""
     if isinstance(verdict, ServiceError) or verdict.data.verdict == ABSTAINED:
         return []
-    pools = Pools(scorecard.cells)
     return [(days, pools.figures(verdict.data.verdict, days)) for days in HORIZONS]

@@ -1,5 +1,6 @@
 """The page at `/`: the market at a glance."""
 
+from asyncio import to_thread
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -34,7 +35,8 @@ class MarketView:
     async def _make(self) -> Page:
         rooms, ask = self._rooms, self._rooms.asker.try_ask
         concluded, state, now_ms = rooms.conclusions.now.value, rooms.coins.state, rooms.clock.now_ms()
-        return rooms.templates.page(
+        return await to_thread(  # every coin is a row or three: many of them would hold everybody else up
+            rooms.templates.page,
             "market.html",
             now_ms=now_ms,
             health=await ask("market.health", MarketHealth, context=1),

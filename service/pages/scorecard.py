@@ -24,8 +24,7 @@ class ScorecardView:
         return await self._rooms.lately.page("scorecard", self._make)
 
     async def _make(self) -> Page:
-        scorecard = self._rooms.scorecard()
-        pools = Pools(scorecard.cells)
+        scorecard, pools = self._rooms.record.now()
         claims: dict[int, list[Reliability]] = {days: reliability(scorecard, days) for days in HORIZONS}
         return self._rooms.templates.page(
             "scorecard.html",

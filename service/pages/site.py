@@ -13,6 +13,7 @@ from service.pages.files import PREFIX, Files
 from service.pages.lately import Lately
 from service.pages.market import MarketView
 from service.pages.page import Page, View
+from service.pages.record import Record
 from service.pages.reference.view import DocsView
 from service.pages.rendering import Templates
 from service.pages.rooms import Rooms
@@ -93,7 +94,7 @@ def open_site(
     files = Files()
     templates = Templates(files.url, source)
     asker, lately = Asker(endpoints), Lately(clock)
-    rooms = Rooms(clock, asker, market.coins, market.conclusions, scorecard, templates, lately)
+    rooms = Rooms(clock, asker, market.coins, market.conclusions, Record(scorecard), templates, lately)
     sign_in = SignInView(templates)
     views: Mapping[str, View] = {
         "/": MarketView(rooms).show,

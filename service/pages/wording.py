@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+from urllib.parse import quote
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, iso, parse_iso
 
@@ -105,6 +106,11 @@ def age(milliseconds: int | None) -> str:
     return f"{max(0, milliseconds) // SECOND_MS}{_NARROW}s"
 
 
+def in_path(text: str) -> str:
+    """A name as one segment of a path, whatever letters are in it."""
+    return quote(text, safe="")
+
+
 def seconds(text: str) -> int:
     """An instant as epoch seconds, for charts."""
     return parse_iso(text) // SECOND_MS
@@ -121,6 +127,7 @@ FILTERS: Final[Mapping[str, Callable[..., Any]]] = {
     "day": day,
     "clock_time": clock_time,
     "age": age,
+    "in_path": in_path,
     "iso": iso,
     "seconds": seconds,
 }

@@ -41,6 +41,8 @@ class Site:
     async def answer(self, path: str, segment: str, query: Mapping[str, str]) -> Shown:
         if segment == "NOPE":
             raise ServiceError("UNKNOWN_SYMBOL", "no such coin", headers={"X-Tried": "NOPE"})
+        if segment == "BROKEN":
+            raise RuntimeError("a template wants what it is not told")
         return Shown(f"{path} {segment} {dict(query)}".encode())
 
     def refuse(self, error: ServiceError) -> Shown:
@@ -102,6 +104,16 @@ async def test_files_are_the_same_for_everybody_and_their_failures_are_json(app:
     assert reply.body == b"/static/{file} a.js {}"
     assert "vary" not in reply.headers
     assert (await ask(app, "/static/NOPE", accept=CHROMIUM)).code == "UNKNOWN_SYMBOL"
+
+
+@pytest.mark.parametrize(
+    ("path", "accept"), [("/static/NOPE", CHROMIUM), ("/coin/BTC", "*/*"), ("/", "*/*"), ("/coin/BROKEN", CHROMIUM)]
+)
+async def test_what_is_said_in_json_is_under_the_policy_too(app: App, path: str, accept: str) -> None:
+    reply = await ask(app, path, accept=accept)
+    assert reply.headers["content-type"] == "application/json"
+    assert reply.headers["cache-control"] in {"no-cache", "private, no-store"}
+    assert GUARDS.items() <= reply.headers.items()
 
 
 async def test_pages_and_files_count_to_the_request_rate_of_their_network(app: App) -> None:

@@ -1,6 +1,7 @@
 """The page at `/` says what the routes say."""
 
 import re
+import threading
 from typing import Any
 
 import pytest
@@ -9,6 +10,8 @@ from service.clock import DAY_MS
 from service.errors import ServiceError
 from service.market.conclusions.concluded import RegimeRun
 from service.market.observed import Failure, Snapshot, State
+from service.pages.page import Page
+from service.pages.rendering import Templates
 from tests.pages.stage import NOW_MS, TODAY, Stage, answered, quote, text_of
 
 
@@ -201,3 +204,17 @@ async def test_recorded_data_is_never_taken_for_the_market_of_today() -> None:
     said = "Recorded data, not the market of today."
     assert said in await Stage().text("/")
     assert said not in await Stage(source="live").text("/")
+
+
+async def test_it_is_written_where_nobody_else_is_kept_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrote, write = list[threading.Thread](), Templates.page
+
+    def noted(templates: Templates, name: str, status: int = 200, **context: object) -> Page:
+        wrote.append(threading.current_thread())
+        return write(templates, name, status, **context)
+
+    stage = Stage()
+    monkeypatch.setattr(Templates, "page", noted)
+    await stage.page("/")
+    assert len(wrote) == 1
+    assert threading.main_thread() not in wrote

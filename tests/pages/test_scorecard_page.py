@@ -1,5 +1,6 @@
 """The page of the scorecard."""
 
+from service.pages.record import Record
 from service.verdict.scorecard import Bin, Cell, Scorecard
 from tests.pages.stage import Stage
 
@@ -29,3 +30,14 @@ async def test_outcomes_are_told_by_verdict_and_horizon() -> None:
     assert "55 % to 60 % 60.0 % 30" in text
     assert "40 % to 45 % _ 29" in text
     assert page.body.count(b'<circle class="dot" cx="55.0" cy="40.0"') == page.body.count(b"<circle") == 1
+
+
+def test_outcomes_are_summed_up_once_while_they_stay_the_same() -> None:
+    kept = [Scorecard([Cell("daily", 1, "BTC", "bull", 30, 18, 12, 9, 15.0, 7.2)], [])]
+    record = Record(lambda: kept[0])
+    scorecard, pools = record.now()
+    assert scorecard is kept[0]
+    assert record.now()[1] is pools
+    kept[0] = Scorecard([], [])
+    assert record.now()[1].figures("bull", 1).outcomes == 0
+    assert pools.figures("bull", 1).outcomes == 30
