@@ -211,6 +211,25 @@ def test_being_ended_leaves_the_terminal_as_it_was_too() -> None:
     assert signal.getsignal(signal.SIGTERM) is before
 
 
+def test_being_stopped_gives_the_shell_its_terminal_until_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    out, raise_signal = Terminal(), signal.raise_signal
+    before = signal.getsignal(signal.SIGTSTP)
+    seen: list[object] = []
+
+    def stop(number: int) -> None:
+        seen.append((number, signal.getsignal(number), out.getvalue()))
+
+    monkeypatch.setattr(signal, "raise_signal", stop)
+    with Page(out) as page:
+        raise_signal(signal.SIGTSTP)
+        raise_signal(signal.SIGTSTP)
+        page.draw(["a"])
+    first, second = f"{ENTER}{LEAVE}", f"{ENTER}{LEAVE}{ENTER}{LEAVE}"
+    assert seen == [(signal.SIGTSTP, signal.SIG_DFL, first), (signal.SIGTSTP, signal.SIG_DFL, second)]
+    assert out.getvalue() == f"{second}{ENTER}\x1b[Ha\x1b[K\x1b[J{LEAVE}"
+    assert signal.getsignal(signal.SIGTSTP) is before
+
+
 @pytest.mark.parametrize(
     ("environment", "rows"), [({"LINES": "50"}, 50), ({"LINES": "0"}, 24), ({"LINES": "x"}, 24), ({}, 24)]
 )

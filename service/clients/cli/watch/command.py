@@ -90,7 +90,8 @@ def _say(client: Client, stream: str, query: Mapping[str, object], environment: 
 
 def _draw(client: Client, stream: str, query: Mapping[str, object], environment: Mapping[str, str]) -> Following:
     """All that is known, drawn anew with every line and every second."""
-    inbox: queue.SimpleQueue[Item] = queue.SimpleQueue()
+    # Not a `SimpleQueue`: one whose wait is interrupted for longer than it was to last (Ctrl-Z) waits for ever.
+    inbox: queue.Queue[Item] = queue.Queue()
     following = Following(client, stream, query, _pause, inbox.put)
     live = Live(stream, VIEWS[stream](), SystemClock())
     threading.Thread(target=_read, args=(following, inbox.put), daemon=True).start()
@@ -106,7 +107,7 @@ def _draw(client: Client, stream: str, query: Mapping[str, object], environment:
     return following
 
 
-def follow(inbox: "queue.SimpleQueue[Item]", live: Live, draw: Callable[[], None]) -> None:
+def follow(inbox: "queue.Queue[Item]", live: Live, draw: Callable[[], None]) -> None:
     """Draw what comes until it is over.
 
     Args:

@@ -30,7 +30,7 @@ def rows_of(environment: Mapping[str, str], stream: TextIO) -> int:
 
 
 class Page:
-    """Shows lines in place of the lines before. Leaves the terminal clean on SIGTERM, too.
+    """Shows lines in place of the lines before. Leaves the terminal clean on SIGTERM, too, and while it is stopped.
 
     Args:
         stream: The terminal.
@@ -40,7 +40,8 @@ class Page:
         self._stream = stream
 
     def __enter__(self) -> Self:
-        self._before = signal.signal(signal.SIGTERM, _end)
+        self._ended = signal.signal(signal.SIGTERM, _end)
+        self._stopped = signal.signal(signal.SIGTSTP, self._stop)
         self._write(_ENTER)
         return self
 
@@ -48,7 +49,16 @@ class Page:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._write(_LEAVE)
-        signal.signal(signal.SIGTERM, self._before)
+        signal.signal(signal.SIGTSTP, self._stopped)
+        signal.signal(signal.SIGTERM, self._ended)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - as `signal` calls it
+        """Ctrl-Z: the shell gets its terminal as it was, and the page is entered again with `fg`."""
+        self._write(_LEAVE)
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+        signal.signal(number, self._stop)
+        self._write(_ENTER)
 
     def draw(self, lines: Iterable[str]) -> None:
         """Show these lines, no more of them than the page has."""
@@ -56,8 +66,13 @@ class Page:
         self._write(f"{_HOME}{body}{_TO_LINE_END}{_TO_PAGE_END}")
 
     def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
+        # A write that were interrupted by Ctrl-Z could not be followed by another before it is done.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTSTP,))
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:  # noqa: ARG001 - as `signal` calls it
