@@ -1,6 +1,7 @@
 """The way to the service: whose credential is used, how connections are kept, and when something is paid."""
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any, cast
 
@@ -51,6 +52,19 @@ def test_a_client_forgets_its_caller_also_where_the_service_says_no(service: Rec
         with pytest.raises(RefusedError):
             gateway.ask(RISK, {"authorization": "Bearer verdict_sk_one"})
         assert [client.token for client in gateway._idle] == [None]
+
+
+def test_callers_at_the_same_time_are_each_themselves(service: Recorded) -> None:
+    """Each asks about a coin of its own, so that the service hears who asked about which."""
+
+    def ask(number: int) -> None:
+        with pytest.raises(RefusedError):
+            gateway.ask(Asked("coin.risk", {"symbol": f"C{number}"}), {"authorization": f"Bearer verdict_sk_{number}"})
+
+    with closing(Gateway(service.url, bearer)) as gateway, ThreadPoolExecutor(16) as threads:
+        list(threads.map(ask, range(100)))
+    heard = {(heard.path.rpartition("/")[2], heard.bearer) for heard in service.heard}
+    assert heard == {(f"C{number}", f"Bearer verdict_sk_{number}") for number in range(100)}
 
 
 @pytest.mark.parametrize("field", ["", "Basic abc", "Bearer", "Bearer a b", "Bearer \x80", "verdict_sk_one"])
