@@ -48,7 +48,7 @@ def test_what_is_set_holds_until_it_is_unset(program: Typed, environment: dict[s
 def test_what_is_not_chosen_and_holds_nowhere_is_said_to_be_missing(program: Typed) -> None:
     told = program("config get keystore")
     assert (told.code, told.out) == (1, "")
-    assert told.err == "verdict: no keystore is chosen; `verdict config set keystore …` chooses one\n"
+    assert told.err == "verdict: no keystore is chosen; `verdict config set keystore VALUE` chooses one\n"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Somebody types a command, at a terminal or in a script."""
 
 import io
+import json
 import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple, TextIO
@@ -22,6 +23,10 @@ class Told(NamedTuple):
     code: int
     out: str
     err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
 
 
 def typed(*words: str, environment: Mapping[str, str] | None = None, terminal: bool = False) -> Told:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from service.__main__ import run
-from tests.clients.cli.at_terminal import at_terminal
+from tests.clients.cli.commanding import typed
 from tests.clients.cli.recorded import ANSWERS
 from tests.clients.sdk.peer import Peer, Reply, answers, peer, says
 
@@ -34,7 +34,7 @@ def body_of(listening: Peer, number: int = 0) -> dict[str, object]:
 
 def test_a_person_reads_prose_set_for_the_terminal(environment: dict[str, str]) -> None:
     with peer(answers(PROSE.encode())) as listening:
-        seen = at_terminal(["ask", "How", "is", "ETH?", "--url", listening.url], environment)
+        seen = typed("ask", "How", "is", "ETH?", "--url", listening.url, environment=environment, terminal=True)
     assert seen.code == 0
     assert seen.out == "ETH is at $3,730, daily DOWN.\n\nCoin  Mood\nETH   calm\n"
     (heard,) = listening.heard
@@ -69,13 +69,23 @@ def test_a_question_that_is_no_text_is_refused(
     environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, stdin: io.TextIOBase
 ) -> None:
     monkeypatch.setattr("sys.stdin", stdin)
-    seen = at_terminal(["ask", "-"], environment)
+    seen = typed("ask", "-", environment=environment, terminal=True)
     assert (seen.code, seen.err) == (1, "verdict: what came on standard input is no UTF-8\n")
 
 
 def test_raw_findings_and_the_archetype_are_asked_for(environment: dict[str, str]) -> None:
     with peer(says({"steps": []})) as listening:
-        seen = at_terminal(["ask", "ETH?", "--raw", "--archetype", "trader", "--url", listening.url], environment)
+        seen = typed(
+            "ask",
+            "ETH?",
+            "--raw",
+            "--archetype",
+            "trader",
+            "--url",
+            listening.url,
+            environment=environment,
+            terminal=True,
+        )
     assert seen.code == 0
     assert body_of(listening)["raw"] is True
     assert body_of(listening)["archetype"] == "trader"
@@ -85,21 +95,21 @@ def test_raw_findings_and_the_archetype_are_asked_for(environment: dict[str, str
 def test_a_question_can_come_from_standard_input(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("How is\nSOL?\n"))
     with peer(answers(b"Well.")) as listening:
-        seen = at_terminal(["ask", "-", "--url", listening.url], environment)
+        seen = typed("ask", "-", "--url", listening.url, environment=environment, terminal=True)
     assert seen.code == 0
     assert body_of(listening) == {"messages": [{"role": "user", "content": "How is\nSOL?"}]}
     assert seen.out == "Well.\n"
 
 
 def test_nothing_asked_is_a_mistake_and_nothing_is_sent(environment: dict[str, str]) -> None:
-    seen = at_terminal(["ask"], environment)
+    seen = typed("ask", environment=environment, terminal=True)
     assert seen.code == 1
     assert "ask something" in seen.err
 
 
 def test_a_rehearsal_shows_the_question_and_sends_nothing(environment: dict[str, str]) -> None:
     with peer() as listening:
-        seen = at_terminal(["ask", "ETH?", "--dry-run", "--url", listening.url], environment)
+        seen = typed("ask", "ETH?", "--dry-run", "--url", listening.url, environment=environment, terminal=True)
         assert listening.heard == []
     assert seen.code == 0
     assert f"POST {listening.url}/api/cli" in seen.out
@@ -114,7 +124,7 @@ def test_an_answer_that_breaks_off_is_asked_for_again_with_the_same_key_and_show
     # Cut in the middle of a letter of two bytes, too: of what comes again, as many bytes are left out as had come.
     broken = Reply(head + b"\r\n\r\n" + text[:20], hang_up=True)
     with peer(broken, whole) as listening:
-        seen = at_terminal(["ask", "ETH?", "--url", listening.url], environment)
+        seen = typed("ask", "ETH?", "--url", listening.url, environment=environment, terminal=True)
     assert seen.code == 0
     assert seen.out == "ETH is at $3,730, daily DOWN.\n\nCoin  Mood\nETH   calm\n"
     first, second = (heard.headers["idempotency-key"] for heard in listening.heard)
@@ -125,7 +135,7 @@ def test_an_answer_that_breaks_off_is_asked_for_again_with_the_same_key_and_show
 def test_an_answer_that_breaks_off_twice_is_given_up(environment: dict[str, str]) -> None:
     broken = Reply(answers(PROSE.encode()).raw[:-20], hang_up=True)
     with peer(broken, broken) as listening:
-        seen = at_terminal(["ask", "ETH?", "--url", listening.url], environment)
+        seen = typed("ask", "ETH?", "--url", listening.url, environment=environment, terminal=True)
         assert len(listening.heard) == 2
     assert seen.code == 6
     assert seen.err.startswith("verdict: ")
@@ -134,7 +144,7 @@ def test_an_answer_that_breaks_off_twice_is_given_up(environment: dict[str, str]
 def test_two_questions_have_two_keys(environment: dict[str, str]) -> None:
     with peer(answers(b"a"), answers(b"b")) as listening:
         for _ in range(2):
-            assert at_terminal(["ask", "ETH?", "--url", listening.url], environment).code == 0
+            assert typed("ask", "ETH?", "--url", listening.url, environment=environment, terminal=True).code == 0
     first, second = (heard.headers["idempotency-key"] for heard in listening.heard)
     assert first != second
 
@@ -142,14 +152,14 @@ def test_two_questions_have_two_keys(environment: dict[str, str]) -> None:
 def test_nobody_there_is_told_at_once(environment: dict[str, str]) -> None:
     with peer() as listening:
         pass
-    assert at_terminal(["ask", "ETH?", "--url", listening.url], environment).code == 6
+    assert typed("ask", "ETH?", "--url", listening.url, environment=environment, terminal=True).code == 6
 
 
 def test_whoever_has_no_token_asks_as_the_same_device_each_time(environment: dict[str, str]) -> None:
     del environment["VERDICT_TOKEN"]
     with peer(answers(b"a"), says({"error": "this device's one free question has been answered"}, 403)) as listening:
-        assert at_terminal(["ask", "ETH?", "--url", listening.url], environment).code == 0
-        assert at_terminal(["ask", "ETH?", "--url", listening.url], environment).code == 2
+        assert typed("ask", "ETH?", "--url", listening.url, environment=environment, terminal=True).code == 0
+        assert typed("ask", "ETH?", "--url", listening.url, environment=environment, terminal=True).code == 2
     first, second = body_of(listening)["deviceId"], body_of(listening, 1)["deviceId"]
     assert first == second
     assert len(str(first)) == 32
@@ -160,7 +170,7 @@ def test_whoever_has_no_token_asks_as_the_same_device_each_time(environment: dic
 def test_where_a_device_cannot_be_kept_nothing_is_asked_and_it_is_said(environment: dict[str, str]) -> None:
     del environment["VERDICT_TOKEN"]
     Path(environment["XDG_STATE_HOME"]).write_text("a file stands where the folder should")
-    seen = at_terminal(["ask", "ETH?", "--url", "http://127.0.0.1:9"], environment)
+    seen = typed("ask", "ETH?", "--url", "http://127.0.0.1:9", environment=environment, terminal=True)
     assert seen.code == 1
     assert re.search(r"device cannot be kept \(\w.*\); sign in with `verdict login`", seen.err)
 
@@ -173,7 +183,7 @@ def test_a_question_that_is_to_be_paid_for_goes_through_the_till_with_its_key(
 
     monkeypatch.setattr("service.clients.cli.till.settle", settle)
     with peer(says({"error": "your questions are spent"}, 402), answers(b"Paid.")) as listening:
-        seen = at_terminal(["ask", "ETH?", "--yes", "--url", listening.url], environment)
+        seen = typed("ask", "ETH?", "--yes", "--url", listening.url, environment=environment, terminal=True)
     assert seen.code == 0
     assert seen.out == "Paid.\n"
     refused, paid = listening.heard

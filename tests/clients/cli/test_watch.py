@@ -18,7 +18,7 @@ from service.clients.cli.watch.following import Line
 from service.clients.cli.watch.live import Live
 from service.clients.cli.watch.page import Page, rows_of
 from service.clients.cli.watch.taking import VIEWS
-from tests.clients.cli.at_terminal import Terminal, at_terminal
+from tests.clients.cli.commanding import Terminal, typed
 from tests.clients.cli.streamed import CLOSE, OPEN, event, line, prices
 from tests.clients.sdk.peer import Reply, answers, peer, says
 from tests.fakes.clock import FakeClock
@@ -70,7 +70,7 @@ def test_programs_get_every_line_as_it_came(
 def test_lines_asked_for_on_a_terminal_cannot_steer_it(environment: dict[str, str]) -> None:
     evil = line(type="open", source="x").replace(b"x", b"\x1b[2J")
     with peer(stream(evil.replace(b"\x1b", b"\\u001b"), CLOSE)) as listening:
-        seen = at_terminal(["watch", "prices", "--ndjson", "--url", listening.url], environment)
+        seen = typed("watch", "prices", "--ndjson", "--url", listening.url, environment=environment, terminal=True)
     assert seen.code == 0
     assert [json.loads(text)["type"] for text in seen.out.splitlines()] == ["open", "close"]
     assert "\x1b" not in seen.out
@@ -78,7 +78,7 @@ def test_lines_asked_for_on_a_terminal_cannot_steer_it(environment: dict[str, st
 
 def test_a_person_sees_it_drawn_anew_and_the_last_of_it_stays(environment: dict[str, str]) -> None:
     with peer(stream(OPEN, event(1), event(2, prices(BTC=101.0)), CLOSE)) as listening:
-        seen = at_terminal(["watch", "prices", "--diff", "--url", listening.url], environment)
+        seen = typed("watch", "prices", "--diff", "--url", listening.url, environment=environment, terminal=True)
     assert seen.code == 0
     assert seen.out.startswith(ENTER)
     drawn = frames(seen.out)
@@ -99,7 +99,7 @@ def test_a_person_sees_it_drawn_anew_and_the_last_of_it_stays(environment: dict[
 def test_a_refusal_leaves_the_terminal_as_it_was(environment: dict[str, str]) -> None:
     refused = says({"schemaVersion": 1, "error": {"code": "RATE_LIMITED", "message": "no questions left"}}, 429)
     with peer(refused) as listening:
-        seen = at_terminal(["watch", "prices", "--url", listening.url], environment)
+        seen = typed("watch", "prices", "--url", listening.url, environment=environment, terminal=True)
     assert seen.code == 3
     assert seen.out.endswith(LEAVE)
     assert "no questions left" in seen.err
@@ -108,7 +108,7 @@ def test_a_refusal_leaves_the_terminal_as_it_was(environment: dict[str, str]) ->
 def test_a_cut_is_shown_and_followed_on(environment: dict[str, str], pauses: list[float]) -> None:
     cut = Reply(b"HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n" + OPEN + event(1), hang_up=True)
     with peer(cut, stream(OPEN, event(2), CLOSE)) as listening:
-        seen = at_terminal(["watch", "prices", "--url", listening.url], environment)
+        seen = typed("watch", "prices", "--url", listening.url, environment=environment, terminal=True)
     assert seen.code == 0
     assert "opening it again in 1 s, where it stopped" in seen.out
     assert pauses == [1]
@@ -118,7 +118,15 @@ def test_a_cut_is_shown_and_followed_on(environment: dict[str, str], pauses: lis
 def test_a_terminal_that_cannot_be_drawn_on_gets_a_line_an_event(environment: dict[str, str]) -> None:
     gap = line(type="gap", reason="too-old", cursor="c1")
     with peer(stream(OPEN, event(1), gap, event(2, prices(ETH=11.0)), CLOSE)) as listening:
-        seen = at_terminal(["watch", "prices", "--diff", "--url", listening.url], {**environment, "TERM": "dumb"})
+        seen = typed(
+            "watch",
+            "prices",
+            "--diff",
+            "--url",
+            listening.url,
+            environment={**environment, "TERM": "dumb"},
+            terminal=True,
+        )
     assert seen.out.splitlines() == [
         "12:00:01 BTC 100 0.00 % ETH 10 0.00 % AAVE 5 0.00 %",
         "12:00:02 ETH 11 +10.00 %",
@@ -138,8 +146,8 @@ def test_why_a_stream_ended_is_told_to_programs_by_the_exit_code_and_in_words(
 
 def test_a_rehearsal_opens_nothing(environment: dict[str, str]) -> None:
     with peer() as listening:
-        typed = ["watch", "funding", "--max", "3", "--dry-run", "--url", listening.url]
-        seen = at_terminal(typed, environment)
+        words = ["watch", "funding", "--max", "3", "--dry-run", "--url", listening.url]
+        seen = typed(*words, environment=environment, terminal=True)
         assert listening.heard == []
     assert f"GET {listening.url}/api/cli/watch/funding?max=3" in seen.out
     assert "one question" in seen.out

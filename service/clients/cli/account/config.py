@@ -44,7 +44,7 @@ def get(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """
     found = {name: value for name, value, _ in _holding(arguments, environment)}[arguments.name]
     if found is None:
-        raise RefusalError(f"no {arguments.name} is chosen; `verdict config set {arguments.name} …` chooses one")
+        raise RefusalError(f"no {arguments.name} is chosen; `verdict config set {arguments.name} VALUE` chooses one")
     sys.stdout.write(f"{found}\n")
     return DONE
 
