@@ -123,15 +123,15 @@ def _quiet_rule(view: Trading, lean: int, *, rising: bool, falling: bool) -> tup
 def _figures(news: News, view: Trading, fear_greed: int | None) -> Iterator[str]:
     if news.score is not None:
         items = "item" if news.mentions == 1 else "items"
-        yield f"news {news.score:+.2f} from {news.mentions} {items} in 7 days"
+        yield f"news {news.score:+z.2f} from {news.mentions} {items} in 7 days"
     else:
         yield "no news in 7 days"
     if view.change_24h is not None:
-        yield f"price {view.change_24h:+.1f} % in 24 h"
+        yield f"price {view.change_24h:+z.1f} % in 24 h"
     if view.change_7d is not None:
-        yield f"price {view.change_7d:+.1f} % in 7 days"
+        yield f"price {view.change_7d:+z.1f} % in 7 days"
     if view.funding_apr is not None:
-        yield f"funding {view.funding_apr:+.1f} % a year"
+        yield f"funding {view.funding_apr:+z.1f} % a year"
     if view.volume_ratio is not None:
         yield f"volume {view.volume_ratio:.1f} times the usual"
     if fear_greed is not None:

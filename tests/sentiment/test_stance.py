@@ -84,6 +84,10 @@ def test_a_summary_is_one_sentence_with_every_figure_it_rests_on() -> None:
     )
 
 
+def test_a_fall_that_rounds_to_nothing_is_not_told_as_less_than_nothing() -> None:
+    assert "price +0.0 % in 24 h" in judge(News(), Trading(change_24h=-0.04), None).summary
+
+
 def test_a_summary_says_that_nothing_was_written() -> None:
     assert judge(News(), Trading(change_24h=1.0), None).summary == (
         "Neutral: crowd and price do not disagree (no news in 7 days, price +1.0 % in 24 h)."
