@@ -7,7 +7,8 @@ Colour is never the only one to say something: without it the words are the same
 
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate, takewhile
+from itertools import accumulate, groupby, takewhile
+from operator import itemgetter
 from typing import Final, Literal
 
 Style = Literal["good", "bad", "warn", "dim", "strong", "accent"]
@@ -160,17 +161,27 @@ def filled(screen: Screen, words: Iterable[Sequence[Span]], first: str, rest: st
         rest: What every other line begins with.
         room: Cells of a line behind that; a word that is longer stands alone.
     """
-    lead, line, taken = first, "", 0
+    lead, taken = first, 0
+    line: list[Span] = []
     for word in words:
         wide = sum(cells(text) for text, _ in word)
         gap = " " if line and not word[0][0].startswith(",") else ""
         if line and taken + len(gap) + wide > room:
-            yield lead + line
-            lead, line, taken, gap = rest, "", 0, ""
+            yield lead + _painted(screen, line)
+            lead, line, taken, gap = rest, [], 0, ""
         taken += len(gap) + wide
-        line += gap + "".join(screen.paint(style, text) for text, style in word)
+        if gap:
+            line.append((gap, word[0][1] if line[-1][1] == word[0][1] else None))
+        line += word
     if line:
-        yield lead + line
+        yield lead + _painted(screen, line)
+
+
+def _painted(screen: Screen, spans: Iterable[Span]) -> str:
+    """Pieces side by side, those of one style painted at once."""
+    return "".join(
+        screen.paint(style, "".join(text for text, _ in alike)) for style, alike in groupby(spans, itemgetter(1))
+    )
 
 
 def _words(parts: Iterable[Part], room: int) -> Iterator[list[Span]]:

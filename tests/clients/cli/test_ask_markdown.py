@@ -18,7 +18,7 @@ def test_bold_and_code_and_quiet_words_are_painted_and_lose_their_marks() -> Non
 
 def test_bold_over_a_line_break_stays_bold_on_both_lines() -> None:
     shown = list(render(Screen(12, colour=True), ["**one two three four**"]))
-    assert shown == ["\x1b[1mone\x1b[0m \x1b[1mtwo\x1b[0m", "\x1b[1mthree\x1b[0m \x1b[1mfour\x1b[0m"]
+    assert shown == ["\x1b[1mone two\x1b[0m", "\x1b[1mthree four\x1b[0m"]
 
 
 def test_marks_that_mark_nothing_stay() -> None:

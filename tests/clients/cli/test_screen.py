@@ -93,7 +93,7 @@ def test_a_word_that_is_longer_than_the_line_is_broken() -> None:
 def test_a_comma_stands_behind_the_word_before_it() -> None:
     said = listed([Cell("2 hot", "warn"), Cell("7 cold")])
     assert list(flow(PLAIN, said)) == ["2 hot, 7 cold"]
-    assert list(flow(COLOURED, said)) == ["\x1b[33m2\x1b[0m \x1b[33mhot\x1b[0m, 7 cold"]
+    assert list(flow(COLOURED, said)) == ["\x1b[33m2 hot\x1b[0m, 7 cold"]
     assert listed([]) == []
 
 

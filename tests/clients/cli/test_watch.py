@@ -128,7 +128,7 @@ def test_a_terminal_that_cannot_be_drawn_on_gets_a_line_an_event(environment: di
             terminal=True,
         )
     assert seen.out.splitlines() == [
-        "12:00:01 BTC 100 0.00 % ETH 10 0.00 % AAVE 5 0.00 %",
+        "12:00:01 BTC 100 0.00 %, ETH 10 0.00 %, AAVE 5 0.00 %",
         "12:00:02 ETH 11 +10.00 %",
     ]
     assert "some events are lost" in seen.err

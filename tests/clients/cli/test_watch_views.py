@@ -142,7 +142,7 @@ def test_a_price_of_nothing_has_not_changed_by_any_percent() -> None:
 
 def test_in_a_line_only_prices_that_changed_are_told() -> None:
     view = moved(prices())
-    assert said(view.tell(prices())) == "BTC 100 0.00 % ETH 10 0.00 % AAVE 5 0.00 %"
+    assert said(view.tell(prices())) == "BTC 100 0.00 % , ETH 10 0.00 % , AAVE 5 0.00 %"
     view.take(changed := prices(ETH=11.0), META)
     assert said(view.tell(changed)) == "ETH 11 +10.00 %"
     view.take(changed, META)
@@ -161,13 +161,13 @@ def test_funding_says_who_pays_and_who_moved() -> None:
     view.take({"market": MARKET, "movers": MOVERS}, META)
     view.take({"market": {**MARKET, "avgApr": 14.0}, "movers": MOVERS}, META)
     shown = list(view.lines(PLAIN, 20))
-    assert shown[0] == "Funding is warm +14.00 % a year in the mean ▁█"
+    assert shown[0] == "Funding is warm, +14.00 % a year in the mean ▁█"
     assert shown[2] == "█ longs pay on 60 coins   ▓ shorts pay on 15"
     assert shown[5] == "MKR   +340.00 %         +12.50"
     told = said(view.tell({"market": MARKET, "movers": MOVERS}))
-    assert told == "Funding is warm +12.00 % a year in the mean movers: MKR +340.00 % +12.50"
+    assert told == "Funding is warm , +12.00 % a year in the mean movers: MKR +340.00 % +12.50"
     nobody = {"market": {**MARKET, "temperature": None, "avgApr": None}, "movers": []}
-    assert said(view.tell(nobody)) == "Funding is unknown - a year in the mean nobody moved"
+    assert said(view.tell(nobody)) == "Funding is unknown , - a year in the mean nobody moved"
 
 
 def held(*sides: tuple[str, str]) -> list[Any]:
@@ -198,13 +198,13 @@ def test_more_positions_than_there_is_room_for_are_counted() -> None:
 def test_a_mood_without_a_score_has_no_gauge() -> None:
     view = VIEWS["sentiment"]()
     view.take({"stance": "neutral", "score": None, "summary": "Nothing is written."}, META)
-    assert list(view.lines(PLAIN, 20)) == ["neutral score -, -1 to +1", "", "Nothing is written."]
+    assert list(view.lines(PLAIN, 20)) == ["neutral, score - (-1 to +1)", "", "Nothing is written."]
     view.take({"stance": "euphoria", "score": 0.5, "summary": "Everybody buys."}, META)
     shown = list(view.lines(PLAIN, 20))
     assert shown[1].startswith("├") and "●" in shown[1]  # noqa: PT018
     assert shown[-1].endswith("the score, event by event")
     assert said(view.tell({"stance": "euphoria", "score": 0.5, "summary": "Everybody buys."})) == (
-        "euphoria +0.50 Everybody buys."
+        "euphoria , score +0.50: Everybody buys."
     )
 
 

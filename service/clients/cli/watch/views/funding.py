@@ -44,7 +44,7 @@ class Funding:
 
     def tell(self, data: Any) -> Sequence[Part]:
         """The market, and who moved."""
-        moved = [part for one in data["movers"] for part in (Cell(one["symbol"], "strong"), *_moved(one))]
+        moved = [part for one in data["movers"] for part in (",", Cell(one["symbol"], "strong"), *_moved(one))][1:]
         return [*_market(data["market"]), *(["movers:", *moved] if moved else ["nobody moved"])]
 
     def _movers(self, screen: Screen) -> Iterator[str]:
@@ -58,7 +58,7 @@ class Funding:
 
 def _market(market: Any) -> list[Part]:
     heat = market["temperature"] or "unknown"
-    return ["Funding is", Cell(heat, _HEAT.get(heat, "strong")), f"{signed(market['avgApr'])} a year in the mean"]
+    return ["Funding is", Cell(heat, _HEAT.get(heat, "strong")), f", {signed(market['avgApr'])} a year in the mean"]
 
 
 def _moved(one: Any) -> tuple[Cell, Cell]:

@@ -59,9 +59,9 @@ class Prices:
         moved = sorted((symbol for symbol in self._moved if symbol in data["prices"]), key=self._place)
         said: list[Part] = []
         for symbol in moved[:_TOLD]:
-            said += [Cell(symbol, "strong"), price(self._last(symbol)), self._change(symbol)]
+            said += [",", Cell(symbol, "strong"), price(self._last(symbol)), self._change(symbol)]
         rest = len(moved) - _TOLD
-        return [*said, *([f"and {rest} more"] if rest > 0 else [])] or ["no price changed"]
+        return [*said[1:], *([f"and {rest} more"] if rest > 0 else [])] or ["no price changed"]
 
     def _cells(self, symbol: str) -> list[Cell]:
         now = Cell(f"{price(self._last(symbol))}{' old' if symbol in self._old else ''}")

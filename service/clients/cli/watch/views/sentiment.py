@@ -26,7 +26,7 @@ class Sentiment:
     def lines(self, screen: Screen, rows: int) -> Iterator[str]:  # noqa: ARG002 - there are few
         """The stance, where the score lies, and why."""
         score = self._now["score"]
-        yield from flow(screen, [Cell(self._now["stance"], "strong"), f"score {signed(score, unit='')}, -1 to +1"])
+        yield from flow(screen, [Cell(self._now["stance"], "strong"), f", score {signed(score, unit='')} (-1 to +1)"])
         if score is not None:
             yield screen.paint("accent", gauge(score, -1, 1, min(_GAUGE, screen.width)))
         yield ""
@@ -37,4 +37,4 @@ class Sentiment:
 
     def tell(self, data: Any) -> Sequence[Part]:
         """The stance and the score."""
-        return [Cell(data["stance"], "strong"), signed(data["score"], unit=""), data["summary"]]
+        return [Cell(data["stance"], "strong"), f", score {signed(data['score'], unit='')}:", data["summary"]]
