@@ -14,6 +14,7 @@ except KeyboardInterrupt:  # whoever is that quick wants no traceback either
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from io import TextIOWrapper
 
 SECTIONS = (*table.SECTIONS, ("run a service", rows.COMMANDS))
 """Every command there is, under titles."""
@@ -24,8 +25,7 @@ def main() -> int:
     try:
         _open_what_is_closed()
         for stream in (sys.stdout, sys.stderr):
-            # A terminal that cannot show a letter shows its code: no output is worth a traceback.
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+            _show_what_can_be_shown(stream)  # type: ignore[arg-type]
         return run(sys.argv[1:], os.environ)
     except KeyboardInterrupt:  # before the command's own way had begun, or after its end
         return frame.INTERRUPTED
@@ -42,6 +42,14 @@ def run(typed: Sequence[str], environment: Mapping[str, str]) -> int:
         Its exit code, as `service.clients.cli` lists them.
     """
     return frame.run(typed, environment, SECTIONS)
+
+
+def _show_what_can_be_shown(stream: TextIOWrapper) -> None:
+    """Show a letter that the stream's encoding lacks by another, or by its code: no output is worth a traceback."""
+    errors = "backslashreplace"
+    if stream.isatty() and "utf" not in stream.encoding.lower():
+        from service.clients.cli.letters import ERRORS as errors  # noqa: N811, PLC0415 - few terminals need it
+    stream.reconfigure(errors=errors)
 
 
 def _open_what_is_closed() -> None:

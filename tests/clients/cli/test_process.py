@@ -1,5 +1,6 @@
 """A command as the system runs it: its streams may be full or closed, and somebody may end it at any moment."""
 
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from service import __main__
+from service.clients.cli import letters
 from service.clients.cli.loading import load
 from tests.clients.cli.commanding import typed
 from tests.fakes.serving import PATIENCE_S, environment
@@ -93,3 +95,37 @@ def test_an_interrupt_waits_until_a_command_is_loaded(tmp_path: Path, monkeypatc
     with pytest.raises(KeyboardInterrupt):
         load("slow_to_load:run")
     assert sys.modules.pop("slow_to_load").loaded
+
+
+@pytest.mark.parametrize(
+    ("terminal", "encoding", "shown"),
+    [
+        (True, "ascii", b"^ UP ### *_ | \\xe9 \\u6f22 ~"),
+        (True, "latin-1", b"^ UP ### *_ | \xe9 \\u6f22 ~"),
+        (True, "utf-8", "▲ UP █▓▉ ⡠▁ ┤ é 漢 …".encode()),
+        (False, "ascii", "▲ UP █▓▉ ⡠▁ ┤ é 漢 …".encode("ascii", "backslashreplace")),
+    ],
+)
+def test_a_terminal_without_a_letter_shows_one_like_it_and_a_program_reads_its_code(
+    monkeypatch: pytest.MonkeyPatch, terminal: bool, encoding: str, shown: bytes
+) -> None:
+    class Stream(io.TextIOWrapper):
+        def isatty(self) -> bool:
+            return terminal
+
+    def tell(*_: object) -> int:
+        sys.stdout.write("▲ UP █▓▉ ⡠▁ ┤ é 漢 …")
+        return 0
+
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", Stream(raw, encoding))
+    monkeypatch.setattr(sys, "stderr", Stream(io.BytesIO(), encoding))
+    monkeypatch.setattr(__main__, "run", tell)
+    assert __main__.main() == 0
+    sys.stdout.flush()
+    assert raw.getvalue() == shown
+
+
+def test_every_letter_that_stands_for_another_is_as_wide() -> None:
+    assert {len(like) for like in letters._LIKE.values()} == {1}
+    assert "".join(letters._LIKE.values()).isascii()
