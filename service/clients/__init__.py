@@ -1,7 +1,8 @@
 """What people and their agents hold in their hands: a command line, a tool server, and the small library under both.
 
-Clients know the wire and HTTP, nothing of the service: whatever they can do, anybody can do who reads the manifest. They
-may import rank 0, `wire` and `ethereum` (pure arithmetic of keys and signatures; a wallet that pays or signs in is one).
+Clients know the wire and HTTP, nothing of the service: whatever they can do, anybody can do who reads the manifest.
+They may import rank 0, `wire` and `ethereum` (pure arithmetic of keys and signatures, for a wallet that pays or signs
+in).
 
 Decisions:
 - One client library, on the standard library's `http.client`, which blocks: importing an asynchronous one takes longer
