@@ -123,9 +123,7 @@ def _welcome(settings: Settings, listener: socket.socket, environment: Mapping[s
     def say() -> None:
         sys.stdout.write(
             f"\nVerdict answers at {url} from {'recorded' if settings.source == 'fixtures' else 'live'} data. "
-            f"Ctrl-C stops it.\n\n"
-            + (f"  look  {url}/\n" if settings.pages == "on" else "")
-            + f"  key   {key}\n"
+            f"Ctrl-C stops it.\n\n" + (f"  look  {url}/\n" if settings.pages == "on" else "") + f"  key   {key}\n"
             f"  try   curl -s -H 'Authorization: Bearer {key}' {url}/api/cli/coin/risk/BTC\n"
             f"  or    VERDICT_URL={url} VERDICT_TOKEN={key} {verdict} coin risk BTC\n\n"
             f"It belongs to user {user_id}: 10 questions to start with, then one a day. For more:\n\n"
