@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from service.clients.cli import commas, output
 from service.clients.cli.entries import entries_of, put_entries
+from service.clients.cli.prose import facts
 from service.clients.cli.refusal import DONE, MISUSED
-from service.clients.cli.screen import Cell, Screen, facts
+from service.clients.cli.screen import Cell, Screen
 from service.clients.cli.show.plain import rows, word
 from service.clients.cli.terminal import screen
 from service.clients.cli.usage import meant

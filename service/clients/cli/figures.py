@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from math import floor, log10
 from typing import Any, Final
 
-from service.clients.cli.screen import Cell, Screen, Style, age, flow, safe
+from service.clients.cli.prose import flow
+from service.clients.cli.screen import Cell, Screen, Style, age, safe
 from service.clock import iso, parse_iso
 
 UNKNOWN: Final = "-"

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from service.clients.cli.figures import moment
+from service.clients.cli.prose import facts, flow
 from service.clients.cli.refusal import DONE, RefusalError
-from service.clients.cli.screen import Cell, Part, Screen, facts, flow, table
+from service.clients.cli.screen import Cell, Part, Screen
 from service.clients.cli.shape import form
+from service.clients.cli.tables import table
 from service.clients.cli.terminal import screen
 from service.clients.paying.buyer import NO_WALLET
 from service.clients.paying.drawer import Drawer, Kept

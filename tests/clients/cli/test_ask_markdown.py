@@ -1,8 +1,8 @@
 """How the Markdown of answers looks on a terminal."""
 
 from service.clients.cli.ask.markdown import render
+from service.clients.cli.prose import wrap
 from service.clients.cli.screen import Screen, cells
-from service.clients.cli.wrapping import wrap
 
 PLAIN = Screen(60, colour=False)
 PAINTED = Screen(60, colour=True)

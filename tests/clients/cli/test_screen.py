@@ -3,21 +3,9 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.clients.cli.screen import (
-    Cell,
-    Part,
-    Screen,
-    age,
-    cells,
-    cut,
-    facts,
-    flow,
-    heading,
-    listed,
-    safe,
-    sparkline,
-    table,
-)
+from service.clients.cli.prose import facts, flow, heading, listed
+from service.clients.cli.screen import Cell, Part, Screen, age, cells, cut, safe, sparkline
+from service.clients.cli.tables import table
 from tests.clients.cli.snapshots import uncoloured
 
 PLAIN = Screen(40, colour=False)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 from service.clients.cli.output import put
 from service.clients.cli.refusal import DONE, RefusalError
-from service.clients.cli.screen import Cell, table
+from service.clients.cli.screen import Cell
 from service.clients.cli.shape import form
+from service.clients.cli.tables import table
 from service.clients.cli.terminal import screen
 from service.clients.profile import config
 from service.clients.profile.caller import url_of

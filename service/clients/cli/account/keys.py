@@ -10,8 +10,9 @@ from service.clients.cli.account.duration import seconds_in
 from service.clients.cli.figures import day
 from service.clients.cli.output import put_json
 from service.clients.cli.refusal import DONE, UNKNOWN_CALLER, RefusalError
-from service.clients.cli.screen import safe, table
+from service.clients.cli.screen import safe
 from service.clients.cli.shape import form
+from service.clients.cli.tables import table
 from service.clients.cli.terminal import screen
 from service.clients.profile.caller import open_client
 from service.clients.sdk.answer import reading

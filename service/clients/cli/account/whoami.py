@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from service.clients.cli import shape
 from service.clients.cli.figures import elapsed_s, moment, span
-from service.clients.cli.screen import Cell, Part, Screen, facts
+from service.clients.cli.prose import facts
+from service.clients.cli.screen import Cell, Part, Screen
 from service.clients.cli.terminal import screen
 from service.clients.profile import credentials
 from service.clients.profile.caller import open_client

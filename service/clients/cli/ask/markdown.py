@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from service.clients.cli.screen import Cell, Screen, Span, Style, safe, table
-from service.clients.cli.wrapping import wrap
+from service.clients.cli.prose import wrap
+from service.clients.cli.screen import Cell, Screen, Span, Style, safe
+from service.clients.cli.tables import table
 
 _MARKED: Final = re.compile(r"(\*\*(?=\S).+?(?<=\S)\*\*|`[^`]+`|(?<!\w)_(?=\S).+?(?<=\S)_(?!\w))")
 _ITEM: Final = re.compile(r"(?P<indent> {0,8})(?P<mark>[-*]|\d{1,3}[.)]) +(?P<text>.*)")

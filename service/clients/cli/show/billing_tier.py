@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from service.clients.cli.figures import moment
-from service.clients.cli.screen import Cell, Screen, facts
+from service.clients.cli.prose import facts
+from service.clients.cli.screen import Cell, Screen
 
 _SOURCES: Final[Mapping[str, str]] = {
     "default": "what everybody has",

@@ -5,7 +5,8 @@ from typing import Final
 
 from service.clients.cli import plots
 from service.clients.cli.figures import percent, signed, trend
-from service.clients.cli.screen import Cell, Screen, heading
+from service.clients.cli.prose import heading
+from service.clients.cli.screen import Cell, Screen
 
 _WIDEST: Final = 100
 _LETTERS: Final = {"UP": "█", "HODL": "▒", "DOWN": "░"}

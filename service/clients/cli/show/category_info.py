@@ -5,8 +5,10 @@ from typing import Any, Final
 
 from service.clients.cli import plots
 from service.clients.cli.figures import UNKNOWN, change, direction, footer, money, trend, usd
-from service.clients.cli.screen import Cell, Screen, facts, flow, heading, table
+from service.clients.cli.prose import facts, flow, heading
+from service.clients.cli.screen import Cell, Screen
 from service.clients.cli.show import breadth
+from service.clients.cli.tables import table
 
 _HEADERS: Final = ("COIN", "NAME", "PRICE", "24 H", "MARKET CAP", "TREND", "FOR")
 _BAR: Final = 24

@@ -6,7 +6,9 @@ from typing import Any, Final
 
 from service.clients.cli import plots
 from service.clients.cli.figures import direction, elapsed_s, footer, signed, span
-from service.clients.cli.screen import Cell, Part, Screen, Style, facts, heading, listed, table
+from service.clients.cli.prose import facts, heading, listed
+from service.clients.cli.screen import Cell, Part, Screen, Style
+from service.clients.cli.tables import table
 
 _GAUGE: Final = 41
 _BAR: Final = 30

@@ -6,7 +6,9 @@ from typing import Any, Final
 
 from service.clients.cli import plots
 from service.clients.cli.figures import change, direction, footer, money, signed, usd
-from service.clients.cli.screen import Cell, Part, Screen, cells, facts, heading, sparkline, table
+from service.clients.cli.prose import facts, heading
+from service.clients.cli.screen import Cell, Part, Screen, cells, sparkline
+from service.clients.cli.tables import table
 
 _UNITS: Final = {"h": "hours", "d": "days"}
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

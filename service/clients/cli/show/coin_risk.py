@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from service.clients.cli.figures import change, elapsed_s, footer, money, signed, span, trend, usd
-from service.clients.cli.screen import Cell, Part, Screen, facts, flow, heading
+from service.clients.cli.prose import facts, flow, heading
+from service.clients.cli.screen import Cell, Part, Screen
 
 _DAYS: Final = 365
 _SUM_USD: Final = 10_000

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from service.clients.cli.figures import elapsed_s, footer, percent, signed, span, usd
-from service.clients.cli.screen import Cell, Part, Screen, Style, facts, flow, heading, listed, table
+from service.clients.cli.prose import facts, flow, heading, listed
+from service.clients.cli.screen import Cell, Part, Screen, Style
+from service.clients.cli.tables import table
 
 _HEADERS: Final = ("AGO", "COIN", "ZONE", "A YEAR", "RANK", "PRICE", "STATE")
 _ZONES: Final[Mapping[str, tuple[str, Style]]] = {

@@ -4,8 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from service.clients.cli.figures import UNKNOWN, footer, span
-from service.clients.cli.screen import Cell, Screen, cells, facts, flow, safe, table
-from service.clients.cli.wrapping import wrap
+from service.clients.cli.prose import facts, flow, wrap
+from service.clients.cli.screen import Cell, Screen, cells, safe
+from service.clients.cli.tables import table
 
 _ROOMY: Final = 60
 """Cells from which there is room for sentences beside the figures."""

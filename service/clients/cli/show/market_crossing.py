@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from service.clients.cli.figures import day, elapsed_s, footer, span
-from service.clients.cli.screen import Cell, Screen, flow, heading, table
+from service.clients.cli.prose import flow, heading
+from service.clients.cli.screen import Cell, Screen
+from service.clients.cli.tables import table
 
 _HEADERS = ("CLOSE OF", "AGO", "CROSSED", "UP", "DOWN", "UP LESS DOWN", "COINS")
 

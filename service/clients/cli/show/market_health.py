@@ -5,8 +5,10 @@ from typing import Any, Final
 
 from service.clients.cli import plots
 from service.clients.cli.figures import direction, footer, percent, signed, trend
-from service.clients.cli.screen import Cell, Part, Screen, Style, facts, flow, heading, listed, table
+from service.clients.cli.prose import facts, flow, heading, listed
+from service.clients.cli.screen import Cell, Part, Screen, Style
 from service.clients.cli.show import breadth
+from service.clients.cli.tables import table
 
 _BAR: Final = 40
 _REGIMES: Final[Mapping[str, Style]] = {"risk-on": "good", "neutral": "warn", "risk-off": "bad"}

@@ -4,7 +4,9 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from service.clients.cli.screen import Cell, Screen, facts, table
+from service.clients.cli.prose import facts
+from service.clients.cli.screen import Cell, Screen
+from service.clients.cli.tables import table
 
 
 def lines(data: Any, meta: Mapping[str, Any], screen: Screen, chosen: Mapping[str, object]) -> Iterator[str]:

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from service.clients.cli.figures import moment
-from service.clients.cli.screen import Cell, Screen, facts, flow
+from service.clients.cli.prose import facts, flow
+from service.clients.cli.screen import Cell, Screen
 
 
 def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) -> Iterator[str]:  # noqa: ARG001 - all alike

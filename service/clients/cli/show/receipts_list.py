@@ -5,8 +5,10 @@ from decimal import Decimal
 from typing import Any
 
 from service.clients.cli.figures import counted, moment
-from service.clients.cli.screen import Screen, flow, table
+from service.clients.cli.prose import flow
+from service.clients.cli.screen import Screen
 from service.clients.cli.show.paging import more
+from service.clients.cli.tables import table
 
 
 def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) -> Iterator[str]:  # noqa: ARG001 - all alike

@@ -5,7 +5,9 @@ from typing import Any, Final
 
 from service.clients.cli import plots
 from service.clients.cli.figures import change, day, footer, instant, price, share
-from service.clients.cli.screen import Cell, Screen, Style, flow, safe, table
+from service.clients.cli.prose import flow
+from service.clients.cli.screen import Cell, Screen, Style, safe
+from service.clients.cli.tables import table
 
 STYLES: Final[Mapping[str, Style]] = {
     "risk-on": "good",

@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from service.clients.cli.figures import footer
-from service.clients.cli.screen import Cell, Screen, flow, table
+from service.clients.cli.prose import flow
+from service.clients.cli.screen import Cell, Screen
+from service.clients.cli.tables import table
 
 
 def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) -> Iterator[str]:  # noqa: ARG001 - all alike

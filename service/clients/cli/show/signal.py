@@ -7,7 +7,9 @@ from typing import Any, Final
 
 from service.clients.cli import plots
 from service.clients.cli.figures import UNKNOWN, direction, footer, moment, price, share, signed, usd
-from service.clients.cli.screen import Cell, Part, Screen, Style, facts, flow, heading, listed, table
+from service.clients.cli.prose import facts, flow, heading, listed
+from service.clients.cli.screen import Cell, Part, Screen, Style
+from service.clients.cli.tables import table
 
 _MOST: Final = 4
 _GAUGE: Final = 41

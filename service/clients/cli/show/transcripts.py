@@ -5,8 +5,10 @@ from html import unescape
 from typing import Any, Final
 
 from service.clients.cli.figures import counted, day, footer, moment
-from service.clients.cli.screen import Cell, Screen, Style, cells, flow, safe, table
+from service.clients.cli.prose import flow
+from service.clients.cli.screen import Cell, Screen, Style, cells, safe
 from service.clients.cli.show.paging import more
+from service.clients.cli.tables import table
 
 _TONES: Final[Mapping[str, Style]] = {"bullish": "good", "bearish": "bad"}
 _STATES: Final[Mapping[str, Style]] = {"ok": "good", "failing": "bad", "blocked": "warn"}

@@ -5,8 +5,10 @@ from typing import Any, Final
 
 from service.clients.cli import plots
 from service.clients.cli.figures import UNKNOWN, change, day, footer, moment, price, share, signed
-from service.clients.cli.screen import Cell, Screen, Style, flow, table
+from service.clients.cli.prose import flow
+from service.clients.cli.screen import Cell, Screen, Style
 from service.clients.cli.show.paging import more
+from service.clients.cli.tables import table
 
 _SIDES: Final[Mapping[str, Style]] = {"long": "good", "short": "bad"}
 _HEADS: Final[Mapping[str, str]] = {

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from service.clients.cli.figures import counted, footer, moment, money
-from service.clients.cli.screen import Cell, Screen, Style, cut, flow, safe, table
+from service.clients.cli.prose import flow
+from service.clients.cli.screen import Cell, Screen, Style, cut, safe
 from service.clients.cli.show.paging import more
+from service.clients.cli.tables import table
 
 _SIDES: Final[Mapping[str, tuple[str, Style]]] = {"in": ("→ in", "good"), "out": ("← out", "bad")}
 _AMOUNT: Final = 12

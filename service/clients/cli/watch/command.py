@@ -9,8 +9,9 @@ from typing import Final
 
 from service.clients.cli import dry_run, output, shape
 from service.clients.cli.offer import target
+from service.clients.cli.prose import flow
 from service.clients.cli.refusal import DONE
-from service.clients.cli.screen import Cell, flow, safe
+from service.clients.cli.screen import Cell, safe
 from service.clients.cli.terminal import is_plain, is_terminal, screen
 from service.clients.cli.watch.following import PATH, Following, Line
 from service.clients.cli.watch.live import Live

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from service.clients.cli.screen import Cell, Part, Screen, age, cut, flow, safe
+from service.clients.cli.prose import flow
+from service.clients.cli.screen import Cell, Part, Screen, age, cut, safe
 from service.clients.cli.watch.following import Line
 from service.clients.cli.watch.taking import take
 from service.clients.cli.watch.views.view import View

@@ -5,7 +5,9 @@ from typing import Any, Final
 
 from service.clients.cli.figures import change, signed
 from service.clients.cli.plots import shares
-from service.clients.cli.screen import Cell, Part, Screen, Style, flow, heading, sparkline, table
+from service.clients.cli.prose import flow, heading
+from service.clients.cli.screen import Cell, Part, Screen, Style, sparkline
+from service.clients.cli.tables import table
 from service.clients.cli.watch.views.view import fitted
 
 _HEAT: Final[dict[str, Style]] = {"hot": "bad", "warm": "warn", "cool": "accent", "cold": "accent"}

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from service.clients.cli.figures import moment, price, signed
-from service.clients.cli.screen import Cell, Part, Screen, Style, flow
+from service.clients.cli.prose import flow
+from service.clients.cli.screen import Cell, Part, Screen, Style
 from service.clients.cli.watch.views.view import fitted
 
 _KEPT: Final = 200

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from service.clients.cli.figures import change, elapsed_s, price
-from service.clients.cli.screen import Cell, Part, Screen, sparkline, table
+from service.clients.cli.screen import Cell, Part, Screen, sparkline
+from service.clients.cli.tables import table
 
 _FIRST: Final = ("BTC", "ETH")
 """What every coin's trend is compared with, beside USD."""

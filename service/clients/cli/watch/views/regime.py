@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from service.clients.cli.screen import Cell, Part, Screen, flow
+from service.clients.cli.prose import flow
+from service.clients.cli.screen import Cell, Part, Screen
 from service.clients.cli.show.regime import STYLES, positions
 from service.clients.cli.watch.views.view import fitted
 

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from service.clients.cli.figures import signed
 from service.clients.cli.plots import gauge
-from service.clients.cli.screen import Cell, Part, Screen, flow, sparkline
+from service.clients.cli.prose import flow
+from service.clients.cli.screen import Cell, Part, Screen, sparkline
 
 _POINTS: Final = 60
 _GAUGE: Final = 41
