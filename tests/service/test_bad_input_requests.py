@@ -58,7 +58,6 @@ NOWHERE = rows(
             "/docs",
             "/metrics",
             "/.git/config",
-            "/?",
             "/%00",
             "/%ff%fe",
         )
