@@ -145,7 +145,7 @@ def test_a_ticker_as_other_venues_write_it_is_answered_under_its_own(service: Se
 def test_what_is_asked_wrongly_is_told_with_what_is_right(service: Serving) -> None:
     key = service.make_key()
     for path, method, expected in (
-        ("/", "GET", (404, "/api/cli/manifest lists the routes")),
+        ("/nowhere", "GET", (404, "/api/cli/manifest lists the routes")),
         ("/api/cli/coin/risk/BTC-USD", "GET", (400, "a ticker such as BTC")),
         (f"{RISK}?limit=5", "GET", (400, "limit is not a parameter of this route; it takes none")),
         (f"{RISK}?key={key}", "GET", (400, "Authorization: Bearer")),
