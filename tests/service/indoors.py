@@ -15,6 +15,7 @@ from aiohttp import web
 from service.access.registrar import Registrar
 from service.access.room import open_registrar
 from service.access.secrets import open_secrets
+from service.clock import iso
 from service.settings import Settings
 from service.storage.database import open_database
 from service.upstream.replay.server import Replay, replay_server
@@ -326,7 +327,16 @@ async def keep(directory: Path) -> Kept:
         key = await house.make_key("pro")
         await house.be_complete()
         await house.pass_time(90, 5)
+        await _have_prices_of_now(house, key)
     return Kept(data_dir, fixtures_dir, clock.at_ms, key)
+
+
+async def _have_prices_of_now(house: Indoors, key: str) -> None:
+    """Let time pass until the last prices are of that very instant: who starts from here waits for no newer ones."""
+    async with asyncio.timeout(PATIENCE_S):
+        while (await house.ask(RISK, key=key)).json["meta"]["as_of"] != iso(house.clock.at_ms):
+            await house.clock.advance(1)
+            await house.settle()
 
 
 async def until(condition: Callable[[], bool]) -> None:

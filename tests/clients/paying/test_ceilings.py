@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from service.clients.paying.bill import Ceilings
@@ -33,6 +33,7 @@ def due(amount: int, number: int, at_ms: int = START_MS) -> Any:
 
 @settings(max_examples=30, deadline=None)
 @given(steps, st.integers(0, 300_000), st.integers(0, 800_000))
+@example([(1, 0), (1, DAY_MS // 2), (1, -1)], 1, 1)  # a day, the next one, and back
 def test_no_call_passes_its_ceiling_and_no_day_its_own_however_the_clock_is_set(
     asked: list[tuple[int, int]], call: int, day: int
 ) -> None:
@@ -50,7 +51,8 @@ def test_no_call_passes_its_ceiling_and_no_day_its_own_however_the_clock_is_set(
                 stand.buy(due(amount, number, now_ms), Ceilings(call, day))
                 signed.append((day_of(now_ms), amount))
             # What is signed for days to come counts now: a clock that is set back gives nothing.
-            assert stand.drawer.spent_today() == sum(paid for on, paid in signed if on >= day_of(now_ms)) <= day
+            assert stand.drawer.spent_today() == sum(paid for on, paid in signed if on >= day_of(now_ms))
+            assert sum(paid for on, paid in signed if on == day_of(now_ms)) <= day
         sent = [int(payment_in(headers)["payload"]["authorization"]["value"]) for headers in stand.sent]
         assert sent == [paid for _, paid in signed]
 
