@@ -32,7 +32,7 @@ from service.clients.mcp import budget
 from service.clients.mcp import serving as tool_serving
 from service.clients.mcp.tools import TOOLS
 from service.settings import Settings, SettingsError, describe
-from tests.fakes.serving import PATIENCE_S, WHOLE, Serving, run_verdict, serving, wait_until
+from tests.fakes.serving import PATIENCE_S, WHOLE, Serving, environment, serving, wait_until
 from tests.market.recordings import DATA, needs_recordings
 
 pytestmark = pytest.mark.unmeasured
@@ -408,10 +408,13 @@ def _outer() -> Mapping[str, str]:
 
 @needs_recordings
 @pytest.mark.real_data
-@pytest.mark.slow
+@pytest.mark.soak
+@pytest.mark.timeout(900)
 def test_the_walk_forward_it_shows_is_what_the_command_prints() -> None:
-    printed = run_verdict("walkforward", "run", "--recordings", str(DATA / "hyperliquid")).stdout
-    assert printed.startswith(example("verdict walkforward run --recordings hyperliquid"))
+    """It takes a minute of a processor to walk all that was recorded."""
+    command = [sys.executable, "-m", "service", "walkforward", "run", "--recordings", str(DATA / "hyperliquid")]
+    printed = subprocess.run(command, env=environment({}), capture_output=True, text=True, timeout=800, check=True)
+    assert printed.stdout.startswith(example("verdict walkforward run --recordings hyperliquid"))
 
 
 @pytest.mark.parametrize("path", [row[0].strip("`") for row in rows(section("What you can ask"))])
