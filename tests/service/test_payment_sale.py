@@ -14,7 +14,7 @@ from tests.fakes.asgi import Reply, ask
 from tests.http.stage import facilitated
 from tests.payments.scripted import Scripted
 from tests.payments.signing import answer, wallet
-from tests.service.indoors import EVERYTHING, RISK, SIGNAL, Doors, Indoors, Kept, until
+from tests.service.indoors import EVERYTHING, PATIENCE_S, RISK, SIGNAL, Doors, Indoors, Kept, until
 from tests.upstream.faults import answer as fault
 
 pytestmark = pytest.mark.unmeasured
@@ -68,7 +68,9 @@ async def test_every_data_route_sells_its_answer_with_a_receipt_for_exactly_that
             assert receipt["response_hash"] == sha256(reply.body).hexdigest()
             assert receipt["payer"].lower() == wallet().address.lower()
             assert (await house.ask(f"/api/receipts/{receipt['id']}", key=stranger)).status == 404
-        assert await books(house) == ([], [("delivered", len(EVERYTHING))])
+        async with asyncio.timeout(PATIENCE_S):  # that an answer has left is written down after it
+            while await books(house) != ([], [("delivered", len(EVERYTHING))]):  # noqa: ASYNC110 - no event
+                await asyncio.sleep(0.002)
         assert (await house.ask(key=key)).status == 402
 
 

@@ -1,6 +1,7 @@
 """A command as the system runs it: its streams may be full or closed, and somebody may end it at any moment."""
 
 import io
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -65,6 +66,7 @@ def test_programs_read_that_the_output_is_lost(monkeypatch: pytest.MonkeyPatch) 
 def test_an_interrupt_while_the_table_is_loaded_leaves_no_traceback() -> None:
     code = (
         "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # what a shell starts behind itself ignores it
         "class Finder:\n"
         "    def find_spec(name, *_):\n"
         "        if name == 'service.clients.cli.table':\n"
@@ -92,8 +94,14 @@ def test_an_interrupt_waits_until_a_command_is_loaded(tmp_path: Path, monkeypatc
         "import signal\nsignal.raise_signal(signal.SIGINT)\nloaded = True\ndef run(): pass\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(KeyboardInterrupt):
-        load("slow_to_load:run")
+    before = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # behind a shell it is ignored
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            load("slow_to_load:run")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert sys.modules.pop("slow_to_load").loaded
 
 
