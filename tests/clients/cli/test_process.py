@@ -94,9 +94,7 @@ def test_an_interrupt_waits_until_a_command_is_loaded(tmp_path: Path, monkeypatc
         "import signal\nsignal.raise_signal(signal.SIGINT)\nloaded = True\ndef run(): pass\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    before = signal.signal(
-        signal.SIGINT, signal.default_int_handler
-    )  # behind a shell it is ignored
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # behind a shell it is ignored
     try:
         with pytest.raises(KeyboardInterrupt):
             load("slow_to_load:run")
