@@ -1,7 +1,7 @@
 # Everything is typed as `make <target>`; nothing but make and Python 3.11 or newer has to be there before.
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help run test measured lint coverage bench eval fixtures soak chain browser vendor commands
+.PHONY: help run test measured lint coverage bench eval fixtures soak chain browser vendor commands fuzz mutants dist
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -66,6 +66,15 @@ chain: $(VENV)/dev $(VENV)/x402-v1/ready $(VENV)/x402-js ## pay with the officia
 browser: $(VENV)/dev $(VENV)/browser ## drive pages and sign-in with Chromium; pictures are kept in build/screenshots
 	@$(BIN)/python -m pytest -rfEs -m browser tests/browser
 
+fuzz: $(VENV)/dev $(VENV)/tools ## search every parser and route for inputs that break it; FUZZ_SECONDS=600 for each parser
+	@$(BIN)/python -m tests.fuzz
+
+mutants: $(VENV)/dev $(VENV)/tools ## break access, payments and verdict in every small way, and count what tests notice
+	@$(BIN)/python -m tests.mutants
+
+dist: $(VENV)/dev $(VENV)/tools ## one file to run anywhere, in dist/, with its checksums and what it is made of
+	@$(BIN)/python -m release.build
+
 vendor: $(VENV)/browser ## bring what pages are served with out of npm's packages, as their lock names them
 	@$(BIN)/python -m tests.browser.vendor
 
@@ -77,6 +86,11 @@ $(VENV)/run: requirements.lock | $(BIN)/python
 
 $(VENV)/dev: requirements-dev.lock | $(BIN)/python
 	@echo 'Installing what requirements-dev.lock names (first time: a few minutes) ...'
+	@$(PIP) $<
+	@touch $@
+
+$(VENV)/tools: requirements-tools.lock | $(VENV)/dev
+	@echo 'Installing what requirements-tools.lock names ...'
 	@$(PIP) $<
 	@touch $@
 

@@ -16,6 +16,7 @@ _URL: Final = re.compile(r"https?://[^/\s]+\Z")
 _API: Final = re.compile(r"https?://[^/\s?#]+(?:/[^\s?#]*)?\Z")
 _KEY: Final = re.compile(r"[!-~]{1,200}\Z")
 _TOKEN: Final = re.compile(r"[!-~]{1,4096}\Z")
+_STORE: Final = re.compile(r"postgres(?:ql)?://[^\s]*/[^\s/?#]+(?:\?[^\s#]*)?\Z")
 _HOST: Final = re.compile(r"(?:[\w-]{1,63}(?:\.[\w-]{1,63})*|\[[0-9A-Fa-f:.]+\])\Z")
 _ORIGIN: Final = re.compile(r"(?:\*|[a-z][a-z0-9+.-]*://(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?)\Z")
 NOBODY: Final = "0x000000000000000000000000000000000000dEaD"
@@ -73,6 +74,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     data_dir: Annotated[Path, Meta(description="folder of verdict.db and secrets.toml")] = msgspec.field(
         default_factory=lambda: user_data_path("verdict", appauthor=False)
     )
+    store: Annotated[
+        Secret | None, Meta(description="postgres:// address of a store for several machines; unset: SQLite")
+    ] = None
     source: Annotated[
         Literal["fixtures", "live"], Meta(description="fixtures: recorded upstreams; live: the real ones")
     ] = "live"
@@ -193,6 +197,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         if not _KEY_PREFIX.match(self.key_prefix):
             raise SettingsError("VERDICT_KEY_PREFIX takes lower-case letters and digits and must end in _sk_")
         self._check_lists()
+        if self.store and not _STORE.match(self.store.text):
+            raise SettingsError(
+                "VERDICT_STORE takes an address such as postgres://verdict:password@db.example.org/verdict"
+            )
         if not _ADDRESS.match(self.pay_to):
             raise SettingsError("VERDICT_PAY_TO takes an EVM address: 0x and 40 hexadecimal digits")
         self._check_upstreams()

@@ -121,3 +121,17 @@ def test_the_nodes_of_wallets_are_a_list_whose_keys_stay_hidden() -> None:
 def test_a_node_that_is_no_address_is_refused(urls: str) -> None:
     with pytest.raises(SettingsError, match="VERDICT_WALLETS_RPC takes addresses such as"):
         Settings.from_environ({"VERDICT_WALLETS_RPC": urls})
+
+
+def test_the_address_of_a_shared_store_keeps_its_password_hidden() -> None:
+    settings = read(store="postgres://verdict:sesame@db.example.org:5432/verdict?sslmode=require")
+    assert settings.store is not None
+    assert settings.store.text.endswith("/verdict?sslmode=require")
+    assert "sesame" not in repr(settings)
+
+
+@pytest.mark.parametrize("store", ["mysql://a/b", "postgres://db.example.org", "verdict.db", "postgres://a/b\n"])
+def test_a_store_that_is_no_address_is_refused_without_repeating_it(store: str) -> None:
+    with pytest.raises(SettingsError, match="VERDICT_STORE takes an address such as postgres://") as refusal:
+        read(store=store)
+    assert store not in str(refusal.value)
