@@ -26,11 +26,12 @@ run: $(VENV)/run $(BIN)/verdict ## start the service on the bundled fixtures and
 test: lint measured ## lint, types, every test, and the coverage gate; what was skipped is listed with its reason
 	@$(COVERAGE) report
 
-# Hundreds of processes are started: what is compiled once is kept, also where the machine says otherwise.
+# Hundreds of processes are started: what is compiled once is kept, also where the machine says otherwise. Each worker
+# begins with one half of the tests: what a module or a room shares is then seldom made by both.
 measured: export PYTHONDONTWRITEBYTECODE :=
 measured: $(VENV)/dev $(BIN)/verdict
 	@rm -f .coverage .coverage.*
-	@$(COVERAGE) run -m pytest -n $(WORKERS) -rfEs -m 'not soak and not chain and not browser'
+	@$(COVERAGE) run -m pytest -n $(WORKERS) --dist worksteal -rfEs -m 'not soak and not chain and not browser'
 	@$(COVERAGE) combine --quiet
 	@rm -f .coverage.* # what killed processes have left half written
 

@@ -1,6 +1,7 @@
 """Fixtures that more than one room needs."""
 
 import asyncio
+import gc
 import sys
 import threading
 from collections.abc import AsyncIterator, Generator, Iterator
@@ -26,6 +27,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """Measure nothing in the process that only hands out tests to others."""
     if config.getoption("dist", "no") != "no":
         sys.settrace(None)
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector leave alone what stays to the end: tests are many, and it would look at each anew."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

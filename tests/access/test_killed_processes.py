@@ -14,6 +14,8 @@ from service.storage import packing
 from service.storage.database import Database, open_database
 from tests.access.test_meter_processes import PATIENCE_S, counted, kill, read_answers, start
 
+pytestmark = pytest.mark.unmeasured
+
 
 async def kills(path: Path, way: str, rounds: int) -> list[tuple[set[int], set[int]]]:
     """Two processes at a time, each killed after a random number of answers: what they gave, and what is counted."""

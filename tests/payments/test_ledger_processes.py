@@ -13,6 +13,8 @@ from tests.fakes.clock import FakeClock
 from tests.payments.shop import ANSWER, TRANSACTION, Shop, order
 from tests.payments.signing import payment
 
+pytestmark = pytest.mark.unmeasured
+
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60
 RACES = 20

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 from urllib.parse import quote
 
-from tests.fakes.serving import PATIENCE_S, WHOLE, Serving, serving, wait_until
+from tests.fakes.serving import PATIENCE_S, WHOLE, Serving, ended, wait_until
 from tests.upstream.conftest import FIXTURES
 
 UNBOUNDED = {"rate_per_minute": "1000000000", "rate_burst": "1000000000"}
@@ -105,6 +105,12 @@ def _not_finite(number: str) -> NoReturn:
     raise AssertionError(f"{number} is no number")
 
 
+class Still(Serving):
+    """A `verdict serve` that does not walk forward by itself."""
+
+    MODULE = "tests.service.still"
+
+
 class Whole(NamedTuple):
     """A service that knows everything, and somebody who may ask it without end."""
 
@@ -149,8 +155,10 @@ def wait_for_all(whole: Whole, hours: int | None = None, payments: int | None = 
 def whole_market(
     data_dir: Path, hours: int | None = None, payments: int | None = None, **settings: str
 ) -> Iterator[Whole]:
-    """A service over a recording, once it knows all of it; arguments as of `wait_for_all`."""
-    with serving(data_dir, **{**UNBOUNDED, **WHOLE, **settings}) as service:
+    """A service over a recording, once it knows all of it, which does not walk it; arguments as of `wait_for_all`."""
+    service = Still(data_dir=str(data_dir), **{**UNBOUNDED, **WHOLE, **settings})
+    with ended(service):
+        service.wait_for("ready")
         whole = Whole(service, Caller(service.port, service.make_key("--tier", "pro")))
         wait_for_all(whole, hours, payments)
         yield whole

@@ -31,7 +31,7 @@ def walked(kept: Kept, tmp_path_factory: pytest.TempPathFactory) -> Kept:
     return kept._replace(data_dir=data_dir, at_ms=asyncio.run(walk()))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Whole]:
     """A process over the whole recording at its last instant, which answers every route."""
     with whole_market(tmp_path_factory.mktemp("market"), replay="frozen") as whole:

@@ -15,15 +15,23 @@ from tests.upstream.faults import Fault, answer, cut_short, hang, html, not_a_nu
 
 pytestmark = pytest.mark.unmeasured
 
-SECRETS = {
-    "key": b'{"api_key":"hunter2hunter2"}',
-    "bearer": b"Authorization: Bearer abc.def.ghi",
-    "query": b"https://venue.example/x?token=abcdef&user=1",
-    "opaque": b"0123456789abcdef0123456789abcdef0123456789abcdef",
-}
+SECRETS = (
+    b'{"api_key":"hunter2hunter2"}',
+    b"Authorization: Bearer abc.def.ghi",
+    b"https://venue.example/x?token=abcdef&user=1",
+    b"0123456789abcdef0123456789abcdef0123456789abcdef",
+)
 
 
 VENUES = ("hyperliquid", "feed", "binance")
+MISSED = (
+    "/api/cli/coin/historical/NOSUCHCOIN",
+    "/api/cli/regime?action=history&symbol=NOSUCHCOIN",
+    "/api/cli/rwa/symbol/NOSUCHASSET",
+    "/api/cli/category/info/No%20such%20category",
+    "/api/cli/category/sentiment/No%20such%20category",
+    "/api/cli/funding/alerts?symbol=NOSUCHCOIN",
+)
 
 
 @pytest.fixture
@@ -38,7 +46,7 @@ async def fail_until_gone(house: Indoors, key: str, fault: Fault) -> list[Reply]
     await house.lose(*VENUES, fault=fault)
     replies = []
     for _ in range(22):
-        await house.pass_time(30, 5)
+        await house.pass_time(30, 15)
         replies.append(await house.ask(key=key))
     return replies
 
@@ -111,12 +119,13 @@ async def test_each_way_to_fail_is_told_by_its_status_and_costs_nothing(
 
 
 @pytest.mark.promise("errors.upstream-redacted")
-@pytest.mark.parametrize("secret", SECRETS)
-async def test_what_the_venue_says_is_repeated_without_its_secrets(house: Indoors, secret: str) -> None:
+async def test_what_the_venue_says_is_repeated_without_its_secrets(house: Indoors) -> None:
     key = await house.make_key("pro")
-    said = b"down: " + SECRETS[secret] + b" " + b"word " * 1_000
+    said = b"down: " + b" ".join(SECRETS) + b" " + b"word " * 1_000
     (*_, last) = await fail_until_gone(house, key, answer(500, said))
     body = last.json["error"]["details"]["upstreamBody"]
+    assert body.startswith("down: ")
+    assert "word" in body
     assert len(body.encode()) <= 2_048
     for part in (b"hunter2", b"abc.def.ghi", b"token=abcdef", b"0123456789abcdef"):
         assert part.decode() not in body
@@ -140,22 +149,12 @@ async def test_a_thousand_misses_on_one_symbol_ask_the_venue_nothing(house: Indo
     assert len(house.faults.requests) == before
 
 
-@pytest.mark.parametrize(
-    "missed",
-    [
-        "/api/cli/coin/historical/NOSUCHCOIN",
-        "/api/cli/regime?action=history&symbol=NOSUCHCOIN",
-        "/api/cli/rwa/symbol/NOSUCHASSET",
-        "/api/cli/category/info/No%20such%20category",
-        "/api/cli/category/sentiment/No%20such%20category",
-        "/api/cli/funding/alerts?symbol=NOSUCHCOIN",
-    ],
-)
-async def test_what_does_not_exist_asks_nobody_and_costs_nothing(house: Indoors, missed: str) -> None:
+async def test_what_does_not_exist_asks_nobody_and_costs_nothing(house: Indoors) -> None:
     key, before = await house.make_key(), len(house.faults.requests)
-    for _ in range(20):
-        replies = await asyncio.gather(*(house.ask(missed, key=key) for _ in range(10)))
-        assert {reply.status for reply in replies} == {404}
+    for missed in MISSED:
+        for _ in range(20):
+            replies = await asyncio.gather(*(house.ask(missed, key=key) for _ in range(10)))
+            assert {reply.status for reply in replies} == {404}, missed
     assert len(house.faults.requests) == before
     assert (await house.ask(key=key)).headers["ratelimit"] == '"questions";r=9'
 

@@ -91,8 +91,8 @@ async def test_a_service_beside_the_leader_asks_nobody_and_answers_the_same(
     kept: Kept, pair: tuple[Indoors, Indoors, AsyncExitStack]
 ) -> None:
     leader, follower, _ = pair
-    for _ in range(3):
-        await leader.pass_time(300, 7.5)
+    for _ in range(2):
+        await leader.pass_time(150, 7.5)
         await agree(leader, follower, kept.key)
     assert not follower.doors.calls
     assert (await follower.readiness())["market"]["venue"] == "hyperliquid"

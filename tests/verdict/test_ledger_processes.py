@@ -7,9 +7,13 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from pathlib import Path
 
+import pytest
+
 from service.clock import SystemClock
 from service.storage.database import Database, open_database
 from service.verdict.audit import audit_ledger
+
+pytestmark = pytest.mark.unmeasured
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 60

@@ -1,0 +1,278 @@
+"""The service as a process: how it starts, ends, is killed and comes back, and what it refuses to start with."""
+
+import http.client
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.serving import PATIENCE_S, Serving, ended, environment, live_at, run_verdict, serving, wait_until
+
+RISK = "/api/cli/coin/risk/BTC"
+
+
+def test_sigterm_ends_it_in_order_and_a_second_one_changes_nothing(tmp_path: Path) -> None:
+    with serving(tmp_path) as running:
+        running.process.send_signal(signal.SIGTERM)
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.wait(PATIENCE_S) == 0
+        assert running.wait_for("stopped")
+    assert not [record for record in running.records if record["level"] == "error"]
+
+
+def test_sigterm_ends_it_within_ten_seconds_although_a_request_never_ends(tmp_path: Path) -> None:
+    with serving(tmp_path, drain_seconds="1") as running, socket.create_connection(("127.0.0.1", running.port)) as held:
+        held.sendall(b"POST /api/auth/login HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n")
+        held.sendall(b"Content-Length: 10\r\n\r\n{")
+        running.ask("/healthz")
+        running.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: not listens(running.port))
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.wait(10) == 0
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def test_sigint_before_it_listens_ends_it_without_a_traceback(tmp_path: Path) -> None:
+    running = Serving(data_dir=str(tmp_path))
+    with ended(running):
+        running.wait_for("this process fetches from upstreams")
+        assert running.stop(signal.SIGINT) == 0
+    assert not [line for line in running.lines if not line.startswith("{")]
+
+
+@pytest.mark.unmeasured
+@pytest.mark.promise("meter.durable")
+def test_neither_kill_9_nor_a_restart_loses_a_key_or_the_count_of_an_answered_call(tmp_path: Path) -> None:
+    with serving(tmp_path) as running:
+        key = running.make_key()
+        assert [running.ask(RISK, key)[0] for _ in range(3)] == [200] * 3
+        running.process.kill()
+        running.process.wait(PATIENCE_S)
+    with serving(tmp_path) as running:
+        assert running.ask(RISK, key)[1]["ratelimit"] == '"questions";r=6'
+        assert running.stop() == 0
+    with serving(tmp_path) as running:
+        assert running.ask(RISK, key)[1]["ratelimit"] == '"questions";r=5'
+
+
+@pytest.mark.promise("operator.serve", "meter.processes")
+def test_two_workers_share_keys_and_quota_exactly(tmp_path: Path) -> None:
+    with serving(tmp_path, "--workers", "2", metrics_port=str(free_ports())) as running:
+        running.wait_for("ready", times=2)
+        key = running.make_key()
+        with ThreadPoolExecutor(16) as pool:
+            answers = list(pool.map(lambda _: running.ask(RISK, key)[0], range(40)))
+        assert sorted(answers) == [200] * 10 + [402] * 30
+        leaders = [record for record in running.records if "fetches" in record["message"]]
+        assert len(leaders) == 1
+        assert len({record["process_id"] for record in running.records if record["message"] == "ready"}) == 2
+        assert running.stop() == 0
+        running.wait_for("stopped", times=2)
+
+
+def test_a_killed_worker_is_replaced_and_the_lead_passes_on(tmp_path: Path) -> None:
+    with serving(tmp_path, "--workers", "2") as running:
+        running.wait_for("ready", times=2)
+        key = running.make_key("--tier", "pro")
+        leader = running.wait_for("this process fetches from upstreams")["process_id"]
+        os.kill(leader, signal.SIGKILL)
+        running.wait_for("a worker ended; starting another")
+        running.wait_for("this process fetches from upstreams", times=2)
+        running.wait_for("ready", times=3)
+        assert [running.ask(RISK, key)[0] for _ in range(8)] == [200] * 8
+        assert json.loads(running.verdict("doctor", "--json").stdout)["ok"]
+
+
+def free_ports() -> int:
+    """A port that is free, as the one after it is."""
+    while True:
+        with socket.create_server(("127.0.0.1", 0)) as first:
+            port = int(first.getsockname()[1])
+            try:
+                socket.create_server(("127.0.0.1", port + 1)).close()
+            except (OSError, OverflowError):
+                continue
+            return port
+
+
+def test_workers_stop_in_order_when_their_parent_is_killed(tmp_path: Path) -> None:
+    with serving(tmp_path, "--workers", "2") as running:
+        running.wait_for("ready", times=2)
+        running.process.kill()
+        running.wait_for("stopped", times=2)
+
+
+@pytest.mark.promise("run.source", "fixtures.header")
+def test_live_data_is_fetched_from_the_venue_that_is_named(tmp_path: Path, venue: str) -> None:
+    with serving(tmp_path, **live_at(venue)) as running:
+        status, headers, body = running.ask(RISK, running.make_key())
+        assert (status, headers["x-data-source"]) == (200, "live")
+        assert body["data"]["price"] > 0
+
+
+@pytest.mark.promise("errors.unavailable", "errors.retry-after")
+def test_until_the_venue_has_answered_it_is_alive_and_not_ready(tmp_path: Path) -> None:
+    port = free_ports()
+    running = Serving(data_dir=str(tmp_path), metrics_port=str(port), **live_at("http://127.0.0.1:9"))
+    with ended(running):
+        running.wait_for("listening")
+        assert "verdict_ready 0.0" in scrape(port)
+        assert "prices_age" not in scrape(port)
+        assert running.ask("/healthz")[0] == 200
+        status, headers, body = running.ask("/readyz")
+        assert (status, body["ready"], headers["retry-after"]) == (503, False, "1")
+
+
+def scrape(port: int) -> str:
+    with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE_S) as connection:
+        connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        return b"".join(iter(lambda: connection.recv(65_536), b"")).decode()
+
+
+def test_metrics_are_on_a_port_of_their_own(tmp_path: Path) -> None:
+    port = free_ports()
+    with serving(tmp_path, metrics_port=str(port)) as running:
+        running.ask(RISK, running.make_key())
+        shown = scrape(port)
+        assert 'verdict_requests_total{route="coin.risk",status="200"} 1.0' in shown
+        for name in ("upstream_calls_total", "storage_transactions_total", "storage_wal_bytes", "prices_age_seconds"):
+            assert f"verdict_{name}" in shown
+        assert 'verdict_stream_readers{stream="prices"} 0.0' in shown
+        assert running.ask("/metrics")[0] == 404
+
+
+@pytest.mark.promise("serve.https", "run.tls")
+def test_https_is_served_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
+    if shutil.which("openssl") is None:
+        pytest.skip("no openssl here to make a certificate with")
+    request = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
+    files = ["-keyout", str(tmp_path / "key.pem"), "-out", str(tmp_path / "cert.pem")]
+    subprocess.run(["openssl", *request.split(), *files], capture_output=True, check=True, timeout=PATIENCE_S)
+    tls = {"tls_cert": str(tmp_path / "cert.pem"), "tls_key": str(tmp_path / "key.pem")}
+    with serving(tmp_path / "data", **tls) as running:
+        context = ssl.create_default_context(cafile=tls["tls_cert"])
+        context.check_hostname = False
+        connection = http.client.HTTPSConnection("127.0.0.1", running.port, timeout=PATIENCE_S, context=context)
+        connection.request("GET", "/readyz")
+        assert connection.getresponse().status == 200
+        connection.close()
+
+
+@pytest.mark.promise("run.make-run")
+def test_make_runs_first_key_is_printed_with_a_line_that_works_and_renewed_at_the_next_start(tmp_path: Path) -> None:
+    keys = []
+    for _ in range(2):
+        with serving(tmp_path, "--first-key") as running:
+            assert running.process.stdout is not None
+            said = ""
+            while "curl" not in said:
+                said += running.process.stdout.readline()
+            found = re.search(
+                r"curl -s -H 'Authorization: Bearer (\S+)' (http://127.0.0.1:\d+)/api/cli/coin/risk/BTC", said
+            )
+            assert found, said
+            assert found[2].endswith(f":{running.port}")
+            assert running.ask(RISK, found[1])[0] == 200
+            keys.append(found[1])
+    listed = json.loads(run_verdict("keys", "list", "--json", data_dir=str(tmp_path)).stdout)["keys"]
+    assert [(key["name"], key["user_id"], key["revoked_at"] is None) for key in listed] == [
+        ("make run", 1, True),
+        ("make run", 1, False),
+    ]
+    assert keys[0] != keys[1]
+
+
+def refused(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    done = run_verdict("serve", *arguments, **{"port": "0", "source": "fixtures", **settings})
+    told = [line for line in done.stderr.splitlines() if not line.startswith("{")]
+    assert len(told) == 1, done.stderr
+    assert told[0].startswith("verdict: ")
+    return done
+
+
+@pytest.mark.promise("run.address")
+def test_a_taken_port_is_refused_in_one_line_that_says_what_to_do(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        done = refused(data_dir=str(tmp_path), port=port)
+        metrics = refused(data_dir=str(tmp_path), metrics_port=port)
+        workers = refused("--workers", "2", data_dir=str(tmp_path), metrics_port=port)
+    assert done.returncode == metrics.returncode == workers.returncode == 1
+    assert "is taken. Stop what listens there, or set VERDICT_PORT" in done.stderr
+    assert "VERDICT_METRICS_PORT" in metrics.stderr
+
+
+@pytest.mark.promise("run.data-dir")
+@pytest.mark.parametrize("folder", ["/proc/verdict", "{tmp}/file/data", "{tmp}/shut/data"])
+def test_a_data_folder_that_cannot_be_written_is_refused(tmp_path: Path, folder: str) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "shut").mkdir(mode=0o500)
+    if "shut" in folder and os.geteuid() == 0:
+        pytest.skip("root may write anywhere")
+    done = refused(data_dir=folder.format(tmp=tmp_path))
+    assert done.returncode == 1
+    assert "cannot write to the data folder" in done.stderr
+    assert "VERDICT_DATA_DIR" in done.stderr
+
+
+def test_a_bad_setting_is_refused_with_exit_code_1(tmp_path: Path) -> None:
+    done = refused(data_dir=str(tmp_path), source="recorded")
+    assert done.returncode == 1
+    assert "VERDICT_SOURCE takes fixtures or live, not 'recorded'" in done.stderr
+
+
+def test_a_certificate_that_is_none_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "not.pem").write_text("not a certificate")
+    for name in ("not.pem", "missing.pem"):
+        done = refused(data_dir=str(tmp_path), tls_cert=str(tmp_path / name), tls_key=str(tmp_path / name))
+        assert done.returncode == 1
+        assert "VERDICT_TLS_CERT and VERDICT_TLS_KEY" in done.stderr
+
+
+@pytest.mark.parametrize("workers", [[], ["--workers", "2"]])
+def test_a_damaged_database_is_refused_with_the_remedy(tmp_path: Path, workers: list[str]) -> None:
+    (tmp_path / "verdict.db").write_bytes(b"SQLite format 3\x00" + os.urandom(8_192))
+    done = refused(*workers, data_dir=str(tmp_path))
+    assert done.returncode == 1
+    assert "verdict backup" in done.stderr
+
+
+def test_fixtures_that_are_missing_are_refused(tmp_path: Path) -> None:
+    for replay in ("shifted", "frozen"):
+        done = refused(data_dir=str(tmp_path), fixtures_dir=str(tmp_path), replay=replay)
+        assert done.returncode == 1
+        assert "metadata.json" in done.stderr
+
+
+def test_a_first_key_goes_with_one_process_only(tmp_path: Path) -> None:
+    done = refused("--workers", "2", "--first-key", data_dir=str(tmp_path))
+    assert done.returncode == 1
+
+
+def test_the_console_script_and_the_module_are_the_same_command() -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; from service.__main__ import main; sys.argv = ['verdict', '--version']; main()",
+        ],
+        env=environment({}),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.stdout == run_verdict("--version").stdout
