@@ -52,8 +52,9 @@ eval: $(VENV)/dev ## how well headlines are read (beside VADER alone), talk is t
 	@$(BIN)/python -m tests.transcripts.evaluate
 	@$(BIN)/python -m tests.ask.evaluate
 
-commands: $(VENV)/dev ## write the commands of the clients anew, from the offers
+commands: $(VENV)/dev ## write anew what is made of the code: the commands of the clients, the table of rooms
 	@$(BIN)/python -c 'from service.clients.cli import generate; generate.write()'
+	@$(BIN)/python -m tests.architecture
 
 fixtures: $(VENV)/dev ## make the recording in fixtures/ anew, from its seed
 	@$(BIN)/python -m fixtures.generate
