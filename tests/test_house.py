@@ -16,7 +16,7 @@ pytestmark = pytest.mark.unmeasured
 SERVICE = Path(__file__).resolve().parent.parent / "service"
 
 RANKS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "clock", "units", "settings", "logs"}),
+    frozenset({"errors", "clock", "units", "settings", "logs", "interpreter"}),
     frozenset({"wire"}),
     frozenset({"storage", "upstream", "streams", "analytics", "ethereum"}),
     frozenset({"access", "payments", "market"}),

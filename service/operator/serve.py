@@ -17,6 +17,7 @@ from service import logs
 from service.clients.cli.refusal import DONE, FAILED, MISUSED, RefusalError
 from service.clock import SystemClock
 from service.http.server import check_tls
+from service.interpreter import command_of
 from service.operator.folder import Folder, refusing, run_in_folder
 from service.operator.listener import listen, url_of
 from service.operator.supervisor import STAND_DOWN, Supervisor
@@ -82,7 +83,7 @@ def _serve(
 
 def _supervise(listener: socket.socket, workers: int) -> int:
     async def keep() -> bool:
-        supervisor = Supervisor([sys.executable, "-m", "service", "serve"], listener, SystemClock())
+        supervisor = Supervisor(command_of("service", "serve"), listener, SystemClock())
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, supervisor.stop)
         return await supervisor.run(workers)

@@ -5,7 +5,6 @@ the service something would wait.
 """
 
 import asyncio
-import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -13,10 +12,11 @@ from typing import Final
 
 from msgspec import MsgspecError, msgpack
 
+from service.interpreter import command_of
 from service.walkforward.records import Packed
 from service.walkforward.worker import LENGTH_BYTES, Gone, Job, Progress, Said, frame
 
-COMMAND: Final = (sys.executable, "-m", "service.walkforward.worker")
+COMMAND: Final = command_of("service.walkforward.worker")
 LONGEST_S: Final = 1_800.0
 """A run takes a minute; one that takes half an hour will not end."""
 
