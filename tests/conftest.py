@@ -17,10 +17,7 @@ from service.upstream.replay.server import replay_server
 from tests.fakes.clock import FakeClock
 from tests.fakes.measuring import unmeasured
 
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """`make soak SOAK=short`."""
-    parser.addoption("--soak", choices=["long", "short"], default="long", help="how long the soak tests go on")
+pytest_plugins = ["tests.soak.plugin"]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -40,12 +37,6 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     """Run at full speed what is marked `unmeasured`: each line it runs through has a test that is measured."""
     with unmeasured() if item.get_closest_marker("unmeasured") else nullcontext():
         return (yield)
-
-
-@pytest.fixture
-def patience(request: pytest.FixtureRequest) -> int:
-    """Per cent of its full length that a soak test is to last."""
-    return 100 if request.config.getoption("--soak") == "long" else 20
 
 
 @pytest.fixture

@@ -13,16 +13,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import (
-    RuleBasedStateMachine,
-    initialize,
-    invariant,
-    precondition,
-    rule,
-    run_state_machine_as_test,
-)
+from hypothesis.stateful import initialize, invariant, precondition, rule
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -40,6 +32,7 @@ from tests.fakes.clock import FakeClock
 from tests.payments.chain_model import MODES, Chain, Mode, Teller
 from tests.payments.shop import ANSWER, Shop, order
 from tests.payments.signing import PRICE, payment
+from tests.soak.machine import Machine, run_machine
 
 pytestmark = pytest.mark.unmeasured
 
@@ -83,7 +76,7 @@ Flights = dict[int, tuple[Process, Mode, Callable[[Entry], Coroutine[Any, Any, E
 """Who asks for one payment at once: processes, how their facilitators behave, and what they ask for."""
 
 
-class Payments(RuleBasedStateMachine):
+class Payments(Machine):
     folder: Path
 
     def __init__(self) -> None:
@@ -345,7 +338,7 @@ async def together(asked: list[Coroutine[Any, Any, Entry]]) -> list[Entry | Base
     return await asyncio.gather(*asked, return_exceptions=True)
 
 
-def hold(folder: Path, examples: int) -> None:
+def hold(folder: Path, seed: int, histories: int) -> int:
     """Run the machine that often, in stores made from one that is empty: migrating takes longer than a whole run."""
 
     async def make() -> None:
@@ -354,28 +347,26 @@ def hold(folder: Path, examples: int) -> None:
 
     asyncio.run(make())
     Payments.folder = folder
-    run_state_machine_as_test(
-        Payments,
-        settings=settings(
-            max_examples=examples,
-            stateful_step_count=50,
-            deadline=None,
-            suppress_health_check=list(HealthCheck),
-            print_blob=True,
-        ),
-    )
+    return run_machine(Payments, seed, histories)
 
 
 @pytest.mark.promise("pay.settled-after-run", "pay.reconciled", "pay.replay", "pay.unknown-503")
-def test_money_moved_is_receipts_is_usage_whatever_happens(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_money_moved_is_receipts_is_usage_whatever_happens(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, seed: int
+) -> None:
     caplog.set_level(logging.CRITICAL)
-    hold(tmp_path, 30)
+    assert hold(tmp_path, seed, 30) > 0
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(3_600)
+@pytest.mark.timeout(7_200)
 def test_two_thousand_histories_of_payments_lose_and_double_nothing(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, patience: int
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    seed: int,
+    patience: int,
+    record_property: Callable[[str, object], None],
 ) -> None:
     caplog.set_level(logging.CRITICAL)
-    hold(tmp_path, 20 * patience)
+    record_property("histories", 20 * patience)
+    record_property("steps", hold(tmp_path, seed, 20 * patience))

@@ -7,7 +7,7 @@ import signal
 import socket
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -69,11 +69,14 @@ def test_told_to_stop_while_its_loops_fetch_it_ends_in_time(tmp_path: Path, sour
 
 @pytest.mark.soak
 @pytest.mark.timeout(900)
-def test_told_to_stop_fifty_times_it_never_loses_a_count(tmp_path: Path, patience: int) -> None:
+def test_told_to_stop_fifty_times_it_never_loses_a_count(
+    tmp_path: Path, patience: int, record_property: Callable[[str, object], None]
+) -> None:
     answered = 0
     for number in range(0, 50, 100 // patience):
         answered += stop_under_load(tmp_path, workers=1, after_s=0.05 + 0.01 * number)
         assert counted(tmp_path) == answered
+    record_property("calls answered and counted", answered)
 
 
 @contextmanager

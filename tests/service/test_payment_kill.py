@@ -14,7 +14,7 @@ import signal
 import threading
 from base64 import b64decode
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -162,6 +162,13 @@ class Lane:
             self._live_and_die()
         self._end()
 
+    def end_life(self, pid: int) -> None:
+        """How its service dies."""
+        os.kill(pid, signal.SIGKILL)
+
+    def begin_anew(self) -> None:
+        """What has to be done before it can live again."""
+
     def _live_and_die(self) -> None:
         with forked(self.settings) as running:
             fresh = [signed(wallet()) for _ in range(PAYMENTS)]
@@ -171,10 +178,11 @@ class Lane:
                 asyncio.run(self._spend(running.port, again))
                 assert not self.owed, "a service that lives answers every payment"
                 again = deque()
-            timer = threading.Timer(self.dice.uniform(0.0, LATEST_KILL_S), os.kill, (running.pid, signal.SIGKILL))
+            timer = threading.Timer(self.dice.uniform(0.0, LATEST_KILL_S), self.end_life, (running.pid,))
             timer.start()
             asyncio.run(self._spend(running.port, deque([*again, *fresh])))
             timer.join()
+        self.begin_anew()
         self.cut_off += len(self.owed)
         moved = {moved.transaction for moved in self.facilitator.moved}
         assert {sale.transaction for sale in self.sold.values()} <= moved
@@ -263,30 +271,34 @@ class Lane:
         return lose
 
 
-def check_kills(directory: Path, kills: int, seed: int) -> None:
+def check_kills(kind: type[Lane], directory: Path, kills: int, seed: int) -> dict[str, int]:
+    """Let lanes of a kind live and die side by side; what came of it, by name."""
+
     def run(number: int) -> Lane:
         with in_thread(facilitator()) as beside:
-            lane = Lane(directory / str(number), beside, seed + number)
+            lane = kind(directory / str(number), beside, seed + number)
             lane.run(kills // LANES)
         return lane
 
     with ThreadPoolExecutor(LANES) as threads:
         lanes = list(threads.map(run, range(LANES)))
-    answered, cut_off, moved, left = (
-        sum(len(lane.sold) for lane in lanes),
-        sum(lane.cut_off for lane in lanes),
-        sum(len(lane.facilitator.moved) for lane in lanes),
-        sum(len(lane.left) for lane in lanes),
-    )
-    print(f"{kills} kills: {answered} payments answered, {cut_off} cut off, {left} never sent again, {moved} settled")  # noqa: T201 -- the figures a soak is run for
-    assert cut_off > kills // 4, "kills have to hit paid calls"
-    assert moved >= answered
+    figures = {
+        "payments answered": sum(len(lane.sold) for lane in lanes),
+        "cut off": sum(lane.cut_off for lane in lanes),
+        "never sent again": sum(len(lane.left) for lane in lanes),
+        "settled": sum(len(lane.facilitator.moved) for lane in lanes),
+    }
+    assert figures["cut off"] > kills // 4, "kills have to hit paid calls"
+    assert figures["settled"] >= figures["payments answered"]
+    return figures
 
 
 @pytest.mark.promise("pay.claimed", "pay.replay", "pay.reconciled")
 @pytest.mark.soak
-@pytest.mark.timeout(3_600)
+@pytest.mark.timeout(7_200)
 def test_a_thousand_kills_at_random_points_of_paid_calls_lose_no_payment_and_take_none_twice(
-    tmp_path: Path, patience: int
+    tmp_path: Path, seed: int, patience: int, record_property: Callable[[str, object], None]
 ) -> None:
-    check_kills(tmp_path, kills=10 * patience, seed=5402)
+    record_property("kills", 10 * patience)
+    for name, figure in check_kills(Lane, tmp_path, 10 * patience, seed).items():
+        record_property(name, figure)
