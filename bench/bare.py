@@ -11,32 +11,40 @@ from typing import Any
 import uvicorn
 
 BODY = b'{"x":"' + b"." * 592 + b'"}'
-START = {
-    "type": "http.response.start",
-    "status": 200,
-    "headers": [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(BODY))],
-}
-
-if len(sys.argv) > 2:
-    head, _, BODY = Path(sys.argv[2]).read_bytes().partition(b"\r\n\r\n")
-    first, *lines = head.split(b"\r\n")
-    fields = [tuple(line.split(b": ", 1)) for line in lines if not line.startswith(b"date:")]
-    START = {"type": "http.response.start", "status": int(first.split()[1]), "headers": fields}
 
 Message = MutableMapping[str, Any]
+App = Callable[[Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]], Awaitable[None]]
 
 
-async def app(
-    scope: Message, _receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
-) -> None:
-    assert scope["type"] == "http"
-    await send(START)
-    await send({"type": "http.response.body", "body": BODY})
+def constant() -> App:
+    fields = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(BODY))]
+    return application(200, fields, BODY)
+
+
+def repeated(answer: bytes) -> App:
+    """What an answer said, but for its date, which uvicorn adds."""
+    head, _, body = answer.partition(b"\r\n\r\n")
+    first, *lines = head.split(b"\r\n")
+    pairs = [line.split(b": ", 1) for line in lines if not line.startswith(b"date:")]
+    return application(int(first.split()[1]), [(name, value) for name, value in pairs], body)
+
+
+def application(status: int, fields: list[tuple[bytes, bytes]], body: bytes) -> App:
+    start = {"type": "http.response.start", "status": status, "headers": fields}
+
+    async def app(
+        scope: Message, _receive: Callable[[], Awaitable[Message]], send: Callable[[Message], Awaitable[None]]
+    ) -> None:
+        assert scope["type"] == "http"
+        await send(start)
+        await send({"type": "http.response.body", "body": body})
+
+    return app
 
 
 if __name__ == "__main__":
     uvicorn.run(
-        app,
+        repeated(Path(sys.argv[2]).read_bytes()) if len(sys.argv) > 2 else constant(),
         port=int(sys.argv[1]),
         access_log=False,
         log_level="warning",

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.load import LENGTH
+
 ROOT = Path(__file__).resolve().parent.parent
 HOST = "127.0.0.1"
 SERVER_CPU, LOAD_CPU = 0, 1
@@ -34,16 +36,18 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def request(token: str, *more: str) -> bytes:
-    lines = [f"GET {PATH} HTTP/1.1", f"Host: {HOST}", f"Authorization: Bearer {token}", *more]
+def request(token: str, *more: str, path: str = PATH) -> bytes:
+    lines = [f"GET {path} HTTP/1.1", f"Host: {HOST}", f"Authorization: Bearer {token}", *more]
     return ("\r\n".join(lines) + "\r\n\r\n").encode()
 
 
 @contextmanager
-def serving(arguments: list[str], port: int, environ: dict[str, str]) -> Iterator[None]:
-    """Start a server on its processor and wait until it listens; stop it at the end."""
+def serving(
+    arguments: list[str], port: int, environ: dict[str, str], python: str | Path = sys.executable
+) -> Iterator[int]:
+    """Start a server on its processor and wait until it listens; its process id. Stop it at the end."""
     server = subprocess.Popen(
-        [sys.executable, *arguments],
+        [python, *arguments],
         cwd=ROOT,
         env=os.environ | environ,
         stderr=subprocess.DEVNULL,
@@ -51,27 +55,38 @@ def serving(arguments: list[str], port: int, environ: dict[str, str]) -> Iterato
         preexec_fn=lambda: os.sched_setaffinity(0, {SERVER_CPU}),  # noqa: PLW1509 - Linux, before any thread
     )
     try:
-        for _ in range(600):
-            with socket.socket() as probe:
-                if probe.connect_ex((HOST, port)) == 0:
-                    break
-            time.sleep(0.05)
-        yield
+        wait_until_it_listens(server, port)
+        yield server.pid
     finally:
         server.terminate()
         server.wait(20)
 
 
-@contextmanager
-def service(folder: Path, port: int) -> Iterator[dict[str, str]]:
-    """Start ours on the fixtures and wait until it is ready; its environment."""
-    environ = {
+def wait_until_it_listens(server: subprocess.Popen[bytes], port: int) -> None:
+    for _ in range(600):
+        with socket.socket() as probe:
+            if probe.connect_ex((HOST, port)) == 0:
+                return
+        assert server.poll() is None, f"a server ended before it listened: {server.args!r}"
+        time.sleep(0.05)
+    raise TimeoutError(f"a server never listened: {server.args!r}")
+
+
+def environment(folder: Path, port: int) -> dict[str, str]:
+    """Settings of ours: on the fixtures, with no limit to the request rate."""
+    return {
         "VERDICT_DATA_DIR": str(folder / "data"),
         "VERDICT_SOURCE": "fixtures",
         "VERDICT_PORT": str(port),
         "VERDICT_RATE_PER_MINUTE": "1000000000",
         "VERDICT_RATE_BURST": "1000000000",
     }
+
+
+@contextmanager
+def service(folder: Path, port: int) -> Iterator[dict[str, str]]:
+    """Start ours on the fixtures and wait until it is ready; its environment."""
+    environ = environment(folder, port)
     with serving(["-m", "service", "serve"], port, environ):
         wait_until_ready(port)
         yield environ
@@ -94,10 +109,18 @@ def wait_until_ready(port: int) -> None:
 
 
 def exchange(port: int, asked: bytes) -> bytes:
-    """Ask once, on a connection of its own; the answer's first bytes."""
+    """Ask once, on a connection of its own; the whole answer, or its first bytes where it does not say its length."""
     with socket.create_connection((HOST, port)) as probe:
         probe.sendall(asked)
-        return probe.recv(65_536)
+        answer = probe.recv(65_536)
+        head, gap, body = answer.partition(b"\r\n\r\n")
+        length = LENGTH.search(head) if gap else None
+        missing = int(length[1]) - len(body) if length else 0
+        while missing > 0:
+            piece = probe.recv(65_536)
+            assert piece, f"an answer was cut off: {answer!r}"
+            answer, missing = answer + piece, missing - len(piece)
+        return answer
 
 
 def spread(values: Iterable[float], digits: int) -> str:

@@ -1,0 +1,197 @@
+"""One call beside the field: what serves it, what it may cost, and what people use in place of this service.
+
+Those that count calls are asked afterwards how many they have counted: all that were answered, and no more than were
+asked.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from sqlite3 import connect
+from typing import Final
+
+from bench import nginx, openbb
+from bench.durable import TOKEN, counted
+from bench.effort import Effort
+from bench.load import Load, drive
+from bench.serving import HOST, PATH, Contender, create_key, exchange, free_port, request, service, serving, spread
+
+FREE_PATH: Final = "/api/cli/billing/tier"
+BARE, OURS = "bare uvicorn ASGI", "verdict, all gates, durable metering"
+FREE = "verdict, a free route, a free user"
+FASTAPI, LITESTAR = "FastAPI + SQLAlchemy + pydantic", "Litestar + SQLAlchemy + msgspec"
+SLOWAPI = "FastAPI + slowapi, in memory"
+RATIO = 0.65
+GOAL = 1.0
+"""What issue 9 asks for, and hopes for, of bare uvicorn; and a p99 under 2 ms."""
+
+_LEAST_BYTES: Final = 300
+"""Head and body: less is not an answer such as the others'."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A contender, and how many calls it says that it has counted, if it counts."""
+
+    contender: Contender
+    count: Callable[[], int] | None = None
+
+
+@contextmanager
+def bare(_folder: Path) -> Iterator[list[Entry]]:
+    port = free_port()
+    with serving(["-m", "bench.bare", str(port)], port, {}):
+        yield [Entry(Contender(BARE, port, request("x")))]
+
+
+@contextmanager
+def static(folder: Path) -> Iterator[list[Entry]]:
+    with nginx.nginx(folder) as contender:
+        yield [Entry(contender)]
+
+
+@contextmanager
+def others_server(folder: Path) -> Iterator[list[Entry]]:
+    with openbb.openbb(folder) as contender:
+        yield [Entry(contender)]
+
+
+@contextmanager
+def ours(folder: Path) -> Iterator[list[Entry]]:
+    """The service: its free route as a free user, which counts nothing, and a metered one without a limit."""
+    port = free_port()
+    with service(folder, port) as environ:
+        free, pro = create_key(environ, "free"), create_key(environ, "pro")
+        store = folder / "data" / "verdict.db"
+        yield [
+            Entry(Contender(OURS, port, request(pro)), lambda: _events(store)),
+            Entry(Contender(FREE, port, request(free, path=FREE_PATH))),
+        ]
+
+
+@contextmanager
+def framework(name: str, module: str, folder: Path) -> Iterator[list[Entry]]:
+    """A framework that keeps keys and counts in a file of its own."""
+    port, store = free_port(), folder / f"{module}.db"
+    with serving(["-m", f"bench.{module}", str(port), str(store)], port, {}):
+        yield [Entry(Contender(name, port, request(TOKEN)), lambda: counted(store))]
+
+
+@contextmanager
+def in_memory(_folder: Path) -> Iterator[list[Entry]]:
+    port = free_port()
+    with serving(["-m", "bench.slowapi_stack", str(port)], port, {}):
+        yield [Entry(Contender(SLOWAPI, port, request(TOKEN)))]
+
+
+def _events(store: Path) -> int:
+    """What ours has counted, by its counters and its events, which must agree."""
+    connection = connect(store)
+    try:
+        used, events = connection.execute(
+            "SELECT (SELECT sum(counted) FROM quota), (SELECT count(*) FROM usage_events WHERE state = 1)"
+        ).fetchone()
+    finally:
+        connection.close()
+    assert used == events, f"{used} questions counted, {events} events"
+    return int(events)
+
+
+@contextmanager
+def everybody(folder: Path) -> Iterator[list[Entry]]:
+    """All that can be measured here, started one after the other; the yardstick first."""
+    with ExitStack() as stack:
+        enter = stack.enter_context
+        entries = enter(bare(folder)) + enter(ours(folder))
+        entries += enter(framework(FASTAPI, "fastapi_stack", folder))
+        entries += enter(framework(LITESTAR, "litestar_stack", folder))
+        entries += enter(in_memory(folder))
+        if nginx.missing() is None:
+            entries += enter(static(folder))
+        if openbb.missing() is None:
+            entries += enter(others_server(folder))
+        yield entries
+
+
+def measure(entries: list[Entry], effort: Effort) -> list[list[Load]]:
+    """Interleave: for each entry its loads, one a round, the first round thrown away as warm-up."""
+    seen: list[list[Load]] = [[] for _ in entries]
+    for entry in entries:
+        told = exchange(entry.contender.port, entry.contender.request)
+        assert told.startswith(b"HTTP/1.1 200"), f"{entry.contender.name} answered {told!r}"
+        assert len(told) > _LEAST_BYTES, f"{entry.contender.name} answered {told!r}"
+    for _ in range(effort.rounds + 1):
+        for entry, loads in zip(entries, seen, strict=True):
+            one = entry.contender
+            load = drive(HOST, one.port, one.request, connections=effort.connections, seconds=effort.seconds)
+            assert load.not_ok == 0, f"{one.name}: {load.not_ok} answers were not 200"
+            loads.append(load)
+    for entry, loads in zip(entries, seen, strict=True):
+        check(entry, loads, effort)
+    return [loads[1:] for loads in seen]
+
+
+def check(entry: Entry, loads: list[Load], effort: Effort) -> None:
+    """Whoever counts has counted every answer, the first one included; of those cut off, each connection's last."""
+    if entry.count is None:
+        return
+    answers, counted = 1 + sum(load.answers for load in loads), entry.count()
+    most = answers + len(loads) * effort.connections
+    assert answers <= counted <= most, f"{entry.contender.name} counted {counted} of {answers} calls"
+
+
+def table(entries: list[Entry], seen: list[list[Load]]) -> str:
+    rows = [
+        "| server | answers/s, median (min to max) | ratio to bare | p50 ms | p99 ms | p99 to bare |",
+        "|---|---|---|---|---|---|",
+    ]
+    yardstick = seen[0]
+    for entry, loads in zip(entries, seen, strict=True):
+        ratios = [load.per_second / base.per_second for load, base in zip(loads, yardstick, strict=True)]
+        tails = [load.p99_ms / base.p99_ms for load, base in zip(loads, yardstick, strict=True)]
+        rows.append(
+            f"| {entry.contender.name} | {spread([load.per_second for load in loads], 0)} | {spread(ratios, 3)} "
+            f"| {spread([load.p50_ms for load in loads], 2)} | {spread([load.p99_ms for load in loads], 2)} "
+            f"| {spread(tails, 2)} |"
+        )
+    rows.append(f"| asked for, of verdict's metered call | | ≥ {RATIO:g}, better {GOAL:g} | | < 2 | |")
+    return "\n".join(rows)
+
+
+def times(entries: list[Entry], seen: list[list[Load]]) -> str:
+    """How many times ours answers as often as the others, round by round."""
+    by_name = {entry.contender.name: loads for entry, loads in zip(entries, seen, strict=True)}
+    told = [
+        f"{name}: {spread([ours.per_second / load.per_second for ours, load in zip(by_name[OURS], loads, strict=True)], 1)}"
+        for name, loads in by_name.items()
+        if name not in {OURS, FREE, BARE, nginx.NAME}
+    ]
+    return "; ".join(told)
+
+
+def report(effort: Effort) -> str:
+    """Measure, and write it up."""
+    folder = Path(tempfile.mkdtemp(prefix="verdict-bench-"))
+    try:
+        with everybody(folder) as entries:
+            seen = measure(entries, effort)
+    finally:
+        shutil.rmtree(folder)
+    skipped = [reason for reason in (nginx.missing(), openbb.missing()) if reason]
+    left_out = f"\nNot measured here: {'; '.join(skipped)}.\n" if skipped else ""
+    return f"""## One metered call: `GET {PATH}`
+
+Bare: uvicorn with uvloop and httptools sending 600 constant bytes. Verdict: limits, authentication, request rate,
+parameters, quota, committed to SQLite at `synchronous=FULL` before each answer, envelope with its age; the free route is
+`GET {FREE_PATH}`, which counts nothing and is computed for its caller. FastAPI and Litestar: key look-up, conditional
+quota update and usage row through SQLAlchemy on aiosqlite at `synchronous=FULL`, a typed response: the same work, as
+durable. slowapi: keys and limits in memory, gone with the process. OpenBB: a route that answers from memory. nginx: a
+file of 600 bytes. Whoever counts calls had counted every answer in the end.
+
+{table(entries, seen)}
+
+Verdict's metered call, times the others, round by round: {times(entries, seen)}.
+{left_out}"""

@@ -1,0 +1,4 @@
+"""x"""
+from bench.effort import Effort
+def report(effort: Effort) -> str:
+    return ""
