@@ -1,0 +1,30 @@
+"""What the file is made of, for those who have to know: CycloneDX, of the wheels that are inside, by their hashes."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from release.staging import ROOT, Wheel
+
+
+def write(wheels: Sequence[Wheel], target: Path, made_s: int) -> None:
+    """Write the bill.
+
+    Args:
+        wheels: What is inside.
+        target: The file.
+        made_s: When it was made, seconds since 1970.
+
+    Raises:
+        CalledProcessError: If it could not be made, or is not valid.
+    """
+    lines = "".join(f"{wheel.name}=={wheel.version} --hash=sha256:{wheel.sha256}\n" for wheel in wheels)
+    command = [sys.executable, "-m", "cyclonedx_py", "requirements", "--output-reproducible", "--validate"]
+    subprocess.run(  # noqa: S603 - with nothing that is not written here
+        [*command, "--pyproject", ROOT / "pyproject.toml", "--output-file", target, "-"],
+        input=lines,
+        text=True,
+        check=True,
+        env={"SOURCE_DATE_EPOCH": str(made_s)},
+    )
