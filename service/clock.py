@@ -7,7 +7,10 @@ import re
 import time
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:
+    import asyncio
 
 SECOND_MS: Final = 1_000
 MINUTE_MS: Final = 60 * SECOND_MS
@@ -61,6 +64,25 @@ class FrozenClock(SystemClock):
     def now_ms(self) -> int:
         """The recorded instant."""
         return self._at_ms
+
+
+async def sleep_or_wake(clock: Clock, seconds: float, wake: "asyncio.Event") -> None:
+    """Wait for that long, or until an event is set; it is cleared, so that it ends one wait.
+
+    Args:
+        clock: On which to wait.
+        seconds: How long at most.
+        wake: What ends the wait.
+    """
+    import asyncio  # noqa: PLC0415 - half of the time that a command on the command line has to start in
+
+    waits = [asyncio.ensure_future(clock.sleep(seconds)), asyncio.ensure_future(wake.wait())]
+    try:
+        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
+    wake.clear()
 
 
 def iso(at_ms: int) -> str:

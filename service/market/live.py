@@ -80,7 +80,7 @@ class Live:
         return (
             Loop("follow", self._follow, FOLLOW_EVERY_S, everywhere=True),
             Loop("quotes", self._quotes.round, QUOTES_EVERY_S),
-            Loop("socket", listen, FOLLOW_EVERY_S, after=told),
+            Loop("socket", listen, FOLLOW_EVERY_S, after=told, endless=True),
             Loop("feed", self._quotes.feed, FEED_EVERY_S, after=told),
             Loop("history", self.history.round, HISTORY_EVERY_S, after=self.known()),
             Loop("hours", self._hours.round, HOURS_EVERY_S, after=self.history.caught_up),

@@ -3,17 +3,21 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from service.clock import Clock
+from service.clock import Clock, sleep_or_wake
 from service.market.loops import keep_doing
+
+_LOOK_S: Final = 1.0
+"""How often it is looked whether this process still leads, beside a step that has no end of its own."""
 
 
 class Loop(NamedTuple):
     """A step that is done again and again.
 
     Only the process that leads does it, and only once `after` is set, where there is such an event. What is marked
-    `everywhere` is done in every process. Where there is `wake`, setting it ends the pause between two steps.
+    `everywhere` is done in every process. Where there is `wake`, setting it ends the pause between two steps. A step
+    that is `endless` is ended when its process does not lead any more.
     """
 
     name: str
@@ -22,6 +26,7 @@ class Loop(NamedTuple):
     after: asyncio.Event | None = None
     everywhere: bool = False
     wake: asyncio.Event | None = None
+    endless: bool = False
 
 
 class _Alarm:
@@ -40,13 +45,7 @@ class _Alarm:
 
     async def sleep(self, seconds: float) -> None:
         """Wait for that long, or for the event."""
-        waits = [asyncio.ensure_future(self._clock.sleep(seconds)), asyncio.ensure_future(self._wake.wait())]
-        try:
-            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            for wait in waits:
-                wait.cancel()
-        self._wake.clear()
+        await sleep_or_wake(self._clock, seconds, self._wake)
 
 
 @asynccontextmanager
@@ -70,8 +69,23 @@ async def running(table: Sequence[Loop], leader: Callable[[], bool], clock: Cloc
 async def _run(loop: Loop, leader: Callable[[], bool], clock: Clock) -> None:
     async def step() -> None:
         if loop.everywhere or leader():
-            await loop.step()
+            await (_while_leading(loop.step, leader, clock) if loop.endless else loop.step())
 
     if loop.after is not None:
         await loop.after.wait()
     await keep_doing(loop.name, step, loop.every_s, clock if loop.wake is None else _Alarm(clock, loop.wake))
+
+
+async def _while_leading(step: Callable[[], Awaitable[None]], leader: Callable[[], bool], clock: Clock) -> None:
+    """Do a step that has no end of its own until this process does not lead any more, or the step fails."""
+    doing = asyncio.ensure_future(step())
+    try:
+        while leader() and not doing.done():
+            look = asyncio.ensure_future(clock.sleep(_LOOK_S))
+            await asyncio.wait((doing, look), return_when=asyncio.FIRST_COMPLETED)
+            look.cancel()
+    finally:
+        doing.cancel()
+        await asyncio.wait((doing,))
+    if not doing.cancelled():
+        doing.result()

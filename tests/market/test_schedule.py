@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from service.errors import ServiceError
 from service.market.schedule import Loop, running
 from tests.fakes.clock import FakeClock
 
@@ -61,3 +62,39 @@ async def test_a_step_is_woken_once_by_what_it_waits_for(clock: FakeClock) -> No
         assert step.at_s == [0, 7]
         await clock.advance(50)
     assert step.at_s == [0, 7, 67]
+
+
+async def test_a_step_without_an_end_is_ended_within_a_second_of_the_loss_of_the_lead_and_taken_up_with_it(
+    clock: FakeClock,
+) -> None:
+    leads, begun, ended = [True], Steps(clock), Steps(clock)
+
+    async def listen() -> None:
+        await begun()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            await ended()
+
+    async with running([Loop("listen", listen, 5, endless=True)], lambda: leads[0], clock):
+        await clock.settle()
+        await clock.advance(7)
+        assert (begun.at_s, ended.at_s) == ([0], [])
+        leads[0] = False
+        await clock.advance(1)
+        assert ended.at_s == [8]
+        leads[0] = True
+        await clock.advance(5)
+        assert begun.at_s == [0, 13]
+
+
+async def test_a_step_without_an_end_that_fails_is_begun_anew(clock: FakeClock) -> None:
+    begun = Steps(clock)
+
+    async def listen() -> None:
+        await begun()
+        raise ServiceError("UNAVAILABLE", "it broke")
+
+    async with doing(clock, Loop("listen", listen, 5, endless=True)):
+        await clock.advance(5)
+    assert begun.at_s == [0, 5]
