@@ -1,6 +1,7 @@
 """`verdict serve`: one process, or a parent with workers."""
 
 import asyncio
+import shlex
 import signal
 import socket
 import sys
@@ -20,6 +21,7 @@ from service.http.server import check_tls
 from service.interpreter import command_of
 from service.operator.folder import Folder, refusing, run_in_folder
 from service.operator.listener import listen, url_of
+from service.operator.privileges import give_up
 from service.operator.supervisor import STAND_DOWN, Supervisor
 from service.settings import Settings
 from service.wiring.clocks import choose_clock
@@ -37,10 +39,11 @@ def serve(arguments: Namespace, environment: Mapping[str, str]) -> int:
     with refusing():
         settings = Settings.from_environ(environment)
         logs.configure(settings.log_level)
-        check_tls(settings)
-        _make_folder(settings.data_dir)
         listener = listen(settings.host, settings.port)
         metrics = _listen_for_metrics(settings, 0)
+        give_up()  # before files are looked at: what root could read and this process can not is refused here
+        check_tls(settings)
+        _make_folder(settings.data_dir)
     if arguments.workers > 1:
         if metrics is not None:
             metrics.close()  # It could be bound; the workers bind theirs.
@@ -59,6 +62,7 @@ def _work(number: int, descriptor: int, environment: Mapping[str, str]) -> int:
             logs.configure(settings.log_level)
             listener = socket.socket(fileno=descriptor)
             metrics = _listen_for_metrics(settings, number)
+            give_up()
             _serve(settings, listener, metrics, {"listening": _tell_parent}, parent=_STDIN)
     except RefusalError as refusal:
         raise RefusalError(str(refusal), STAND_DOWN) from refusal
@@ -118,8 +122,7 @@ def _welcome(settings: Settings, listener: socket.socket, environment: Mapping[s
     key, user_id = run_in_folder(environment, _renew_first_key, make=True)
     url = url_of(listener, tls=settings.tls_cert is not None)
 
-    launcher = Path(sys.executable).with_name("verdict")
-    verdict = str(launcher) if launcher.exists() else f"{sys.executable} -m service"
+    verdict = _command()
 
     def say() -> None:
         sys.stdout.write(
@@ -134,6 +137,14 @@ def _welcome(settings: Settings, listener: socket.socket, environment: Mapping[s
         sys.stdout.flush()
 
     return say
+
+
+def _command() -> str:
+    """What to type for `verdict`: the file that was started; or, where that was the package, what stands for it."""
+    started, launcher = Path(sys.argv[0]).absolute(), Path(sys.executable).with_name("verdict")
+    if started.name != "__main__.py":
+        return shlex.quote(str(started))
+    return shlex.quote(str(launcher)) if launcher.exists() else f"{sys.executable} -m service"
 
 
 async def _renew_first_key(folder: Folder) -> tuple[str, int]:

@@ -1,0 +1,86 @@
+import os
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from service.operator import serve
+from tests.fakes.serving import Serving, ended, run_verdict, serving
+
+DROPPED = {"CapInh", "CapPrm", "CapEff", "CapAmb"}
+NOTHING = "0" * 16
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="capabilities are Linux's")
+
+
+def status_of(process: int | str) -> dict[str, str]:
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    return {name: value.strip() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def given_up(process: int) -> bool:
+    status = status_of(process)
+    bounds = {"CapBnd"} if os.geteuid() == 0 else set()
+    return status["NoNewPrivs"] == "1" and {status[name] for name in DROPPED | bounds} == {NOTHING}
+
+
+@on_linux
+def test_a_process_that_serves_has_no_capability_gains_none_and_leaves_no_core(tmp_path: Path) -> None:
+    with serving(tmp_path) as running:
+        process = running.process.pid
+        limits = Path(f"/proc/{process}/limits").read_text().splitlines()
+        core = next(line for line in limits if line.startswith("Max core file size"))
+        assert given_up(process)
+        assert core.split()[4:6] == ["0", "0"]
+        assert status_of(process)["Umask"] == "0077"
+        assert running.ask("/healthz")[0] == 200
+    made = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert made
+    assert [path.name for path in made if stat.S_IMODE(path.stat().st_mode) & 0o077] == []
+
+
+@on_linux
+def test_workers_and_their_parent_have_given_up_the_same(tmp_path: Path) -> None:
+    with serving(tmp_path, "--workers", "2") as running:
+        running.wait_for("listening", 2)
+        workers = {record["process_id"] for record in running.records if record["message"] == "listening"}
+        assert len(workers) == 2
+        assert all(map(given_up, {running.process.pid, *workers}))
+
+
+@on_linux
+@pytest.mark.skipif(os.geteuid() != 0, reason="the folder of another can only be made by root")
+def test_root_is_told_that_it_is_not_needed_and_cannot_open_the_folder_of_another(tmp_path: Path) -> None:
+    folder = tmp_path / "of another"
+    folder.mkdir(mode=0o700)
+    os.chown(folder, 12_345, 12_345)
+    refused = run_verdict("serve", port="0", source="fixtures", data_dir=str(folder))
+    assert refused.returncode == 1
+    assert f"cannot write to the data folder {folder} (Permission denied)" in refused.stderr
+    running = Serving(data_dir=str(tmp_path / "own"))
+    with ended(running):
+        running.wait_for("started as root, who is not needed: run it as a user of its own")
+
+
+@pytest.mark.parametrize(
+    ("started", "typed"),
+    [
+        ("/opt/a folder/verdict", "'/opt/a folder/verdict'"),
+        ("/opt/verdict", "/opt/verdict"),
+        ("/home/somebody/verdict/service/__main__.py", "/usr/nowhere/python -m service"),
+    ],
+)
+def test_what_it_says_to_type_is_what_was_typed(started: str, typed: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", [started, "serve"])
+    monkeypatch.setattr(sys, "executable", "/usr/nowhere/python")
+    assert serve._command() == typed
+
+
+def test_a_command_beside_the_interpreter_is_typed_for_the_package(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "verdict").touch()
+    monkeypatch.setattr(sys, "argv", ["/home/somebody/verdict/service/__main__.py", "serve"])
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    assert serve._command() == str(tmp_path / "verdict")
