@@ -1,13 +1,13 @@
 """Session tokens: JSON Web Tokens of one fixed form. That a session lives is decided by its row, not by its token."""
 
 import re
-from typing import Final
+from typing import Annotated, Final
 
 import jwt
 import msgspec
 
 from service.access.refusal import invalid
-from service.clock import DAY_MS, SECOND_MS, iso
+from service.clock import DAY_MS, LATEST_MS, SECOND_MS, iso
 
 SESSION_MS: Final = 30 * DAY_MS
 LEEWAY_MS: Final = 30 * SECOND_MS
@@ -19,14 +19,17 @@ _FORM: Final = re.compile(r"eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9\.[A-Za-z0-9_-]{
 """The only header a session has, `{"alg":"HS256","typ":"JWT"}`, a payload, and 32 bytes of signature."""
 
 
+_Seconds = Annotated[int, msgspec.Meta(ge=0, le=LATEST_MS // SECOND_MS)]
+
+
 class Claims(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a session says of itself: RFC 7519 claims, times in epoch seconds, `sub` the user's number in decimal."""
 
     iss: str
     aud: str
     sub: str
-    iat: int
-    exp: int
+    iat: _Seconds
+    exp: _Seconds
     jti: str
 
 
@@ -65,7 +68,7 @@ class SessionForm:
             claims = msgspec.convert(content, Claims)
         except jwt.InvalidSignatureError as error:
             raise invalid("The session token was not signed by this service. Run `verdict login`.") from error
-        except (jwt.InvalidTokenError, msgspec.ValidationError) as error:
+        except (jwt.InvalidTokenError, msgspec.ValidationError, UnicodeEncodeError) as error:
             raise invalid("The session token is malformed.") from error
         if now_ms >= claims.exp * SECOND_MS + LEEWAY_MS:
             raise invalid(f"The session expired at {iso(claims.exp * SECOND_MS)}. Run `verdict login`.")

@@ -108,7 +108,7 @@ class Kline(Struct, frozen=True, array_like=True):
     volume: Number
     close_ms: int
     quote_volume: Number
-    trades: int
+    trades: Annotated[int, Meta(ge=0, le=2**53)]
 
 
 def _decoder(kind: type[T]) -> Decoder[T]:

@@ -106,7 +106,7 @@ class Hyperliquid:
         try:
             markets = dict(DEX_CONTEXTS.decode(data).ctxs)
             contexts = CONTEXTS.decode(markets.get(MAIN_DEX, b"[]"))
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, ValueError, RecursionError):
             contexts = ()
         if len(contexts) == len(self._universe):
             # In whole seconds, as the answers' `Date` is: what is told both ways in one second is of one age.

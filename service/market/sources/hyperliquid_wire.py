@@ -11,13 +11,19 @@ from typing import Annotated, Final, TypeAlias, TypeVar
 from msgspec import Meta, Raw, Struct
 from msgspec.json import Decoder
 
-from service.clock import HOUR_MS, MINUTE_MS
+from service.clock import HOUR_MS, LATEST_MS, MINUTE_MS
 from service.market.observed import PaymentRow
 
 _FINITE: Final = 1e100
 
 Number: TypeAlias = Annotated[float, Meta(ge=-_FINITE, le=_FINITE)]
 """A decimal string as a float; the bounds refuse NaN and the infinities, and keep products of two finite."""
+
+At: TypeAlias = Annotated[int, Meta(ge=0, le=LATEST_MS)]
+"""Epoch milliseconds."""
+
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
+"""Of trades; JSON bounds no whole number, the store does."""
 
 T = TypeVar("T")
 
@@ -65,7 +71,7 @@ class Candle(
 ):
     """One bar; volume in base units."""
 
-    open_ms: int
+    open_ms: At
     coin: str
     interval: str
     open: Number
@@ -73,7 +79,7 @@ class Candle(
     high: Number
     low: Number
     volume: Annotated[float, Meta(ge=0, le=_FINITE)]
-    trades: int
+    trades: Count
 
 
 class FundingRate(Struct, frozen=True, rename={"rate": "fundingRate", "time_ms": "time"}):
@@ -81,7 +87,7 @@ class FundingRate(Struct, frozen=True, rename={"rate": "fundingRate", "time_ms":
 
     coin: str
     rate: Number
-    time_ms: int
+    time_ms: At
 
 
 class Annotation(Struct, frozen=True, rename="camel"):
