@@ -21,7 +21,7 @@ _COLUMNS: Final = (
 )
 
 _FIND: Final = f"""
-SELECT {_COLUMNS}, {changes.LATEST}, g.tier, iif(g.wallet IS NULL, 'grant', 'wallet'), g.expires_ms
+SELECT {_COLUMNS}, {changes.LATEST}, g.tier, CASE WHEN g.wallet IS NULL THEN 'grant' ELSE 'wallet' END, g.expires_ms
 FROM credentials c LEFT JOIN grants g ON g.revoked_ms IS NULL AND (
     g.user_id = c.user_id OR g.wallet IN (SELECT address FROM wallets WHERE user_id = c.user_id)
 )
@@ -30,8 +30,8 @@ WHERE c.fingerprint = ?
 
 _LIST: Final = f"""
 SELECT {_COLUMNS} FROM credentials c
-WHERE c.kind = ? AND (? IS NULL OR c.user_id = ?)
-ORDER BY c.revoked_ms IS NULL AND coalesce(c.expires_ms > ?, TRUE) DESC, c.id DESC
+WHERE c.kind = ?1 AND (?2 IS NULL OR c.user_id = ?2)
+ORDER BY c.revoked_ms IS NULL AND coalesce(c.expires_ms > ?3, TRUE) DESC, c.id DESC
 LIMIT 1000
 """  # noqa: S608 - constants only
 
@@ -110,7 +110,7 @@ async def find(db: Database, fingerprint: bytes) -> Found | None:
 
 async def list_credentials(db: Database, kind: CredentialKind, user_id: int | None, now_ms: int) -> list[Credential]:
     """Keys or sessions of one user or of all, newest first; beyond a thousand, ended ones are left out first."""
-    rows = await db.read(_LIST, (kind, user_id, user_id, now_ms))
+    rows = await db.read(_LIST, (kind, user_id, now_ms))
     return sorted((Credential(*row) for row in rows), key=lambda credential: -credential.id)
 
 

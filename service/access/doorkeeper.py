@@ -23,8 +23,9 @@ _WATCH_S: Final = 1.0
 _LOOKS_PER_NOTE: Final = 10
 
 _NOTE: Final = """
-UPDATE credentials SET last_used_ms = max(coalesce(last_used_ms, 0), used.value)
-FROM (SELECT CAST(key AS INTEGER) AS id, value FROM json_each(?)) AS used WHERE credentials.id = used.id
+UPDATE credentials SET last_used_ms = max(coalesce(last_used_ms, 0), used.at_ms)
+FROM (SELECT CAST(key AS INTEGER) AS id, CAST(value AS INTEGER) AS at_ms FROM json_each(?)) AS used
+WHERE credentials.id = used.id
 """
 
 _log = logging.getLogger("verdict.access")

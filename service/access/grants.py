@@ -75,11 +75,11 @@ def add_grant(
     if user_id is not None:
         require_user(connection, user_id)
     made = connection.execute(
-        "INSERT INTO grants (user_id, wallet, tier, created_ms, expires_ms) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO grants (user_id, wallet, tier, created_ms, expires_ms) VALUES (?, ?, ?, ?, ?) RETURNING id",
         (user_id, wallet, tier, now_ms, expires_ms),
-    )
+    ).fetchone()
     _announce(connection, user_id, wallet, now_ms)
-    return GrantRow(int(made.lastrowid or 0), user_id, wallet, tier, now_ms, expires_ms, None)
+    return GrantRow(int(made[0]), user_id, wallet, tier, now_ms, expires_ms, None)
 
 
 def revoke_grant(connection: Connection, grant_id: int, now_ms: int) -> None:

@@ -13,7 +13,9 @@ REMEDY: Final = (
     "keys with `verdict keys revoke` and make new ones"
 )
 
-_NEWEST: Final = "iif(EXISTS (SELECT 1 FROM peppers), (SELECT coalesce(max(id), 0) FROM credentials), 0)"
+_NEWEST: Final = (
+    "CASE WHEN EXISTS (SELECT 1 FROM peppers) THEN (SELECT coalesce(max(id), 0) FROM credentials) ELSE 0 END"
+)
 
 _ENTER: Final = f"""
 INSERT INTO peppers (mark, after_credential, seen_ms) VALUES (?, {_NEWEST}, ?) ON CONFLICT DO NOTHING

@@ -7,8 +7,8 @@ from service.storage.engine import Connection
 
 def create_user(connection: Connection, now_ms: int) -> int:
     """Add a user and return its number."""
-    made = connection.execute("INSERT INTO users (created_ms) VALUES (?)", (now_ms,))
-    return int(made.lastrowid or 0)
+    made = connection.execute("INSERT INTO users (created_ms) VALUES (?) RETURNING id", (now_ms,))
+    return int(made.fetchone()[0])
 
 
 def require_user(connection: Connection, user_id: int) -> None:

@@ -10,7 +10,8 @@ from service.storage.engine import Connection
 
 _TAKE: Final = """
 INSERT INTO model_use (day, tokens) SELECT ?1, ?2 WHERE ?2 <= ?3
-ON CONFLICT (day) DO UPDATE SET tokens = tokens + excluded.tokens WHERE tokens + excluded.tokens <= ?3
+ON CONFLICT (day) DO UPDATE SET tokens = model_use.tokens + excluded.tokens
+WHERE model_use.tokens + excluded.tokens <= ?3
 """
 _CHANGE: Final = "UPDATE model_use SET tokens = max(0, tokens + ?) WHERE day = ?"
 

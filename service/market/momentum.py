@@ -33,11 +33,12 @@ LEAST_HOURS: Final = 24
 _WEEK_MS: Final = 7 * DAY_MS
 
 _NEWEST: Final = """
-    SELECT k.symbol, k.venue_symbol, (
-        SELECT paid_ms FROM funding_rates WHERE venue_symbol = k.venue_symbol ORDER BY paid_ms DESC LIMIT 1
-    ) AS newest_ms
-    FROM market_coins k
-    WHERE k.listed = 1 AND newest_ms IS NOT NULL AND (SELECT origin FROM market_state) = ?
+    SELECT symbol, venue_symbol, newest_ms FROM (
+        SELECT k.symbol, k.venue_symbol, (
+            SELECT paid_ms FROM funding_rates WHERE venue_symbol = k.venue_symbol ORDER BY paid_ms DESC LIMIT 1
+        ) AS newest_ms
+        FROM market_coins k WHERE k.listed = 1 AND (SELECT origin FROM market_state) = ?
+    ) AS paid WHERE newest_ms IS NOT NULL ORDER BY venue_symbol
 """
 
 _SUMS: Final = """
@@ -52,10 +53,10 @@ _SUMS: Final = """
         sum(f.interval_hours) FILTER (WHERE f.paid_ms > n.at_ms - ?2),
         sum(f.rate * f.interval_hours) FILTER (WHERE f.paid_ms > n.at_ms - ?3),
         sum(f.interval_hours) FILTER (WHERE f.paid_ms > n.at_ms - ?3),
-        count(*), sum(f.rate < n.rate), sum(f.rate = n.rate)
+        count(*), count(*) FILTER (WHERE f.rate < n.rate), count(*) FILTER (WHERE f.rate = n.rate)
     FROM newest n CROSS JOIN funding_rates f
     WHERE f.venue_symbol = n.venue_symbol AND f.paid_ms > n.at_ms - ?4
-    GROUP BY n.venue_symbol
+    GROUP BY n.venue_symbol, n.symbol, n.at_ms ORDER BY n.venue_symbol
 """
 
 

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 _COINS: Final = "SELECT venue_symbol, symbol, listed FROM market_coins ORDER BY venue_symbol"
 
-_WANTED: Final = "SELECT key, value FROM json_each(?1)"
+_WANTED: Final = "SELECT key, CAST(value AS INTEGER) FROM json_each(?1)"
 _EVERY: Final = "SELECT venue_symbol, ?1 FROM market_coins"
 
 _CLOSED: Final = """
@@ -37,15 +37,16 @@ _BARS: Final = """
 _USUAL: Final = """
     SELECT venue_symbol, avg(volume * close) FROM candles
     WHERE venue_symbol IN (SELECT venue_symbol FROM market_coins) AND interval = '1d' AND final = 1 AND open_ms >= ?
-    GROUP BY venue_symbol
+    GROUP BY venue_symbol ORDER BY venue_symbol
 """
 
 _NEWEST: Final = """
-    SELECT venue_symbol, (
-        SELECT open_ms FROM candles
-        WHERE venue_symbol = k.venue_symbol AND interval = ? AND final = 1 ORDER BY open_ms DESC LIMIT 1
-    ) AS newest_ms
-    FROM market_coins k WHERE newest_ms IS NOT NULL
+    SELECT venue_symbol, newest_ms FROM (
+        SELECT venue_symbol, (
+            SELECT open_ms FROM candles
+            WHERE venue_symbol = k.venue_symbol AND interval = ? AND final = 1 ORDER BY open_ms DESC LIMIT 1
+        ) AS newest_ms FROM market_coins k
+    ) AS closed WHERE newest_ms IS NOT NULL ORDER BY venue_symbol
 """
 
 _PAID: Final = """

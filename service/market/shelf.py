@@ -21,14 +21,14 @@ _READ: Final = """
 _PUT: Final = """
     INSERT INTO documents (name, origin, revision, observed_ms, body) VALUES (?1, ?2, 1, ?3, ?4)
     ON CONFLICT (name) DO UPDATE SET
-        origin = ?2, revision = revision + 1, observed_ms = ?3, body = ?4,
+        origin = ?2, revision = documents.revision + 1, observed_ms = ?3, body = ?4,
         failed_ms = NULL, failed_status = NULL, failed_body = NULL
     RETURNING revision
 """
 _FAIL: Final = """
     INSERT INTO documents (name, origin, revision, failed_ms, failed_status, failed_body) VALUES (?1, '', 1, ?2, ?3, ?4)
     ON CONFLICT (name) DO UPDATE SET
-        revision = revision + 1, failed_ms = ?2, failed_status = ?3, failed_body = ?4
+        revision = documents.revision + 1, failed_ms = ?2, failed_status = ?3, failed_body = ?4
     RETURNING revision
 """
 

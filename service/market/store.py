@@ -35,6 +35,7 @@ _SNAPSHOT: Final = """
         q.open_interest, q.prev_price, q.venue, q.interval_hours,
         c.through_ms, c.trend_daily, c.trend_daily_since_ms, c.trend_weekly, c.trend_weekly_since_ms, c.btc_correlation
     FROM market_state s LEFT JOIN market_quotes q ON true LEFT JOIN market_charts c USING (venue_symbol)
+    ORDER BY q.venue_symbol
 """
 _DELISTED: Final = "SELECT venue_symbol, symbol FROM market_coins WHERE listed = 0 ORDER BY venue_symbol"
 _QUOTE: Final = 8
@@ -47,7 +48,7 @@ _PROGRESS: Final = """
     ), c.inputs_ms
     FROM market_coins k LEFT JOIN market_quotes q USING (venue_symbol) LEFT JOIN market_charts c USING (venue_symbol)
     WHERE (SELECT origin FROM market_state) = ?2 AND (k.listed = 1 OR k.settled = 0)
-    ORDER BY k.listed DESC, q.volume_usd DESC, k.venue_symbol
+    ORDER BY k.listed DESC, q.volume_usd DESC NULLS LAST, k.venue_symbol
 """
 _PAID: Final = """
     SELECT k.venue_symbol, k.symbol, k.listed, (
@@ -55,7 +56,7 @@ _PAID: Final = """
     )
     FROM market_coins k LEFT JOIN market_quotes q USING (venue_symbol)
     WHERE (SELECT origin FROM market_state) = ? AND k.listed = 1
-    ORDER BY q.volume_usd DESC, k.venue_symbol
+    ORDER BY q.volume_usd DESC NULLS LAST, k.venue_symbol
 """
 
 _DELETE_UNLISTED: Final = "DELETE FROM market_quotes WHERE venue_symbol NOT IN (SELECT value FROM json_each(?))"
@@ -63,7 +64,7 @@ _DELETE_CHARTS: Final = "DELETE FROM market_charts WHERE venue_symbol IN (SELECT
 
 _LIST: Final = """
     INSERT INTO market_coins (venue_symbol, symbol, listed) SELECT venue_symbol, symbol, 1 FROM market_quotes WHERE true
-    ON CONFLICT (venue_symbol) DO UPDATE SET listed = 1, settled = 0 WHERE listed = 0
+    ON CONFLICT (venue_symbol) DO UPDATE SET listed = 1, settled = 0 WHERE market_coins.listed = 0
 """
 _DELIST: Final = """
     UPDATE market_coins SET listed = 0
@@ -117,24 +118,27 @@ _REFRESHED: Final = """
 _UPSERT_QUOTES: Final = """
     ON CONFLICT (venue_symbol) DO UPDATE SET
         volume_usd = excluded.volume_usd,
-        price = coalesce(excluded.price, price),
-        price_ms = coalesce(excluded.price_ms, price_ms),
-        funding = coalesce(excluded.funding, funding),
-        funding_ms = coalesce(excluded.funding_ms, funding_ms),
+        price = coalesce(excluded.price, market_quotes.price),
+        price_ms = coalesce(excluded.price_ms, market_quotes.price_ms),
+        funding = coalesce(excluded.funding, market_quotes.funding),
+        funding_ms = coalesce(excluded.funding_ms, market_quotes.funding_ms),
         open_interest = excluded.open_interest,
-        prev_price = iif(excluded.price IS NULL, prev_price, excluded.prev_price),
+        prev_price = CASE WHEN excluded.price IS NULL THEN market_quotes.prev_price ELSE excluded.prev_price END,
         venue = CASE
-            WHEN excluded.price IS NULL AND (excluded.funding IS NULL OR price IS NOT NULL) THEN venue
+            WHEN excluded.price IS NULL AND (excluded.funding IS NULL OR market_quotes.price IS NOT NULL)
+            THEN market_quotes.venue
             ELSE excluded.venue
         END,
-        interval_hours = iif(excluded.funding IS NULL, interval_hours, excluded.interval_hours)
+        interval_hours = CASE
+            WHEN excluded.funding IS NULL THEN market_quotes.interval_hours ELSE excluded.interval_hours
+        END
 """
 
 _UPSERT_CANDLES: Final = """
     ON CONFLICT (venue_symbol, interval, open_ms) DO UPDATE SET
         open = excluded.open, high = excluded.high, low = excluded.low, close = excluded.close,
         volume = excluded.volume, trades = excluded.trades, final = excluded.final, venue = excluded.venue
-    WHERE final = 0
+    WHERE candles.final = 0
 """
 
 
@@ -321,7 +325,7 @@ def _claim(connection: Connection, origin: str) -> None:
         connection.execute(f"DELETE FROM {table}")  # noqa: S608 - a constant
     connection.execute(
         "INSERT INTO market_state (id, origin, revision) VALUES (1, ?, 1) ON CONFLICT (id) DO UPDATE SET "
-        "origin = excluded.origin, revision = revision + 1, quotes_ms = NULL, history_ms = NULL, "
+        "origin = excluded.origin, revision = market_state.revision + 1, quotes_ms = NULL, history_ms = NULL, "
         "failed_ms = NULL, failed_status = NULL, failed_body = NULL, venue = NULL",
         (origin,),
     )

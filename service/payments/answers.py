@@ -67,7 +67,7 @@ def drop(connection: Connection, now_ms: int) -> int:
     Returns:
         How many. Where it is not zero there may be more.
     """
-    (total,) = connection.execute("SELECT coalesce(sum(bytes), 0) FROM payment_answers").fetchone()
+    (total,) = connection.execute("SELECT CAST(coalesce(sum(bytes), 0) AS INTEGER) FROM payment_answers").fetchone()
     dropped = 0
     for payment_id, kept_ms, size in connection.execute(_OLDEST, (_PIECE,)).fetchall():
         if kept_ms > now_ms - KEPT_MS and total <= MOST:

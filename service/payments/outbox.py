@@ -22,7 +22,7 @@ _HIGHEST: Final = "SELECT max(nonce) FROM chain_transactions WHERE chain_id = ? 
 _NEWEST: Final = "SELECT max(id) FROM chain_transactions WHERE chain_id = ? AND sender = ? AND nonce = ?"
 _ENTER: Final = """
 INSERT INTO chain_transactions (hash, payment_id, chain_id, sender, nonce, tip, max_fee, gas, data, raw, made_ms)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
 """
 
 
@@ -104,7 +104,7 @@ class Outbox:
             *(signed.hash, payment_id, call.chain_id, self._account.address, call.nonce),
             *(call.tip, call.max_fee, call.gas, call.data, signed.raw, self._clock.now_ms()),
         )
-        number = connection.execute(_ENTER, row).lastrowid or 0
+        (number,) = connection.execute(_ENTER, row).fetchone()
         return Sent(
             number, signed.hash, payment_id, call.nonce, call.tip, call.max_fee, call.gas, call.data, signed.raw
         )

@@ -21,7 +21,7 @@ COLUMNS: Final = ", ".join((*_PAYMENT, *_ORDER, *_REST))
 
 _SELECT_KEY: Final = f"SELECT {COLUMNS} FROM payments WHERE network = ? AND asset = ? AND payer = ? AND nonce = ?"  # noqa: S608 -- names of columns
 _CLAIMED: Final = ("receipt_id", "state", "claimed_ms", "due_ms", "run_id", *_PAYMENT, *_ORDER)
-_INSERT: Final = f"INSERT INTO payments ({', '.join(_CLAIMED)}) VALUES ({', '.join('?' * len(_CLAIMED))})"  # noqa: S608 -- the same
+_INSERT: Final = f"INSERT INTO payments ({', '.join(_CLAIMED)}) VALUES ({', '.join('?' * len(_CLAIMED))}) RETURNING id"  # noqa: S608 -- the same
 _CLAIM_AGAIN: Final = f"UPDATE payments SET {', '.join(f'{name} = ?' for name in _CLAIMED)} WHERE id = ?"  # noqa: S608 -- the same
 
 
@@ -87,7 +87,7 @@ def write_claim(
         *(getattr(order, name) for name in _ORDER),
     )
     if row_id is None:
-        row_id = connection.execute(_INSERT, values).lastrowid or 0
+        row_id = int(connection.execute(_INSERT, values).fetchone()[0])
     else:
         connection.execute(_CLAIM_AGAIN, (*values, row_id))
     return Entry(id=row_id, receipt_id=receipt_id, state="claimed", payment=payment, order=order, claimed_ms=now_ms)

@@ -21,9 +21,11 @@ _PAGE: Final = """
     SELECT
         (
             SELECT max(answered_ms) FROM transcript_sources s
-            WHERE s.origin = t.origin AND s.source = ifnull(?4, s.source)
+            WHERE s.origin = t.origin AND s.source = coalesce(?4, s.source)
         ),
-        (SELECT json_group_object(source, of_it) FROM (SELECT source, count(*) AS of_it FROM found GROUP BY source)),
+        (SELECT string_agg(source || ' ' || of_it, ',' ORDER BY source) FROM (
+            SELECT source, count(*) AS of_it FROM found GROUP BY source
+        ) AS counted),
         p.highlight, p.published_ms, p.source, p.title, p.url,
         p.id, p.start_ms, p.speaker, p.quote, p.coins, p.sectors, p.macro, p.stance
     FROM transcript_told t LEFT JOIN (
@@ -44,9 +46,8 @@ _SOURCES: Final = """
     FROM transcript_told t JOIN transcript_sources s ON s.origin = t.origin
     LEFT JOIN transcript_episodes e
         ON e.origin = s.origin AND e.source = s.source AND (e.read_ms IS NOT NULL OR e.told_by IS NOT NULL)
-    GROUP BY s.source
+    GROUP BY s.origin, s.source ORDER BY s.source
 """
-_counts: Final = msgspec.json.Decoder(dict[str, int])
 _names: Final = msgspec.json.Decoder(tuple[str, ...])
 _topics: Final = msgspec.json.Decoder(tuple[Macro, ...])
 
@@ -115,7 +116,7 @@ class TranscriptPages:
         rows = await self._database.read(_PAGE.format(filters=filters), (*given.values(), *after, most))
         if not rows:
             return None
-        return Page([_told(row[2:]) for row in rows if row[2] is not None], _counts.decode(rows[0][1]), rows[0][0])
+        return Page([_told(row[2:]) for row in rows if row[2] is not None], _counts(rows[0][1]), rows[0][0])
 
     async def stands(self) -> dict[str, Stand]:
         """How every feed stands that was asked, by id."""
@@ -130,6 +131,12 @@ class TranscriptPages:
             )
             for source, status, answered_ms, asked_ms, failed_status, failed_body, episodes, newest_ms in rows
         }
+
+
+def _counts(listed: str | None) -> dict[str, int]:
+    """Read what the statement lists as `feed number,feed number`."""
+    pairs = (pair.split() for pair in listed.split(",")) if listed else ()
+    return {source: int(count) for source, count in pairs}
 
 
 def _told(row: tuple[object, ...]) -> Told:

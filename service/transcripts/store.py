@@ -51,7 +51,7 @@ _THIN_OUT: Final = """
             SELECT episode, row_number() OVER (
                 PARTITION BY source ORDER BY told_by IS NOT NULL, published_ms DESC, episode
             ) AS place FROM transcript_episodes WHERE origin = ?
-        ) WHERE place > ?
+        ) AS placed WHERE place > ?
     )
 """
 _FORGET_SOURCES: Final = """
@@ -90,7 +90,7 @@ _RELEASE: Final = """
 _FIRST: Final = """
     SELECT b.episode, (b.published_ms, b.episode) < (a.published_ms, a.episode)
     FROM transcript_episodes a JOIN transcript_episodes b ON b.origin = a.origin AND b.digest = ?2
-    WHERE a.episode = ?1 AND b.episode <> a.episode AND b.told_by IS NULL LIMIT 1
+    WHERE a.episode = ?1 AND b.episode <> a.episode AND b.told_by IS NULL ORDER BY b.episode LIMIT 1
 """
 _KEEP: Final = """
     UPDATE transcript_episodes SET digest = ?2, sentences = ?3, tagged_with = ?4, read_ms = ?5, told_by = ?6
@@ -102,7 +102,7 @@ _SAY: Final = "INSERT INTO transcript_highlights VALUES (?, ?, ?, ?, ?, ?, ?, ?,
 _OUTDATED: Final = """
     SELECT episode, digest, sentences FROM transcript_episodes
     WHERE origin = ? AND told_by IS NULL AND sentences IS NOT NULL AND tagged_with <> ?
-    ORDER BY published_ms DESC LIMIT ?
+    ORDER BY published_ms DESC, episode LIMIT ?
 """
 _links: Final = msgspec.json.Decoder(tuple[Link, ...])
 _sentences: Final = msgspec.json.Decoder(list[Sentence])

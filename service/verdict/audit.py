@@ -14,11 +14,12 @@ from service.verdict.scoring import WINDOW_MS, move_pct
 
 _MOST_FINDINGS: Final = 20
 
-_TABLE: Final = "SELECT 1 FROM sqlite_master WHERE name = 'verdict_ledger'"
+_TABLE: Final = "SELECT 1 FROM migrations WHERE name = 'verdict_ledger'"
 _ENTRIES: Final = f"SELECT previous, hash, {', '.join(COLUMNS)} FROM verdict_ledger ORDER BY seq"  # noqa: S608 - constants
 _OUTCOMES: Final = """
     SELECT o.seq, o.days, o.price_ms, o.price, o.move_pct, l.issued_ms, l.price, l.verdict
     FROM verdict_outcomes o LEFT JOIN verdict_ledger l USING (seq) WHERE o.price IS NOT NULL
+    ORDER BY o.seq, o.days
 """
 _FORGOTTEN: Final = f"""
     WITH horizons (days) AS (VALUES {", ".join(f"({days})" for days in HORIZONS)})
@@ -29,6 +30,7 @@ _FORGOTTEN: Final = f"""
             SELECT 1 FROM verdict_due d
             WHERE (d.origin, d.due_ms, d.seq, d.days) = (l.origin, l.issued_ms + h.days * {DAY_MS}, l.seq, h.days)
         )
+    ORDER BY l.seq, h.days
 """  # noqa: S608 - of constants alone
 
 

@@ -15,7 +15,6 @@ from service.storage.engine import Connection
 from service.storage.rows import insert_rows
 from service.verdict.scorecard import Scorecard
 from service.verdict.tally import tally
-from service.wire.envelope import encode
 
 SCORE_EVERY_S: Final = 300.0
 
@@ -30,13 +29,12 @@ _DECIMALS: Final = 4
 
 _DUE: Final = """
     SELECT d.seq, d.days, d.due_ms, l.symbol, l.price FROM verdict_due d JOIN verdict_ledger l USING (seq)
-    WHERE d.origin = ? AND d.due_ms <= ? ORDER BY d.due_ms, d.seq
+    WHERE d.origin = ? AND d.due_ms <= ? ORDER BY d.due_ms, d.seq, d.days
 """
 _SCORE: Final = "INSERT INTO verdict_outcomes (scored_ms, seq, days, price_ms, price, move_pct, void)"
 _DONE: Final = """
-    DELETE FROM verdict_due WHERE (origin, due_ms, seq, days) IN (
-        SELECT ?1, value ->> 0, value ->> 1, value ->> 2 FROM json_each(?2)
-    )
+    DELETE FROM verdict_due WHERE origin = ? AND due_ms <= ?
+        AND EXISTS (SELECT 1 FROM verdict_outcomes o WHERE o.seq = verdict_due.seq AND o.days = verdict_due.days)
 """
 
 
@@ -129,11 +127,11 @@ class Scoring:
     async def _keep(self, origin: str, outcomes: Sequence[Outcome]) -> None:
         now_ms = self._clock.now_ms()
         rows = [(found.due.seq, found.due.days, *found[1:]) for found in outcomes]
-        done = encode([(found.due.due_ms, found.due.seq, found.due.days) for found in outcomes]).decode()
+        last_ms = max(found.due.due_ms for found in outcomes)
 
         def work(connection: Connection) -> None:
             insert_rows(connection, _SCORE, rows, shared=(now_ms,))
-            connection.execute(_DONE, (origin, done))
+            connection.execute(_DONE, (origin, last_ms))
 
         await self._database.write(work)
 

@@ -9,23 +9,26 @@ from service.verdict.ledger import ABSTAINED, Kind
 from service.verdict.scorecard import BINS, FLAT_PCT, Bin, Cell, Scorecard
 
 _FLAT: Final = " ".join(f"WHEN {days} THEN {bound}" for days, bound in FLAT_PCT.items())
+_RISEN: Final = "count(*) FILTER (WHERE o.move_pct > 0)"
+_MISS: Final = "(l.probability_up - CASE WHEN o.move_pct > 0 THEN 1 ELSE 0 END)"
+_PLACES: Final = " ".join(f"WHEN l.probability_up * {BINS} < {place + 1} THEN {place}" for place in range(BINS - 1))
 _SCORED: Final = """
     FROM verdict_outcomes o JOIN verdict_ledger l USING (seq) WHERE l.origin = ? AND o.price IS NOT NULL
 """
 _CELLS: Final = f"""
-    SELECT l.kind, o.days, iif(l.kind = 'daily', l.symbol, ''), l.verdict, count(*),
-        sum(o.move_pct > 0), sum(o.move_pct < 0), sum(abs(o.move_pct) <= CASE o.days {_FLAT} END), sum(o.move_pct),
-        sum((l.probability_up - (o.move_pct > 0)) * (l.probability_up - (o.move_pct > 0)))
+    SELECT l.kind, o.days, CASE l.kind WHEN 'daily' THEN l.symbol ELSE '' END, l.verdict, count(*),
+        {_RISEN}, count(*) FILTER (WHERE o.move_pct < 0),
+        count(*) FILTER (WHERE abs(o.move_pct) <= CASE o.days {_FLAT} END), sum(o.move_pct), sum({_MISS} * {_MISS})
     {_SCORED} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
 """
 _BINS: Final = f"""
-    SELECT l.kind, o.days, min(CAST(l.probability_up * {BINS} AS INTEGER), {BINS - 1}) AS place, count(*),
-        sum(o.move_pct > 0), sum(l.probability_up)
+    SELECT l.kind, o.days, CASE {_PLACES} ELSE {BINS - 1} END AS place, count(*),
+        {_RISEN}, sum(l.probability_up)
     {_SCORED} GROUP BY 1, 2, place ORDER BY 1, 2, place
 """
 _ENTRIES: Final = """
-    SELECT kind, count(*), sum(verdict = ?), min(issued_ms), max(issued_ms) FROM verdict_ledger WHERE origin = ?
-    GROUP BY kind
+    SELECT kind, count(*), count(*) FILTER (WHERE verdict = ?), min(issued_ms), max(issued_ms)
+    FROM verdict_ledger WHERE origin = ? GROUP BY kind ORDER BY kind
 """
 _WAITING: Final = "SELECT count(*) FROM verdict_due WHERE origin = ?"
 _VOID: Final = """

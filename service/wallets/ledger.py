@@ -21,6 +21,8 @@ _OLDEST: Final = 50
 
 _TABLES: Final = ("wallet_movements", "wallet_blocks", "wallet_checkpoints", "wallet_scans", "wallet_tokens")
 
+_TELL_OF: Final = "INSERT INTO wallet_origin VALUES (1, ?) ON CONFLICT (id) DO UPDATE SET origin = excluded.origin"
+_UNLESS_KEPT: Final = "ON CONFLICT DO NOTHING"
 _KNOWN: Final = """
     SELECT number, hash FROM wallet_blocks WHERE chain_id = ?1 AND number BETWEEN ?2 AND ?3
     UNION SELECT number, hash FROM wallet_checkpoints WHERE chain_id = ?1 AND number BETWEEN ?2 AND ?3
@@ -91,14 +93,15 @@ class WalletLedger:
                 return
             for table in _TABLES:
                 connection.execute(f"DELETE FROM {table}")  # noqa: S608 - a constant
-            connection.execute("INSERT OR REPLACE INTO wallet_origin VALUES (1, ?)", (origin,))
+            connection.execute(_TELL_OF, (origin,))
 
         await self._database.write(work)
 
     async def scans(self, chain_id: int) -> list[Scan]:
         """How far was looked for whom."""
         rows = await self._database.read(
-            "SELECT address, first_block, through_block FROM wallet_scans WHERE chain_id = ?", (chain_id,)
+            "SELECT address, first_block, through_block FROM wallet_scans WHERE chain_id = ? ORDER BY address",
+            (chain_id,),
         )
         return [Scan(*row) for row in rows]
 
@@ -114,7 +117,7 @@ class WalletLedger:
 
         def work(connection: Connection) -> None:
             rows = [(address, first, first - 1) for address in added]
-            insert_rows(connection, "INSERT OR IGNORE INTO wallet_scans", rows, shared=(chain_id,))
+            insert_rows(connection, "INSERT INTO wallet_scans", rows, _UNLESS_KEPT, shared=(chain_id,))
             for table in ("wallet_scans", "wallet_movements"):
                 gone = f"DELETE FROM {table} WHERE chain_id = ? AND {AMONG}"  # noqa: S608 - a constant
                 connection.execute(gone, (chain_id, listed(dropped)))
@@ -144,10 +147,10 @@ class WalletLedger:
             _add_blocks(connection, found)
             rows = [_row(each) for each in found.moved]
             shared = (found.chain_id,)
-            insert_rows(connection, "INSERT OR IGNORE INTO wallet_movements", rows, shared=shared)
+            insert_rows(connection, "INSERT INTO wallet_movements", rows, _UNLESS_KEPT, shared=shared)
             contracts = [(contract,) for contract in sorted({each.contract for each in found.moved})]
-            head = "INSERT OR IGNORE INTO wallet_tokens (chain_id, contract)"
-            insert_rows(connection, head, contracts, shared=shared)
+            head = "INSERT INTO wallet_tokens (chain_id, contract)"
+            insert_rows(connection, head, contracts, _UNLESS_KEPT, shared=shared)
 
         await self._database.write(work)
 
@@ -194,7 +197,7 @@ class WalletLedger:
             )
             (last,) = connection.execute(
                 "SELECT max(number) FROM (SELECT number, at_ms FROM wallet_blocks WHERE chain_id = ?"
-                " ORDER BY number LIMIT ?) WHERE at_ms < ?",
+                " ORDER BY number LIMIT ?) AS oldest WHERE at_ms < ?",
                 (chain_id, _OLDEST, before_ms),
             ).fetchone()
             if last is not None:
@@ -206,7 +209,8 @@ class WalletLedger:
         """Contracts that have not been told of, and not been asked within an hour; never asked ones come first."""
         rows = await self._database.read(
             "SELECT contract FROM wallet_tokens WHERE chain_id = ?1 AND told = 0"
-            " AND ifnull(asked_ms NOT BETWEEN ?2 - ?3 AND ?2, 1) ORDER BY asked_ms, contract LIMIT ?4",
+            " AND (asked_ms IS NULL OR asked_ms NOT BETWEEN ?2 - ?3 AND ?2)"
+            " ORDER BY asked_ms NULLS FIRST, contract LIMIT ?4",
             (chain_id, now_ms, HOUR_MS, most),
         )
         return [contract for (contract,) in rows]
@@ -250,9 +254,9 @@ def _add_blocks(connection: Connection, found: Range) -> None:
             raise OvertakenError
     rows = [(block.number, block.hash, block.at_ms) for block in found.blocks]
     shared = (found.chain_id,)
-    insert_rows(connection, "INSERT OR IGNORE INTO wallet_blocks", rows, shared=shared)
+    insert_rows(connection, "INSERT INTO wallet_blocks", rows, _UNLESS_KEPT, shared=shared)
     last = [(found.last.number, found.last.hash)]
-    insert_rows(connection, "INSERT OR IGNORE INTO wallet_checkpoints", last, shared=shared)
+    insert_rows(connection, "INSERT INTO wallet_checkpoints", last, _UNLESS_KEPT, shared=shared)
 
 
 def _drop_through(connection: Connection, chain_id: int, last: int) -> None:

@@ -29,7 +29,7 @@ _LARGEST: Final = f"""
     JOIN wallet_blocks ON wallet_blocks.chain_id = ?1 AND number = block
     LEFT JOIN wallet_tokens ON wallet_tokens.chain_id = ?1 AND wallet_tokens.contract = moved.contract
     WHERE moved.chain_id = ?1 AND at_ms >= ?3 AND amount_usd IS NOT NULL AND {AMONG.replace("?", "?2")}
-        AND NOT (incoming AND counterparty IN (SELECT value FROM json_each(?2)))
+        AND NOT (incoming = 1 AND counterparty IN (SELECT value FROM json_each(?2)))
     ORDER BY amount_usd DESC, block DESC, log_index DESC, address LIMIT ?4
 """  # noqa: S608 - a constant
 _COUNT: Final = f"SELECT count(*) FROM wallet_movements WHERE chain_id = ? AND contract = ? AND {AMONG}"  # noqa: S608
@@ -41,7 +41,7 @@ _TOKENS: Final = f"""
     ) AS moved
     JOIN wallet_blocks ON wallet_blocks.chain_id = ?1 AND number = last
     LEFT JOIN wallet_tokens ON wallet_tokens.chain_id = ?1 AND wallet_tokens.contract = moved.contract
-    ORDER BY last DESC, moved.contract
+    ORDER BY last DESC, moved.contract, address
 """  # noqa: S608 - a constant
 
 

@@ -25,10 +25,12 @@ LONGEST_WORD: Final = 80
 
 _LARGEST_FILE: Final = 1024 * 1024
 _VARIABLE: Final = "VERDICT_WALLETS_FILE"
-_READ: Final = "SELECT address, watched, label, kind FROM watched_wallets"
-_PUT: Final = (
-    "INSERT OR REPLACE INTO watched_wallets (address, watched, label, kind, changed_ms) VALUES (?, ?, ?, ?, ?)"
-)
+_READ: Final = "SELECT address, watched, label, kind FROM watched_wallets ORDER BY address"
+_PUT: Final = """
+    INSERT INTO watched_wallets (address, watched, label, kind, changed_ms) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT (address) DO UPDATE SET watched = excluded.watched, label = excluded.label, kind = excluded.kind,
+        changed_ms = excluded.changed_ms
+"""
 
 
 class Watched(Struct, frozen=True):

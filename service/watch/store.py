@@ -30,10 +30,12 @@ _AFTER: Final = """
         SELECT data FROM stream_states
         WHERE stream = s.stream AND seq < s.seq AND data IS NOT NULL ORDER BY seq DESC LIMIT 1
     ))
-    FROM json_each(?) k JOIN stream_states s ON s.stream = k.key AND s.seq > k.value ORDER BY s.stream, s.seq
+    FROM json_each(?) k JOIN stream_states s ON s.stream = k.key AND s.seq > CAST(k.value AS INTEGER)
+    ORDER BY s.stream, s.seq
 """
 _NEXT: Final = """
-    INSERT INTO stream_heads (stream, seq) VALUES (?, 1) ON CONFLICT (stream) DO UPDATE SET seq = seq + 1 RETURNING seq
+    INSERT INTO stream_heads (stream, seq) VALUES (?, 1) ON CONFLICT (stream) DO UPDATE SET seq = stream_heads.seq + 1
+    RETURNING seq
 """
 _LAST_SAID: Final = """
     SELECT data FROM stream_states WHERE stream = ? AND data IS NOT NULL ORDER BY seq DESC LIMIT 1
