@@ -31,7 +31,7 @@ class Disk:
 
     Args:
         folder: Where its image and its mount point go.
-        mebibytes: How large it is.
+        mebibytes: How large it is; its image takes what is written to it only.
 
     Attributes:
         at: Where it is mounted.
@@ -43,7 +43,7 @@ class Disk:
         self.at.mkdir(parents=True)
         with self._image.open("wb") as image:
             image.truncate(mebibytes << 20)
-        run("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", str(self._image))
+        run("mkfs.ext4", "-q", "-F", str(self._image))
 
     def mount(self) -> None:
         """Bring it up, as the machine does at its start."""
@@ -81,7 +81,7 @@ def run(*command: str) -> str:
 
 
 @contextmanager
-def disk(folder: Path, mebibytes: int = 64) -> Iterator[Disk]:
+def disk(folder: Path, mebibytes: int = 1_024) -> Iterator[Disk]:
     """A disk, mounted when given."""
     made = Disk(folder, mebibytes)
     made.mount()

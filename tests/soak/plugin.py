@@ -87,7 +87,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 def figure_of(item: pytest.Item, report: pytest.TestReport) -> Figure:
     """What a test's report says."""
-    complaint = "" if report.passed else report.longreprtext.strip().rpartition("\nE  ")[2].partition("\n")[0].strip()
+    crash = getattr(report.longrepr, "reprcrash", None)
+    complaint = "" if report.passed else str(crash.message if crash else report.longrepr).partition("\n")[0]
     return Figure(
         test=item.nodeid,
         rows=rows_of(item.nodeid),
