@@ -63,7 +63,9 @@ def _changed(node: Any, random: Random) -> Any:
     if isinstance(node, str) and random.random() < 0.6:
         return _respelt(node, random)
     if isinstance(node, int | float) and not isinstance(node, bool) and random.random() < 0.5:
-        return random.choice([-node, node + 1, node * 1_000, str(node), node * 10**20, node / 7 if abs(node) < 2**64 else 0.5])
+        return random.choice(
+            [-node, node + 1, node * 1_000, str(node), node * 10**20, node / 7 if abs(node) < 2**64 else 0.5]
+        )
     return random.choice(_VALUES)
 
 
@@ -73,7 +75,7 @@ def _within_object(node: dict[str, Any], name: str, random: Random) -> dict[str,
         return {key: value for key, value in node.items() if key != name}
     if way == 1:
         return {**node, _respelt(name, random): node[name]}
-    if way == 2:  # noqa: PLR2004 - one of twelve ways
+    if way == 2:
         return {**node, name: node[random.choice(list(node))]}
     return {**node, name: _changed(node[name], random)}
 
@@ -84,7 +86,7 @@ def _within_list(node: list[Any], place: int, random: Random) -> list[Any]:
         return node[:place] + node[place + 1 :]
     if way == 1:
         return [*node, node[place]]
-    if way == 2:  # noqa: PLR2004 - one of twelve ways
+    if way == 2:
         return [*node[:place], node[random.randrange(len(node))], *node[place + 1 :]]
     return [*node[:place], _changed(node[place], random), *node[place + 1 :]]
 

@@ -51,7 +51,7 @@ def read_date(data: bytes) -> None:
     headers = CIMultiDictProxy(CIMultiDict({"Retry-After": text, "Date": text}))
     pause_s = asked_pause(_Answer(429, headers), _CLOCK)  # type: ignore[arg-type]
     assert pause_s is not None
-    assert 0 <= pause_s <= 86_400  # noqa: PLR2004 - a day
+    assert 0 <= pause_s <= 86_400
 
 
 class _Answer:
@@ -85,7 +85,17 @@ def _podcasts() -> Iterable[bytes]:
     )
 
 
-_TAGS = (b"<item>", b"</item>", b"<![CDATA[", b"]]>", b"<!DOCTYPE a>", b"&#x0;", b"xmlns:", b'encoding="utf-7"', b"<!--")
+_TAGS = (
+    b"<item>",
+    b"</item>",
+    b"<![CDATA[",
+    b"]]>",
+    b"<!DOCTYPE a>",
+    b"&#x0;",
+    b"xmlns:",
+    b'encoding="utf-7"',
+    b"<!--",
+)
 _DATES = (b"Fri, 25 Jul 2025 23:33:00 GMT", b"2025-07-25T23:33:00.5+14:00", b"99999999", b"1e9")
 
 TARGETS = (

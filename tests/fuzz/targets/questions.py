@@ -44,5 +44,7 @@ def _questions() -> Iterable[bytes]:
 
 
 TARGETS = (
-    Target("questions.question", read_question, _questions, (b"since ", b" vs ", b"$10k ", b"not ", b" days"), most=2_000),
+    Target(
+        "questions.question", read_question, _questions, (b"since ", b" vs ", b"$10k ", b"not ", b" days"), most=2_000
+    ),
 )

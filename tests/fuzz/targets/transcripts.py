@@ -78,7 +78,18 @@ def _captions() -> Iterable[bytes]:
     )
 
 
-_WORDS = (b" --> ", b"\n\n", b"<v ", b"</", b"&#x110000;", b"\x1b]", b"\xff\xfe", b"\xef\xbb\xbf", b"Ann: ", b"00:00:01.000")
+_WORDS = (
+    b" --> ",
+    b"\n\n",
+    b"<v ",
+    b"</",
+    b"&#x110000;",
+    b"\x1b]",
+    b"\xff\xfe",
+    b"\xef\xbb\xbf",
+    b"Ann: ",
+    b"00:00:01.000",
+)
 _SEEDS = {
     "text/vtt": _vtt,
     "text/srt": _srt,
