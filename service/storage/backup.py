@@ -33,9 +33,9 @@ def back_up(source: Path, target: Path) -> int:
     try:
         os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600))
         _copy(source, partial)
-        _sync(partial)
+        sync(partial)
         partial.rename(target)
-        _sync(target.parent)
+        sync(target.parent)
     except DatabaseError as error:
         raise StorageError(f"{source} could not be copied to {target}: {error} ({error_name(error)})") from error
     except OSError as error:
@@ -64,7 +64,8 @@ def _copy(source: Path, partial: Path) -> None:
         origin.close()
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Have the disk keep a file's content, or a folder's names. Blocking."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -2,9 +2,9 @@
 
 import importlib.util
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final, Protocol, cast
 
 from service.errors import ServiceError
 
@@ -19,8 +19,46 @@ RETRY_AFTER_S: Final = 2
 _WAL_KEPT_BYTES: Final = 64 * 2**20
 _STATEMENTS_CACHED: Final = 256
 
-Connection = sqlite3.Connection
-Parameters = Sequence[str | bytes | int | float | None]
+SqliteConnection = sqlite3.Connection
+Parameters = Sequence[Any]
+
+
+class Cursor(Protocol):
+    """What a statement gave, on either store: rows are tuples."""
+
+    @property
+    def rowcount(self) -> int:
+        """How many rows the statement changed."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """The rows, one after the other."""
+
+    def fetchone(self) -> Any:
+        """The next row; None after the last."""
+
+    def fetchmany(self, size: int = ..., /) -> list[Any]:
+        """The next rows."""
+
+    def fetchall(self) -> list[Any]:
+        """The rows that are left."""
+
+
+class Connection(Protocol):
+    """What a closure is given, on either store. Statements are written as SQLite takes them."""
+
+    @property
+    def total_changes(self) -> int:
+        """Rows inserted, updated or deleted since it was opened."""
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+
+    def execute(self, sql: str, parameters: Parameters = ..., /) -> Cursor:
+        """Run one statement; its placeholders are `?` or `?N`."""
+
+    def executemany(self, sql: str, rows: Iterable[Parameters], /) -> Cursor:
+        """Run one statement for each row of values."""
 
 
 class StorageError(Exception):
@@ -42,12 +80,17 @@ IntegrityError: type[sqlite3.IntegrityError] = _driver.IntegrityError
 VERSION: tuple[int, int, int] = _driver.sqlite_version_info
 complete_statement: Callable[[str], bool] = _driver.complete_statement
 
-BUSY: Final = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
+BUSY: Final = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL", "40", "55P03", "57014")
+"""Names of failures: SQLite's, and SQLSTATEs of PostgreSQL's (a deadlock, a lock that is kept, an answer too late)."""
+
 DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 FULL: Final = ("SQLITE_FULL",)
 SHUT: Final = ("SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_READONLY")
 
-_STORE_FAILURES: Final = (*BUSY, *DAMAGED, *FULL, *SHUT, "SQLITE_IOERR", "SQLITE_NOMEM")
+_SERVER_FAILING: Final = ("08", "25006", "25P0", "53", "57", "58", "XX")
+"""SQLSTATEs: no connection, a standby, a transaction that ended or broke, no room, an operator, its disk, damage."""
+
+_STORE_FAILURES: Final = (*BUSY, *DAMAGED, *FULL, *SHUT, *_SERVER_FAILING, "SQLITE_IOERR", "SQLITE_NOMEM")
 
 
 def check_version(version: tuple[int, int, int] = VERSION) -> None:
@@ -63,7 +106,7 @@ def check_version(version: tuple[int, int, int] = VERSION) -> None:
         )
 
 
-def connect(path: Path, *, query_only: bool = False, busy_ms: int = BUSY_MS) -> Connection:
+def connect(path: Path, *, query_only: bool = False, busy_ms: int = BUSY_MS) -> SqliteConnection:
     """Open a connection in autocommit mode; transactions are begun and ended in so many words.
 
     Args:
@@ -75,7 +118,7 @@ def connect(path: Path, *, query_only: bool = False, busy_ms: int = BUSY_MS) -> 
         A connection usable from any one thread at a time, in WAL mode with `synchronous=FULL`, foreign keys enforced.
     """
     connection = cast(
-        "Connection",
+        "SqliteConnection",
         _driver.connect(
             str(path),
             timeout=busy_ms / 1_000,
@@ -100,7 +143,7 @@ def connect(path: Path, *, query_only: bool = False, busy_ms: int = BUSY_MS) -> 
 
 
 def error_name(error: BaseException) -> str:
-    """SQLite's own name of a failure (`SQLITE_FULL`), or the exception's class where it has none."""
+    """SQLite's own name of a failure (`SQLITE_FULL`), PostgreSQL's SQLSTATE, or the class of an exception without."""
     return str(getattr(error, "sqlite_errorname", None) or type(error).__name__)
 
 
@@ -113,7 +156,7 @@ def unavailable(reason: str) -> ServiceError:
     """What callers are told when the store cannot take or give anything now.
 
     Args:
-        reason: SQLite's name of the failure.
+        reason: The store's name of the failure.
     """
     why = "is busy" if reason.startswith(BUSY) else "cannot be used"
     return ServiceError(

@@ -1,6 +1,7 @@
 """The schema's history: numbered SQL files, each applied and recorded in one transaction."""
 
 import hashlib
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +12,7 @@ from service.storage.engine import Connection, StorageError, complete_statement
 
 FOLDER: Final = Path(__file__).parent / "migrations"
 
-_HISTORY: Final = """
+HISTORY: Final = """
 CREATE TABLE IF NOT EXISTS migrations (
     version INTEGER PRIMARY KEY,
     name TEXT NOT NULL,
@@ -30,15 +31,35 @@ class Migration(Struct, frozen=True):
     sha256: str
 
 
-def read_migrations(folder: Path = FOLDER) -> list[Migration]:
+class Dialect(Struct, frozen=True):
+    """How a kind of store is told.
+
+    Attributes:
+        begin: What begins a transaction in which nobody else migrates.
+        history: What makes the table of what was applied, where it is missing.
+        say: A step's statements.
+    """
+
+    begin: tuple[str, ...]
+    history: str
+    say: Callable[[Migration], Iterable[str]]
+
+
+def read_migrations(folder: Path = FOLDER, ending: str = "") -> list[Migration]:
     """Read `NNNN_name.sql` files, in order.
+
+    Args:
+        folder: Where they are.
+        ending: What their names end in besides (`.postgres`: those that PostgreSQL alone has).
 
     Raises:
         StorageError: If two files claim one number.
     """
     found: dict[int, Migration] = {}
     for path in sorted(folder.glob("[0-9][0-9][0-9][0-9]_*.sql")):
-        number, _, name = path.stem.partition("_")
+        number, _, name = path.stem.removesuffix(ending).partition("_")
+        if not path.stem.endswith(ending) or "." in name:
+            continue
         sql = path.read_text(encoding="utf-8")
         step = Migration(int(number), name, sql, hashlib.sha256(sql.encode()).hexdigest())
         if step.version in found:
@@ -47,7 +68,9 @@ def read_migrations(folder: Path = FOLDER) -> list[Migration]:
     return list(found.values())
 
 
-def migrate(connection: Connection, migrations: list[Migration], clock: Clock) -> list[int]:
+def migrate(
+    connection: Connection, migrations: list[Migration], clock: Clock, dialect: Dialect | None = None
+) -> list[int]:
     """Bring a database's schema up to the code's.
 
     Safe when several processes start at once: each step is decided inside the transaction that applies it.
@@ -56,6 +79,7 @@ def migrate(connection: Connection, migrations: list[Migration], clock: Clock) -
         connection: A connection in autocommit mode.
         migrations: All the code knows, in order.
         clock: Stamps what is applied.
+        dialect: How the store is told; SQLite where none is named.
 
     Returns:
         The versions applied now.
@@ -64,14 +88,15 @@ def migrate(connection: Connection, migrations: list[Migration], clock: Clock) -
         StorageError: If the file's schema is newer than the code, or a migration differs from what was applied.
         DatabaseError: If a step fails; the database is left as it was before that step.
     """
-    applied = []
+    applied, dialect = [], dialect or _SQLITE
     for step in migrations:
-        connection.execute("BEGIN IMMEDIATE")
         try:
-            connection.execute(_HISTORY)
+            for statement in dialect.begin:
+                connection.execute(statement)
+            connection.execute(dialect.history)
             _check(connection, {known.version: known for known in migrations})
             if not connection.execute("SELECT 1 FROM migrations WHERE version = ?", (step.version,)).fetchone():
-                for statement in _statements(step.sql):
+                for statement in dialect.say(step):
                     connection.execute(statement)
                 connection.execute(
                     "INSERT INTO migrations VALUES (?, ?, ?, ?)", (step.version, step.name, step.sha256, clock.now_ms())
@@ -100,12 +125,15 @@ def _check(connection: Connection, known: dict[int, Migration]) -> None:
             )
 
 
-def _statements(sql: str) -> list[str]:
+def statements_of(step: Migration) -> list[str]:
     """Split a script where SQLite says that a statement is complete; `executescript` would commit what is open."""
     found, pending = [], ""
-    for line in sql.splitlines(keepends=True):
+    for line in step.sql.splitlines(keepends=True):
         pending += line
         if complete_statement(pending):
             found.append(pending)
             pending = ""
     return [*found, pending] if pending.strip() else found
+
+
+_SQLITE: Final = Dialect(("BEGIN IMMEDIATE",), HISTORY, statements_of)

@@ -13,8 +13,8 @@ from service.storage.engine import (
     DAMAGED,
     FULL,
     SHUT,
-    Connection,
     DatabaseError,
+    SqliteConnection,
     StorageError,
     connect,
     error_name,
@@ -43,9 +43,9 @@ _OTHER: Final = "SQLite cannot use {path} ({error})."
 class Connections(Struct, frozen=True):
     """What a process needs of a database: connections to write with, read with and glance with, its way to the turn."""
 
-    writing: Connection
-    reading: Connection
-    glancing: Connection
+    writing: SqliteConnection
+    reading: SqliteConnection
+    glancing: SqliteConnection
     turnstile: Turnstile
 
 
@@ -87,13 +87,13 @@ def _make_files(path: Path) -> Turnstile:
     return Turnstile(path.with_name(path.name + "-turn"))
 
 
-def _check_pages(path: Path, connection: Connection) -> None:
+def _check_pages(path: Path, connection: SqliteConnection) -> None:
     (finding,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     if finding != "ok":
         raise StorageError(_DAMAGED.format(path=path, error=" ".join(str(finding).split())))
 
 
-def _bring_up_to_date(path: Path, connection: Connection, turnstile: Turnstile, clock: Clock) -> None:
+def _bring_up_to_date(path: Path, connection: SqliteConnection, turnstile: Turnstile, clock: Clock) -> None:
     if not turnstile.take(_PATIENCE_S):
         raise StorageError(_BUSY.format(path=path, error="it does not let others have their turn"))
     try:

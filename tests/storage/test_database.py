@@ -3,12 +3,13 @@
 import asyncio
 import threading
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from service.errors import ServiceError
 from service.storage.database import Database, open_database
-from service.storage.engine import Connection, DatabaseError, IntegrityError, StorageError, connect
+from service.storage.engine import Connection, DatabaseError, IntegrityError, SqliteConnection, StorageError, connect
 from tests.fakes.clock import FakeClock
 
 
@@ -33,7 +34,7 @@ async def notes(db: Database) -> list[str]:
 
 async def trace(db: Database) -> list[str]:
     statements: list[str] = []
-    await db.write(lambda connection: connection.set_trace_callback(statements.append))
+    await db.write(lambda connection: cast("SqliteConnection", connection).set_trace_callback(statements.append))
     return statements
 
 

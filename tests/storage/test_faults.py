@@ -12,8 +12,9 @@ from typing import Any, cast
 import pytest
 
 from service.errors import ServiceError
-from service.storage.database import Database, open_database
-from service.storage.engine import BUSY_MS, Connection, DatabaseError, connect
+from service.storage.database import Database, SqliteDatabase, open_database
+from service.storage.engine import BUSY_MS, Connection, DatabaseError, SqliteConnection, connect
+from service.storage.file_session import FileSession
 from service.storage.turnstile import Turnstile
 from service.storage.writer import Writer
 from tests.fakes.clock import FakeClock
@@ -85,13 +86,13 @@ async def begins(db: Database) -> threading.Event:
         if statement == "BEGIN IMMEDIATE":
             begun.set()
 
-    await db.write(lambda connection: connection.set_trace_callback(see))
+    await db.write(lambda connection: cast("SqliteConnection", connection).set_trace_callback(see))
     begun.clear()
     return begun
 
 
 async def test_a_turn_that_is_kept_is_a_503(db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.storage.writer.BUSY_MS", 20)
+    monkeypatch.setattr("service.storage.file_session.BUSY_MS", 20)
     other = Turnstile(db.path.with_name("verdict.db-turn"))
     assert other.take(0)
     with pytest.raises(ServiceError, match="is busy"):
@@ -249,14 +250,13 @@ def fail(connection: Connection) -> None:
     ids=str,
 )
 async def test_wherever_a_transaction_fails_its_callers_are_told_and_the_next_one_works(
-    db: Database, failing: dict[str, str]
+    db: SqliteDatabase, failing: dict[str, str]
 ) -> None:
     path = db.path
     connection = Faulty(path, failing)
-    writer = Writer(
-        cast("Connection", connection), Turnstile(path.with_name("verdict.db-turn")), asyncio.get_running_loop()
-    )
-    database = Database(path, writer, db._reader, db._glancer)
+    session = FileSession(cast("SqliteConnection", connection), Turnstile(path.with_name("verdict.db-turn")))
+    writer = Writer(session, asyncio.get_running_loop())
+    database = SqliteDatabase(path, writer, db._reader, db._glancer)
     refused = await asyncio.gather(database.write(insert), database.write(fail), return_exceptions=True)
     assert "UNAVAILABLE" in {getattr(outcome, "code", None) for outcome in refused}
     if connection.in_transaction:

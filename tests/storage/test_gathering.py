@@ -11,6 +11,7 @@ from service.errors import ServiceError
 from service.storage.database import Database, open_database
 from service.storage.engine import Connection, IntegrityError
 from service.storage.gathering import Gathering
+from service.storage.turnstile import Turnstile
 from tests.fakes.clock import FakeClock
 
 Step = Callable[[Connection], str]
@@ -128,7 +129,7 @@ async def test_a_store_that_takes_nothing_is_told_to_everybody_at_once_and_the_n
 ) -> None:
     gathering = Gathering(db)
     with monkeypatch.context() as patched:
-        patched.setattr(db._writer._turnstile, "take", lambda _: False)
+        patched.setattr(Turnstile, "take", lambda *_: False)
         seen = await asyncio.gather(*(gathering.take(noting("x")) for _ in range(3)), return_exceptions=True)
     assert [error.code for error in seen if isinstance(error, ServiceError)] == ["UNAVAILABLE"] * 3
     assert await gathering.take(noting("y")) == "y"

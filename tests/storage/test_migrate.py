@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from service.storage.engine import Connection, DatabaseError, StorageError, connect
+from service.storage.engine import DatabaseError, SqliteConnection, StorageError, connect
 from service.storage.migrate import Migration, migrate, read_migrations
 from tests.fakes.clock import START_MS, FakeClock
 
 
 @pytest.fixture
-def connection(path: Path) -> Connection:
+def connection(path: Path) -> SqliteConnection:
     return connect(path)
 
 
@@ -19,11 +19,11 @@ def a_step(version: int, sql: str) -> Migration:
     return Migration(version, f"step{version}", sql, hashlib.sha256(sql.encode()).hexdigest())
 
 
-def tables(connection: Connection) -> set[str]:
+def tables(connection: SqliteConnection) -> set[str]:
     return {row[0] for row in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
 
 
-def test_steps_are_applied_in_order_once(connection: Connection, clock: FakeClock) -> None:
+def test_steps_are_applied_in_order_once(connection: SqliteConnection, clock: FakeClock) -> None:
     steps = [
         a_step(1, "CREATE TABLE a (x); CREATE TABLE b (x);".replace("; ", ";\n")),
         a_step(2, "ALTER TABLE a ADD y"),
@@ -37,35 +37,35 @@ def test_steps_are_applied_in_order_once(connection: Connection, clock: FakeCloc
     connection.close()
 
 
-def test_a_step_that_fails_leaves_nothing_of_itself(connection: Connection, clock: FakeClock) -> None:
+def test_a_step_that_fails_leaves_nothing_of_itself(connection: SqliteConnection, clock: FakeClock) -> None:
     with pytest.raises(DatabaseError):
         migrate(connection, [a_step(1, "CREATE TABLE a (x);"), a_step(2, "CREATE TABLE b (x);\nnonsense;")], clock)
     assert tables(connection) == {"migrations", "a"}
     connection.close()
 
 
-def test_a_step_that_ends_its_transaction_fails(connection: Connection, clock: FakeClock) -> None:
+def test_a_step_that_ends_its_transaction_fails(connection: SqliteConnection, clock: FakeClock) -> None:
     with pytest.raises(DatabaseError):
         migrate(connection, [a_step(1, "COMMIT;")], clock)
     assert tables(connection) == {"migrations"}
     connection.close()
 
 
-def test_a_trigger_is_one_statement(connection: Connection, clock: FakeClock) -> None:
+def test_a_trigger_is_one_statement(connection: SqliteConnection, clock: FakeClock) -> None:
     trigger = "CREATE TRIGGER t AFTER INSERT ON a BEGIN\n  DELETE FROM a;\n  DELETE FROM a;\nEND;\n"
     sql = f"CREATE TABLE a (x);\n{trigger}-- no more\n"
     assert migrate(connection, [a_step(1, sql)], clock) == [1]
     connection.close()
 
 
-def test_a_step_that_was_changed_since_is_refused(connection: Connection, clock: FakeClock) -> None:
+def test_a_step_that_was_changed_since_is_refused(connection: SqliteConnection, clock: FakeClock) -> None:
     migrate(connection, [a_step(1, "CREATE TABLE a (x)")], clock)
     with pytest.raises(StorageError, match="Reinstall the service"):
         migrate(connection, [a_step(1, "CREATE TABLE a (x, y)")], clock)
     connection.close()
 
 
-def test_a_step_the_code_does_not_know_is_refused(connection: Connection, clock: FakeClock) -> None:
+def test_a_step_the_code_does_not_know_is_refused(connection: SqliteConnection, clock: FakeClock) -> None:
     migrate(connection, [a_step(1, "CREATE TABLE a (x)"), a_step(2, "CREATE TABLE b (x)")], clock)
     with pytest.raises(StorageError, match="newer one"):
         migrate(connection, [a_step(1, "CREATE TABLE a (x)")], clock)

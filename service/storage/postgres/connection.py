@@ -1,0 +1,209 @@
+"""A connection as closures know it, on a server: synchronous, on an event loop of its own."""
+
+import asyncio
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import chain, islice
+from typing import Any, Final
+
+import asyncpg
+
+from service.settings import Secret
+from service.storage.engine import BUSY_MS
+from service.storage.postgres.failures import told_as_ours
+from service.storage.postgres.translate import translate
+
+ANSWER_S: Final = 4.4
+"""How long one answer is waited for."""
+
+_GIVES_ROWS: Final = re.compile(r"\s*(?:SELECT|WITH|VALUES|SHOW)\b|.*\bRETURNING\b", re.DOTALL)
+_PREPARED: Final = 512
+_AT_ONCE: Final = 2_000
+_SETTINGS: Final = {
+    "jit": "off",
+    "tcp_keepalives_idle": "5",
+    "tcp_keepalives_interval": "1",
+    "tcp_keepalives_count": "3",
+    "tcp_user_timeout": "8000",
+}
+WRITING: Final = {
+    "lock_timeout": str(BUSY_MS),
+    "statement_timeout": "4000",
+    "idle_in_transaction_session_timeout": "3000",
+}
+READING: Final = {"default_transaction_read_only": "on"}
+
+
+async def dial(address: Secret, whose: str, settings: dict[str, str], patience_s: float = BUSY_MS / 1_000) -> Any:
+    """Open a connection of asyncpg's.
+
+    Args:
+        address: The server's address.
+        whose: What it is for, as the server lists it.
+        settings: Its session's own settings.
+        patience_s: How long is waited for it.
+
+    Raises:
+        Exception: What asyncpg raises; within `told_as_ours`, what SQLite's driver would.
+    """
+    connection = await asyncpg.connect(
+        address.text,
+        timeout=patience_s,
+        statement_cache_size=0,
+        server_settings=settings_of(whose, settings),
+    )
+    try:
+        await teach(connection)
+    except BaseException:
+        connection.terminate()
+        raise
+    return connection
+
+
+def settings_of(whose: str, settings: dict[str, str]) -> dict[str, str]:
+    """A session's settings, with what it is for as the server lists it."""
+    return {"application_name": f"verdict {whose}", **_SETTINGS, **settings}
+
+
+async def teach(connection: Any) -> None:
+    """Have numbers and truth come back as SQLite gives them."""
+    await connection.set_type_codec("numeric", schema="pg_catalog", encoder=str, decoder=_read_number, format="text")
+    await connection.set_type_codec("bool", schema="pg_catalog", encoder=_write_bool, decoder=_read_bool, format="text")
+
+
+def _read_number(text: str) -> int | float:
+    return int(text) if text.lstrip("-").isdecimal() else float(text)
+
+
+def _read_bool(text: str) -> int:
+    return int(text == "t")
+
+
+def _write_bool(value: object) -> str:
+    return "t" if value else "f"
+
+
+class ServerCursor:
+    """What a statement gave.
+
+    Args:
+        rows: Its rows.
+        rowcount: How many rows it changed; -1 for one that changes none.
+    """
+
+    def __init__(self, rows: Iterable[Sequence[Any]], rowcount: int) -> None:
+        self._rows: Iterator[tuple[Any, ...]] = map(tuple, rows)
+        self.rowcount = rowcount
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        return self._rows
+
+    def fetchone(self) -> tuple[Any, ...] | None:
+        """The next row."""
+        return next(self._rows, None)
+
+    def fetchmany(self, size: int = 1) -> list[tuple[Any, ...]]:
+        """The next rows."""
+        return list(islice(self._rows, size))
+
+    def fetchall(self) -> list[tuple[Any, ...]]:
+        """The rows that are left."""
+        return list(self._rows)
+
+
+class ServerConnection:
+    """A connection that closures are given. One thread at a time uses it.
+
+    Args:
+        loop: An event loop that nobody else runs.
+        connection: asyncpg's connection, opened on it.
+
+    Attributes:
+        total_changes: Rows that its statements have inserted, updated or deleted.
+        has_written: Whether a statement may have changed something; for others to set back.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, connection: Any) -> None:
+        self.total_changes = 0
+        self.has_written = False
+        self._loop = loop
+        self._connection = connection
+        self._prepared: dict[str, Any] = {}
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open; also one that has failed and can only be rolled back."""
+        return bool(self._connection.is_in_transaction())
+
+    def execute(self, sql: str, parameters: Sequence[Any] = ()) -> ServerCursor:
+        """Run one statement.
+
+        Raises:
+            DatabaseError: As SQLite's driver would.
+        """
+        text, values = translate(sql, parameters)
+        if not values and not _GIVES_ROWS.match(text):
+            return ServerCursor((), self._count(self.command(text)))
+        with told_as_ours():
+            rows, status = self._loop.run_until_complete(self._fetch(text, values))
+        return ServerCursor(rows, self._count(status))
+
+    def executemany(self, sql: str, rows: Iterable[Sequence[Any]]) -> ServerCursor:
+        """Run one statement for each row of values."""
+        return ServerCursor((), sum(self.execute(sql, row).rowcount for row in rows))
+
+    def command(self, text: str, patience_s: float = ANSWER_S) -> str:
+        """Run what needs no translation and gives no rows.
+
+        Returns:
+            PostgreSQL's word on it (`UPDATE 3`).
+
+        Raises:
+            DatabaseError: As SQLite's driver would.
+        """
+        with told_as_ours():
+            return str(self._loop.run_until_complete(self._connection.execute(text, timeout=patience_s)))
+
+    def close(self) -> None:
+        """Let go of the server, politely where it answers."""
+        with suppress(Exception):
+            self._loop.run_until_complete(self._connection.close(timeout=1))
+
+    def terminate(self) -> None:
+        """Let go of the server at once, whatever it may still be doing."""
+        self._connection.terminate()
+
+    async def _fetch(self, text: str, values: Sequence[Any]) -> tuple[Iterable[Any], str]:
+        statement: Any = self._prepared.get(text)
+        if statement is None:
+            statement = await asyncio.wait_for(self._connection.prepare(text), ANSWER_S)
+            if len(self._prepared) >= _PREPARED:
+                del self._prepared[next(iter(self._prepared))]
+            self._prepared[text] = statement
+        rows = await statement.fetch(*values, timeout=ANSWER_S)
+        return rows, statement.get_statusmsg()
+
+    def _count(self, status: str) -> int:
+        verb, *_, count = status.split() if " " in status else (status, "-1")
+        if verb == "SELECT":
+            return -1
+        self.has_written = True
+        if not count.isdecimal():
+            return -1
+        self.total_changes += int(count)
+        return int(count)
+
+
+class LookingConnection(ServerConnection):
+    """A connection for long looks: what a statement gives is fetched as it is read, however much it is."""
+
+    async def _fetch(self, text: str, values: Sequence[Any]) -> tuple[Iterable[Any], str]:
+        statement = await self._connection.prepare(text)
+        cursor = await statement.cursor(*values)
+        return chain.from_iterable(iter(partial(self._pull, cursor), [])), "SELECT"
+
+    def _pull(self, cursor: Any) -> list[Any]:
+        with told_as_ours():
+            return list(self._loop.run_until_complete(cursor.fetch(_AT_ONCE)))

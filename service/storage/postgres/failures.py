@@ -1,0 +1,81 @@
+"""What asyncpg raises, told as the store's failures are."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+from urllib.parse import urlsplit
+
+import asyncpg
+
+from service.settings import Secret
+from service.storage.engine import DatabaseError, IntegrityError, StorageError
+
+LOST: Final = "08006"
+"""SQLSTATE connection_failure: also for what has none, where nothing came back."""
+
+_BROKEN_CONSTRAINT: Final = "23"
+_OWN_CODES: Final[dict[str, str]] = {
+    "28": "its user or password is not taken. Mend them in VERDICT_STORE, or the server's pg_hba.conf",
+    "3D": "it has no such database. Make it (CREATE DATABASE …) and start again",
+    "42501": "its user may not make tables. Make that user the database's owner",
+    "25006": "it only reads: it is a standby. Name the server that writes in VERDICT_STORE",
+    "53": "it has no room or no connection left. Make room, or raise max_connections",
+    "55P03": "another process has been bringing its schema up to date for ten seconds. Start again when that is done",
+}
+_NAME: Final = re.compile(r"/[\w-]+\Z")
+
+
+@contextmanager
+def told_as_ours() -> Iterator[None]:
+    """Turn what asyncpg raises into what SQLite's driver would.
+
+    Raises:
+        IntegrityError: For a broken constraint.
+        DatabaseError: For the rest; `error_name` gives its SQLSTATE.
+    """
+    try:
+        yield
+    except asyncpg.PostgresError as error:
+        raise _ours(str(error), str(error.sqlstate or LOST)) from error
+    except (OSError, TimeoutError, asyncpg.InternalClientError) as error:
+        raise _ours(f"the server did not answer ({type(error).__name__})", LOST) from error
+    except asyncpg.InterfaceError as error:
+        said = str(error)
+        raise _ours(said, LOST if "connection is closed" in said or "closed" in said else "22000") from error
+
+
+def lost(said: str) -> Exception:
+    """A `DatabaseError` for a server that is not there."""
+    return _ours(said, LOST)
+
+
+def _ours(said: str, sqlstate: str) -> Exception:
+    error = (IntegrityError if sqlstate.startswith(_BROKEN_CONSTRAINT) else DatabaseError)(said)
+    error.sqlite_errorname = sqlstate
+    return error
+
+
+def refusal(address: Secret, error: BaseException, sqlstate: str) -> StorageError:
+    """Why a server cannot be used, and what to do; its address without user and password."""
+    place = place_of(address)
+    for code, remedy in _OWN_CODES.items():
+        if sqlstate.startswith(code):
+            return StorageError(f"The PostgreSQL server {place} cannot be used: {remedy} ({sqlstate}).")
+    if sqlstate.startswith("08"):
+        return StorageError(
+            f"The PostgreSQL server {place} does not answer. Start it, or mend host and port in VERDICT_STORE."
+        )
+    return StorageError(f"The PostgreSQL server {place} cannot be used ({sqlstate}: {error}).")
+
+
+def place_of(address: Secret) -> str:
+    """Host, port and database of an address; nothing of one that is not well made, since it may be the password."""
+    try:
+        parts = urlsplit(address.text)
+        port = parts.port or 5432
+    except ValueError:
+        return "of VERDICT_STORE"
+    if "@" in parts.path or not _NAME.match(parts.path):
+        return "of VERDICT_STORE"
+    return f"{parts.hostname or 'on this machine'}:{port}{parts.path}"

@@ -1,0 +1,76 @@
+"""Getting a server ready to be used, or saying what stands in the way."""
+
+import asyncio
+from typing import Final, cast
+
+from service.clock import Clock
+from service.settings import Secret
+from service.storage.engine import Connection, DatabaseError, StorageError, error_name
+from service.storage.migrate import migrate
+from service.storage.postgres.connection import ServerConnection, dial
+from service.storage.postgres.failures import place_of, refusal, told_as_ours
+from service.storage.postgres.schema import read_all
+
+_PATIENCE_S: Final = 5.0
+_MIGRATING: Final = {"lock_timeout": "10000"}
+_OLDEST: Final = 14
+_LOOK: Final = """
+SELECT CAST(current_setting('server_version_num') AS INTEGER), current_setting('server_encoding'),
+    current_setting('synchronous_commit'), current_setting('fsync'), current_setting('full_page_writes'),
+    pg_is_in_recovery()
+"""
+
+
+def prepare(address: Secret, clock: Clock) -> None:
+    """Check a server and bring its schema up to date. Blocking; not on a thread whose event loop runs.
+
+    Args:
+        address: The server's address.
+        clock: Stamps migrations.
+
+    Raises:
+        StorageError: If it cannot be used; the message says what to do.
+    """
+    with asyncio.Runner() as runner:
+        try:
+            with told_as_ours():
+                dialled = runner.run(dial(address, "migration", _MIGRATING, _PATIENCE_S))
+            connection = ServerConnection(runner.get_loop(), dialled)
+            try:
+                _check(address, connection)
+                _bring_up_to_date(connection, clock)
+            finally:
+                connection.close()
+        except DatabaseError as error:
+            raise refusal(address, error, error_name(error)) from error
+
+
+def _bring_up_to_date(connection: ServerConnection, clock: Clock) -> None:
+    """Migrate, unless one look says that nothing is to be done: a server is asked some hundred times for that."""
+    steps, dialect = read_all()
+    (begun,) = connection.execute("SELECT to_regclass('migrations') IS NOT NULL").fetchone() or (0,)
+    if begun:
+        found = connection.execute("SELECT version, sha256 FROM migrations ORDER BY version").fetchall()
+        if found == [(step.version, step.sha256) for step in steps]:
+            return
+    migrate(cast("Connection", connection), steps, clock, dialect)
+
+
+def _check(address: Secret, connection: ServerConnection) -> None:
+    version, encoding, *keeps, standby = connection.execute(_LOOK).fetchone() or ()
+    if version < _OLDEST * 10_000:
+        raise StorageError(
+            f"The PostgreSQL server {place_of(address)} is of version {version // 10_000}; this service needs "
+            f"{_OLDEST} or newer. Upgrade it."
+        )
+    if standby:
+        raise refusal(address, DatabaseError(), "25006")
+    if encoding != "UTF8":
+        raise StorageError(
+            f"The database at {place_of(address)} is encoded as {encoding}. Make it anew with ENCODING 'UTF8'."
+        )
+    if keeps[0] not in {"on", "remote_apply"} or keeps[1:] != ["on", "on"]:
+        raise StorageError(
+            f"The PostgreSQL server {place_of(address)} may forget what it has acknowledged (synchronous_commit "
+            f"{keeps[0]}, fsync {keeps[1]}, full_page_writes {keeps[2]}). Set all three to on."
+        )

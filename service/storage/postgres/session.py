@@ -1,0 +1,146 @@
+"""A writer's way to a PostgreSQL server."""
+
+import asyncio
+from typing import Final, TypeVar
+
+from service.settings import Secret
+from service.storage.engine import DatabaseError, error_name, is_store_failing
+from service.storage.postgres.connection import WRITING, ServerConnection, dial
+from service.storage.postgres.failures import lost, told_as_ours
+from service.storage.writer import LostError, Work
+
+T = TypeVar("T")
+
+_TURN: Final = "UPDATE store_turn SET commits = commits + 1 WHERE id = 1 RETURNING commits"
+_BEGIN_S: Final = 1.0
+"""How long a server may take to begin a transaction, before it is asked over a new connection."""
+
+_FIRST_PAUSE_S: Final = 0.05
+_LONGEST_PAUSE_S: Final = 1.0
+
+
+class ServerSession:
+    """Transactions on one connection, which is opened anew when it was lost.
+
+    Args:
+        address: The server's address.
+        loop: An event loop that nobody else runs. The session closes it.
+
+    Attributes:
+        foreign_commits: Grows whenever what was remembered of the database may no longer hold.
+    """
+
+    def __init__(self, address: Secret, loop: asyncio.AbstractEventLoop) -> None:
+        self.foreign_commits = 0
+        self._address = address
+        self._loop = loop
+        self._connection: ServerConnection | None = None
+        self._turn = 0
+        self._known: int | None = None  # the last turn after which nothing has happened that we have not seen
+        self._saved = False
+        self._pause_s = 0.0
+        self._not_before_s = 0.0
+
+    def begin(self) -> None:
+        """Begin a transaction when it is this process's turn."""
+        self._saved = False
+        try:
+            connection = self._begun()
+            (self._turn,) = connection.execute(_TURN).fetchone() or (0,)
+        except DatabaseError as error:
+            self._let_go()
+            raise LostError("no transaction could be begun", error_name(error)) from error
+        connection.has_written = False
+        if self._known != self._turn - 1:
+            self.foreign_commits += 1
+
+    def attempt(self, work: Work[T], *, alone: bool) -> T:
+        """Run one closure; in a savepoint, if others share the transaction."""
+        connection = self._at_hand()
+        try:
+            if not alone:
+                connection.command("RELEASE closure; SAVEPOINT closure" if self._saved else "SAVEPOINT closure")
+                self._saved = True
+            value = work(connection)
+        except BaseException as error:
+            self._undo(connection, error, alone=alone)
+            raise
+        return value
+
+    def commit(self) -> None:
+        """Make the transaction durable; where nothing was changed, the turn is given back."""
+        connection = self._at_hand()
+        wanted = "COMMIT" if connection.has_written else "ROLLBACK"
+        try:
+            if not connection.in_transaction:
+                raise LostError("a closure ended the transaction", "25P01")
+            done = connection.command(wanted)
+        except DatabaseError as error:
+            raise LostError("the transaction could not be committed", error_name(error)) from error
+        if done != wanted:
+            raise LostError("a closure went on after a statement had failed", "25P02")
+        self._known = self._turn if connection.has_written else self._turn - 1
+
+    def roll_back(self) -> None:
+        """Give up what is left of a transaction, and the connection with it: who knows what it still does."""
+        self._let_go()
+
+    def close(self) -> None:
+        """Let go of the server."""
+        if self._connection is not None:
+            self._connection.close()
+        self._loop.close()
+
+    def _begun(self) -> ServerConnection:
+        """A connection in a transaction; a new one where the old one turns out to be dead.
+
+        What was sent over the dead one is only that a transaction begins, so that nobody's work is done twice.
+        """
+        if self._connection is not None:
+            try:
+                self._connection.command("BEGIN", _BEGIN_S)
+            except DatabaseError:
+                self._let_go()
+            else:
+                return self._connection
+        connection = self._connection = self._dial()
+        connection.command("BEGIN", _BEGIN_S)
+        return connection
+
+    def _dial(self) -> ServerConnection:
+        now_s = self._loop.time()
+        if now_s < self._not_before_s:
+            raise lost("the server did not answer a moment ago")
+        try:
+            with told_as_ours():
+                dialled = self._loop.run_until_complete(dial(self._address, "writer", WRITING))
+        except DatabaseError:
+            self._pause_s = min(max(2 * self._pause_s, _FIRST_PAUSE_S), _LONGEST_PAUSE_S)
+            self._not_before_s = self._loop.time() + self._pause_s
+            raise
+        self._pause_s = 0.0
+        return ServerConnection(self._loop, dialled)
+
+    def _at_hand(self) -> ServerConnection:
+        if self._connection is None:  # only `begin` leaves none, and says so
+            raise LostError("the transaction is gone", "08006")
+        return self._connection
+
+    def _undo(self, connection: ServerConnection, error: BaseException, *, alone: bool) -> None:
+        if is_store_failing(error) or not connection.in_transaction:
+            raise LostError("a closure lost the transaction", error_name(error)) from error
+        self.foreign_commits += 1
+        if alone:
+            connection.has_written = False
+            return
+        try:
+            connection.command("ROLLBACK TO closure")
+        except DatabaseError as failed:
+            raise LostError("a closure could not be undone", error_name(failed)) from failed
+
+    def _let_go(self) -> None:
+        self.foreign_commits += 1
+        self._known = None
+        if self._connection is not None:
+            self._connection.terminate()
+        self._connection = None

@@ -1,0 +1,293 @@
+"""A real PostgreSQL for tests: one server for a session, one database that each test finds empty."""
+
+import asyncio
+import atexit
+import ctypes
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Final, Literal, TypeVar
+
+import asyncpg
+import pytest
+
+from service.clock import Clock
+from service.settings import Secret
+from service.storage.database import Database, open_database
+from service.storage.postgres.database import open_postgres
+from service.storage.postgres.opening import prepare
+from tests.fakes.clock import FakeClock
+
+T = TypeVar("T")
+
+Kind = Literal["sqlite", "postgres"]
+STORES: Final[tuple[Kind, ...]] = ("sqlite", "postgres")
+"""What a store's tests are run on."""
+
+_NOBODY: Final = 65_534
+_LOCKED: Final = "locked"
+"""A user of the server that has a password: `right`."""
+
+_SETTINGS: Final = (
+    "listen_addresses=127.0.0.1",
+    "max_connections=90",
+    "shared_buffers=32MB",
+    "wal_level=minimal",
+    "max_wal_senders=0",
+    "max_wal_size=256MB",
+    "log_min_messages=panic",
+    "unix_socket_directories=",
+)
+_PR_SET_PDEATHSIG: Final = 1
+_START_S: Final = 30.0
+
+_EMPTY: Final = """
+DO $$
+DECLARE
+    place RECORD;
+    filled BOOLEAN;
+    wanted TEXT := '';
+BEGIN
+    FOR place IN SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+        AND relname NOT IN ('migrations', 'store_turn')
+    LOOP
+        EXECUTE format('SELECT EXISTS (SELECT 1 FROM %I)', place.relname) INTO filled;
+        IF filled THEN
+            wanted := wanted || format(', %I', place.relname);
+        END IF;
+    END LOOP;
+    IF wanted <> '' THEN
+        EXECUTE 'TRUNCATE ' || substr(wanted, 3) || ' CASCADE';
+    END IF;
+END
+$$
+"""
+_OTHERS: Final = (
+    "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid()"
+)
+
+
+class Server:
+    """A PostgreSQL server in a folder of its own, durable as a real one; it ends with the process that made it.
+
+    Args:
+        binaries: Where `postgres` and `initdb` are.
+    """
+
+    def __init__(self, binaries: Path) -> None:
+        self._binaries = binaries
+        self._who: dict[str, Any] = {"user": _NOBODY, "group": _NOBODY, "extra_groups": []} if os.geteuid() == 0 else {}
+        self.folder = Path(tempfile.mkdtemp(prefix="verdict-postgres-"))
+        if self._who:
+            os.chown(self.folder, _NOBODY, _NOBODY)
+        self._data = self.folder / "data"
+        self._process: subprocess.Popen[bytes] | None = None
+        self._number = 0
+        self._run(
+            "initdb", "-D", str(self._data), "-U", "verdict", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"
+        )
+        access = self._data / "pg_hba.conf"
+        access.write_text(f"host all {_LOCKED} 127.0.0.1/32 scram-sha-256\n{access.read_text()}")
+        self.port = _free_port()
+        atexit.register(self.remove)
+
+    def start(self) -> None:
+        """Start it, on the port it had, and wait until it answers."""
+        settings = [word for setting in (*_SETTINGS, f"port={self.port}") for word in ("-c", setting)]
+        self._process = subprocess.Popen(
+            [self._binaries / "postgres", "-D", self._data, *settings],
+            cwd=self.folder,
+            stdout=subprocess.DEVNULL,
+            stderr=(self.folder / "log").open("ab"),
+            preexec_fn=_end_with_parent,  # noqa: PLW1509 -- it calls the kernel and nothing else
+            **self._who,
+        )
+        deadline_s = _START_S
+        while not self.answers():
+            _pause(0.02)
+            deadline_s -= 0.02
+            assert deadline_s > 0, (self.folder / "log").read_text()
+            assert self._process.poll() is None, (self.folder / "log").read_text()
+
+    def answers(self) -> bool:
+        """Whether it takes connections."""
+
+        async def ask() -> bool:
+            try:
+                connection = await asyncpg.connect(self.address("postgres"), timeout=1)
+            except (OSError, TimeoutError, asyncpg.CannotConnectNowError):
+                return False
+            await connection.close()
+            return True
+
+        return apart(ask())
+
+    def stop(self, *, politely: bool = True) -> None:
+        """Stop it: ending its sessions, or as if the power went."""
+        if self._process is not None:
+            self._process.send_signal(signal.SIGINT if politely else signal.SIGQUIT)
+            self._process.wait(30)
+        self._process = None
+
+    def freeze(self, *, frozen: bool = True) -> None:
+        """Have all of its processes stand still, or go on."""
+        assert self._process is not None
+        for pid in [self._process.pid, *_children(self._process.pid)]:
+            os.kill(pid, signal.SIGSTOP if frozen else signal.SIGCONT)
+
+    def address(self, database: str, user: str = "verdict") -> str:
+        """The address of one of its databases."""
+        return f"postgresql://{user}@127.0.0.1:{self.port}/{database}"
+
+    def ask(self, sql: str, *values: object, database: str = "postgres") -> list[tuple[Any, ...]]:
+        """Run one statement beside the service."""
+
+        async def run() -> list[tuple[Any, ...]]:
+            connection = await asyncpg.connect(self.address(database))
+            try:
+                return [tuple(row) for row in await connection.fetch(sql, *values)]
+            finally:
+                await connection.close()
+
+        return apart(run())
+
+    def make_database(self, options: str = "") -> str:
+        """Make a database that holds nothing at all; its name."""
+        self._number += 1
+        name = f"verdict{self._number}"
+        self.ask(f"CREATE DATABASE {name} TEMPLATE template0 {options}")
+        return name
+
+    def remove(self) -> None:
+        """Stop it and forget what it holds."""
+        self.stop(politely=False)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _run(self, program: str, *arguments: str) -> None:
+        subprocess.run(
+            [self._binaries / program, *arguments],
+            cwd=self.folder,
+            check=True,
+            capture_output=True,
+            timeout=60,
+            **self._who,
+        )
+
+
+def postgres_server() -> Server:
+    """The session's server; its test is skipped where none can be had."""
+    found = _session_server()
+    if found is None:
+        pytest.skip("no PostgreSQL is installed (pip install pgserver, or apt install postgresql)")
+    return found
+
+
+@contextmanager
+def own_server() -> Iterator[Server]:
+    """A server that a test may stop, start and freeze."""
+    binaries = _binaries()
+    if binaries is None:
+        pytest.skip("no PostgreSQL is installed (pip install pgserver, or apt install postgresql)")
+    server = Server(binaries)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.remove()
+        atexit.unregister(server.remove)
+
+
+@contextmanager
+def postgres_dsn(*, fresh: bool = False) -> Iterator[str]:
+    """The address of a database that is migrated and empty.
+
+    Args:
+        fresh: Whether it is one of the test's own, and not even migrated.
+    """
+    server = postgres_server()
+    if fresh:
+        yield server.address(server.make_database())
+        return
+    name = _common_database()
+    yield server.address(name)
+    server.ask(_OTHERS, name)
+    server.ask(_EMPTY, database=name)
+
+
+@asynccontextmanager
+async def open_either(kind: Kind, path: Path, clock: Clock) -> AsyncIterator[Database]:
+    """An empty store of either kind.
+
+    Args:
+        kind: Which.
+        path: SQLite's file, or what a process's own files stand beside.
+        clock: Stamps migrations.
+    """
+    if kind == "sqlite":
+        async with open_database(path, clock) as file:
+            yield file
+        return
+    with postgres_dsn() as address:
+        async with open_postgres(Secret(address), path, clock) as server:
+            yield server
+
+
+def apart(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on a thread and an event loop of its own, whatever runs here."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
+@cache
+def _session_server() -> Server | None:
+    binaries = _binaries()
+    if binaries is None:
+        return None
+    server = Server(binaries)
+    server.start()
+    return server
+
+
+@cache
+def _common_database() -> str:
+    server = postgres_server()
+    name = server.make_database()
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(prepare, Secret(server.address(name)), FakeClock()).result()
+    return name
+
+
+def _binaries() -> Path | None:
+    package = find_spec("pgserver")
+    brought = (
+        [Path(place) / "pginstall" / "bin" for place in (package.submodule_search_locations or ())] if package else []
+    )
+    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), reverse=True)
+    return next((folder for folder in (*brought, *debian) if (folder / "initdb").exists()), None)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _children(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _end_with_parent() -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGQUIT)
+
+
+def _pause(seconds: float) -> None:
+    apart(asyncio.sleep(seconds))
