@@ -62,8 +62,8 @@ class Serving:
     def __init__(self, *arguments: str, **settings: str) -> None:
         self.settings = {"port": "0", "source": "fixtures", "fixtures_dir": str(handful()), **settings}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", self.MODULE, "serve", *arguments],
-            env=environment(self.settings),
+            [*self.command(), "serve", *arguments],
+            env=self.environ(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -73,6 +73,14 @@ class Serving:
         self._heard = threading.Condition()
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
+
+    def command(self) -> list[str]:
+        """What stands for `verdict`."""
+        return [sys.executable, "-m", self.MODULE]
+
+    def environ(self) -> dict[str, str]:
+        """What it is started with."""
+        return environment(self.settings)
 
     def _listen(self) -> None:
         assert self.process.stderr is not None

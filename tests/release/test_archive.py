@@ -1,0 +1,124 @@
+"""The file, on a machine that has a Python and nothing else."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from tests.fakes.serving import PATIENCE_S, Serving, ended
+from tests.release.conftest import Machine
+from tests.release.elsewhere import Elsewhere, type_in
+
+RISK = "/api/cli/coin/risk/BTC"
+LOCK = Path(__file__).parents[2] / "requirements.lock"
+
+pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
+
+
+@contextmanager
+def started(machine: Machine, data_dir: Path, *arguments: str) -> Iterator[Serving]:
+    running = Elsewhere([str(machine.file)], machine.environ, *arguments, data_dir=str(data_dir))
+    with ended(running):
+        running.wait_for("ready")
+        yield running
+
+
+def test_the_file_helps_serves_what_is_recorded_in_it_and_answers_for_a_key(machine: Machine, tmp_path: Path) -> None:
+    helped = type_in([str(machine.file), "--help"], machine.environ)
+    assert (helped.returncode, helped.stderr) == (0, "")
+    assert helped.stdout.startswith("usage: verdict COMMAND")
+    with started(machine, tmp_path / "data") as running:
+        assert running.ask("/readyz")[0] == 200
+        assert running.ask(RISK)[0] == 403
+        status, headers, answer = running.ask(RISK, running.make_key("--tier", "pro"))
+        assert (status, headers["x-data-source"]) == (200, "fixtures")
+        assert answer["data"]["symbol"] == "BTC"
+        assert running.stop() == 0
+    kept = [path.relative_to(machine.home).parts[:2] for path in machine.home.rglob("*")]
+    assert {parts for parts in kept if len(parts) > 1} == {(".cache", "verdict")}
+
+
+async def test_an_agent_asks_it_over_standard_input_and_output(machine: Machine, tmp_path: Path) -> None:
+    with started(machine, tmp_path / "data") as running:
+        key = running.make_key("--tier", "pro")
+        person = {"VERDICT_URL": f"http://127.0.0.1:{running.port}", "VERDICT_TOKEN": key}
+        server = StdioServerParameters(
+            command=str(machine.file), args=["mcp"], env={**machine.environ, **person}, cwd="/"
+        )
+        async with Client(stdio_client(server), mode="legacy", read_timeout_seconds=PATIENCE_S) as client:
+            listed = (await client.list_tools()).tools
+            called = await client.call_tool("coin_risk", {"symbol": "BTC"})
+    assert len(listed) == 11
+    assert not called.is_error
+
+
+def test_workers_and_walk_forwards_run_out_of_the_same_file(machine: Machine, tmp_path: Path) -> None:
+    with started(machine, tmp_path / "data", "--workers", "2") as running:
+        running.wait_for("listening", 2)
+        running.wait_for("ready", 2)
+        assert running.ask("/readyz")[0] == 200
+        assert [line for line in running.lines if "Traceback" in line or "No module" in line] == []
+        assert running.stop() == 0
+
+
+def test_two_first_starts_at_once_unpack_it_once(machine: Machine) -> None:
+    command = [str(machine.file), "coin", "risk", "--help"]
+    both = [subprocess.Popen(command, env=dict(machine.environ), stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [one.wait(2 * PATIENCE_S) for one in both] == [0, 0]
+    cache = machine.home / ".cache" / "verdict"
+    assert len([path for path in cache.iterdir() if path.is_dir()]) == 1
+
+
+def test_what_a_killed_start_left_half_unpacked_is_unpacked_again(machine: Machine) -> None:
+    cache = machine.home / ".cache" / "verdict"
+    first = subprocess.Popen([str(machine.file), "--help"], env=dict(machine.environ), stdout=subprocess.DEVNULL)
+    while not list(cache.glob("*.tmp/site-packages/a*")):
+        assert first.poll() is None
+    first.kill()
+    first.wait(PATIENCE_S)
+    assert type_in([str(machine.file), "--help"], machine.environ).returncode == 0
+
+
+def test_another_python_and_a_folder_that_takes_nothing_are_refused_in_a_line(machine: Machine, tmp_path: Path) -> None:
+    (tmp_path / "no folder").touch()
+    refused = type_in([str(machine.file)], {**machine.environ, "SHIV_ROOT": str(tmp_path / "no folder" / "x")})
+    assert refused.returncode == 1
+    assert refused.stderr.startswith(f"verdict: cannot unpack into {tmp_path / 'no folder' / 'x'} (Not a directory)")
+    other = "import importlib.machinery, runpy, sys; importlib.machinery.EXTENSION_SUFFIXES[:] = ['.cpython-399.so']; "
+    run = f"sys.argv = [{str(machine.file)!r}]; sys.path[0] = sys.argv[0]; runpy.run_path(sys.argv[0])"
+    refused = type_in([sys.executable, "-c", other + run], machine.environ)
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("verdict: this file is for Python 3.")
+
+
+def test_the_same_commit_makes_the_same_bytes_and_sums_and_bill_name_them(dist: Path, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "release.build", tmp_path], timeout=540, check=True, capture_output=True)
+    made = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in dist.iterdir()}
+    again = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in tmp_path.iterdir()}
+    assert made == again
+    sums = [line.split() for line in (dist / "SHA256SUMS").read_text().splitlines()]
+    assert {name: digest for digest, name in sums} == {name: made[name] for name in ("verdict", "verdict.cdx.json")}
+    bill = json.loads((dist / "verdict.cdx.json").read_bytes())
+    lock = LOCK.read_text()
+    assert len(bill["components"]) > 50
+    for part in bill["components"]:
+        assert f"{part['name'].lower()}=={part['version']}" in lock
+        hashes = [entry["content"] for found in part["externalReferences"] for entry in found.get("hashes", [])]
+        assert hashes
+        assert all(f"sha256:{digest}" in lock for digest in hashes)
+
+
+def test_nothing_of_the_machine_that_made_it_is_in_it(dist: Path, machine: Machine) -> None:
+    assert type_in([str(machine.file), "--help"], machine.environ).returncode == 0
+    here = os.fsencode(Path.cwd())
+    for path in (machine.home / ".cache").rglob("*"):
+        if path.is_file() and path.suffix in {".py", ".pyc", ".json", ""}:
+            assert here not in path.read_bytes(), path
