@@ -16,8 +16,9 @@ from service.clients.cli.refusal import MISUSED, RefusalError
 from service.clock import Clock
 from service.errors import ServiceError
 from service.settings import Settings, SettingsError
-from service.storage.database import DATABASE, Database, open_database
+from service.storage.database import DATABASE, Database
 from service.storage.engine import StorageError
+from service.storage.store import open_store
 from service.upstream.fixture_set import FixtureError
 from service.wiring.clocks import choose_clock
 
@@ -59,8 +60,13 @@ def database_of(settings: Settings) -> Path:
     """The path of an existing database.
 
     Raises:
-        NoServiceError: If there is none.
+        NoServiceError: If there is none, or the store is a server.
     """
+    if settings.store is not None:
+        raise NoServiceError(
+            "VERDICT_STORE names a PostgreSQL server, and this command looks at SQLite's file. Use the server's own "
+            "tools: pg_dump copies the database, pg_amcheck looks it over. Keep secrets.toml with a copy"
+        )
     path = settings.data_dir / DATABASE
     if not path.is_file():
         raise NoServiceError(
@@ -86,7 +92,7 @@ def run_in_folder(environment: Mapping[str, str], work: Callable[[Folder], Await
     """
     with refusing():
         settings = Settings.from_environ(environment)
-        if not make:
+        if not make and settings.store is None:
             database_of(settings)
         return asyncio.run(_run(settings, work))
 
@@ -99,7 +105,7 @@ async def _run(settings: Settings, work: Callable[[Folder], Awaitable[T]]) -> T:
 @asynccontextmanager
 async def _open(settings: Settings) -> AsyncIterator[Folder]:
     clock = choose_clock(settings)
-    async with open_database(settings.data_dir / DATABASE, clock) as database:
+    async with open_store(settings, clock) as database:
         secrets = open_secrets(settings.data_dir)
         await check_pepper(database, secrets, clock)
         yield Folder(settings, database, open_registrar(settings, secrets, database, clock), clock, secrets)

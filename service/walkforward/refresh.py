@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import Final
 
 from service.clock import HOUR_MS, Clock, day_of
@@ -41,7 +40,7 @@ class WalkforwardRefresh:
         clock: What time it is, and how long a failure is left alone.
         runs: Where runs are kept.
         market: The series; what is published, and what funding came to.
-        path: The database's file, for whoever runs.
+        address: What whoever runs opens the store by.
         origin: Which history the store is meant to hold at this moment; a replay's changes at midnight.
         run: Does a job, in a process of its own.
     """
@@ -51,14 +50,14 @@ class WalkforwardRefresh:
         clock: Clock,
         runs: RunStore,
         market: MarketStore,
-        path: Path,
+        address: str,
         origin: Callable[[], str],
         run: Callable[[Job, Callable[[int, int], None]], Awaitable[Packed | Gone]],
     ) -> None:
         self._clock = clock
         self._runs = runs
         self._market = market
-        self._path = path
+        self._address = address
         self._origin = origin
         self._run = run
         self._parameters = Parameters()
@@ -84,7 +83,7 @@ class WalkforwardRefresh:
         began_s = self._clock.monotonic()
         self._again_s, self._failures = began_s + pause_s, min(self._failures + 1, 10)
         await self._market.sum_funding(origin)
-        job = Job(str(self._path), origin, until_ms, self._clock.now_ms(), self._parameters)
+        job = Job(self._address, origin, until_ms, self._clock.now_ms(), self._parameters)
         try:
             brought = await self._run(job, _watch)
         except (RunFailedError, OSError) as error:

@@ -37,7 +37,7 @@ async def open_walkforward(
         The desk. On leaving, a run that is under way is ended with its process.
     """
     runs = RunStore(database)
-    refresh = WalkforwardRefresh(clock, runs, market.store, database.path, origin, run_apart)
+    refresh = WalkforwardRefresh(clock, runs, market.store, database.address, origin, run_apart)
     desk = WalkforwardDesk(clock, runs, cursors, market.coins, origin)
     async with running([Loop("walkforward", refresh.round, EVERY_S, after=market.known)], leader, clock):
         yield desk

@@ -10,13 +10,12 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
 
 from msgspec import Struct, msgpack
 
 from service.clock import day_of
-from service.storage.engine import connect
+from service.storage.store import looking
 from service.walkforward.parameters import History, Parameters, Request
 from service.walkforward.records import Packed, pack
 from service.walkforward.tape_reader import OtherHistoryError, read_histories
@@ -31,7 +30,7 @@ _STDIN: Final = 0
 
 
 class Job(Struct, frozen=True):
-    """What to walk: a database's file, the history it is meant to hold, its days before a midnight, at an instant."""
+    """What to walk: a store by its address, the history it is meant to hold, its days before a midnight, at an instant."""
 
     database: str
     origin: str
@@ -89,12 +88,8 @@ def walk(job: Job, report: Callable[[int, int], None]) -> Packed:
 
 
 def _histories(job: Job) -> list[History]:
-    connection = connect(Path(job.database), query_only=True)
-    try:
-        connection.execute("BEGIN")
+    with looking(job.database) as connection:
         return read_histories(connection, job.origin, job.until_ms)
-    finally:
-        connection.close()
 
 
 def frame(message: Any) -> bytes:

@@ -27,14 +27,14 @@ from service.payments.room import Payments, open_payments
 from service.routes import manifest
 from service.routes.table import Desks, bind
 from service.settings import Settings
-from service.storage.database import DATABASE, open_database
+from service.storage.store import open_store
 from service.streams.hub import Hub
 from service.wire.cursor import Cursors
 from service.wire.envelope import Answer, encode
 from service.wire.offers import OFFERS
 from service.wiring.commands import lines
 from service.wiring.data import Data, Ground, open_data
-from service.wiring.leader import claim_leadership
+from service.wiring.leader import stand_for_lead
 from service.wiring.readings import read_all
 from service.wiring.venues import open_upstreams
 
@@ -69,8 +69,8 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
     """
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
-        database = await enter(open_database(settings.data_dir / DATABASE, clock))
-        leadership = stack.enter_context(claim_leadership(settings.data_dir))
+        database = await enter(open_store(settings, clock))
+        leadership = await enter(stand_for_lead(database))
         secrets = open_secrets(settings.data_dir)
         access = await open_access(settings, secrets, database, clock)
         meter = await enter(open_meter(database, clock))

@@ -35,7 +35,7 @@ class Walked:
         self.runs = runs
         self.clock = clock
         self.refresh = WalkforwardRefresh(
-            clock, runs, MarketStore(database), database.path, lambda: self.origin, self.run
+            clock, runs, MarketStore(database), database.address, lambda: self.origin, self.run
         )
 
     async def run(self, job: Job, heard: Callable[[int, int], None]) -> Packed | Gone:
