@@ -8,14 +8,12 @@ thread, which other processes do not disturb, and by the wall, which says how lo
 
 import asyncio
 import gc
-import multiprocessing
 import tempfile
 from asyncio import events
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from multiprocessing.connection import Connection
 from pathlib import Path
 from time import perf_counter, thread_time
 from typing import Any, Final
@@ -23,11 +21,10 @@ from unittest.mock import patch
 
 import msgspec
 
+from bench.coins import recording, upstreams
 from service.clock import DAY_MS, SECOND_MS, SystemClock, midnight_after
 from service.settings import Settings
-from service.upstream.fixture_set import pack, read_set, unpack, write_set
-from service.upstream.replay.recording import DAILY, FUNDING, HOURLY, contexts_file, series_file
-from service.upstream.replay.server import WEIGHT_PER_MINUTE, replay_server
+from service.upstream.replay.server import WEIGHT_PER_MINUTE
 from service.wiring import venues
 from service.wiring.build import build
 from service.wiring.process import _COLLECT_AFTER
@@ -76,51 +73,6 @@ class Blocks:
             self._began_s = perf_counter()
         else:
             self.collected_s = max(self.collected_s, perf_counter() - self._began_s)
-
-
-def multiplied(directory: Path) -> Path:
-    """The bundled fixtures with their coins again and again, until there are enough."""
-    metadata, files = read_set(Settings().fixtures_dir)
-    meta, contexts = msgspec.json.decode(files[contexts_file("")])
-    known = [
-        (row, context) for row, context in zip(meta["universe"], contexts, strict=True) if not row.get("isDelisted")
-    ]
-    for number in range(COINS - len(known)):
-        row, context = known[number % len(known)]
-        name = f"{row['name']}{number}"
-        meta["universe"].append(row | {"name": name})
-        contexts.append(context)
-        for kind, column in ((DAILY, "s"), (HOURLY, "s"), (FUNDING, "coin")):
-            if (series := files.get(series_file(kind, row["name"]))) is not None:
-                columns = msgspec.json.decode(unpack(series))
-                files[series_file(kind, name)] = pack(columns | {column: name})
-    files[contexts_file("")] = msgspec.json.encode([meta, contexts])
-    write_set(directory, files, metadata)
-    return directory
-
-
-def serve_upstreams(fixtures: Path, ahead_ms: int, said: Connection) -> None:
-    """Be the upstreams, in a process of their own, until the other end is closed."""
-
-    async def serve() -> None:
-        async with replay_server(fixtures, AheadClock(ahead_ms), "shifted") as replay:
-            said.send(replay.url)
-            await asyncio.to_thread(said.poll, None)
-
-    asyncio.run(serve())
-
-
-@contextmanager
-def upstreams(fixtures: Path, ahead_ms: int) -> Iterator[str]:
-    """Start them; their address."""
-    ours, theirs = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=serve_upstreams, args=(fixtures, ahead_ms, theirs))
-    process.start()
-    try:
-        yield ours.recv()
-    finally:
-        process.terminate()
-        process.join()
 
 
 def name_of(callback: Any) -> str:
@@ -216,8 +168,8 @@ def main(seconds: float = 60.0) -> None:
     ahead_ms = midnight_after(now_ms) - now_ms - _BEFORE_MIDNIGHT_S * SECOND_MS
     assert 0 <= ahead_ms + _BEFORE_MIDNIGHT_S * SECOND_MS <= DAY_MS
     with tempfile.TemporaryDirectory() as folder:
-        fixtures = multiplied(Path(folder) / "fixtures")
-        with upstreams(fixtures, ahead_ms) as url:
+        fixtures = recording(Path(folder) / "fixtures", COINS)
+        with upstreams(fixtures, AheadClock(ahead_ms)) as url:
             seen = asyncio.run(measure(Path(folder) / "data", url, AheadClock(ahead_ms), seconds))
     print(written(seen))
 

@@ -19,9 +19,10 @@ from bench.effort import Effort
 from bench.load import Load, drive
 from bench.serving import HOST, PATH, Contender, create_key, exchange, free_port, request, service, serving, spread
 
-FREE_PATH: Final = "/api/cli/billing/tier"
+FREE_PATH: Final = "/api/cli/manifest"
+TIER_PATH: Final = "/api/cli/billing/tier"
 BARE, OURS = "bare uvicorn ASGI", "verdict, all gates, durable metering"
-FREE = "verdict, a free route, a free user"
+FREE, TIER = "verdict, a free route, a free user", "verdict, what is left to a free user"
 FASTAPI, LITESTAR = "FastAPI + SQLAlchemy + pydantic", "Litestar + SQLAlchemy + msgspec"
 SLOWAPI = "FastAPI + slowapi, in memory"
 RATIO = 0.65
@@ -69,6 +70,7 @@ def ours(folder: Path) -> Iterator[list[Entry]]:
         yield [
             Entry(Contender(OURS, port, request(pro)), lambda: _events(store)),
             Entry(Contender(FREE, port, request(free, path=FREE_PATH))),
+            Entry(Contender(TIER, port, request(free, path=TIER_PATH))),
         ]
 
 
@@ -164,11 +166,11 @@ def table(entries: list[Entry], seen: list[list[Load]]) -> str:
 def times(entries: list[Entry], seen: list[list[Load]]) -> str:
     """How many times ours answers as often as the others, round by round."""
     by_name = {entry.contender.name: loads for entry, loads in zip(entries, seen, strict=True)}
-    told = [
-        f"{name}: {spread([ours.per_second / load.per_second for ours, load in zip(by_name[OURS], loads, strict=True)], 1)}"
-        for name, loads in by_name.items()
-        if name not in {OURS, FREE, BARE, nginx.NAME}
-    ]
+    told = []
+    for name in (FASTAPI, LITESTAR, SLOWAPI, openbb.NAME):
+        pairs = zip(by_name[OURS], by_name.get(name, []), strict=False)  # OpenBB may not be there
+        if more := [mine.per_second / theirs.per_second for mine, theirs in pairs]:
+            told.append(f"{name} {spread(more, 1)}")
     return "; ".join(told)
 
 
@@ -185,13 +187,14 @@ def report(effort: Effort) -> str:
     return f"""## One metered call: `GET {PATH}`
 
 Bare: uvicorn with uvloop and httptools sending 600 constant bytes. Verdict: limits, authentication, request rate,
-parameters, quota, committed to SQLite at `synchronous=FULL` before each answer, envelope with its age; the free route is
-`GET {FREE_PATH}`, which counts nothing and is computed for its caller. FastAPI and Litestar: key look-up, conditional
-quota update and usage row through SQLAlchemy on aiosqlite at `synchronous=FULL`, a typed response: the same work, as
-durable. slowapi: keys and limits in memory, gone with the process. OpenBB: a route that answers from memory. nginx: a
-file of 600 bytes. Whoever counts calls had counted every answer in the end.
+parameters, quota, committed to SQLite at `synchronous=FULL` before each answer, envelope with its age. The free routes
+count nothing: `GET {FREE_PATH}`, and `GET {TIER_PATH}`, which is computed for its caller. FastAPI and Litestar:
+key look-up, conditional quota update and usage row through SQLAlchemy on aiosqlite at `synchronous=FULL`, a typed
+response: the same work, as durable. slowapi: keys and limits in memory, gone with the process. OpenBB: a route that
+answers from memory. nginx: a file of 600 bytes. Whoever counts calls had counted every answer in the end.
 
 {table(entries, seen)}
 
-Verdict's metered call, times the others, round by round: {times(entries, seen)}.
+Verdict's metered call, times the others, round by round:
+{times(entries, seen)}.
 {left_out}"""

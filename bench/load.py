@@ -98,6 +98,7 @@ async def _drive(
     await asyncio.sleep(0.2)
     for transport, _ in clients:
         transport.close()
+    assert run.latencies, "nothing was answered in the time"
     ranked = sorted(run.latencies)
     return Load(
         per_second=len(ranked) / took,

@@ -38,6 +38,6 @@ async def risk(symbol: str) -> Risk:
 
 if __name__ == "__main__":
     import uvicorn
-    from openbb_core.api.rest_api import app
+    from openbb_core.api.rest_api import app  # type: ignore[import-not-found]
 
     uvicorn.run(app, port=int(sys.argv[1]), access_log=False, log_level="warning", loop="auto", http="auto")

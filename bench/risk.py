@@ -50,4 +50,4 @@ RISK = {"BTC": BTC}
 def envelope(symbol: str) -> Envelope | None:
     """The answer, made anew; None for a coin that is not known."""
     found = RISK.get(symbol)
-    return found and Envelope(data=found, meta=Meta(ts=datetime.now(UTC), as_of=NOW, data_age_seconds=0))
+    return Envelope(data=found, meta=Meta(ts=datetime.now(UTC), as_of=NOW, data_age_seconds=0)) if found else None

@@ -1,4 +1,4 @@
-"""What people use instead, in memory: FastAPI, a dictionary of keys, and slowapi's limit. A restart forgets all of it."""
+"""What people use instead, in memory: FastAPI, a dictionary of keys, slowapi's limit. A restart forgets all of it."""
 
 import sys
 from typing import Annotated
