@@ -30,7 +30,7 @@ WHERE c.fingerprint = ?
 
 _LIST: Final = f"""
 SELECT {_COLUMNS} FROM credentials c
-WHERE c.kind = ?1 AND (?2 IS NULL OR c.user_id = ?2)
+WHERE c.kind = ?1 AND (CAST(?2 AS INTEGER) IS NULL OR c.user_id = ?2)
 ORDER BY c.revoked_ms IS NULL AND coalesce(c.expires_ms > ?3, TRUE) DESC, c.id DESC
 LIMIT 1000
 """  # noqa: S608 - constants only

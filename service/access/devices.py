@@ -96,7 +96,8 @@ class Devices:
     async def reserve(self, visitor: Visitor, offer_id: str) -> int:
         """Set a device's question aside. It must be committed or released, by the meter.
 
-        A device that has had its question is refused without asking the writer: a refusal changes nothing.
+        A device that has had its question is refused without asking the writer, where the store can be read at once: a
+        refusal changes nothing.
 
         Args:
             visitor: Who asks.
@@ -109,7 +110,7 @@ class Devices:
             ServiceError: `AUTH_REQUIRED` if the device has had its question, or another call has it; `RATE_LIMITED` if
                 its network has had all of the day's; `UNAVAILABLE` if it could not be made durable.
         """
-        refused = _known(self._database.glance(_FIND, (visitor.device,)))
+        refused = self._look(visitor)
         if refused is not None:
             raise refused
         future: asyncio.Future[Admission] = asyncio.get_running_loop().create_future()
@@ -130,6 +131,12 @@ class Devices:
         if isinstance(admission, ServiceError):
             raise admission
         return admission
+
+    def _look(self, visitor: Visitor) -> ServiceError | None:
+        try:
+            return _known(self._database.glance(_FIND, (visitor.device,)))
+        except ServiceError:  # a store that cannot be read at once: the writer sees for itself
+            return None
 
     def _admit(self, connection: Connection, visitor: Visitor, offer_id: str) -> Admission:
         refused = _known(connection.execute(_FIND, (visitor.device,)).fetchone())

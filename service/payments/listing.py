@@ -12,7 +12,9 @@ from service.wire.payment import SettlementKind
 _LIST: Final = """
 SELECT receipt_id, state, user_id, offer_id, method, resource, price, network, asset, payer, pay_to, nonce, tx, reason,
     settlement, claimed_ms, settled_ms
-FROM payments WHERE (?1 IS NULL OR user_id = ?1) AND (?2 IS NULL OR state = ?2) ORDER BY id DESC
+FROM payments WHERE (CAST(?1 AS INTEGER) IS NULL OR user_id = ?1)
+    AND (CAST(?2 AS TEXT) IS NULL OR state = ?2)
+ORDER BY id DESC
 """
 _ONE: Final = _LIST.replace("ORDER BY", "AND receipt_id = ?3 ORDER BY")
 _OPEN: Final = "SELECT receipt_id, claimed_ms FROM payments WHERE state = 'settling' ORDER BY claimed_ms, id"

@@ -17,12 +17,13 @@ from service.access.meter import Meter, open_meter
 from service.access.secrets import Secrets
 from service.clock import DAY_MS, HOUR_MS, SECOND_MS, day_of
 from service.errors import ServiceError
-from service.storage.database import Database, open_database
+from service.storage.database import Database
 from service.storage.journal import folder_beside
 from tests.access.test_meter import foreign_lock
 from tests.access.test_meter_processes import PATIENCE_S, start
 from tests.access.test_meter_recovery import dying
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.stores import open_database
 
 OFFER = "question"
 

@@ -15,11 +15,12 @@ from service.access.sessions import LEEWAY_MS, SESSION_MS
 from service.clock import MINUTE_MS, SECOND_MS
 from service.errors import ServiceError
 from service.settings import Settings
-from service.storage.database import Database, open_database
+from service.storage.database import Database
 from service.storage.writer import Answer
 from service.wire.access import Session
 from tests.access.signing import login, wallet
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.stores import open_database
 
 
 @pytest.fixture

@@ -13,10 +13,11 @@ from service.access.meter import Meter, open_meter
 from service.access.standing import Decision
 from service.clock import DAY_MS, SECOND_MS, midnight_after
 from service.errors import ServiceError
-from service.storage.database import Database, open_database
+from service.storage.database import Database
 from service.storage.engine import Connection, StorageError
 from service.wire.access import Tier
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.stores import open_database
 
 OFFER = "coin.risk"
 

@@ -10,10 +10,11 @@ from service.access.audit import DayUsage, audit, find_wrong, repair_counters, r
 from service.access.caller import Caller
 from service.access.meter import Meter, open_meter
 from service.clock import DAY_MS, day_of
-from service.storage.database import Database, open_database
+from service.storage.database import Database
 from service.storage.engine import Connection
 from service.storage.journal import folder_beside
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.stores import open_database
 
 PRO = Caller(1, "api_key", 1, "pro")
 TODAY = day_of(START_MS)

@@ -14,7 +14,7 @@ from service.access.ledger import LEASE_MS
 from service.access.meter import Meter, open_meter
 from service.access.repeats import KEPT_MS, PATIENCE_S, Claim, KeptAnswer, Request
 from service.errors import ServiceError
-from service.storage.database import Database, open_database
+from service.storage.database import Database
 from service.storage.engine import Connection
 from tests.access.test_devices import a_visitor
 from tests.access.test_meter import foreign_lock
@@ -22,6 +22,7 @@ from tests.access.test_meter_processes import PATIENCE_S as REAL_S
 from tests.access.test_meter_processes import start
 from tests.access.test_meter_recovery import dying
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.stores import open_database
 
 CALLER = Caller(1, "api_key", 1)
 ANSWER = KeptAnswer(200, ((b"content-type", b"text/plain"),), "BTC: 64,000 ½".encode())
@@ -60,7 +61,9 @@ async def refusal(meter: Meter, request: Request | None = None) -> ServiceError:
 
 async def rows(db: Database) -> list[tuple[str, bool, int]]:
     """Owner, whether it was answered, and how much is kept of that."""
-    read = await db.read("SELECT owner, answered_ms IS NOT NULL, bytes FROM repeats ORDER BY rowid")
+    read = await db.read(
+        "SELECT owner, answered_ms IS NOT NULL, bytes FROM repeats ORDER BY claimed_ms, answered_ms, owner"
+    )
     return [(row[0], bool(row[1]), row[2]) for row in read]
 
 

@@ -12,9 +12,10 @@ from service.access.caller import Caller
 from service.access.meter import Meter, open_meter
 from service.clock import DAY_MS
 from service.errors import ServiceError
-from service.storage.database import Database, open_database
+from service.storage.database import Database
 from service.wire.access import Tier
 from tests.fakes.clock import FakeClock
+from tests.fakes.stores import open_database
 
 OFFER = "coin.risk"
 CALLER = Caller(1, "api_key", 1)

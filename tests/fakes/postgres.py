@@ -58,13 +58,15 @@ DECLARE
     wanted TEXT := '';
 BEGIN
     FOR place IN SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
-        AND relname NOT IN ('migrations', 'store_turn')
+        AND relname NOT IN ('migrations', 'store_turn', 'notes')
     LOOP
         EXECUTE format('SELECT EXISTS (SELECT 1 FROM %I)', place.relname) INTO filled;
         IF filled THEN
             wanted := wanted || format(', %I', place.relname);
         END IF;
     END LOOP;
+    DROP TABLE IF EXISTS notes CASCADE;
+    DROP FUNCTION IF EXISTS next_of_notes;
     IF wanted <> '' THEN
         EXECUTE 'TRUNCATE ' || substr(wanted, 3) || ' CASCADE';
     END IF;
@@ -103,14 +105,15 @@ class Server:
     def start(self) -> None:
         """Start it, on the port it had, and wait until it answers."""
         settings = [word for setting in (*_SETTINGS, f"port={self.port}") for word in ("-c", setting)]
-        self._process = subprocess.Popen(
-            [self._binaries / "postgres", "-D", self._data, *settings],
-            cwd=self.folder,
-            stdout=subprocess.DEVNULL,
-            stderr=(self.folder / "log").open("ab"),
-            preexec_fn=_end_with_parent,  # noqa: PLW1509 -- it calls the kernel and nothing else
-            **self._who,
-        )
+        with (self.folder / "log").open("ab") as log:
+            self._process = subprocess.Popen(
+                [self._binaries / "postgres", "-D", self._data, *settings],
+                cwd=self.folder,
+                stdout=subprocess.DEVNULL,
+                stderr=log,
+                preexec_fn=_end_with_parent,  # noqa: PLW1509 -- it calls the kernel and nothing else
+                **self._who,
+            )
         deadline_s = _START_S
         while not self.answers():
             _pause(0.02)

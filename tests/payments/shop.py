@@ -8,7 +8,8 @@ from service.access.meter import Meter, open_meter
 from service.clock import Clock
 from service.payments.ledger import PaymentLedger
 from service.payments.payment import Order, PaidAnswer
-from service.storage.database import Database, open_database
+from service.storage.database import Database
+from tests.fakes.stores import open_database
 from tests.payments.signing import PRICE
 
 TRANSACTION = "0x" + "ab" * 32

@@ -3,6 +3,7 @@
 import asyncio
 from hashlib import sha256
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from msgspec.structs import replace
@@ -15,6 +16,7 @@ from service.payments.payment import Entry, PaidAnswer
 from service.payments.rows import new_receipt_id
 from service.payments.steps import FLIGHT_MS, LEASE_MS
 from service.storage.engine import DatabaseError
+from service.storage.writer import LostError
 from tests.fakes.clock import START_MS, FakeClock
 from tests.payments.shop import ANSWER, TRANSACTION, Shop, order
 from tests.payments.signing import payment, wallet
@@ -308,7 +310,7 @@ async def test_after_a_transaction_that_could_not_be_begun_answers_that_left_are
     first, second = [await shop.ledger.settled(await begun(shop), TRANSACTION) for _ in range(2)]
     writer = shop.database._writer
     with monkeypatch.context() as patched:
-        patched.setattr(writer._turnstile, "take", lambda _: False)
+        patched.setattr(writer._session, "begin", Mock(side_effect=LostError("it is not its turn", "SQLITE_BUSY")))
         shop.ledger.delivered(first)
         with pytest.raises(ServiceError):
             await shop.database.write(lambda _: None)
@@ -388,7 +390,7 @@ async def test_a_payment_that_bought_nothing_is_forgotten_a_day_after_its_window
         ("UPDATE payments SET state = 'failed', settled_ms = NULL", "never changed"),
         ("UPDATE payments SET tx = '0x'", "never changed"),
         ("DELETE FROM payments", "never deleted"),
-        ("INSERT OR REPLACE INTO payments SELECT * FROM payments", "written once"),
+        ("INSERT INTO payments SELECT * FROM payments", "written once"),
     ],
 )
 async def test_money_that_has_moved_stays_moved_whoever_writes(shop: Shop, sql: str, said: str) -> None:
@@ -403,12 +405,12 @@ async def test_money_that_has_moved_stays_moved_whoever_writes(shop: Shop, sql: 
 async def test_a_key_that_is_not_in_its_normal_form_is_not_written(shop: Shop, field: str) -> None:
     paid = payment()
     strange = replace(paid, **{field: getattr(paid, field).upper()})
-    with pytest.raises(DatabaseError, match="CHECK"):
+    with pytest.raises(DatabaseError, match=r"(?i)check"):
         await shop.ledger.claim(order(), strange)
 
 
 async def test_a_payment_of_another_amount_than_the_price_is_not_written(shop: Shop) -> None:
-    with pytest.raises(DatabaseError, match="value = price"):
+    with pytest.raises(DatabaseError, match=r"value = price|check"):
         await shop.ledger.claim(replace(order(), price=50_000), payment())
 
 

@@ -26,9 +26,9 @@ from service.payments.cashier import Cashier
 from service.payments.payment import Entry, Order, PaidAnswer, Payment
 from service.payments.reconciler import Reconciler
 from service.payments.steps import LEASE_MS
-from service.storage.database import open_database
 from service.storage.engine import Connection, connect
 from tests.fakes.clock import FakeClock
+from tests.fakes.stores import open_database
 from tests.payments.chain_model import MODES, Chain, Mode, Teller
 from tests.payments.shop import ANSWER, Shop, order
 from tests.payments.signing import PRICE, payment

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,11 @@ from msgspec.structs import replace
 from service.errors import ServiceError
 from service.payments.listing import find_payment, read_open, read_payments
 from service.payments.receipts import _PAGE, ReceiptDesk, ReceiptSigner, find_receipt, read_receipts, signer_of
-from service.storage.database import Database, open_database
-from service.storage.engine import connect
+from service.storage.database import Database
+from service.storage.engine import Connection
 from service.wire.cursor import Cursors
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.stores import open_database
 from tests.payments.receipts import RECEIPT, put, receipt_id
 
 KEY = bytes.fromhex("17" * 32)
@@ -164,7 +164,8 @@ async def test_an_operator_reads_every_payment_and_every_receipt(database: Datab
     await paid(database, 2, user_id=8)
     await paid(database, 3, state="settling", reason="timeout")
     await paid(database, 4, state="failed", claimed_ms=START_MS - 1)
-    with closing(connect(database.path, query_only=True)) as connection:
+
+    def look(connection: Connection) -> None:
         assert [row.receipt_id for row in read_payments(connection)] == [receipt_id(n) for n in (4, 3, 2, 1)]
         assert [row.receipt_id for row in read_payments(connection, user_id=8)] == [receipt_id(2)]
         assert [row.receipt_id for row in read_payments(connection, 7, "failed")] == [receipt_id(4)]
@@ -176,6 +177,8 @@ async def test_an_operator_reads_every_payment_and_every_receipt(database: Datab
         assert find_payment(connection, receipt_id(9)) is None
         assert find_receipt(connection, receipt_id(3)) is None
         assert find_receipt(connection, receipt_id(2)) == replace(RECEIPT, id=receipt_id(2), user_id=8, nonce=nonce(2))
+
+    await database.inspect(look)
 
 
 def nonce(number: int) -> str:

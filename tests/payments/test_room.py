@@ -10,8 +10,8 @@ from service.payments.facilitators.remote import RemoteFacilitator
 from service.payments.room import open_payments
 from service.payments.witness import ChainWitness
 from service.settings import Secret, Settings, SettingsError
-from service.storage.database import open_database
 from tests.fakes.clock import FakeClock
+from tests.fakes.stores import open_database
 from tests.payments.signing import PAYEE
 
 NODE = "http://127.0.0.1:9"

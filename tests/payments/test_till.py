@@ -18,10 +18,11 @@ from service.payments.facilitators.port import Refused, Settled, Unknown
 from service.payments.payment import Entry
 from service.payments.refusal import PaymentRefusedError
 from service.payments.till import PATIENCE_S, NotSettledError, Tender, Till, outcome_fields
-from service.storage.database import Database, open_database
+from service.storage.database import Database
 from service.storage.engine import Connection
 from service.wire.offers import OFFERS
 from tests.fakes.clock import FakeClock
+from tests.fakes.stores import open_database
 from tests.payments.scripted import Scripted
 from tests.payments.signing import MAINNET, PAYEE, SEPOLIA, header, pay_v2, payment, wallet
 from tests.payments.tills import ANSWER, Books, order
