@@ -14,7 +14,7 @@ from yarl import URL
 
 from service import __version__
 from service.upstream.body import BodyError, read_body
-from service.upstream.failure import UpstreamError
+from service.upstream.failure import UpstreamError, entrust
 
 _KEPT_OPEN_S: Final = 4.0
 """How long a connection is kept for the next question: less than the five seconds after which Node's servers close
@@ -113,6 +113,7 @@ async def open_counterpart(
         most: Bytes taken of an answer, before and after decompression.
         headers: Sent with every question.
     """
+    entrust(url, *headers.values())
     async with aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=_KEPT_OPEN_S),
         timeout=aiohttp.ClientTimeout(total=None),  # each question has its own deadline

@@ -3,6 +3,7 @@
 import re
 from http import HTTPStatus
 from typing import Final
+from urllib.parse import urlsplit
 
 from service.errors import ServiceError
 
@@ -23,10 +24,27 @@ _PATTERNS: Final = (
         rf"\1{_HIDDEN}",
     ),
 )
-"""In this order: user info and query of a URL, any long opaque run, an authorization scheme, a named credential.
+"""In this order, behind what was entrusted: user info and query of a URL, any long opaque run, an authorization scheme,
+a named credential.
 
 Each takes linear time: the body is an upstream's, and may be made to hurt.
 """
+
+_WORD: Final = re.compile(r"[a-z_-]*\Z|.{0,7}\Z", re.DOTALL)
+"""What may stand in an address or a header and be no secret."""
+
+_entrusted: Final[set[str]] = set()
+
+
+def entrust(url: str, *values: str) -> None:
+    """Remember what opens an upstream: whoever is told it may repeat it, and we must not, whatever it looks like.
+
+    Args:
+        url: The upstream's address; each step of its path may be a key.
+        values: Of headers.
+    """
+    pieces = [*urlsplit(url).path.split("/"), *(word for value in values for word in value.split())]
+    _entrusted.update(piece for piece in pieces if not _WORD.match(piece))
 
 
 def redact(body: bytes) -> str:
@@ -40,6 +58,8 @@ def redact(body: bytes) -> str:
         that a cut never leaves half a credential that no longer looks like one.
     """
     text = body.decode("utf-8", "replace")
+    for secret in _entrusted:
+        text = text.replace(secret, _HIDDEN)
     for pattern, replacement in _PATTERNS:
         text = pattern.sub(replacement, text)
     return text.encode()[:LONGEST_BODY].decode("utf-8", "ignore")

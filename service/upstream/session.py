@@ -18,7 +18,7 @@ from service import __version__
 from service.clock import Clock
 from service.upstream.body import BodyError, read_body, read_start
 from service.upstream.budget import Breaker, RetryBudget, WeightBudget
-from service.upstream.failure import UpstreamError
+from service.upstream.failure import UpstreamError, entrust
 from service.upstream.http_date import parse_http_date
 from service.upstream.retry_after import asked_pause
 
@@ -254,6 +254,7 @@ async def open_session(
         deadline_s: Seconds for a whole call, the retry included.
         headers: Sent with every request (an API key). They never reach an error or a log.
     """
+    entrust(url, *headers.values())
     async with aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=_CONNECTIONS),
         timeout=aiohttp.ClientTimeout(total=None),  # each call has its own deadline

@@ -21,7 +21,7 @@ from tests.fuzz.targets.watched import WATCHED
 ROOT: Final = Path(__file__).resolve().parents[2]
 BUILD: Final = ROOT / "build" / "fuzz"
 HANGS_S: Final = 60
-"""An input that takes longer, by the clock on the wall, never ends. What takes a second of a processor is told first."""
+"""By the clock on the wall; an input that takes longer never ends. A second of a processor is told of before."""
 
 MEMORY_MB: Final = 2_048
 _STATUS: Final = re.compile(r"cov: (\d+) ft: (\d+) corp: (\d+)/")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.upstream.failure import LONGEST_BODY, UpstreamError, redact
+from service.upstream.failure import LONGEST_BODY, UpstreamError, entrust, redact
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,13 @@ from service.upstream.failure import LONGEST_BODY, UpstreamError, redact
 @pytest.mark.promise("errors.upstream-redacted")
 def test_credentials_and_queries_are_hidden(said: bytes, repeated: str) -> None:
     assert redact(said) == repeated
+
+
+@pytest.mark.promise("errors.upstream-redacted")
+def test_what_opens_an_upstream_is_hidden_though_it_looks_like_nothing() -> None:
+    entrust("https://node.example.org/v2/mainnet/Sh0rt-one?a=b", "CG-7x9Kq", "Bearer pa55phrase")
+    said = redact(b"POST /v2/mainnet/Sh0rt-one: no such key CG-7x9Kq, pa55phrase at node.example.org")
+    assert said == "POST /v2/mainnet/[redacted]: no such key [redacted], [redacted] at node.example.org"
 
 
 def test_hiding_comes_before_cutting() -> None:

@@ -23,7 +23,7 @@ from service.payments.payment import Entry, Payment
 from service.settings import Settings
 from service.units import MicroUsd
 from service.upstream.counterpart import Counterpart, Reply, open_counterpart
-from service.upstream.failure import UpstreamError
+from service.upstream.failure import UpstreamError, entrust
 from service.wire.offers import OFFERS, Offer
 from service.wire.payment import Authorization, ExactPayload, SettlementKind
 from service.wire.strict import StrictError, check_depth, parse, refuse_repeats
@@ -173,6 +173,7 @@ async def open_remote(settings: Settings, clock: Clock) -> AsyncIterator[RemoteF
         SettingsError: If there is no usable URL or CDP key.
     """
     url = settings.facilitator_url or ""
+    entrust(url, settings.facilitator_token.text if settings.facilitator_token else "")
     authorize = _authorize(settings, clock)
     async with open_counterpart(NAME, url, deadline_s=DEADLINE_S, most=LARGEST_ANSWER) as counterpart:
         yield RemoteFacilitator(counterpart, url, NETWORKS[settings.network], authorize)

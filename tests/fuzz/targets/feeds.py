@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from contextlib import suppress
 
-import aiohttp
 from multidict import CIMultiDict, CIMultiDictProxy
 
 from service.clock import parse_iso
@@ -57,7 +56,7 @@ def read_date(data: bytes) -> None:
 class _Answer:
     """As much of an answer as is looked at."""
 
-    def __init__(self, status: int, headers: aiohttp.typedefs.CIMultiDictProxy[str]) -> None:
+    def __init__(self, status: int, headers: CIMultiDictProxy[str]) -> None:
         self.status = status
         self.headers = headers
 

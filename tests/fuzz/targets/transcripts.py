@@ -49,12 +49,16 @@ def read_captions(data: bytes) -> None:
 def _vtt() -> Iterable[bytes]:
     yield (
         b"WEBVTT - a\n\nNOTE b\n\nSTYLE\n::cue{}\n\n1\n00:00:01.000 --> 00:00:02.500 align:start\n"
-        b"<v.loud Ann><c.x>Bitcoin</c> &amp; <00:00:01.500>Solana soar</v>\n- and\n\n00:03.000 --> 1:00:04.000\n>> BO: No.\n"
+        b"<v.loud Ann><c.x>Bitcoin</c> &amp; <00:00:01.500>Solana soar</v>\n- and\n\n"
+        b"00:03.000 --> 1:00:04.000\n>> BO: No.\n"
     )
 
 
 def _srt() -> Iterable[bytes]:
-    yield b"1\r\n00:00:01,000 --> 00:00:02,500\r\nAnn: Bitcoin\r\n<i>crashes</i> {\\an8}hard.\r\n\r\n2\r\n00:00:03,000 --> 00:00:04,000\r\nAnn: Yes.\r\n"
+    yield (
+        b"1\r\n00:00:01,000 --> 00:00:02,500\r\nAnn: Bitcoin\r\n<i>crashes</i> {\\an8}hard.\r\n\r\n"
+        b"2\r\n00:00:03,000 --> 00:00:04,000\r\nAnn: Yes.\r\n"
+    )
 
 
 def _json() -> Iterable[bytes]:
@@ -66,7 +70,7 @@ def _html() -> Iterable[bytes]:
 
 
 def _text() -> Iterable[bytes]:
-    yield b"---\na: b\n---\n# Head\n\nAnn: 00:01:02\nBitcoin [soars](http://a) *high*.\n\n[00:02:00] Bo (B): No.\nB: Yes\n"
+    yield b"---\na: b\n---\n# Head\n\nAnn: 00:01:02\nBitcoin [soars](http://a) *high*.\n\n[00:02:00] Bo (B): No.\nB: Y"
     yield b"Speaker 1 (00:12): Solana crashes.\n\nSpeaker 2 (00:15): It does not.\n"
 
 

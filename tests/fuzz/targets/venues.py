@@ -33,10 +33,10 @@ class Told:
     def __init__(self, body: bytes) -> None:
         self._body = body
 
-    async def get(self, _path: str, *, decoder: Decoder[T], **_asked: object) -> Fetched[T]:
+    async def get(self, path: str, *, decoder: Decoder[T], **_asked: object) -> Fetched[T]:  # noqa: ARG002
         return self._decoded(decoder)
 
-    async def post_json(self, _path: str, _payload: object, *, decoder: Decoder[T], **_asked: object) -> Fetched[T]:
+    async def post_json(self, path: str, payload: object, *, weight: int, decoder: Decoder[T]) -> Fetched[T]:  # noqa: ARG002
         return self._decoded(decoder)
 
     def _decoded(self, decoder: Decoder[T]) -> Fetched[T]:
