@@ -82,6 +82,7 @@ async def sleep_or_wake(clock: Clock, seconds: float, wake: "asyncio.Event") -> 
     finally:
         for wait in waits:
             wait.cancel()
+        await asyncio.wait(waits)
     wake.clear()
 
 

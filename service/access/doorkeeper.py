@@ -1,5 +1,6 @@
 """Who a token is: asked of the store once, remembered until something about it changes."""
 
+import asyncio
 import logging
 from hashlib import sha256
 from typing import Final
@@ -12,7 +13,7 @@ from service.access.credentials import Found, find
 from service.access.keys import KeyForm
 from service.access.refusal import invalid
 from service.access.sessions import SessionForm
-from service.clock import LATEST_MS, MINUTE_MS, Clock
+from service.clock import LATEST_MS, MINUTE_MS, Clock, sleep_or_wake
 from service.errors import ServiceError
 from service.storage.database import Database
 
@@ -68,7 +69,11 @@ class Doorkeeper:
 
     def recall(self, token: str) -> Caller | None:
         """The caller of a token admitted before; `None` if it has to be admitted (again). Under a microsecond."""
-        known = self._known.get(sha256(token.encode("utf-8", "surrogatepass")).digest())
+        return self.recall_marked(mark_of(token))
+
+    def recall_marked(self, mark: bytes) -> Caller | None:
+        """As `recall`, by what `mark_of` made of the token."""
+        known = self._known.get(mark)
         if known is None:
             return None
         now_ms = self._now_ms()
@@ -142,19 +147,21 @@ class Doorkeeper:
     async def watch(self) -> None:
         """Follow the changes of other processes for ever, and note uses beside.
 
-        If the store cannot be read, nobody is remembered: a revocation may not be missed.
+        It looks once a second, and at once where the store tells that there is something to see. If the store cannot be
+        read, nobody is remembered: a revocation may not be missed.
         """
-        look = 0
-        while True:
-            look += 1
-            await self._clock.sleep(_WATCH_S)
-            try:
-                await self.catch_up()
-            except ServiceError as error:
-                _log.warning("changes cannot be read: every token is checked anew", extra={"reason": error.message})
-                self.forget()
-            if look % _LOOKS_PER_NOTE == 0:
-                self.note_use()
+        look, news = 0, asyncio.Event()
+        with self._db.listening(news.set):
+            while True:
+                look += 1
+                await sleep_or_wake(self._clock, _WATCH_S, news)
+                try:
+                    await self.catch_up()
+                except ServiceError as error:
+                    _log.warning("changes cannot be read: every token is checked anew", extra={"reason": error.message})
+                    self.forget()
+                if look % _LOOKS_PER_NOTE == 0:
+                    self.note_use()
 
     def _fingerprint(self, token: str) -> bytes:
         if token.startswith(self._keys.prefix):
@@ -167,7 +174,7 @@ class Doorkeeper:
     def _remember(self, token: str, caller: Caller, found: Found, now_ms: int) -> None:
         ends = (caller.expires_ms, caller.entitlement_ends_ms, LATEST_MS)
         until_ms = min(end for end in ends if end is not None)
-        digest = sha256(token.encode()).digest()
+        digest = mark_of(token)
         self._known[digest] = _Known(caller, until_ms, found.credential.last_used_ms or 0, now_ms)
         self._tokens_of.setdefault(caller.user_id, set()).add(digest)
         if len(self._known) > MOST_KNOWN:
@@ -181,6 +188,11 @@ class Doorkeeper:
             del self._tokens_of[known.caller.user_id]
         if known.used_ms > known.noted_ms:
             self._unnoted[known.caller.credential_id] = known.used_ms
+
+
+def mark_of(token: str) -> bytes:
+    """What a token is remembered by, in its place."""
+    return sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 def _noted(_: int | None, error: BaseException | None) -> None:

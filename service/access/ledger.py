@@ -6,7 +6,6 @@ one process the store is not read at all, with several the answer is exact all t
 """
 
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -17,8 +16,9 @@ from service.clock import DAY_MS, MINUTE_MS, Clock
 from service.errors import ServiceError
 from service.storage.database import Database
 from service.storage.engine import Connection
-from service.storage.journal import DeadJournal, runs_alive
+from service.storage.journal import DeadJournal
 from service.storage.rows import insert_rows
+from service.storage.runs import Runs
 from service.wire.access import Tier
 
 RESERVED: Final = 0
@@ -36,15 +36,16 @@ _MOST_REMEMBERED: Final = 100_000
 _INSERT_EVENTS: Final = (
     "INSERT INTO usage_events (at_ms, run_id, state, lease_until_ms, id, user_id, offer_id, day, bucket)"
 )
-_INSERT_QUOTA: Final = "INSERT INTO quota (user_id, starter_used, starter_day, day, day_used, counted)"
-_UPDATE_QUOTA: Final = """
+INSERT_QUOTA: Final = "INSERT INTO quota (user_id, starter_used, starter_day, day, day_used, counted)"
+UPDATE_QUOTA: Final = """
 ON CONFLICT (user_id) DO UPDATE SET starter_used = excluded.starter_used, starter_day = excluded.starter_day,
     day = excluded.day, day_used = excluded.day_used, counted = excluded.counted
 """
-_SELECT_QUOTA: Final = """
+_LISTED: Final = "(SELECT CAST(value AS INTEGER) FROM json_each(?))"
+_SELECT_QUOTA: Final = f"""
 SELECT user_id, starter_used, starter_day, day, day_used, counted FROM quota
-WHERE user_id IN (SELECT value FROM json_each(?))
-"""
+WHERE user_id IN {_LISTED}
+"""  # noqa: S608 - a constant
 
 Take = tuple[int, Tier, str, int]
 """A question asked for: the user, the tier, the offer, and the state its event starts in."""
@@ -56,16 +57,16 @@ class Ledger:
     Args:
         database: Tells when what is known is doubtful.
         clock: Fixes the day of a call when it is decided.
-        folder: Where the journals of live processes are.
+        runs: Which processes may live.
 
     Attributes:
         run_id: This process; zero before its run has started.
     """
 
-    def __init__(self, database: Database, clock: Clock, folder: Path) -> None:
+    def __init__(self, database: Database, clock: Clock, runs: Runs) -> None:
         self._database = database
         self._clock = clock
-        self._folder = folder
+        self._runs = runs
         self.run_id = 0
         self._usages: dict[int, Usage] = {}
         self._last_event_id = 0
@@ -82,10 +83,11 @@ class Ledger:
             This process's run, and the highest event id so far.
         """
         self._refresh(connection)
-        alive = runs_alive(self._folder) - {journal.run_id for journal in dead}
+        alive = self._runs.alive(connection) - {journal.run_id for journal in dead}
         orphans = connection.execute("SELECT id, run_id FROM usage_events WHERE state = 0").fetchall()
         self.refund(connection, [event_id for event_id, run_id in orphans if run_id not in alive])
-        for journal in (journal for journal in dead if journal.telling):
+        settled = self._runs.settled(connection)
+        for journal in (journal for journal in dead if journal.telling and journal.run_id not in settled):
             committed = connection.execute(
                 "SELECT id FROM usage_events WHERE id > ? AND run_id = ? AND state = 1 AND bucket <> ?",
                 (journal.floor(), journal.run_id, PAID),
@@ -93,7 +95,7 @@ class Ledger:
             self.refund(connection, [event_id for (event_id,) in committed if not journal.answered(event_id)])
         (recorded,) = connection.execute("SELECT coalesce(max(id), 0) FROM usage_runs").fetchone()
         self.run_id = 1 + max(recorded, *alive, *(journal.run_id for journal in dead), 0)
-        connection.execute("INSERT INTO usage_runs (id, started_ms) VALUES (?, ?)", (self.run_id, self._clock.now_ms()))
+        self._runs.enter(connection, self.run_id, self._clock.now_ms(), alive)
         return self.run_id, self._last_event_id
 
     def end_run(self, connection: Connection) -> None:
@@ -211,15 +213,15 @@ class Ledger:
             return
         chosen = msgspec.json.encode(event_ids).decode()
         rows = connection.execute(
-            "SELECT user_id, bucket, day FROM usage_events WHERE id IN (SELECT value FROM json_each(?)) AND state <> 2",
+            f"SELECT user_id, bucket, day FROM usage_events WHERE id IN {_LISTED} AND state <> 2",  # noqa: S608 - a constant
             (chosen,),
         ).fetchall()
         connection.execute(
-            "UPDATE usage_events SET state = 2, lease_until_ms = NULL WHERE id IN (SELECT value FROM json_each(?))",
+            f"UPDATE usage_events SET state = 2, lease_until_ms = NULL WHERE id IN {_LISTED}",  # noqa: S608 - a constant
             (chosen,),
         )
         if any(bucket == VISIT for _, bucket, _ in rows):
-            connection.execute("DELETE FROM devices WHERE event_id IN (SELECT value FROM json_each(?))", (chosen,))
+            connection.execute(f"DELETE FROM devices WHERE event_id IN {_LISTED}", (chosen,))  # noqa: S608 - a constant
         self._give_back(connection, [row for row in rows if row[0] != NOBODY])
 
     def _give_back(self, connection: Connection, taken: Sequence[tuple[int, int, int]]) -> None:
@@ -257,4 +259,4 @@ class Ledger:
 
     def _store(self, connection: Connection, users: Iterable[int]) -> None:
         rows = [(user_id, *msgspec.structs.astuple(self._usages[user_id])) for user_id in sorted(users)]
-        insert_rows(connection, _INSERT_QUOTA, rows, _UPDATE_QUOTA)
+        insert_rows(connection, INSERT_QUOTA, rows, UPDATE_QUOTA)

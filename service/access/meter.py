@@ -26,7 +26,8 @@ from service.clock import Clock, day_of
 from service.errors import ServiceError
 from service.storage.database import Database
 from service.storage.engine import Connection, StorageError
-from service.storage.journal import Journal, boot_id, dead_journals, folder_beside, path_of
+from service.storage.journal import Journal, boot_id, dead_journals, path_of
+from service.storage.runs import Runs
 from service.wire.access import Tier
 
 _SWEEP_S: Final = 60.0
@@ -333,8 +334,8 @@ async def open_meter(database: Database, clock: Clock) -> AsyncIterator[Meter]:
     Raises:
         StorageError: If the store cannot be written.
     """
-    folder = folder_beside(database.path)
-    ledger = Ledger(database, clock, folder)
+    runs = Runs(database)
+    folder, ledger = runs.folder, Ledger(database, clock, runs)
     boot = boot_id()
     try:
         folder.mkdir(mode=0o700, exist_ok=True)

@@ -20,7 +20,7 @@ from service.errors import ServiceError
 from service.storage import packing
 from service.storage.database import Database
 from service.storage.engine import Connection
-from service.storage.journal import folder_beside, runs_alive
+from service.storage.runs import Runs
 
 KEPT_MS: Final = DAY_MS
 """How long an answer is kept, and its key used."""
@@ -47,17 +47,19 @@ _FIND: Final = "SELECT request_hash, run_id, claimed_ms, answered_ms, body FROM 
 _HELD: Final = "SELECT claim FROM repeats WHERE owner = ? AND key = ? AND answered_ms IS NULL"
 _COUNT: Final = "SELECT count(*), min(answered_ms) FROM repeats WHERE owner = ?"
 _CLAIM: Final = """
-INSERT OR REPLACE INTO repeats (owner, key, request_hash, claim, run_id, claimed_ms) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO repeats (owner, key, request_hash, claim, run_id, claimed_ms) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (owner, key) DO UPDATE SET request_hash = excluded.request_hash, claim = excluded.claim,
+    run_id = excluded.run_id, claimed_ms = excluded.claimed_ms, answered_ms = NULL, bytes = 0, body = NULL
 """
 _KEEP: Final = "UPDATE repeats SET answered_ms = ?, bytes = ?, body = ? WHERE claim = ? AND answered_ms IS NULL"
 _RELEASE: Final = "DELETE FROM repeats WHERE claim = ? AND answered_ms IS NULL"
 _FORGET: Final = """
-DELETE FROM repeats WHERE rowid IN (
-    SELECT rowid FROM repeats WHERE answered_ms <= ?1 OR answered_ms IS NULL AND claimed_ms < ?2 LIMIT ?3
+DELETE FROM repeats WHERE claim IN (
+    SELECT claim FROM repeats WHERE answered_ms <= ?1 OR answered_ms IS NULL AND claimed_ms < ?2 LIMIT ?3
 )
 """
 _OLDEST: Final = (
-    "SELECT rowid, bytes FROM repeats WHERE bytes > 0 AND answered_ms IS NOT NULL ORDER BY answered_ms LIMIT ?"
+    "SELECT claim, bytes FROM repeats WHERE bytes > 0 AND answered_ms IS NOT NULL ORDER BY answered_ms LIMIT ?"
 )
 
 _log: Final = logging.getLogger("verdict.access")
@@ -111,7 +113,7 @@ class Repeats:
         self._database = database
         self._clock = clock
         self._ledger = ledger
-        self._folder = folder_beside(database.path)
+        self._runs = Runs(database)
 
     async def take(self, request: Request) -> Claim | KeptAnswer:
         """Claim a request, or find its answer; wait while somebody else is answering it.
@@ -194,7 +196,7 @@ class Repeats:
         row = connection.execute(_FIND, (request.owner, request.key)).fetchone()
         if row is not None:
             request_hash, run_id, claimed_ms, answered_ms, body = row
-            if not self._is_over(run_id, claimed_ms, answered_ms, now_ms):
+            if not self._is_over(connection, run_id, claimed_ms, answered_ms, now_ms):
                 if request_hash != request.request_hash:
                     return _conflict("this Idempotency-Key was used for another request: make a new one")
                 return _Running() if answered_ms is None else _Packed(body)
@@ -204,13 +206,15 @@ class Repeats:
         connection.execute(_CLAIM, values)
         return claim
 
-    def _is_over(self, run_id: int, claimed_ms: int, answered_ms: int | None, now_ms: int) -> bool:
+    def _is_over(
+        self, connection: Connection, run_id: int, claimed_ms: int, answered_ms: int | None, now_ms: int
+    ) -> bool:
         """Whether a row is as good as none: its day or its lease is over, or its process has died."""
         if answered_ms is not None:
             return answered_ms <= now_ms - KEPT_MS
         if claimed_ms < now_ms - LEASE_MS:
             return True
-        return run_id != self._ledger.run_id and run_id not in runs_alive(self._folder)
+        return run_id != self._ledger.run_id and run_id not in self._runs.alive(connection)
 
     def _keep(self, connection: Connection, claim: Claim, packed: bytes | None, event_id: int | None) -> None:
         values = (self._clock.now_ms(), len(packed or b""), packed, claim.id)
@@ -232,12 +236,12 @@ class Repeats:
 
     def _make_room(self, connection: Connection) -> int:
         """Drop some of the oldest answers where all of them take too much; their keys stay used."""
-        (total,) = connection.execute("SELECT coalesce(sum(bytes), 0) FROM repeats").fetchone()
+        (total,) = connection.execute("SELECT CAST(coalesce(sum(bytes), 0) AS INTEGER) FROM repeats").fetchone()
         dropped = 0
-        for row_id, size in connection.execute(_OLDEST, (_PIECE,)).fetchall() if total > MOST else ():
+        for held, size in connection.execute(_OLDEST, (_PIECE,)).fetchall() if total > MOST else ():
             if total <= MOST:
                 break
-            connection.execute("UPDATE repeats SET body = NULL, bytes = 0 WHERE rowid = ?", (row_id,))
+            connection.execute("UPDATE repeats SET body = NULL, bytes = 0 WHERE claim = ?", (held,))
             total -= size
             dropped += 1
         return dropped

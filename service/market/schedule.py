@@ -82,8 +82,10 @@ async def _while_leading(step: Callable[[], Awaitable[None]], leader: Callable[[
     try:
         while leader() and not doing.done():
             look = asyncio.ensure_future(clock.sleep(_LOOK_S))
-            await asyncio.wait((doing, look), return_when=asyncio.FIRST_COMPLETED)
-            look.cancel()
+            try:
+                await asyncio.wait((doing, look), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                look.cancel()
     finally:
         doing.cancel()
         await asyncio.wait((doing,))

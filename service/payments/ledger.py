@@ -20,7 +20,7 @@ from service.payments.steps import FARTHEST_MS, Claim, Count, Steps, deliver, re
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.storage.gathering import Gathering
-from service.storage.journal import folder_beside, runs_alive
+from service.storage.runs import Runs
 from service.wire.payment import SettlementKind
 
 _SMALL: Final = 64 * 2**10
@@ -42,8 +42,8 @@ class PaymentLedger:
     def __init__(self, database: Database, clock: Clock, count: Count, *, kind: SettlementKind, run_id: int) -> None:
         self._database = database
         self._run_id = run_id
-        self._folder = folder_beside(database.path)
-        self._steps = Steps(clock, count, kind, run_id, self._folder)
+        self._runs = Runs(database)
+        self._steps = Steps(clock, count, kind, run_id, self._runs)
         self._gathering = Gathering(database)
         self._left: deque[Entry] = deque()
         self._noting = False
@@ -205,11 +205,11 @@ class PaymentLedger:
         last_ms = now_ms + FARTHEST_MS
         rows = await self._database.read(
             f"SELECT due_ms, {COLUMNS} FROM payments WHERE due_ms IS NOT NULL AND state IN ('settling', 'failed') "  # noqa: S608 -- names of columns
-            "AND (due_ms <= ? OR due_ms > ? OR state = 'settling' AND run_id <> ?) ORDER BY due_ms LIMIT ?",
+            "AND (due_ms <= ? OR due_ms > ? OR state = 'settling' AND run_id <> ?) ORDER BY due_ms, id LIMIT ?",
             (now_ms, last_ms, self._run_id, limit),
         )
         if any(now_ms < row[0] <= last_ms for row in rows):
-            alive = runs_alive(self._folder)
+            alive = await self._runs.alive_now()
             rows = [row for row in rows if not now_ms < row[0] <= last_ms or row[-1] not in alive]
         return [entry_of(row[1:]) for row in rows]
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from hashlib import sha256
-from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
@@ -14,7 +13,7 @@ from service.payments import answers
 from service.payments.payment import Entry, Order, PaidAnswer, Payment
 from service.payments.rows import find_payment, write_claim
 from service.storage.engine import Connection
-from service.storage.journal import runs_alive
+from service.storage.runs import Runs
 from service.wire.payment import SettlementKind
 
 Claim = Literal["fresh", "same", "other"]
@@ -45,7 +44,7 @@ _PIECE: Final = 500
 _STANDS: Final = "SELECT state, settled_ms, tx, reason FROM payments WHERE id = ? AND receipt_id = ?"
 _DELIVER: Final = """
 UPDATE payments SET state = 'delivered' FROM json_each(?) AS gone
-WHERE payments.id = gone.value ->> 0 AND receipt_id = gone.value ->> 1 AND state = 'settled'
+WHERE payments.id = CAST(gone.value AS INTEGER) AND receipt_id = gone.key AND state = 'settled'
 """
 
 
@@ -57,22 +56,22 @@ class Steps:
         count: Enters a paid call into the usage.
         kind: How this process settles.
         run_id: This process.
-        folder: Where the journals of live processes are.
+        runs: Which processes may live.
     """
 
-    def __init__(self, clock: Clock, count: Count, kind: SettlementKind, run_id: int, folder: Path) -> None:
+    def __init__(self, clock: Clock, count: Count, kind: SettlementKind, run_id: int, runs: Runs) -> None:
         self._clock = clock
         self._count = count
         self._kind = kind
         self._run_id = run_id
-        self._folder = folder
+        self._runs = runs
         self._unchecked_bytes = 0
 
     def claim(self, connection: Connection, order: Order, payment: Payment) -> tuple[Claim, Entry]:
         """Claim a payment: one that is new, was released, or was left behind by a process that died."""
         now_ms = self._clock.now_ms()
         found = find_payment(connection, payment)
-        if found is not None and not self._is_free(*found):
+        if found is not None and not self._is_free(connection, *found):
             return self._held(connection, found[0], order)
         row_id = found[0].id if found else None
         return "fresh", write_claim(connection, row_id, order, payment, now_ms, now_ms + LEASE_MS, self._run_id)
@@ -149,7 +148,7 @@ class Steps:
 
     def release_orphans(self, connection: Connection) -> int:
         """Release what processes that died had claimed, and claims whose lease has run out."""
-        alive, now_ms = runs_alive(self._folder), self._clock.now_ms()
+        alive, now_ms = self._runs.alive(connection), self._clock.now_ms()
         claims = connection.execute(
             "SELECT id, run_id, due_ms FROM payments WHERE due_ms IS NOT NULL AND state = 'claimed'"
         ).fetchall()
@@ -170,10 +169,10 @@ class Steps:
         """Drop some answers that are too old or too many."""
         return answers.drop(connection, self._clock.now_ms())
 
-    def _is_free(self, entry: Entry, run_id: int) -> bool:
+    def _is_free(self, connection: Connection, entry: Entry, run_id: int) -> bool:
         if entry.state != "claimed":
             return entry.state == "released"
-        return run_id != self._run_id and run_id not in runs_alive(self._folder)
+        return run_id != self._run_id and run_id not in self._runs.alive(connection)
 
     def _held(self, connection: Connection, entry: Entry, order: Order) -> tuple[Claim, Entry]:
         held = entry.order
@@ -199,7 +198,7 @@ def release(connection: Connection, *entries: Entry) -> None:
 
 def deliver(connection: Connection, *entries: Entry) -> None:
     """Note that answers have left."""
-    connection.execute(_DELIVER, (msgspec.json.encode([(entry.id, entry.receipt_id) for entry in entries]).decode(),))
+    connection.execute(_DELIVER, (msgspec.json.encode({entry.receipt_id: entry.id for entry in entries}).decode(),))
 
 
 def _stands(connection: Connection, entry: Entry) -> Entry:

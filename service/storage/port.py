@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Final, Protocol, TypeVar
 
 from service.storage.engine import Parameters
 from service.storage.writer import Answer, Work, Writer
 
 T = TypeVar("T")
+
+LEADER: Final = "leader"
+"""What the process claims that fetches from upstreams: one of all that use a store."""
 
 
 class Claim(Protocol):

@@ -5,7 +5,8 @@ Decided here:
   manager, so a failure while starting closes what was open. Loops live in one TaskGroup: one that fails ends the
   process rather than leaving half a service.
 - Fixtures are not a mock: the same adapters speak to a replay server on loopback, in this process.
-- One process of those on a data folder is the leader (an `flock`) and fetches from upstreams; all read what is stored.
+- One process of those that share a store is the leader and fetches from upstreams; all read what is stored. On SQLite
+  the lead is an `flock`, on PostgreSQL an advisory lock, so that a process leads no longer than its connection lasts.
 - The server is uvicorn without its signal handlers: it stops when told, so that the rooms behind it close in order.
 - A stop takes ten seconds at most. What has not ended by then is ended by the kernel (an alarm), also where the event
   loop itself hangs; what was acknowledged is durable by then.

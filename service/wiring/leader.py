@@ -1,64 +1,64 @@
-"""Which of several processes on one data folder fetches from upstreams."""
+"""Which of the processes that share a store fetches from upstreams."""
 
-import fcntl
 import logging
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final
 
 from service.clock import Clock
+from service.storage.database import Database
+from service.storage.port import LEADER, Claim
 
-LOCK: Final = "leader.lock"
 _PAUSE_S: Final = 1.0
 
 _log: Final = logging.getLogger("verdict.wiring")
 
 
 class Leadership:
-    """This process's claim to lead; opened by `claim_leadership`.
+    """This process's claim to lead; opened by `stand_for_lead`.
 
-    The claim is an `flock`: the kernel gives it back when its holder dies, so there is nothing to expire.
-    """
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._held = False
-        self.contend()
-
-    def held(self) -> bool:
-        """Whether this process leads. Once it does, it does to its end."""
-        return self._held
-
-    def contend(self) -> None:
-        """Try to take the lead."""
-        try:
-            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return
-        self._held = True
-        _log.info("this process fetches from upstreams", extra={"process_id": os.getpid()})
-
-    async def watch(self, clock: Clock) -> None:
-        """Try once a second until this process leads."""
-        while not self._held:
-            await clock.sleep(_PAUSE_S)
-            self.contend()
-
-
-@contextmanager
-def claim_leadership(data_dir: Path) -> Iterator[Leadership]:
-    """Stand for the lead of a data folder until leaving.
+    On one machine the kernel gives a claim back when its holder dies, and a process that leads does so to its end. Over
+    several the claim rests on a connection, and the lead is lost with it.
 
     Args:
-        data_dir: An existing folder.
+        claim: The claim, tried once already.
+    """
+
+    def __init__(self, claim: Claim) -> None:
+        self._claim = claim
+        self._led = False
+        self._tell()
+
+    def held(self) -> bool:
+        """Whether this process leads at this moment."""
+        return self._claim.held()
+
+    async def watch(self, clock: Clock) -> None:
+        """Once a second, prove that this process leads, or try to; until cancelled."""
+        while True:
+            await clock.sleep(_PAUSE_S)
+            await self._claim.contend()
+            self._tell()
+
+    def _tell(self) -> None:
+        leads = self._claim.held()
+        if leads != self._led:
+            said = "this process fetches from upstreams" if leads else "this process does not fetch any more"
+            _log.info(said, extra={"process_id": os.getpid()})
+        self._led = leads
+
+
+@asynccontextmanager
+async def stand_for_lead(database: Database) -> AsyncIterator[Leadership]:
+    """Stand for the lead among the processes of a store until leaving.
+
+    Args:
+        database: The store.
 
     Yields:
         The claim, tried once already.
     """
-    descriptor = os.open(data_dir / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        yield Leadership(descriptor)
-    finally:
-        os.close(descriptor)
+    async with database.claim(LEADER) as claim:
+        await claim.contend()
+        yield Leadership(claim)

@@ -1,33 +1,70 @@
 import asyncio
-from contextlib import ExitStack
+from contextlib import AsyncExitStack
 from pathlib import Path
 
-from service.wiring.leader import claim_leadership
+import pytest
+
+from service.storage.database import Database, open_database
+from service.wiring.leader import Leadership, stand_for_lead
 from tests.fakes.clock import FakeClock
 
 
-def test_the_first_process_on_a_folder_leads_and_the_second_follows(tmp_path: Path) -> None:
-    with claim_leadership(tmp_path) as first, claim_leadership(tmp_path) as second:
-        second.contend()
+class Held:
+    """A claim that is given and taken by hand."""
+
+    def __init__(self) -> None:
+        self.mine = True
+        self.asked = 0
+
+    def held(self) -> bool:
+        return self.mine
+
+    async def contend(self) -> bool:
+        self.asked += 1
+        return self.mine
+
+
+async def test_the_first_process_on_a_store_leads_and_the_second_follows(database: Database) -> None:
+    async with stand_for_lead(database) as first, stand_for_lead(database) as second:
         assert (first.held(), second.held()) == (True, False)
 
 
-async def test_a_follower_takes_over_within_a_second_of_the_leaders_end(tmp_path: Path) -> None:
-    clock = FakeClock()
-    leading = ExitStack()
-    leading.enter_context(claim_leadership(tmp_path))
-    with leading, claim_leadership(tmp_path) as second:
-        async with asyncio.timeout(5), asyncio.TaskGroup() as group:
-            group.create_task(second.watch(clock))
+async def test_a_follower_takes_over_within_a_second_of_the_leaders_end(tmp_path: Path, clock: FakeClock) -> None:
+    async with (
+        open_database(tmp_path / "verdict.db", clock) as one,
+        open_database(tmp_path / "verdict.db", clock) as two,
+        AsyncExitStack() as leading,
+    ):
+        await leading.enter_async_context(stand_for_lead(one))
+        async with stand_for_lead(two) as second:
+            watching = asyncio.create_task(second.watch(clock))
+            await clock.settle()
             await clock.advance(3)
             assert not second.held()
-            leading.close()
+            await leading.aclose()
             await clock.advance(1)
             assert second.held()
+            watching.cancel()
 
 
-async def test_a_leader_has_nothing_to_watch_for(tmp_path: Path) -> None:
-    with claim_leadership(tmp_path) as first:
-        async with asyncio.timeout(5):
-            await first.watch(FakeClock())
-        assert first.held()
+async def test_who_loses_the_lead_says_so_and_goes_on_trying(
+    clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "verdict.wiring")
+    claim = Held()
+    leadership = Leadership(claim)
+    watching = asyncio.create_task(leadership.watch(clock))
+    await clock.settle()
+    claim.mine = False
+    assert not leadership.held()
+    await clock.advance(2)
+    claim.mine = True
+    await clock.advance(1)
+    assert leadership.held()
+    assert claim.asked == 3
+    assert caplog.messages == [
+        "this process fetches from upstreams",
+        "this process does not fetch any more",
+        "this process fetches from upstreams",
+    ]
+    watching.cancel()
