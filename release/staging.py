@@ -3,6 +3,7 @@
 import compileall
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -63,7 +64,7 @@ def _install(folder: Path) -> list[Wheel]:
     found = json.loads(report.read_bytes())["install"]
     return sorted(
         Wheel(
-            wheel["metadata"]["name"],
+            re.sub(r"[-_.]+", "-", wheel["metadata"]["name"]).lower(),  # as the lock writes it
             wheel["metadata"]["version"],
             wheel["download_info"]["archive_info"]["hashes"]["sha256"],
         )

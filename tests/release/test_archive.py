@@ -13,9 +13,10 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from tests.fakes.serving import PATIENCE_S, Serving, ended
+from tests.fakes.serving import PATIENCE_S, Serving, ended, wait_until
 from tests.release.conftest import Machine
 from tests.release.elsewhere import Elsewhere, type_in
+from tests.service.walking import walkers
 
 RISK = "/api/cli/coin/risk/BTC"
 LOCK = Path(__file__).parents[2] / "requirements.lock"
@@ -25,6 +26,7 @@ pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 
 @contextmanager
 def started(machine: Machine, data_dir: Path, *arguments: str) -> Iterator[Serving]:
+    assert type_in([str(machine.file), "--help"], machine.environ).returncode == 0  # it unpacks in its own time
     running = Elsewhere([str(machine.file)], machine.environ, *arguments, data_dir=str(data_dir))
     with ended(running):
         running.wait_for("ready")
@@ -62,6 +64,8 @@ async def test_an_agent_asks_it_over_standard_input_and_output(machine: Machine,
 
 def test_workers_and_walk_forwards_run_out_of_the_same_file(machine: Machine, tmp_path: Path) -> None:
     with started(machine, tmp_path / "data", "--workers", "2") as running:
+        leads = int(running.wait_for("this process fetches from upstreams")["process_id"])
+        wait_until(lambda: walkers(leads) != set())
         running.wait_for("listening", 2)
         running.wait_for("ready", 2)
         assert running.ask("/readyz")[0] == 200
@@ -110,7 +114,7 @@ def test_the_same_commit_makes_the_same_bytes_and_sums_and_bill_name_them(dist: 
     lock = LOCK.read_text()
     assert len(bill["components"]) > 50
     for part in bill["components"]:
-        assert f"{part['name'].lower()}=={part['version']}" in lock
+        assert f"{part['name']}=={part['version']}" in lock
         hashes = [entry["content"] for found in part["externalReferences"] for entry in found.get("hashes", [])]
         assert hashes
         assert all(f"sha256:{digest}" in lock for digest in hashes)
