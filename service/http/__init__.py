@@ -15,6 +15,9 @@ Decided here beyond `contract.md`:
   linear matching behind thirty routes costs more than everything else here together.
 - A GET that nothing has to wait for takes the short way (`lane`): the same gates' checks called one after the other,
   without a task, a coroutine or a message. A gate therefore says in `check` what it refuses and whether it must wait.
+- A head that came before, byte for byte and whole, on a connection that is quiet, is not read again (`heads`): what it
+  alone says was judged in full then, and only by requests that passed every gate. What depends on the moment is asked
+  of the same gates each time: token, rate, route, meter. It is remembered by its digest, its token by the token's.
 - A caller that is known to have no question left is answered 402 on that short way too. The route runs first all the
   same: what it does not know is a 404 and what costs nothing is free, to a spent caller as well.
 - A payment that is not good gets the challenge of the route with its reason, so that a right one can be signed at once.

@@ -1,28 +1,25 @@
 """The front: finds the route by dictionary, guards against everything unexpected, and answers OPTIONS, 404 and 405."""
 
 import asyncio
-import logging
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
 from starlette.routing import Route, Router
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from service.access.standing import Standing
 from service.errors import ServiceError
 from service.http import errors
 from service.http.body import PeerGoneError
 from service.http.cors import Cors, Options
 from service.http.cycle import Cycle
 from service.http.exchange import Exchange
-from service.http.gates.meter import Metered
-from service.http.lane import Charge, Lane, lane_of
+from service.http.giver import Giver, failure_of
+from service.http.heads import Heads, Known
+from service.http.lane import Lane, lane_of
 from service.http.limits import Limits
-
-log: Final = logging.getLogger("verdict.http")
 
 _TEMPLATE: Final = re.compile(r"(?P<prefix>(?:/[^/{}]+)*)/\{(?P<parameter>\w+)\}\Z")
 _BAD_ESCAPE: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
@@ -60,6 +57,7 @@ class App:
 
     Attributes:
         answers: Answers given since the start, by route name and status; 0 where the peer left first.
+        heads: Heads of requests that have taken the short way.
     """
 
     def __init__(self, routes: Sequence[Route], limits: Limits, cors: Cors) -> None:
@@ -70,6 +68,7 @@ class App:
         self._with_parameter: dict[bytes, _Place] = {}
         self._options = Options(errors.METHODS)
         self.answers: Counter[tuple[str, int]] = Counter()
+        self.heads = Heads()
         self._lanes: dict[str, Lane] = {}
         for route in routes:
             self._place(route.path).add(route)
@@ -98,28 +97,44 @@ class App:
         """
         exchange = Exchange(scope, cycle.send)
         scope["verdict"] = exchange
-        giver = _Giver(self, exchange, cycle)
+        giver = Giver(self.answers, scope, exchange, cycle)
         try:
             self._enter(scope, exchange)
             lane = self._lanes.get(exchange.route)
             if lane is None:
                 return False
-            for check in lane.checks:  # a generator would cost as much as the checks
+            for step in lane.every:  # a generator would cost as much as the steps
+                if not step(scope, exchange):
+                    return False
+            if cycle.mark:
+                self.heads.note(cycle.mark, lane, scope, exchange)
+            giver.serve(lane)
+        except Exception as error:  # noqa: BLE001 -- whatever it is becomes an answer
+            giver.set_exception(error)
+        return True
+
+    def again(self, known: Known, peer: Mapping[str, object], cycle: Cycle) -> bool:
+        """As `at_once`, for a head that has come before.
+
+        Args:
+            known: What it says.
+            peer: The part of the scope that is the connection's.
+            cycle: Takes the answer.
+
+        Returns:
+            Whether that is done; else nothing has happened, and what arrived must be read like anything else.
+        """
+        exchange = known.exchange.again()
+        scope: Scope = {**peer, **known.scope, "verdict": exchange}
+        giver = Giver(self.answers, scope, exchange, cycle)
+        lane = known.lane
+        try:
+            for check in lane.checks:
                 if not check(scope, exchange):
                     return False
-            answer = lane.serve.answer(exchange)
-            metered = lane.metered if answer.counted else None
-            if metered is not None and (spent := metered.spent(exchange)) is not None:
-                giver.refuse(metered, spent)
-                return True
-            head, body = lane.serve.written(answer)
-            if metered is not None:
-                metered.ask(exchange, Charge(metered, exchange, giver, head, body))
-                return True
-        except Exception as error:  # noqa: BLE001 -- whatever it is becomes an answer
-            giver.fail(error)
-            return True
-        giver.give(head, body)
+            giver.serve(lane)
+        except Exception as error:  # noqa: BLE001 -- as above
+            giver.set_exception(error)
         return True
 
     def _enter(self, scope: Scope, exchange: Exchange) -> ASGIApp:
@@ -138,7 +153,7 @@ class App:
                 await _refuse(exchange, exchange.doubt or stopping)
             raise
         except Exception as error:  # noqa: BLE001 -- whatever it is becomes an answer
-            await _refuse(exchange, _failure(exchange, error), error)
+            await _refuse(exchange, failure_of(exchange, error), error)
         finally:
             self.answers[exchange.route, exchange.status] += 1
 
@@ -201,55 +216,6 @@ def _decode(segment: bytes) -> str:
 
 def _nowhere() -> ServiceError:
     return ServiceError("NOT_FOUND", "there is nothing at this path; /api/cli/manifest lists the routes")
-
-
-def _failure(exchange: Exchange, error: BaseException) -> ServiceError:
-    """What a caller is told; a defect is logged, and only its request's id leaves."""
-    if isinstance(error, ServiceError):
-        return error
-    request_id = exchange.request_id.decode()
-    log.error("a request failed", exc_info=error, extra={"request_id": request_id, "route": exchange.route})
-    return errors.internal(exchange.request_id)
-
-
-class _Giver:
-    """Gives the answer of one request that took the short way."""
-
-    __slots__ = ("_app", "_cycle", "_exchange")
-
-    def __init__(self, app: App, exchange: Exchange, cycle: Cycle) -> None:
-        self._app = app
-        self._exchange = exchange
-        self._cycle = cycle
-
-    def gone(self) -> bool:
-        """Whether the peer has left."""
-        return self._cycle.disconnected
-
-    def give(self, head: Message, body: bytes) -> None:
-        """Write the answer with the fields every answer to this request carries, and count it."""
-        exchange = self._exchange
-        head["headers"] += exchange.fields
-        exchange.status = head["status"]
-        try:
-            self._cycle.answer(head, body)
-        except Exception:  # its neighbours in the batch must still be told of theirs
-            log.exception("an answer could not be written", extra={"request_id": exchange.request_id.decode()})
-            self._cycle.drop()
-        self._app.answers[exchange.route, exchange.status] += 1
-
-    def fail(self, error: BaseException) -> None:
-        """Write a failure."""
-        self.give(*errors.written(_failure(self._exchange, error), self._exchange.raw_path))
-
-    def refuse(self, metered: Metered, standing: Standing) -> None:
-        """Write what the route says to callers whose quota is spent."""
-        try:
-            head, body = metered.due.written(self._cycle.scope, standing)
-        except Exception as error:  # noqa: BLE001 -- whatever it is becomes an answer
-            self.fail(error)
-        else:
-            self.give(head, body)
 
 
 async def _refuse(exchange: Exchange, error: ServiceError, cause: Exception | None = None) -> None:

@@ -9,6 +9,8 @@ from starlette.types import ASGIApp, Message, Scope
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
+from service.http.whole import Whole, lines_of
+
 log: Final = logging.getLogger("verdict.http")
 
 _WITHOUT_BODY: Final = frozenset({204, 304})
@@ -49,11 +51,13 @@ class Cycle:
     Attributes:
         scope: The ASGI scope of the request, as long as it is not answered.
         task: Runs it; one of the connection's `tasks` until it ends.
+        mark: What its head is remembered by, if it may be.
     """
 
     task: asyncio.Task[None]
     started = False
     complete = False
+    mark = b""
     disconnected = False
     _body: bytearray | None = None
     _more_body = True
@@ -84,11 +88,30 @@ class Cycle:
             if not self.complete and not self.disconnected:
                 self._connection.drop()
 
-    def answer(self, head: Message, body: bytes) -> None:
-        """Write a whole answer: for whoever does not `run` as an application."""
-        self._begin(head)
-        self._write({"type": "http.response.body", "body": body})
+    def answer(self, whole: Whole, own: bytes, delivered: Callable[[], None] | None = None) -> None:
+        """Write a whole answer to a GET: for whoever does not `run` as an application.
+
+        Args:
+            whole: The answer.
+            own: Further header lines, of this answer alone.
+            delivered: Called right before its bytes are handed over.
+        """
+        connection = self._connection
+        if not self.keep_alive:
+            own += b"connection: close\r\n"
+        self.started = self.complete = True
         self.scope = {}
+        data = b"%b%b%b%b\r\n%b" % (
+            STATUS_LINE[whole.status],
+            connection.common_lines(),
+            whole.lines,
+            own,
+            whole.body,
+        )
+        if delivered is not None:
+            delivered()
+        connection.write(data)
+        connection.answered(self)
 
     def drop(self) -> None:
         """Break off: what was begun cannot be finished."""
@@ -160,9 +183,7 @@ class Cycle:
             raise RuntimeError("the answer was begun twice")
         status: int = message["status"]
         fields: list[tuple[bytes, bytes]] = message["headers"]
-        block = b"\r\n".join([*map(b": ".join, fields), b""])
-        if block.count(b"\n") != len(fields) or block.count(b"\r") != len(fields) or b"\0" in block:
-            raise RuntimeError("a header holds a line break or a NUL")
+        block = lines_of(fields)
         named = dict(fields)
         if status in _WITHOUT_BODY or self.scope["method"] == "HEAD":
             self._bodiless = True

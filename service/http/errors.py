@@ -6,9 +6,10 @@ wherever it was noticed.
 
 from typing import Final
 
-from starlette.types import Message, Send
+from starlette.types import Send
 
 from service.errors import ServiceError
+from service.http.whole import Whole, whole
 from service.wire.envelope import encode, failure
 from service.wire.offers import QUESTION
 
@@ -33,20 +34,12 @@ def internal(request_id: bytes) -> ServiceError:
     return ServiceError("INTERNAL", f"internal error, request {request_id.decode()}")
 
 
-def fields(error: ServiceError, length: int) -> Fields:
-    """The response headers of a failure whose body has so many bytes."""
+def written(error: ServiceError, raw_path: bytes) -> Whole:
+    """A failure at a path, as its answer."""
     own = [(name.lower().encode("ascii"), value.encode("latin-1")) for name, value in error.headers.items()]
-    return [JSON, (b"content-length", b"%d" % length), NO_STORE, *own]
-
-
-def written(error: ServiceError, raw_path: bytes) -> tuple[Message, bytes]:
-    """The head and body of a failure at a path."""
-    body = body_of(error, raw_path)
-    return {"type": "http.response.start", "status": error.status, "headers": fields(error, len(body))}, body
+    return whole(error.status, [JSON, NO_STORE, *own], body_of(error, raw_path))
 
 
 async def answer(error: ServiceError, raw_path: bytes, send: Send) -> None:
     """Send a failure as the whole answer of a request to a path."""
-    head, body = written(error, raw_path)
-    await send(head)
-    await send({"type": "http.response.body", "body": body})
+    await written(error, raw_path).send(send)

@@ -1,6 +1,7 @@
 """What is known of one request while it goes through the gates: `scope["verdict"]`."""
 
 import secrets
+from collections.abc import Mapping
 from itertools import count
 from typing import Final
 
@@ -31,6 +32,7 @@ class Exchange:
         parameters: Struct of path and query; set by `parameters`.
         body: Struct of the JSON body; set by `body`, None where the route takes none.
         key_hash: SHA-256, hex, of its Idempotency-Key and all that its answer depends on; set by `repeat`.
+        mark: What the caller's token is remembered by; set by `auth`, None where there is none.
         kept: Whether the answer is kept before it leaves: work on it goes on when its peer is gone.
         paid: Whether a payment stands for the question this route costs: it is not metered then.
         doubt: What the caller is told if the service ends before it is answered, where a payment may be under way.
@@ -42,46 +44,43 @@ class Exchange:
         status: Status of the answer once it was begun, 0 before.
     """
 
-    __slots__ = (
-        "_send",
-        "body",
-        "caller",
-        "counted",
-        "doubt",
-        "fields",
-        "headers",
-        "kept",
-        "key_hash",
-        "paid",
-        "parameters",
-        "path_params",
-        "raw_path",
-        "request_id",
-        "reserved",
-        "route",
-        "status",
-        "visitor",
-    )
+    body: object = None
+    caller: Caller | None = None
+    counted = True
+    doubt: ServiceError | None = None
+    kept = False
+    key_hash: str | None = None
+    mark: bytes | None = None
+    paid = False
+    parameters: object = None
+    path_params: Mapping[str, str] = {}
+    reserved: int | None = None
+    route = "none"
+    status = 0
+    visitor: Visitor | None = None
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._send = send
-        self.request_id = next_request_id()
-        self.headers: dict[bytes, bytes] = dict(scope["headers"])
+        self.request_id = request_id = next_request_id()
+        self.headers: Mapping[bytes, bytes] = dict(scope["headers"])
         self.raw_path: bytes = scope["raw_path"]
-        self.path_params: dict[str, str] = {}
-        self.caller: Caller | None = None
-        self.parameters: object = None
-        self.body: object = None
-        self.key_hash: str | None = None
-        self.kept = False
-        self.paid = False
-        self.doubt: ServiceError | None = None
-        self.counted = True
-        self.fields = [(b"x-request-id", self.request_id)]
-        self.visitor: Visitor | None = None
-        self.reserved: int | None = None
-        self.route = "none"
-        self.status = 0
+        self.fields = [(b"x-request-id", request_id)]
+
+    def again(self, headers: Mapping[bytes, bytes] | None = None) -> "Exchange":
+        """A new exchange about the same head: it knows what the head alone says.
+
+        Args:
+            headers: In place of the head's.
+        """
+        new = Exchange.__new__(Exchange)
+        new.request_id = request_id = next_request_id()
+        new.headers = self.headers if headers is None else headers
+        new.raw_path = self.raw_path
+        new.parameters = self.parameters
+        new.mark = self.mark
+        new.route = self.route
+        new.fields = [(b"x-request-id", request_id), *self.fields[1:]]
+        return new
 
     @property
     def known_caller(self) -> Caller:

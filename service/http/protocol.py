@@ -24,6 +24,7 @@ from service.http import errors
 from service.http.cycle import Cycle
 from service.http.deadline import Deadline
 from service.http.exchange import next_request_id
+from service.http.heads import Heads, Known, is_one_head, mark_of
 from service.http.reader import BODY, HEAD, NOTHING, Limits, Reader
 
 STREAM_BYTES: Final = 32 * 1024
@@ -56,6 +57,7 @@ class VerdictProtocol(HttpToolsProtocol):
         super().__init__(config, server_state, app_state, _loop)
         del self.parser  # uvicorn's: never used, and a ring with this
         self._at_once: Callable[[Scope, Cycle], bool] | None = getattr(self.app, "at_once", None)
+        self._heads: Heads | None = getattr(self.app, "heads", None)
         self._reader: Reader
         self._deaf = False
         self._timed = 0
@@ -111,15 +113,43 @@ class VerdictProtocol(HttpToolsProtocol):
         """Read what arrived; refuse what is malformed or too much."""
         if self._deaf:
             return
+        heads, mark = self._heads, b""
+        if heads is not None and self._is_quiet():
+            mark = mark_of(data)
+            known = heads.find(mark)
+            if known is not None and self._hear_again(known):
+                return
         try:
             self._reader.feed(data)
         except ServiceError as error:
             self._refuse(error)
             return
+        if mark and is_one_head(data):
+            self._have_noted(mark)
         if self._reader.phase != NOTHING:
             self._await_rest()
         elif self._answering is not None:
             self._reading.clear()
+
+    def _is_quiet(self) -> bool:
+        """Whether nothing is being read, answered or kept from being written: what comes now begins a request."""
+        return self._answering is None and self._reader.phase == NOTHING and not self.flow.write_paused
+
+    def _hear_again(self, known: Known) -> bool:
+        """Answer a request whose head has come before, without reading it; whether that is done."""
+        self._answering = cycle = Cycle(self, {}, keep_alive=True, expects_continue=False)
+        if not self.app.again(known, self._reader.base, cycle):
+            self._answering = None
+            return False
+        if self._answering is not None:
+            self._reading.clear()
+        return True
+
+    def _have_noted(self, mark: bytes) -> None:
+        """Let a head be remembered that was read as one request, whole, which leaves the connection open."""
+        cycle = self._answering
+        if cycle is not None and not self._queue and cycle.keep_alive and self._reader.phase == NOTHING:
+            cycle.mark = mark
 
     def pause_writing(self) -> None:
         """The peer reads more slowly than we write: give it `stall_s` to take anything."""
@@ -280,10 +310,9 @@ class VerdictProtocol(HttpToolsProtocol):
             self._speak()
 
     def _write_up(self, error: ServiceError) -> bytes:
-        body = errors.body_of(error, self._reader.path)
-        own = [(b"x-request-id", next_request_id()), (b"connection", b"close")]
-        lines = b"".join([b"%b: %b\r\n" % field for field in [*errors.fields(error, len(body)), *own]])
-        return b"%b%b%b\r\n%b" % (STATUS_LINE[error.status], self.common_lines(), lines, body)
+        said = errors.written(error, self._reader.path)
+        own = b"x-request-id: %b\r\nconnection: close\r\n" % next_request_id()
+        return b"%b%b%b%b\r\n%b" % (STATUS_LINE[said.status], self.common_lines(), said.lines, own, said.body)
 
     def _speak(self) -> None:
         self.write(self._last_words)

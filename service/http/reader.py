@@ -70,6 +70,7 @@ class Reader:
         peer: The part of the scope that is the connection's: `server`, `client`, `scheme`.
 
     Attributes:
+        base: The part of every scope that is the connection's.
         phase: What is being read: `NOTHING`, `HEAD` or `BODY`.
         turns: Changes of phase so far; tells one head from the next.
     """
@@ -77,7 +78,7 @@ class Reader:
     def __init__(self, limits: Limits, sink: Sink, peer: dict[str, Any]) -> None:
         self._limits = limits
         self._sink = sink
-        self._base = {"type": "http", "asgi": _ASGI, "root_path": "", **peer}
+        self.base = {"type": "http", "asgi": _ASGI, "root_path": "", **peer}
         self._parser = _parser(self)
         self.turns = 0
         self._upgrading = self._resuming = False
@@ -180,7 +181,7 @@ class Reader:
         raw_path, _, query = target.partition(b"?")
         path = raw_path.decode("ascii")
         scope = {
-            **self._base,
+            **self.base,
             "http_version": version,
             "method": method,
             "path": unquote(path) if "%" in path else path,

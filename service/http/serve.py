@@ -4,14 +4,17 @@ from inspect import iscoroutinefunction
 from typing import Final, cast
 
 from msgspec import Struct
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from service.clock import Clock
 from service.http.errors import JSON, NO_STORE
 from service.http.exchange import Exchange
+from service.http.whole import Whole, whole
 from service.routes.call import Call, Endpoint, Waiting
 from service.wire.envelope import Answer, encode, success
 from service.wire.offers import Offer
+
+_OK: Final = 200
 
 
 class Serve:
@@ -35,6 +38,7 @@ class Serve:
         self._endpoint = endpoint
         self._clock = clock
         self._fields: Final = (JSON, NO_STORE, (b"x-data-source", source.encode("ascii")))
+        self._last: tuple[Answer | None, int, Whole] = (None, 0, whole(_OK, (), b""))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
         """Answer with what the route function returns; its failures cross as they are."""
@@ -42,19 +46,20 @@ class Serve:
         result = self._endpoint(Call(exchange.parameters, exchange.body, exchange.caller))
         answer = result if isinstance(result, Answer) else await result
         exchange.counted = answer.counted
-        head, body = self.written(answer)
-        await send(head)
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+        await self.written(answer).send(send, bodiless=scope["method"] == "HEAD")
 
     def answer(self, exchange: Exchange) -> Answer:
         """What a route that answers from memory returns; its failures cross as they are."""
         return cast("Answer", self._endpoint(Call(exchange.parameters, exchange.body, exchange.caller)))
 
-    def written(self, answer: Answer) -> tuple[Message, bytes]:
-        """The head and body of an answer."""
-        body = success(answer, self._clock.now_ms()) if self._enveloped else encode(answer.data)
-        headers = [*self._fields, (b"content-length", b"%d" % len(body))]
-        return {"type": "http.response.start", "status": 200, "headers": headers}, body
+    def written(self, answer: Answer) -> Whole:
+        """An answer with its envelope; who asks in the same millisecond for what a desk keeps gets the same bytes."""
+        now_ms = self._clock.now_ms()
+        last, at_ms, written = self._last
+        if answer is not last or now_ms != at_ms:
+            written = whole(_OK, self._fields, success(answer, now_ms) if self._enveloped else encode(answer.data))
+            self._last = answer, now_ms, written
+        return written
 
 
 def _anything(_: Struct) -> None:

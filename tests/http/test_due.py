@@ -189,7 +189,7 @@ async def test_a_challenge_is_written_once_for_all_who_stand_alike_and_ask_the_s
     due = PaymentDue(RISK, Challenger("eip155:84532", "0x" + "1" * 40), None)
     first = due.written(scope_of(), SPENT)
     assert due.written(scope_of(), SPENT) == first
-    assert first[0]["headers"] is not due.written(scope_of(), SPENT)[0]["headers"]  # each answer adds its own
+    assert first.head()["headers"] is not first.head()["headers"]  # each answer adds its own
     assert len(written) == 1
     for number in range(300):
         due.written(scope_of(query=b"a=%d" % number), SPENT)

@@ -2,16 +2,19 @@
 
 import asyncio
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
-from starlette.types import Message, Scope
+from starlette.types import Scope
 
 from service.errors import ServiceError
 from service.http.app import App
 from service.http.cycle import Cycle
 from service.http.gates.due import PaymentDue
+from service.http.heads import Known
+from service.http.whole import Whole
 from tests.fakes.asgi import Reply, ask
 from tests.http.stage import RISK, SLOW, STREAM, TIER, staged
 from tests.http.wire import Wire, served, until
@@ -22,15 +25,21 @@ PASSING = {"x-request-id", "date"}
 
 @pytest.fixture
 def hurried(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """For each GET of a connection: whether it took the short way."""
+    """For each GET of a connection: whether it took the short way, with its head read or known."""
     taken: list[bool] = []
-    at_once = App.at_once
+    at_once, again = App.at_once, App.again
 
     def noting(app: App, scope: Scope, cycle: Cycle) -> bool:
         taken.append(at_once(app, scope, cycle))
         return taken[-1]
 
+    def knowing(app: App, known: Known, peer: Mapping[str, object], cycle: Cycle) -> bool:
+        done = again(app, known, peer, cycle)
+        taken.extend([True] if done else [])  # else it goes the way of every other
+        return done
+
     monkeypatch.setattr(App, "at_once", noting)
+    monkeypatch.setattr(App, "again", knowing)
     return taken
 
 
@@ -158,10 +167,10 @@ async def test_an_answer_that_cannot_be_written_breaks_off_its_connection_and_no
 ) -> None:
     answer = Cycle.answer
 
-    def clumsy(cycle: Cycle, head: Message, body: bytes) -> None:
-        if b"CLUMSY" in body:
+    def clumsy(cycle: Cycle, whole: Whole, own: bytes, delivered: Callable[[], None] | None = None) -> None:
+        if b"CLUMSY" in whole.body:
             raise RuntimeError("a header holds a line break")
-        answer(cycle, head, body)
+        answer(cycle, whole, own, delivered)
 
     monkeypatch.setattr(Cycle, "answer", clumsy)
     async with staged(tmp_path) as stage, served(stage.app) as wire:

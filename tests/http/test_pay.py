@@ -465,7 +465,7 @@ async def test_a_priced_route_without_a_caller_is_a_defect_and_sells_nothing(tmp
 
 def gate_of(stage: Stage) -> Any:
     """The gate of payments of the route of risks."""
-    first: Any = stage.app._lanes["coin.risk"].checks[0]
+    first: Any = stage.app._lanes["coin.risk"].every[0]
     return first.__self__
 
 

@@ -6,7 +6,7 @@ from typing import Final
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service.access.caller import Caller
-from service.access.doorkeeper import Doorkeeper
+from service.access.doorkeeper import Doorkeeper, mark_of
 from service.access.refusal import invalid
 from service.errors import ServiceError
 from service.http.exchange import Exchange
@@ -37,18 +37,31 @@ class Auth:
         self._session_only = session_only
         self._optional = optional
 
-    def check(self, scope: Scope, exchange: Exchange) -> bool:  # noqa: ARG002 -- the form of every gate's check
+    def read(self, scope: Scope, exchange: Exchange) -> bool:  # noqa: ARG002 -- the form of every gate's checks
+        """Find the token.
+
+        Returns:
+            True: nothing here takes waiting.
+
+        Raises:
+            ServiceError: AUTH_REQUIRED, AUTH_INVALID.
+        """
+        if not self._optional or b"authorization" in exchange.headers:
+            exchange.mark = mark_of(_token(exchange.headers.get(b"authorization")))
+        return True
+
+    def check(self, scope: Scope, exchange: Exchange) -> bool:  # noqa: ARG002 -- as above
         """Know the caller by heart, or that it may pass unknown.
 
         Returns:
             Whether it does; a token that is not known has to be looked up, which takes waiting.
 
         Raises:
-            ServiceError: AUTH_REQUIRED, AUTH_INVALID.
+            ServiceError: AUTH_REQUIRED.
         """
-        if self._optional and b"authorization" not in exchange.headers:
+        if exchange.mark is None:
             return True
-        caller = self._doorkeeper.recall(_token(exchange.headers.get(b"authorization")))
+        caller = self._doorkeeper.recall_marked(exchange.mark)
         if caller is None:
             return False
         self._let_in(caller, exchange)
@@ -60,7 +73,9 @@ class Auth:
         Raises:
             ServiceError: AUTH_REQUIRED, AUTH_INVALID, RATE_LIMITED.
         """
-        if self.check(scope, scope["verdict"]):
+        exchange: Exchange = scope["verdict"]
+        self.read(scope, exchange)
+        if self.check(scope, exchange):
             return self.app(scope, receive, send)
         return self._admit(scope, receive, send)
 

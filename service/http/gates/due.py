@@ -5,7 +5,7 @@ The meter answers with it when a quota is spent, and so does the gate of payment
 
 from typing import Final
 
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from service.access.standing import Standing
 from service.clock import iso
@@ -13,10 +13,12 @@ from service.errors import ServiceError
 from service.http.errors import JSON, NO_STORE
 from service.http.exchange import Exchange
 from service.http.resource import resource_url
+from service.http.whole import Whole, whole
 from service.payments.challenge import Challenge, Challenger, Refusal, X402Version
 from service.wire.offers import Offer
 from service.wire.payment import Gate, Quota, ThisQuery, Unlock
 
+_PAYMENT_REQUIRED: Final = 402
 _REMEMBERED: Final = 256
 _MAX_VERSION: Final = b"x-x402-max-version"
 _PAY: Final = "sign what `accepts` asks for and send this request again with the payment in PAYMENT-SIGNATURE"
@@ -41,7 +43,7 @@ class PaymentDue:
         self._offer = offer
         self._challenger = challenger
         self._public_url = public_url
-        self._remembered: dict[Asked, Challenge] = {}
+        self._remembered: dict[Asked, Whole] = {}
 
     async def __call__(
         self,
@@ -61,22 +63,21 @@ class PaymentDue:
             refused: What is wrong with the payment that came with the request: PAYMENT_REQUIRED, its `details` with a
                 `reason`. None: the quota is spent.
         """
-        head, body = self.written(scope, standing) if refused is None else self._refusal(scope, standing, refused)
-        await send(head)
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+        answer = self.written(scope, standing) if refused is None else self._refusal(scope, standing, refused)
+        await answer.send(send, bodiless=scope["method"] == "HEAD")
 
-    def written(self, scope: Scope, standing: Standing) -> tuple[Message, bytes]:
-        """The head and body of the 402 of a spent quota."""
+    def written(self, scope: Scope, standing: Standing) -> Whole:
+        """The 402 of a spent quota."""
         named = scope["verdict"].headers
         asked = standing, scope["raw_path"], scope["query_string"], named.get(b"host"), named.get(_MAX_VERSION)
-        challenge = self._remembered.get(asked)
-        if challenge is None:
+        answer = self._remembered.get(asked)
+        if answer is None:
             if len(self._remembered) >= _REMEMBERED:
                 self._remembered.clear()
-            challenge = self._remembered[asked] = self._write(scope, standing)
-        return _answer(challenge)
+            answer = self._remembered[asked] = _answer(self._write(scope, standing))
+        return answer
 
-    def _refusal(self, scope: Scope, standing: Standing, refused: ServiceError) -> tuple[Message, bytes]:
+    def _refusal(self, scope: Scope, standing: Standing, refused: ServiceError) -> Whole:
         refusal = Refusal(str((refused.details or {})["reason"]), refused.message)
         url, version = resource_url(scope, self._public_url), _version(scope)
         return _answer(self._challenger.refusal(self._offer, gate(self._offer, standing), refusal, url, version))
@@ -113,11 +114,5 @@ def _sentence(standing: Standing) -> str:
     return f"{spent}; pay for this call as `accepts` says{until}"
 
 
-def _answer(challenge: Challenge) -> tuple[Message, bytes]:
-    headers = [
-        JSON,
-        NO_STORE,
-        (b"content-length", b"%d" % len(challenge.body)),
-        (b"payment-required", challenge.header),
-    ]
-    return {"type": "http.response.start", "status": 402, "headers": headers}, challenge.body
+def _answer(challenge: Challenge) -> Whole:
+    return whole(_PAYMENT_REQUIRED, [JSON, NO_STORE, (b"payment-required", challenge.header)], challenge.body)

@@ -5,7 +5,7 @@ transaction. A route that has to wait reserves, runs, and commits or releases. N
 before its count is durable; what is refused is answered by `due` instead.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Protocol
 
@@ -18,6 +18,7 @@ from service.clock import Clock
 from service.http import quota
 from service.http.exchange import Exchange
 from service.http.reservation import Reservation, is_counted
+from service.http.whole import Whole
 from service.wire.offers import Offer
 
 
@@ -27,8 +28,8 @@ class Due(Protocol):
     def __call__(self, scope: Scope, receive: Receive, send: Send, standing: Standing, /) -> Awaitable[None]:
         """Send the answer."""
 
-    def written(self, scope: Scope, standing: Standing) -> tuple[Message, bytes]:
-        """The answer's head and body, for GET; or its failure, raised."""
+    def written(self, scope: Scope, standing: Standing) -> Whole:
+        """The answer, for GET; or its failure, raised."""
 
 
 class Metered:
@@ -79,9 +80,11 @@ class Metered:
                 return
             if message["type"] == "http.response.start" and is_counted(message, exchange):
                 decision = await self._meter.charge(caller, self._offer_id)
-                if not self.settle(exchange, decision, message):
+                delivered = self.settle(exchange, decision)
+                if delivered is None:
                     spent = decision.standing
                     return
+                message["delivered"] = delivered
             await send(message)
 
         await self.app(scope, receive, charging)
@@ -99,17 +102,14 @@ class Metered:
         """Charge for an answer that exists, without awaiting: the waiter is told."""
         self._meter.ask(exchange.known_caller, self._offer_id, waiter)
 
-    def settle(self, exchange: Exchange, decision: Decision, head: Message) -> bool:
+    def settle(self, exchange: Exchange, decision: Decision) -> Callable[[], None] | None:
         """Note on an answer what the meter decided.
 
         Returns:
-            Whether it is counted and may leave.
+            What is to be called right before the answer leaves, if it is counted; else None.
         """
         self._show(exchange, decision.standing)
-        if decision.event_id is None:
-            return False
-        head["delivered"] = partial(self._meter.delivered, decision.event_id)
-        return True
+        return None if decision.event_id is None else partial(self._meter.delivered, decision.event_id)
 
     async def _reserve(self, exchange: Exchange, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         spent = self.spent(exchange)

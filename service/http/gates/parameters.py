@@ -1,6 +1,7 @@
 """The gate of the parameters: what is malformed, or names what there is not, is refused before anything is counted."""
 
 from collections.abc import Awaitable, Callable
+from typing import cast
 
 from msgspec import Struct
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -24,17 +25,28 @@ class Parameters:
         self._offer = offer
         self._known = known
 
-    def check(self, scope: Scope, exchange: Exchange) -> bool:
+    def read(self, scope: Scope, exchange: Exchange) -> bool:
         """Decode path and query.
 
         Returns:
             True: nothing here takes waiting.
 
         Raises:
-            ServiceError: BAD_REQUEST, or what the route says of things it does not know.
+            ServiceError: BAD_REQUEST.
         """
         exchange.parameters = decode(self._offer, exchange.path_params, scope["query_string"])
-        self._known(exchange.parameters)
+        return True
+
+    def check(self, scope: Scope, exchange: Exchange) -> bool:  # noqa: ARG002 -- the form of every gate's checks
+        """Ask the route whether it knows what they name.
+
+        Returns:
+            True: nothing here takes waiting.
+
+        Raises:
+            ServiceError: What the route says of things it does not know.
+        """
+        self._known(cast("Struct", exchange.parameters))
         return True
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
@@ -43,5 +55,7 @@ class Parameters:
         Raises:
             ServiceError: BAD_REQUEST, or what the route says of things it does not know.
         """
-        self.check(scope, scope["verdict"])
+        exchange: Exchange = scope["verdict"]
+        self.read(scope, exchange)
+        self.check(scope, exchange)
         return self.app(scope, receive, send)

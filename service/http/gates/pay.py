@@ -63,7 +63,7 @@ class Pay:
         self._till = checkout.till
         self._due = due
 
-    def check(self, scope: Scope, exchange: Exchange) -> bool:  # noqa: ARG002 -- the form of every gate's check
+    def read(self, scope: Scope, exchange: Exchange) -> bool:  # noqa: ARG002 -- the form of every gate's checks
         """Look for a payment.
 
         Returns:
@@ -84,7 +84,7 @@ class Pay:
         return self._serve(exchange, scope, receive, send)
 
     def _serve(self, exchange: Exchange, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        if self.check(scope, exchange):
+        if self.read(scope, exchange):
             return self.app(scope, receive, send)
         if scope["method"] == "HEAD":
             return self._challenge(exchange, scope, receive, send, None)
