@@ -20,7 +20,8 @@ def write(wheels: Sequence[Wheel], target: Path, made_s: int) -> None:
         CalledProcessError: If it could not be made, or is not valid.
     """
     lines = "".join(f"{wheel.name}=={wheel.version} --hash=sha256:{wheel.sha256}\n" for wheel in wheels)
-    command = [sys.executable, "-m", "cyclonedx_py", "requirements", "--output-reproducible", "--validate"]
+    quietly = ["-W", "ignore::UserWarning"]  # a lock is a list: who asked for whom, which it misses, is not in it
+    command = [sys.executable, *quietly, "-m", "cyclonedx_py", "requirements", "--output-reproducible", "--validate"]
     subprocess.run(  # noqa: S603 - with nothing that is not written here
         [*command, "--pyproject", ROOT / "pyproject.toml", "--output-file", target, "-"],
         input=lines,
