@@ -2,11 +2,15 @@ import os
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
-from service.storage.database import Database, open_database
+from service.storage.database import Database
+from service.storage.engine import Connection
+from service.storage.postgres.schema import say_definition
 from tests.fakes.clock import FakeClock
+from tests.fakes.postgres import STORES, open_either
 
 NOBODY = 65_534
 
@@ -21,13 +25,27 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "verdict.db"
 
 
+NOTES: Final = "CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT)"
+
+on_both = pytest.mark.parametrize("db", STORES, indirect=True)
+"""Run a test on SQLite and on PostgreSQL."""
+
+
 @pytest.fixture
-async def db(path: Path, clock: FakeClock) -> AsyncIterator[Database]:
-    async with open_database(path, clock) as opened:
-        await opened.write(
-            lambda connection: connection.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY, text)").rowcount
-        )
+async def db(request: pytest.FixtureRequest, path: Path, clock: FakeClock) -> AsyncIterator[Database]:
+    async with open_either(getattr(request, "param", "sqlite"), path, clock) as opened:
+        await make_notes(opened)
         yield opened
+
+
+async def make_notes(db: Database) -> None:
+    """Make the table that tests of the store write to."""
+
+    def make(connection: Connection) -> None:
+        for statement in say_definition(NOTES) if db.shared else [NOTES]:
+            connection.execute(statement)
+
+    await db.write(make)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from service.storage.engine import Connection, IntegrityError
 from service.storage.gathering import Gathering
 from service.storage.turnstile import Turnstile
 from tests.fakes.clock import FakeClock
+from tests.storage.conftest import on_both
 
 Step = Callable[[Connection], str]
 
@@ -47,6 +48,7 @@ async def noted(db: Database) -> list[str]:
     return [text for (text,) in await db.read("SELECT text FROM notes ORDER BY id")]
 
 
+@on_both
 async def test_steps_of_one_turn_share_a_closure_in_their_order(db: Database) -> None:
     gathering, before = Gathering(db), db.closures
     names = [f"step {number}" for number in range(50)]
@@ -55,6 +57,7 @@ async def test_steps_of_one_turn_share_a_closure_in_their_order(db: Database) ->
     assert db.closures - before == 1
 
 
+@on_both
 async def test_a_step_that_raises_before_it_writes_costs_nobody_anything(db: Database) -> None:
     gathering, before = Gathering(db), db.closures
     seen = await asyncio.gather(
@@ -65,6 +68,7 @@ async def test_a_step_that_raises_before_it_writes_costs_nobody_anything(db: Dat
     assert db.closures - before == 1
 
 
+@on_both
 @pytest.mark.parametrize(
     "broken",
     [
@@ -86,6 +90,7 @@ async def test_a_step_that_fails_halfway_is_undone_and_its_neighbours_are_not(
     assert await noted(db) == names
 
 
+@on_both
 async def test_what_the_store_refuses_is_one_steps_failure(db: Database) -> None:
     gathering = Gathering(db)
     await gathering.take(noting("a"))
@@ -95,6 +100,7 @@ async def test_what_the_store_refuses_is_one_steps_failure(db: Database) -> None
     assert await noted(db) == ["a", "b"]
 
 
+@on_both
 async def test_who_comes_while_the_writer_is_at_work_is_served_too(db: Database) -> None:
     gathering = Gathering(db)
     late: list[asyncio.Task[str]] = []
@@ -143,6 +149,7 @@ async def test_a_closed_store_is_told_too(path: Path, clock: FakeClock) -> None:
         await asyncio.wait_for(gathering.take(refusing), 5)
 
 
+@on_both
 async def test_whoever_is_gone_holds_nobody_up(db: Database) -> None:
     gathering = Gathering(db)
     gone = asyncio.ensure_future(gathering.take(noting("a")))

@@ -202,7 +202,8 @@ class LookingConnection(ServerConnection):
     async def _fetch(self, text: str, values: Sequence[Any]) -> tuple[Iterable[Any], str]:
         statement = await self._connection.prepare(text)
         cursor = await statement.cursor(*values)
-        return chain.from_iterable(iter(partial(self._pull, cursor), [])), "SELECT"
+        first = await cursor.fetch(_AT_ONCE)
+        return chain(first, chain.from_iterable(iter(partial(self._pull, cursor), []))), "SELECT"
 
     def _pull(self, cursor: Any) -> list[Any]:
         with told_as_ours():

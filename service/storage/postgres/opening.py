@@ -17,7 +17,7 @@ _OLDEST: Final = 14
 _LOOK: Final = """
 SELECT CAST(current_setting('server_version_num') AS INTEGER), current_setting('server_encoding'),
     current_setting('synchronous_commit'), current_setting('fsync'), current_setting('full_page_writes'),
-    pg_is_in_recovery()
+    pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'
 """
 
 

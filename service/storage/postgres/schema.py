@@ -18,7 +18,7 @@ _TYPES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"printf\('%064d', 0\)"), "repeat('0', 64)"),
 )
 _TABLE: Final = re.compile(r"\s*CREATE TABLE (?:IF NOT EXISTS )?(\w+)")
-_KEY: Final = re.compile(r"^\s*(\w+) BIGINT PRIMARY KEY", re.MULTILINE)
+_KEY: Final = re.compile(r"[(,]\s*(\w+) BIGINT PRIMARY KEY")
 _TRIGGER: Final = re.compile(
     r"\s*CREATE TRIGGER (?P<name>\w+) (?P<when>BEFORE (?P<event>INSERT|UPDATE|DELETE)) ON (?P<table>\w+)"
     r"(?:\s+WHEN (?P<condition>.*?))?\s*BEGIN\s+SELECT RAISE\("
