@@ -70,7 +70,7 @@ def test_a_process_killed_under_load_has_counted_what_it_answered_and_nothing_el
 
 @pytest.mark.promise("meter.durable", "meter.once")
 @pytest.mark.soak
-@pytest.mark.timeout(1_800)
+@pytest.mark.timeout(7_200)
 def test_a_hundred_kills_at_random_moments_leave_every_answer_counted_and_nothing_else(
     tmp_path: Path, seed: int, patience: int, record_property: Callable[[str, object], None]
 ) -> None:
