@@ -157,7 +157,7 @@ def store_table(seen: Sequence[Grown]) -> str:
 
 def coin_table(seen: Sequence[Grown]) -> str:
     rows = [
-        "| live | MB | `/healthz` s | `/readyz` s | all | ready MB | loaded | idle % | one alone, p50 ms | ratio | p99 |",
+        "| live | MB | `/healthz` s | `/readyz` s | all | ready MB | loaded | idle % | alone, p50 ms | ratio | p99 |",
         "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     rows += [
