@@ -63,6 +63,7 @@ class Watched(Serving):
         into = self.settings["data_dir"] + ".calls"
         return [
             "strace",
+            "--daemonize",
             "--follow-forks",
             "--seccomp-bpf",
             f"--output={into}",
@@ -74,18 +75,19 @@ class Watched(Serving):
 
 
 def test_serving_and_walking_forward_need_no_call_that_the_unit_refuses(tmp_path: Path) -> None:
-    data = tmp_path / "data"
+    data, told = tmp_path / "data", tmp_path / "data.calls"
     assert {"mount", "ptrace", "reboot", "setuid", "bpf"} <= denied()
     with ended(running := Watched(data_dir=str(data))):
         running.wait_for("ready")
         key = running.make_key("--tier", "pro")
         assert running.ask(RISK, key)[0] == 200
-        service = int(running.wait_for("ready")["process_id"])
+        service = running.process.pid
         wait_until(lambda: walkers(service) != set())
         wait_until(lambda: walkers(service) == set())
         running.wait_for("a walk-forward was run")
         assert running.stop() == 0
-    asked = re.findall(r"^\d+ +(\w+)\((.*)", (tmp_path / "data.calls").read_text(), re.MULTILINE)
+        wait_until(lambda: re.search(rf"^{service} +\+\+\+ exited", told.read_text(), re.MULTILINE) is not None)
+    asked = re.findall(r"^\d+ +(\w+)\((.*)", told.read_text(), re.MULTILINE)
     assert {call for call, _ in asked} - MAPPING <= HARMLESS
     assert [given for call, given in asked if call == "mmap" and "PROT_WRITE|PROT_EXEC" in given] == []
     assert [given for call, given in asked if call == "mprotect" and "PROT_EXEC" in given] == []
