@@ -60,6 +60,16 @@ _SERVICE = (
         example="verdict backup verdict-copy.db",
     ),
     Command(
+        "migrate-store",
+        "copy everything that is kept to another, empty store",
+        "service.operator.migrate:move",
+        (
+            Argument("source", "a data folder, or postgres://user:password@host/name", metavar="FROM"),
+            Argument("target", "a data folder without a database, or postgres://…", metavar="TO"),
+        ),
+        example="verdict migrate-store ./.data postgres://verdict@db.example.org/verdict",
+    ),
+    Command(
         "record",
         "capture live upstreams as a fixture set",
         "service.operator.record:capture",

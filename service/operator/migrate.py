@@ -1,0 +1,78 @@
+"""`verdict migrate-store FROM TO`: everything that is kept, taken from one store to another."""
+
+import asyncio
+import shutil
+import sys
+from argparse import Namespace
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from service.clients.cli.refusal import DONE, MISUSED, RefusalError
+from service.clock import SystemClock
+from service.operator.folder import database_of, refusing
+from service.operator.output import print_table
+from service.settings import Secret, Settings
+from service.storage.backup import sync
+from service.storage.database import DATABASE, Database
+from service.storage.store import open_store
+from service.storage.transfer import Sum, transfer
+
+_SERVERS: Final = ("postgres://", "postgresql://")
+_UNFINISHED: Final = ".migrate-store"
+
+
+def move(arguments: Namespace, environment: Mapping[str, str]) -> int:
+    """Copy a store to an empty one, compare the two, and say what was copied."""
+    with refusing():
+        settings = Settings.from_environ(environment)
+        if arguments.source == arguments.target:
+            raise RefusalError("FROM and TO are the same store", MISUSED)
+        copied = asyncio.run(_move(_at(settings, arguments.source), _at(settings, arguments.target)))
+    rows = [(table, found.rows, f"{found.digest:032x}") for table, found in copied.items() if found.rows]
+    print_table(("table", "rows", "sum of digests"), rows, nothing="there was nothing to copy")
+    total = sum(found.rows for found in copied.values())
+    sys.stderr.write(f"{total:,} rows were copied and read back alike; FROM is as it was\n")
+    return DONE
+
+
+def _at(settings: Settings, place: str) -> Settings:
+    """The settings of a service whose store is there."""
+    if place.startswith(_SERVERS):
+        chosen = replace(settings, store=Secret(place))
+    else:
+        chosen = replace(settings, store=None, data_dir=Path(place).expanduser())
+    chosen.check()
+    return chosen
+
+
+async def _move(source: Settings, target: Settings) -> dict[str, Sum]:
+    if source.store is None:
+        database_of(source)
+    async with open_store(source, SystemClock()) as old, _opened(target) as new:
+        return await transfer(old, new)
+
+
+@asynccontextmanager
+async def _opened(target: Settings) -> AsyncIterator[Database]:
+    """An empty store; a file gets its name when everything is in it."""
+    if target.store is not None:
+        async with open_store(target, SystemClock()) as database:
+            yield database
+        return
+    path = target.data_dir / DATABASE
+    if path.exists():
+        raise RefusalError(f"{path} exists already; name a folder without a database")
+    unfinished = target.data_dir / _UNFINISHED
+    shutil.rmtree(unfinished, ignore_errors=True)
+    try:
+        async with open_store(replace(target, data_dir=unfinished), SystemClock()) as database:
+            yield database
+        sync(unfinished / DATABASE)
+        (unfinished / DATABASE).rename(path)
+        sync(target.data_dir)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)

@@ -1,0 +1,169 @@
+"""Taking everything from one store to another of whatever kind: all of it or nothing, and compared row by row."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from service.storage.database import Database
+from service.storage.engine import Connection, StorageError
+from service.storage.layout import Table, read_layout
+from service.storage.port import LEADER
+from service.storage.rows import insert_rows
+
+_PAGE: Final = 2_048
+_PAGE_OF_BODIES: Final = 64
+_PATIENCE_S: Final = 60.0
+"""How long the source may take for one page."""
+
+_DIGEST_BITS: Final = 128
+
+_NOT_EMPTY: Final = (
+    "TO is not empty ({table} holds {rows:,} rows): name a store that nothing has been written to. Nothing was changed."
+)
+_DIFFERS: Final = (
+    "{table} could not be read back as it was written ({read} for {written}), so everything was taken back. Nothing was"
+    " changed; please report this."
+)
+_MOVED_ON: Final = "Somebody wrote to FROM meanwhile: stop whatever uses it and start again. Nothing was changed."
+_IN_USE: Final = "A service runs on {which}: stop it everywhere and start again. Nothing was changed."
+
+Row = tuple[Any, ...]
+Read = Callable[[str, Sequence[object]], list[Row]]
+"""Runs a statement that reads."""
+
+
+class Sum(Struct, frozen=True):
+    """What a table holds: its rows, and the sum of their SHA-256 (modulo 2^128), which no order of theirs changes."""
+
+    rows: int = 0
+    digest: int = 0
+
+    def plus(self, rows: Sequence[Row]) -> "Sum":
+        """With some rows more."""
+        added = sum(int.from_bytes(sha256(msgspec.msgpack.encode(row)).digest()) for row in rows)
+        return Sum(self.rows + len(rows), (self.digest + added) % (1 << _DIGEST_BITS))
+
+    def __str__(self) -> str:
+        return f"{self.rows:,} rows, {self.digest:032x}"
+
+
+async def transfer(source: Database, target: Database) -> dict[str, Sum]:
+    """Copy every table to a store that is empty, in one transaction, and read it back.
+
+    Args:
+        source: Nobody may write to it meanwhile: who does is noticed, and nothing is copied then.
+        target: Brought up to the code's schema, and empty. Its writer is busy until all is done.
+
+    Returns:
+        What was copied, by table.
+
+    Raises:
+        StorageError: If a service runs on either, if the target is not empty or does not hold what was written, or if
+            somebody has written to the source. Then the target is as it was.
+        ServiceError: `UNAVAILABLE` if one of the two does not answer any more; the target is as it was.
+    """
+    loop = asyncio.get_running_loop()
+
+    def ask(sql: str, parameters: Sequence[object]) -> list[Row]:
+        return asyncio.run_coroutine_threadsafe(source.read(sql, parameters), loop).result(_PATIENCE_S)
+
+    def moved() -> int:
+        return asyncio.run_coroutine_threadsafe(_seen(source), loop).result(_PATIENCE_S)
+
+    async with source.claim(LEADER) as here, target.claim(LEADER) as there:
+        for claim, which in ((here, "FROM"), (there, "TO")):
+            if not await claim.contend():
+                raise StorageError(_IN_USE.format(which=which))
+        before = await _seen(source)
+
+        def work(connection: Connection) -> dict[str, Sum]:
+            copied = copy_all(ask, connection)
+            if moved() != before:
+                raise StorageError(_MOVED_ON)
+            return copied
+
+        return await target.write(work)
+
+
+async def _seen(database: Database) -> int:
+    """A number that grows whenever somebody else has committed."""
+    return await database.write(lambda _: database.foreign_commits)
+
+
+def copy_all(ask: Read, connection: Connection) -> dict[str, Sum]:
+    """Copy every table and read it back.
+
+    Args:
+        ask: Reads the source.
+        connection: To the target, inside a transaction that is rolled back if this raises.
+
+    Returns:
+        What was copied, by table.
+
+    Raises:
+        StorageError: If the target is not empty, or does not hold what was written.
+    """
+
+    def read(sql: str, parameters: Sequence[object]) -> list[Row]:
+        rows: list[Row] = connection.execute(sql, parameters).fetchall()
+        return rows
+
+    layout = read_layout()
+    for table in layout:
+        ((rows,),) = read(f"SELECT count(*) FROM {table.name}", ())  # noqa: S608 - names of tables
+        if rows:
+            raise StorageError(_NOT_EMPTY.format(table=table.name, rows=rows))
+    copied = {table.name: _copy(table, ask, connection) for table in layout}
+    for table in layout:
+        found = Sum()
+        for page in _pages(table, read):
+            found = found.plus(page)
+        if found != copied[table.name]:
+            raise StorageError(_DIFFERS.format(table=table.name, read=found, written=copied[table.name]))
+    return copied
+
+
+def _copy(table: Table, ask: Read, connection: Connection) -> Sum:
+    copied = Sum()
+    own = [table.columns.index(column) for column in table.own_references]
+    held: list[Row] = []
+    for page in _pages(table, ask):
+        copied = copied.plus(page)
+        insert_rows(connection, table.head, [_without(row, own) for row in page])
+        held += [row for row in page if any(row[place] is not None for place in own)]
+    for place in own:  # only now is every row there that another may name
+        connection.executemany(
+            f"UPDATE {table.name} SET {table.columns[place]} = ? WHERE {table.key[0]} = ?",  # noqa: S608 - names
+            [(row[place], row[0]) for row in held],
+        )
+    return copied
+
+
+def _without(row: Row, places: Sequence[int]) -> Row:
+    if not places:
+        return row
+    return tuple(None if place in places else value for place, value in enumerate(row))
+
+
+def _pages(table: Table, read: Read) -> Iterator[list[Row]]:
+    """A table in the order of its key, a page at a time: ten million rows are more than a memory holds."""
+    after: Row | None = None
+    size = _PAGE_OF_BODIES if table.bodies else _PAGE
+    while page := read(*_statement(table, after, size)):
+        yield page
+        if len(page) < size:
+            return
+        after = tuple(page[-1][: len(table.key)])
+
+
+def _statement(table: Table, after: Row | None, size: int) -> tuple[str, Row]:
+    key = ", ".join(table.key)
+    where, parameters = "", ()
+    if after is not None:
+        where, parameters = f"WHERE ({key}) > ({', '.join('?' for _ in after)})", after
+    sql = f"SELECT {', '.join(table.columns)} FROM {table.name} {where} ORDER BY {key} LIMIT {size}"  # noqa: S608 - names
+    return sql, parameters
