@@ -13,6 +13,7 @@ from typing import Final
 from service.clock import Clock
 from service.http.server import configure
 from service.settings import Settings
+from service.wiring import memory
 from service.wiring.build import Service, build
 from service.wiring.server import Server, configure_metrics
 
@@ -68,6 +69,7 @@ class Process:
         Args:
             parent: Descriptor of a pipe that the parent holds the other end of, and never writes to.
         """
+        memory.hand_back()
         gc.set_threshold(*_COLLECT_AFTER)
         loop = asyncio.get_running_loop()
         serving = asyncio.create_task(self._serve())
