@@ -7,6 +7,9 @@ from typing import Final
 from service.clients.cli.refusal import RefusalError
 
 BACKLOG: Final = 2_048
+UNSENT_BYTES: Final = 128 * 1024
+"""Of answers that the kernel takes of a connection before any of them is sent. Else it would take megabytes of a reader
+that asks for ten answers and reads none, and four hundred of those would cost everybody the making of four thousand."""
 
 _REMEDIES: Final = {
     errno.EADDRINUSE: "it is taken. Stop what listens there, or set {port} (0 takes a free port)",
@@ -36,7 +39,10 @@ def listen(
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]
-        return socket.create_server(address, family=family, backlog=BACKLOG)
+        listener = socket.create_server(address, family=family, backlog=BACKLOG)
+        if hasattr(socket, "TCP_NOTSENT_LOWAT"):  # pragma: no branch - inherited by connections, where there is it
+            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
+        return listener
     except (OSError, UnicodeError) as error:
         number = error.errno if isinstance(error, OSError) and not isinstance(error, socket.gaierror) else None
         remedy = _REMEDIES.get(number or 0, _OTHERWISE)

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from service.clients.cli.refusal import FAILED, RefusalError
-from service.operator.listener import listen, url_of
+from service.operator.listener import UNSENT_BYTES, listen, url_of
 
 
 def test_port_zero_takes_a_free_port_and_the_url_names_it() -> None:
@@ -57,3 +57,17 @@ def test_a_privileged_port_is_refused_to_an_ordinary_user(monkeypatch: pytest.Mo
     monkeypatch.setattr(socket, "create_server", deny)
     with pytest.raises(RefusalError, match=r"this user may not\. Set VERDICT_PORT to 1024 or more"):
         listen("127.0.0.1", 80)
+
+
+def test_of_answers_that_nobody_reads_the_kernel_takes_little() -> None:
+    with listen("127.0.0.1", 0) as listener, socket.socket() as reader:
+        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2_048)
+        reader.connect(listener.getsockname())
+        writer, _ = listener.accept()
+        with writer:
+            writer.setblocking(False)  # noqa: FBT003 - the socket's own way
+            taken = 0
+            with pytest.raises(BlockingIOError):
+                while taken < 100 * UNSENT_BYTES:
+                    taken += writer.send(bytes(65_536))
+    assert taken < 4 * UNSENT_BYTES
