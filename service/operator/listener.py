@@ -39,16 +39,19 @@ def listen(
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]
-        listener = socket.create_server(address, family=family, backlog=BACKLOG)
-        if hasattr(socket, "TCP_NOTSENT_LOWAT"):  # pragma: no branch - inherited by connections, where there is it
-            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)
-        return listener
+        return _bounded(socket.create_server(address, family=family, backlog=BACKLOG))
     except (OSError, UnicodeError) as error:
         number = error.errno if isinstance(error, OSError) and not isinstance(error, socket.gaierror) else None
         remedy = _REMEDIES.get(number or 0, _OTHERWISE)
         reason = error.strerror if isinstance(error, OSError) else "not a host name"
         said = remedy.format(host=host_setting, port=port_setting, reason=reason)
         raise RefusalError(f"cannot listen on {host}:{port}: {said}") from error
+
+
+def _bounded(listener: socket.socket) -> socket.socket:
+    if hasattr(socket, "TCP_NOTSENT_LOWAT"):  # pragma: no branch - elsewhere the kernel takes what it likes
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT_BYTES)  # connections inherit it
+    return listener
 
 
 def url_of(listener: socket.socket, *, tls: bool) -> str:
