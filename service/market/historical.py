@@ -30,7 +30,7 @@ _BARS: Final = """
     ) ORDER BY open_ms
 """
 _PAID: Final = """
-    SELECT (paid_ms - 1) / ?2 * ?2, avg(rate) FROM funding_rates
+    SELECT (paid_ms - 1) / ?2 * ?2, total(rate) / count(*) FROM funding_rates
     WHERE venue_symbol = ?1 AND paid_ms > ?3 AND paid_ms <= ?4 GROUP BY 1
 """
 """A payment belongs to the bar that it ends, not to the one that it begins: it is for the hours before it."""

@@ -49,10 +49,10 @@ _SUMS: Final = """
             AND f.paid_ms = (SELECT max(paid_ms) FROM funding_rates WHERE venue_symbol = w.venue_symbol)
     )
     SELECT n.symbol, n.at_ms,
-        sum(f.rate * f.interval_hours) FILTER (WHERE f.paid_ms > n.at_ms - ?2),
-        sum(f.interval_hours) FILTER (WHERE f.paid_ms > n.at_ms - ?2),
-        sum(f.rate * f.interval_hours) FILTER (WHERE f.paid_ms > n.at_ms - ?3),
-        sum(f.interval_hours) FILTER (WHERE f.paid_ms > n.at_ms - ?3),
+        total(f.rate * f.interval_hours) FILTER (WHERE f.paid_ms > n.at_ms - ?2),
+        total(f.interval_hours) FILTER (WHERE f.paid_ms > n.at_ms - ?2),
+        total(f.rate * f.interval_hours) FILTER (WHERE f.paid_ms > n.at_ms - ?3),
+        total(f.interval_hours) FILTER (WHERE f.paid_ms > n.at_ms - ?3),
         count(*), count(*) FILTER (WHERE f.rate < n.rate), count(*) FILTER (WHERE f.rate = n.rate)
     FROM newest n CROSS JOIN funding_rates f
     WHERE f.venue_symbol = n.venue_symbol AND f.paid_ms > n.at_ms - ?4

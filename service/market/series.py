@@ -35,7 +35,7 @@ _BARS: Final = """
 """
 
 _USUAL: Final = """
-    SELECT venue_symbol, avg(volume * close) FROM candles
+    SELECT venue_symbol, total(volume * close) / count(*) FROM candles
     WHERE venue_symbol IN (SELECT venue_symbol FROM market_coins) AND interval = '1d' AND final = 1 AND open_ms >= ?
     GROUP BY venue_symbol ORDER BY venue_symbol
 """

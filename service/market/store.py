@@ -84,10 +84,10 @@ _SUM_FUNDING: Final = """
         FROM json_each(?1)
     )
     INSERT INTO funding_days (venue_symbol, day, paid)
-    SELECT f.venue_symbol, (f.paid_ms - 1) / ?2 AS day, sum(f.rate * f.interval_hours)
+    SELECT f.venue_symbol, (f.paid_ms - 1) / ?2 AS day, total(f.rate * f.interval_hours)
     FROM wanted w CROSS JOIN funding_rates f
     WHERE f.venue_symbol = w.venue_symbol AND f.paid_ms > coalesce(w.since_ms, 0) AND f.paid_ms <= w.until_ms
-    GROUP BY f.venue_symbol, day HAVING sum(f.interval_hours) >= ?3
+    GROUP BY f.venue_symbol, day HAVING total(f.interval_hours) >= ?3
 """
 FUNDED_HOURS: Final = 23
 """Of a day's 24 so many must be paid for: once in two years the venue itself left one out, for every coin."""

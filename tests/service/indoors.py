@@ -17,7 +17,7 @@ from service.access.room import open_registrar
 from service.access.secrets import open_secrets
 from service.clock import iso
 from service.settings import Settings
-from service.storage.database import open_database
+from service.storage.store import open_store
 from service.upstream.replay.server import Replay, replay_server
 from service.upstream.session import DEADLINE_S, UpstreamSession, open_session
 from service.walkforward import room as walkforward
@@ -179,7 +179,7 @@ class Indoors:
 
     @asynccontextmanager
     async def _registrar(self) -> AsyncIterator[Registrar]:
-        async with open_database(self._settings.data_dir / "verdict.db", self.clock) as database:
+        async with open_store(self._settings, self.clock) as database:
             yield open_registrar(self._settings, open_secrets(self._settings.data_dir), database, self.clock)
 
     async def be_ready(self) -> None:
