@@ -30,7 +30,7 @@ SERVE: Final = ("-m", "service", "serve")
 _SETTLED_S: Final = 20
 """After everything is fetched: rounds of every loop but the hourly ones have run."""
 
-_PATIENCE_S: Final = 240.0
+_PATIENCE_S: Final = 600.0
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 
 
