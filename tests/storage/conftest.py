@@ -1,5 +1,7 @@
+import asyncio
 import os
 import tempfile
+import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Final
@@ -46,6 +48,19 @@ async def make_notes(db: Database) -> None:
             connection.execute(statement)
 
     await db.write(make)
+
+
+async def busy(db: Database) -> tuple[asyncio.Future[None], threading.Event]:
+    """Keep the writer at work until the event is set, so that who comes meanwhile shares the next transaction."""
+    started, blocked = threading.Event(), threading.Event()
+
+    def work(_: Connection) -> None:
+        started.set()
+        blocked.wait(10)
+
+    first = asyncio.ensure_future(db.write(work))
+    await asyncio.to_thread(started.wait, 10)
+    return first, blocked
 
 
 @pytest.fixture

@@ -83,9 +83,9 @@ async def test_a_broken_constraint_is_its_callers(db: Database) -> None:
 
 @on_both
 async def test_a_wrong_statement_is_its_callers(db: Database) -> None:
-    with pytest.raises(DatabaseError, match="no such table|does not exist"):
+    with pytest.raises(DatabaseError, match=r"no such table|does not exist"):
         await db.write(lambda connection: connection.execute("SELECT * FROM absent").fetchall())
-    with pytest.raises(DatabaseError, match="no such table|does not exist"):
+    with pytest.raises(DatabaseError, match=r"no such table|does not exist"):
         await db.read("SELECT * FROM absent")
 
 
@@ -149,7 +149,7 @@ async def test_memory_is_doubtful_after_a_foreign_commit_and_after_an_undone_clo
 
 @on_both
 async def test_the_reader_refuses_writes(db: Database) -> None:
-    with pytest.raises(DatabaseError, match="readonly|read-only"):
+    with pytest.raises(DatabaseError, match=r"readonly|read-only"):
         await db.read("INSERT INTO notes (text) VALUES ('no')")
 
 
@@ -257,3 +257,13 @@ def test_an_error_without_a_name_of_sqlites_is_called_by_its_class() -> None:
     from service.storage.engine import error_name  # noqa: PLC0415
 
     assert error_name(ValueError()) == "ValueError"
+
+
+async def test_one_of_two_that_use_a_file_holds_a_claim(db: Database, path: Path, clock: FakeClock) -> None:
+    async with open_database(path, clock) as second, db.claim("leader") as first:
+        async with second.claim("leader") as other, second.claim("else") as different:
+            assert (first.held(), other.held(), different.held()) == (True, False, True)
+            assert await first.contend()
+            assert not await other.contend()
+        with second.listening(lambda: pytest.fail("a file tells nobody")):
+            await db.write(note("a"))

@@ -27,7 +27,8 @@ CREATE TABLE notes (
 """
 UPSERT = """
 INSERT INTO notes (name, at_ms, price, body) VALUES (?, ?, ?, ?)
-ON CONFLICT (name) DO UPDATE SET at_ms = max(coalesce(notes.at_ms, 0), coalesce(excluded.at_ms, 0)), price = excluded.price
+ON CONFLICT (name) DO UPDATE
+SET at_ms = max(coalesce(notes.at_ms, 0), coalesce(excluded.at_ms, 0)), price = excluded.price
 RETURNING id, at_ms
 """
 LISTING = "SELECT id, name, at_ms, price, body FROM notes ORDER BY name NULLS FIRST, id"
@@ -110,7 +111,7 @@ def test_many_rows_are_written_and_counted_the_same(server: ServerConnection, fi
     for connection in (server, file):
         before = connection.total_changes
         connection.execute("BEGIN")
-        insert_rows(connection, "INSERT INTO notes (body, name)", [(f"n{n}",) for n in range(100)], shared=(b"x",))  # type: ignore[arg-type]
+        insert_rows(connection, "INSERT INTO notes (body, name)", [(f"n{n}",) for n in range(100)], shared=(b"x",))
         connection.executemany("UPDATE notes SET price = ? WHERE name = ?", [(1.5, "n1"), (2, "n2"), (3.0, "no")])
         listed = connection.execute("SELECT id, name, price, body FROM notes ORDER BY id")
         found.append((listed.fetchone(), listed.fetchmany(2), list(listed), connection.total_changes - before))

@@ -70,7 +70,7 @@ def settings_of(whose: str, settings: dict[str, str]) -> dict[str, str]:
 async def teach(connection: Any) -> None:
     """Have numbers and truth come back as SQLite gives them."""
     await connection.set_type_codec("numeric", schema="pg_catalog", encoder=str, decoder=_read_number, format="text")
-    await connection.set_type_codec("bool", schema="pg_catalog", encoder=_write_bool, decoder=_read_bool, format="text")
+    await connection.set_type_codec("bool", schema="pg_catalog", encoder=str, decoder=_read_bool, format="text")
 
 
 def _read_number(text: str) -> int | float:
@@ -79,10 +79,6 @@ def _read_number(text: str) -> int | float:
 
 def _read_bool(text: str) -> int:
     return int(text == "t")
-
-
-def _write_bool(value: object) -> str:
-    return "t" if value else "f"
 
 
 class ServerCursor:
@@ -174,6 +170,7 @@ class ServerConnection:
     def terminate(self) -> None:
         """Let go of the server at once, whatever it may still be doing."""
         self._connection.terminate()
+        self._loop.run_until_complete(asyncio.sleep(0))  # in which the socket is closed
 
     async def _fetch(self, text: str, values: Sequence[Any]) -> tuple[Iterable[Any], str]:
         statement: Any = self._prepared.get(text)

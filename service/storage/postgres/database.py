@@ -100,7 +100,7 @@ async def open_postgres(address: Secret, path: Path, clock: Clock) -> AsyncItera
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     await asyncio.to_thread(prepare, address, clock)
     listener = Listener(address)
-    writer = Writer(ServerSession(address, asyncio.new_event_loop()), asyncio.get_running_loop())
+    writer = Writer(ServerSession(address), asyncio.get_running_loop())
     following = asyncio.ensure_future(listener.follow())
     readers = asyncpg.create_pool(
         address.text,

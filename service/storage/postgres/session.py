@@ -24,17 +24,18 @@ class ServerSession:
 
     Args:
         address: The server's address.
-        loop: An event loop that nobody else runs. The session closes it.
 
     Attributes:
         foreign_commits: Grows whenever what was remembered of the database may no longer hold.
     """
 
-    def __init__(self, address: Secret, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, address: Secret) -> None:
         self.foreign_commits = 0
         self._address = address
-        self._loop = loop
+        self._runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
+        self._loop = self._runner.get_loop()
         self._connection: ServerConnection | None = None
+        self._open: ServerConnection  # of the transaction that was begun
         self._turn = 0
         self._known: int | None = None  # the last turn after which nothing has happened that we have not seen
         self._saved = False
@@ -51,12 +52,13 @@ class ServerSession:
             self._let_go()
             raise LostError("no transaction could be begun", error_name(error)) from error
         connection.has_written = False
+        self._open = connection
         if self._known != self._turn - 1:
             self.foreign_commits += 1
 
     def attempt(self, work: Work[T], *, alone: bool) -> T:
         """Run one closure; in a savepoint, if others share the transaction."""
-        connection = self._at_hand()
+        connection = self._open
         try:
             if not alone:
                 connection.command("RELEASE closure; SAVEPOINT closure" if self._saved else "SAVEPOINT closure")
@@ -69,7 +71,7 @@ class ServerSession:
 
     def commit(self) -> None:
         """Make the transaction durable; where nothing was changed, the turn is given back."""
-        connection = self._at_hand()
+        connection = self._open
         wanted = "COMMIT" if connection.has_written else "ROLLBACK"
         try:
             if not connection.in_transaction:
@@ -89,7 +91,7 @@ class ServerSession:
         """Let go of the server."""
         if self._connection is not None:
             self._connection.close()
-        self._loop.close()
+        self._runner.close()
 
     def _begun(self) -> ServerConnection:
         """A connection in a transaction; a new one where the old one turns out to be dead.
@@ -120,11 +122,6 @@ class ServerSession:
             raise
         self._pause_s = 0.0
         return ServerConnection(self._loop, dialled)
-
-    def _at_hand(self) -> ServerConnection:
-        if self._connection is None:  # only `begin` leaves none, and says so
-            raise LostError("the transaction is gone", "08006")
-        return self._connection
 
     def _undo(self, connection: ServerConnection, error: BaseException, *, alone: bool) -> None:
         if is_store_failing(error) or not connection.in_transaction:
