@@ -43,9 +43,8 @@ lint: $(VENV)/dev ## ruff and mypy
 coverage: measured ## run every test and write its coverage as pages in htmlcov/
 	@$(COVERAGE) html
 
-bench: $(VENV)/dev ## measure side by side and write BENCHMARKS.md
+bench: $(VENV)/dev $(VENV)/openbb/ready ## measure side by side and write BENCHMARKS.md; python -m bench PART measures one part
 	@$(BIN)/python -m bench
-	@$(BIN)/python -m bench.walkforward | tee -a BENCHMARKS.md
 
 eval: $(VENV)/dev ## how well headlines are read (beside VADER alone), talk is tagged and questions are answered
 	@$(BIN)/python -m tests.sentiment.evaluate
@@ -89,6 +88,12 @@ $(VENV)/run: requirements.lock | $(BIN)/python
 $(VENV)/dev: requirements-dev.lock | $(BIN)/python
 	@echo 'Installing what requirements-dev.lock names (first time: a few minutes) ...'
 	@$(PIP) $<
+	@touch $@
+
+$(VENV)/openbb/ready: bench/openbb.lock | $(BIN)/python
+	@echo 'Installing OpenBB, to be measured against ...'
+	@$(BIN)/python -m venv $(@D)
+	@$(@D)/bin/python -m pip install --quiet --require-hashes --requirement $< || echo 'OpenBB does not install: it is left out'
 	@touch $@
 
 $(VENV)/tools: requirements-tools.lock | $(VENV)/dev
