@@ -95,7 +95,7 @@ ROWS: Final[tuple[Row, ...]] = (
             "storage/test_opening.py::test_a_file_cut_short",
             "storage/test_opening.py::test_a_file_that_is_no_database",
             "storage/test_faults.py::test_a_corrupt_page",
-            "wiring/test_service.py::test_a_damaged_database",
+            "wiring/test_processes.py::test_a_damaged_database",
         ),
     ),
     Row(
