@@ -11,6 +11,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import astuple
 
+from service.access.ledger import INSERT_QUOTA, UPDATE_QUOTA
 from service.access.quota import FROM_DAY, FROM_STARTER, PAID, VISIT, Usage
 from service.storage.engine import Connection
 from service.storage.rows import insert_rows
@@ -179,8 +180,9 @@ def _counts(usage: Usage) -> tuple[int, int, int, int]:
 def _replace(connection: Connection, usages: dict[int, Usage]) -> None:
     insert_rows(
         connection,
-        "INSERT OR REPLACE INTO quota (user_id, starter_used, starter_day, day, day_used, counted)",
+        INSERT_QUOTA,
         [(user_id, *astuple(usage)) for user_id, usage in usages.items()],
+        UPDATE_QUOTA,
     )
 
 
