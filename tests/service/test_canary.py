@@ -147,6 +147,7 @@ def _around(secret: str, said: str) -> str:
     return said[max(0, at - 300) : at + 100]
 
 
+@pytest.mark.soak
 @pytest.mark.promise("errors.upstream-redacted")
 def test_what_opens_upstreams_models_and_facilitators_is_told_nobody(venue: str, tmp_path: Path) -> None:
     canaries = {
