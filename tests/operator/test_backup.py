@@ -1,5 +1,6 @@
 from pathlib import Path
 
+from tests.fakes.postgres import postgres_dsn
 from tests.operator.conftest import Verdict
 
 
@@ -27,3 +28,21 @@ def test_without_a_database_there_is_nothing_to_copy(verdict: Verdict, tmp_path:
     refused = verdict("backup", str(tmp_path / "copy"))
     assert refused.code == 1
     assert "VERDICT_DATA_DIR" in refused.err
+
+
+def test_a_server_is_copied_by_its_own_tools(verdict: Verdict, tmp_path: Path) -> None:
+    refused = verdict("backup", str(tmp_path / "copy"), store="postgres://verdict:hidden@127.0.0.1:1/verdict")
+    assert refused.code == 1
+    assert "pg_dump" in refused.err
+    assert "hidden" not in refused.err
+
+
+def test_commands_act_on_the_server_that_is_set(verdict: Verdict, tmp_path: Path) -> None:
+    with postgres_dsn() as address:
+        made = verdict("keys", "create", "--name", "first", "--json", store=address).json
+        listed = verdict("keys", "list", "--json", store=address).json["keys"]
+        assert [key["prefix"] for key in listed] == [made["prefix"]]
+    refused = verdict("keys", "list", store="postgres://verdict:hidden@127.0.0.1:1/verdict")
+    assert refused.code == 1
+    assert "does not answer" in refused.err
+    assert "hidden" not in refused.err
