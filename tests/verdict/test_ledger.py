@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import zlib
 from pathlib import Path
+from unittest.mock import Mock
 
 import msgspec
 import pytest
@@ -13,6 +14,7 @@ from service.clock import DAY_MS, HOUR_MS
 from service.errors import ServiceError
 from service.storage.database import Database, open_database
 from service.storage.engine import Connection, IntegrityError
+from service.storage.writer import LostError
 from service.verdict import ledger as ledger_module
 from service.verdict.audit import audit_ledger
 from service.verdict.decide import decide
@@ -211,7 +213,7 @@ async def test_two_stores_on_one_file_append_to_one_chain(tmp_path: Path, clock:
 async def test_where_the_store_cannot_write_nothing_is_issued_nor_remembered(
     ledger: Ledger, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(database._writer._turnstile, "take", lambda _: False)
+    monkeypatch.setattr(database._writer._session, "begin", Mock(side_effect=LostError("not its turn", "SQLITE_BUSY")))
     with pytest.raises(ServiceError) as refused:
         await ledger.issue(ORIGIN, judged("BTC"), START_MS)
     assert refused.value.code == "UNAVAILABLE"
