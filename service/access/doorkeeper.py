@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from functools import partial
 from hashlib import sha256
 from typing import Final
 
@@ -66,6 +67,7 @@ class Doorkeeper:
         self._tokens_of: dict[int, set[bytes]] = {}
         self._endings: dict[int, int] = {}
         self._unnoted: dict[int, int] = {}
+        self._finding: dict[bytes, tuple[int, asyncio.Task[Found | None]]] = {}
 
     def recall(self, token: str) -> Caller | None:
         """The caller of a token admitted before; `None` if it has to be admitted (again). Under a microsecond."""
@@ -89,7 +91,7 @@ class Doorkeeper:
             ServiceError: `AUTH_INVALID` saying whether it is malformed, unknown, expired, rotated or revoked;
                 `UNAVAILABLE` if the store cannot be read.
         """
-        found = await find(self._db, self._fingerprint(token))
+        found = await self._find(self._fingerprint(token))
         if found is None:
             raise invalid("The token is not known to this service. Run `verdict login` or make a new key.")
         now_ms = self._now_ms()
@@ -98,6 +100,24 @@ class Doorkeeper:
         if found.epoch >= self._epoch:  # else it changed while it was being read: it is not to be remembered
             self._remember(token, caller, found, now_ms)
         return caller
+
+    async def _find(self, fingerprint: bytes) -> Found | None:
+        """Read a credential once for all who ask for it at the same time; who comes after a change reads anew.
+
+        A client's hundred connections would else be a hundred readings, and a store on another machine has few readers.
+        """
+        reading = self._finding.get(fingerprint)
+        if reading is None or reading[0] != self._epoch:
+            task = asyncio.ensure_future(find(self._db, fingerprint))
+            reading = self._finding[fingerprint] = self._epoch, task
+            task.add_done_callback(partial(self._found, fingerprint))
+        return await asyncio.shield(reading[1])
+
+    def _found(self, fingerprint: bytes, task: asyncio.Task[Found | None]) -> None:
+        if self._finding.get(fingerprint, (0, None))[1] is task:
+            del self._finding[fingerprint]
+        if not task.cancelled():
+            task.exception()  # whoever waits is told; perhaps nobody does any more
 
     def valid(self, caller: Caller) -> bool:
         """Whether the credential behind a caller still stands: for whoever answers for longer than a moment.

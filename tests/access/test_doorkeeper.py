@@ -381,3 +381,67 @@ async def test_a_store_that_does_not_answer_means_that_nobody_is_remembered(
         caller = await doorkeeper.admit(key)
         await later(clock, db)
         assert doorkeeper.recall(key) is caller
+
+
+async def test_a_hundred_calls_at_once_with_a_key_that_is_not_known_yet_read_it_once(
+    doorkeeper: Doorkeeper, registrar: Registrar, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = await registrar.create_key("mine")
+    read, readings = db.read, []
+
+    async def counting(sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        readings.append(sql)
+        return await read(sql, parameters)
+
+    monkeypatch.setattr(db, "read", counting)
+    callers = await asyncio.gather(*(doorkeeper.admit(key.key) for _ in range(100)))
+    assert len({caller.credential_id for caller in callers}) == 1
+    assert len(readings) == 1
+
+
+async def test_who_comes_after_a_revocation_does_not_share_a_reading_that_began_before_it(
+    doorkeeper: Doorkeeper, registrar: Registrar, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = await registrar.create_key("mine")
+    read, goes_on = db.read, asyncio.Event()
+
+    async def slow_read(sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        rows = await read(sql, parameters)
+        if "fingerprint" in sql and not goes_on.is_set():
+            await goes_on.wait()
+        return rows
+
+    monkeypatch.setattr(db, "read", slow_read)
+    early = asyncio.create_task(doorkeeper.admit(key.key))
+    await asyncio.sleep(0)
+    await registrar.revoke_key(key.prefix)
+    await doorkeeper.catch_up()
+    late = asyncio.create_task(doorkeeper.admit(key.key))
+    await asyncio.sleep(0)
+    goes_on.set()
+    assert (await early).credential_id
+    with pytest.raises(ServiceError, match="revoked"):
+        await late
+
+
+async def test_a_reading_that_fails_when_nobody_waits_for_it_any_more_bothers_nobody(
+    doorkeeper: Doorkeeper, registrar: Registrar, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = await registrar.create_key("mine")
+    fails = asyncio.Event()
+
+    async def failing(_: str, __: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        await fails.wait()
+        raise ServiceError("UNAVAILABLE", "it is gone")
+
+    monkeypatch.setattr(db, "read", failing)
+    waiting = asyncio.create_task(doorkeeper.admit(key.key))
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    fails.set()
+    for _ in range(5):
+        await asyncio.sleep(0)
+    monkeypatch.undo()
+    assert (await doorkeeper.admit(key.key)).credential_id
