@@ -26,7 +26,10 @@ Identity, as decided here beyond `contract.md` §3:
   that lasts longest. When it ends, the next best applies from that millisecond on.
 - An operator who names a wallet vouches for it: its owner later signs in as that user.
 - What changes for credentials in use is a row of `access_changes`. Every process reads on from the epoch it has seen,
-  each second and after its own changes, and forgets exactly the users concerned. If it cannot read, it forgets all.
+  each second and after its own changes, at once where the store tells, and forgets exactly the users concerned. If it
+  cannot read, it forgets all.
+- A process of another machine is never taken for dead, for its journal is not here: what it held is given back when it
+  has signed out, when its own folder's next start has settled it, or when its lease runs out.
 - Open streams are looked at once a second (`oversight`): they end with the credential they were opened with, and with
   the tier it had. Another grant that lasts is had by opening them again.
 - `secrets.toml` must be 0600: it holds what would let a thief of the database mint sessions.

@@ -7,7 +7,7 @@ from pathlib import Path
 from shutil import copy
 
 from service.access.secrets import FILE_NAME, open_secrets
-from tests.fakes.serving import Serving, ended
+from tests.fakes.serving import Serving, ended, run_verdict, wait_until
 from tests.service.asking import Still
 
 RISK = "/api/cli/coin/risk/BTC"
@@ -35,6 +35,19 @@ def machine(folder: Path, address: str, number: int) -> Iterator[Serving]:
     copy(folder / "secrets" / FILE_NAME, data_dir)
     with ended(service := Still(data_dir=str(data_dir), store=address, **FAST)):
         yield service
+
+
+def key_on(service: Serving, *arguments: str) -> str:
+    """Make a key there; again, where a start that fills the store kept it waiting for too long."""
+    made: list[str] = []
+
+    def make() -> bool:
+        done = run_verdict("keys", "create", "--name", "test", "--json", *arguments, **service.settings)
+        made.append(done.stdout)
+        return done.returncode == 0
+
+    wait_until(make)
+    return str(json.loads(made[-1])["key"])
 
 
 def leaders(running: list[Serving]) -> list[Serving]:
