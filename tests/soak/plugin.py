@@ -67,7 +67,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture
 def patience(request: pytest.FixtureRequest) -> int:
     """Per cent of its full length that a soak test is to last."""
-    return 20 if request.config.getoption("--soak") == "short" else 100
+    return 5 if request.config.getoption("--soak") == "short" else 100
 
 
 @pytest.fixture
