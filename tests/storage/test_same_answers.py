@@ -91,7 +91,7 @@ def taken(connection: Any, sql: str, values: tuple[Any, ...]) -> object:
 
 
 @given(st.lists(steps, max_size=12))
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_steps_give_the_same_on_both(
     server: ServerConnection, file: SqliteConnection, planned: list[tuple[str, tuple[Any, ...]]]
 ) -> None:
