@@ -14,8 +14,7 @@ Decided here:
 - `verdict payments` reads the ledger as it is; `reconcile` alone asks somebody, beside a service that may ask too, and
   enters what it learns once, as the service would. `verify` needs no folder: a receipt proves itself, and whose
   signature it must carry says the manifest of whoever is believed to have signed.
-- `verdict migrate-store` writes to an empty store alone, in one transaction, and reads every row back: two stores can be
-  compared, and one that is half of another cannot come about. It holds the lead of both meanwhile, so that no service
-  takes it for its own.
+- `verdict migrate-store` writes to an empty store alone, in one transaction, and reads every row back: one that is half
+  of another cannot come about. It holds the lead of both meanwhile, so a service that runs on either is noticed.
 - `verdict doctor` tries the way that payments take without paying: what is asked changes nothing anywhere.
 """
