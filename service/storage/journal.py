@@ -126,6 +126,9 @@ def dead_journals(folder: Path, boot: bytes) -> Iterator[list[DeadJournal]]:
         The journals; no other process is given them meanwhile. When the block ends without an exception they are gone.
     """
     with ExitStack() as held:
+        for path in _half_made(folder):
+            if _lock(path, held):
+                path.unlink(missing_ok=True)
         paths = [path for path in _journals(folder) if _lock(path, held)]
         yield [DeadJournal(int(path.stem), path.read_bytes(), boot) for path in paths]
         for path in paths:
@@ -145,6 +148,20 @@ def path_of(folder: Path, run_id: int) -> Path:
 
 def _journals(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob(f"*{_SUFFIX}") if path.stem.isdecimal())
+
+
+def _half_made(folder: Path) -> list[Path]:
+    """Journals that have no name yet, of processes that are not there any more: killed while they made them."""
+    found = (path for path in folder.glob("*.*") if path.stem.isdecimal() and path.suffix[1:].isdecimal())
+    return [path for path in found if not _is_there(int(path.suffix[1:]))]
+
+
+def _is_there(process_id: int) -> bool:
+    try:
+        os.kill(process_id, 0)
+    except OSError as error:
+        return error.errno != errno.ESRCH
+    return True
 
 
 def _lock(path: Path, held: ExitStack) -> bool:

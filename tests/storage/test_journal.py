@@ -1,6 +1,8 @@
 """Marks outlive their process; who lives is told by locks."""
 
+import fcntl
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,28 @@ def test_a_mark_that_was_overwritten_counts_as_answered(tmp_path: Path) -> None:
         assert found.answered(5 + SLOTS)
         assert found.answered(5)
         assert not found.answered(6)
+
+
+def test_what_a_process_that_was_killed_had_not_finished_making_is_swept_away(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    half_made, of_a_living = tmp_path / f"7.{gone.pid}", tmp_path / f"8.{os.getpid()}"
+    for path in (half_made, of_a_living, tmp_path / "notes.txt"):
+        path.write_bytes(b"half")
+    with dead_journals(tmp_path, BOOT) as dead:
+        assert dead == []
+    assert sorted(tmp_path.iterdir()) == [of_a_living, tmp_path / "notes.txt"]
+
+
+def test_what_a_process_that_cannot_be_seen_is_making_is_left_to_it(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    making = tmp_path / f"7.{gone.pid}"
+    with making.open("wb") as file:  # by its lock it lives: in another container, on the same folder
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with dead_journals(tmp_path, BOOT) as dead:
+            assert dead == []
+    assert making.exists()
 
 
 @pytest.mark.parametrize("boot", [b"", b"another"])
