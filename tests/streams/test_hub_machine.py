@@ -215,7 +215,7 @@ class Hubs(Machine):
         self.runner.close()
 
 
-@pytest.mark.promise("watch.gap", "watch.cursor")
+@pytest.mark.promise("watch.gap")
 def test_readers_are_told_everything_once_and_in_order_whatever_happens(seed: int) -> None:
     assert run_machine(Hubs, seed, 10) > 0
 
