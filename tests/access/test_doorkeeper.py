@@ -445,3 +445,24 @@ async def test_a_reading_that_fails_when_nobody_waits_for_it_any_more_bothers_no
         await asyncio.sleep(0)
     monkeypatch.undo()
     assert (await doorkeeper.admit(key.key)).credential_id
+
+
+async def test_a_reading_that_is_cancelled_is_forgotten(
+    doorkeeper: Doorkeeper, registrar: Registrar, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key = await registrar.create_key("mine")
+    here = asyncio.all_tasks()
+
+    async def hanging(_: str, __: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        return await asyncio.Future()
+
+    with monkeypatch.context() as patched:
+        patched.setattr(db, "read", hanging)
+        waiting = asyncio.create_task(doorkeeper.admit(key.key))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        (reading,) = asyncio.all_tasks() - here - {waiting}
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await waiting
+    assert (await doorkeeper.admit(key.key)).credential_id
