@@ -4,11 +4,15 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from msgspec import Raw
 
 from service.http import heads
 from service.http.heads import Heads, is_one_head, mark_of
 from service.http.reader import Reader
-from tests.http.stage import PRICES, RISK, SLOW, TIER, Stage, staged
+from service.http.serve import Serve
+from service.wire.envelope import Answer
+from tests.fakes.clock import FakeClock
+from tests.http.stage import OFFER, PRICES, RISK, SLOW, TIER, Stage, staged
 from tests.http.test_lane import bearer, comparable, request
 from tests.http.wire import Peer, served, until
 
@@ -255,6 +259,16 @@ async def test_no_more_heads_are_remembered_than_there_is_room_for_and_no_token_
             assert b"authorization" not in known.exchange.headers
             assert key not in repr((known.scope, vars(known.exchange)))
         peer.close()
+
+
+def test_who_asks_in_one_millisecond_for_what_a_desk_keeps_gets_the_same_bytes() -> None:
+    clock, kept = FakeClock(), Answer(Raw(b"{}"), 0)
+    serve = Serve(OFFER["coin.risk"], lambda _: kept, clock, "fixtures")
+    first = serve.written(kept)
+    assert serve.written(kept) is first
+    assert serve.written(Answer(Raw(b"[]"), 0)).body != first.body
+    clock.set_wall(clock.now_ms() + 1)
+    assert serve.written(kept).body != first.body
 
 
 def test_only_what_ends_with_the_one_end_of_a_head_is_one_head() -> None:
