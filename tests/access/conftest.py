@@ -14,6 +14,8 @@ from tests.fakes.stores import on_both, open_database, store
 __all__ = ("store",)
 
 _OF_A_FILE = {
+    "test_access_machine",
+    "test_meter_machine",
     "test_a_device_that_has_had_its_question_is_refused_without_the_writer",
     "test_a_key_is_shown_once_and_stored_nowhere",
     "test_a_release_the_store_cannot_take_is_left_to_the_lease",
