@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from bench import analytics, field, footprint, growth, payments, questions, startup, streams, tick, walkforward
+from bench import analytics, field, footprint, growth, payments, questions, startup, stores, streams, tick, walkforward
 from bench.effort import Effort
 from bench.serving import LOAD_CPU, ROOT, machine
 
@@ -25,6 +25,7 @@ PARTS: Final[dict[str, Callable[[Effort], str]]] = {
     "streams": lambda effort: streams.report((effort.rounds + 1) // 2, effort.seconds),
     "footprint": footprint.report,
     "growth": growth.report,
+    "stores": stores.report,
     "startup": lambda effort: startup.report(4 * effort.rounds + 1),
     "analytics": lambda effort: analytics.report(2 * effort.rounds + 1),
     "tick": lambda effort: tick.report(8 * effort.rounds),
