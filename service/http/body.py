@@ -8,7 +8,7 @@ import msgspec
 from starlette.types import Message, Receive
 
 from service.errors import ServiceError
-from service.wire.strict import StrictError, check_depth, parse, refuse_repeats
+from service.wire.strict import StrictError, check_depth, parse, refuse_nul, refuse_repeats
 
 _JSON: Final = re.compile(rb'application/json[ \t]*(?:;[ \t]*charset="?utf-8"?[ \t]*)?\Z', re.IGNORECASE)
 _PLACE: Final = re.compile(r"(?: - at `\$\.?| field `)([^`]{1,80})[^`]*`\Z")
@@ -49,6 +49,7 @@ def decode_body(kind: type[msgspec.Struct], raw: bytes) -> msgspec.Struct:
         check_depth(raw)
         decoded = parse(msgspec.json.Decoder(kind), raw)
         refuse_repeats(raw)
+        refuse_nul(raw)
     except msgspec.ValidationError as error:
         raise _misfit(str(error)) from None
     except StrictError as error:

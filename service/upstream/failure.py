@@ -54,10 +54,11 @@ def redact(body: bytes) -> str:
         body: What it answered, in any encoding.
 
     Returns:
-        At most 2 KB (UTF-8) of text, in which credentials and URL queries are hidden. Hidden first and cut after, so
-        that a cut never leaves half a credential that no longer looks like one.
+        At most 2 KB (UTF-8) of text, in which credentials and URL queries are hidden, and no U+0000, which not every
+        store takes. Hidden first and cut after, so that a cut never leaves half a credential that no longer looks like
+        one.
     """
-    text = body.decode("utf-8", "replace")
+    text = body.decode("utf-8", "replace").replace("\0", "\ufffd")
     for secret in _entrusted:
         text = text.replace(secret, _HIDDEN)
     for pattern, replacement in _PATTERNS:

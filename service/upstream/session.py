@@ -39,6 +39,13 @@ _encode: Final = msgspec.json.Encoder().encode
 _log: Final = logging.getLogger("verdict.upstream")
 
 
+def _without_nul(answer: bytes) -> bytes:
+    """An answer in which U+0000, escaped as JSON does, is U+FFFD: not every store takes it, in a name or anywhere."""
+    if b"\\u0000" not in answer:
+        return answer
+    return b"\\\\".join(part.replace(b"\\u0000", b"\\ufffd") for part in answer.split(b"\\\\"))
+
+
 class Decoder(Protocol[T_co]):
     """Reads an answer: msgspec's own decoders, or one of another format."""
 
@@ -195,7 +202,7 @@ class UpstreamSession:
             # Never str(error): it carries the URL, and with it whatever key stands in there.
             self._fail(None, f"connection failed ({type(error).__name__})".encode())
         try:
-            value = decoder.decode(answer)
+            value = decoder.decode(_without_nul(answer))
         except (msgspec.MsgspecError, ValueError, RecursionError):
             self._breaker.failed()
             self._fail(HTTPStatus.OK, answer[:_START_OF_FAILURE])

@@ -67,6 +67,19 @@ def parse(decoder: "msgspec.json.Decoder[_T]", raw: bytes) -> _T:
         raise StrictError(f"is not valid JSON: {error}") from None
 
 
+def refuse_nul(raw: bytes) -> None:
+    """Refuse a JSON text that holds U+0000, at which some readers end a text, and which not every store takes.
+
+    Args:
+        raw: A text that `parse` has read: it can only be written as an escape.
+
+    Raises:
+        StrictError: If it does.
+    """
+    if b"\\u0000" in raw.replace(b"\\\\", b""):
+        raise StrictError("holds U+0000, which is no letter")
+
+
 def refuse_repeats(raw: bytes) -> None:
     """Refuse a JSON text in which an object names a member twice: parsers disagree on which of them counts.
 

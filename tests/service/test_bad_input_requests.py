@@ -202,6 +202,7 @@ BODIES = rows(
         "a lone surrogate": body(f'{{"message":"\\ud800",{SIGNATURE}}}'),
         "a lone surrogate in a name": body(f'{{"\\udfff":1,{MESSAGE},{SIGNATURE}}}'),
         "NUL": body(b'{"message":"\x00",' + SIGNATURE.encode() + b"}"),
+        "an escaped NUL": body(f'{{"message":"\\\\\\u0000",{SIGNATURE}}}'),
         "an escaped NUL in a name of a key": body('{"name":"a\\u0000b"}', KEYS),
         "a control character": body(b'{"message":"a\x1fb",' + SIGNATURE.encode() + b"}"),
         "an unknown field": body(f'{{{MESSAGE},{SIGNATURE},"admin":true}}'),

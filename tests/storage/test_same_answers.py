@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from service.settings import Secret
-from service.storage.engine import DatabaseError, IntegrityError, SqliteConnection, connect
+from service.storage.engine import DatabaseError, IntegrityError, SqliteConnection, connect, is_store_failing
 from service.storage.postgres.connection import WRITING, ServerConnection, dial
 from service.storage.postgres.schema import say_definition
 from service.storage.rows import insert_rows
@@ -35,7 +35,7 @@ LISTING = "SELECT id, name, at_ms, price, body FROM notes ORDER BY name NULLS FI
 
 names = st.none() | st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=4)
 times = st.none() | st.integers(-(2**40), 2**40)
-prices = st.none() | st.floats(-1, 1e300, allow_nan=False)
+prices = st.none() | st.floats(-1, 1e300) | st.sampled_from([-0.0, float("nan"), float("inf")])
 bodies = st.none() | st.binary(max_size=5)
 rows = st.tuples(names, times, prices, bodies)
 steps = st.one_of(
@@ -118,3 +118,36 @@ def test_many_rows_are_written_and_counted_the_same(server: ServerConnection, fi
         connection.execute("ROLLBACK")
     assert found[0] == found[1]
     assert found[0][-1] == 102
+
+
+@pytest.mark.parametrize(
+    "value", ["\ud800", "closed \udfff", 2**63, -(2**63) - 1, 10**30], ids=["half", "other", "over", "under", "far"]
+)
+@pytest.mark.parametrize("sql", ["INSERT INTO notes (name) VALUES (?)", "SELECT 1 WHERE ? IS NOT NULL"])
+def test_what_neither_can_hold_is_the_caller_s_mistake_and_no_failure_of_the_store(
+    server: ServerConnection, file: SqliteConnection, sql: str, value: object
+) -> None:
+    for connection in (server, file):
+        connection.execute("BEGIN")
+        with pytest.raises((DatabaseError, ValueError, OverflowError)) as caught:
+            connection.execute(sql, (value,))
+        assert not is_store_failing(caught.value)
+        connection.execute("ROLLBACK")
+
+
+def test_zero_has_no_sign_and_no_number_is_null_on_both(server: ServerConnection, file: SqliteConnection) -> None:
+    found = []
+    for connection in (server, file):
+        connection.execute("BEGIN")
+        connection.execute("CREATE TEMPORARY TABLE kept (a DOUBLE PRECISION)")
+        insert_rows(connection, "INSERT INTO kept", [(-0.0,), (float("nan"),), (float("-inf"),), (5e-324,)])
+        found.append(repr(connection.execute("SELECT a FROM kept").fetchall()))
+        connection.execute("ROLLBACK")
+    assert found == ["[(0.0,), (None,), (-inf,), (5e-324,)]"] * 2
+
+
+def test_nul_is_kept_and_found_as_the_sign_for_what_cannot_be_told(server: ServerConnection) -> None:
+    server.execute("BEGIN")
+    server.execute("INSERT INTO notes (name) VALUES (?)", ("a\0b",))
+    assert server.execute("SELECT name FROM notes WHERE name = ?", ("a\0b",)).fetchall() == [("a\ufffdb",)]
+    server.execute("ROLLBACK")

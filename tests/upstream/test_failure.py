@@ -20,6 +20,7 @@ from service.upstream.failure import LONGEST_BODY, UpstreamError, entrust, redac
         (b"x-cg-demo-api-key=CG-1; rest", "x-cg-demo-api-key=[redacted]; rest"),
         (b'{\\"secret\\": \\"s1\\"}', '{\\"secret\\": \\"[redacted]\\"}'),
         (b"id " + b"a1" * 20 + b" end", "id [redacted] end"),
+        (b"\0binary\0\xff", "\ufffdbinary\ufffd\ufffd"),
     ],
 )
 @pytest.mark.promise("errors.upstream-redacted")

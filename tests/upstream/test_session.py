@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import json
 import logging
 
 import msgspec
@@ -15,6 +16,7 @@ from tests.upstream import faults
 from tests.upstream.conftest import DATE, OK, Ok, Venue, listening
 
 PING: dict[str, object] = {"type": "ping"}
+NAMES = msgspec.json.Decoder(list[str])
 WAIT_S = 10
 
 
@@ -47,6 +49,14 @@ async def test_a_compressed_answer_is_unpacked(venue: Venue) -> None:
     venue.faults.next = faults.answer(200, gzip.compress(b'{"ok":true}'), Content_Encoding="gzip")
     async with venue.session() as session:
         assert (await ask(session)).value.ok
+
+
+@pytest.mark.parametrize("name", ["A\0B", "\0", "\\u0000", "\\\0\0", '"\\"\0'])
+async def test_no_nul_comes_in_with_a_name(venue: Venue, name: str) -> None:
+    venue.faults.next = faults.answer(200, json.dumps([name]).encode())
+    async with venue.session() as session:
+        fetched = await session.post_json("/info", PING, weight=1, decoder=NAMES)
+    assert fetched.value == [name.replace("\0", "\ufffd")]
 
 
 @pytest.mark.promise("errors.upstream-timeout-null")

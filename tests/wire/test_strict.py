@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.wire.strict import DEEPEST, StrictError, check_depth, parse, refuse_repeats
+from service.wire.strict import DEEPEST, StrictError, check_depth, parse, refuse_nul, refuse_repeats
 
 ANY = msgspec.json.Decoder(Any)
 NESTING = st.recursive(
@@ -91,3 +91,13 @@ def test_the_same_name_in_different_objects_is_no_repeat() -> None:
 
 def test_an_integer_of_any_length_is_not_the_concern_of_the_search_for_repeats() -> None:
     refuse_repeats(b'{"a":' + b"9" * 9_999 + b"}")
+
+
+@given(st.text(st.sampled_from('\0\\"u0')))
+def test_nul_is_refused_however_it_is_escaped_and_nothing_else(text: str) -> None:
+    raw = json.dumps(text).encode()
+    if "\0" not in text:
+        refuse_nul(raw)
+        return
+    with pytest.raises(StrictError, match="U\\+0000"):
+        refuse_nul(raw)

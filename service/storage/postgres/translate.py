@@ -52,14 +52,26 @@ def translate(sql: str, parameters: Sequence[Any]) -> tuple[str, Sequence[Any]]:
         parameters: What the placeholders stand for.
 
     Returns:
-        The text, in which each placeholder tells the type of its value, and the values.
+        The text, in which each placeholder tells the type of its value, and the values, as both stores can hold them.
 
     Raises:
         IndexError: If there are fewer values than placeholders.
     """
     taken, tells = _outline(sql)
-    values = [parameters[place] for place in taken]
+    values = [hold(parameters[place]) for place in taken]
     return _text(sql, tuple(map(type, values)) if tells else ()), values
+
+
+def hold(value: Any) -> Any:
+    """A value as both stores can hold it.
+
+    SQLite keeps no NaN, which is null there, and no sign of zero; PostgreSQL no U+0000 in text, which becomes U+FFFD.
+    Those who read strangers' text see to it before: here it is the last resort, since a row that is refused is refused
+    again and again.
+    """
+    if isinstance(value, float):
+        return None if value != value else value + 0.0  # noqa: PLR0124 - NaN alone is not itself
+    return value.replace("\0", "\ufffd") if isinstance(value, str) else value
 
 
 def say(sql: str) -> str:
