@@ -13,6 +13,7 @@ CLIENTS := tests/chain/clients
 BROWSER := tests/browser
 WORKERS ?= 2
 SOAK ?= long
+SEED ?= 8402
 
 VERDICT_SOURCE ?= fixtures
 VERDICT_DATA_DIR ?= $(CURDIR)/.data
@@ -58,8 +59,9 @@ commands: $(VENV)/dev ## write anew what is made of the code: the commands of th
 fixtures: $(VENV)/dev ## make the recording in fixtures/ anew, from its seed
 	@$(BIN)/python -m fixtures.generate
 
-soak: $(VENV)/dev ## fault injection and a bench for half an hour; SOAK=short for six minutes
-	@$(BIN)/python -m pytest -rfEs -m soak --soak $(SOAK)
+soak: $(VENV)/dev $(VENV)/tools ## break it for hours, as SEED says, and tell in RELIABILITY.md; SOAK=short for minutes
+	@$(BIN)/python -m pytest -rfEs -m '$(if $(filter short,$(SOAK)),soak,soak or fault)' --soak $(SOAK) --seed $(SEED)
+	@$(if $(filter short,$(SOAK)),:,$(BIN)/python -m tests.soak.report)
 
 chain: $(VENV)/dev $(VENV)/x402-v1/ready $(VENV)/x402-js ## pay with the official x402 clients, on a real EVM
 	@$(BIN)/python -m pytest -rfEs -m chain tests/chain

@@ -23,7 +23,7 @@ def clone(tmp_path: Path) -> Path:
     """What a clone holds that `make` reads."""
     copy = tmp_path / "clone"
     copy.mkdir()
-    for name in ("Makefile", "requirements.lock", "requirements-dev.lock", "pyproject.toml"):
+    for name in ("Makefile", "requirements.lock", "requirements-dev.lock", "requirements-tools.lock", "pyproject.toml"):
         shutil.copy2(ROOT / name, copy)
     return copy
 
@@ -99,9 +99,12 @@ def test_the_command_runs_from_a_clone_wherever_one_stands_and_whatever_the_clon
         assert done.stdout.startswith("usage: verdict coin risk SYMBOL")
 
 
-def test_make_soak_is_long_unless_it_is_asked_to_be_short(clone: Path) -> None:
-    assert "-m soak --soak long" in make(clone, "-n", "soak").stdout
-    assert "-m soak --soak short" in make(clone, "-n", "soak", "SOAK=short").stdout
+def test_make_soak_is_long_and_tells_of_it_unless_it_is_asked_to_be_short(clone: Path) -> None:
+    long, short = make(clone, "-n", "soak", "SEED=5").stdout, make(clone, "-n", "soak", "SOAK=short").stdout
+    assert "-m 'soak or fault' --soak long --seed 5" in long
+    assert "tests.soak.report" in long
+    assert "-m 'soak' --soak short" in short
+    assert "tests.soak.report" not in short
 
 
 def test_make_chain_installs_what_the_official_clients_need_from_locks_and_pays_with_them(clone: Path) -> None:
