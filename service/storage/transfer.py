@@ -12,6 +12,7 @@ from service.storage.database import Database
 from service.storage.engine import Connection, StorageError
 from service.storage.layout import Table, read_layout
 from service.storage.port import LEADER
+from service.storage.postgres.translate import hold
 from service.storage.rows import insert_rows
 
 _PAGE: Final = 2_048
@@ -131,7 +132,8 @@ def _copy(table: Table, ask: Read, connection: Connection) -> Sum:
     copied = Sum()
     own = [table.columns.index(column) for column in table.own_references]
     held: list[Row] = []
-    for page in _pages(table, ask):
+    for found in _pages(table, ask):
+        page = [tuple(map(hold, row)) for row in found]
         copied = copied.plus(page)
         insert_rows(connection, table.head, [_without(row, own) for row in page])
         held += [row for row in page if any(row[place] is not None for place in own)]

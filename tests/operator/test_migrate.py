@@ -27,6 +27,7 @@ EPISODE = (
 )
 ANSWERED = "INSERT INTO documents (name, origin, revision, body) VALUES (?, 'live', 1, ?)"
 DOCUMENTS = 70
+SAID = "UPDATE documents SET failed_ms = 1, failed_status = 500, failed_body = ? WHERE name = 'd001'"
 
 
 @pytest.fixture
@@ -159,3 +160,14 @@ def test_what_cannot_be_read_back_as_it_was_written_is_taken_back(
     assert "documents could not be read back as it was written" in lost.err
     assert is_empty(server)
     assert to_server or not any((tmp_path / "new").iterdir())
+
+
+def test_a_sign_that_a_server_cannot_hold_keeps_nobody_from_moving(verdict: Verdict, used: Path, server: str) -> None:
+    async def spoil() -> None:
+        async with open_database(used / DATABASE, SystemClock()) as database:
+            await database.write(lambda connection: connection.execute(SAID, ("no\0pe",)).rowcount)
+
+    asyncio.run(spoil())
+    assert verdict("migrate-store", str(used), server).code == 0
+    with looking(server) as connection:
+        assert connection.execute("SELECT failed_body FROM documents WHERE name = 'd001'").fetchone() == ("no\ufffdpe",)
