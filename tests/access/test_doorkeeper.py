@@ -336,6 +336,9 @@ async def test_a_key_used_by_two_tokens_of_one_user_is_dropped_one_by_one(
         await doorkeeper.admit(key)
     assert [doorkeeper.recall(key) is not None for key in keys] == [False, False, True, True]
     assert len(doorkeeper._tokens_of[first.user_id]) == 2
+    for _ in range(2):
+        await doorkeeper.admit((await registrar.create_key("another's")).key)
+    assert first.user_id not in doorkeeper._tokens_of
 
 
 async def test_endings_are_remembered_within_bounds(

@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import os
+import stat
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from typing import Any
 
@@ -15,6 +17,7 @@ from service.clock import DAY_MS, SECOND_MS, midnight_after
 from service.errors import ServiceError
 from service.storage.database import Database
 from service.storage.engine import Connection, StorageError
+from service.storage.runs import Runs
 from service.wire.access import Tier
 from tests.fakes.clock import START_MS, FakeClock
 from tests.fakes.stores import open_database
@@ -143,6 +146,22 @@ async def test_a_second_release_gives_nothing_back(meter: Meter) -> None:
     assert (await meter.standing(a_caller())).used == 0
 
 
+async def test_a_question_is_given_back_once_however_often_that_is_asked(meter: Meter, db: Database) -> None:
+    await charge(meter, 2)
+    for _ in range(2):
+        await db.write(lambda connection: meter._ledger.refund(connection, [1]))
+    assert (await meter.standing(a_caller())).used == 1
+
+
+async def test_journals_are_for_their_owner_alone_whatever_the_umask(db: Database, clock: FakeClock) -> None:
+    before = os.umask(0)
+    try:
+        async with open_meter(db, clock):
+            assert stat.S_IMODE(Runs(db).folder.stat().st_mode) == 0o700
+    finally:
+        os.umask(before)
+
+
 @pytest.mark.promise("meter.lease")
 async def test_a_call_cancelled_between_reserve_and_commit_is_released(meter: Meter, db: Database) -> None:
     async def call() -> None:
@@ -243,7 +262,7 @@ async def test_a_lease_that_ran_out_is_released_and_cannot_be_committed(
             await clock.advance(60)
     with pytest.raises(ServiceError, match="ask again") as refused:
         await meter.commit(held.event_id)
-    assert refused.value.code == "UNAVAILABLE"
+    assert (refused.value.code, refused.value.headers) == ("UNAVAILABLE", {"Retry-After": "1"})
     watch.cancel()
 
 
@@ -377,6 +396,7 @@ async def test_a_release_the_store_cannot_take_is_left_to_the_lease(
     async with foreign_lock(db):
         await meter.release(held.event_id)
     assert "a question waits for its lease to run out" in caplog.messages
+    assert (vars(caplog.records[-1])["event"], "reason" in vars(caplog.records[-1])) == (held.event_id, True)
     assert await states(db) == [(1, 0)]
 
 

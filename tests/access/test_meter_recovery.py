@@ -213,3 +213,17 @@ async def test_more_users_than_are_remembered_are_counted_all_the_same(
                 await meter.charge(Caller(user_id, "api_key", 1), "coin.risk")
         assert await meter.verify() == []
         assert (await meter.standing(Caller(8, "api_key", 1))).used == 3
+
+
+async def test_a_starter_used_up_on_a_day_in_the_future_holds_no_longer_than_todays(
+    db: Database, clock: FakeClock
+) -> None:
+    caller = Caller(1, "api_key", 1)
+    async with open_meter(db, clock) as meter:
+        clock.set_wall(START_MS + 3_650 * DAY_MS)
+        for _ in range(10):
+            await meter.charge(caller, "coin.risk")
+        await db.write(lambda connection: repair_days(connection, TODAY))
+    clock.set_wall(START_MS + DAY_MS)
+    async with open_meter(db, clock) as meter:
+        assert [(await meter.charge(caller, "coin.risk")).event_id is not None for _ in range(2)] == [True, False]

@@ -51,6 +51,8 @@ async def test_a_user_who_does_not_exist_is_not_found_and_nothing_is_made(regist
     with pytest.raises(ServiceError, match="no user 7"):
         await registrar.create_key("a", user_id=7, tier="pro")
     with pytest.raises(ServiceError, match="no user 7"):
+        await registrar.create_key("a", user_id=7)
+    with pytest.raises(ServiceError, match="no user 7"):
         await registrar.add_grant(7, "pro")
     assert await db.read("SELECT (SELECT count(*) FROM credentials), (SELECT count(*) FROM grants)") == [(0, 0)]
 

@@ -97,6 +97,20 @@ def test_a_full_disk_leaves_no_half_file(tmp_path: Path, monkeypatch: pytest.Mon
     assert names(tmp_path) == []
 
 
+def test_they_and_their_name_are_on_the_disk_before_anybody_has_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(os.fstat(handle).st_ino))
+    open_secrets(tmp_path)
+    assert synced == [(tmp_path / "secrets.toml").stat().st_ino, tmp_path.stat().st_ino]
+
+
+def test_folders_above_theirs_are_made_too(tmp_path: Path) -> None:
+    open_secrets(tmp_path / "as" / "named")
+    assert names(tmp_path / "as" / "named") == ["secrets.toml"]
+
+
 def test_they_are_not_shown_when_printed(tmp_path: Path) -> None:
     made = open_secrets(tmp_path)
     assert str(made) == repr(made) == "Secrets(…)"
