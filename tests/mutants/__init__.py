@@ -8,5 +8,6 @@ Decided:
   exchanged, or the value of a constant wherever the service has it. No mutant is ever written to a file.
 - A mutant is tried with the tests that run through its lines, the quickest first, until one fails. Tests that start
   processes are left out, for those do not know which mutant they are; and of the two stores SQLite's is used.
+- What only people read, text of more than one word, is left as it is: a test would say it a second time, and no more.
 - There are thousands of mutants: each room draws some of them, by a seed.
 """

@@ -58,7 +58,7 @@ _SQL_CHANGED: Final = {
     "count": "max",
 }
 _SQL_TOKEN: Final = re.compile(
-    r"<>|<=|>=|[=<>]|(?<= )[-+](?= )|\b(?:AND|OR|IS NOT|IS|NOT IN|IN|DESC|max|min|sum|count)\b|(?<!SELECT )\b\d+\b"
+    r"<>|<=|>=|[=<>]|(?<= )[-+](?= )|\b(?:AND|OR|IS NOT|IS|NOT IN|IN|DESC|max|min|sum|count)\b|(?<!SELECT )\b(?!(?<=LIMIT )1\b)\d+\b"
 )
 _CHANGED_THEMSELVES: Final = (ast.Compare, ast.UnaryOp, ast.Constant)
 _NO_EFFECT: Final = frozenset({"cast", "TypeVar", "getLogger"})
@@ -192,7 +192,7 @@ def _changes(node: ast.AST, parent: ast.AST | None) -> list[ast.AST]:
         case ast.BinOp() if type(node.op) in _CALCULATED and not _is_union(node):
             found = [ast.BinOp(node.left, _CALCULATED[type(node.op)](), node.right)]
         case ast.Constant():
-            found = [] if isinstance(parent, ast.Expr) else _constants(node.value)
+            found = [] if _is_prose(node, parent) else _constants(node.value)
         case ast.Call():
             found = [*_calls(node)]
         case ast.IfExp() | ast.If() | ast.While() if not isinstance(node.test, _CHANGED_THEMSELVES):
@@ -202,6 +202,14 @@ def _changes(node: ast.AST, parent: ast.AST | None) -> list[ast.AST]:
         case _ if isinstance(node, ast.stmt):
             found = [*_statements(node, parent)]
     return found
+
+
+def _is_prose(node: ast.Constant, parent: ast.AST | None) -> bool:
+    """Whether it is a docstring, or more than one word that no statement of SQL is made of."""
+    parts = parent.values if isinstance(parent, ast.JoinedStr) else [node]
+    texts = [part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str)]
+    told = any(" " in text for text in texts) and not any(map(_SQL.search, texts))
+    return told or isinstance(parent, ast.Expr)
 
 
 def _is_union(node: ast.BinOp) -> bool:
@@ -256,7 +264,7 @@ def _calls(node: ast.Call) -> Iterator[ast.AST]:
         func = ast.copy_location(ast.Name(_CALLED[node.func.id], ast.Load()), node.func)
         yield ast.Call(func, node.args, node.keywords)
     for keyword in node.keywords:
-        if keyword.arg:
+        if keyword.arg and (keyword.arg, ast.unparse(keyword.value)) != ("strict", "False"):
             yield ast.Call(node.func, node.args, [each for each in node.keywords if each is not keyword])
 
 

@@ -27,6 +27,8 @@ def changed(folder: Path, body: str) -> list[str]:
         ("min(a, b)", {"return max(a, b)", "return None"}),
         ("a if b else c", {"return a if not b else c", "return None"}),
         ("[a for a in b if c]", {"return [a for a in b]", "return None"}),
+        ("f('two words')", {"return None"}),
+        ("f('word')", {"return f('XXwordXX')", "return None"}),
         ("cast('int', isinstance(a, int | str))", {"return None"}),
     ],
 )
