@@ -42,9 +42,9 @@ def test_statements_are_left_out(tmp_path: Path) -> None:
 
 
 def test_each_operator_of_a_statement_of_sql_is_changed_alone(tmp_path: Path) -> None:
-    assert changed(tmp_path, '_SQL = "SELECT a FROM b WHERE c <= ? ORDER BY d DESC"') == [
-        "_SQL = 'SELECT a FROM b WHERE c < ? ORDER BY d DESC'",
-        "_SQL = 'SELECT a FROM b WHERE c <= ? ORDER BY d ASC'",
+    assert changed(tmp_path, '_SQL = "SELECT a FROM b WHERE c <= ? ORDER BY d DESC LIMIT 1"') == [
+        "_SQL = 'SELECT a FROM b WHERE c < ? ORDER BY d DESC LIMIT 1'",
+        "_SQL = 'SELECT a FROM b WHERE c <= ? ORDER BY d ASC LIMIT 1'",
     ]
 
 
