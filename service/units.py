@@ -1,6 +1,7 @@
 """Small exact types and their arithmetic. Money is integers; rates are percent units once they are public."""
 
 from decimal import Decimal
+from math import isfinite
 from typing import Final, Literal, NewType
 
 Symbol = NewType("Symbol", str)
@@ -21,14 +22,30 @@ def usdc(amount: MicroUsd) -> str:
     return f"{(Decimal(amount) / 1_000_000).normalize():f}"
 
 
-def apr_pct(rate: float, interval_hours: float = 1.0) -> float:
+def apr_pct(rate: float) -> float:
     """Annualise a funding rate, simple, in percent units.
 
     Args:
-        rate: The fraction paid per interval (0.0000125).
-        interval_hours: The venue's funding interval in hours.
+        rate: The fraction paid an hour (0.0000125), whatever the venue's interval is.
 
     Returns:
         Percent a year (10.95), rounded to 4 decimals as `contract.md` §1 asks of every public percentage.
     """
-    return round(rate * (HOURS_PER_YEAR / interval_hours) * 100, 4)
+    return round(rate * HOURS_PER_YEAR * 100, 4)
+
+
+def change_pct(now: float | None, before: float | None) -> float | None:
+    """Compare two prices.
+
+    Args:
+        now: The later one.
+        before: The earlier one; neither is negative.
+
+    Returns:
+        The change in percent, rounded to 4 decimals, zero never negative; null where either is not known, or the
+        earlier one is as good as nothing.
+    """
+    if now is None or not before:
+        return None
+    change = (now / before - 1) * 100
+    return round(change, 4) + 0.0 if isfinite(change) else None

@@ -11,7 +11,7 @@ from service.market.samples import SampleStore
 from service.market.silence import nothing_to_say
 from service.market.sources.coingecko import Cap, GeckoCoin
 from service.storage.database import Database
-from service.units import INTERVAL_MS, Interval, apr_pct
+from service.units import INTERVAL_MS, Interval, apr_pct, change_pct
 from service.wire.envelope import Answer
 from service.wire.market import Facts, Historical, HistoricalPoint
 from service.wire.queries import HistoricalQuery
@@ -94,8 +94,8 @@ class HistoricalDesk:
         then = await self._tell_then(view, from_ms + unit_ms, bars, unit_ms, rates.get(from_ms))
         now = self._tell_now(view)
         points = [_point(bar, unit_ms, rates.get(bar.open_ms)) for bar in bars if bar.open_ms >= from_ms]
-        change_pct = _change_pct(then.priceUSD, now.priceUSD)
-        return Answer(Historical(view.symbol, query.count, query.unit, then, now, change_pct, points), through_ms)
+        change = change_pct(now.priceUSD, then.priceUSD)
+        return Answer(Historical(view.symbol, query.count, query.unit, then, now, change, points), through_ms)
 
     async def _bars(self, coin: str, interval: Interval, span_ms: int) -> list[_Bar]:
         """The last closed bar and those that opened up to so long before it, oldest first."""
@@ -142,10 +142,6 @@ class HistoricalDesk:
 
 def _point(bar: _Bar, unit_ms: int, apr: float | None) -> HistoricalPoint:
     return HistoricalPoint(iso(bar.open_ms + unit_ms), bar.close, _usd(bar.volume_usd), apr)
-
-
-def _change_pct(then: float | None, now: float | None) -> float | None:
-    return None if then is None or now is None else round((now / then - 1) * 100, 4) + 0.0
 
 
 def _first(*amounts: float | None) -> float | None:

@@ -1,13 +1,11 @@
 """A coin as the other desks see it: pure, no I/O, no clock."""
 
-from math import isfinite
 from typing import Final, NamedTuple
 
 from service.market.freshness import CHART, QUOTE, Freshness, span_around
 from service.market.observed import Chart, CoinView, Quote
-from service.units import apr_pct
+from service.units import apr_pct, change_pct
 
-_DECIMALS: Final = 4
 _CENTS: Final = 2
 
 
@@ -37,7 +35,7 @@ def view_coin(quote: Quote, chart: Chart, now_ms: int) -> Seen:
         venue=quote.venue,
         price=price,
         price_ms=None if price is None else quote.price_ms,
-        change_24h=None if price is None else _change_pct(price, quote.prev_price),
+        change_24h=change_pct(price, quote.prev_price),
         volume_usd=quote.volume_usd,
         open_interest_usd=_usd(quote.open_interest, price),
         funding_apr=None if funding is None else apr_pct(funding) + 0.0,
@@ -51,12 +49,6 @@ def view_coin(quote: Quote, chart: Chart, now_ms: int) -> Seen:
         through_ms=charted.through_ms,
     )
     return Seen(coin, *span_around(now_ms, ends))
-
-
-def _change_pct(price: float, before: float | None) -> float | None:
-    """The change in percent; null where it is not known, or the price before is as good as nothing."""
-    change = None if before is None else (price / before - 1) * 100
-    return None if change is None or not isfinite(change) else round(change, _DECIMALS) + 0.0
 
 
 def _usd(base: float | None, price: float | None) -> float | None:

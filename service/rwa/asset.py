@@ -7,7 +7,7 @@ from service.clock import MINUTE_MS, SECOND_MS
 from service.market.freshness import CHART, Freshness, Limits, span_around
 from service.market.observed import Chart, Quote
 from service.rwa.listing import Listed
-from service.units import apr_pct
+from service.units import apr_pct, change_pct
 from service.wire.rwa import RwaAsset, RwaFunding
 
 QUOTE: Final = Limits(stale=90 * SECOND_MS, gone=10 * MINUTE_MS)
@@ -16,7 +16,6 @@ QUOTE: Final = Limits(stale=90 * SECOND_MS, gone=10 * MINUTE_MS)
 _WITH_PRICE: Final = ("price", "change_24h", "open_interest_usd")
 _WITH_CHART: Final = ("trend_daily", "trend_weekly")
 _CENTS: Final = 2
-_PCT_DECIMALS: Final = 4
 
 
 class Told(NamedTuple):
@@ -75,7 +74,7 @@ def _bundle(
     listed: Listed, quote: Quote, price: float | None, funding: float | None, chart: Chart, stale: Sequence[str]
 ) -> RwaAsset:
     hours = quote.interval_hours
-    change_24h = _change_pct(price, quote.prev_price)
+    change_24h = change_pct(price, quote.prev_price)
     interest_usd = _interest_usd(quote.open_interest, price)
     unknown = {
         "price": price is None,
@@ -104,10 +103,6 @@ def _bundle(
         volume_24h_usd=round(quote.volume_usd, _CENTS),
         _stale_fields=[field for field, is_unknown in unknown.items() if is_unknown or field in stale],
     )
-
-
-def _change_pct(price: float | None, before: float | None) -> float | None:
-    return None if price is None or not before else round((price / before - 1) * 100, _PCT_DECIMALS) + 0.0
 
 
 def _interest_usd(base: float | None, price: float | None) -> float | None:

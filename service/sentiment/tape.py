@@ -1,7 +1,7 @@
 """How coins trade, as stances want it: the market's view of now beside its last days."""
 
 from collections.abc import Callable, Mapping
-from math import isfinite
+from math import inf, isfinite
 from typing import Final
 
 from msgspec import Struct
@@ -10,7 +10,7 @@ from service.clock import DAY_MS, HOUR_MS, Clock
 from service.market.desk import MarketDesk
 from service.market.series import Series
 from service.sentiment.stance import Trading
-from service.units import Symbol
+from service.units import Symbol, change_pct
 
 WEEK_DAYS: Final = 7
 USUAL_DAYS: Final = 30
@@ -72,7 +72,7 @@ class Tape:
             symbol: Trading(
                 title=titles.get(symbol, ""),
                 change_24h=coin.change_24h,
-                change_7d=_change_pct(coin.price, days.week_ago),
+                change_7d=change_pct(coin.price, days.week_ago),
                 funding_apr=coin.funding_apr,
                 volume_ratio=_ratio(coin.volume_usd, days.usual_volume),
                 observed_ms=coin.price_ms,
@@ -85,14 +85,7 @@ class Tape:
 _UNKNOWN: Final = Days(None, None)
 
 
-def _change_pct(price: float | None, before: float | None) -> float | None:
-    return None if price is None or not before else _told((price / before - 1) * 100)
-
-
 def _ratio(volume: float, usual: float | None) -> float | None:
-    return _told(volume / usual) if usual else None
-
-
-def _told(figure: float) -> float | None:
-    """A figure to four decimals; null where what it is measured by is as good as nothing."""
-    return round(figure, 4) + 0.0 if isfinite(figure) else None
+    """How many times the usual, to four decimals; null where that is as good as nothing."""
+    ratio = volume / usual if usual else inf
+    return round(ratio, 4) if isfinite(ratio) else None
