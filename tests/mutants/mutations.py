@@ -59,7 +59,7 @@ _SQL_CHANGED: Final = {
 }
 _SQL_TOKEN: Final = re.compile(
     r"<>|<=|>=|[=<>]|(?<= )[-+](?= )|\b(?:AND|OR|IS NOT|IS|NOT IN|IN|DESC|max|min|sum|count)\b"
-    r"|(?<!SELECT )\b(?!(?<=LIMIT )1\b)\d+\b"  # of `LIMIT 1` and `SELECT 1` only the first row is read, or whether it is
+    r"|(?<!SELECT )\b(?!(?<=LIMIT )1\b)\d+\b"  # whichever row `LIMIT 1` and `SELECT 1` say is read alone
 )
 _CHANGED_THEMSELVES: Final = (ast.Compare, ast.UnaryOp, ast.Constant)
 _NO_EFFECT: Final = frozenset({"cast", "TypeVar", "getLogger"})

@@ -63,7 +63,7 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 
 def _place_constants(path: Path, code: CodeType) -> None:
-    owner = next(each for each in _service() if getattr(each, "__file__", None) == str(path))
+    owner = next(each for each in _known() if getattr(each, "__file__", None) == str(path))
     fresh = ModuleType(owner.__name__)
     fresh.__file__ = str(path)
     exec(code, vars(fresh))  # noqa: S102 - a module of this repository, changed in one place
@@ -75,13 +75,14 @@ def _place_constants(path: Path, code: CodeType) -> None:
     if not changed:
         raise NotMadeError(path.name)
     for name, before, after in changed:
-        for module in _service():
+        for module in _known():
             if vars(module).get(name) is before:
                 setattr(module, name, after)
 
 
-def _service() -> list[ModuleType]:
-    return [module for name, module in [*sys.modules.items()] if name.startswith("service.")]
+def _known() -> list[ModuleType]:
+    """Modules that may know a constant. Tests that read it would read what the mutant says, too."""
+    return [module for name, module in [*sys.modules.items()] if name.startswith(("service.", "tests."))]
 
 
 def _is_plain(value: object, owner: str) -> bool:
