@@ -46,11 +46,10 @@ _NOBODY: Final = ""
 
 
 class Known(NamedTuple):
-    """A coin that may be meant: canonical ticker, title ("Chainlink"), names of the categories it belongs to."""
+    """A coin that may be meant: canonical ticker, title ("Chainlink")."""
 
     symbol: str
     title: str
-    categories: Sequence[str] = ()
 
 
 class Mention(NamedTuple):

@@ -30,13 +30,7 @@ class Reader:
     """
 
     def __init__(self, tape: Mapping[str, Trading], categories: Mapping[str, Sequence[str]]) -> None:
-        of_coin: dict[str, list[str]] = {}
-        for name, symbols in categories.items():
-            for symbol in symbols:
-                of_coin.setdefault(symbol, []).append(name)
-        self._matcher = Matcher(
-            [Known(symbol, view.title, of_coin.get(symbol, ())) for symbol, view in tape.items()], categories
-        )
+        self._matcher = Matcher([Known(symbol, view.title) for symbol, view in tape.items()], categories)
 
     def read(self, source: str, stories: Iterable[Story], held: Iterable[Item], now_ms: int) -> list[Item]:
         """Score and attribute the stories that are not held yet.

@@ -63,8 +63,9 @@ def headlines(half: str) -> list[Headline]:
 
 @cache
 def matcher() -> Matcher:
-    known = [Known(symbol, title, categories.split(";")) for symbol, title, categories in rows("coins.tsv")]
-    return Matcher(known, sorted({category for coin in known for category in coin.categories}))
+    coins = rows("coins.tsv")
+    known = [Known(symbol, title) for symbol, title, _ in coins]
+    return Matcher(known, sorted({category for *_, categories in coins for category in categories.split(";")}))
 
 
 def judge(

@@ -83,7 +83,7 @@ def _tags(cell: str) -> frozenset[str]:
 
 def known() -> list[Known]:
     """The coins the labels were written against."""
-    return [Known(coin.name.upper(), coin.title, coin.categories) for coin in COINS]
+    return [Known(coin.name.upper(), coin.title) for coin in COINS]
 
 
 def categories() -> list[str]:

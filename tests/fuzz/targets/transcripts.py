@@ -15,7 +15,7 @@ from service.transcripts.sentences import merge
 from service.transcripts.tagging import Tagger
 from tests.fuzz.target import Target, check_sound
 
-_TAGGER = Tagger([Known("BTC", "BTC", "Bitcoin"), Known("SOL", "SOL", "Solana")], ["Meme"])
+_TAGGER = Tagger([Known("BTC", "Bitcoin"), Known("SOL", "Solana")], ["Meme"])
 _SCORER = Scorer()
 
 
