@@ -190,10 +190,8 @@ class SentimentRefresh:
         market = conclude_market(items, view.tape, fear_greed, now_ms)
         newest_ms = max((item.published_ms for item in items), default=None)
         conclusions = Conclusions(newest_ms, self._news_ms, index, view.read_with, coins, categories, market)
-        seen = [
-            at_ms for at_ms in (self._news_ms, *(each.observed_ms for each in view.tape.values())) if at_ms is not None
-        ]
-        observed_ms = self._news_ms if self._news_ms is not None else max(seen, default=None)
+        prices_ms = [each.observed_ms for each in view.tape.values() if each.observed_ms is not None]
+        observed_ms = max(prices_ms, default=None) if self._news_ms is None else self._news_ms
         await self._drawer.put(view.origin, conclusions, observed_ms)
 
     def _reader_for(self, view: _View) -> Reader:
