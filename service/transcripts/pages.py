@@ -43,10 +43,10 @@ _FILTERS: Final[Mapping[str, str]] = {
 _SOURCES: Final = """
     SELECT s.source, s.status, s.answered_ms, s.asked_ms, s.failed_status, s.failed_body,
         count(e.episode) FILTER (WHERE e.told_by IS NULL), max(e.published_ms)
-    FROM transcript_told t JOIN transcript_sources s ON s.origin = t.origin
+    FROM transcript_told t CROSS JOIN transcript_sources s
     LEFT JOIN transcript_episodes e
         ON e.origin = s.origin AND e.source = s.source AND (e.read_ms IS NOT NULL OR e.told_by IS NOT NULL)
-    GROUP BY s.origin, s.source ORDER BY s.source
+    WHERE s.origin = t.origin GROUP BY s.origin, s.source ORDER BY s.source
 """
 _names: Final = msgspec.json.Decoder(tuple[str, ...])
 _topics: Final = msgspec.json.Decoder(tuple[Macro, ...])
