@@ -114,14 +114,19 @@ class Devices:
         if refused is not None:
             raise refused
         future: asyncio.Future[Admission] = asyncio.get_running_loop().create_future()
+        admitted: list[Admission] = []
+
+        def admit(connection: Connection) -> Admission:
+            admitted.append(self._admit(connection, visitor, offer_id))
+            return admitted[0]
 
         def answer(admission: Admission, error: BaseException | None) -> None:
-            if error is None and future.done():
-                self._give_back(admission)
-            else:
+            if admitted and (error is not None or future.done()):  # a commit whose answer was lost may have been kept
+                self._give_back(admitted[0])
+            if error is not None or not future.done():
                 resolve(future, admission, error)
 
-        self._database.submit(lambda connection: self._admit(connection, visitor, offer_id), answer)
+        self._database.submit(admit, answer)
         try:
             admission = await future
         except asyncio.CancelledError:

@@ -98,8 +98,14 @@ class Ledger:
         self._runs.enter(connection, self.run_id, self._clock.now_ms(), alive)
         return self.run_id, self._last_event_id
 
-    def end_run(self, connection: Connection) -> None:
-        """Release what this process still holds and sign it out."""
+    def end_run(self, connection: Connection, owed: Sequence[int] = ()) -> None:
+        """Release what this process still holds and sign it out.
+
+        Args:
+            connection: Inside a transaction.
+            owed: Events to be given back, as `reclaim` has it.
+        """
+        self.reclaim(connection, owed)
         held = connection.execute("SELECT id FROM usage_events WHERE state = 0 AND run_id = ?", (self.run_id,))
         self.refund(connection, [event_id for (event_id,) in held])
         connection.execute("UPDATE usage_runs SET ended_ms = ? WHERE id = ?", (self._clock.now_ms(), self.run_id))
@@ -191,9 +197,24 @@ class Ledger:
 
     def release(self, connection: Connection, event_id: int) -> None:
         """Give a reservation's question back; nothing where it is not reserved any more."""
-        reserved = connection.execute("SELECT 1 FROM usage_events WHERE id = ? AND state = 0", (event_id,)).fetchone()
+        reserved = connection.execute(
+            "SELECT 1 FROM usage_events WHERE id = ? AND run_id = ? AND state = 0", (event_id, self.run_id)
+        ).fetchone()
         if reserved:
             self.refund(connection, [event_id])
+
+    def reclaim(self, connection: Connection, event_ids: Sequence[int]) -> None:
+        """Give back what this process has entered and nobody was answered for, as far as it was kept.
+
+        Args:
+            connection: Inside a transaction.
+            event_ids: As this process gave them out; where they were not kept, another may have given out the same.
+        """
+        kept = connection.execute(
+            f"SELECT id FROM usage_events WHERE id IN {_LISTED} AND run_id = ? AND state <> 2",  # noqa: S608 - a constant
+            (msgspec.json.encode(event_ids).decode(), self.run_id),
+        ).fetchall()
+        self.refund(connection, [event_id for (event_id,) in kept])
 
     def expire(self, connection: Connection) -> int:
         """Release reservations whose lease has run out.
@@ -246,7 +267,10 @@ class Ledger:
             return
         self._known_at = self._database.foreign_commits
         self._usages = {}
-        (self._last_event_id,) = connection.execute("SELECT coalesce(max(id), 0) FROM usage_events").fetchone()
+        (last,) = connection.execute("SELECT coalesce(max(id), 0) FROM usage_events").fetchone()
+        # A number that was given out is never given out again by this process, though its event was not kept: whoever
+        # was told that it may not have been can then ask for it back at any time, and takes nobody else's.
+        self._last_event_id = max(last, self._last_event_id)
 
     def _load(self, connection: Connection, users: set[int]) -> None:
         missing = users - self._usages.keys()

@@ -84,6 +84,8 @@ class Meter:
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[Waiting] = deque()
         self._writing = False
+        self._owed: set[int] = set()
+        self._giving_back = False
         self._suspected: set[int] = set()
         self._looked_up: dict[tuple[int, Tier], Standing] = {}
 
@@ -170,7 +172,7 @@ class Meter:
         """
         try:
             await self._database.write(lambda connection: self._ledger.commit(connection, event_id))
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, ServiceError):  # a commit whose answer was lost may have been kept
             self._give_back([event_id])
             raise
 
@@ -235,8 +237,18 @@ class Meter:
                 await self.repeats.prune()
             except ServiceError as error:
                 _log.warning("questions could not be looked over", extra={"reason": error.message})
+            self._give_back([])
             await self._clock.sleep(_SWEEP_S)
             sweep += 1
+
+    async def end(self) -> None:
+        """Give back what is reserved or owed, and sign this process out.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if it could not be made durable: the next start has to.
+        """
+        owed = sorted(self._owed)
+        await self._database.write(lambda connection: self._ledger.end_run(connection, owed))
 
     async def _decide(self, caller: Caller, offer_id: str, state: int) -> Decision:
         future: asyncio.Future[Decision] = self._loop.create_future()
@@ -260,29 +272,32 @@ class Meter:
 
     def _call_writer(self) -> None:
         batch: list[Waiting] = []
-        answer = partial(self._answer, batch)
+        decisions: list[Decision] = []
+        answer = partial(self._answer, batch, decisions)
         try:
-            self._database.submit(partial(self._settle, batch), answer)
+            self._database.submit(partial(self._settle, batch, decisions), answer)
         except ServiceError as error:
             answer(None, error)
 
-    def _settle(self, batch: list[Waiting], connection: Connection) -> list[Decision]:
+    def _settle(self, batch: list[Waiting], decisions: list[Decision], connection: Connection) -> None:
         self._gather(batch)
-        return self._ledger.settle(connection, [wanted for _, wanted in batch])
+        decisions += self._ledger.settle(connection, [wanted for _, wanted in batch])
 
     def _gather(self, batch: list[Waiting]) -> None:
         while self._waiting:
             batch.append(self._waiting.popleft())
 
-    def _answer(self, batch: list[Waiting], decisions: list[Decision] | None, error: BaseException | None) -> None:
+    def _answer(self, batch: list[Waiting], decisions: list[Decision], _: None, error: BaseException | None) -> None:
         self._writing = False
         if error is not None:
             self._fail(batch, error)
+            # Where the store was lost in the middle of its commit they may be kept, and nobody is answered for them.
+            self._give_back([decision.event_id for decision in decisions])
             return
         if self._waiting:
             self._call_soon()
         abandoned = []
-        for (waiter, wanted), decision in zip(batch, decisions or (), strict=True):
+        for (waiter, wanted), decision in zip(batch, decisions, strict=True):
             if decision.event_id is None:
                 self._suspect(wanted[0])
             if not waiter.done():
@@ -303,18 +318,23 @@ class Meter:
                 waiter.set_exception(error)
 
     def _give_back(self, event_ids: Sequence[int | None]) -> None:
-        granted = [event_id for event_id in event_ids if event_id is not None]
-        if not granted:
+        """Give questions back that nobody is answered for; what the store cannot take now it is asked again later."""
+        self._owed.update(event_id for event_id in event_ids if event_id is not None)
+        if not self._owed or self._giving_back:
             return
+        owed = sorted(self._owed)
+        self._giving_back = True
         try:
-            self._database.submit(lambda connection: self._ledger.refund(connection, granted), _note)
+            self._database.submit(lambda connection: self._ledger.reclaim(connection, owed), partial(self._note, owed))
         except ServiceError as error:
-            _note(None, error)
+            self._note(owed, None, error)
 
-
-def _note(_: None, error: BaseException | None) -> None:
-    if error is not None:
-        _log.error("questions of callers that went away could not be given back", extra={"reason": str(error)})
+    def _note(self, owed: list[int], _: None, error: BaseException | None) -> None:
+        self._giving_back = False
+        if error is None:
+            self._owed.difference_update(owed)
+        else:
+            _log.error("questions wait to be given back", extra={"events": len(owed), "reason": str(error)})
 
 
 @asynccontextmanager
@@ -349,12 +369,13 @@ async def open_meter(database: Database, clock: Clock) -> AsyncIterator[Meter]:
         ) from error
     except ServiceError as error:
         raise StorageError(f"Metering cannot start: {error.message}") from error
+    meter = Meter(database, clock, ledger, journal)
     settled = False
     try:
-        yield Meter(database, clock, ledger, journal)
+        yield meter
     finally:
         try:
-            await database.write(ledger.end_run)
+            await meter.end()
             settled = True
         except ServiceError as error:
             _log.error("the next start has to settle what is reserved", extra={"reason": error.message})

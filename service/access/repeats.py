@@ -9,6 +9,7 @@ A claim whose process has died, or which has outlived its lease, is anybody's.
 import asyncio
 import logging
 import secrets
+from contextlib import suppress
 from typing import Final, TypeAlias
 
 import msgspec
@@ -177,9 +178,11 @@ class Repeats:
         claim = Claim(secrets.token_bytes(_CLAIM_BYTES))
         try:
             return await self._database.write(lambda connection: self._find(connection, request, claim))
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, ServiceError):
             # Closures are run in order: by then it is known whether there is anything to be given back.
-            self._database.submit(lambda connection: self._release(connection, claim, None), _nothing)
+            # There may be, too, where the answer to a commit was lost.
+            with suppress(ServiceError):
+                self._database.submit(lambda connection: self._release(connection, claim, None), _nothing)
             raise
 
     async def _wait(self, request: Request, give_up_s: float) -> None:

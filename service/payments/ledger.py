@@ -69,20 +69,26 @@ class PaymentLedger:
 
         try:
             return await self._gathering.take(work)
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, ServiceError):
             # Steps are taken in order: by then it is known whether there is anything to be given back.
+            # There may be, too, where the answer to a commit was lost.
             self._gathering.submit(lambda connection: release(connection, *ours), _told)
             raise
 
-    async def release(self, entry: Entry) -> None:
+    async def release(self, entry: Entry) -> bool:
         """Give a claim back: nothing was asked of anybody. Does nothing to a payment that is not claimed any more.
 
         Never raises: what cannot be written now is released when the lease runs out.
+
+        Returns:
+            Whether the store has taken it.
         """
         try:
             await self._gathering.take(lambda connection: release(connection, entry))
         except ServiceError as error:
             _log.warning("a claim waits for its lease to run out", extra={"payment": entry.id, "reason": error.message})
+            return False
+        return True
 
     async def settling(self, entry: Entry, answer: PaidAnswer) -> Entry:
         """Keep what was bought, and note that somebody is about to be asked for the money.

@@ -7,9 +7,10 @@ has bought already), the route, then `settle`, or `release` where there is nothi
 import asyncio
 from base64 import b64encode
 from collections.abc import Awaitable
-from typing import Final
+from typing import Final, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from service.clock import Clock
 from service.errors import ServiceError
@@ -25,6 +26,8 @@ from service.payments.steps import Claim
 from service.wire.envelope import encode
 from service.wire.offers import Offer
 from service.wire.payment import PaymentResponse, RequirementsV2
+
+T = TypeVar("T")
 
 PATIENCE_S: Final = 10.0
 """How long a payment that comes again waits for the request that it came with first."""
@@ -203,12 +206,24 @@ class Till:
     async def _close(self, entry: Entry, answer: PaidAnswer) -> Entry:
         try:
             entry = await self._ledger.settling(entry, answer)
-        except ServiceError:
-            await self._ledger.release(entry)
-            raise
+        except ServiceError as error:
+            entry = await self._noted(entry, answer, error)
         return await self._known(entry, self._cashier.settle(entry))
 
-    async def _known(self, entry: Entry, asking: Awaitable[Entry]) -> Entry:
+    async def _noted(self, entry: Entry, answer: PaidAnswer, error: ServiceError) -> Entry:
+        """The payment if its settlement was noted, though the store could not say so; else it is given back.
+
+        Raises:
+            ServiceError: `error` if it is certain that nobody will be asked for the money; else PAYMENT_PENDING.
+        """
+        if not await self._ledger.release(entry):
+            raise pending(entry) from error
+        now = await self._known(entry, self._ledger.get(entry.id))
+        if now is None or (now.state, now.receipt_id) != ("settling", entry.receipt_id):
+            raise error
+        return replace(now, answer=answer)
+
+    async def _known(self, entry: Entry, asking: Awaitable[T]) -> T:
         try:
             return await asking
         except ServiceError as error:  # the store fails, and somebody may have been asked already
