@@ -138,9 +138,15 @@ async def test_a_payer_without_the_money_is_refused_and_no_gas_is_spent(it: Sett
 
 
 @pytest.mark.parametrize("digits", [130, 200])
-async def test_a_signature_the_token_does_not_take_is_refused(it: Settling, digits: int) -> None:
+async def test_a_signature_the_token_does_not_take_is_refused(
+    it: Settling, digits: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
     forged = replace(payment(now_ms=it.clock.at_ms), signature="0x" + "1" * (digits - 2) + "1b")
-    assert await it.facilitator.settle(await it.entry(forged)) == Refused(NO_SIGNATURE)
+    entry = await it.entry(forged)
+    assert await it.facilitator.settle(entry) == Refused(NO_SIGNATURE)
+    (said,) = (vars(each) for each in caplog.records if each.message == "the token refuses a payment")
+    assert (said["payment"], "signature" in said["reason"]) == (entry.receipt_id, True)
 
 
 async def test_what_somebody_else_submitted_first_is_settled_by_their_transaction(it: Settling) -> None:
@@ -279,7 +285,10 @@ async def test_what_a_reorganisation_took_back_is_sent_again(it: Settling) -> No
 
 
 @pytest.mark.parametrize("done", [False, True])
-async def test_a_lost_answer_to_sending_costs_nothing_twice(it: Settling, done: bool) -> None:
+async def test_a_lost_answer_to_sending_costs_nothing_twice(
+    it: Settling, done: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
     hung = iter([True])
 
     def fault(method: str, _: list[Any]) -> Any:
@@ -291,6 +300,8 @@ async def test_a_lost_answer_to_sending_costs_nothing_twice(it: Settling, done: 
     assert isinstance(await it.facilitator.settle(await it.entry()), Settled)
     assert it.moved() == PRICE
     assert len(await it.sent()) == 1
+    (said,) = (vars(each) for each in caplog.records if each.message == "the node did not take a transaction")
+    assert (said["tx"], "connection" in said["reason"]) == ("0x" + it.evm.head.transactions[0].hash.hex(), True)
 
 
 async def test_a_process_that_dies_between_writing_and_sending_leaves_a_transaction_that_is_sent(it: Settling) -> None:
@@ -346,6 +357,8 @@ async def test_a_transaction_whose_fee_no_longer_suffices_is_outbid_up_to_the_ca
     assert isinstance(outcome, Settled)
     fees = [fee for _, nonce, fee in await it.sent() if nonce == 0]
     assert len(fees) == 2
+    tips = await it.shop.database.read("SELECT tip FROM chain_transactions WHERE nonce = 0 ORDER BY id")
+    assert tips == [(1_000_000,), (first_fee,)], "no less than what others give by now"
     assert fees[1] > fees[0] * 11 // 10
     assert it.moved() == PRICE
     third = await it.entry()

@@ -96,8 +96,18 @@ async def test_what_was_used_in_time_is_found_among_thousands_of_blocks(
     entry = await it.entry()
     outcome = await it.facilitator.settle(entry)
     it.evm.mine(10)
+    asked: list[tuple[int, int]] = []
+
+    def fault(method: str, parameters: list[Any]) -> Any:
+        if method == "eth_getLogs":
+            asked.append((int(parameters[0]["fromBlock"], 16), int(parameters[0]["toBlock"], 16)))
+        return PASS
+
+    it.node.fault = fault
     assert await it.witness.look(entry) == outcome
     assert isinstance(outcome, Settled)
+    assert asked
+    assert {last - first for first, last in asked} <= {0, 1, 2}, "never more than a node gives at once"
     monkeypatch.setattr("service.payments.witness._MOST_PAGES", 2)
     assert await it.witness.look(entry) == Unknown("the payment lies too far back to look for it")
 

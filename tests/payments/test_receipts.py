@@ -94,6 +94,7 @@ async def test_a_payment_that_is_not_settled_yet_says_so_to_its_owner_alone(
     with pytest.raises(ServiceError) as caught:
         await desk.get(7, receipt_id(1))
     assert (caught.value.code, caught.value.headers) == ("PAYMENT_PENDING", {"Retry-After": "2"})
+    assert caught.value.details == {"payment": receipt_id(1)}
     with pytest.raises(ServiceError, match="you have no receipt"):
         await desk.get(8, receipt_id(1))
 

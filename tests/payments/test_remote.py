@@ -44,6 +44,7 @@ RESOURCE = "https://api.example.org/api/cli/coin/risk/BTC"
 PAID = payment()
 GOOD = {"success": True, "transaction": TRANSACTION, "network": SEPOLIA, "payer": PAID.payer}
 BAD = {"success": False, "errorReason": "insufficient_funds", "transaction": "", "network": SEPOLIA}
+DEEP = b'{"kinds":[],"extra":' + b"[" * 33 + b"]" * 33 + b"}"
 VERSIONS: tuple[Literal[1, 2], ...] = (1, 2)
 
 
@@ -215,7 +216,7 @@ async def test_a_redirect_is_an_unknown_outcome_and_is_not_followed(honest: Faci
 
 
 @pytest.mark.parametrize("body", [GOOD, BAD], ids=["settled", "refused"])
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@pytest.mark.parametrize("status", [300, 301, 302, 307, 308])
 def test_the_body_of_a_redirect_proves_nothing(status: int, body: object) -> None:
     assert isinstance(judged(body, status), Unknown)
 
@@ -469,7 +470,15 @@ async def test_a_kind_counts_in_the_words_of_its_version_alone(
 
 @pytest.mark.parametrize(
     ("body", "status"),
-    [({"kinds": []}, 503), (b"<html>", 200), ({"kinds": "all"}, 200), ([], 200), (b"", 401), (b"[" * 30_000, 200)],
+    [
+        ({"kinds": []}, 503),
+        (b"<html>", 200),
+        ({"kinds": "all"}, 200),
+        ([], 200),
+        (b"", 401),
+        (b"[" * 30_000, 200),
+        (DEEP, 200),
+    ],
 )
 async def test_a_facilitator_that_does_not_say_what_it_settles_is_an_error(
     honest: Facilitator, body: object, status: int
@@ -478,5 +487,5 @@ async def test_a_facilitator_that_does_not_say_what_it_settles_is_an_error(
     async with opened(honest, facilitator_token=Secret("t0ken")) as remote:
         with pytest.raises(UpstreamError) as caught:
             await remote.versions()
-    assert caught.value.upstream_status == status
+    assert (caught.value.upstream, caught.value.upstream_status) == ("facilitator", status)
     assert honest.bearers == ["Bearer t0ken"]

@@ -90,7 +90,10 @@ async def test_no_answer_is_told_without_the_nodes_address() -> None:
     async with open_rpc("http://127.0.0.1:1/secret-key", "eip155:84532") as rpc:
         with pytest.raises(NodeError, match=r"eth_chainId: connection failed \(Client") as raised:
             await rpc.tip()
+        with pytest.raises(UpstreamError) as failed:
+            await rpc._node.post("", b"")
     assert "secret" not in str(raised.value)
+    assert failed.value.upstream == "node"
 
 
 def error_string(said: bytes) -> str:
@@ -147,3 +150,11 @@ async def test_calls_say_who_asks_and_after_which_block() -> None:
     await rpc.call(USDC, b"\x01", sender=HASH[:42])
     assert saying.asked[-2]["params"] == [{"to": USDC, "data": "0x01"}, "0x10"]
     assert saying.asked[-1]["params"] == [{"to": USDC, "data": "0x01", "from": HASH[:42]}, "latest"]
+
+
+async def test_events_are_asked_for_by_contract_topics_and_blocks() -> None:
+    saying = Saying({"result": []})
+    await Rpc(cast(Counterpart, saying), "eip155:84532").logs(USDC, [[HASH], HASH], 1, 16)
+    assert saying.asked[-1]["params"] == [
+        {"address": USDC, "topics": [[HASH], HASH], "fromBlock": "0x1", "toBlock": "0x10"}
+    ]

@@ -83,6 +83,7 @@ async def test_an_empty_ledger_has_no_findings(database: Database) -> None:
 def test_a_store_from_before_the_ledger_has_none(tmp_path: Path) -> None:
     connection = connect(tmp_path / "old.db")
     connection.execute("CREATE TABLE migrations (name TEXT)")
+    connection.execute("INSERT INTO migrations VALUES ('access')")
     try:
         assert audit_ledger(connection) == Audit(Head(), [])
     finally:

@@ -59,6 +59,7 @@ async def test_once_coins_are_known_inputs_are_recorded_and_the_days_verdicts_is
     async with office.open():
         for _ in range(20):  # reads wait in one queue with the loops' own, so these have come a long way by then
             assert (await rows(office), await office.entries()) == (0, [])
+            assert await office.database.read("SELECT 1 FROM documents WHERE name = 'verdict.scorecard'") == []
         office.market.known.set()
         async with asyncio.timeout(20):
             while not await rows(office):  # noqa: ASYNC110 - a loop of the room's own

@@ -324,16 +324,18 @@ async def test_the_bounds_of_neutral_belong_to_it(database: Database) -> None:
     assert [pools.tally("asked", None, days, "neutral").flats for days in HORIZONS] == [2, 2, 2]
 
 
-@pytest.mark.parametrize("quarters", range(-16, 17))
-def test_every_score_has_its_range_the_lower_end_included(quarters: int) -> None:
+@pytest.mark.parametrize(
+    ("claimed", "place"),
+    [*((probability_up(quarters / 4), 10 + quarters // 4) for quarters in range(-16, 17)), (0.95, 19), (1.0, 19)],
+)
+def test_every_score_has_its_range_the_lower_end_included(claimed: float, place: int) -> None:
     connection = connect(Path(":memory:"))
     try:
         connection.execute("CREATE TABLE verdict_ledger (seq INTEGER PRIMARY KEY, origin, kind, probability_up)")
         connection.execute("CREATE TABLE verdict_outcomes (seq, days, price, move_pct)")
-        claimed = probability_up(quarters / 4)
         connection.execute("INSERT INTO verdict_ledger VALUES (1, 'test', 'daily', ?)", (claimed,))
         connection.execute("INSERT INTO verdict_outcomes VALUES (1, 1, 1.0, 1.0)")
-        assert connection.execute(_BINS, ("test",)).fetchall() == [("daily", 1, 10 + quarters // 4, 1, 1, claimed)]
+        assert connection.execute(_BINS, ("test",)).fetchall() == [("daily", 1, place, 1, 1, claimed)]
     finally:
         connection.close()
 
