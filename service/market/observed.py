@@ -121,13 +121,12 @@ class Snapshot(Struct, frozen=True):
 
 
 class Progress(Struct, frozen=True):
-    """How far a coin's history goes: the open of its last closed bar, and of the last one its chart has seen."""
+    """How far a coin's history goes: the open of its last closed bar, or when its last payment was made."""
 
     venue_symbol: str
     symbol: str
     listed: bool
     last_ms: int | None
-    inputs_ms: int | None = None
 
 
 class CoinView(Struct, frozen=True):

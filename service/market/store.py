@@ -24,6 +24,7 @@ from service.market.observed import (
     State,
 )
 from service.market.series import Series
+from service.market.watches import holds
 from service.storage.engine import Connection
 from service.storage.rows import insert_rows
 from service.units import Interval
@@ -45,8 +46,8 @@ _PROGRESS: Final = """
     SELECT k.venue_symbol, k.symbol, k.listed, (
         SELECT open_ms FROM candles
         WHERE venue_symbol = k.venue_symbol AND interval = ?1 AND final = 1 ORDER BY open_ms DESC LIMIT 1
-    ), c.inputs_ms
-    FROM market_coins k LEFT JOIN market_quotes q USING (venue_symbol) LEFT JOIN market_charts c USING (venue_symbol)
+    )
+    FROM market_coins k LEFT JOIN market_quotes q USING (venue_symbol)
     WHERE (SELECT origin FROM market_state) = ?2 AND (k.listed = 1 OR k.settled = 0)
     ORDER BY k.listed DESC, q.volume_usd DESC NULLS LAST, k.venue_symbol
 """
@@ -244,20 +245,20 @@ class MarketStore(Series):
         columns = "venue_symbol, interval, venue, open_ms, open, high, low, close, volume, trades, final"
 
         def work(connection: Connection) -> None:
-            if _holds(connection, origin):
+            if holds(connection, origin):
                 values = [(*astuple(bar), int(bar.open_ms <= last_closed_ms)) for bar in bars]
                 head = f"INSERT INTO candles ({columns})"
                 insert_rows(connection, head, values, _UPSERT_CANDLES, shared=(coin, interval, venue))
 
         await self._database.write(work)
 
-    async def put_payments(self, origin: str, coin: str, rows: Sequence[PaymentRow], *, venue: str = VENUE) -> None:
-        """Keep payments of a coin's funding; one that is known stays as it is."""
+    async def put_payments(self, origin: str, coin: str, rows: Sequence[PaymentRow]) -> None:
+        """Keep payments of a coin's funding, the first venue's; one that is known stays as it is."""
 
         def work(connection: Connection) -> None:
-            if _holds(connection, origin):
+            if holds(connection, origin):
                 head = "INSERT INTO funding_rates (venue_symbol, venue, paid_ms, rate, interval_hours)"
-                insert_rows(connection, head, rows, "ON CONFLICT DO NOTHING", shared=(coin, venue))
+                insert_rows(connection, head, rows, "ON CONFLICT DO NOTHING", shared=(coin, VENUE))
 
         await self._database.write(work)
 
@@ -269,7 +270,7 @@ class MarketStore(Series):
 
     async def _sum_funding(self, origin: str, coins: str) -> None:
         def work(connection: Connection) -> None:
-            if _holds(connection, origin):
+            if holds(connection, origin):
                 connection.execute(_SUM_FUNDING, (coins, DAY_MS, FUNDED_HOURS))
 
         await self._database.write(work)
@@ -287,7 +288,7 @@ class MarketStore(Series):
         """Note that a delisted coin's bars are all there."""
 
         def work(connection: Connection) -> None:
-            if _holds(connection, origin):
+            if holds(connection, origin):
                 connection.execute(_SETTLE, (coin,))
 
         await self._database.write(work)
@@ -302,7 +303,7 @@ class MarketStore(Series):
         values = [(coin, inputs_ms, *astuple(chart)) for coin, (inputs_ms, chart) in charts.items()]
 
         def work(connection: Connection) -> None:
-            if _holds(connection, origin):
+            if holds(connection, origin):
                 connection.execute(_DELETE_CHARTS, (_names(charts),))
                 insert_rows(connection, "INSERT INTO market_charts", values)
                 connection.execute("UPDATE market_state SET revision = revision + 1")
@@ -319,7 +320,7 @@ class MarketStore(Series):
 
 
 def _claim(connection: Connection, origin: str) -> None:
-    if _holds(connection, origin):
+    if holds(connection, origin):
         return
     for table in ("market_coins", "market_quotes", "candles", "market_charts", "funding_rates", "funding_days"):
         connection.execute(f"DELETE FROM {table}")  # noqa: S608 - a constant
@@ -331,17 +332,12 @@ def _claim(connection: Connection, origin: str) -> None:
     )
 
 
-def _holds(connection: Connection, origin: str) -> bool:
-    held: tuple[str] | None = connection.execute("SELECT origin FROM market_state").fetchone()
-    return held == (origin,)
-
-
 def _columns(failure: Failure | None) -> tuple[int | None, int | None, str | None]:
     return (None, None, None) if failure is None else (failure.at_ms, failure.status, failure.body)
 
 
 def _progress(rows: Iterable[tuple[str, str, int, int | None]]) -> list[Progress]:
-    return [Progress(coin, symbol, bool(listed), *rest) for coin, symbol, listed, *rest in rows]
+    return [Progress(coin, symbol, bool(listed), last_ms) for coin, symbol, listed, last_ms in rows]
 
 
 def _names(coins: Iterable[str]) -> str:

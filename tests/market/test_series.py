@@ -117,7 +117,7 @@ async def test_payments_are_kept_once_and_never_change(claimed: MarketStore) -> 
     await claimed.put_quotes("one", quotes("BTC", "ETH", "xyz"))
     first = (HOUR_MS, 0.001, 1.0)
     await claimed.put_payments("one", "BTC", [first])
-    await claimed.put_payments("one", "BTC", [(HOUR_MS, 0.5, 8.0), (2 * HOUR_MS, -0.002, 8.0)], venue="binance")
+    await claimed.put_payments("one", "BTC", [(HOUR_MS, 0.5, 8.0), (2 * HOUR_MS, -0.002, 8.0)])
     await claimed.put_payments("one", "xyz:AAPL", [first])
     await claimed.put_payments("two", "ETH", [first])
     assert await claimed.funding_since(["BTC", "ETH"], 0) == {"BTC": [first, (2 * HOUR_MS, -0.002, 8.0)], "ETH": []}

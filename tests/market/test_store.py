@@ -17,8 +17,8 @@ def bar(day: int, close: float = 3.0) -> Bar:
     return Bar(day * DAY_MS, 2.0, 4.0, 1.0, close, 10.0, 7)
 
 
-def progress(coin: str, last_ms: int | None = None, inputs_ms: int | None = None, *, listed: bool = True) -> Progress:
-    return Progress(coin, coin.upper(), listed, last_ms, inputs_ms)
+def progress(coin: str, last_ms: int | None = None, *, listed: bool = True) -> Progress:
+    return Progress(coin, coin.upper(), listed, last_ms)
 
 
 @pytest.fixture
@@ -130,11 +130,7 @@ async def test_an_open_bar_is_no_history(claimed: MarketStore) -> None:
 async def test_progress_tells_the_most_traded_first(claimed: MarketStore) -> None:
     await claimed.put_quotes("one", Quotes(1_000, [PEPE, BTC]))
     await claimed.put_bars("one", "kPEPE", [bar(DAY), bar(DAY + 1)], DAY * DAY_MS)
-    await claimed.put_charts("one", {"kPEPE": (7, Chart(8, "UP", 1, "DOWN", 2, -0.5))})
-    assert await claimed.progress("one") == [
-        progress("BTC"),
-        progress("kPEPE", DAY * DAY_MS, 7),
-    ]
+    assert await claimed.progress("one") == [progress("BTC"), progress("kPEPE", DAY * DAY_MS)]
     assert await claimed.progress("another") == []
 
 
