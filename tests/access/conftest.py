@@ -39,7 +39,39 @@ _OF_A_FILE = {
 }
 """Tests that lock or fill SQLite's file, look at it at once, or open it in processes of their own."""
 
-pytest_generate_tests = on_both(but=_OF_A_FILE)
+_OFTEN = {
+    "test_a_call_cancelled_between_reserve_and_commit_is_released",
+    "test_a_device_without_its_question_and_a_question_without_its_device_are_found",
+    "test_a_free_answer_is_kept_as_well",
+    "test_a_grant_holds_until_it_is_revoked",
+    "test_a_kill_before_the_answer_leaves_gives_the_question_back_and_one_after_it_does_not",
+    "test_a_nonce_is_spent_once_and_kept_for_a_day_past_its_expiry",
+    "test_a_nonce_lasts_five_minutes_and_asking_stores_nothing",
+    "test_a_refused_login_makes_no_user",
+    "test_a_restored_copy_does_not_meet_the_runs_of_its_future",
+    "test_a_session_shortened_in_the_store_ends_there",
+    "test_a_user_who_does_not_exist_is_not_found_and_nothing_is_made",
+    "test_beyond_a_thousand_ended_keys_are_left_out_of_the_list_first",
+    "test_days_that_lie_in_the_future_are_named_and_brought_back",
+    "test_no_users_quota_knows_of_a_devices_question",
+    "test_of_a_hundred_calls_of_one_device_at_once_exactly_one_is_given_the_question",
+    "test_of_twenty_logins_at_once_with_one_nonce_one_succeeds",
+    "test_reservations_of_a_living_process_stay",
+    "test_sessions_are_listed_and_ended",
+    "test_the_last_use_of_a_revoked_key_is_not_lost",
+    "test_the_watch_names_a_counter_that_is_wrong_and_goes_on_where_the_store_fails",
+    "test_what_is_kept_is_not_released",
+    "test_what_is_reserved_is_not_answered_yet",
+    "test_what_is_reserved_when_metering_ends_is_released",
+    "test_what_was_paid_for_is_never_given_back_and_moves_no_counter",
+    "test_when_it_comes_to_nothing_one_of_those_who_wait_has_its_turn",
+    "test_where_there_is_no_room_the_oldest_answers_go_and_their_keys_stay_used",
+    "test_without_a_grace_a_rotated_key_is_dead_at_once_whatever_the_clock",
+    "test_wrong_counters_are_found_and_repaired_and_the_meter_notices",
+}
+"""Tests that between them use each statement of the room; every run does them on a server too."""
+
+pytest_generate_tests = on_both(often=_OFTEN, but=_OF_A_FILE)
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ from service.storage import database
 from service.storage.database import Database
 
 _FOLDER: Final = "tmp_path"
-_SAME: Final = ("sqlite", pytest.param("postgres", marks=pytest.mark.unmeasured))
+_SERVER: Final = pytest.param("postgres", marks=pytest.mark.unmeasured)
+_SERVER_AT_LEISURE: Final = pytest.param("postgres", marks=[pytest.mark.unmeasured, pytest.mark.soak])
 
 
 class _Server:
@@ -64,16 +65,19 @@ def store(request: pytest.FixtureRequest) -> Iterator[str]:
         yield kind
 
 
-def on_both(*, but: Collection[str] = ()) -> Callable[[pytest.Metafunc], None]:
+def on_both(*, often: Collection[str], but: Collection[str] = ()) -> Callable[[pytest.Metafunc], None]:
     """Make `pytest_generate_tests` of a room whose tests are run on both stores, those that use one.
 
     Args:
+        often: Tests that every run does on a server too: between them, each statement of the room at least once. The
+            rest is done there by `make soak`.
         but: Tests, or whole modules, that are about SQLite's file, or open it in processes of their own.
     """
 
     def generate(metafunc: pytest.Metafunc) -> None:
         module = metafunc.module.__name__.rpartition(".")[2]
         if _FOLDER in metafunc.fixturenames and not {module, metafunc.function.__name__} & {*but}:
-            metafunc.parametrize("store", _SAME, indirect=True)
+            server = _SERVER if metafunc.function.__name__ in often else _SERVER_AT_LEISURE
+            metafunc.parametrize("store", ["sqlite", server], indirect=True)
 
     return generate

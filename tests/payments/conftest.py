@@ -18,7 +18,27 @@ _OF_A_FILE = {
 }
 """Tests that change SQLite's schema, copy its file, ask for its plan, or open it in processes of their own."""
 
-pytest_generate_tests = on_both(but=_OF_A_FILE)
+_OFTEN = {
+    "test_a_burst_is_held_within_bounds_without_waiting_for_the_hour",
+    "test_a_claim_that_was_given_back_and_forgotten_meanwhile_is_claimed_anew",
+    "test_a_claim_whose_lease_has_run_out_is_released_whoever_holds_it",
+    "test_a_list_is_of_the_callers_own_and_newest_first",
+    "test_a_payment_goes_its_way_and_every_step_is_written",
+    "test_a_payment_that_failed_says_why_each_time_it_comes",
+    "test_a_payment_that_is_not_good_and_has_bought_nothing_is_refused_and_not_claimed",
+    "test_a_payment_that_is_not_settled_yet_says_so_to_its_owner_alone",
+    "test_a_settled_row_says_how_and_for_what",
+    "test_an_answer_that_is_not_kept_any_more_is_409_and_names_the_receipt",
+    "test_an_answer_whose_settlement_took_days_is_kept_for_a_day_from_then_on",
+    "test_an_operator_reads_every_payment_and_every_receipt",
+    "test_an_unknown_outcome_is_asked_about_until_it_is_known_and_entered_once",
+    "test_money_that_has_moved_stays_moved_whoever_writes",
+    "test_where_nothing_was_charged_there_is_no_receipt",
+    "test_whoever_waits_for_a_claim_that_another_request_has_taken_over_is_told_at_once",
+}
+"""Tests that between them use each statement of the room; every run does them on a server too."""
+
+pytest_generate_tests = on_both(often=_OFTEN, but=_OF_A_FILE)
 
 
 @pytest.fixture
