@@ -72,8 +72,7 @@ class JsonFormatter(logging.Formatter):
         line |= {name: _plain(name, value) for name, value in extras.items()}
         if record.exc_info:
             line["exception"] = redact(self.formatException(record.exc_info))
-        # DEL is the one control character that JSON leaves alone.
-        return json.dumps(line).replace("\x7f", "\\u007f")
+        return json.dumps(line)
 
 
 def _plain(name: str, value: object) -> object:

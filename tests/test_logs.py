@@ -115,6 +115,11 @@ def test_a_hostile_text_is_cut_and_escaped() -> None:
     assert all(" " <= character < "\x7f" for character in written)
 
 
+def test_what_opens_a_door_is_hidden_before_a_text_is_cut() -> None:
+    text = " " * (LONGEST_TEXT - 20) + "https://user:s3cr3ts3cr3t@host.example"
+    assert "s3cr3t" not in redact(text)
+
+
 @given(st.text(max_size=300))
 def test_whatever_is_logged_comes_out_as_one_printable_line(text: str) -> None:
     record = logging.makeLogRecord({"msg": text, "extra_text": text})
@@ -143,8 +148,11 @@ def test_every_logger_of_the_process_writes_json_once_configured() -> None:
 
 
 @pytest.mark.usefixtures("restored")
-def test_a_closed_stream_behind_the_log_raises_nothing() -> None:
+def test_a_closed_stream_behind_the_log_raises_nothing_and_is_not_complained_of(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     stream = io.StringIO()
     configure("info", stream)
     stream.close()
     logging.getLogger("verdict").info("into the void")
+    assert capsys.readouterr().err == ""
