@@ -4,7 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.clock import DAY_MS, LATEST_MS, Clock, FrozenClock, SystemClock, day_of, iso, midnight_after, parse_iso
+from service.clock import (
+    DAY_MS,
+    LATEST_MS,
+    Clock,
+    FrozenClock,
+    SystemClock,
+    day_of,
+    iso,
+    midnight_after,
+    parse_iso,
+    sleep_or_wake,
+)
 from tests.fakes.clock import START_MS, FakeClock
 
 INSTANTS = st.integers(0, LATEST_MS)
@@ -50,6 +61,18 @@ def test_a_frozen_clock_stands_at_its_instant_while_durations_go_on() -> None:
     before = clock.monotonic()
     assert clock.now_ms() == clock.now_ms() == START_MS
     assert clock.monotonic() >= before
+
+
+async def test_a_wait_that_ended_leaves_nothing_that_waits_on() -> None:
+    clock, wake, before = FakeClock(), asyncio.Event(), asyncio.all_tasks()
+    wake.set()
+    await sleep_or_wake(clock, 5, wake)
+    assert not wake.is_set()
+    waiting = asyncio.create_task(sleep_or_wake(clock, 5, wake))
+    await clock.settle()
+    await clock.advance(5)
+    await waiting
+    assert asyncio.all_tasks() == before
 
 
 async def test_moving_the_fake_clock_wakes_sleepers_in_order_and_setting_the_wall_wakes_none() -> None:

@@ -67,7 +67,7 @@ async def test_a_step_is_woken_once_by_what_it_waits_for(clock: FakeClock) -> No
 async def test_a_step_without_an_end_is_ended_within_a_second_of_the_loss_of_the_lead_and_taken_up_with_it(
     clock: FakeClock,
 ) -> None:
-    leads, begun, ended = [True], Steps(clock), Steps(clock)
+    before, leads, begun, ended = asyncio.all_tasks(), [True], Steps(clock), Steps(clock)
 
     async def listen() -> None:
         await begun()
@@ -86,6 +86,7 @@ async def test_a_step_without_an_end_is_ended_within_a_second_of_the_loss_of_the
         leads[0] = True
         await clock.advance(5)
         assert begun.at_s == [0, 13]
+    assert asyncio.all_tasks() == before
 
 
 async def test_a_step_without_an_end_that_fails_is_begun_anew(clock: FakeClock) -> None:
@@ -98,3 +99,18 @@ async def test_a_step_without_an_end_that_fails_is_begun_anew(clock: FakeClock) 
     async with doing(clock, Loop("listen", listen, 5, endless=True)):
         await clock.advance(5)
     assert begun.at_s == [0, 5]
+
+
+async def test_a_step_that_failed_for_long_and_did_well_once_is_tried_again_as_soon_as_at_first(
+    clock: FakeClock,
+) -> None:
+    done = Steps(clock)
+
+    async def fail_but_for_the_third_time() -> None:
+        await done()
+        if len(done.at_s) != 3:
+            raise ServiceError("UNAVAILABLE", "it broke")
+
+    async with doing(clock, Loop("step", fail_but_for_the_third_time, 5)):
+        await clock.advance(35)
+    assert done.at_s == [0, 5, 15, 20, 25, 35]

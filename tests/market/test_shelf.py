@@ -74,6 +74,17 @@ async def test_only_what_moved_is_read_again_and_listeners_hear_each_revision_on
     assert heard == ["first", "second"]
 
 
+async def test_what_was_read_before_something_was_put_takes_nothing_back(database: Database) -> None:
+    drawer = Shelf(database).drawer("a.note", Note)
+    await drawer.put("live", Note("first"), 5)
+    ((*read,),) = await database.read(
+        "SELECT origin, revision, observed_ms, body, failed_ms, failed_status, failed_body FROM documents"
+    )
+    await drawer.put("live", Note("second"), 10)
+    drawer.read(tuple(read))
+    assert drawer.now.value == Note("second")
+
+
 async def test_a_document_is_opened_once_so_that_nobody_holds_one_that_is_not_followed(database: Database) -> None:
     shelf = Shelf(database)
     shelf.drawer("a.note", Note)

@@ -11,7 +11,7 @@ from service.routes import table as table_of_routes
 from service.routes.call import Waiting
 from service.settings import Settings
 from service.wire.offers import OFFERS, NoParameters, Offer, OfPrefix
-from service.wire.queries import AlertsQuery
+from service.wire.queries import AlertsQuery, HistoricalQuery
 from tests.routes.conftest import Table
 
 EXTRA = Offer(id="later.route", path="/later", summary="Later", result=NoParameters)
@@ -54,6 +54,13 @@ async def test_a_coin_that_nobody_names_is_not_looked_for(table: Table) -> None:
     alerts.known(AlertsQuery())
     with pytest.raises(ServiceError, match="NOWHERE"):
         alerts.known(AlertsQuery(symbol="NOWHERE"))
+
+
+async def test_a_coin_that_is_none_is_refused_before_its_past_is_looked_for(table: Table) -> None:
+    historical = table.bound["coin.historical"]
+    assert isinstance(historical, Waiting)
+    with pytest.raises(ServiceError, match="NOWHERE"):
+        historical.known(HistoricalQuery("NOWHERE"))
 
 
 @pytest.mark.parametrize("offer", [offer for offer in OFFERS if offer.gate == "session"], ids=lambda offer: offer.id)

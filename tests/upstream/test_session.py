@@ -231,6 +231,14 @@ async def test_retry_after_may_be_a_date_and_is_bounded(venue: Venue, header: st
         assert (await failing(session)).retry_after_s == pause_s
 
 
+async def test_a_time_to_come_back_at_is_counted_from_the_answers_own_date(venue: Venue) -> None:
+    venue.faults.next = faults.answer(
+        429, Retry_After="Fri, 25 Jul 2025 10:00:07 GMT", Date="Fri, 25 Jul 2025 10:00:00 GMT"
+    )
+    async with venue.session() as session:
+        assert (await failing(session)).retry_after_s == 7
+
+
 async def test_a_503_that_names_a_time_is_not_tried_before_it(venue: Venue) -> None:
     venue.faults.next = faults.answer(503, b"maintenance", Retry_After="60")
     async with venue.session() as session:
@@ -278,6 +286,15 @@ async def test_closing_ends_what_is_under_way(venue: Venue) -> None:
         await venue.faults.came(1)
     with pytest.raises(asyncio.CancelledError):
         await caller
+
+
+async def test_an_upstream_that_leads_elsewhere_five_times_is_left_alone(venue: Venue) -> None:
+    venue.faults.next = faults.redirect("http://elsewhere.example/")
+    async with venue.session() as session:
+        for number in range(3):
+            await failing(session, {"number": number})
+        assert len(venue.faults.requests) == 5
+        assert (await failing(session)).retry_after_s == 10
 
 
 async def test_after_five_failures_nothing_is_sent_for_ten_seconds_and_then_one_call_tries(venue: Venue) -> None:

@@ -289,6 +289,18 @@ async def test_a_host_that_asks_for_a_pause_is_left_alone_until_then(served: Web
     assert (await served.visitor.get(FEED, MOST, heeding=False)).body == b"x"
 
 
+async def test_a_pause_that_is_shorter_than_the_pace_does_not_shorten_it(clock: FakeClock) -> None:
+    async with open_web(clock, PACE_S) as served:
+        served.pages[AT] = faults.too_many("1")
+        await refused(served)
+        again = asyncio.create_task(refused(served))
+        await clock.settle()
+        await clock.advance(PACE_S - 0.1)
+        assert len(served.requests) == 1
+        await clock.advance(0.2)
+        assert (await again).upstream_status == 429
+
+
 async def test_json_is_posted_and_no_redirect_of_it_is_followed(served: Web) -> None:
     served.put("api.example/v1", '{"ok":true}')
     visit = await served.visitor.post_json("https://api.example/v1?a=b", {"video": "1"}, MOST)
