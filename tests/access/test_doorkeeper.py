@@ -379,6 +379,7 @@ async def test_a_store_that_does_not_answer_means_that_nobody_is_remembered(
             with pytest.raises(ServiceError, match="away"):
                 await doorkeeper.admit(key)
         assert "every token is checked anew" in caplog.text
+        assert all("The store is away." in vars(each)["reason"] for each in caplog.records)
         assert "last use of credentials was not noted" in caplog.text
         assert key not in caplog.text
         caller = await doorkeeper.admit(key)

@@ -195,14 +195,18 @@ async def test_a_caller_cancelled_while_it_waits_is_not_charged(
     assert await states(db) == [(1, 2), (2, 1)]
 
 
-async def test_a_refused_caller_that_goes_away_changes_nothing(meter: Meter, db: Database) -> None:
+async def test_a_refused_caller_that_goes_away_changes_nothing(
+    meter: Meter, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refunds: list[object] = []
+    monkeypatch.setattr(meter._ledger, "refund", lambda _, event_ids: refunds.append(event_ids))
     await charge(meter, 10)
     asked = asyncio.create_task(meter.charge(a_caller(), OFFER))
     await asyncio.sleep(0)
     asked.cancel()
     await charge(meter, 1, a_caller(2))
     await db.write(lambda _: None)
-    assert len(await states(db)) == 11
+    assert (len(await states(db)), refunds) == (11, [])
 
 
 @pytest.mark.parametrize("ask", [Meter.charge, Meter.reserve])
@@ -417,7 +421,7 @@ async def test_questions_of_callers_that_went_away_are_logged_where_the_store_ca
 
 
 async def test_after_the_store_is_closed_calls_are_unavailable(
-    tmp_path_factory: pytest.TempPathFactory, clock: FakeClock
+    tmp_path_factory: pytest.TempPathFactory, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     opened = open_database(tmp_path_factory.mktemp("closed") / "verdict.db", clock)
     db = await opened.__aenter__()
@@ -427,6 +431,8 @@ async def test_after_the_store_is_closed_calls_are_unavailable(
     with pytest.raises(ServiceError, match="stopping"):
         await meter.charge(a_caller(), OFFER)
     await metering.__aexit__(None, None, None)
+    assert "the next start has to settle what is reserved" in caplog.messages
+    assert "stopping" in vars(caplog.records[-1])["reason"]
 
 
 async def test_what_is_reserved_when_metering_ends_is_released(db: Database, clock: FakeClock) -> None:
