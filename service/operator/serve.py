@@ -9,12 +9,13 @@ import tempfile
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 import uvloop
 
 from service import logs
+from service.clients.cli.loading import load
 from service.clients.cli.refusal import DONE, FAILED, MISUSED, RefusalError
 from service.clock import SystemClock
 from service.http.server import check_tls
@@ -25,6 +26,9 @@ from service.operator.privileges import give_up
 from service.operator.supervisor import STAND_DOWN, Supervisor
 from service.settings import Settings
 from service.wiring.clocks import choose_clock
+
+if TYPE_CHECKING:
+    from service.wiring.process import Process
 
 FIRST_KEY: Final = "make run"
 _STDIN: Final = 0
@@ -77,10 +81,9 @@ def _serve(
     *,
     parent: int | None = None,
 ) -> None:
-    from service.wiring.process import Process  # noqa: PLC0415 - a parent of workers serves nothing
-
+    making = load("service.wiring.process:Process")  # not before it is needed: a parent of workers serves nothing
     bound = msgspec.structs.replace(settings, port=listener.getsockname()[1])
-    process = Process(bound, choose_clock(settings), listener, metrics, **told)
+    process: Process = making(bound, choose_clock(settings), listener, metrics, **told)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(process.run(parent=parent))
 

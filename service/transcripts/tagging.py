@@ -5,7 +5,7 @@ matcher, topics of the economy by `macro_money`, `macro_world` and `macro_others
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Final
+from functools import cache
 
 from msgspec import Struct
 
@@ -67,7 +67,7 @@ class Tagger:
         return Tags(
             coins=about.coins,
             sectors=(*spoken, *(name for name in about.categories if name not in self._spoken)),
-            macro=_MACRO.told(words, _company(about.coins)),
+            macro=_macro().told(words, _company(about.coins)),
             names=tuple((mention.start, mention.end) for mention in about.mentions),
         )
 
@@ -77,4 +77,7 @@ def _company(coins: Sequence[str]) -> Sequence[str]:
     return ("coin",) if set(coins) - {"BTC"} else ()
 
 
-_MACRO: Final = Topics({**MONEY, **WORLD}, macro_others.OTHERS)
+@cache
+def _macro() -> Topics[Macro]:
+    """Topics of the economy; made when the first passage is tagged: 2 MB that only a leader needs."""
+    return Topics({**MONEY, **WORLD}, macro_others.OTHERS)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from service.http.app import App
-from service.http.metrics import Reading
+from service.http.counted import Reading
 from service.market.desk import MarketDesk
 from service.storage.database import Database
 from service.streams.hub import Hub

@@ -8,7 +8,6 @@ from msgspec import Struct
 
 from service.clock import Clock
 from service.settings import UPSTREAMS, Settings
-from service.upstream.replay.server import WEIGHT_PER_MINUTE, replay_server
 from service.upstream.session import UpstreamSession, open_session
 
 HYPERLIQUID: Final = "hyperliquid"
@@ -60,6 +59,9 @@ async def open_upstreams(settings: Settings, clock: Clock) -> AsyncIterator[Upst
             weights, origin = PUBLISHED, _live
             nodes, spoken = [url.text for url in settings.wallets_rpc], None
         else:
+            # A server of its own: a fifth of what else is loaded, and nothing that live data needs.
+            from service.upstream.replay.server import WEIGHT_PER_MINUTE, replay_server  # noqa: PLC0415
+
             replay = await stack.enter_async_context(replay_server(settings.fixtures_dir, clock, settings.replay))
             urls = {name: replay.base(name) for name in UPSTREAMS}
             weights, origin = dict.fromkeys(UPSTREAMS, WEIGHT_PER_MINUTE), lambda: replay.origin

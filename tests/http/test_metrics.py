@@ -1,7 +1,8 @@
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from service.http.metrics import Metrics, Reading
+from service.http.counted import Reading
+from service.http.metrics import Metrics
 from tests.http.test_health import ask
 
 REQUESTS = Reading("requests", "Answers sent.", {("coin.risk", "200"): 3, ("-", "404"): 1}, ("route", "status"))

@@ -18,6 +18,7 @@ from service.access.secrets import open_secrets
 from service.clock import iso
 from service.settings import Settings
 from service.storage.store import open_store
+from service.upstream.replay import server as replay_room
 from service.upstream.replay.server import Replay, replay_server
 from service.upstream.session import DEADLINE_S, UpstreamSession, open_session
 from service.walkforward import room as walkforward
@@ -276,7 +277,7 @@ async def indoors(
         own = Settings(data_dir=data_dir, **chosen)
         # Undone as soon as it is built: another may be built beside it, and outlive it.
         with (
-            patch.object(venues, "replay_server", intercepted),
+            patch.object(replay_room, "replay_server", intercepted),
             patch.object(venues, "open_session", noted),
             patch.object(venues, "PUBLISHED", weights),
             patch.object(walkforward, "run_apart", walk),

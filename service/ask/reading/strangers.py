@@ -1,6 +1,7 @@
 """What a text names as a coin, an asset or a category that is none here. Pure."""
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 from service.ask.reading.known import Care, Known, Thing
@@ -15,7 +16,6 @@ from service.ask.reading.words import PLAIN, bag, is_plain
 MOST: Final = 5
 """Strangers of a text that are looked for; five are more than an answer can talk about."""
 
-_SPELLER: Final = Speller({word: word for word in PLAIN if len(word) > 4})  # noqa: PLR2004 - short words are misspelt into anything
 JARGON: Final = KEYWORDS | SPOKEN
 """Words that mean something here."""
 _NO_MISTAKE: Final = 4
@@ -129,4 +129,10 @@ def _is_named(place: Place) -> bool:
 
 
 def _is_mistake(word: str) -> bool:
-    return len(word) > _NO_MISTAKE and _SPELLER.mend(word) is not None
+    return len(word) > _NO_MISTAKE and _speller().mend(word) is not None
+
+
+@cache
+def _speller() -> Speller:
+    """Mends plain words; short ones are misspelt into anything. Made when first asked: 5 MB and 15 ms of a start."""
+    return Speller({word: word for word in PLAIN if len(word) > _NO_MISTAKE})
