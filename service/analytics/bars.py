@@ -3,9 +3,9 @@
 A table has one row a day, without a day left out, and NaN where a series has no bar. Days count from 1970-01-01.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Final, NamedTuple, TypeAlias, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,17 @@ Flags: TypeAlias = npt.NDArray[np.bool_]
 Indices: TypeAlias = npt.NDArray[np.int64]
 Row: TypeAlias = tuple[int, float, float, float, float]
 """One daily bar: open time (epoch ms, 00:00 UTC), open, high, low, close; prices are positive and finite."""
+
+
+class Rows(Protocol):
+    """Daily bars, however they are kept; one a day at most."""
+
+    def __len__(self) -> int:
+        """How many there are."""
+
+    def __iter__(self) -> Iterator[Row]:
+        """One after the other."""
+
 
 WEEK: Final = 7
 _MONDAY: Final = 3
@@ -31,7 +42,7 @@ class Chart(NamedTuple):
     close: Floats
 
 
-def table(history: Mapping[str, Sequence[Row]], against: Sequence[str]) -> tuple[int, Chart]:
+def table(history: Mapping[str, Rows], against: Sequence[str]) -> tuple[int, Chart]:
     """Lay the daily bars of many coins on one calendar, priced in US dollars and in other coins.
 
     Args:

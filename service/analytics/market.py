@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from service.analytics import breadth, standing
-from service.analytics.bars import Row
+from service.analytics.bars import Row, Rows
 from service.analytics.breadth import Breadth, Crossing
 from service.analytics.findings import CoinRegime, Divergence, MarketRegime, Position, Signal, Standing, Trade
 from service.analytics.panel import Panel
@@ -21,7 +21,7 @@ class Market:
         published: Breadths that have been told: they stand, and the regime follows them, whatever bars came since.
     """
 
-    def __init__(self, history: Mapping[str, Sequence[Row]], published: Iterable[Breadth] = ()) -> None:
+    def __init__(self, history: Mapping[str, Rows], published: Iterable[Breadth] = ()) -> None:
         self._panel = Panel(history)
         self._course = MarketCourse(self._panel, published)
         self._coins = CoinCourse(self._panel, self._course)

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 
 from service.analytics import correlation, supertrend
-from service.analytics.bars import Chart, Flags, Floats, Indices, Row, charts, table
+from service.analytics.bars import Chart, Flags, Floats, Indices, Row, Rows, charts, table
 from service.analytics.growing import Growing
 from service.analytics.states import UNKNOWN
 from service.analytics.votes import Runs, States, agreed, runs
@@ -28,11 +28,11 @@ class Panel:
         against: What each coin is compared with besides USD.
     """
 
-    def __init__(self, history: Mapping[str, Sequence[Row]], against: Sequence[str] = (BTC, ETH)) -> None:
+    def __init__(self, history: Mapping[str, Rows], against: Sequence[str] = (BTC, ETH)) -> None:
         self._against = against
         self._begin(history)
 
-    def _begin(self, history: Mapping[str, Sequence[Row]]) -> None:
+    def _begin(self, history: Mapping[str, Rows]) -> None:
         self.coins = list(history)
         self._column = {coin: at for at, coin in enumerate(self.coins)}
         self._charts = self._compared()

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 from service.clock import DAY_MS
 from service.market.conclusions.concluded import CONCLUSIONS
 from service.market.observed import Bar, Coin, PaymentRow, Row
+from service.market.packed import Bars
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.units import Interval
@@ -148,6 +149,22 @@ class Series:
         bars: dict[str, list[Row]] = {coin: [] for coin in since_ms}
         wanted = encode(dict(since_ms)).decode()
         return bars | await self._read(_CLOSED.format(wanted=_WANTED), wanted, interval)
+
+    async def packed_after(self, since_ms: Mapping[str, int]) -> dict[str, Bars]:
+        """Closed daily bars of coins, each from its own time on; of the coins that have any.
+
+        Args:
+            since_ms: Open of the first bar wanted, by venue symbol.
+        """
+        wanted = encode(dict(since_ms)).decode()
+
+        def look(connection: Connection) -> dict[str, Bars]:
+            found: dict[str, Bars] = defaultdict(Bars)
+            for coin, *row in connection.execute(_CLOSED.format(wanted=_WANTED), (wanted, "1d")):
+                found[coin].append(row)
+            return dict(found)
+
+        return await self._database.inspect(look)
 
     async def bars(self, coin: str, interval: Interval, since_ms: int) -> list[Bar]:
         """Closed bars of one coin with what was traded in them, oldest first."""

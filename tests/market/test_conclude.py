@@ -11,6 +11,7 @@ from service.errors import ServiceError
 from service.market.conclusions.concluded import BreadthDay
 from service.market.conclusions.publication import GRACE_MS
 from service.market.observed import Chart, Row
+from service.market.packed import Bars
 from service.storage.database import Database, open_database
 from service.wire.market import MarketHealth
 from tests.fakes.clock import FakeClock
@@ -52,13 +53,13 @@ async def complete(leader: Leader) -> None:
 def spy_on_reads(leader: Leader, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, int]]:
     """What is asked of the store from now on: by coin, from when."""
     asked: list[dict[str, int]] = []
-    read_bars = leader.store.closed_bars_after
+    read_bars = leader.store.packed_after
 
-    async def watched(since_ms: Mapping[str, int]) -> dict[str, list[Row]]:
+    async def watched(since_ms: Mapping[str, int]) -> dict[str, Bars]:
         asked.append(dict(since_ms))
         return await read_bars(since_ms)
 
-    monkeypatch.setattr(leader.store, "closed_bars_after", watched)
+    monkeypatch.setattr(leader.store, "packed_after", watched)
     return asked
 
 

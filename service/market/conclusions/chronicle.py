@@ -10,7 +10,8 @@ from service.analytics.breadth import Breadth
 from service.clock import DAY_MS
 from service.market.conclusions.concluded import BreadthDay, Conclusions
 from service.market.conclusions.telling import tell
-from service.market.observed import Chart, Row
+from service.market.observed import Chart
+from service.market.packed import Bars
 
 if TYPE_CHECKING:
     from service.analytics.market import Market
@@ -36,14 +37,14 @@ class Chronicle:
         self.origin = origin
         self._published = list(published)
         self._told = False
-        self._rows: dict[str, list[Row]] = {}
+        self._rows: dict[str, Bars] = {}
         self._charts: dict[str, Charted] = {}
         self._market: Market | None = None
 
     @property
     def newest_ms(self) -> dict[str, int]:
         """Open of each coin's newest bar."""
-        return {coin: rows[-1][0] for coin, rows in self._rows.items()}
+        return {coin: rows.last_ms for coin, rows in self._rows.items()}
 
     @property
     def last_days(self) -> dict[str, int]:
@@ -58,21 +59,20 @@ class Chronicle:
         last = self._published[-1].day if self._published else -1
         return newest > last or (newest == last and not self._told)
 
-    def take(self, news: Mapping[str, Sequence[Row]]) -> dict[str, Charted]:
+    def take(self, news: Mapping[str, Bars]) -> dict[str, Charted]:
         """Take bars that follow those known.
 
         Args:
-            news: By venue symbol, oldest first.
+            news: By venue symbol, one at least of each.
 
         Returns:
             The charts that are others now.
         """
-        known = {coin: rows for coin, rows in news.items() if rows}
-        for coin, rows in known.items():
-            self._rows.setdefault(coin, []).extend(rows)
-        self._market = self._follow(known)
+        for coin, bars in news.items():
+            self._rows.setdefault(coin, Bars()).extend(bars)
+        self._market = self._follow(news)
         charts = {
-            coin: Charted(self._rows[coin][-1][0], _chart(found))
+            coin: Charted(self._rows[coin].last_ms, _chart(found))
             for coin, found in self._market.assessments().items()
             if found.through_ms is not None
         }
@@ -98,12 +98,12 @@ class Chronicle:
         self._told = True
         return tell(self._through(self._published[-1].day), self._published)
 
-    def _follow(self, news: Mapping[str, Sequence[Row]]) -> "Market":
+    def _follow(self, news: Mapping[str, Bars]) -> "Market":
         """The market with these bars: one day more where they are all of one new day, else made anew."""
-        days = {row[0] // DAY_MS for rows in news.values() for row in rows}
+        days = {int(row[0]) // DAY_MS for bars in news.values() for row in bars}
         if self._market is None or len(days) > 1 or min(days) <= self._market.panel.last_day:
             return self._make(self._rows)
-        self._market.advance(min(days), {coin: rows[0] for coin, rows in news.items()})
+        self._market.advance(min(days), {coin: next(iter(bars)) for coin, bars in news.items()})
         return self._market
 
     def _through(self, day: int) -> "Market":
@@ -111,16 +111,15 @@ class Chronicle:
         market = self._whole()
         if market.panel.last_day == day:
             return market
-        end_ms = (day + 1) * DAY_MS
-        return self._make({coin: [row for row in rows if row[0] < end_ms] for coin, rows in self._rows.items()})
+        return self._make({coin: bars.before((day + 1) * DAY_MS) for coin, bars in self._rows.items()})
 
     def _whole(self) -> "Market":
         return self._market or self._make(self._rows)
 
-    def _make(self, rows: Mapping[str, Sequence[Row]]) -> "Market":
+    def _make(self, bars: Mapping[str, Bars]) -> "Market":
         from service.analytics.market import Market  # noqa: PLC0415 - brings numpy, which only the leader needs
 
-        return Market(rows, [Breadth(day.day, day.up, day.hodl, day.down) for day in self._published])
+        return Market(bars, [Breadth(day.day, day.up, day.hodl, day.down) for day in self._published])
 
 
 def _chart(found: "Assessment") -> Chart:

@@ -8,7 +8,8 @@ from service.clock import Clock
 from service.market.conclusions.chronicle import Chronicle
 from service.market.conclusions.concluded import Conclusions
 from service.market.conclusions.publication import newest_publishable
-from service.market.observed import Progress, Row
+from service.market.observed import Progress
+from service.market.packed import Bars
 from service.market.shelf import Drawer
 from service.market.store import MarketStore
 
@@ -72,13 +73,13 @@ class ConcludeRefresh:
         kept = self._drawer.now
         return Chronicle(origin, kept.value.breadth if kept.value is not None and kept.origin == origin else ())
 
-    async def _read_news(self, chronicle: Chronicle, newest_ms: Mapping[str, int]) -> dict[str, list[Row]]:
+    async def _read_news(self, chronicle: Chronicle, newest_ms: Mapping[str, int]) -> dict[str, Bars]:
         """Read the bars that the chronicle lacks, and no others."""
         known_ms = chronicle.newest_ms
         since_ms = {
             coin: known_ms.get(coin, -1) + 1 for coin, at_ms in newest_ms.items() if known_ms.get(coin) != at_ms
         }
-        return await self._store.closed_bars_after(since_ms) if since_ms else {}
+        return await self._store.packed_after(since_ms) if since_ms else {}
 
     async def _publish(self, chronicle: Chronicle, progress: Sequence[Progress], asked_ms: int | None) -> None:
         """Put the conclusions of the newest day that may be published, where they are not there yet."""

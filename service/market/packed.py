@@ -1,0 +1,50 @@
+"""Closed daily bars as they are kept in memory: as numbers one after the other."""
+
+from array import array
+from collections.abc import Iterable, Iterator
+from typing import Final, cast
+
+from service.market.observed import Row
+
+_FIELDS: Final = 5
+
+
+class Bars:
+    """A coin's bars, oldest first: 40 bytes each, where a tuple of Python's own numbers takes 220.
+
+    All of a market's are kept as long as the process leads. Opens come back as floats, which times are exact in.
+
+    Args:
+        rows: The first of them.
+    """
+
+    __slots__ = ("_numbers",)
+
+    def __init__(self, rows: Iterable[Row] = ()) -> None:
+        self._numbers = array("d")
+        self.extend(rows)
+
+    def __len__(self) -> int:
+        return len(self._numbers) // _FIELDS
+
+    def __iter__(self) -> Iterator[Row]:
+        numbers = iter(self._numbers)
+        return zip(cast("Iterator[int]", numbers), numbers, numbers, numbers, numbers, strict=True)
+
+    @property
+    def last_ms(self) -> int:
+        """Open of the newest bar; there must be one."""
+        return int(self._numbers[-_FIELDS])
+
+    def append(self, row: Iterable[float]) -> None:
+        """Add a bar that follows."""
+        self._numbers.extend(row)
+
+    def extend(self, rows: Iterable[Row]) -> None:
+        """Add bars that follow."""
+        for row in rows:
+            self.append(row)
+
+    def before(self, end_ms: int) -> "Bars":
+        """Those that opened before an instant."""
+        return Bars(row for row in self if row[0] < end_ms)
