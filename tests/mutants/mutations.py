@@ -152,7 +152,7 @@ def _inside(trail: list[ast.AST]) -> tuple[str, int] | None:
 
 
 def _is_not_run(trail: list[ast.AST]) -> bool:
-    """Whether it is an annotation, a decorator, a default, or an argument that only a type checker reads."""
+    """Whether it is an annotation, a decorator, a default, or an argument that changes nothing."""
     for child, parent in pairwise(trail):
         if isinstance(parent, ast.AnnAssign) and child is parent.annotation:
             return True
@@ -166,6 +166,8 @@ def _is_not_run(trail: list[ast.AST]) -> bool:
         if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id in _NO_EFFECT:
             return True
         if isinstance(parent, ast.Subscript) and _is_type(parent.value):
+            return True
+        if isinstance(parent, ast.keyword) and parent.arg == "strict":  # of `zip`: it says what is so already
             return True
     return False
 
@@ -265,7 +267,7 @@ def _calls(node: ast.Call) -> Iterator[ast.AST]:
         func = ast.copy_location(ast.Name(_CALLED[node.func.id], ast.Load()), node.func)
         yield ast.Call(func, node.args, node.keywords)
     for keyword in node.keywords:
-        if keyword.arg and (keyword.arg, ast.unparse(keyword.value)) != ("strict", "False"):
+        if keyword.arg and keyword.arg != "strict":
             yield ast.Call(node.func, node.args, [each for each in node.keywords if each is not keyword])
 
 
