@@ -1,8 +1,10 @@
 """What a target is, and what may come out of one."""
 
+import asyncio
 import math
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
@@ -82,10 +84,11 @@ def _parts(value: Any) -> Iterable[tuple[object, Any]]:
 
 
 def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """Run what waits for nobody."""
-    try:
-        coroutine.send(None)
-    except StopIteration as done:
-        return done.value
-    coroutine.close()
-    raise AssertionError("it waits")
+    """Run what waits for nobody but what it has begun itself."""
+    return _loop().run_until_complete(coroutine)
+
+
+@cache
+def _loop() -> asyncio.AbstractEventLoop:
+    """One for all inputs: to make one takes longer than to read most of them."""
+    return asyncio.new_event_loop()
