@@ -101,9 +101,7 @@ class Counterpart:
 
 
 @asynccontextmanager
-async def open_counterpart(
-    name: str, url: str, *, deadline_s: float, most: int, headers: Mapping[str, str] = _NOTHING
-) -> AsyncIterator[Counterpart]:
+async def open_counterpart(name: str, url: str, *, deadline_s: float, most: int) -> AsyncIterator[Counterpart]:
     """Open a session to one counterpart, and close it with its connections.
 
     Args:
@@ -111,13 +109,12 @@ async def open_counterpart(
         url: Scheme and host, perhaps a base path. It may hold a key: it never reaches an error or a log.
         deadline_s: Seconds from the question to the last byte of the answer.
         most: Bytes taken of an answer, before and after decompression.
-        headers: Sent with every question.
     """
-    entrust(url, *headers.values())
+    entrust(url)
     async with aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=_CONNECTIONS, keepalive_timeout=_KEPT_OPEN_S),
         timeout=aiohttp.ClientTimeout(total=None),  # each question has its own deadline
-        headers={**_HEADERS, **headers},
+        headers=_HEADERS,
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
     ) as http:
