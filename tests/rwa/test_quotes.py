@@ -150,6 +150,17 @@ async def test_a_price_stays_its_venues_while_the_first_one_is_back_without_it(m
     assert "price" in apple._stale_fields
 
 
+async def test_funding_stays_by_its_venues_hours_while_the_first_one_is_back_without_it(market: Parts) -> None:
+    await market.rounds()
+    market.dex.faults.next = DOWN
+    await market.quotes.round()
+    market.dex.faults.next = None
+    market.dex.contexts["xyz:AAPL"] = context("213.9", None)
+    await market.quotes.round()
+    apple = market.told("AAPL")
+    assert (apple.funding.rate, apple.funding.interval_hours, apple.funding.apr) == (0.00008, 8.0, 8.76)
+
+
 @pytest.mark.parametrize("theirs", ["1700.0", "40.0"])
 async def test_a_contract_at_another_price_does_not_stand_in(market: Parts, theirs: str) -> None:
     await market.rounds()
