@@ -126,8 +126,3 @@ class Book(NamedTuple):
     turnover: Floats
     position_days: int
     known_days: int
-
-    @property
-    def funding_known(self) -> float | None:
-        """Share of the position-days whose funding was recorded; None where nothing was held."""
-        return self.known_days / self.position_days if self.position_days else None

@@ -87,18 +87,18 @@ def test_a_short_earns_what_the_price_loses_and_is_paid_the_funding() -> None:
 def test_funding_that_nobody_recorded_costs_a_long_the_resting_rate() -> None:
     book = simulate(market([1, 1, 1, 1], [None, None, 0.001, None]), wanting(1, 1, 0, 0), 0, 4, FREE)
     assert book.trades.funding_pct.tolist() == pytest.approx([-(0.03 + 0.1)])
-    assert book.funding_known == 0.5
+    assert (book.known_days, book.position_days) == (1, 2)
 
 
 def test_funding_that_nobody_recorded_pays_a_short_nothing() -> None:
     book = simulate(market([1, 1, 1], [None, None, None]), wanting(-1, 0, 0), 0, 3, FREE)
     assert book.trades.return_pct.tolist() == [0]
-    assert book.funding_known == 0
+    assert (book.known_days, book.position_days) == (0, 1)
 
 
 def test_who_holds_nothing_knows_of_no_funding() -> None:
     book = simulate(market([1, 1, 1]), wanting(0, 0, 0), 0, 3)
-    assert book.funding_known is None
+    assert (book.known_days, book.position_days) == (0, 0)
     assert book.net.tolist() == [0, 0, 0]
 
 
