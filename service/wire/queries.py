@@ -1,4 +1,4 @@
-"""What the routes about the whole market take."""
+"""What the routes about coins, categories, the market and receipts take."""
 
 from typing import Annotated, Literal
 
