@@ -39,7 +39,7 @@ pytestmark = pytest.mark.unmeasured
 
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
-COMMANDS = [command for _, commands in SECTIONS for command in commands if not command.hidden]
+COMMANDS = [command for _, commands in SECTIONS for command in commands]
 PRICED = [command for command in COMMANDS if command.route and command.route.price]
 FREE = {
     "ask",

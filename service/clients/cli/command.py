@@ -125,11 +125,10 @@ class Command:
         fixed: Parameters of the offer that its words decide: `(("action", "history"),)`.
         bare: Whether it is also run where its last word is left out: `regime` is `regime active`.
         more: `module:function` that gives a further section of its help.
-        hidden: Whether lists of commands keep it to themselves.
     """
 
     __slots__ = (
-        "arguments", "bare", "example", "fixed", "hidden", "more", "offer", "route", "run", "summary", "words",
+        "arguments", "bare", "example", "fixed", "more", "offer", "route", "run", "summary", "words",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - a row of a table, written by keyword
@@ -145,7 +144,6 @@ class Command:
         fixed: Sequence[tuple[str, str]] = (),
         bare: bool = False,
         more: str = "",
-        hidden: bool = False,
     ) -> None:
         self.words = words
         self.summary = summary
@@ -157,7 +155,6 @@ class Command:
         self.fixed = fixed
         self.bare = bare
         self.more = more
-        self.hidden = hidden
 
 
 CONNECTING = (Argument("--url", "the service (VERDICT_URL, else what is configured)", metavar="URL"),)

@@ -24,7 +24,7 @@ fish:
 
 def show(arguments: Namespace, environment: Mapping[str, str]) -> int:  # noqa: ARG001 - it is the same everywhere
     """Print the completions of one shell."""
-    commands = [command for _, some in arguments.sections for command in some if not command.hidden]
+    commands = [command for _, some in arguments.sections for command in some]
     sys.stdout.write({"bash": bash, "zsh": zsh, "fish": fish}[arguments.shell](commands))
     return 0
 

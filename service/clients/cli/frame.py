@@ -108,6 +108,6 @@ def _refuse_words(found: Found, message: str, strange: str = "") -> NoReturn:
     from service.clients.cli.usage import UsageError, meant  # noqa: PLC0415 - for a mistake only
 
     whose = " ".join(("verdict", *found.words.split()))
-    beyond = [row.words for row in found.below if strange in row.words.split() and not row.hidden]
+    beyond = [row.words for row in found.below if strange in row.words.split()]
     guess = f" (did you mean {beyond[0]}?)" if beyond else meant(strange, found.next_words)
     raise UsageError(message + guess, whose)

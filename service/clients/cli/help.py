@@ -22,11 +22,10 @@ def everything(sections: Sequence[tuple[str, Sequence[Command]]]) -> str:
     lines = ["usage: verdict COMMAND ...", "", _ABOUT]
     told: set[str] = set()
     for title, commands in sections:
-        words = dict.fromkeys(command.words.split()[0] for command in commands if not command.hidden)
+        words = dict.fromkeys(command.words.split()[0] for command in commands)
         rows = [(word, _sum_up(word, sections)) for word in words if word not in told]
         told.update(words)
-        if rows:
-            lines += ["", f"{title}:", *_rows(rows, 16)]
+        lines += ["", f"{title}:", *_rows(rows, 16)]
     lines += ["", *_rows([("--version", "print the version")], 16)]
     for paragraph in _LAST.strip().splitlines():
         lines += ["", *_wrap(paragraph, "", "")]
@@ -35,7 +34,7 @@ def everything(sections: Sequence[tuple[str, Sequence[Command]]]) -> str:
 
 def group(words: str, below: Sequence[Command], own: Command | None) -> str:
     """Help of words that begin several commands."""
-    commands = [command for command in (own, *below) if command is not None and not command.hidden]
+    commands = [command for command in (own, *below) if command is not None]
     rows = [(f"verdict {_typed(command)}", command.summary) for command in dict.fromkeys(commands)]
     lines = [f"usage: verdict {words} COMMAND ...", "", "commands:", *_rows(rows, _COLUMN)]
     if own is not None and own.words != words:
@@ -64,7 +63,7 @@ def command(row: Command) -> str:
 
 def _sum_up(word: str, sections: Sequence[tuple[str, Sequence[Command]]]) -> str:
     """What a first word is for: its command's summary, or the words that go on from it."""
-    below = [row for _, commands in sections for row in commands if row.words.split()[0] == word and not row.hidden]
+    below = [row for _, commands in sections for row in commands if row.words.split()[0] == word]
     if len(below) == 1 and below[0].words == word:
         return below[0].summary
     alone = [row.summary + "; also" for row in below if row.words == word]

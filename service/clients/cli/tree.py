@@ -17,6 +17,9 @@ class Node:
 
     Args:
         path: The words up to here: `coin`.
+
+    Attributes:
+        path: As given.
         words: Words that may come next, with what they are for.
         arguments: What the command at this place takes, if there is one.
     """
