@@ -2,7 +2,7 @@
 
 Decided here:
 - The commands work on the data folder directly, also while the service runs: there is no admin API to guard. What a
-  command changes is seen by a running service within a second (it watches an epoch in the same file).
+  command changes is seen by a running service within a second (it watches an epoch in the same store).
 - `rows` are the operator's part of the table of commands (`service.clients.cli`), which is read, explained and run like
   the clients'; a command's own module, and what it needs, is imported when the command runs.
 - A refusal is one line on stderr that says what to do, with the exit codes of the clients: 1 for a mistake in the

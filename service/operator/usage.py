@@ -11,7 +11,7 @@ from service.clock import DAY_MS, day_of, iso
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import print_json, print_table
 
-_MONTH: int = 30
+_MONTH: Final = 30
 _DEVICES: Final = "devices"
 
 

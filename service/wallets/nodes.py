@@ -105,20 +105,17 @@ class Nodes:
 
 
 @asynccontextmanager
-async def open_nodes(
-    urls: Sequence[str], clock: Clock, *, weight_per_minute: int = WEIGHT_PER_MINUTE
-) -> AsyncIterator[Nodes]:
+async def open_nodes(urls: Sequence[str], clock: Clock) -> AsyncIterator[Nodes]:
     """Open a session to each node; nothing is asked yet.
 
     Args:
         urls: Of their JSON-RPC, at least one. They may hold keys: these never reach an error or a log.
         clock: Time of the sessions' budgets.
-        weight_per_minute: Questions a minute to each.
     """
     async with AsyncExitStack() as stack:
         sessions = [
             await stack.enter_async_context(
-                open_session(f"node-{place}", url, clock, weight_per_minute=weight_per_minute)
+                open_session(f"node-{place}", url, clock, weight_per_minute=WEIGHT_PER_MINUTE)
             )
             for place, url in enumerate(urls, 1)
         ]
