@@ -179,6 +179,7 @@ def test_the_whole_interpretation_is_there_for_who_wants_everything() -> None:
 def test_two_lists_never_stand_beside_each_other(persona: Archetype) -> None:
     paragraphs = answer("verdict", signal("ETH"), persona=persona, why=True).split("\n\n")
     lists = [paragraph.startswith("- ") for paragraph in paragraphs]
+    assert any(lists)
     assert (True, True) not in set(pairwise(lists))
 
 

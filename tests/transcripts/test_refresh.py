@@ -452,6 +452,9 @@ async def test_of_what_failed_the_log_says_where_and_nothing_of_what_was_said(
     caplog.set_level(logging.INFO)
     room.publish(ALPHA, episode(1, ("https://cdn.example/1.vtt?key=secret", "text/vtt")))
     await room.refresh.round()
+    (told,) = [record for record in caplog.records if record.getMessage() == "a transcript was not read"]
+    assert vars(told)["episode"] == 1
+    assert "cdn.example" in vars(told)["why"]
     assert "secret" not in "".join(str(vars(record)) for record in caplog.records)
 
 

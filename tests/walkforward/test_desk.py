@@ -185,6 +185,8 @@ async def test_two_runs_stay_in_memory_and_a_third_is_read_again(
     assert loaded == [1, 2, 3]
     await told.ask("signals", cursor=cursors[0])
     assert loaded == [1, 2, 3, 1]
+    await told.ask("signals", cursor=cursors[1])
+    assert loaded == [1, 2, 3, 1]  # what was not asked for longest has gone, and not what was read first
 
 
 @pytest.mark.parametrize("spelling", ["kpepe", "KPEPE", "1000PEPE"])

@@ -190,4 +190,5 @@ async def test_a_coin_without_a_price_gives_no_value(database: Database, clock: 
         await clock.paused(1)
         for token in chain.TOKENS:
             page = await told(desk, action="movements", contract=token.address)
+            assert page.movements
             assert all((each.amount_usd is None) is (token.coin != "ETH") for each in page.movements)
