@@ -159,6 +159,20 @@ async def test_a_hundred_working_keys_are_enough(access: Access, monkeypatch: py
     await access.desk.create_key(caller, NewKey("3"))
 
 
+async def test_a_key_that_has_expired_takes_nobodys_place(
+    access: Access, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(issuing, "MOST_KEYS", 1)
+    caller = await caller_of(access)
+    await access.desk.create_key(caller, NewKey("1", "2030-01-01T00:00:00Z"))
+    ends_ms = 1_893_456_000_000
+    clock.set_wall(ends_ms - 1)
+    with pytest.raises(ServiceError, match="Revoke one first"):
+        await access.desk.create_key(caller, NewKey("2"))
+    clock.set_wall(ends_ms)
+    await access.desk.create_key(caller, NewKey("2"))
+
+
 async def test_a_display_prefix_that_is_taken_is_drawn_again(access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
     caller = await caller_of(access)
     first = await access.desk.create_key(caller, NewKey("1"))

@@ -289,10 +289,31 @@ async def test_the_watch_names_a_counter_that_is_wrong_and_goes_on_where_the_sto
         watch = asyncio.create_task(meter.watch())
         await clock.settle()
     assert "questions could not be looked over" in caplog.messages
+    assert vars(caplog.records[-1])["reason"] == "The store is busy."
     await clock.advance(3_600)
     await asyncio.sleep(0)
     watch.cancel()
     await db.write(lambda connection: connection.execute("DELETE FROM quota WHERE user_id = 7").rowcount)
+
+
+async def test_counters_are_verified_at_once_and_then_once_an_hour(
+    meter: Meter, clock: FakeClock, db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verified: list[float] = []
+
+    async def verify() -> list[str]:
+        verified.append(clock.elapsed_s)
+        return []
+
+    monkeypatch.setattr(meter, "verify", verify)
+    watch = asyncio.create_task(meter.watch())
+    for _ in range(125):
+        for _ in range(4):
+            await clock.settle()
+            await db.write(lambda _: None)
+        await clock.advance(60)
+    watch.cancel()
+    assert [at - verified[0] for at in verified] == [0, 3_600, 7_200]
 
 
 async def test_the_standing_uses_nothing(meter: Meter) -> None:
@@ -314,8 +335,12 @@ async def test_what_is_reserved_is_not_answered_yet(meter: Meter) -> None:
     assert await meter.answered(a_caller()) == await meter.standing(a_caller())
 
 
-async def test_waiting_calls_share_transactions(meter: Meter, db: Database) -> None:
-    commits = 0
+async def test_waiting_calls_share_transactions(meter: Meter, db: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    commits, submit, submitted = 0, db.submit, list[object]()
+
+    def count_submitted(work: Any, answer: Any) -> None:
+        submitted.append(work)
+        submit(work, answer)
 
     def count_commits(connection: Connection) -> None:
         def trace(statement: str) -> None:
@@ -325,8 +350,10 @@ async def test_waiting_calls_share_transactions(meter: Meter, db: Database) -> N
         connection.set_trace_callback(trace)
 
     await db.write(count_commits)
+    monkeypatch.setattr(db, "submit", count_submitted)
     await charge(meter, 500, a_caller(1, "pro"))
     assert commits <= 3
+    assert len(submitted) <= 3
 
 
 async def test_what_another_connection_wrote_is_not_overwritten_from_memory(

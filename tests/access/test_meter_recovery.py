@@ -227,3 +227,14 @@ async def test_a_starter_used_up_on_a_day_in_the_future_holds_no_longer_than_tod
     clock.set_wall(START_MS + DAY_MS)
     async with open_meter(db, clock) as meter:
         assert [(await meter.charge(caller, "coin.risk")).event_id is not None for _ in range(2)] == [True, False]
+
+
+async def test_who_has_used_up_the_starter_today_has_no_more_for_a_repair(db: Database, clock: FakeClock) -> None:
+    caller = Caller(1, "api_key", 1)
+    async with open_meter(db, clock) as meter:
+        for _ in range(10):
+            await meter.charge(caller, "coin.risk")
+        await db.write(lambda connection: connection.execute("UPDATE quota SET counted = 3").rowcount)
+        assert await db.write(repair_counters) == [1]
+    async with open_meter(db, clock) as meter:
+        assert (await meter.charge(caller, "coin.risk")).event_id is None

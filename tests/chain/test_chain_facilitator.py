@@ -235,8 +235,12 @@ async def test_gas_above_the_cap_is_waited_for_and_not_paid(tmp_path: Path) -> N
 
 
 async def test_a_call_that_takes_too_much_gas_is_refused(it: Settling) -> None:
-    it.node.fault = lambda method, _: hex(300_001) if method == "eth_estimateGas" else PASS
+    it.node.fault = lambda method, _: hex(240_001) if method == "eth_estimateGas" else PASS
     assert await it.facilitator.settle(await it.entry()) == Refused(FAILED)
+    it.node.fault = lambda method, _: hex(240_000) if method == "eth_estimateGas" else PASS
+    assert isinstance(await it.facilitator.settle(await it.entry()), Settled)
+    (limit,) = await it.shop.database.read("SELECT gas FROM chain_transactions")
+    assert limit == (300_000,), "a quarter more than was estimated"
 
 
 async def test_a_payment_that_the_token_takes_no_more_when_gas_is_estimated_is_refused(it: Settling) -> None:

@@ -156,8 +156,8 @@ def _is_not_run(trail: list[ast.AST]) -> bool:
     for child, parent in pairwise(trail):
         if isinstance(parent, ast.AnnAssign) and child is parent.annotation:
             return True
-        if isinstance(parent, ast.arguments | ast.arg):
-            return True
+        if isinstance(parent, ast.arguments | ast.arg) or (isinstance(parent, ast.keyword) and parent.arg == "strict"):
+            return True  # `strict` of zip says what is so already
         if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef) and child in {
             *parent.decorator_list,
             parent.returns,
@@ -166,8 +166,6 @@ def _is_not_run(trail: list[ast.AST]) -> bool:
         if isinstance(parent, ast.Call) and isinstance(parent.func, ast.Name) and parent.func.id in _NO_EFFECT:
             return True
         if isinstance(parent, ast.Subscript) and _is_type(parent.value):
-            return True
-        if isinstance(parent, ast.keyword) and parent.arg == "strict":  # of `zip`: it says what is so already
             return True
     return False
 

@@ -46,6 +46,14 @@ async def test_an_answer_is_dropped_after_a_day_and_not_before(shop: Shop, clock
     assert await shop.ledger.claim(order(), first.payment) == ("same", replace(first, answer=None))
 
 
+async def test_it_is_told_how_many_were_dropped(shop: Shop, clock: FakeClock) -> None:
+    for _ in range(3):
+        await sold(shop)
+    clock.set_wall(START_MS + KEPT_MS)
+    dropped = [await shop.database.write(lambda connection: answers.drop(connection, clock.now_ms())) for _ in range(2)]
+    assert dropped == [3, 0]
+
+
 async def test_an_answer_that_may_yet_have_to_be_given_is_not_dropped(shop: Shop, clock: FakeClock) -> None:
     await begun(shop)
     await shop.ledger.failed(await begun(shop), "insufficient_funds", START_MS + 90 * SECOND_MS)

@@ -1,0 +1,24 @@
+"""What a token says becomes x402's own words, which clients know."""
+
+import pytest
+
+from service.payments import cashier, token
+
+
+@pytest.mark.parametrize(
+    ("said", "word"),
+    [
+        ("FiatTokenV2: authorization is used or canceled", "invalid_exact_evm_nonce_already_used"),
+        ("FiatTokenV2: authorization is expired", "invalid_exact_evm_payload_authorization_valid_before"),
+        ("FiatTokenV2: authorization is not yet valid", "invalid_exact_evm_payload_authorization_valid_after"),
+        ("ERC20: transfer amount exceeds balance", "insufficient_funds"),
+        ("FiatTokenV2: invalid signature", "invalid_exact_evm_payload_signature"),
+        ("Blacklistable: account is blacklisted", "invalid_exact_evm_transaction_simulation_failed"),
+    ],
+)
+def test_a_refusal_has_the_word_that_clients_know(said: str, word: str) -> None:
+    assert token.refusal(said) == word
+
+
+def test_a_payment_that_came_to_nothing_has_the_word_that_clients_know() -> None:
+    assert (cashier.EXPIRED, cashier.NONCE_USED) == ("expired_unsettled", "invalid_exact_evm_nonce_already_used")
