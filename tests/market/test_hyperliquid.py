@@ -86,7 +86,9 @@ def test_every_recorded_sample_is_read_or_says_why_not() -> None:
 def test_a_real_frame_gives_the_numbers_that_stand_in_it() -> None:
     body = recorded_body("hyperliquid-nautilus/ws_all_dexs_asset_ctxs.json")
     theirs = dict(json.loads(body)["data"]["ctxs"])
-    for dex, ours in frame_contexts(body):
+    read = dict(frame_contexts(body))
+    assert read.keys() == theirs.keys()
+    for dex, ours in read.items():
         assert [c.mark_px for c in ours] == [float(c["markPx"]) for c in theirs[dex]]
         assert [c.funding for c in ours] == [float(c["funding"]) for c in theirs[dex]]
         assert [c.open_interest for c in ours] == [float(c["openInterest"]) for c in theirs[dex]]

@@ -109,7 +109,9 @@ async def test_signals_are_the_turns_of_the_last_thirty_days_newest_first(told: 
 
 
 async def test_the_reasons_of_a_signal_are_sentences_with_their_figures(told: Leader) -> None:
-    for signal in read(told.regimes.regime("signals", None), RegimeSignals).signals:
+    signals = read(told.regimes.regime("signals", None), RegimeSignals).signals
+    assert signals
+    for signal in signals:
         trend, streak, market, distance, conclusion = signal.reasons
         assert trend.startswith(f"{signal.symbol}'s daily trend against USD")
         assert trend.endswith((" is UP.", " is DOWN.", " is HODL."))

@@ -115,6 +115,15 @@ async def test_no_bar_that_is_open_ever_enters(market: Parts) -> None:
     assert market.drawers.charts.now.value == first
 
 
+async def test_a_bar_read_in_the_first_seconds_after_its_close_is_read_again(market: Parts, clock: FakeClock) -> None:
+    await clock.advance(NOON_S + 2)
+    await market.bars.round()
+    assert charts(market)["xyz:AAPL"].through_ms == TODAY * DAY_MS
+    await clock.advance(PATIENCE_S + WAIT_S)
+    await market.bars.round()
+    assert charts(market)["xyz:AAPL"].through_ms == (TODAY + 1) * DAY_MS
+
+
 async def test_a_restart_goes_on_where_the_store_ends(market: Parts, clock: FakeClock) -> None:
     await market.bars.round()
     again = Parts(market.dex, market.binance, market.sessions, market.database, clock)
