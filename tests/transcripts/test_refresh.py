@@ -255,6 +255,14 @@ async def test_where_the_best_transcript_fails_the_next_is_read(room: Room) -> N
     assert await room.quotes() == [SOLANA]
 
 
+async def test_a_transcript_is_of_the_type_that_its_feed_says_whatever_its_server_does(room: Room) -> None:
+    told = "Of today <cite>Ann:</cite><time>0:05</time><p>We are buying bitcoin now because demand is strong.</p>"
+    room.web.put("cdn.example/1.html", told, Content_Type="text/plain")
+    room.publish(ALPHA, episode(1, ("https://cdn.example/1.html", "text/html")))
+    await room.refresh.round()
+    assert [(one.speaker, one.start_seconds) for one in (await room.highlights()).highlights] == [("Ann", 5)]
+
+
 async def test_a_host_that_gives_nothing_three_times_running_is_left_for_this_round(room: Room) -> None:
     room.publish(ALPHA, *(episode(at, (f"https://cdn.example/{at}.vtt", "text/vtt")) for at in range(9)))
     await room.refresh.round()

@@ -101,6 +101,17 @@ async def test_a_process_that_takes_too_long_is_ended_and_is_a_failure(monkeypat
         await run("import threading; threading.Event().wait()")
 
 
+async def test_ctrl_c_in_a_terminal_reaches_the_service_and_not_the_run() -> None:
+    code = (
+        "import os, sys; from service.walkforward.worker import Gone, Progress, frame; "
+        "sys.stdout.buffer.write(frame(Progress(os.getsid(0), os.getpid())) + frame(Gone('done')))"
+    )
+    heard: list[tuple[int, int]] = []
+    assert await run(code, lambda session, process_id: heard.append((session, process_id))) == Gone("done")
+    ((session, process_id),) = heard
+    assert session == process_id
+
+
 async def test_a_process_ends_with_the_task_that_waits_for_it() -> None:
     started = asyncio.Event()
     found: list[int] = []

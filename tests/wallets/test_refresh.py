@@ -110,7 +110,10 @@ async def test_tokens_are_asked_once_what_they_are(database: Database) -> None:
     assert await following.store.tokens(MAINNET, [CAROL]) == {}
 
 
-async def test_a_token_that_no_node_has_an_answer_of_is_asked_again_after_an_hour(database: Database) -> None:
+@pytest.mark.parametrize("wait_ms", [HOUR_MS + 1, -1], ids=["an hour later", "the clock set back"])
+async def test_a_token_that_no_node_has_an_answer_of_is_asked_again_after_an_hour(
+    database: Database, wait_ms: int
+) -> None:
     chain = Chain("", 20)
     chain.mine((Sent(CAROL, ALICE, 1, GEM),), *[()] * LAG)
     node = SimulatedNode(chain)
@@ -128,7 +131,7 @@ async def test_a_token_that_no_node_has_an_answer_of_is_asked_again_after_an_hou
     broken = False
     await following.round()
     assert (await following.store.token(MAINNET, GEM)).symbol is None
-    following.clock.set_wall(following.clock.now_ms() + HOUR_MS + 1)
+    following.clock.set_wall(following.clock.now_ms() + wait_ms)
     await following.round()
     assert (await following.store.token(MAINNET, GEM)).symbol == "GEM"
 

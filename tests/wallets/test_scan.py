@@ -348,6 +348,18 @@ async def test_checkpoints_are_kept_for_the_window_and_one_below(database: Datab
     assert numbers == list(range(through - 65, through + 1, 5))
 
 
+async def test_the_block_that_looking_stopped_at_is_kept_however_far_the_others_have_got(database: Database) -> None:
+    chain, following = await followed(database)
+    following.watched = {ALICE, BOB}
+    await following.round()
+    stopped = chain.height - LAG
+    following.watched = {ALICE}
+    for _ in range(40):
+        chain.mine(*[()] * 5)
+        await following.round()
+    assert (stopped, chain.blocks[stopped].hash) in await following.ledger.known(MAINNET, 0, stopped)
+
+
 async def test_what_is_older_than_is_kept_goes_and_stays_away(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
