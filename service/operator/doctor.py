@@ -18,17 +18,19 @@ from service.access.secrets import FILE_NAME, Secrets, SecretsError, open_secret
 from service.clients.cli.refusal import DONE, FAILED
 from service.clock import DAY_MS, MINUTE_MS, Clock, day_of, iso
 from service.operator.check import Check, judge
-from service.operator.folder import database_of, refusing
+from service.operator.folder import address_of, refusing
 from service.operator.model import check_model
 from service.operator.nodes import check_wallets
 from service.operator.output import WIDTH, print_json
+from service.operator.server import check_server, unreachable
 from service.operator.settlement import check_settlement
 from service.payments.audit import audit_payments
 from service.payments.listing import read_open
 from service.settings import Settings
-from service.storage.database import DATABASE, open_database
-from service.storage.engine import VERSION, Connection, DatabaseError, StorageError, check_version, connect
+from service.storage.database import DATABASE
+from service.storage.engine import VERSION, Connection, DatabaseError, StorageError, check_version
 from service.storage.integrity import check_integrity
+from service.storage.store import looking, open_store
 from service.verdict.audit import audit_ledger
 from service.wiring.clocks import choose_clock
 
@@ -48,6 +50,13 @@ _KEEP: Final = (
     "keep a copy of this database, for it says what was paid, and compare it with the newest one made with "
     "`verdict backup`; `verdict payments export` prints the receipts of both"
 )
+_RESTORE_SERVER: Final = (
+    "stop every service on this database and restore the newest copy made with pg_dump in its place"
+)
+_KEEP_SERVER: Final = (
+    "keep a copy of this database made with pg_dump, for it says what was paid, and compare it with the newest one "
+    "from before; `verdict payments export` prints the receipts of both"
+)
 _RECONCILE: Final = "run `verdict payments reconcile`; it says what stands in the way of each"
 _REPAIR: Final = "stop the service and run `verdict doctor --repair`"
 
@@ -56,14 +65,16 @@ def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """Look everything over; nothing is changed without `--repair`."""
     with refusing():
         settings = Settings.from_environ(environment)
-        path = database_of(settings)
+        address = address_of(settings)
         clock = choose_clock(settings)
         if arguments.repair:
-            asyncio.run(_repair(path, clock))
+            asyncio.run(_repair(settings, clock))
     about_secrets, secrets = _secrets(settings.data_dir)
-    contents = _contents(path, clock, secrets)
-    asked = [check_settlement(settings, clock), check_model(settings, clock), check_wallets(settings, path, clock)]
-    checks = [_engine(), about_secrets, _privacy(path), *contents, *asked, _disk(path), _wal(path)]
+    contents = _contents(settings, address, clock, secrets)
+    asked = [check_settlement(settings, clock), check_model(settings, clock), check_wallets(settings, address, clock)]
+    checks = [about_secrets, *contents, *asked, _disk(settings.data_dir)]
+    if settings.store is None:
+        checks = [_engine(), *checks, _privacy(Path(address)), _wal(Path(address))]
     if arguments.json:
         print_json({"ok": not any(found.findings for found in checks), "checks": msgspec.to_builtins(checks)})
     else:
@@ -89,8 +100,8 @@ def _wrap(line: str) -> str:
     return "\n".join(wrapped) + "\n"
 
 
-async def _repair(path: Path, clock: Clock) -> None:
-    async with open_database(path, clock) as database:
+async def _repair(settings: Settings, clock: Clock) -> None:
+    async with open_store(settings, clock) as database:
         today = day_of(clock.now_ms())
         counters = await database.write(repair_counters)
         days = await database.write(lambda connection: repair_days(connection, today))
@@ -125,21 +136,31 @@ def _privacy(path: Path) -> Check:
     return Check("privacy", "the database is readable by its owner alone")
 
 
-def _contents(path: Path, clock: Clock, secrets: Secrets | None) -> list[Check]:
-    now_ms = clock.now_ms()
-    today = day_of(now_ms)
-    looks = [_pages, _counters, _devices, lambda connection: _days(connection, today), _ledger]
-    looks.append(lambda connection: _payments(connection, now_ms))
-    if secrets is not None:
-        looks.append(lambda connection: _keys(connection, secrets, now_ms))
+def _contents(settings: Settings, address: str, clock: Clock, secrets: Secrets | None) -> list[Check]:
     try:
-        connection = connect(path, query_only=True)
-        try:
-            return [look(connection) for look in looks]
-        finally:
-            connection.close()
+        with looking(address) as connection:
+            return _look(connection, clock, secrets, server=settings.store is not None)
     except DatabaseError as error:
+        if settings.store is not None:
+            return [unreachable(settings.store, error)]
         return [Check("database", "cannot be read", [str(error)], _RESTORE)]
+
+
+def _look(connection: Connection, clock: Clock, secrets: Secrets | None, *, server: bool) -> list[Check]:
+    now_ms = clock.now_ms()
+    store = check_server(connection) if server else [_pages(connection)]
+    if server and any(found.findings for found in store if found.check == "database"):
+        return store
+    restore, keep = (_RESTORE_SERVER, _KEEP_SERVER) if server else (_RESTORE, _KEEP)
+    found = [
+        *store,
+        _counters(connection),
+        _devices(connection, restore),
+        _days(connection, day_of(now_ms)),
+        _ledger(connection, restore),
+        _payments(connection, now_ms, keep),
+    ]
+    return found if secrets is None else [*found, _keys(connection, secrets, now_ms)]
 
 
 def _pages(connection: Connection) -> Check:
@@ -153,10 +174,10 @@ def _counters(connection: Connection) -> Check:
     return judge("counters", said, found, _REPAIR)
 
 
-def _devices(connection: Connection) -> Check:
+def _devices(connection: Connection, restore: str) -> Check:
     found = audit_devices(connection)
     said = f"{len(found)} differ" if found else "every free question of a device is the question of one device"
-    return judge("devices", said, found, _RESTORE)
+    return judge("devices", said, found, restore)
 
 
 def _days(connection: Connection, today: int) -> Check:
@@ -165,19 +186,19 @@ def _days(connection: Connection, today: int) -> Check:
     return judge("days", f"{len(ahead)} users lie ahead" if ahead else "nobody's day lies ahead", ahead, remedy)
 
 
-def _ledger(connection: Connection) -> Check:
+def _ledger(connection: Connection, restore: str) -> Check:
     found = audit_ledger(connection)
     if found.findings:
-        return Check("ledger", "not what was written", found.findings, _RESTORE)
+        return Check("ledger", "not what was written", found.findings, restore)
     if not found.head.entries:
         return Check("ledger", "no verdict was issued yet")
     return Check("ledger", f"{found.head.entries} verdicts, each chained to the one before; head {found.head.hash}")
 
 
-def _payments(connection: Connection, now_ms: int) -> Check:
+def _payments(connection: Connection, now_ms: int, keep: str) -> Check:
     found = audit_payments(connection)
     if found:
-        return Check("payments", "money, receipts and usage differ", found, _KEEP)
+        return Check("payments", "money, receipts and usage differ", found, keep)
     late = [
         f"{receipt_id} is open since {iso(claimed_ms)}"
         for receipt_id, claimed_ms in read_open(connection)
@@ -194,8 +215,9 @@ def _keys(connection: Connection, secrets: Secrets, now_ms: int) -> Check:
     return judge("keys", said, found if strange else [], REMEDY)
 
 
-def _disk(path: Path) -> Check:
-    free = shutil.disk_usage(path).free
+def _disk(folder: Path) -> Check:
+    there = next(place for place in (folder.absolute(), *folder.absolute().parents) if place.exists())
+    free = shutil.disk_usage(there).free
     said = f"{free / 2**30:.1f} GiB free"
     if free < LEAST_FREE_BYTES:
         return Check("disk", said, [f"less than {LEAST_FREE_BYTES // 2**20} MiB are left"], "make room on the disk")

@@ -64,8 +64,8 @@ def database_of(settings: Settings) -> Path:
     """
     if settings.store is not None:
         raise NoServiceError(
-            "VERDICT_STORE names a PostgreSQL server, and this command looks at SQLite's file. Use the server's own "
-            "tools: pg_dump copies the database, pg_amcheck looks it over. Keep secrets.toml with a copy"
+            "VERDICT_STORE names a PostgreSQL server, which its own tools copy: run pg_dump on that address, and keep "
+            "secrets.toml with the copy"
         )
     path = settings.data_dir / DATABASE
     if not path.is_file():
@@ -74,6 +74,15 @@ def database_of(settings: Settings) -> Path:
             "(`make run` keeps it in ./.data)"
         )
     return path
+
+
+def address_of(settings: Settings) -> str:
+    """What an existing store is looked at by (`service.storage.store.looking`). It may hold a password.
+
+    Raises:
+        NoServiceError: If the store is a file, and there is none.
+    """
+    return str(database_of(settings)) if settings.store is None else settings.store.text
 
 
 def run_in_folder(environment: Mapping[str, str], work: Callable[[Folder], Awaitable[T]], *, make: bool = False) -> T:

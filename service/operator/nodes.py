@@ -2,13 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final
 
 from service.clock import MINUTE_MS, Clock
 from service.operator.check import Check, judge
 from service.settings import Settings, SettingsError
-from service.storage.engine import DatabaseError, connect
+from service.storage.engine import DatabaseError
+from service.storage.store import looking
 from service.upstream.failure import UpstreamError
 from service.upstream.session import open_session
 from service.wallets.chain import Node
@@ -21,10 +21,10 @@ _REMEDY: Final = (
 )
 
 
-def check_wallets(settings: Settings, database: Path, clock: Clock) -> Check:
+def check_wallets(settings: Settings, address: str, clock: Clock) -> Check:
     """Ask each node what following takes; nobody is asked where nobody is watched."""
     try:
-        watched = _watched(settings, database)
+        watched = _watched(settings, address)
     except SettingsError as error:
         return Check(_NAME, "a setting cannot be used", [str(error)], "set it right")
     except DatabaseError:  # a finding of the database, not of the nodes
@@ -38,13 +38,10 @@ def check_wallets(settings: Settings, database: Path, clock: Clock) -> Check:
     return judge(_NAME, said if found else f"{said}, and every node can follow them", found, _REMEDY)
 
 
-def _watched(settings: Settings, database: Path) -> Sequence[Watched]:
+def _watched(settings: Settings, address: str) -> Sequence[Watched]:
     listed = read_listed(settings)
-    connection = connect(database, query_only=True)
-    try:
+    with looking(address) as connection:
         return watched_in(connection, listed)
-    finally:
-        connection.close()
 
 
 async def _look_at_all(settings: Settings, watched: Sequence[Watched], clock: Clock) -> list[str]:

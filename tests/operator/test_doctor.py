@@ -21,7 +21,6 @@ from tests.verdict.issuing import ORIGIN, cheating, judged
 ALL = [
     "SQLite",
     "secrets",
-    "privacy",
     "database",
     "counters",
     "devices",
@@ -33,6 +32,7 @@ ALL = [
     "model",
     "wallets",
     "disk",
+    "privacy",
     "log",
 ]
 

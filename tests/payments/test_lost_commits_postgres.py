@@ -1,5 +1,6 @@
 """A COMMIT whose answer is lost: whoever sends the payment again has the answer, and nobody pays twice."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -52,7 +53,8 @@ async def states(it: Shop) -> list[str]:
 
 async def bought_once(it: Shop, tender: Tender) -> None:
     """Send the payment again: it is paid for once, counted once, and its answer is given."""
-    entry = await it.till.take(OURS, tender)
+    async with asyncio.timeout(10):
+        entry = await it.till.take(OURS, tender)
     if entry.state == "claimed":
         entry = await it.till.settle(entry, ANSWER)
     assert (entry.state, entry.answer) == ("settled", ANSWER)
