@@ -30,7 +30,7 @@ UNREACHED: Final = 4
 _SLOWER: Final = 40  # by the clock on the wall, than it was of the processor
 _LEAST_S: Final = 20.0
 _MEMORY: Final = 8 << 30
-_OF_PROCESSES: Final = ("_processes.py",)
+_LEFT_OUT: Final = ("_processes.py", "_postgres.py")
 _SHM: Final = Path("/dev/shm")  # noqa: S108 - made below, by a name nobody else has
 
 
@@ -145,7 +145,7 @@ class Trials:
 
 def _is_left_out(item: pytest.Item) -> bool:
     parameters = getattr(getattr(item, "callspec", None), "params", {})
-    return parameters.get("store") == "postgres" or item.path.name.endswith(_OF_PROCESSES)
+    return parameters.get("store") == "postgres" or item.path.name.endswith(_LEFT_OUT)
 
 
 def _forked(work: Sequence[Callable[[], None]], at_once: int, folder: Path) -> Iterator[tuple[int, int]]:

@@ -293,6 +293,17 @@ async def test_what_is_longest_due_comes_first_and_no_more_than_is_wanted(shop: 
     assert [entry.id for entry in due] == [entries[1].id, entries[2].id]
 
 
+async def test_only_a_settled_payment_is_delivered(shop: Shop) -> None:
+    entry = await begun(shop)
+    shop.ledger.delivered(entry)
+    await shop.database.write(lambda _: None)
+    assert await shop.states() == ["settling"]
+    settled = await shop.ledger.settled(entry, TRANSACTION)
+    shop.ledger.delivered(replace(settled, receipt_id=new_receipt_id()))
+    await shop.database.write(lambda _: None)
+    assert await shop.states() == ["settled"]
+
+
 async def test_many_answers_leaving_at_once_are_noted_in_few_closures(shop: Shop) -> None:
     entries = await asyncio.gather(*(begun(shop) for _ in range(30)))
     settled = [await shop.ledger.settled(entry, TRANSACTION) for entry in entries]

@@ -141,7 +141,9 @@ async def test_one_payment_that_cannot_be_entered_keeps_no_other_from_it(
     assert (await house.books.stands(good)).state == "settled"
 
 
-async def test_a_store_that_does_not_answer_is_waited_for(house: House, database: Database, clock: FakeClock) -> None:
+async def test_a_store_that_does_not_answer_is_waited_for(
+    house: House, database: Database, clock: FakeClock, caplog: pytest.LogCaptureFixture
+) -> None:
     entry = await Books(database, clock, run_id=99).settling()
     failing = AsyncMock(side_effect=ServiceError("UNAVAILABLE", "the store is busy"))
     async with house.watching():
@@ -149,6 +151,8 @@ async def test_a_store_that_does_not_answer_is_waited_for(house: House, database
             await clock.settle()
             await clock.advance(2 * EVERY_S)
         assert failing.await_count == 3
+        said = [vars(each)["reason"] for each in caplog.records if "could not be looked over" in each.message]
+        assert said == ["the store is busy"] * 3
         await house.until(entry, "settled")
 
 

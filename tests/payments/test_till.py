@@ -382,3 +382,17 @@ def test_a_failed_outcome_names_no_transaction_and_no_receipt() -> None:
     told = json.loads(b64decode(fields[b"payment-response"]))
     assert (told["success"], told["transaction"], told["errorReason"]) == (False, "", "insufficient_funds")
     assert b"x-receipt-id" not in fields
+
+
+async def test_a_till_that_closes_leaves_nothing_running(tmp_path: Path) -> None:
+    async with shop(tmp_path) as it:
+        it.facilitator.gate.clear()
+        entry = await it.till.take(OURS, it.tender())
+        settling = asyncio.create_task(it.till.settle(entry, ANSWER))
+        while not it.till._tasks:  # noqa: ASYNC110 - it begins in its own time
+            await asyncio.sleep(0)
+        (closing,) = it.till._tasks
+        await it.till.close()
+        assert closing.done()
+        with pytest.raises(asyncio.CancelledError):
+            await settling
