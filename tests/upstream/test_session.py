@@ -284,6 +284,7 @@ async def test_a_failure_that_nobody_waits_for_any_more_makes_no_noise(
         await asyncio.gather(caller, return_exceptions=True)
         async with asyncio.timeout(WAIT_S):
             await asyncio.wait(session._flights.values())
+    del caller  # who knows of the flight
     gc.collect()  # it is when a task goes that its failure is complained of
     assert not [record for record in caplog.records if record.name == "asyncio"]
 
