@@ -1,6 +1,6 @@
 """What the charts of a coin say at last: trend state by day and by week, and correlation to BTC."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -34,20 +34,6 @@ class Assessment(NamedTuple):
     daily: Trend | None
     weekly: Trend | None
     btc_correlation: float | None
-
-
-def assess(history: Mapping[str, Sequence[Row]], coins: Collection[str]) -> dict[str, Assessment]:
-    """Assess coins against USD, BTC and ETH.
-
-    Args:
-        history: Closed daily bars by coin; those of BTC and ETH as well as the coins'.
-        coins: Which of them to assess.
-
-    Returns:
-        One assessment a coin.
-    """
-    found = assessments(Panel(history))
-    return {coin: found[coin] for coin in coins}
 
 
 def assess_alone(history: Mapping[str, Sequence[Row]]) -> dict[str, Assessment]:

@@ -1,12 +1,14 @@
 """Trend states against an independent computation with TA-Lib."""
 
+from collections.abc import Collection
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.analytics.bars import Row
-from service.analytics.panel import BTC, ETH
-from service.analytics.trend import Assessment, Trend, assess, assess_alone
+from service.analytics.panel import BTC, ETH, Panel
+from service.analytics.trend import Assessment, Trend, assess_alone, assessments
 from service.clock import DAY_MS
 from tests.analytics import independent
 from tests.market.recordings import history, needs_recordings
@@ -34,6 +36,11 @@ def rising(days: range, step: float) -> list[Row]:
 
 def scaled(rows: list[Row], factor: float) -> list[Row]:
     return [(day, o * factor, h * factor, low * factor, c * factor) for day, o, h, low, c in rows]
+
+
+def assess(history: History, coins: Collection[str]) -> dict[str, Assessment]:
+    found = assessments(Panel(history))
+    return {coin: found[coin] for coin in coins}
 
 
 def independently(coin: str, history: History) -> Assessment:
