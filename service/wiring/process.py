@@ -103,14 +103,15 @@ class Process:
             self._service = service
             self._server = Server(configure(service.app, self._settings), self._announce)
             async with asyncio.TaskGroup() as group:
-                settling = group.create_task(self._settle(service))
+                beside = [group.create_task(loop) for loop in (self._settle(service), memory.keep_trim(self._clock))]
                 metrics = Server(configure_metrics(service.metrics), _nothing)
                 if self._metrics is not None:
                     group.create_task(metrics.serve([self._metrics]))
                 try:
                     await self._server.serve([self._listener])
                 finally:
-                    settling.cancel()
+                    for task in beside:
+                        task.cancel()
                     metrics.stop()
         _log.info("stopped", extra={"process_id": os.getpid()})
 
