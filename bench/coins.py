@@ -6,22 +6,18 @@ budgets are the replay's in place of the venues': what would take half an hour t
 
 import asyncio
 import multiprocessing
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from pathlib import Path
-from unittest.mock import patch
 
 import msgspec
 
-from service.__main__ import main
 from service.clock import SystemClock
 from service.settings import Settings
 from service.upstream.fixture_set import pack, read_set, unpack, write_set
 from service.upstream.replay.recording import DAILY, FUNDING, HOURLY, contexts_file, series_file
-from service.upstream.replay.server import WEIGHT_PER_MINUTE, replay_server
-from service.wiring import venues
+from service.upstream.replay.server import replay_server
 
 
 def recording(directory: Path, coins: int) -> Path:
@@ -73,9 +69,5 @@ def upstreams(fixtures: Path, clock: SystemClock) -> Iterator[str]:
         process.join()
 
 
-LIVE = ["-m", "bench.coins", "serve"]
+LIVE = ["-m", "bench.live", "serve"]
 """What to run for a service whose upstreams are those."""
-
-if __name__ == "__main__":
-    with patch.object(venues, "PUBLISHED", dict.fromkeys(venues.PUBLISHED, WEIGHT_PER_MINUTE)):
-        sys.exit(main())

@@ -1,0 +1,14 @@
+"""A service that reads live upstreams under a replay's budgets. Loads nothing that the service itself would not."""
+
+import sys
+from unittest.mock import patch
+
+from service.__main__ import main
+from service.wiring import venues
+
+UNBOUNDED = 1_200_000
+"""Weight a minute: that of a replay."""
+
+if __name__ == "__main__":
+    with patch.object(venues, "PUBLISHED", dict.fromkeys(venues.PUBLISHED, UNBOUNDED)):
+        sys.exit(main())
