@@ -69,6 +69,15 @@ async def test_nothing_is_issued_before_a_day_is_published(stage: Stage) -> None
     assert stage.observed == 0
 
 
+async def test_of_a_day_that_was_issued_the_store_is_not_asked_again(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await publish(stage.world.conclusions)
+    assert await stage.round() == 3
+    monkeypatch.delattr(Ledger, "is_told")
+    assert await stage.round() == 3
+
+
 async def test_a_day_is_issued_once_also_by_a_process_that_comes_to_lead(stage: Stage) -> None:
     await publish(stage.world.conclusions)
     assert await stage.round() == 3

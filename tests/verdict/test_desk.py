@@ -281,6 +281,20 @@ async def test_a_held_verdict_gives_way_at_once_when_a_source_falls_silent_or_th
     assert len(await world.entries()) == 3
 
 
+@pytest.mark.parametrize("falls_silent", [False, True])
+async def test_as_of_an_instant_at_which_a_verdict_was_held_it_is_that_one_while_no_source_has_fallen_silent(
+    world: World, clock: FakeClock, *, falls_silent: bool
+) -> None:
+    first = await world.signal()
+    await clock.advance(5)
+    world.refresh(price=2 * PRICE)
+    if falls_silent:
+        world.ask(funding=down)
+    await world.recorder.round()
+    said = await world.signal("BTC", iso(clock.now_ms()))
+    assert (said.verdict_id == first.verdict_id, said.sources.funding == "rejected") == (not falls_silent, falls_silent)
+
+
 HELD_S = HELD_MS // SECOND_MS
 steps = st.lists(
     st.tuples(st.sampled_from(["ask", "record", "wait"]), st.integers(HELD_S, 1_200)), min_size=1, max_size=12

@@ -326,7 +326,13 @@ async def test_the_bounds_of_neutral_belong_to_it(database: Database) -> None:
 
 @pytest.mark.parametrize(
     ("claimed", "place"),
-    [*((probability_up(quarters / 4), 10 + quarters // 4) for quarters in range(-16, 17)), (0.95, 19), (1.0, 19)],
+    [
+        *((probability_up(quarters / 4), 10 + quarters // 4) for quarters in range(-16, 17)),
+        (0.0, 0),
+        (0.9, 18),
+        (0.95, 19),
+        (1.0, 19),
+    ],
 )
 def test_every_score_has_its_range_the_lower_end_included(claimed: float, place: int) -> None:
     connection = connect(Path(":memory:"))
