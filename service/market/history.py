@@ -5,16 +5,13 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from service.clock import DAY_MS, MINUTE_MS, SECOND_MS, Clock
-from service.market.observed import MAJORS, Progress
+from service.clock import DAY_MS, MINUTE_MS, Clock
+from service.market.observed import MAJORS, SETTLE_MS, Progress
 from service.market.patience import Patience
 from service.market.sources.hyperliquid import EARLIEST_MS, Hyperliquid
 from service.market.standby import Fallback
 from service.market.store import MarketStore
 from service.upstream.failure import UpstreamError
-
-SETTLE_MS: Final = 5 * SECOND_MS
-"""So long after its close a bar counts as closed: the venue's last trades of the day have then entered it."""
 
 LATE_MS: Final = 15 * MINUTE_MS
 """So long after its close a bar that the venue has not given is asked of the fall-back."""

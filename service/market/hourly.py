@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, Clock, day_of
-from service.market.history import REPORT_S, SETTLE_MS
-from service.market.observed import Progress
+from service.market.history import REPORT_S
+from service.market.observed import SETTLE_MS, Progress
 from service.market.patience import Patience
 from service.market.sources.hyperliquid import FUNDING_PAGE, Hyperliquid
 from service.market.store import MarketStore

@@ -5,6 +5,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from service.clock import SECOND_MS
 from service.wire.market import Trend
 
 VENUE: Final = "hyperliquid"
@@ -14,6 +15,9 @@ BENCHMARK: Final = "BTC"
 
 MAJORS: Final = (BENCHMARK, "ETH")
 """What every coin is compared with, in venue symbols: fetched first, and waited for at the start."""
+
+SETTLE_MS: Final = 5 * SECOND_MS
+"""So long after its close a bar counts as closed, on whatever venue: its last trades have then entered it."""
 
 Row: TypeAlias = tuple[int, float, float, float, float]
 """A closed bar as the numbers want it: open time, open, high, low, close."""

@@ -5,15 +5,12 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from service.clock import DAY_MS, MINUTE_MS, SECOND_MS, Clock
-from service.market.observed import Chart, Row
+from service.clock import DAY_MS, MINUTE_MS, Clock
+from service.market.observed import SETTLE_MS, Chart, Row
 from service.market.sources.hyperliquid import EARLIEST_MS, Hyperliquid
 from service.market.store import MarketStore
 from service.rwa.drawers import Charts, Drawers
 from service.upstream.failure import UpstreamError
-
-SETTLE_MS: Final = 5 * SECOND_MS
-"""So long after its close a bar counts as closed, as with the coins'."""
 
 PATIENCE_MS: Final = 10 * MINUTE_MS
 """So long after midnight the new bars are asked for: until then the coins' take the venue's budget."""

@@ -5,8 +5,7 @@ import logging
 import pytest
 
 from service.clock import DAY_MS, SECOND_MS
-from service.market.history import SETTLE_MS
-from service.market.observed import Bar, History
+from service.market.observed import SETTLE_MS, Bar, History
 from service.market.patience import FIRST_WAIT_S, LONGEST_WAIT_S
 from service.market.sources.hyperliquid import EARLIEST_MS
 from service.upstream.failure import UpstreamError

@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.clock import DAY_MS, MINUTE_MS
-from service.market.conclusions.publication import GRACE_MS, PATIENCE_MS, SETTLE_MS, newest_publishable
+from service.market.conclusions.publication import GRACE_MS, PATIENCE_MS, newest_publishable
+from service.market.observed import SETTLE_MS
 
 DAY = 20_000
 CLOSE_MS = (DAY + 1) * DAY_MS

@@ -10,11 +10,8 @@ coin's own charts, and no published day.
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from service.clock import DAY_MS, MINUTE_MS, SECOND_MS
-from service.market.observed import MAJORS
-
-SETTLE_MS: Final = 5 * SECOND_MS
-"""Who asks for a day's bar earlier than this after its close may be told that it is still open."""
+from service.clock import DAY_MS, MINUTE_MS
+from service.market.observed import MAJORS, SETTLE_MS
 
 GRACE_MS: Final = 15 * MINUTE_MS
 """How long every coin's bar is waited for: what a round of all coins takes at midnight."""

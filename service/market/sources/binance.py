@@ -14,8 +14,8 @@ from typing import Annotated, Final, TypeAlias, TypeVar
 from msgspec import Meta, Struct, ValidationError, convert
 from msgspec.json import Decoder
 
-from service.clock import MINUTE_MS, SECOND_MS, Clock
-from service.market.observed import Bar, History
+from service.clock import MINUTE_MS, Clock
+from service.market.observed import SETTLE_MS, Bar, History
 from service.units import INTERVAL_MS, Interval
 from service.upstream.failure import UpstreamError
 from service.upstream.session import Fetched, UpstreamSession
@@ -37,8 +37,6 @@ _HEAVY_KLINES: Final = 10
 _ROOT: Final = "/fapi/v1"
 _NO_QUERY: Final[Mapping[str, str]] = MappingProxyType({})
 _LISTING_S: Final = 3_600.0
-SETTLE_MS: Final = 5 * SECOND_MS
-"""So long after its close a bar counts as closed, as with the first venue."""
 
 _OLD_MS: Final = MINUTE_MS
 """A mark price so much older than the answer is that of a market that stands still."""
