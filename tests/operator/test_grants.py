@@ -19,6 +19,11 @@ def test_a_grant_is_given_to_a_user_for_a_time_and_listed(verdict: Verdict) -> N
     assert listed[1].split()[:3] == ["1", "pro", "until"]
 
 
+def test_a_grant_never_ends_after_the_last_instant_that_can_be_written(verdict: Verdict) -> None:
+    given = verdict("grants", "add", "--user", "1", "--tier", "pro", "--expires", "999999w", "--json").json
+    assert given["expiresAt"] == "9999-12-31T23:59:59.999Z"
+
+
 def test_a_grant_to_a_wallet_waits_for_whoever_proves_it(verdict: Verdict) -> None:
     given = verdict("grants", "add", "--wallet", WALLET.lower(), "--tier", "access", "--json").json
     assert list(given) == ["id", "userId", "wallet", "tier", "createdAt", "expiresAt", "revokedAt"]

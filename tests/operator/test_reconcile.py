@@ -4,9 +4,11 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from service.payments import room
 from service.payments.audit import audit_payments
+from service.payments.cashier import Cashier
 from service.payments.facilitators.port import Outcome, Refused, Settled, Unknown
 from service.payments.networks import ChainId
 from service.payments.payment import Entry
@@ -118,6 +120,19 @@ def test_nobody_is_asked_for_money_about_a_payment_that_is_not_open(
     write(data_dir, 1, state=state)
     assert verdict("payments", "reconcile", receipt_id(1)).code == 0
     assert says.asked == []
+
+
+@pytest.mark.parametrize("state", ["settling", "failed"])
+def test_a_payment_whose_money_may_have_moved_since_is_looked_for(
+    verdict: Verdict, data_dir: Path, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    async def find(_: Cashier, entry: Entry) -> Entry:
+        return replace(entry, state="settled", transaction=TRANSACTION)
+
+    monkeypatch.setattr(Cashier, "resolve", find)
+    write(data_dir, 1, state=state)
+    (told,) = verdict("payments", "reconcile", receipt_id(1), "--json").json["payments"]
+    assert (told["state"], told["transaction"]) == ("settled", TRANSACTION)
 
 
 def test_a_payment_that_is_not_there_is_refused_in_one_line(verdict: Verdict, says: Says) -> None:

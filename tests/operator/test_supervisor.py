@@ -34,7 +34,7 @@ class Hasty(SystemClock):
 
 
 class Endless(SystemClock):
-    """A clock on which no pause ever ends."""
+    """A clock on which no pause ever ends: no worker is ever killed for not stopping in time."""
 
     async def sleep(self, _: float) -> None:
         await asyncio.Event().wait()
@@ -47,8 +47,10 @@ def listener() -> Iterator[socket.socket]:
 
 
 @asynccontextmanager
-async def running(script: str, folder: Path, listener: socket.socket, count: int) -> AsyncIterator[Supervisor]:
-    supervisor = Supervisor([sys.executable, "-c", script, str(folder)], listener, Hasty())
+async def running(
+    script: str, folder: Path, listener: socket.socket, count: int, clock: type[SystemClock] = Hasty
+) -> AsyncIterator[Supervisor]:
+    supervisor = Supervisor([sys.executable, "-c", script, str(folder)], listener, clock())
     async with asyncio.timeout(30), asyncio.TaskGroup() as group:
         task = group.create_task(supervisor.run(count))
         await until(lambda: len(starts(folder)) >= count)
@@ -90,7 +92,7 @@ async def test_workers_inherit_the_socket_and_are_numbered(tmp_path: Path, liste
 async def test_all_workers_stop_when_told_and_telling_again_changes_nothing(
     tmp_path: Path, listener: socket.socket
 ) -> None:
-    async with running(OBEDIENT, tmp_path, listener, 2) as supervisor:
+    async with running(OBEDIENT, tmp_path, listener, 2, Endless) as supervisor:
         started = living(tmp_path)
         supervisor.stop()
         supervisor.stop()
@@ -170,7 +172,7 @@ async def test_a_worker_that_dies_after_a_steady_time_is_replaced_at_once(
 async def test_a_worker_that_starts_in_the_moment_of_the_stop_is_stopped_too(
     tmp_path: Path, listener: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    supervisor = Supervisor([sys.executable, "-c", OBEDIENT, str(tmp_path)], listener, Hasty())
+    supervisor = Supervisor([sys.executable, "-c", OBEDIENT, str(tmp_path)], listener, Endless())
     start = asyncio.create_subprocess_exec
 
     async def start_late(*command: str, **options: Any) -> asyncio.subprocess.Process:

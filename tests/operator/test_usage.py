@@ -20,13 +20,13 @@ def test_users_are_listed_with_what_they_asked_today_in_a_month_and_ever_and_wha
 ) -> None:
     verdict("keys", "create", "--name", "first")
     today = day_of(SystemClock().now_ms())
-    asked = [(1, today, 1), (1, today, 1), (1, today, 2), (1, today - 40, 1), (2, today - 3, 1)]
+    asked = [(1, today, 1), (1, today, 1), (1, today, 2), (1, today - 29, 1), (1, today - 30, 1), (2, today - 3, 1)]
     with opened(data_dir) as connection:
         connection.executemany(EVENT, asked)
         connection.executemany(PAID_EVENT, [(1, today - 1), (2, today - 1), (2, today)])
     assert [line.split() for line in verdict("usage").out.splitlines()] == [
         ["USER", "TODAY", "30", "DAYS", "ALL", "PAID", "LAST", "DAY"],
-        ["1", "2", "2", "3", "1", iso(today * DAY_MS)[:10]],
+        ["1", "2", "3", "4", "1", iso(today * DAY_MS)[:10]],
         ["2", "0", "1", "1", "2", iso(today * DAY_MS)[:10]],
     ]
     (second,) = verdict("usage", "--user", "2", "--json").json["users"]
