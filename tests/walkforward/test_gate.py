@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from service.analytics.backtest.inspection import Edge
 from service.analytics.backtest.plan import Plan, Strategy
 from service.analytics.backtest.strategies import STRATEGIES
 from service.analytics.backtest.tape import Tape
@@ -44,6 +45,15 @@ def findings(
 
 def failed(found: dict[Check, Finding]) -> set[Check]:
     return {check for check, finding in found.items() if not finding.held}
+
+
+@pytest.mark.parametrize(("errors", "held"), [(-4.1, False), (-4.0, True), (4.0, True), (4.1, False)])
+def test_to_lose_by_knowing_is_as_suspect_as_to_win(monkeypatch: pytest.MonkeyPatch, errors: float, held: bool) -> None:
+    monkeypatch.setattr(gate, "SURROGATES", 1)
+    monkeypatch.setattr(gate, "edge", lambda _: Edge(errors, errors, 100))
+    over = ground()
+    walked = walk(strategy(trailing), over, lambda: None)
+    assert gate._shuffled_labels(strategy(trailing), walked, over, "seed", lambda: None)[0] is held
 
 
 def test_an_honest_strategy_passes_every_check() -> None:
