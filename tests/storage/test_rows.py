@@ -21,6 +21,15 @@ def test_any_number_of_rows_is_inserted(connection: SqliteConnection, number: in
     connection.close()
 
 
+@pytest.mark.parametrize(("number", "statements"), [(1, 1), (7, 1), (8, 1), (59, 2), (64, 1), (100, 3), (128, 2)])
+def test_rows_take_few_statements(connection: SqliteConnection, number: int, statements: int) -> None:
+    seen: list[str] = []
+    connection.set_trace_callback(seen.append)
+    insert_rows(connection, "INSERT INTO points (x, y)", [(x, x) for x in range(number)])
+    assert len([said for said in seen if said.startswith("INSERT")]) == statements
+    connection.close()
+
+
 def test_rows_that_exist_are_updated_where_the_tail_says_so(connection: SqliteConnection) -> None:
     tail = "ON CONFLICT (x) DO UPDATE SET y = excluded.y"
     insert_rows(connection, "INSERT INTO points (x, y)", [(1, 1), (2, 2)], tail)
