@@ -238,3 +238,14 @@ async def test_who_has_used_up_the_starter_today_has_no_more_for_a_repair(db: Da
         assert await db.write(repair_counters) == [1]
     async with open_meter(db, clock) as meter:
         assert (await meter.charge(caller, "coin.risk")).event_id is None
+
+
+async def test_an_audit_in_pieces_leaves_no_event_out_and_a_user_who_asked_nothing_is_right(
+    db: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("service.access.audit._PIECE", 2)
+    async with open_meter(db, clock) as meter:
+        for _ in range(5):
+            await meter.charge(Caller(1, "api_key", 1), "coin.risk")
+        await db.write(lambda connection: connection.execute("INSERT INTO quota VALUES (9, 0, 0, 0, 0, 0)").rowcount)
+        assert await db.inspect(audit) == []

@@ -325,6 +325,7 @@ async def test_a_store_that_cannot_be_written_keeps_nothing_and_counts_nothing(
             await meter.repeats.keep(taken, ANSWER, held.event_id)
         await meter.repeats.release(taken, held.event_id)
     assert "a key waits for its lease to run out" in caplog.messages
+    assert "busy" in vars(caplog.records[-1])["reason"]
     assert (await rows(db), await states(db)) == ([("user 1", False, 0)], [(1, 0)])
     clock.set_wall(START_MS + LEASE_MS + 1)
     await meter.repeats.prune()
@@ -374,15 +375,16 @@ async def test_an_owner_has_so_many_keys_and_is_told_when_one_is_free(meter: Met
     assert (await refusal(meter)).headers == {"Retry-After": "1"}
 
 
+@pytest.mark.parametrize("piece", [1, 200])
 async def test_where_there_is_no_room_the_oldest_answers_go_and_their_keys_stay_used(
-    meter: Meter, db: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+    meter: Meter, db: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, piece: int
 ) -> None:
     for key in range(4):
         clock.set_wall(START_MS + key)
         await answer(meter, a_request(key=key))
     sizes = [size for *_, size in await rows(db)]
     monkeypatch.setattr(keeping, "MOST", sum(sizes[2:]))
-    monkeypatch.setattr(keeping, "_PIECE", 1)
+    monkeypatch.setattr(keeping, "_PIECE", piece)
     async with asyncio.timeout(10):
         await meter.repeats.prune()
     assert [size for *_, size in await rows(db)] == [0, 0, *sizes[2:]]
@@ -391,6 +393,10 @@ async def test_where_there_is_no_room_the_oldest_answers_go_and_their_keys_stay_
     monkeypatch.setattr(keeping, "MOST", 0)
     await meter.repeats.prune()
     assert {size for *_, size in await rows(db)} == {0}
+
+
+def test_one_answer_may_take_half_a_mebibyte_and_all_of_them_a_quarter_of_a_gibibyte() -> None:
+    assert (keeping.LARGEST, keeping.MOST, keeping.MOST_KEYS) == (524_288, 268_435_456, 1_000)
 
 
 async def pass_time(clock: FakeClock, db: Database, seconds: float) -> None:

@@ -217,20 +217,22 @@ async def test_a_cancellation_that_is_taken_back_leaves_the_payment_to_be_settle
     assert it.moved() == PRICE
 
 
-async def test_too_little_ether_is_no_fault_of_the_payer(tmp_path: Path) -> None:
+async def test_too_little_ether_is_no_fault_of_the_payer(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     async with settling(tmp_path, ether=1_000_000) as it:
         outcome = await it.facilitator.settle(await it.entry())
         assert outcome == Unknown("the operator's account has too little ether for gas")
+        (said,) = (vars(each) for each in caplog.records if each.message == outcome.reason)
+        assert said["operator"] == OPERATOR.address.lower()
         assert await it.sent() == []
 
 
 async def test_gas_above_the_cap_is_waited_for_and_not_paid(tmp_path: Path) -> None:
     async with settling(tmp_path, gas_cap_gwei=2) as it:
-        it.node.fault = lambda method, _: hex(2 * GWEI) if method == "eth_maxPriorityFeePerGas" else PASS
+        it.node.fault = lambda method, _: hex(2_000_000_000) if method == "eth_maxPriorityFeePerGas" else PASS
         entry = await it.entry()
         assert await it.facilitator.settle(entry) == Unknown("gas costs more than VERDICT_GAS_CAP_GWEI")
         assert await it.sent() == []
-        tip = 2 * GWEI - it.evm.blocks[-1].block.header.base_fee_per_gas
+        tip = 2_000_000_000 - it.evm.blocks[-1].block.header.base_fee_per_gas
         it.node.fault = lambda method, _: hex(tip) if method == "eth_maxPriorityFeePerGas" else PASS
         assert isinstance(await it.facilitator.settle(entry), Settled)
 
@@ -373,6 +375,19 @@ async def test_a_transaction_whose_fee_no_longer_suffices_is_outbid_up_to_the_ca
     tip[0] = hex(100 * GWEI)
     assert isinstance(await it.facilitator.settle(third), Unknown)
     assert len(await it.sent()) == 3, "more than the cap is never offered"
+
+
+async def test_each_of_those_that_wait_is_outbid_by_an_eighth_at_least(it: Settling) -> None:
+    it.evm.at_once = False
+    entries = [await it.entry() for _ in range(2)]
+    for entry in entries:
+        assert isinstance(await it.facilitator.settle(entry), Unknown)
+    sender = it.facilitator._sender
+    for entry in entries:
+        (first,) = await sender._outbox.of(entry.id)
+        more = await sender._outbid(first, first.max_fee, 1)
+        assert more is not None
+        assert (more.nonce, more.tip, more.max_fee) == (first.nonce, first.tip * 9 // 8 + 1, 2 * first.max_fee + 1)
 
 
 async def test_a_replacement_is_made_by_one_process_only(it: Settling) -> None:

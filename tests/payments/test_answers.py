@@ -137,3 +137,7 @@ async def test_a_reopened_store_still_has_the_answer(tmp_path: Path, clock: Fake
     shop = await Shop(path, clock).open()
     assert await shop.ledger.find(entry.receipt_id) == entry
     await shop.close()
+
+
+def test_one_answer_may_take_half_a_mebibyte_and_all_of_them_a_quarter_of_a_gibibyte() -> None:
+    assert (LARGEST, answers.MOST) == (524_288, 268_435_456)

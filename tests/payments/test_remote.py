@@ -449,6 +449,15 @@ async def test_the_versions_it_settles_are_those_of_our_chain_and_scheme(honest:
         assert await remote.versions() == {1, 2}
 
 
+async def test_a_token_is_for_the_very_request(honest: Facilitator) -> None:
+    asked: list[tuple[str, str]] = []
+    async with opened(honest) as remote:
+        remote._authorize = lambda method, url: asked.append((method, url))
+        await remote.versions()
+        await remote.settle(entry(payment()))
+    assert asked == [("GET", f"{honest.url}/supported"), ("POST", f"{honest.url}/settle")]
+
+
 @pytest.mark.parametrize(
     ("kinds", "versions"),
     [

@@ -396,3 +396,10 @@ async def test_a_till_that_closes_leaves_nothing_running(tmp_path: Path) -> None
         assert closing.done()
         with pytest.raises(asyncio.CancelledError):
             await settling
+
+
+async def test_a_settlement_that_is_over_is_not_remembered(tmp_path: Path) -> None:
+    async with shop(tmp_path) as it:
+        assert (await it.sold(it.tender())).state == "settled"
+        await asyncio.sleep(0)
+        assert it.till._tasks == set()

@@ -109,6 +109,7 @@ async def test_whoever_fails_however_is_rejected_and_the_others_are_heard(
     assert found.as_of == iso(min(kept) if kept else START_MS)
     logged = [record for record in caplog.records if record.levelno >= logging.ERROR]
     assert len(logged) == (len(lost) if fault in {"defective", "deaf"} else 0)
+    assert {vars(record)["symbol"] for record in logged} <= {"BTC"}
 
 
 async def test_different_faults_at_once_are_each_their_sources_own(world: World, clock: FakeClock) -> None:

@@ -101,14 +101,14 @@ def test_nothing_can_be_added_unnoticed(inside: Path) -> None:
 
 
 def test_a_difference_is_told_as_json_has_it() -> None:
-    changed = place(place(ANSWER, ("rules", 2, "contribution"), 0.75), ("rules", 3, "value"), "risk-on")
+    changed = place(place(ANSWER, ("rules", 2, "contribution"), 0.75), ("rules", 3, "value"), "risk—on")
     changed = place(changed, ("evidence",), [*ANSWER["evidence"], {"a": [1]}])
     changed = place(place(changed, ("confidence_basis",), [1]), ("score",), {})
     assert replay(changed).differences == [
         Difference("score", "{…}", "2.5"),
         Difference("evidence[9]", "{…}", "not there"),
         Difference("rules[2].contribution", "0.75", "0.5"),
-        Difference("rules[3].value", '"risk-on"', "null"),
+        Difference("rules[3].value", '"risk—on"', "null"),
         Difference("confidence_basis", "[…]", "{…}"),
     ]
 
