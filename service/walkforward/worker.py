@@ -30,7 +30,7 @@ _STDIN: Final = 0
 
 
 class Job(Struct, frozen=True):
-    """What to walk: a store by its address, the history it is meant to hold, its days before a midnight, at an instant."""
+    """What to walk: a store by its address, the history it should hold, its days before a midnight, at an instant."""
 
     database: str
     origin: str

@@ -1,8 +1,8 @@
 """A receipt, as somebody may have got it, and payments as the ledger keeps them, written down by hand."""
 
-import sqlite3
 from typing import Any, Final
 
+from service.storage.engine import Connection
 from service.wire.payment import Receipt
 from tests.fakes.clock import START_MS
 
@@ -66,7 +66,7 @@ def receipt_id(number: int) -> str:
     return f"rcp_{number:022d}"
 
 
-def put(connection: sqlite3.Connection, number: int, **changes: Any) -> None:
+def put(connection: Connection, number: int, **changes: Any) -> None:
     """Write a payment down: the first of `RECEIPT`, others like it; `state` brings what belongs to it."""
     state = changes.get("state", "delivered")
     further = _FURTHER["settled" if state == "delivered" else state]

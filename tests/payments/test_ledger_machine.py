@@ -26,7 +26,7 @@ from service.payments.cashier import Cashier
 from service.payments.payment import Entry, Order, PaidAnswer, Payment
 from service.payments.reconciler import Reconciler
 from service.payments.steps import LEASE_MS
-from service.storage.engine import Connection, connect
+from service.storage.engine import SqliteConnection, connect
 from tests.fakes.clock import FakeClock
 from tests.fakes.stores import open_database
 from tests.payments.chain_model import MODES, Chain, Mode, Teller
@@ -88,7 +88,7 @@ class Payments(Machine):
         self.processes: dict[int, Process] = {}
         self.lives = 0
         self.known: list[Bought] = []
-        self.looking: Connection | None = None
+        self.looking: SqliteConnection | None = None
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(coroutine)

@@ -10,7 +10,7 @@ import pytest
 
 from service.clock import DAY_MS, HOUR_MS
 from service.storage.database import Database
-from service.storage.engine import connect
+from service.storage.engine import Connection, connect
 from service.verdict.audit import Audit, audit_ledger
 from service.verdict.ledger import COLUMNS, Head, Ledger
 from tests.fakes.clock import START_MS
@@ -28,7 +28,7 @@ async def honest(database: Database) -> Head:
     day = [judged("BTC", 100.0), judged("ETH", None), judged("SOL", 7.5, "bear"), judged("XRP", 3.0, "neutral")]
     await ledger.issue_day(ORIGIN, START_MS // DAY_MS - 1, day, START_MS)
 
-    def score(connection: sqlite3.Connection) -> None:
+    def score(connection: Connection) -> None:
         connection.execute(
             "INSERT INTO verdict_outcomes VALUES (1, 1, ?, 102.0, 2.0, 9, NULL), (1, 3, NULL, NULL, NULL, 9, 'none')",
             (START_MS + DAY_MS + HOUR_MS,),
