@@ -12,6 +12,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from service.errors import ServiceError
 from service.http import errors
+from service.http.again import Again
 from service.http.body import PeerGoneError
 from service.http.cors import Cors, Options
 from service.http.cycle import Cycle
@@ -113,29 +114,16 @@ class App:
             giver.set_exception(error)
         return True
 
-    def again(self, known: Known, peer: Mapping[str, object], cycle: Cycle) -> bool:
-        """As `at_once`, for a head that has come before.
+    def again(self, head: bytes, known: Known, peer: Mapping[str, object], cycle: Cycle) -> Again:
+        """What answers a head that has come before, on one connection.
 
         Args:
+            head: Its bytes.
             known: What it says.
             peer: The part of the scope that is the connection's.
-            cycle: Takes the answer.
-
-        Returns:
-            Whether that is done; else nothing has happened, and what arrived must be read like anything else.
+            cycle: Takes the answers.
         """
-        exchange = known.exchange.again()
-        scope: Scope = {**peer, **known.scope, "verdict": exchange}
-        giver = Giver(self.answers, scope, exchange, cycle)
-        lane = known.lane
-        try:
-            for check in lane.checks:
-                if not check(scope, exchange):
-                    return False
-            giver.serve(lane)
-        except Exception as error:  # noqa: BLE001 -- as above
-            giver.set_exception(error)
-        return True
+        return Again(head, known, {**peer, **known.scope}, self.answers, cycle)
 
     def _enter(self, scope: Scope, exchange: Exchange) -> ASGIApp:
         exchange.fields += self._cors.fields(exchange.headers.get(b"origin"))

@@ -88,6 +88,10 @@ class Cycle:
             if not self.complete and not self.disconnected:
                 self._connection.drop()
 
+    def renew(self) -> None:
+        """Become the cycle of the next request on its connection, now that its last one is answered."""
+        self.started = self.complete = False
+
     def answer(self, whole: Whole, own: bytes, delivered: Callable[[], None] | None = None) -> None:
         """Write a whole answer to a GET: for whoever does not `run` as an application.
 

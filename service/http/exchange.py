@@ -1,7 +1,7 @@
 """What is known of one request while it goes through the gates: `scope["verdict"]`."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import count
 from typing import Final
 
@@ -37,7 +37,7 @@ class Exchange:
         paid: Whether a payment stands for the question this route costs: it is not metered then.
         doubt: What the caller is told if the service ends before it is answered, where a payment may be under way.
         counted: Whether the answer costs a question where the route does; cleared by `serve`.
-        fields: Response headers that every answer to this request carries.
+        fields: Response headers that every answer to this request carries, beside its id.
         visitor: Who asks without a token, where the route takes such; set by `guest`.
         reserved: The question that is counted with the answer, by whoever keeps that; None: it is counted already.
         route: Name of the route, for counts and logs; `none` where there is none.
@@ -61,10 +61,10 @@ class Exchange:
 
     def __init__(self, scope: Scope, send: Send) -> None:
         self._send = send
-        self.request_id = request_id = next_request_id()
+        self.request_id = next_request_id()
         self.headers: Mapping[bytes, bytes] = dict(scope["headers"])
         self.raw_path: bytes = scope["raw_path"]
-        self.fields = [(b"x-request-id", request_id)]
+        self.fields: list[tuple[bytes, bytes]] = []
 
     def again(self, headers: Mapping[bytes, bytes] | None = None) -> "Exchange":
         """A new exchange about the same head: it knows what the head alone says.
@@ -73,14 +73,25 @@ class Exchange:
             headers: In place of the head's.
         """
         new = Exchange.__new__(Exchange)
-        new.request_id = request_id = next_request_id()
+        new.request_id = next_request_id()
         new.headers = self.headers if headers is None else headers
         new.raw_path = self.raw_path
         new.parameters = self.parameters
         new.mark = self.mark
         new.route = self.route
-        new.fields = [(b"x-request-id", request_id), *self.fields[1:]]
+        new.fields = [*self.fields]
         return new
+
+    def renew(self, fields: Iterable[tuple[bytes, bytes]]) -> None:
+        """Become the exchange of the next request with the same head, now that its last one is answered.
+
+        Args:
+            fields: As the head alone has them.
+        """
+        self.request_id = next_request_id()
+        self.fields = [*fields]
+        self.caller = None
+        self.status = 0
 
     @property
     def known_caller(self) -> Caller:
@@ -96,7 +107,7 @@ class Exchange:
     async def send(self, message: Message) -> None:
         """Pass a message on, with the exchange's own fields in the head."""
         if message["type"] == "http.response.start":
-            message["headers"] = [*message.get("headers", ()), *self.fields]
+            message["headers"] = [*message.get("headers", ()), (b"x-request-id", self.request_id), *self.fields]
             await self._send(message)
             self.status = message["status"]
         else:

@@ -88,7 +88,10 @@ class Giver:
         exchange = self._exchange
         exchange.status = answer.status
         try:
-            self._cycle.answer(answer, lines_of(exchange.fields), delivered)
+            lines = b"x-request-id: %b\r\n" % exchange.request_id
+            if exchange.fields:
+                lines += lines_of(exchange.fields)
+            self._cycle.answer(answer, lines, delivered)
         except Exception:  # its neighbours in the batch must still be told of theirs
             log.exception("an answer could not be written", extra={"request_id": exchange.request_id.decode()})
             self._cycle.drop()

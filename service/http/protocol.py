@@ -21,6 +21,7 @@ from uvicorn.server import ServerState
 
 from service.errors import ServiceError
 from service.http import errors
+from service.http.again import Again
 from service.http.cycle import Cycle
 from service.http.deadline import Deadline
 from service.http.exchange import next_request_id
@@ -59,6 +60,7 @@ class VerdictProtocol(HttpToolsProtocol):
         self._at_once: Callable[[Scope, Cycle], bool] | None = getattr(self.app, "at_once", None)
         self._heads: Heads | None = getattr(self.app, "heads", None)
         self._reader: Reader
+        self._again: Again | None = None
         self._deaf = False
         self._timed = 0
         self._read: Cycle
@@ -94,6 +96,7 @@ class VerdictProtocol(HttpToolsProtocol):
                 cycle.abandon()
         self._queue.clear()
         self._answering = None
+        self._again = None
         vars(self).pop("_read", None)
         self._reader.close()
         self._reading.close()
@@ -113,11 +116,13 @@ class VerdictProtocol(HttpToolsProtocol):
         """Read what arrived; refuse what is malformed or too much."""
         if self._deaf:
             return
-        heads, mark = self._heads, b""
-        if heads is not None and self._is_quiet():
-            mark = mark_of(data)
-            known = heads.find(mark)
-            if known is not None and self._hear_again(known):
+        mark = b""
+        if self._heads is not None and self._answering is None and self._is_quiet():
+            again = self._again
+            if again is None or again.head != data:
+                mark = mark_of(data)
+                again = self._recall(data, self._heads.find(mark))
+            if again is not None and self._hear_again(again):
                 return
         try:
             self._reader.feed(data)
@@ -132,13 +137,22 @@ class VerdictProtocol(HttpToolsProtocol):
             self._reading.clear()
 
     def _is_quiet(self) -> bool:
-        """Whether nothing is being read, answered or kept from being written: what comes now begins a request."""
-        return self._answering is None and self._reader.phase == NOTHING and not self.flow.write_paused
+        """Whether nothing is being read or kept from being written: what comes now begins a request."""
+        return self._reader.phase == NOTHING and not self.flow.write_paused
 
-    def _hear_again(self, known: Known) -> bool:
+    def _recall(self, head: bytes, known: Known | None) -> Again | None:
+        """What answers a head here that has come before, here or on another connection."""
+        if known is None:
+            return None
+        cycle = Cycle(self, {}, keep_alive=True, expects_continue=False)
+        again: Again = self.app.again(head, known, self._reader.base, cycle)
+        self._again = again
+        return again
+
+    def _hear_again(self, again: Again) -> bool:
         """Answer a request whose head has come before, without reading it; whether that is done."""
-        self._answering = cycle = Cycle(self, {}, keep_alive=True, expects_continue=False)
-        if not self.app.again(known, self._reader.base, cycle):
+        self._answering = again.cycle
+        if not again.answer():
             self._answering = None
             return False
         if self._answering is not None:

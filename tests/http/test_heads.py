@@ -136,6 +136,34 @@ async def test_what_is_not_one_whole_get_that_passed_its_gates_is_not_remembered
         peer.close()
 
 
+async def test_each_head_on_one_connection_has_its_own_callers_answer(tmp_path: Path, read: list[bytes]) -> None:
+    async with staged(tmp_path) as stage, served(stage.app) as wire:
+        peer = await wire.connect()
+        free, pro = [request(RISK, **bearer(await stage.key(tier))) for tier in ("free", "pro")]
+        await known_to(stage, peer, free)
+        await known_to(stage, peer, pro)
+        left: list[str | None] = []
+        for head in (free, pro, pro, free, free, request(MANIFEST), free):
+            await peer.say(head)
+            left.append((await peer.reply()).headers.get("ratelimit"))
+        assert left == [f'"questions";r={n}' if n else None for n in (7, 0, 0, 6, 5, 0, 4)]
+        assert await stage.used() == [("coin.risk", 10)]
+        peer.close()
+    assert len(read) == 5
+
+
+async def test_a_head_with_its_token_goes_with_its_connection(tmp_path: Path) -> None:
+    async with staged(tmp_path) as stage, served(stage.app) as wire:
+        peer, head = await wire.connect(), request(RISK, **bearer(await stage.key()))
+        await known_to(stage, peer, head)
+        await again(peer, head, 1)
+        (connection,) = wire.state.connections
+        assert vars(connection)["_again"].head == head
+        peer.close()
+        await until(lambda: not wire.state.connections)
+        assert vars(connection)["_again"] is None
+
+
 async def test_a_head_in_two_pieces_is_read(tmp_path: Path, read: list[bytes]) -> None:
     async with staged(tmp_path) as stage, served(stage.app) as wire:
         peer, head = await wire.connect(), request(MANIFEST)

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,10 @@ import pytest
 from starlette.types import Scope
 
 from service.errors import ServiceError
+from service.http.again import Again
 from service.http.app import App
 from service.http.cycle import Cycle
 from service.http.gates.due import PaymentDue
-from service.http.heads import Known
 from service.http.whole import Whole
 from tests.fakes.asgi import Reply, ask
 from tests.http.stage import RISK, SLOW, STREAM, TIER, staged
@@ -27,19 +27,19 @@ PASSING = {"x-request-id", "date"}
 def hurried(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """For each GET of a connection: whether it took the short way, with its head read or known."""
     taken: list[bool] = []
-    at_once, again = App.at_once, App.again
+    at_once, answer = App.at_once, Again.answer
 
     def noting(app: App, scope: Scope, cycle: Cycle) -> bool:
         taken.append(at_once(app, scope, cycle))
         return taken[-1]
 
-    def knowing(app: App, known: Known, peer: Mapping[str, object], cycle: Cycle) -> bool:
-        done = again(app, known, peer, cycle)
+    def knowing(again: Again) -> bool:
+        done = answer(again)
         taken.extend([True] if done else [])  # else it goes the way of every other
         return done
 
     monkeypatch.setattr(App, "at_once", noting)
-    monkeypatch.setattr(App, "again", knowing)
+    monkeypatch.setattr(Again, "answer", knowing)
     return taken
 
 
