@@ -309,6 +309,23 @@ async def test_an_answer_that_cannot_be_kept_is_not_asked_money_for_and_the_paym
         assert (await it.sold(tender)).state == "settled"
 
 
+async def test_while_nobody_can_say_whether_a_settlement_was_noted_nobody_is_asked_for_money_and_it_is_pending(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def not_taken(_: Entry) -> bool:
+        return False
+
+    async with shop(tmp_path) as it:
+        tender = it.tender()
+        entry = await it.till.take(OURS, tender)
+        with monkeypatch.context() as patched:
+            patched.setattr(it.books.ledger, "settling", unavailable)
+            patched.setattr(it.books.ledger, "release", not_taken)
+            with pytest.raises(ServiceError) as caught:
+                await it.till.settle(entry, ANSWER)
+        assert (caught.value.code, it.facilitator.asked) == ("PAYMENT_PENDING", [])
+
+
 async def test_an_outcome_that_cannot_be_entered_is_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with shop(tmp_path) as it:
         tender = it.tender()
