@@ -249,3 +249,18 @@ async def test_an_audit_in_pieces_leaves_no_event_out_and_a_user_who_asked_nothi
             await meter.charge(Caller(1, "api_key", 1), "coin.risk")
         await db.write(lambda connection: connection.execute("INSERT INTO quota VALUES (9, 0, 0, 0, 0, 0)").rowcount)
         assert await db.inspect(audit) == []
+
+
+async def test_what_was_used_today_and_on_a_day_in_the_future_counts_together_once_repaired(
+    db: Database, clock: FakeClock
+) -> None:
+    caller = Caller(1, "api_key", 1, "access")
+    async with open_meter(db, clock) as meter:
+        await meter.charge(caller, "coin.risk")
+        clock.set_wall(START_MS + 3_650 * DAY_MS)
+        await meter.charge(caller, "coin.risk")
+        await db.write(lambda connection: repair_days(connection, TODAY))
+        assert await db.inspect(audit) == []
+    clock.set_wall(START_MS)
+    async with open_meter(db, clock) as meter:
+        assert (await meter.standing(caller)).used == 2

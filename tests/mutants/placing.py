@@ -64,20 +64,30 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
 
 def _place_constants(path: Path, code: CodeType) -> None:
     owner = next(each for each in _known() if getattr(each, "__file__", None) == str(path))
+    if not _exchange(owner, code):
+        raise NotMadeError(path.name)
+
+
+def _exchange(owner: ModuleType, code: CodeType) -> bool:
+    """Give a module's constants the values that its code makes, and those of the service that are made of them."""
     fresh = ModuleType(owner.__name__)
-    fresh.__file__ = str(path)
+    fresh.__file__ = owner.__file__
     exec(code, vars(fresh))  # noqa: S102 - a module of this repository, changed in one place
     changed = [
         (name, before, vars(fresh).get(name))
         for name, before in vars(owner).items()
         if not name.startswith("__") and _is_plain(before, owner.__name__) and before != vars(fresh).get(name)
     ]
-    if not changed:
-        raise NotMadeError(path.name)
+    importers = {}
     for name, before, after in changed:
         for module in _known():
             if vars(module).get(name) is before:
                 setattr(module, name, after)
+                importers[module.__name__] = module
+    for name, module in importers.items():
+        if module is not owner and name.startswith("service."):
+            _exchange(module, compile(Path(str(module.__file__)).read_text(), str(module.__file__), "exec"))
+    return bool(changed)
 
 
 def _known() -> list[ModuleType]:

@@ -107,8 +107,9 @@ async def test_another_signature_on_the_same_nonce_is_the_same_payment(shop: Sho
 async def test_another_payer_may_use_the_same_nonce(shop: Shop) -> None:
     first, second = payment(), payment(wallet(2))
     await shop.ledger.claim(order(), first)
-    claim, _ = await shop.ledger.claim(order(), replace(second, nonce=first.nonce))
+    claim, entry = await shop.ledger.claim(order(), replace(second, nonce=first.nonce))
     assert claim == "fresh"
+    assert await shop.ledger.held(entry.payment) == entry
 
 
 async def test_the_same_payment_for_the_same_request_finds_the_answer_and_where_it_stands(shop: Shop) -> None:

@@ -97,6 +97,12 @@ async def test_the_next_day_is_issued_when_it_is_published(stage: Stage) -> None
     assert [day for _, day, *_ in await stage.entries()] == [DAY] * 3 + [DAY + 1] * 3
 
 
+async def test_a_day_may_be_issued_in_the_very_moment_it_closes(stage: Stage) -> None:
+    await publish(stage.world.conclusions)
+    stage.clock.set_wall(CLOSE_MS)
+    assert await stage.round() == 3
+
+
 async def test_a_day_that_closed_more_than_a_day_ago_is_past(stage: Stage) -> None:
     """What is known now is no verdict of then."""
     await publish(stage.world.conclusions)

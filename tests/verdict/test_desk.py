@@ -281,6 +281,10 @@ async def test_a_held_verdict_gives_way_at_once_when_a_source_falls_silent_or_th
     assert len(await world.entries()) == 3
 
 
+async def test_nothing_is_written_anew_while_verdict_and_record_stay_the_same(world: World) -> None:
+    assert await world.desk.signal("BTC", None) is await world.desk.signal("BTC", None)
+
+
 @pytest.mark.parametrize("falls_silent", [False, True])
 async def test_as_of_an_instant_at_which_a_verdict_was_held_it_is_that_one_while_no_source_has_fallen_silent(
     world: World, clock: FakeClock, *, falls_silent: bool

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.verdict.decide import decide
-from service.verdict.replay import Difference, ReplayError, replay
+from service.verdict.replay import Difference, ReplayError, _same, replay
 from service.verdict.ruleset import probability_up
 from tests.verdict.jcs import write
 from tests.verdict.known import KNOWN, known, without
@@ -176,3 +176,9 @@ def test_an_abstention_can_be_checked_too() -> None:
     answer = msgspec.json.decode(msgspec.json.encode(decide(without(KNOWN, "risk", "sentiment"))))
     assert answer["verdict"] == "insufficient-evidence"
     assert replay(answer).differences == []
+
+
+def test_true_is_true_and_no_number() -> None:
+    assert [_same(saved, expected) for saved, expected in ((True, True), (True, False), (True, 1), (1, 1.0))] == [
+        True, False, False, True
+    ]  # fmt: skip

@@ -20,6 +20,7 @@ from service.verdict.scorecard import (
     LABELS,
     LEAST,
     SCORECARD,
+    Bin,
     Cell,
     Figures,
     Pools,
@@ -355,3 +356,13 @@ async def test_all_outcomes_are_those_of_the_history_that_is_told(drawer: Drawer
     assert scorecards.whole() == card
     told[0] = "another"
     assert scorecards.whole() == Scorecard([], [])
+
+
+@pytest.mark.parametrize(("outcomes", "rate"), [(29, None), (30, 0.5)])
+def test_a_range_tells_how_often_prices_rose_from_thirty_outcomes_on(outcomes: int, rate: float | None) -> None:
+    card = Scorecard([], [Bin("daily", 1, 12, outcomes, outcomes // 2, 0.6 * outcomes)])
+    assert [(found.outcomes, found.rose) for found in reliability(card, 1)] == [(outcomes, rate)]
+
+
+def test_a_claim_is_told_to_four_decimals() -> None:
+    assert [probability_up(score) for score in (1.2345, -4.0, 0.0)] == [0.5617, 0.3, 0.5]

@@ -278,3 +278,11 @@ def test_a_move_is_in_percent_to_four_decimals_and_bounds_are_met_exactly(
 
 def test_a_tiny_fall_is_no_negative_zero() -> None:
     assert str(move_pct(1.0, 0.99999999)) == "0.0"
+
+
+async def test_outcomes_are_summed_up_only_where_there_are_new_ones(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await stage.score(0)
+    monkeypatch.delattr(scoring_module, "tally")
+    assert await stage.score(1) == []

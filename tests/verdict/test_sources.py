@@ -64,6 +64,7 @@ async def test_a_young_coins_missing_trend_is_unknown_and_not_stale(world: World
     world.show()
     younger, youngest = await world.sources.risk("BTC"), await world.sources.risk("ETH")
     assert (younger.stale, younger.facts.stale_fields) == (False, ["trend_weekly"])
+    assert younger.observed_ms == CLOSE_MS
     assert (youngest.stale, youngest.observed_ms, youngest.facts.charted_at) == (False, START_MS, iso(CLOSE_MS))
 
 
