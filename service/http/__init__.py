@@ -18,6 +18,8 @@ Decided here beyond `contract.md`:
 - A head that came before, byte for byte and whole, on a connection that is quiet, is not read again (`heads`): what it
   alone says was judged in full then, and only by requests that passed every gate. What depends on the moment is asked
   of the same gates each time: token, rate, route, meter. It is remembered by its digest, its token by the token's.
+- A connection keeps what answers its last such head, and the head's own bytes to know it by (`again`): new objects for
+  each request cost twice as much, as those of 64 that wait for one commit are more than a processor keeps near.
 - A caller that is known to have no question left is answered 402 on that short way too. The route runs first all the
   same: what it does not know is a 404 and what costs nothing is free, to a spent caller as well.
 - A payment that is not good gets the challenge of the route with its reason, so that a right one can be signed at once.
