@@ -155,6 +155,7 @@ async def test_a_nonce_is_spent_once_and_kept_for_a_day_past_its_expiry(db: Data
         ({"public_url": "https://api.example.org:8443", "host": "0.0.0.0"}, {"api.example.org:8443"}),
         ({"host": "127.0.0.1", "port": 8402}, {"127.0.0.1:8402", "localhost:8402", "[::1]:8402"}),
         ({"host": "0.0.0.0", "port": 80}, {"127.0.0.1", "localhost", "[::1]"}),
+        ({"host": "::", "port": 80}, {"127.0.0.1", "localhost", "[::1]"}),
         ({"host": "Box.local", "port": 8402}, {"box.local:8402"}),
         ({"host": "box.local", "port": 443, "tls_cert": Path("c"), "tls_key": Path("k")}, {"box.local"}),
         ({"host": "10.0.0.7", "port": 443}, {"10.0.0.7:443"}),

@@ -136,7 +136,7 @@ async def test_a_claim_that_was_lost_can_neither_be_released_nor_settled(shop: S
     await shop.ledger.release(lost)
     with pytest.raises(ServiceError, match="nothing was charged") as told:
         await shop.ledger.settling(lost, ANSWER)
-    assert told.value.code == "UNAVAILABLE"
+    assert (told.value.code, told.value.headers) == ("UNAVAILABLE", {"Retry-After": "1"})
     assert await shop.ledger.get(held.id) == held
 
 
@@ -154,10 +154,13 @@ async def test_a_release_that_cannot_be_written_waits_for_the_lease_and_raises_n
     await shop.die()
     await shop.ledger.release(entry)
     shop.ledger.delivered(entry)
-    assert [record.message for record in caplog.records if record.name == "verdict.payments"] == [
+    said = [record for record in caplog.records if record.name == "verdict.payments"]
+    assert [record.message for record in said] == [
         "a claim waits for its lease to run out",
         "a note on a payment could not be made",
     ]
+    assert all("stopping" in vars(record)["reason"] for record in said)
+    assert vars(said[0])["payment"] == entry.id
 
 
 async def test_whoever_is_gone_before_its_claim_is_made_holds_nothing(shop: Shop) -> None:
@@ -292,6 +295,24 @@ async def test_what_is_longest_due_comes_first_and_no_more_than_is_wanted(shop: 
         await shop.ledger.postpone(entry, "timeout", None, START_MS + at_ms)
     due = await shop.ledger.due(START_MS + 30, 2)
     assert [entry.id for entry in due] == [entries[1].id, entries[2].id]
+
+
+async def test_answers_that_leave_one_after_the_other_are_each_noted_also_after_one_that_could_not_be(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sold = [
+        await shop.ledger.settled(
+            await shop.ledger.settling((await shop.ledger.claim(order(), payment(wallet(n))))[1], ANSWER), TRANSACTION
+        )
+        for n in (1, 2, 3)
+    ]
+    with monkeypatch.context() as patched:
+        patched.setattr(shop.database, "submit", Mock(side_effect=ServiceError("UNAVAILABLE", "Not now.")))
+        shop.ledger.delivered(sold[0])
+    for entry, states in ((sold[1], ["delivered", "delivered", "settled"]), (sold[2], ["delivered"] * 3)):
+        shop.ledger.delivered(entry)
+        await shop.database.write(lambda _: None)
+        assert await shop.states() == states
 
 
 async def test_only_a_settled_payment_is_delivered(shop: Shop) -> None:

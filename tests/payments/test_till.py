@@ -420,3 +420,8 @@ async def test_a_settlement_that_is_over_is_not_remembered(tmp_path: Path) -> No
         assert (await it.sold(it.tender())).state == "settled"
         await asyncio.sleep(0)
         assert it.till._tasks == set()
+
+
+def test_a_failure_without_a_reason_is_told_by_the_word_that_clients_know() -> None:
+    entry = Entry(id=1, receipt_id="rcp_1", state="failed", payment=payment(), order=OURS, claimed_ms=0)
+    assert NotSettledError(entry).reason == "unexpected_settle_error"
