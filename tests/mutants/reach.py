@@ -2,6 +2,7 @@
 
 import ast
 import pickle
+import re
 import time
 from collections.abc import Iterator, Sequence
 from functools import cache
@@ -61,12 +62,23 @@ def measure(items: Sequence[pytest.Item], failed: set[str], room: Path, kept: Pa
 
 
 def reaching(mutant: Mutant, seen: dict[str, Seen]) -> list[str]:
-    """The ids of the tests that run through a mutant: those of its own module first, then the quickest first."""
+    """The ids of the tests that run through a mutant, or name it: those of its own module first, then the quickest."""
     first, last = mutant.lines
     through = {mutant.path: frozenset(range(first, last + 1))} if mutant.inside[1] else _uses(mutant)
-    found = [name for name, each in seen.items() if each.passed and _meets(each.lines, through)]
+    named = re.compile(rf"\b{mutant.inside[0]}\b") if not mutant.inside[1] else None
+    found = [
+        name
+        for name, each in seen.items()
+        if each.passed and (_meets(each.lines, through) or (named and named.search(_text(name.partition("::")[0]))))
+    ]
     own = f"test_{mutant.path.stem}."
     return sorted(found, key=lambda name: (own not in name, seen[name].took_s))
+
+
+@cache
+def _text(file: str) -> str:
+    """A file of tests, which may look at a constant and run through no line that does."""
+    return (Path(__file__).resolve().parents[2] / file).read_text()
 
 
 def _meets(lines: dict[Path, frozenset[int]], through: dict[Path, frozenset[int]]) -> bool:
