@@ -454,3 +454,10 @@ async def test_an_answer_of_any_bytes_is_kept_as_it_was(shop: Shop) -> None:
     found = await shop.ledger.get(entry.id)
     assert found is not None
     assert found.answer == answer
+
+
+def test_the_name_of_a_receipt_is_drawn_of_all_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = Mock(return_value=62**22 - 1)
+    monkeypatch.setattr("secrets.randbelow", draw)
+    assert len(new_receipt_id()) == len("rcp_") + 22
+    draw.assert_called_once_with(62**22)

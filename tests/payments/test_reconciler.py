@@ -65,11 +65,14 @@ async def test_an_unknown_outcome_is_asked_about_until_it_is_known_and_entered_o
 
 
 async def test_what_a_dead_process_was_settling_is_asked_about_at_once(
-    house: House, database: Database, clock: FakeClock
+    house: House, database: Database, clock: FakeClock, caplog: pytest.LogCaptureFixture
 ) -> None:
+    caplog.set_level("INFO")
     entry = await Books(database, clock, run_id=99).settling()
     await house.reconciler.round()
     assert (await house.books.stands(entry)).state == "settled"
+    (said,) = (vars(each) for each in caplog.records if each.message == "it is known what became of a payment")
+    assert (said["payment"], said["state"]) == (entry.receipt_id, "settled")
 
 
 async def test_a_settlement_that_is_under_way_is_left_to_its_request(house: House) -> None:

@@ -3,6 +3,7 @@
 import pytest
 
 from service.payments import cashier, token
+from tests.payments.signing import payment
 
 
 @pytest.mark.parametrize(
@@ -22,3 +23,7 @@ def test_a_refusal_has_the_word_that_clients_know(said: str, word: str) -> None:
 
 def test_a_payment_that_came_to_nothing_has_the_word_that_clients_know() -> None:
     assert (cashier.EXPIRED, cashier.NONCE_USED) == ("expired_unsettled", "invalid_exact_evm_nonce_already_used")
+
+
+def test_a_call_that_moves_money_has_its_nine_words_and_no_more() -> None:
+    assert len(token.transfer_of(payment())) == 4 + 9 * 32
