@@ -87,7 +87,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     hyperliquid_url: Annotated[str, Meta(description="Hyperliquid's API")] = "https://api.hyperliquid.xyz"
     binance_url: Annotated[str, Meta(description="Binance's USD-M futures API")] = "https://fapi.binance.com"
     coingecko_url: Annotated[str, Meta(description="CoinGecko's API")] = "https://api.coingecko.com"
-    coingecko_key: Annotated[str | None, Meta(description="CoinGecko demo key, if you have one")] = None
+    coingecko_key: Annotated[Secret | None, Meta(description="CoinGecko demo key, if you have one")] = None
     alternative_url: Annotated[str, Meta(description="the Fear & Greed index")] = "https://api.alternative.me"
     coindesk_url: Annotated[str, Meta(description="CoinDesk, for its news feed")] = "https://www.coindesk.com"
     cointelegraph_url: Annotated[str, Meta(description="Cointelegraph, for its news feed")] = (
@@ -216,7 +216,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
                 raise SettingsError(
                     f"{variable(f'{upstream}_url')} takes a scheme and a host, such as https://api.example.org"
                 )
-        if self.coingecko_key and not _KEY.match(self.coingecko_key):
+        if self.coingecko_key and not _KEY.match(self.coingecko_key.text):
             raise SettingsError("VERDICT_COINGECKO_KEY takes printable characters without spaces")
 
     def _check_settlement(self) -> None:

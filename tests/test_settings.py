@@ -123,6 +123,10 @@ def test_a_node_that_is_no_address_is_refused(urls: str) -> None:
         Settings.from_environ({"VERDICT_WALLETS_RPC": urls})
 
 
+def test_what_opens_an_upstream_stays_hidden() -> None:
+    assert "sesame" not in repr(read(coingecko_key="sesame"))
+
+
 def test_the_address_of_a_shared_store_keeps_its_password_hidden() -> None:
     settings = read(store="postgres://verdict:sesame@db.example.org:5432/verdict?sslmode=require")
     assert settings.store is not None

@@ -83,5 +83,5 @@ def _live() -> str:
 def _headers(settings: Settings, name: str) -> Mapping[str, str]:
     """What identifies us to an upstream: nothing, but for a key that the operator has given."""
     if name == "coingecko" and settings.coingecko_key:
-        return {"x-cg-demo-api-key": settings.coingecko_key}
+        return {"x-cg-demo-api-key": settings.coingecko_key.text}
     return {}
