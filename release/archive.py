@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from shiv.bootstrap.environment import Environment  # type: ignore[import-untyped]
-from shiv.builder import create_archive  # type: ignore[import-untyped]
-from shiv.constants import BUILD_AT_TIMESTAMP_FORMAT  # type: ignore[import-untyped]
+from shiv.bootstrap.environment import Environment
+from shiv.builder import create_archive
+from shiv.constants import BUILD_AT_TIMESTAMP_FORMAT
 
 _DOOR: Final = Path(__file__).with_name("door.py")
 _PYTHON: Final = f"{sys.version_info.major}.{sys.version_info.minor}"
