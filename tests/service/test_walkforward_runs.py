@@ -13,7 +13,9 @@ from typing import Any
 import pytest
 
 from service.clock import DAY_MS
+from service.settings import Settings
 from service.storage.database import Database, open_database
+from service.storage.store import open_store
 from service.walkforward.apart import run_apart
 from service.walkforward.records import Packed, pack
 from service.walkforward.refresh import FIRST_PAUSE_S
@@ -148,8 +150,8 @@ class Written:
         self.database: Database | None = None
 
     @asynccontextmanager
-    async def open(self, path: Path, clock: FakeClock) -> AsyncIterator[Database]:
-        async with open_database(path, clock) as self.database:
+    async def open(self, settings: Settings, clock: FakeClock) -> AsyncIterator[Database]:
+        async with open_store(settings, clock) as self.database:
             yield self.database
 
     async def room(self, pages_more: int) -> None:
@@ -164,7 +166,7 @@ async def test_a_run_that_finds_no_room_is_lost_alone_and_is_made_again_when_the
     kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     written, jobs = Written(), list[Job]()
-    monkeypatch.setattr(wiring, "open_database", written.open)
+    monkeypatch.setattr(wiring, "open_store", written.open)
 
     async def walk(job: Job, _heard: Callable[[int, int], None]) -> Packed:
         jobs.append(job)

@@ -145,7 +145,8 @@ def older(kept: Kept, data_dir: Path, steps: int) -> Kept:
     made = connection.execute("SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     for (table,) in made.fetchall():
         if table != "migrations":
-            connection.execute(f"INSERT INTO main.{table} SELECT * FROM newer.{table}")  # noqa: S608 - a table's name
+            names = ", ".join(row[1] for row in connection.execute(f"PRAGMA main.table_info({table})"))
+            connection.execute(f"INSERT INTO main.{table} SELECT {names} FROM newer.{table}")  # noqa: S608 - names
     connection.execute("DELETE FROM documents WHERE name LIKE 'verdict.%'")
     connection.close()
     return kept._replace(data_dir=data_dir)

@@ -124,6 +124,16 @@ async def test_a_change_to_who_may_call_is_told_to_other_machines_at_once(nodes:
     assert other.shared
 
 
+async def test_sums_come_back_as_whole_numbers_where_they_are_and_means_as_fractions(
+    nodes: tuple[Database, Database],
+) -> None:
+    numbers = "(VALUES (9007199254740993), (-2)) AS numbers (number)"
+    ((total, mean, larger),) = await nodes[0].read(f"SELECT sum(number), avg(number / 2), 2 > 1 FROM {numbers}")  # noqa: S608 - no one's words
+    assert (total, type(total)) == (9_007_199_254_740_991, int)
+    assert (mean, type(mean)) == (2_251_799_813_685_247.5, float)
+    assert (larger, type(larger)) == (1, int)
+
+
 async def test_nothing_can_be_read_at_once(nodes: tuple[Database, Database]) -> None:
     with pytest.raises(ServiceError) as refused:
         nodes[0].glance("SELECT 1")
