@@ -16,5 +16,6 @@ Decided here:
   signature it must carry says the manifest of whoever is believed to have signed.
 - `verdict migrate-store` writes to an empty store alone, in one transaction, and reads every row back: one that is half
   of another cannot come about. It holds the lead of both meanwhile, so a service that runs on either is noticed.
+- `verdict doctor` looks over whichever store is set, on one snapshot, and never migrates it.
 - `verdict doctor` tries the way that payments take without paying: what is asked changes nothing anywhere.
 """

@@ -14,6 +14,9 @@ Decided here:
   reported as done, and what was remembered is read again (`foreign_commits`).
 - A machine that dies or stands still with the turn in its hand loses it: the server ends a session that has been silent
   inside a transaction for three seconds.
+- A `COMMIT` whose outcome is not known has no answer of its own: whoever was told 503 gives back what it asked for, and
+  the turn decides for it, since nothing is looked at before the old transaction has ended.
+- What an operator wants to know of a server (`standing`) is asked of it in one look; its pages are `pg_amcheck`'s.
 - A server that forgets what it has acknowledged (`synchronous_commit`, `fsync` or `full_page_writes` off), that only
   reads (a standby) or that is too old is refused with a `StorageError`. The address holds a password: it is not shown.
 """
