@@ -4,7 +4,7 @@ Decided here:
 - Rooms know the store as `port.Database` and their closures a `Connection` of either kind; `store` picks by the
   settings. What is said below is of SQLite's file, which is the default; of the server `postgres` says it.
 - Statements are written once, in words that both take: `ON CONFLICT`, `RETURNING`, `IS DISTINCT FROM`, the order of
-  nulls and of rows said, types cast where nothing else tells them. The whole suites of the rooms run on both.
+  nulls and of rows said, types cast where nothing else tells them. The suites of access and payments run on both.
 - A migration is written for SQLite and translated; its number, its digest and its refusals are the same on both. A
   file `NNNN_name.postgres.sql` is of the server alone.
 - The newer of `pysqlite3` and the standard library's SQLite is used; before 3.51.3 a WAL reset can corrupt the file, so

@@ -25,8 +25,7 @@ That takes 0.1 ms; the first time 0.6.
 def hand_back(library: object = None) -> None:
     """Have the C library give freed memory back. To be called before threads are started.
 
-    Measured over 200 coins on a busy machine: 158 MB resident against 192 where all series had just been fetched, 193
-    against 209 a minute later. Other C libraries than glibc have nothing to be told.
+    Other C libraries than glibc have nothing to be told.
 
     Args:
         library: The C library; the one of this process where none is given.
