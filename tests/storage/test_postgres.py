@@ -2,6 +2,7 @@
 
 import asyncio
 import random
+import traceback
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -215,11 +216,23 @@ def test_what_cannot_be_used_is_refused_with_what_to_do(monkeypatch: pytest.Monk
         ("postgres:///v?host=/run/postgresql", "on this machine:5432/v"),
         ("postgres://u:pass/word@db/v", "of VERDICT_STORE"),
         ("postgres://u:1/pass@db/v", "of VERDICT_STORE"),
+        ("postgres://u:1/pass?@db/v", "of VERDICT_STORE"),
+        ("postgres://u:1/pass#@db/v", "of VERDICT_STORE"),
         ("postgres://u:pass@db", "of VERDICT_STORE"),
     ],
 )
 def test_a_server_is_named_without_its_password(text: str, place: str) -> None:
     assert place_of(Secret(text)) == place
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["u:wrong?@db/v", "u:a#wrong@db/v", "u:a/wrong@db/v", "u:[wrong@db/v", "u@db:wrong/v", "u:\u2100wrong@db/v"],
+)
+def test_an_address_that_cannot_be_read_is_refused_with_what_to_do_and_not_repeated(said: str) -> None:
+    with pytest.raises(StorageError, match=r"as %40 .* \(F0000\)") as told:
+        apart(asyncio.to_thread(prepare, Secret(f"postgres://{said}"), FakeClock()))
+    assert "wrong" not in "".join(traceback.format_exception(told.value))
 
 
 def test_a_schema_is_brought_up_to_date_once_and_a_newer_one_is_refused(clock: FakeClock) -> None:

@@ -12,7 +12,7 @@ import asyncpg
 
 from service.settings import Secret
 from service.storage.engine import BUSY_MS
-from service.storage.postgres.failures import told_as_ours
+from service.storage.postgres.failures import told_as_ours, unreadable
 from service.storage.postgres.translate import translate
 
 ANSWER_S: Final = 4.4
@@ -46,14 +46,18 @@ async def dial(address: Secret, whose: str, settings: dict[str, str], patience_s
         patience_s: How long is waited for it.
 
     Raises:
+        DatabaseError: If the address cannot be read.
         Exception: What asyncpg raises; within `told_as_ours`, what SQLite's driver would.
     """
-    connection = await asyncpg.connect(
-        address.text,
-        timeout=patience_s,
-        statement_cache_size=0,
-        server_settings=settings_of(whose, settings),
-    )
+    try:
+        connection = await asyncpg.connect(
+            address.text,
+            timeout=patience_s,
+            statement_cache_size=0,
+            server_settings=settings_of(whose, settings),
+        )
+    except ValueError:  # it repeats what it cannot read
+        raise unreadable() from None
     try:
         await teach(connection)
     except BaseException:

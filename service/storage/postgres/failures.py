@@ -14,6 +14,9 @@ from service.storage.engine import DatabaseError, IntegrityError, StorageError
 LOST: Final = "08006"
 """SQLSTATE connection_failure: also for what has none, where nothing came back."""
 
+UNREADABLE: Final = "F0000"
+"""SQLSTATE config_file_error: an address that makes no sense."""
+
 _BROKEN_CONSTRAINT: Final = "23"
 _OWN_CODES: Final[dict[str, str]] = {
     "28": "its user or password is not taken. Mend them in VERDICT_STORE, or the server's pg_hba.conf",
@@ -21,6 +24,8 @@ _OWN_CODES: Final[dict[str, str]] = {
     "42501": "its user may not make tables. Make that user the database's owner",
     "25006": "it only reads: it is a standby. Name the server that writes in VERDICT_STORE",
     "53": "it has no room or no connection left. Make room, or raise max_connections",
+    UNREADABLE: "its address cannot be read. Give VERDICT_STORE parameters that libpq knows, and write @ : / ? # [ ] % "
+    "of user and password as %40 %3A %2F %3F %23 %5B %5D %25",
     "55P03": "another process has been bringing its schema up to date for ten seconds. Start again when that is done",
 }
 _NAME: Final = re.compile(r"/[\w-]+\Z")
@@ -50,6 +55,11 @@ def lost(said: str) -> Exception:
     return _ours(said, LOST)
 
 
+def unreadable() -> Exception:
+    """A `DatabaseError` for an address that makes no sense; nothing of it, for what stands there may be a password."""
+    return _ours("the address cannot be read", UNREADABLE)
+
+
 def _ours(said: str, sqlstate: str) -> Exception:
     error = (IntegrityError if sqlstate.startswith(_BROKEN_CONSTRAINT) else DatabaseError)(said)
     error.sqlite_errorname = sqlstate
@@ -76,6 +86,6 @@ def place_of(address: Secret) -> str:
         port = parts.port or 5432
     except ValueError:
         return "of VERDICT_STORE"
-    if "@" in parts.path or not _NAME.match(parts.path):
+    if "@" in parts.path + parts.query + parts.fragment or not _NAME.match(parts.path):
         return "of VERDICT_STORE"
     return f"{parts.hostname or 'on this machine'}:{port}{parts.path}"
