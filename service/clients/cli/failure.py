@@ -64,9 +64,11 @@ def tell(error: Exception, found: Found) -> None:
     code = code_of(error)
     whose = error.whose if isinstance(error, UsageError) else "verdict"
     if code == DEFECT and not isinstance(error, RefusalError):
-        # Written like all else: what a service sent may stand in it.
+        from service.logs import redact  # noqa: PLC0415 - logging, where there is something to cut out
+
+        # Written like all else: what a service sent may stand in it, or a password that a library repeats.
         told = "".join(traceback.format_exception(error)).splitlines()
-        sys.stderr.writelines(f"{safe(line)}\n" for line in told)
+        sys.stderr.writelines(f"{safe(redact(line))}\n" for line in told)
         message = _DEFECT
     elif is_lost(error):
         message = f"what was to be written is lost: {error.strerror}"

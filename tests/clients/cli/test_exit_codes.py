@@ -189,6 +189,13 @@ def test_a_defect_is_told_without_what_could_steer_the_terminal(fails: Fails) ->
     assert not {"\x1b", "\x07", "\x9b"} & set(said)
 
 
+def test_a_defect_is_told_without_what_opens_a_door(fails: Fails) -> None:
+    fails(RuntimeError("postgres://verdict:sesame@db.example.org/verdict?password=sesame, Bearer sesame"))
+    said = typed("coin", "risk", "BTC", terminal=True).err
+    assert "RuntimeError: postgres://" in said
+    assert "sesame" not in said
+
+
 def test_an_operators_command_tells_a_line_wherever_it_goes(monkeypatch: pytest.MonkeyPatch) -> None:
     told = typed("keys", "list", "--json", environment={"VERDICT_PORT": "x"})
     assert (told.code, told.err) == (1, "verdict: VERDICT_PORT takes a whole number, not 'x'\n")
