@@ -27,7 +27,7 @@ from service.market.live import FOLLOW_EVERY_S, Live
 from service.market.momentum import MOMENTUM, Momenta, MomentumDesk, MomentumRefresh
 from service.market.observed import VENUE
 from service.market.samples import SampleRefresh, SampleStore
-from service.market.schedule import Loop, running
+from service.market.schedule import Lead, Loop, running
 from service.market.shelf import Drawer, Shelf
 from service.market.sources.coingecko import CoinGecko, GeckoCoin
 from service.market.sources.hyperliquid import FEED_DECODERS, FEED_SUBSCRIPTIONS, Hyperliquid
@@ -70,7 +70,7 @@ async def open_market(
     sessions: Mapping[str, UpstreamSession],
     feed_url: str,
     origin: Callable[[], str],
-    leader: Callable[[], bool],
+    lead: Lead,
 ) -> AsyncIterator[Market]:
     """Open the market room; it answers at once from what the store holds.
 
@@ -83,7 +83,7 @@ async def open_market(
         feed_url: The first venue's WebSocket.
         origin: Which history the sessions tell at this moment (`live`, or a replay's own name for it): asked each time,
             because a replay's changes at midnight. What the store holds of another one is cleared.
-        leader: Whether this process is the one that fetches; the others read what it stores.
+        lead: Whether this process is the one that fetches; the others read what it stores.
 
     Yields:
         The desks.
@@ -115,8 +115,8 @@ async def open_market(
             Loop("shelf", shelf.follow, FOLLOW_EVERY_S, everywhere=True),
             *topics.loops(clock, live, database, store, source, origin),
         ]
-        async with running(loops, leader, clock):
-            yield topics.desks(clock, live, database, store, cursors, origin, leader)
+        async with running(loops, lead, clock):
+            yield topics.desks(clock, live, database, store, cursors, origin, lead)
 
 
 class _Topics(Struct, frozen=True):
@@ -161,7 +161,7 @@ class _Topics(Struct, frozen=True):
         store: MarketStore,
         cursors: Cursors,
         origin: Callable[[], str],
-        leader: Callable[[], bool],
+        lead: Lead,
     ) -> Market:
         """What answers."""
         coins = live.desk
@@ -177,7 +177,7 @@ class _Topics(Struct, frozen=True):
             conclusions=self.conclusions,
             store=store,
             known=live.known(),
-            readiness=lambda: live.readiness(leads=leader()),
+            readiness=lambda: live.readiness(leads=lead.held()),
         )
 
     def worth(self) -> Mapping[str, GeckoCoin]:

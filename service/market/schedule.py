@@ -5,6 +5,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
 
+from msgspec import Struct
+
 from service.clock import Clock, sleep_or_wake
 from service.market.loops import keep_doing
 
@@ -29,6 +31,17 @@ class Loop(NamedTuple):
     endless: bool = False
 
 
+class Lead(Struct, frozen=True):
+    """Who does what only one process of a store does, and from when on.
+
+    `held` says whether this process is the one that fetches and concludes. No loop begins before `begun` is set, where
+    there is such an event: a service that still opens its rooms is not kept from answering.
+    """
+
+    held: Callable[[], bool]
+    begun: asyncio.Event | None = None
+
+
 class _Alarm:
     """A clock whose sleep an event ends.
 
@@ -49,15 +62,15 @@ class _Alarm:
 
 
 @asynccontextmanager
-async def running(table: Sequence[Loop], leader: Callable[[], bool], clock: Clock) -> AsyncIterator[None]:
+async def running(table: Sequence[Loop], lead: Lead, clock: Clock) -> AsyncIterator[None]:
     """Run loops until the block ends.
 
     Args:
         table: What is done.
-        leader: Whether this process is the one that fetches and concludes.
+        lead: Whether this process is the one that fetches and concludes.
         clock: Where time is waited for.
     """
-    tasks = [asyncio.create_task(_run(loop, leader, clock)) for loop in table]
+    tasks = [asyncio.create_task(_run(loop, lead, clock)) for loop in table]
     try:
         yield
     finally:
@@ -66,13 +79,14 @@ async def running(table: Sequence[Loop], leader: Callable[[], bool], clock: Cloc
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _run(loop: Loop, leader: Callable[[], bool], clock: Clock) -> None:
+async def _run(loop: Loop, lead: Lead, clock: Clock) -> None:
     async def step() -> None:
-        if loop.everywhere or leader():
-            await (_while_leading(loop.step, leader, clock) if loop.endless else loop.step())
+        if loop.everywhere or lead.held():
+            await (_while_leading(loop.step, lead.held, clock) if loop.endless else loop.step())
 
-    if loop.after is not None:
-        await loop.after.wait()
+    for event in (lead.begun, loop.after):
+        if event is not None:
+            await event.wait()
     await keep_doing(loop.name, step, loop.every_s, clock if loop.wake is None else _Alarm(clock, loop.wake))
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from service.clock import Clock
 from service.market.fallback import FALLBACK_VENUE
 from service.market.observed import VENUE
-from service.market.schedule import Loop, running
+from service.market.schedule import Lead, Loop, running
 from service.market.shelf import Shelf
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.store import MarketStore
@@ -34,7 +34,7 @@ async def open_rwa(
     clock: Clock,
     sessions: Mapping[str, UpstreamSession],
     origin: Callable[[], str],
-    leader: Callable[[], bool],
+    lead: Lead,
     coins: Callable[[], Mapping[str, Priced]],
     held: Callable[[], str],
 ) -> AsyncIterator[RwaDesk]:
@@ -46,7 +46,7 @@ async def open_rwa(
         clock: All of its time.
         sessions: To the upstreams by name: `hyperliquid` and `binance`.
         origin: Which history the sessions tell at this moment.
-        leader: Whether this process is the one that fetches.
+        lead: Whether this process is the one that fetches.
         coins: The coins of the main dex by ticker, to tell wrappers by.
         held: Which history the store holds.
 
@@ -69,5 +69,5 @@ async def open_rwa(
         Loop("rwa.quotes", quotes.round, QUOTES_EVERY_S),
         Loop("rwa.bars", bars.round, BARS_EVERY_S),
     )
-    async with running(loops, leader, clock):
+    async with running(loops, lead, clock):
         yield desk

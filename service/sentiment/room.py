@@ -6,7 +6,7 @@ from typing import Final
 
 from service.clock import Clock
 from service.market.room import Market as MarketRoom
-from service.market.schedule import Loop, running
+from service.market.schedule import Lead, Loop, running
 from service.market.shelf import Shelf
 from service.sentiment.desk import SentimentDesk
 from service.sentiment.mood import Conclusions
@@ -29,7 +29,7 @@ async def open_sentiment(
     clock: Clock,
     sessions: Mapping[str, UpstreamSession],
     origin: Callable[[], str],
-    leader: Callable[[], bool],
+    lead: Lead,
 ) -> AsyncIterator[SentimentDesk]:
     """Open the room; it answers at once from what the shelf holds.
 
@@ -40,7 +40,7 @@ async def open_sentiment(
         clock: All of its time.
         sessions: To the upstreams by name: the news feeds and `alternative`.
         origin: Which history the sessions tell at this moment.
-        leader: Whether this process is the one that fetches.
+        lead: Whether this process is the one that fetches.
 
     Yields:
         The desk.
@@ -61,5 +61,5 @@ async def open_sentiment(
 
     desk = SentimentDesk(clock, drawer, market.categories.find)
     await shelf.follow()
-    async with running([Loop("sentiment", read_the_news, EVERY_S, after=market.known)], leader, clock):
+    async with running([Loop("sentiment", read_the_news, EVERY_S, after=market.known)], lead, clock):
         yield desk

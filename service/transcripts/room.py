@@ -6,7 +6,7 @@ from typing import Final
 
 from service.clock import Clock
 from service.market.room import Market as MarketRoom
-from service.market.schedule import Loop, running
+from service.market.schedule import Lead, Loop, running
 from service.settings import Settings
 from service.storage.database import Database
 from service.transcripts.desk import TranscriptDesk
@@ -32,7 +32,7 @@ async def open_transcripts(
     visitor: Visitor,
     clock: Clock,
     origin: Callable[[], str],
-    leader: Callable[[], bool],
+    lead: Lead,
 ) -> AsyncIterator[TranscriptDesk]:
     """Open the room; it answers at once from what the store holds.
 
@@ -44,7 +44,7 @@ async def open_transcripts(
         visitor: Who asks for feeds and transcripts.
         clock: All of its time.
         origin: Which history the visitor is told at this moment.
-        leader: Whether this process is the one that fetches.
+        lead: Whether this process is the one that fetches.
 
     Yields:
         The desk.
@@ -66,5 +66,5 @@ async def open_transcripts(
         Loop("transcripts", refresh.round, EVERY_S, after=market.known),
         Loop("transcript sources", desk.look, LOOK_EVERY_S, everywhere=True),
     )
-    async with running(loops if sources else (), leader, clock):
+    async with running(loops if sources else (), lead, clock):
         yield desk

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from service.clock import Clock
 from service.market.room import Market
-from service.market.schedule import Loop, running
+from service.market.schedule import Lead, Loop, running
 from service.market.shelf import Shelf
 from service.sentiment.desk import SentimentDesk
 from service.storage.database import Database
@@ -27,7 +27,7 @@ async def open_verdict(
     sentiment: SentimentDesk,
     clock: Clock,
     origin: Callable[[], str],
-    leader: Callable[[], bool],
+    lead: Lead,
 ) -> AsyncIterator[VerdictDesk]:
     """Open the room.
 
@@ -38,7 +38,7 @@ async def open_verdict(
         sentiment: Their moods.
         clock: All of its time.
         origin: Which history the upstreams tell at this moment.
-        leader: Whether this process is the one that records, issues the daily verdicts and scores.
+        lead: Whether this process is the one that records, issues the daily verdicts and scores.
 
     Yields:
         The desk.
@@ -57,5 +57,5 @@ async def open_verdict(
         Loop("daily verdicts", daily.round, DAILY_EVERY_S, after=market.known),
         Loop("outcomes", scoring.round, SCORE_EVERY_S, after=market.known),
     ]
-    async with running(loops, leader, clock):
+    async with running(loops, lead, clock):
         yield VerdictDesk(clock, market.coins, observer, inputs, ledger, Scorecards(drawer, origin))

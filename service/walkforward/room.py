@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from service.clock import Clock
 from service.market.room import Market
-from service.market.schedule import Loop, running
+from service.market.schedule import Lead, Loop, running
 from service.storage.database import Database
 from service.walkforward.apart import run_apart
 from service.walkforward.desk import WalkforwardDesk
@@ -21,7 +21,7 @@ async def open_walkforward(
     market: Market,
     clock: Clock,
     origin: Callable[[], str],
-    leader: Callable[[], bool],
+    lead: Lead,
 ) -> AsyncIterator[WalkforwardDesk]:
     """Open the room; it answers at once from the runs that are kept.
 
@@ -31,7 +31,7 @@ async def open_walkforward(
         market: The coins there are, their prices and their series.
         clock: All of its time.
         origin: Which history the service tells at this moment.
-        leader: Whether this process is the one that has days walked.
+        lead: Whether this process is the one that has days walked.
 
     Yields:
         The desk. On leaving, a run that is under way is ended with its process.
@@ -39,5 +39,5 @@ async def open_walkforward(
     runs = RunStore(database)
     refresh = WalkforwardRefresh(clock, runs, market.store, database.address, origin, run_apart)
     desk = WalkforwardDesk(clock, runs, cursors, market.coins, origin)
-    async with running([Loop("walkforward", refresh.round, EVERY_S, after=market.known)], leader, clock):
+    async with running([Loop("walkforward", refresh.round, EVERY_S, after=market.known)], lead, clock):
         yield desk

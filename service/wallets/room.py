@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from service.clock import Clock
 from service.market.room import Market
-from service.market.schedule import Loop, running
+from service.market.schedule import Lead, Loop, running
 from service.market.shelf import Shelf
 from service.storage.database import Database
 from service.wallets.desk import WalletDesk
@@ -36,7 +36,7 @@ async def open_wallets(
     market: Market,
     clock: Clock,
     followed: Followed,
-    leader: Callable[[], bool],
+    lead: Lead,
 ) -> AsyncIterator[WalletDesk]:
     """Open the room; it answers at once from what the store holds.
 
@@ -47,7 +47,7 @@ async def open_wallets(
         market: What coins are worth.
         clock: All of its time.
         followed: What is followed.
-        leader: Whether this process is the one that asks nodes.
+        lead: Whether this process is the one that asks nodes.
 
     Yields:
         The desk.
@@ -68,5 +68,5 @@ async def open_wallets(
         )
         desk = WalletDesk(clock, watchlist, WalletStore(database), drawer, cursors)
         await shelf.follow()
-        async with running([Loop("wallets", refresh.round, EVERY_S, after=market.known)], leader, clock):
+        async with running([Loop("wallets", refresh.round, EVERY_S, after=market.known)], lead, clock):
             yield desk

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from service.clock import SECOND_MS, Clock
 from service.market.room import Market
-from service.market.schedule import Loop, running
+from service.market.schedule import Lead, Loop, running
 from service.sentiment.desk import SentimentDesk
 from service.storage.database import Database
 from service.streams.hub import Hub
@@ -34,7 +34,7 @@ async def open_watch(
     market: Market,
     sentiment: SentimentDesk,
     clock: Clock,
-    leader: Callable[[], bool],
+    lead: Lead,
 ) -> AsyncIterator[Watch]:
     """Open the streams; readers may resume at once from what the store holds.
 
@@ -44,7 +44,7 @@ async def open_watch(
         market: What most streams tell of.
         sentiment: The market's mood.
         clock: All of its time.
-        leader: Whether this process is the one that takes states; the others tell what it stores.
+        lead: Whether this process is the one that takes states; the others tell what it stores.
 
     Yields:
         The streams.
@@ -62,7 +62,7 @@ async def open_watch(
         Loop("stream readers", hub.watch, FOLLOW_EVERY_S, everywhere=True),
         Loop("stream states", follower.follow, FOLLOW_EVERY_S, everywhere=True),
     )
-    async with running(loops, leader, clock):
+    async with running(loops, lead, clock):
         yield Watch(hub, lambda: _told(follower, clock.now_ms()))
 
 

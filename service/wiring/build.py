@@ -20,6 +20,7 @@ from service.http.build import Public, build_app
 from service.http.documents import build as build_documents
 from service.http.health import Health
 from service.http.metrics import Metrics
+from service.market.schedule import Lead
 from service.market.shelf import Shelf
 from service.pages.site import open_site
 from service.payments.receipts import ReceiptDesk, ReceiptSigner
@@ -76,10 +77,12 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         meter = await enter(open_meter(database, clock))
         stack.callback(access.doorkeeper.note_use, least_ms=1)  # with the meter's last write, which is waited for
         upstreams = await enter(open_upstreams(settings, clock))
-        leads, shelf, cursors = leadership.held, Shelf(database), Cursors(secrets.cursor_key)
-        ground = Ground(settings, clock, database, shelf, cursors, upstreams, leads)
+        shelf, cursors = Shelf(database), Cursors(secrets.cursor_key)
+        begun = asyncio.Event()
+        lead = Lead(leadership.held, begun)
+        ground = Ground(settings, clock, database, shelf, cursors, upstreams, lead)
         data = await enter(open_data(ground))
-        payments = await enter(open_payments(settings, database, clock, meter.enter_paid, meter.run_id, leads))
+        payments = await enter(open_payments(settings, database, clock, meter.enter_paid, meter.run_id, lead.held))
         doorkeeper = access.doorkeeper
         loops = doorkeeper.watch, access.oversight.watch, meter.watch, payments.watch, partial(leadership.watch, clock)
         await enter(_running(loops))
@@ -89,7 +92,8 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         health = data.health()
         app = _assemble(settings, clock, access, meter, payments, desks, health)
         coins, visitor, hub = data.market.coins, data.visitor, data.watch.hub
-        metrics = Metrics(partial(read_all, app, database, coins, upstreams.sessions, visitor, hub, leads))
+        metrics = Metrics(partial(read_all, app, database, coins, upstreams.sessions, visitor, hub, lead.held))
+        begun.set()
         yield Service(app, health, metrics, hub)
 
 

@@ -1,6 +1,6 @@
 """The rooms of data, each opened after those it asks."""
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from msgspec import Struct
@@ -8,6 +8,7 @@ from msgspec import Struct
 from service.clock import Clock
 from service.http.health import Health
 from service.market.room import Market, open_market
+from service.market.schedule import Lead
 from service.market.shelf import Shelf
 from service.rwa.desk import RwaDesk
 from service.rwa.room import open_rwa
@@ -31,7 +32,7 @@ from service.wiring.venues import Upstreams
 
 
 class Ground(Struct, frozen=True):
-    """What the rooms stand on. `leads` says whether this process is the one that asks upstreams."""
+    """What the rooms stand on. `lead` says whether this process is the one that asks upstreams."""
 
     settings: Settings
     clock: Clock
@@ -39,7 +40,7 @@ class Ground(Struct, frozen=True):
     shelf: Shelf
     cursors: Cursors
     upstreams: Upstreams
-    leads: Callable[[], bool]
+    lead: Lead
 
 
 class Data(Struct, frozen=True):
@@ -76,25 +77,25 @@ async def open_data(ground: Ground) -> AsyncIterator[Data]:
         ServiceError: If the store does not answer.
     """
     settings, clock, database = ground.settings, ground.clock, ground.database
-    shelf, cursors, upstreams, leads = ground.shelf, ground.cursors, ground.upstreams, ground.leads
+    shelf, cursors, upstreams, lead = ground.shelf, ground.cursors, ground.upstreams, ground.lead
     sessions, origin = upstreams.sessions, upstreams.origin
     followed = Followed(read_listed(settings), upstreams.nodes, origin)
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
-        market = await enter(open_market(database, shelf, cursors, clock, sessions, upstreams.feed_url, origin, leads))
+        market = await enter(open_market(database, shelf, cursors, clock, sessions, upstreams.feed_url, origin, lead))
         coins = market.coins
-        rwa = open_rwa(shelf, market.store, clock, sessions, origin, leads, coins.view, lambda: coins.state.origin)
+        rwa = open_rwa(shelf, market.store, clock, sessions, origin, lead, coins.view, lambda: coins.state.origin)
         rwa_desk = await enter(rwa)
-        sentiment = await enter(open_sentiment(database, shelf, market, clock, sessions, origin, leads))
+        sentiment = await enter(open_sentiment(database, shelf, market, clock, sessions, origin, lead))
         visitor = await enter(open_visitor(clock, upstreams.spoken))
         yield Data(
             market,
             rwa_desk,
             sentiment,
-            await enter(open_verdict(database, shelf, market, sentiment, clock, origin, leads)),
-            await enter(open_walkforward(database, cursors, market, clock, origin, leads)),
-            await enter(open_transcripts(settings, database, cursors, market, visitor, clock, origin, leads)),
-            await enter(open_wallets(database, shelf, cursors, market, clock, followed, leads)),
-            await enter(open_watch(database, cursors, market, sentiment, clock, leads)),
+            await enter(open_verdict(database, shelf, market, sentiment, clock, origin, lead)),
+            await enter(open_walkforward(database, cursors, market, clock, origin, lead)),
+            await enter(open_transcripts(settings, database, cursors, market, visitor, clock, origin, lead)),
+            await enter(open_wallets(database, shelf, cursors, market, clock, followed, lead)),
+            await enter(open_watch(database, cursors, market, sentiment, clock, lead)),
             visitor,
         )

@@ -16,6 +16,7 @@ from service.market.desk import MarketDesk
 from service.market.loops import LONGEST_PAUSE_S, keep_doing
 from service.market.quotes import QUOTES_EVERY_S
 from service.market.room import Market, open_market
+from service.market.schedule import Lead
 from service.market.shelf import Shelf
 from service.storage.database import Database, open_database
 from service.upstream.failure import UpstreamError
@@ -66,7 +67,7 @@ class World:
                     sessions,
                     f"{self.url}/ws",
                     lambda: self.origin,
-                    lambda: self.leads,
+                    Lead(lambda: self.leads),
                 )
             )
             self.market = market

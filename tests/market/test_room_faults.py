@@ -12,6 +12,7 @@ from aiohttp import web
 from service.clock import DAY_MS, SECOND_MS
 from service.errors import ServiceError
 from service.market.room import Market, open_market
+from service.market.schedule import Lead
 from service.market.shelf import Shelf
 from service.storage.database import Database
 from service.upstream.session import open_session
@@ -78,7 +79,7 @@ async def opened(venue: Venue, database: Database, clock: FakeClock) -> AsyncIte
             sessions,
             f"{venue.url}/no-feed",
             lambda: "test",
-            lambda: True,
+            Lead(lambda: True),
         )
         yield House(await stack.enter_async_context(room), venue, clock)
 

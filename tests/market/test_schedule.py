@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from service.errors import ServiceError
-from service.market.schedule import Loop, running
+from service.market.schedule import Lead, Loop, running
 from tests.fakes.clock import FakeClock
 
 
@@ -22,7 +22,7 @@ class Steps:
 
 @asynccontextmanager
 async def doing(clock: FakeClock, *table: Loop, leads: bool = True) -> AsyncIterator[None]:
-    async with running(table, lambda: leads, clock):
+    async with running(table, Lead(lambda: leads), clock):
         await clock.settle()
         yield
 
@@ -52,6 +52,18 @@ async def test_a_step_begins_after_its_event(clock: FakeClock) -> None:
     assert step.at_s == [7, 12]
 
 
+async def test_nothing_begins_before_everything_may(clock: FakeClock) -> None:
+    begun, ready, own, shared, late = asyncio.Event(), asyncio.Event(), *(Steps(clock) for _ in range(3))
+    table = [Loop("own", own, 5), Loop("shared", shared, 5, everywhere=True), Loop("late", late, 5, after=ready)]
+    ready.set()
+    async with running(table, Lead(lambda: True, begun), clock):
+        await clock.advance(7)
+        assert own.at_s + shared.at_s + late.at_s == []
+        begun.set()
+        await clock.settle()
+    assert (own.at_s, shared.at_s, late.at_s) == ([7], [7], [7])
+
+
 async def test_a_step_is_woken_once_by_what_it_waits_for(clock: FakeClock) -> None:
     news, step = asyncio.Event(), Steps(clock)
     async with doing(clock, Loop("step", step, 60, wake=news)):
@@ -76,7 +88,7 @@ async def test_a_step_without_an_end_is_ended_within_a_second_of_the_loss_of_the
         finally:
             await ended()
 
-    async with running([Loop("listen", listen, 5, endless=True)], lambda: leads[0], clock):
+    async with running([Loop("listen", listen, 5, endless=True)], Lead(lambda: leads[0]), clock):
         await clock.settle()
         await clock.advance(7)
         assert (begun.at_s, ended.at_s) == ([0], [])

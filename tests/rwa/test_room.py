@@ -11,6 +11,7 @@ from fixtures.assets import ASSETS
 from service.clock import DAY_MS, SECOND_MS
 from service.errors import ServiceError
 from service.market.observed import Quotes
+from service.market.schedule import Lead
 from service.market.shelf import Shelf
 from service.market.store import MarketStore
 from service.rwa.desk import RwaDesk
@@ -72,7 +73,7 @@ class Stand:
                 self.clock,
                 {"hyperliquid": first, "binance": second},
                 lambda: self.replay.origin,
-                lambda: self.leads,
+                Lead(lambda: self.leads),
                 lambda: {"BTC": Coin(117_700.0), "HYPE": Coin(42.8)},
                 lambda: self.held,
             ) as desk:

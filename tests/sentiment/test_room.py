@@ -14,6 +14,7 @@ from service.market.categories.desk import CategoryDesk
 from service.market.categories.gecko import GeckoCategories, GeckoCoins, GeckoDrawers, GeckoMembers, Membership
 from service.market.desk import MarketDesk
 from service.market.observed import Chart, Quote, Snapshot, State
+from service.market.schedule import Lead
 from service.market.shelf import Shelf
 from service.market.sources.coingecko import GeckoCategory, GeckoCoin
 from service.market.store import MarketStore
@@ -61,7 +62,7 @@ class Office:
                     self.clock,
                     sessions,
                     lambda: "test",
-                    lambda: self.leads,
+                    Lead(lambda: self.leads),
                 )
             )
 

@@ -8,7 +8,7 @@ import pytest
 
 from service.storage import opening
 from service.storage.database import open_database
-from service.storage.engine import Connection, StorageError, connect
+from service.storage.engine import Connection, IntegrityError, StorageError, connect
 from service.storage.turnstile import Turnstile
 from tests.fakes.clock import FakeClock
 
@@ -84,6 +84,15 @@ async def test_a_corrupt_page_is_refused_wherever_it_is(path: Path, clock: FakeC
     said = await refusal(path, clock)
     assert "is damaged" in said
     assert "\n" not in said
+
+
+async def test_what_is_written_after_the_pages_were_looked_at_obeys_every_constraint(
+    path: Path, clock: FakeClock
+) -> None:
+    async with open_database(path, clock) as db:
+        await db.write(lambda connection: connection.execute("CREATE TABLE ages (age CHECK (age > 3))"))
+        with pytest.raises(IntegrityError, match="CHECK constraint failed"):
+            await db.write(lambda connection: connection.execute("INSERT INTO ages VALUES (3)"))
 
 
 async def test_a_file_cut_short_is_refused(path: Path, clock: FakeClock) -> None:

@@ -12,6 +12,7 @@ from service.market.categories.desk import CategoryDesk
 from service.market.categories.gecko import GeckoCategories, GeckoCoins, GeckoDrawers
 from service.market.desk import MarketDesk
 from service.market.observed import Chart, Quote, Snapshot, State
+from service.market.schedule import Lead
 from service.market.shelf import Shelf
 from service.market.sources.coingecko import GeckoCategory, GeckoCoin
 from service.settings import Settings
@@ -63,7 +64,7 @@ class Office:
             open_visitor(self.clock, f"{self.replay.url}/podcasts") as visitor,
             open_transcripts(
                 self.settings, self.database, Cursors(bytes(32)), self.market, visitor, self.clock,
-                lambda: self.replay.origin, lambda: self.leads,
+                lambda: self.replay.origin, Lead(lambda: self.leads),
             ) as desk,
         ):  # fmt: skip
             yield desk

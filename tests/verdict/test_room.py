@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from service.clock import SECOND_MS, iso
+from service.market.schedule import Lead
 from service.routes.call import Call
 from service.routes.signal import signal
 from service.storage.database import Database
@@ -37,7 +38,7 @@ class Office(World):
             self.sentiment,
             self.clock,
             lambda: self.origin,
-            lambda: self.leads,
+            Lead(lambda: self.leads),
         )
         async with opened as desk:
             yield desk

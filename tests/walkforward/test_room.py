@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from service.market.desk import MarketDesk
+from service.market.schedule import Lead
 from service.market.store import MarketStore
 from service.storage.database import Database
 from service.walkforward import room
@@ -36,7 +37,9 @@ class Opened:
     @asynccontextmanager
     async def open(self) -> AsyncIterator[WalkforwardDesk]:
         cursors = Cursors(bytes(32))
-        opened = open_walkforward(self.database, cursors, self.market, self.clock, lambda: "live", lambda: self.leads)
+        opened = open_walkforward(
+            self.database, cursors, self.market, self.clock, lambda: "live", Lead(lambda: self.leads)
+        )
         async with opened as desk:
             yield desk
 

@@ -14,6 +14,7 @@ import pytest
 from fixtures import chain
 from service.clock import SECOND_MS
 from service.market.room import Market
+from service.market.schedule import Lead
 from service.market.shelf import Shelf
 from service.settings import Settings
 from service.storage.database import Database
@@ -85,7 +86,7 @@ async def opened(
     market = cast("Market", SimpleNamespace(coins=coins, known=known))
     followed = Followed(listed, [url], lambda: "fixtures")
     async with open_wallets(
-        database, Shelf(database), Cursors(bytes(32)), market, clock, followed, lambda: leads
+        database, Shelf(database), Cursors(bytes(32)), market, clock, followed, Lead(lambda: leads)
     ) as desk:
         yield desk
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from service.errors import ServiceError
+from service.market.schedule import Lead
 from service.storage.database import Database
 from service.streams.state import Terms
 from service.watch.room import Watch, open_watch
@@ -33,7 +34,7 @@ class Room:
     async def open(self) -> AsyncIterator[Watch]:
         rooms, clock = self.process, self.process.clock
         async with open_watch(
-            rooms.database, CURSORS, rooms.market, rooms.sentiment, clock, lambda: self.leads
+            rooms.database, CURSORS, rooms.market, rooms.sentiment, clock, Lead(lambda: self.leads)
         ) as self.watch:
             yield self.watch
 
