@@ -87,8 +87,9 @@ DAMAGED: Final = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 FULL: Final = ("SQLITE_FULL",)
 SHUT: Final = ("SQLITE_CANTOPEN", "SQLITE_PERM", "SQLITE_READONLY")
 
-_SERVER_FAILING: Final = ("08", "25006", "25P0", "53", "57", "58", "XX")
-"""SQLSTATEs: no connection, a standby, a transaction that ended or broke, no room, an operator, its disk, damage."""
+_SERVER_FAILING: Final = ("08", "25006", "25P0", "28", "3D", "53", "57", "58", "XX")
+"""SQLSTATEs: no connection, a standby, a transaction that ended or broke, a password or a database that is no more, no
+room, an operator, its disk, damage."""
 
 _STORE_FAILURES: Final = (*BUSY, *DAMAGED, *FULL, *SHUT, *_SERVER_FAILING, "SQLITE_IOERR", "SQLITE_NOMEM")
 

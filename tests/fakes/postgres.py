@@ -6,7 +6,6 @@ import ctypes
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Coroutine, Iterator
@@ -26,6 +25,7 @@ from service.storage.database import Database, open_database
 from service.storage.postgres.database import open_postgres
 from service.storage.postgres.opening import prepare
 from tests.fakes.clock import FakeClock
+from tests.fakes.serving import free_port
 
 T = TypeVar("T")
 
@@ -34,8 +34,8 @@ STORES: Final[tuple[Kind, ...]] = ("sqlite", "postgres")
 """What a store's tests are run on."""
 
 _NOBODY: Final = 65_534
-_LOCKED: Final = "locked"
-"""A user of the server that has a password: `right`."""
+LOCKED: Final = "locked"
+"""A user of the server who needs a password."""
 
 _SETTINGS: Final = (
     "listen_addresses=127.0.0.1",
@@ -98,8 +98,8 @@ class Server:
             "initdb", "-D", str(self._data), "-U", "verdict", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync"
         )
         access = self._data / "pg_hba.conf"
-        access.write_text(f"host all {_LOCKED} 127.0.0.1/32 scram-sha-256\n{access.read_text()}")
-        self.port = _free_port()
+        access.write_text(f"host all {LOCKED} 127.0.0.1/32 scram-sha-256\n{access.read_text()}")
+        self.port = free_port()
         atexit.register(self.remove)
 
     def start(self) -> None:
@@ -226,6 +226,24 @@ def postgres_dsn(*, fresh: bool = False) -> Iterator[str]:
     server.ask(_EMPTY, database=name)
 
 
+@contextmanager
+def locked_database(server: Server, password: str, given: str) -> Iterator[str]:
+    """The address of a new database whose owner, `LOCKED`, needs a password.
+
+    Args:
+        server: Where it is made.
+        password: Which that is.
+        given: What the address says instead.
+    """
+    known = server.ask("SELECT FROM pg_roles WHERE rolname = $1", LOCKED)
+    server.ask(f"{'ALTER' if known else 'CREATE'} USER {LOCKED} LOGIN PASSWORD '{password}'")
+    name = server.make_database(f"OWNER {LOCKED}")
+    yield server.address(name, f"{LOCKED}:{given}")
+    server.ask(f"DROP DATABASE {name} WITH (FORCE)")
+    if not known:
+        server.ask(f"DROP USER {LOCKED}")
+
+
 @asynccontextmanager
 async def open_either(kind: Kind, path: Path, clock: Clock) -> AsyncIterator[Database]:
     """An empty store of either kind.
@@ -276,12 +294,6 @@ def _binaries() -> Path | None:
     )
     debian = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name), reverse=True)
     return next((folder for folder in (*brought, *debian) if (folder / "initdb").exists()), None)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def _children(pid: int) -> list[int]:
