@@ -127,7 +127,7 @@ class Writer:
     def _run(self) -> None:
         while (job := self._jobs.get()) is not None:
             group = [job, *self._waiting(_LARGEST_GROUP - 1)]
-            self._loop.call_soon_threadsafe(_answer, self._settle(group))
+            self._loop.call_soon_threadsafe(_answer, self._answers(group))
         self._session.close()
 
     def _waiting(self, most: int) -> list[Job]:
@@ -139,6 +139,14 @@ class Writer:
                 break
             found.append(job)
         return found
+
+    def _answers(self, group: list[Job]) -> list[Outcome]:
+        try:
+            return self._settle(group)
+        except Exception as error:  # noqa: BLE001 -- of a driver, say: if this thread ended, all would wait for ever
+            _log.exception("the writer is defective")
+            self._session.roll_back()
+            return self._refuse(group, LostError("a transaction broke", type(error).__name__))
 
     def _settle(self, group: list[Job]) -> list[Outcome]:
         try:

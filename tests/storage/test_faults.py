@@ -1,6 +1,7 @@
 """Locks, full disks, failing syncs, torn files and sudden deaths, made for real where the machine lets us."""
 
 import asyncio
+import errno
 import shutil
 import sys
 import threading
@@ -100,6 +101,23 @@ async def test_a_turn_that_is_kept_is_a_503(db: Database, monkeypatch: pytest.Mo
     other.give()
     await db.write(insert)
     other.close()
+
+
+async def test_a_failure_that_nobody_thought_of_is_a_503_and_the_writer_goes_on(
+    db: Database, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, "no locks available")
+
+    async with asyncio.timeout(10):
+        for place in "turnstile.Turnstile.take", "file_session.FileSession.commit":
+            with monkeypatch.context() as patched:
+                patched.setattr(f"service.storage.{place}", refuse)
+                outcomes = await asyncio.gather(*(db.write(insert) for _ in range(3)), return_exceptions=True)
+            assert {getattr(outcome, "code", None) for outcome in outcomes} == {"UNAVAILABLE"}
+        await db.write(insert)
+    assert await db.read("SELECT count(*) FROM notes") == [(1,)]
+    assert "no locks available" in caplog.text
 
 
 async def test_a_full_database_is_a_503_keeps_what_was_committed_and_recovers(db: Database) -> None:
