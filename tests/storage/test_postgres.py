@@ -13,10 +13,12 @@ from service.errors import ServiceError
 from service.settings import Secret, Settings
 from service.storage.database import Database, open_database
 from service.storage.engine import Connection, StorageError
+from service.storage.migrate import Migration
 from service.storage.postgres import opening
 from service.storage.postgres.database import open_postgres
 from service.storage.postgres.failures import place_of
 from service.storage.postgres.opening import prepare
+from service.storage.postgres.schema import read_all
 from service.storage.rows import insert_rows
 from service.storage.store import looking, open_store
 from tests.fakes.clock import FakeClock
@@ -252,6 +254,46 @@ def test_a_schema_is_brought_up_to_date_once_and_a_newer_one_is_refused(clock: F
         assert "0001 (access) is not the one" in refused(server, name)
         server.ask("UPDATE migrations SET version = 9999 WHERE version = 1", database=name)
         assert "9999" in refused(server, name)
+
+
+async def test_a_migration_takes_the_turn_and_machines_that_run_know_of_it(
+    tmp_path: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps, dialect = read_all()
+    newer = [*steps, Migration(9_001, "newer", "UPDATE quota SET counted = counted;", "")]
+    with postgres_dsn(fresh=True) as address:
+        async with open_postgres(Secret(address), tmp_path / "verdict.db", clock) as node:
+
+            async def known() -> int:
+                return await node.write(lambda _: node.foreign_commits)
+
+            before = await known()
+            first, blocked = await busy(node)
+            with monkeypatch.context() as patched:
+                patched.setattr(opening, "read_all", lambda: (newer, dialect))
+                migrating = asyncio.create_task(asyncio.to_thread(prepare, Secret(address), clock))
+                await asyncio.wait([migrating], timeout=0.5)
+                waited = not migrating.done()
+                blocked.set()
+                await asyncio.gather(first, migrating)
+            assert waited, "somebody else is writing"
+            assert await known() == before + 1
+
+
+async def test_writers_take_turns_whatever_isolation_the_server_has_by_default(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    with postgres_dsn(fresh=True) as address:
+        server, name = postgres_server(), address.rpartition("/")[2]
+        server.ask(f"ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'")
+        async with AsyncExitStack() as stack:
+            nodes = [
+                await stack.enter_async_context(open_postgres(Secret(address), tmp_path / who / "verdict.db", clock))
+                for who in ("one", "other")
+            ]
+            await make_notes(nodes[0])
+            given = await asyncio.gather(*(node.write(add) for _ in range(30) for node in nodes))
+            assert sorted(given) == list(range(1, 61))
 
 
 async def test_the_schema_is_the_same_as_the_files(address: str, database: Database) -> None:

@@ -21,7 +21,7 @@ from service.storage.postgres.failures import told_as_ours
 from service.storage.postgres.session import ServerSession
 from service.storage.writer import LostError
 from tests.fakes.clock import FakeClock
-from tests.fakes.postgres import Server, own_server, postgres_dsn
+from tests.fakes.postgres import Server, own_server, postgres_dsn, postgres_server
 from tests.storage.conftest import busy, make_notes
 
 NOWHERE: Final = Secret("postgres://nobody@127.0.0.1:1/verdict")
@@ -262,6 +262,18 @@ async def well_again(db: Database) -> None:
     pytest.fail("the store has not come back")
 
 
+async def test_a_store_without_a_turn_takes_nothing(db: Database) -> None:
+    server, name = postgres_server(), db.address.rpartition("/")[2]
+    ((turn,),) = server.ask("DELETE FROM store_turn RETURNING commits", database=name)
+    try:
+        with pytest.raises(ServiceError, match="cannot be used"):
+            await db.write(insert)
+    finally:
+        server.ask("INSERT INTO store_turn VALUES (1, $1)", turn, database=name)
+    await db.write(insert)
+    assert await kept(db) == 1
+
+
 async def test_a_server_that_is_not_there_is_not_asked_at_once_again(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[object] = []
 
@@ -338,6 +350,7 @@ async def test_a_listener_tries_again_until_it_hears(db: Database, monkeypatch: 
         (ConnectionResetError(), "08006", DatabaseError),
         (TimeoutError(), "08006", DatabaseError),
         (asyncpg.InterfaceError("connection is closed"), "08006", DatabaseError),
+        (asyncpg.InterfaceError("pool is closing"), "08006", DatabaseError),
         (asyncpg.InterfaceError("the server expects 1 argument"), "22000", DatabaseError),
         (asyncpg.CharacterNotInRepertoireError("\\0"), "22021", DatabaseError),
         (asyncpg.UniqueViolationError("twice"), "23505", IntegrityError),

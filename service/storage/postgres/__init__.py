@@ -5,7 +5,7 @@ Decided here:
   has and PostgreSQL has not are made on the server by the migrations whose names end in `.postgres.sql`.
 - There is one writer at a time in the whole cluster, as on SQLite: every transaction begins by counting up the one row
   of `store_turn`, whose lock makes the others wait, and whose number tells whether somebody else has committed. So
-  whatever a room concludes inside a closure holds, on however many machines.
+  whatever a room concludes inside a closure holds, on however many machines. A migration takes the turn too.
 - A closure is synchronous here too. The writer's thread owns a connection and an event loop of its own, on which it
   waits for each answer; the service's loop is never held up.
 - A transaction that has changed nothing is rolled back: its turn is not counted, and no disk is waited for.

@@ -22,6 +22,7 @@ _GIVES_ROWS: Final = re.compile(r"\s*(?:SELECT|WITH|VALUES|SHOW)\b|.*\bRETURNING
 _PREPARED: Final = 512
 _AT_ONCE: Final = 2_000
 _SETTINGS: Final = {
+    "default_transaction_isolation": "read committed",
     "jit": "off",
     "tcp_keepalives_idle": "5",
     "tcp_keepalives_interval": "1",

@@ -47,7 +47,7 @@ def told_as_ours() -> Iterator[None]:
         raise _ours(f"the server did not answer ({type(error).__name__})", LOST) from error
     except asyncpg.InterfaceError as error:
         said = str(error)
-        raise _ours(said, LOST if "connection is closed" in said or "closed" in said else "22000") from error
+        raise _ours(said, LOST if "closed" in said or "closing" in said else "22000") from error
 
 
 def lost(said: str) -> Exception:

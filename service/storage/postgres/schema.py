@@ -8,6 +8,9 @@ from service.storage.migrate import FOLDER, HISTORY, Dialect, Migration, read_mi
 from service.storage.postgres.translate import say
 
 _ALONE: Final = "SELECT pg_advisory_xact_lock(hashtext('verdict migrations'))"
+TURN: Final = "UPDATE store_turn SET commits = commits + 1 WHERE id = 1 RETURNING commits"
+"""Takes the turn to write, until the transaction ends. There is none before the first migration."""
+
 _COMMENT: Final = re.compile(r"--[^\n]*\n")
 _TYPES: Final[tuple[tuple[re.Pattern[str], str], ...]] = (
     (re.compile(r"\)\s*(?:STRICT|WITHOUT ROWID)(?:\s*,\s*(?:STRICT|WITHOUT ROWID))*\s*(?=;|\Z)"), ")"),
@@ -59,9 +62,10 @@ def read_all(folder: Path = FOLDER) -> tuple[list[Migration], Dialect]:
     numbers = {step.version for step in own}
 
     def say_step(step: Migration) -> list[str]:
+        turn = [TURN] if step.version else []
         if step.version in numbers:
-            return [step.sql]
-        return [said for statement in statements_of(step) for said in say_definition(statement)]
+            return [*turn, step.sql]
+        return [*turn, *(said for statement in statements_of(step) for said in say_definition(statement))]
 
     every = sorted([*read_migrations(folder), *own], key=lambda step: step.version)
     return every, Dialect(("BEGIN", _ALONE), _HISTORY, say_step)

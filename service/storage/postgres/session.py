@@ -7,11 +7,11 @@ from service.settings import Secret
 from service.storage.engine import DatabaseError, error_name, is_store_failing
 from service.storage.postgres.connection import WRITING, ServerConnection, dial
 from service.storage.postgres.failures import lost, told_as_ours
+from service.storage.postgres.schema import TURN
 from service.storage.writer import LostError, Work
 
 T = TypeVar("T")
 
-_TURN: Final = "UPDATE store_turn SET commits = commits + 1 WHERE id = 1 RETURNING commits"
 _BEGIN_S: Final = 1.0
 """How long a server may take to begin a transaction, before it is asked over a new connection."""
 
@@ -47,10 +47,14 @@ class ServerSession:
         self._saved = False
         try:
             connection = self._begun()
-            (self._turn,) = connection.execute(_TURN).fetchone() or (0,)
+            turn = connection.execute(TURN).fetchone()
         except DatabaseError as error:
             self._let_go()
             raise LostError("no transaction could be begun", error_name(error)) from error
+        if turn is None:
+            self._let_go()
+            raise LostError("store_turn has no row, so that nobody can have a turn", "02000")
+        (self._turn,) = turn
         connection.has_written = False
         self._open = connection
         if self._known != self._turn - 1:
