@@ -4,7 +4,8 @@ A process that is killed between the `COMMIT` that counted a call and the answer
 not answered. The pages of a mapped file outlive the process (they are the kernel's), so a mark costs a store to memory
 and survives `kill -9`; they need not survive a power cut, so after a reboot no conclusion is drawn from them.
 
-A journal is locked by its process as long as that lives. One that can be locked belongs to a dead process.
+A journal is locked by its process as long as that lives. One that can be locked belongs to a dead process. Before it
+is made, a file of its run and its process stands for it.
 """
 
 import errno
@@ -54,7 +55,7 @@ class Journal:
     def __init__(self, path: Path, since: int, boot: bytes) -> None:
         self._path = path
         # It gets its name once it is locked, so that it never looks dead.
-        unlocked = path.with_suffix(f".{os.getpid()}")
+        unlocked = _half_made_of(path)
         self._descriptor = os.open(unlocked, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         # All of it is written now: in a hole, a disk that fills up later would be a SIGBUS.
@@ -127,7 +128,7 @@ def dead_journals(folder: Path, boot: bytes) -> Iterator[list[DeadJournal]]:
     """
     with ExitStack() as held:
         for path in _half_made(folder):
-            if _lock(path, held):
+            if not _is_maker_there(path) and _lock(path, held):
                 path.unlink(missing_ok=True)
         paths = [path for path in _journals(folder) if _lock(path, held)]
         yield [DeadJournal(int(path.stem), path.read_bytes(), boot) for path in paths]
@@ -136,9 +137,10 @@ def dead_journals(folder: Path, boot: bytes) -> Iterator[list[DeadJournal]]:
 
 
 def runs_alive(folder: Path) -> set[int]:
-    """The runs whose processes live, and those whose dead journals somebody holds."""
+    """The runs whose processes live, also while they make their journals, and those whose dead journals are held."""
     with ExitStack() as held:
-        return {int(path.stem) for path in _journals(folder) if not _lock(path, held)}
+        making = {int(path.stem) for path in _half_made(folder) if _is_maker_there(path)}
+        return making | {int(path.stem) for path in _journals(folder) if not _lock(path, held)}
 
 
 def path_of(folder: Path, run_id: int) -> Path:
@@ -146,19 +148,33 @@ def path_of(folder: Path, run_id: int) -> Path:
     return folder / f"{run_id}{_SUFFIX}"
 
 
+def announce(folder: Path, run_id: int) -> None:
+    """Have a run taken for alive from now on, as long as this process lives and until its journal says so itself.
+
+    Raises:
+        OSError: If the folder cannot be written.
+    """
+    _half_made_of(path_of(folder, run_id)).touch(0o600)
+
+
 def _journals(folder: Path) -> list[Path]:
     return sorted(path for path in folder.glob(f"*{_SUFFIX}") if path.stem.isdecimal())
 
 
+def _half_made_of(path: Path) -> Path:
+    """What a journal is called while this process makes it."""
+    return path.with_suffix(f".{os.getpid()}")
+
+
 def _half_made(folder: Path) -> list[Path]:
-    """Journals that have no name yet, of processes that are not there any more: killed while they made them."""
-    found = (path for path in folder.glob("*.*") if path.stem.isdecimal() and path.suffix[1:].isdecimal())
-    return [path for path in found if not _is_there(int(path.suffix[1:]))]
+    """Journals that have no name yet."""
+    return [path for path in folder.glob("*.*") if path.stem.isdecimal() and path.suffix[1:].isdecimal()]
 
 
-def _is_there(process_id: int) -> bool:
+def _is_maker_there(path: Path) -> bool:
+    """Whether the process lives that makes a journal; else it was killed meanwhile."""
     try:
-        os.kill(process_id, 0)
+        os.kill(int(path.suffix[1:]), 0)
     except OSError as error:
         return error.errno != errno.ESRCH
     return True

@@ -6,6 +6,7 @@ they are over once they have signed out, or their folder's next start has found 
 kept for them until its lease runs out.
 """
 
+import fcntl
 import hashlib
 import os
 from collections.abc import Iterable
@@ -14,7 +15,7 @@ from typing import Any, Final
 
 from service.storage.database import Database
 from service.storage.engine import Connection
-from service.storage.journal import folder_beside, runs_alive
+from service.storage.journal import announce, folder_beside, runs_alive
 
 _NODE: Final = "node"
 _SEED_BYTES: Final = 32
@@ -67,6 +68,8 @@ class Runs:
     def enter(self, connection: Connection, run_id: int, now_ms: int, alive: Iterable[int]) -> None:
         """Enter a run of this folder, and that those of it that are dead are over.
 
+        Its journal is announced before anybody can know of it: who starts right behind it must not take it for dead.
+
         Args:
             connection: Inside the transaction that settles what the dead have left.
             run_id: The new one.
@@ -77,6 +80,7 @@ class Runs:
         found = connection.execute(_OPEN, (node,)).fetchall()
         over = [(now_ms, dead) for (dead,) in found if dead not in living]
         connection.executemany("UPDATE usage_runs SET ended_ms = ? WHERE id = ?", over)
+        announce(self.folder, run_id)
         connection.execute("INSERT INTO usage_runs (id, started_ms, node) VALUES (?, ?, ?)", (run_id, now_ms, node))
 
     def _with_here(self, rows: Iterable[tuple[Any, ...]]) -> set[int]:
@@ -101,7 +105,7 @@ def node_of(folder: Path, machine: Path = _MACHINE_ID) -> str:
         OSError: If the folder cannot be written.
     """
     path = folder / _NODE
-    if not path.exists():
+    if not path.exists() or path.stat().st_size < _SEED_BYTES:
         folder.mkdir(mode=0o700, exist_ok=True)
         _plant(path)
     status = path.stat()
@@ -112,11 +116,10 @@ def node_of(folder: Path, machine: Path = _MACHINE_ID) -> str:
 
 def _plant(path: Path) -> None:
     """Give a folder its seed; of several processes that do so at once, one gives it."""
-    seed = path.with_suffix(f".{os.getpid()}")
-    seed.write_bytes(os.urandom(_SEED_BYTES))
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        os.link(seed, path)
-    except FileExistsError:
-        return
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_size < _SEED_BYTES:
+            os.pwrite(descriptor, os.urandom(_SEED_BYTES), 0)
     finally:
-        seed.unlink()
+        os.close(descriptor)

@@ -1,18 +1,23 @@
 """Machines that share one store: what each knows of the processes of the others, and what becomes of what they held."""
 
 import asyncio
+import os
 import shutil
+import threading
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from service.access.caller import Caller
-from service.access.ledger import LEASE_MS
+from service.access.ledger import LEASE_MS, Ledger
 from service.access.meter import Meter, open_meter
 from service.clock import SECOND_MS
 from service.settings import Secret
+from service.storage.journal import Journal, path_of
 from service.storage.postgres.database import PostgresDatabase, open_postgres
 from service.storage.runs import Runs, node_of
 from tests.fakes.clock import FakeClock
@@ -20,6 +25,8 @@ from tests.fakes.postgres import postgres_dsn
 
 PRO = Caller(1, "api_key", 1, "pro")
 RESERVED, COMMITTED, RELEASED = 0, 1, 2
+NO_PROCESS = 2**22 + 1
+"""More than a kernel counts to."""
 
 
 @pytest.fixture
@@ -137,10 +144,44 @@ def test_a_folder_has_one_name_and_its_copy_another(tmp_path: Path) -> None:
     assert node_of(tmp_path / "copy", machine) != node_of(tmp_path / "runs", machine)
 
 
-def test_of_two_processes_that_name_a_folder_at_once_one_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    runs = tmp_path / "runs"
-    first = node_of(runs)
-    with monkeypatch.context() as patched:
-        patched.setattr(Path, "exists", lambda _: False)
-        assert node_of(runs) == first
-    assert [path.name for path in runs.iterdir()] == ["node"]
+def test_processes_that_name_a_folder_at_once_give_it_one_name(tmp_path: Path) -> None:
+    together = threading.Barrier(4)
+
+    def name(folder: Path) -> str:
+        together.wait(10)
+        return node_of(folder)
+
+    with ThreadPoolExecutor(4) as pool:
+        for number in range(50):
+            runs = tmp_path / str(number)
+            assert len(set(pool.map(name, [runs] * 4))) == 1
+            assert [path.name for path in runs.iterdir()] == ["node"]
+
+
+def test_a_folder_whose_name_was_left_half_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "node").touch()
+    assert node_of(tmp_path) == node_of(tmp_path)
+    assert (tmp_path / "node").stat().st_size == 32
+
+
+async def test_a_process_that_starts_right_behind_another_does_not_take_it_for_dead(
+    machines: Machines, address: Secret, clock: FakeClock
+) -> None:
+    """Between being entered and having a journal: none of these has one. The first is killed then."""
+    async with open_postgres(address, machines.path("one"), clock) as database:
+        folder = Runs(database).folder
+        folder.mkdir()
+
+        async def over() -> list[bool]:
+            ledger = Ledger(database, clock, Runs(database))
+            await database.write(partial(ledger.start_run, dead=[]))
+            return [
+                bool(row[0]) for row in await database.read("SELECT ended_ms IS NOT NULL FROM usage_runs ORDER BY id")
+            ]
+
+        assert await over() == [False]
+        assert await over() == [False, False]
+        (folder / f"1.{os.getpid()}").rename(folder / f"1.{NO_PROCESS}")
+        assert await over() == [True, False, False]
+        Journal(path_of(folder, 2), 0, b"").close(settled=True)
+        assert await over() == [True, True, False, False]
