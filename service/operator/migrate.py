@@ -1,6 +1,7 @@
 """`verdict migrate-store FROM TO`: everything that is kept, taken from one store to another."""
 
 import asyncio
+import os
 import shutil
 import sys
 from argparse import Namespace
@@ -23,6 +24,11 @@ from service.storage.transfer import Sum, transfer
 
 _SERVERS: Final = ("postgres://", "postgresql://")
 _UNFINISHED: Final = ".migrate-store"
+_EXISTS: Final = "{path} exists already; name a folder without a database"
+_NO_ROOM: Final = (
+    "{folder} could not take the whole of it: make room there, of twice what FROM takes, and start again. Nothing was "
+    "changed"
+)
 
 
 def move(arguments: Namespace, environment: Mapping[str, str]) -> int:
@@ -65,14 +71,24 @@ async def _opened(target: Settings) -> AsyncIterator[Database]:
         return
     path = target.data_dir / DATABASE
     if path.exists():
-        raise RefusalError(f"{path} exists already; name a folder without a database")
+        raise RefusalError(_EXISTS.format(path=path))
     unfinished = target.data_dir / _UNFINISHED
     shutil.rmtree(unfinished, ignore_errors=True)
     try:
         async with open_store(replace(target, data_dir=unfinished), SystemClock()) as database:
             yield database
-        sync(unfinished / DATABASE)
-        (unfinished / DATABASE).rename(path)
-        sync(target.data_dir)
+        _give_name(unfinished / DATABASE, path)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _give_name(made: Path, path: Path) -> None:
+    """Let a file that was closed be found, unless somebody has begun another in its place."""
+    if made.with_name(made.name + "-wal").exists():  # closing could not fold it in, and says nothing of that
+        raise RefusalError(_NO_ROOM.format(folder=path.parent))
+    sync(made)
+    try:
+        os.link(made, path)
+    except FileExistsError as error:
+        raise RefusalError(_EXISTS.format(path=path)) from error
+    sync(path.parent)

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,10 @@ from service.access.meter import open_meter
 from service.access.room import open_registrar
 from service.access.secrets import open_secrets
 from service.clock import SystemClock
+from service.operator import migrate
 from service.settings import Settings
 from service.storage import transfer
-from service.storage.database import DATABASE, open_database
+from service.storage.database import DATABASE, Database, looking_at_file, open_database
 from service.storage.engine import Connection
 from service.storage.port import LEADER
 from service.storage.rows import insert_rows
@@ -160,6 +162,31 @@ def test_what_cannot_be_read_back_as_it_was_written_is_taken_back(
     assert "documents could not be read back as it was written" in lost.err
     assert is_empty(server)
     assert to_server or not any((tmp_path / "new").iterdir())
+
+
+def test_a_file_gets_its_name_only_when_all_of_it_is_in_it_and_nobody_has_begun_another(
+    verdict: Verdict, used: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    new = tmp_path / "new"
+    copying, beside = transfer.transfer, ExitStack()
+
+    async def look_beside(source: Database, target: Database) -> dict[str, transfer.Sum]:
+        beside.enter_context(looking_at_file(target.path)).execute("SELECT 1 FROM users").fetchall()
+        return await copying(source, target)
+
+    async def begin_beside(source: Database, target: Database) -> dict[str, transfer.Sum]:
+        (new / DATABASE).write_bytes(b"another")
+        return await copying(source, target)
+
+    monkeypatch.setattr(migrate, "transfer", look_beside)
+    with beside:  # the log cannot be folded into the file, as on a disk that is full by then
+        unfolded = verdict("migrate-store", str(used), str(new))
+    assert (unfolded.code, "make room there" in unfolded.err) == (1, True)
+    assert list(new.iterdir()) == []
+    monkeypatch.setattr(migrate, "transfer", begin_beside)
+    begun = verdict("migrate-store", str(used), str(new))
+    assert (begun.code, "exists already" in begun.err) == (1, True)
+    assert [path.read_bytes() for path in new.iterdir()] == [b"another"]
 
 
 def test_a_sign_that_a_server_cannot_hold_keeps_nobody_from_moving(verdict: Verdict, used: Path, server: str) -> None:
