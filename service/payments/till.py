@@ -208,10 +208,10 @@ class Till:
             entry = await self._ledger.settling(entry, answer)
         except ServiceError as error:
             entry = await self._noted(entry, answer, error)
-        return await self._known(entry, self._cashier.settle(entry))
+        return entry if entry.state != "settling" else await self._known(entry, self._cashier.settle(entry))
 
     async def _noted(self, entry: Entry, answer: PaidAnswer, error: ServiceError) -> Entry:
-        """The payment if its settlement was noted, though the store could not say so; else it is given back.
+        """The payment as it stands if its settlement was noted and the store could not say so; else it is given back.
 
         Raises:
             ServiceError: `error` if it is certain that nobody will be asked for the money; else PAYMENT_PENDING.
@@ -219,7 +219,7 @@ class Till:
         if not await self._ledger.release(entry):
             raise pending(entry) from error
         now = await self._known(entry, self._ledger.get(entry.id))
-        if now is None or (now.state, now.receipt_id) != ("settling", entry.receipt_id):
+        if now is None or now.receipt_id != entry.receipt_id or now.state == "released":
             raise error
         return replace(now, answer=answer)
 

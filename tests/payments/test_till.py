@@ -15,7 +15,7 @@ from service.errors import ServiceError
 from service.payments.cashier import Cashier
 from service.payments.challenge import Challenger
 from service.payments.facilitators.port import Refused, Settled, Unknown
-from service.payments.payment import Entry
+from service.payments.payment import Entry, PaidAnswer
 from service.payments.refusal import PaymentRefusedError
 from service.payments.till import PATIENCE_S, NotSettledError, Tender, Till, outcome_fields
 from service.storage.database import Database
@@ -324,6 +324,25 @@ async def test_while_nobody_can_say_whether_a_settlement_was_noted_nobody_is_ask
             with pytest.raises(ServiceError) as caught:
                 await it.till.settle(entry, ANSWER)
         assert (caught.value.code, it.facilitator.asked) == ("PAYMENT_PENDING", [])
+
+
+async def test_a_settlement_that_another_process_has_ended_before_its_note_was_known_is_what_it_became(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with shop(tmp_path) as it:
+        tender = it.tender()
+        entry = await it.till.take(OURS, tender)
+
+        async def noted(claimed: Entry, answer: PaidAnswer) -> Entry:
+            """The commit is kept and its answer lost; somebody whose clock is ahead asks for the money meanwhile."""
+            await it.books.ledger.settled(await settling(claimed, answer), TRANSACTION)
+            return unavailable()
+
+        settling = it.books.ledger.settling
+        monkeypatch.setattr(it.books.ledger, "settling", noted)
+        sold = await it.till.settle(entry, ANSWER)
+        assert (sold.state, sold.transaction, sold.answer) == ("settled", TRANSACTION, ANSWER)
+        assert (it.facilitator.asked, it.books.counted) == ([], [(1, "risk")])
 
 
 async def test_an_outcome_that_cannot_be_entered_is_not_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
