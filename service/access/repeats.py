@@ -150,7 +150,7 @@ class Repeats:
 
         Raises:
             ServiceError: `UNAVAILABLE` if it could not be made durable, or the claim or the question was lost: do not
-                answer; nothing is counted or kept.
+                answer. Nothing is counted or kept then; or, where a commit's answer was lost, both: the key has it.
         """
         encoded = msgspec.msgpack.encode(answer)
         packed = packing.pack(encoded) if len(encoded) <= _SMALL else await asyncio.to_thread(packing.pack, encoded)
