@@ -2,9 +2,11 @@
 
 import argparse
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -34,14 +36,30 @@ PARTS: Final[dict[str, Callable[[Effort], str]]] = {
 """What there is to measure, in the order of BENCHMARKS.md."""
 
 
+NAMED: Final = (
+    "uvicorn", "uvloop", "httptools", "starlette", "fastapi", "sqlalchemy", "aiosqlite", "slowapi", "litestar", "x402"
+)  # fmt: skip
+OPENBB: Final = ROOT / "bench" / "openbb.lock"
+
+
+def versions() -> str:
+    """Which versions are measured."""
+    openbb = re.findall(r"^openbb-core==(\S+)", OPENBB.read_text(), re.MULTILINE)
+    return ", ".join([*(f"{name} {version(name)}" for name in NAMED), *(f"openbb-core {found}" for found in openbb)])
+
+
 def heading(before: str, effort: Effort) -> str:
     return f"""# Benchmarks
 
 Written by `make bench`. Ratios are formed within a round and are what counts; absolute figures drift with the machine.
 
-{before}. Server and load generator pinned to a processor each; {effort.connections} keep-alive connections, one
-request under way on each; {effort.rounds} interleaved rounds of {effort.seconds:g} s after a warm-up round. Every
-answer was checked to be the one that was asked for.
+{before}.
+{versions()}.
+
+Where a section does not say otherwise: server and load generator pinned to a processor each; {effort.connections}
+keep-alive connections, one request under way on each; {effort.rounds} interleaved rounds of {effort.seconds:g} s
+after a warm-up round. Every answer was read whole, and had the status that was asked for. Where something was asked
+for, a section says at its end what falls short of it.
 """
 
 
@@ -68,9 +86,11 @@ def main() -> None:
     if chosen.part:
         print(run(chosen.part, effort))
         return
-    text = "\n".join([heading(before, effort), *(run(name, effort) for name in PARTS)])
-    chosen.out.write_text(text)
-    print(text)
+    sections = [heading(before, effort)]
+    for name in PARTS:
+        sections.append(run(name, effort))
+        print(sections[-1], flush=True)  # what was measured is not lost where a later part fails
+    chosen.out.write_text("\n".join(sections))
 
 
 if __name__ == "__main__":

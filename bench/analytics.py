@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from bench.asked import below, short
 from service.analytics.bars import Row, table
 from service.analytics.market import Market
 from service.analytics.panel import BTC, ETH
@@ -114,13 +115,17 @@ def written(timings: Sequence[Timing]) -> str:
 
 def report(rounds: int) -> str:
     """The section of BENCHMARKS.md: so many rounds of everything anew, and four times as many days led on."""
+    seen = measure(rounds, 4 * rounds)
+    told = [below(f"{one.what}, ms", one.rounds_ms, one.asked_ms) for one in seen if one.asked_ms]
     return f"""## The numbers of the whole market
 
 All anew: from closed daily bars as the store hands them over to trends by day and week against USD, BTC and ETH,
 breadth, volatility, the regimes of the market and of every coin. One day more: the same, led on by one closed bar of
-every coin, to the same bits.
+every coin, to the same bits. Everything anew: {rounds} rounds, after one of warm-up.
 
-{written(measure(rounds, 4 * rounds))}
+{written(seen)}
+
+{short(*told)}
 """
 
 

@@ -14,6 +14,7 @@ from sqlite3 import connect
 from typing import Final
 
 from bench import nginx, openbb
+from bench.asked import at_least, below, short
 from bench.durable import TOKEN, counted
 from bench.effort import Effort
 from bench.load import Load, drive
@@ -25,9 +26,8 @@ BARE, OURS = "bare uvicorn ASGI", "verdict, all gates, durable metering"
 FREE, TIER = "verdict, a free route, a free user", "verdict, what is left to a free user"
 FASTAPI, LITESTAR = "FastAPI + SQLAlchemy + pydantic", "Litestar + SQLAlchemy + msgspec"
 SLOWAPI = "FastAPI + slowapi, in memory"
-RATIO = 0.65
-GOAL = 1.0
-"""What issue 9 asks for, and hopes for, of bare uvicorn; and a p99 under 2 ms."""
+RATIO, GOAL, P99_MS = 0.65, 1.0, 2.0
+"""What issue 9 asks for, and hopes for, of bare uvicorn; and of the slowest in a hundred, with 64 connections."""
 
 _LEAST_BYTES: Final = 300
 """Head and body: less is not an answer such as the others'."""
@@ -147,8 +147,8 @@ def check(entry: Entry, loads: list[Load], effort: Effort) -> None:
 
 def table(entries: list[Entry], seen: list[list[Load]]) -> str:
     rows = [
-        "| server | answers/s, median (min to max) | ratio to bare | p50 ms | p99 ms | p99 to bare |",
-        "|---|---|---|---|---|---|",
+        "| server | answers/s, median (min to max) | ratio to bare | p50 ms | p99 ms | p99 to bare | load busy, % |",
+        "|---|---|---|---|---|---|---|",
     ]
     yardstick = seen[0]
     for entry, loads in zip(entries, seen, strict=True):
@@ -157,9 +157,9 @@ def table(entries: list[Entry], seen: list[list[Load]]) -> str:
         rows.append(
             f"| {entry.contender.name} | {spread([load.per_second for load in loads], 0)} | {spread(ratios, 3)} "
             f"| {spread([load.p50_ms for load in loads], 2)} | {spread([load.p99_ms for load in loads], 2)} "
-            f"| {spread(tails, 2)} |"
+            f"| {spread(tails, 2)} | {spread([100 * load.busy for load in loads], 0)} |"
         )
-    rows.append(f"| asked for, of verdict's metered call | | ≥ {RATIO:g}, better {GOAL:g} | | < 2 | |")
+    rows.append(f"| asked for, of verdict's metered call | | ≥ {RATIO:g}, better {GOAL:g} | | < {P99_MS:g} | | |")
     return "\n".join(rows)
 
 
@@ -172,6 +172,17 @@ def times(entries: list[Entry], seen: list[list[Load]]) -> str:
         if more := [mine.per_second / theirs.per_second for mine, theirs in pairs]:
             told.append(f"{name} {spread(more, 1)}")
     return "; ".join(told)
+
+
+def shortfalls(entries: list[Entry], seen: list[list[Load]]) -> str:
+    """What the metered call falls short of."""
+    loads = next(loads for entry, loads in zip(entries, seen, strict=True) if entry.contender.name == OURS)
+    ratios = [load.per_second / base.per_second for load, base in zip(loads, seen[0], strict=True)]
+    return short(
+        at_least("the metered call, of bare", ratios, RATIO),
+        at_least("the same, as was hoped for", ratios, GOAL),
+        below("its p99, ms", [load.p99_ms for load in loads], P99_MS),
+    )
 
 
 def report(effort: Effort) -> str:
@@ -188,13 +199,20 @@ def report(effort: Effort) -> str:
 
 Bare: uvicorn with uvloop and httptools sending 600 constant bytes. Verdict: limits, authentication, request rate,
 parameters, quota, committed to SQLite at `synchronous=FULL` before each answer, envelope with its age. The free routes
-count nothing: `GET {FREE_PATH}`, and `GET {TIER_PATH}`, which is computed for its caller. FastAPI and Litestar:
-key look-up, conditional quota update and usage row through SQLAlchemy on aiosqlite at `synchronous=FULL`, a typed
-response: the same work, as durable. slowapi: keys and limits in memory, gone with the process. OpenBB: a route that
-answers from memory. nginx: a file of 600 bytes. Whoever counts calls had counted every answer in the end.
+count nothing: `GET {FREE_PATH}`, and `GET {TIER_PATH}`, which is computed for its caller.
+FastAPI and Litestar: key look-up, conditional quota update and usage row through SQLAlchemy on aiosqlite at
+`synchronous=FULL`, a typed response: the same work, as durable. slowapi, by itself: keys and limits in memory, gone
+with the process. OpenBB: a route that answers from memory, on asyncio and h11, as its packages bring it; the others
+have uvloop and httptools. nginx: a file of 600 bytes. Whoever counts calls had counted every answer in the end.
+
+Each server is sent the same bytes again and again, and Verdict's connections keep what answers their last head: "What
+grows" has calls of many users in turn. Load busy: of the generator's processor. Where that is near 100, the generator
+was the limit, and the server may be faster than is told.
 
 {table(entries, seen)}
 
 Verdict's metered call, times the others, round by round:
 {times(entries, seen)}.
+
+{shortfalls(entries, seen)}
 {left_out}"""

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import msgspec
 
+from bench.asked import below, short
 from bench.coins import LIVE, recording, upstreams
 from bench.effort import Effort
 from bench.serving import HOST, ROOT, SERVER_CPU, environment, exchange, free_port, spread
@@ -187,14 +188,28 @@ def table(seen: Mapping[str, Seen]) -> str:
     return "\n".join(rows)
 
 
+def shortfalls(seen: Mapping[str, Seen]) -> str:
+    """What each way to run it falls short of."""
+    return short(
+        *(
+            below(f"`/healthz` of {name}, s", [one.live_s for one in way.first + way.again], LIVE_S)
+            for name, way in seen.items()
+        ),
+        *(below(f"MB of {name}", way.settled_mb, MEMORY_MB) for name, way in seen.items()),
+    )
+
+
 def report(effort: Effort) -> str:
     """The section of BENCHMARKS.md."""
     starts = effort.rounds
+    seen = measure(starts, COINS, _SETTLED_S)
     return f"""## Starting the service, and its memory
 
 From the start of the process until a request is answered 200, asked every few milliseconds; {starts} starts on a kept
 folder. Memory is what is resident: when `/readyz` first says so, {_SETTLED_S} s after every series is there, and at its
 highest. Live: the upstreams are another process, and as quick as wanted.
 
-{table(measure(starts, COINS, _SETTLED_S))}
+{table(seen)}
+
+{shortfalls(seen)}
 """

@@ -15,13 +15,18 @@ LENGTH = re.compile(rb"content-length: (\d+)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Load:
-    """What a run saw: answers a second, latency percentiles in milliseconds, answers of another status."""
+    """What a run saw: answers a second, latency percentiles in milliseconds, answers of another status.
+
+    Attributes:
+        busy: Share of its processor that the load took: near 1 the server may have waited for it.
+    """
 
     per_second: float
     p50_ms: float
     p99_ms: float
     answers: int
     not_ok: int
+    busy: float
 
 
 class Connection(asyncio.Protocol):
@@ -89,12 +94,12 @@ async def _drive(
 ) -> Load:
     loop = asyncio.get_running_loop()
     run = Run(requests, status)
-    started = time.perf_counter()
+    started, started_cpu_s = time.perf_counter(), time.process_time()
     clients = [await loop.create_connection(lambda: Connection(run), host, port) for _ in range(connections)]
     loop.call_later(seconds, run.finish)
     await run.done
     run.over = True
-    took = time.perf_counter() - started
+    took, cpu_s = time.perf_counter() - started, time.process_time() - started_cpu_s
     await asyncio.sleep(0.2)
     for transport, _ in clients:
         transport.close()
@@ -106,6 +111,7 @@ async def _drive(
         p99_ms=ranked[len(ranked) * 99 // 100] * 1000,
         answers=len(ranked),
         not_ok=run.not_ok,
+        busy=cpu_s / took,
     )
 
 

@@ -19,6 +19,7 @@ from pathlib import Path
 import msgspec
 from coincurve import PrivateKey
 
+from bench.asked import at_least, short
 from bench.load import Load, drive, drive_each
 from bench.serving import (
     HOST,
@@ -44,6 +45,9 @@ PAYEE = "0x" + "1" * 40
 PRICE = 5_000
 SEPOLIA = NETWORKS["eip155:84532"]
 SPENT = 11
+OF_BARE, UNPAID, PAID = 0.9, 7.0, 10.0
+"""What was asked for: of the bare server, and times the official middleware where nobody pays and where all do."""
+
 FIRST_GUESS = 3_000
 """Paid calls a second; later rounds know how many it were."""
 
@@ -170,17 +174,20 @@ def report(*, rounds: int, seconds: float, connections: int) -> str:
         shutil.rmtree(folder)
     times = [loads[1].per_second / loads[2].per_second for loads in refused]
     more, most = ([loads[0].per_second / loads[which].per_second for loads in sold] for which in (1, 2))
+    of_bare = [loads[1].per_second / loads[0].per_second for loads in refused]
     head = "| server | answers/s, median (min to max) | ratio | p50 ms | p99 ms |\n|---|---|---|---|---|"
     return f"""## Calls that are not paid for: the 402
 
 A caller whose quota is spent asks again. Bare: uvicorn sending the {len(answer)} bytes that the service sends.
 Official: the middleware of the package `x402` behind FastAPI, whose challenge is a third as long. Ratios to bare; asked
-for: 0.9.
+for: {OF_BARE:g}.
 
 {head}
 {table([yardstick, selling, trusting], refused, 0)}
 
-Verdict to the official middleware, round by round: {spread(times, 1)} times (asked for: 7).
+Verdict to the official middleware, round by round: {spread(times, 1)} times (asked for: {UNPAID:g}).
+
+{short(at_least("of bare", of_bare, OF_BARE), at_least("times the official middleware", times, UNPAID))}
 
 ## Calls that are paid for
 
@@ -191,8 +198,10 @@ nothing; the same work, but for all that is durable, is what it does when it che
 {head}
 {table([selling, checking, trusting], sold, 1)}
 
-Verdict to the official middleware, round by round: {spread(more, 1)} times where payments are checked (asked for: 10),
-{spread(most, 1)} times where they are not.
+Verdict to the official middleware, round by round: {spread(more, 1)} times where payments are checked (asked for:
+{PAID:g}), {spread(most, 1)} times where they are not.
+
+{short(at_least("times the official middleware that checks", more, PAID))}
 """
 
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import msgspec
 
+from bench.asked import below, short
 from bench.load import Load, drive, drive_each
 from bench.serving import HOST, LOAD_CPU, ROOT, create_key, exchange, free_port, request, service, spread
 
@@ -152,6 +153,8 @@ One at a time, as text: {len(waits.whole_ms)} questions.
 |---|---|---|
 | the first byte | {quantiles(waits.first_ms)} | < {FIRST_MS:g} ms |
 | the whole answer | {quantiles(waits.whole_ms)} | < {WHOLE_MS:g} ms |
+
+{short(below("first byte, ms", waits.first_ms, FIRST_MS), below("whole answer, ms", waits.whole_ms, WHOLE_MS))}
 """
 
 

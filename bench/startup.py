@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bench.asked import below, short
 from bench.serving import HOST, ROOT, create_key, free_port, service, spread
 
 
@@ -75,6 +76,12 @@ def report(rounds: int) -> str:
         wanted = f"≤ {start.most:g}" if start.most else ""
         rows.append(f"| {start.name} | {spread(start.took_ms, 1)} | {ratio:.2f} | {wanted} |")
     table = "\n".join(rows)
+    middle_ms = statistics.median(bare.took_ms)
+    told = [
+        below(f"{one.name}, times an interpreter", [ms / middle_ms for ms in one.took_ms], one.most)
+        for one in others
+        if one.most
+    ]
     return f"""## Starting a command
 
 From the start of the process to its end, output included, {rounds} interleaved rounds; ratios are those of medians. The
@@ -82,6 +89,8 @@ answered command asks a running service, as a script does: connects, is answered
 as modules of one interpreter, with what Python compiles kept.
 
 {table}
+
+{short(*told)}
 """
 
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from bench.asked import at_least, below, short
 from bench.serving import HOST, LOAD_CPU, free_port, serving, spread
 
 RATIO, LAG_MS, READER_KB, BLOCK_MS = 10.0, 2.0, 20.0, 50.0
@@ -192,17 +193,33 @@ def table(seen: dict[str, list[Seen]]) -> str:
     return "\n".join(rows)
 
 
+def shortfalls(seen: dict[str, list[Seen]]) -> str:
+    """What ours falls short of."""
+    ours = seen["ours"]
+    times = [mine.per_second / plain.per_second for mine, plain in zip(ours, seen["plain"], strict=True)]
+    return short(
+        at_least("times the other", times, RATIO),
+        below("lag p99, ms", [each.p99_ms for each in ours], LAG_MS),
+        below("KB a reader", [each.reader_kb for each in ours], READER_KB),
+        below("longest block, ms", [each.block_ms for each in ours], BLOCK_MS),
+    )
+
+
 def report(rounds: int, seconds: float) -> str:
     """The section of BENCHMARKS.md."""
+    seen = measure(rounds, seconds)
     return f"""## Live streams
 
 Lines of some 215 bytes, made once each on both sides, delivered to readers on the other processor that count them:
 each has every line, or there is no figure. Delivered a second: to {READERS} readers, published as fast as the slowest
 takes them. Lag, from the making of a line to its reader: {RATE:,} lines a second to {READERS} readers. Memory and the
 loop's longest block: {CROWD:,} readers, {CROWD_RATE} lines a second. Starlette: `StreamingResponse` over a queue for
-each reader, on uvicorn with uvloop and httptools, as ours is.
+each reader, on uvicorn with uvloop and httptools, as ours is. Rounds: {rounds}, after one of warm-up, each on servers
+of its own.
 
-{table(measure(rounds, seconds))}
+{table(seen)}
+
+{shortfalls(seen)}
 """
 
 

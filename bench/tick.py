@@ -17,6 +17,7 @@ from typing import Any
 
 import msgspec
 
+from bench.asked import below, short
 from service.clock import SystemClock
 from service.market.desk import MarketDesk
 from service.market.observed import Quote
@@ -170,12 +171,16 @@ def table(seen: Sequence[Ticks]) -> str:
 
 def report(ticks: int) -> str:
     """The section of BENCHMARKS.md."""
+    seen = measure(ticks)
+    told = [below(f"{one.what}, ms", one.loop_ms, TICK_MS) for one in seen]
     return f"""## A refresh of all quotes
 
 From the venue's bytes to the desk: decoded, stored in SQLite, loaded again, seen by the other desks. The thread that
-writes works beside the loop; its time is not the loop's.
+writes works beside the loop; its time is not the loop's. {ticks} times each.
 
-{table(measure(ticks))}
+{table(seen)}
+
+{short(*told)}
 """
 
 

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from bench.asked import below, short
 from service.analytics.backtest.strategies import STRATEGIES
 from service.analytics.backtest.tape import DayBar, lay
 from service.analytics.backtest.universe import tradable
@@ -68,13 +69,17 @@ def written(timings: Sequence[Timing]) -> str:
 def report(rounds: int) -> str:
     """The section of BENCHMARKS.md."""
     walked, timings = measure(rounds)
+    told = [below(f"{one.what}, s", one.rounds_s, one.asked_s) for one in timings if one.asked_s]
     *_, ours, slow = (statistics.median(timing.rounds_s) for timing in timings)
     return f"""## A whole walk-forward
 
-{walked}; what came out is equal trade for trade (`tests/walkforward/test_reference_walk.py`). Trend following is
-walked {slow / ours:.0f} times as fast as the reference does it, one position after the other in plain Python.
+{walked}, {rounds} rounds; what came out is equal trade for trade
+(`tests/walkforward/test_reference_walk.py`). Trend following is walked {slow / ours:.0f} times as fast as the reference
+does it, one position after the other in plain Python.
 
 {written(timings)}
+
+{short(*told)}
 """
 
 
