@@ -34,8 +34,8 @@ def read_address(url: str) -> Address:
         url: http or https, a host, perhaps a port; a slash at its end says nothing.
 
     Raises:
-        ValueError: With what is wrong, if it is anything else. What stands before an `@` may be a secret, and is not
-            told again.
+        ValueError: With what is wrong, if it is anything else. What stands before an `@` or after a `?` may be a
+            secret, and is not told again.
     """
     try:
         parts = urlsplit(url.strip())
@@ -43,10 +43,17 @@ def read_address(url: str) -> Address:
         host = (parts.hostname or "").encode("idna").decode()
     except ValueError:  # a port that is none, half a bracket, a name that no resolver takes
         raise ValueError(f"that is no address of a service; {_LIKE}") from None
-    if "@" in parts.netloc:
+    if "@" in url:
         raise ValueError(f"an address holds no name or password, for it is shown and logged; {_LIKE}")
     if parts.scheme not in _PORTS or not host or port == 0:
-        raise ValueError(f"{url!r} is no address of a service; {_LIKE}")
+        raise ValueError(f"{_shown(url)} is no address of a service; {_LIKE}")
     if parts.path.strip("/") or parts.query or parts.fragment:
-        raise ValueError(f"{url!r} has something after the host, and the service is asked under its own paths; {_LIKE}")
+        raise ValueError(
+            f"{_shown(url)} has something after the host, and the service is asked under its own paths; {_LIKE}"
+        )
     return Address(parts.scheme == "https", host, port or _PORTS[parts.scheme])
+
+
+def _shown(url: str) -> str:
+    path, mark, _ = url.partition("?")
+    return repr(path + mark)
