@@ -75,10 +75,18 @@ def _id_in(body: bytes) -> object:
         return 1
 
 
+class FailingParrot(_Parrot):
+    """Fails whatever it is asked for."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        self.do_GET()
+
+
 @contextmanager
-def parrot() -> Iterator[tuple[str, list[str]]]:
+def parrot(kind: type[_Parrot] = _Parrot) -> Iterator[tuple[str, list[str]]]:
     """An address where everything is repeated, and what was."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Parrot)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
     server.heard = []  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
