@@ -5,6 +5,9 @@ May import rank 0, wire, storage, upstream and analytics (the last only when fir
 Decided here:
 - One way in: the process that leads fetches and stores; every process, that one included, answers from a snapshot of
   the store in memory. So followers, restarts and the leader give the same answers.
+- Over several machines a lead can be lost and come back, and somebody else has led between. What a leader remembers of
+  its own rounds is then no longer how things stand: what must not be told twice or otherwise (published days, alerts)
+  is held against the store in each round, and a published document is replaced only by who knows it.
 - **Price** is the venue's mark price (median of its oracle, book and trades; what positions are valued and liquidated
   at); **funding** the rate running this hour. Both come in one answer every 15 seconds and are dated by the venue's own
   clock (the `Date` of the answer), never later than its receipt.

@@ -74,7 +74,10 @@ class Live:
         """
 
         async def listen() -> None:
-            await socket.listen(self._quotes.hear)
+            try:
+                await socket.listen(self._quotes.hear)
+            finally:
+                self._quotes.forget()
 
         told = self._quotes.coins_known  # frames stand in the order of an answer
         return (

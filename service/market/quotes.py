@@ -92,6 +92,10 @@ class QuoteRefresh:
         """Take note of a pushed frame; `feed` reads the last one."""
         self._frame = (frame, self._origin())
 
+    def forget(self) -> None:
+        """Nobody listens any more: what was heard last is not to be read once somebody listens again."""
+        self._frame = None
+
     async def feed(self) -> None:
         """Read the newest frame that was pushed since the last time, if there is one.
 

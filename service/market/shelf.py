@@ -23,6 +23,7 @@ _PUT: Final = """
     ON CONFLICT (name) DO UPDATE SET
         origin = ?2, revision = documents.revision + 1, observed_ms = ?3, body = ?4,
         failed_ms = NULL, failed_status = NULL, failed_body = NULL
+    WHERE documents.revision = coalesce(?5, documents.revision)
     RETURNING revision
 """
 _FAIL: Final = """
@@ -33,6 +34,10 @@ _FAIL: Final = """
 """
 
 _log: Final = logging.getLogger("verdict.market")
+
+
+class OvertakenError(Exception):
+    """Another process has written what this one was about to replace."""
 
 
 class Kept(msgspec.Struct, Generic[T], frozen=True):
@@ -68,18 +73,20 @@ class Drawer(Generic[T]):
         if self.now.revision:
             heard(self.now)
 
-    async def put(self, origin: str, value: T, observed_ms: int | None) -> None:
+    async def put(self, origin: str, value: T, observed_ms: int | None, *, over: int | None = None) -> None:
         """Replace the value; it is durable, and known here, when this returns.
 
         Args:
             origin: The history it belongs to.
             value: The new whole.
             observed_ms: When its oldest load-bearing input was observed, epoch milliseconds UTC.
+            over: The one revision that it may replace, for what goes on from there; null: any.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be written.
+            OvertakenError: If another process has put another revision meanwhile; that stands.
         """
-        revision = await self._write(_PUT, (self._name, origin, observed_ms, encode(value)))
+        revision = await self._write(_PUT, (self._name, origin, observed_ms, encode(value), over))
         self._turn(Kept(value, observed_ms, origin, None, revision))
 
     async def fail(self, failure: Failure) -> None:
@@ -105,8 +112,9 @@ class Drawer(Generic[T]):
 
     async def _write(self, statement: str, values: tuple[object, ...]) -> int:
         def work(connection: Connection) -> int:
-            revision: int = connection.execute(statement, values).fetchone()[0]
-            return revision
+            for (revision,) in connection.execute(statement, values).fetchall():
+                return int(revision)
+            raise OvertakenError
 
         return await self._database.write(work)
 

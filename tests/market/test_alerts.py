@@ -183,6 +183,32 @@ async def test_a_new_process_goes_on_where_the_last_one_stopped(watching: Watchi
     assert await watching.zones() == [("ETH", "very-hot", True), ("BTC", "hot", False)]
 
 
+async def test_a_process_that_leads_again_goes_on_where_the_one_between_stopped(watching: Watching) -> None:
+    await begin(watching, "BTC", "ETH")
+    first, watching.refresh = watching.refresh, watching.new_refresh()
+    await watching.look({"BTC": HOT, "ETH": CALM}, minutes=10)
+    before = await watching.events()
+    assert [event.triggerZone for event in before] == ["hot"]
+    watching.refresh = first
+    await watching.look({"BTC": HOT, "ETH": CALM})
+    assert await watching.events() == before
+    await watching.look({"BTC": CALM, "ETH": VERY_HOT})
+    assert await watching.zones() == [("ETH", "very-hot", True), ("BTC", "hot", False)]
+
+
+async def test_a_coin_whose_payments_come_late_is_judged_from_where_the_process_began(watching: Watching) -> None:
+    """Its own looks at other coins since then are no looks at this one."""
+    await begin(watching, "BTC", "ETH")
+    await watching.clock.advance(5 * 3600)
+    watching.refresh = watching.new_refresh()
+    await watching.pay("ETH", [CALM] * 5)
+    for _ in range(3):
+        await watching.look({"BTC": CALM, "ETH": CALM})
+    await watching.pay("BTC", [CALM, VERY_HOT, VERY_HOT, CALM, CALM])
+    await watching.look({"BTC": CALM, "ETH": CALM})
+    assert await watching.zones() == [("BTC", "very-hot", False)]
+
+
 async def test_what_was_paid_while_nobody_looked_is_judged_before_the_present(watching: Watching) -> None:
     await begin(watching, "BTC")
     await watching.clock.advance(5 * 3600)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from service.clock import DAY_MS
+from service.clock import DAY_MS, SECOND_MS
 from service.errors import ServiceError
-from service.market.conclusions.concluded import BreadthDay
-from service.market.conclusions.publication import GRACE_MS
+from service.market.conclusions.concluded import BreadthDay, Conclusions
+from service.market.conclusions.publication import GRACE_MS, PATIENCE_MS
 from service.market.observed import Chart, Row
 from service.market.packed import Bars
 from service.storage.database import Database, open_database
@@ -242,6 +242,48 @@ async def test_a_restart_while_a_new_day_comes_in_says_the_same_of_the_last_one(
     assert (await charts(again))["SOL"].through_ms == (TODAY + 2) * DAY_MS
 
 
+async def lead_between(leader: Leader, database: Database) -> Leader:
+    """Another process that has led, published a day without one coin's bar, and got that bar since."""
+    new = {coin: rows[-1:] for coin, rows in bars(range(DAYS[0], TODAY + 2)).items()}
+    late = new.pop("XRP")
+    other = Leader(database, leader.clock)
+    await other.follow()
+    await give(other, new)
+    other.at(TODAY + 1, PATIENCE_MS / SECOND_MS)
+    await other.round(asked=True)
+    assert (other.told.breadth[-1].day, other.told.health.universe) == (TODAY + 1, len(COINS) - 1)
+    await other.give("XRP", late)
+    return other
+
+
+def of_all(told: Conclusions) -> tuple[object, ...]:
+    """What is said of the market as a whole; of one coin more may be said once its late bar is there."""
+    return told.through_ms, told.breadth, told.health.universe, told.crossings, told.runs
+
+
+async def test_a_process_that_leads_again_tells_no_day_otherwise_that_was_published_meanwhile(
+    leader: Leader, database: Database
+) -> None:
+    await complete(leader)
+    other = await lead_between(leader, database)
+    await leader.follow()
+    await leader.round(asked=True)
+    assert of_all(leader.told) == of_all(other.told)
+    assert (await charts(leader))["XRP"].through_ms == (TODAY + 2) * DAY_MS
+
+
+async def test_a_process_that_leads_again_and_does_not_know_yet_what_was_published_takes_nothing_back(
+    leader: Leader, database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    await complete(leader)
+    other = await lead_between(leader, database)
+    await leader.round(asked=True)
+    assert leader.told == other.told
+    assert "another process concludes too" in caplog.text
+    await leader.round(asked=True)
+    assert of_all(leader.told) == of_all(other.told)
+
+
 async def test_another_process_answers_the_same(leader: Leader, database: Database, tmp_path: Path) -> None:
     await complete(leader)
     async with open_database(tmp_path / "verdict.db", leader.clock) as other:
@@ -293,7 +335,7 @@ async def test_what_could_not_be_written_is_written_by_the_next_round(
     await give(leader, {coin: rows[-1:] for coin, rows in bars(range(DAYS[0], TODAY + 2)).items()})
     with monkeypatch.context() as broken:
 
-        async def refuse(*_: object) -> None:
+        async def refuse(*_: object, **__: object) -> None:
             raise ServiceError("UNAVAILABLE", "the disk is full")
 
         broken.setattr(leader.drawer, "put", refuse)

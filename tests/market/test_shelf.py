@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from service.errors import ServiceError
 from service.market.observed import Failure
-from service.market.shelf import Kept, Shelf
+from service.market.shelf import Kept, OvertakenError, Shelf
 from service.market.silence import nothing_to_say
 from service.storage.database import Database, open_database
 from tests.fakes.clock import FakeClock
@@ -72,6 +72,20 @@ async def test_only_what_moved_is_read_again_and_listeners_hear_each_revision_on
     await writer.put("live", Note("second"), None)
     await other.follow()
     assert heard == ["first", "second"]
+
+
+async def test_what_goes_on_from_one_revision_replaces_no_other(database: Database) -> None:
+    one, other = Shelf(database), Shelf(database)
+    writer, rival = one.drawer("a.note", Note), other.drawer("a.note", Note)
+    await writer.put("live", Note("first"), 5, over=0)
+    with pytest.raises(OvertakenError):
+        await rival.put("live", Note("lost"), 6, over=0)
+    assert rival.now == Kept()
+    await other.follow()
+    assert rival.now.value == Note("first")
+    await rival.put("live", Note("second"), 7, over=rival.now.revision)
+    await one.follow()
+    assert (writer.now.value, writer.now.observed_ms) == (Note("second"), 7)
 
 
 async def test_what_was_read_before_something_was_put_takes_nothing_back(database: Database) -> None:

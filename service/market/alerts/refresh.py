@@ -46,6 +46,7 @@ class AlertRefresh:
         self._origin = origin
         self._of = ""
         self._begun = Standing(None, {})
+        self._looked_ms: int | None = None
         self._watches: dict[str, Watch] = {}
 
     async def round(self) -> None:
@@ -61,8 +62,11 @@ class AlertRefresh:
         if self._market.state.origin != origin:
             return
         try:
-            if self._of != origin:
-                self._begun, self._watches, self._of = await self._alerts.standing(origin), {}, origin
+            standing = await self._alerts.standing(origin)
+            if self._of != origin or self._looked_ms != standing.through_ms:
+                # At first, and after another process has led and looked: these machines know nothing of what it found.
+                self._begun, self._watches, self._of = standing, {}, origin
+                self._looked_ms = standing.through_ms
             views = {view.venue_symbol: view for view in self._market.view().values()}
             await self._begin(origin, views.keys() - self._watches.keys())
             caught_up = await self._catch_up()
@@ -121,6 +125,8 @@ class AlertRefresh:
         findings = [finding for finding in found if finding.changes]
         if findings or scan:
             await self._alerts.record(origin, findings, scan)
+        if scan:
+            self._looked_ms = scan.through_ms
 
     def _can_judge(self, view: CoinView) -> bool:
         """Whether a coin's rate is fresh and this venue's, and nothing lies unjudged between it and the last look."""

@@ -31,11 +31,15 @@ class Chronicle:
     Args:
         origin: Which history.
         published: The days whose breadth was published before, oldest first.
+
+    Attributes:
+        origin: As above.
+        published: Those, and the days that were published here.
     """
 
     def __init__(self, origin: str, published: Sequence[BreadthDay]) -> None:
         self.origin = origin
-        self._published = list(published)
+        self.published = list(published)
         self._told = False
         self._rows: dict[str, Bars] = {}
         self._charts: dict[str, Charted] = {}
@@ -56,7 +60,7 @@ class Chronicle:
 
         What was published before this process began is told once more: rules and words may be others than they were.
         """
-        last = self._published[-1].day if self._published else -1
+        last = self.published[-1].day if self.published else -1
         return newest > last or (newest == last and not self._told)
 
     def take(self, news: Mapping[str, Bars]) -> dict[str, Charted]:
@@ -89,14 +93,14 @@ class Chronicle:
         Returns:
             The conclusions; null where no day knows the trend of any coin.
         """
-        last = self._published[-1].day if self._published else -1
-        self._published += [
+        last = self.published[-1].day if self.published else -1
+        self.published += [
             BreadthDay(*found) for found in self._whole().breadths if last < found.day <= newest and found.universe
         ]
-        if not self._published:
+        if not self.published:
             return None
         self._told = True
-        return tell(self._through(self._published[-1].day), self._published)
+        return tell(self._through(self.published[-1].day), self.published)
 
     def _follow(self, news: Mapping[str, Bars]) -> "Market":
         """The market with these bars: one day more where they are all of one new day, else made anew."""
@@ -119,7 +123,7 @@ class Chronicle:
     def _make(self, bars: Mapping[str, Bars]) -> "Market":
         from service.analytics.market import Market  # noqa: PLC0415 - brings numpy, which only the leader needs
 
-        return Market(bars, [Breadth(day.day, day.up, day.hodl, day.down) for day in self._published])
+        return Market(bars, [Breadth(day.day, day.up, day.hodl, day.down) for day in self.published])
 
 
 def _chart(found: "Assessment") -> Chart:

@@ -1,6 +1,7 @@
 """Keeping up to date what all closed daily bars say together: every coin's charts, and the market's conclusions."""
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -10,11 +11,13 @@ from service.market.conclusions.concluded import Conclusions
 from service.market.conclusions.publication import newest_publishable
 from service.market.observed import Progress
 from service.market.packed import Bars
-from service.market.shelf import Drawer
+from service.market.shelf import Drawer, Kept, OvertakenError
 from service.market.store import MarketStore
 
 CONCLUDE_EVERY_S: Final = 15.0
 """A round without new bars is two small reads. Whoever brings bars may wake it sooner."""
+
+_log: Final = logging.getLogger("verdict.market")
 
 
 class ConcludeRefresh:
@@ -54,7 +57,8 @@ class ConcludeRefresh:
         progress = await self._store.progress(origin)
         if not progress:
             return
-        chronicle = self._recall(origin)
+        kept = self._drawer.now
+        chronicle = self._recall(origin, kept)
         newest_ms = await self._store.newest_closed()
         news = await self._read_news(chronicle, newest_ms)
         if self._origin() != origin:
@@ -62,16 +66,23 @@ class ConcludeRefresh:
         if news:
             charts = await asyncio.to_thread(chronicle.take, news)
             await self._store.put_charts(origin, charts)
-        await self._publish(chronicle, progress, asked_ms)
+        try:
+            await self._publish(chronicle, kept, progress, asked_ms)
+        except OvertakenError:
+            _log.warning("another process concludes too")
+            return
         self._chronicle = chronicle
 
-    def _recall(self, origin: str) -> Chronicle:
-        """What is remembered of this history. It is forgotten until the round has ended well."""
+    def _recall(self, origin: str, kept: Kept[Conclusions]) -> Chronicle:
+        """What is remembered of this history, unless another process, which led meanwhile, has published more of it.
+
+        It is forgotten until the round has ended well.
+        """
         chronicle, self._chronicle = self._chronicle, None
-        if chronicle is not None and chronicle.origin == origin:
+        published = kept.value.breadth if kept.value is not None and kept.origin == origin else []
+        if chronicle is not None and chronicle.origin == origin and chronicle.published == published:
             return chronicle
-        kept = self._drawer.now
-        return Chronicle(origin, kept.value.breadth if kept.value is not None and kept.origin == origin else ())
+        return Chronicle(origin, published)
 
     async def _read_news(self, chronicle: Chronicle, newest_ms: Mapping[str, int]) -> dict[str, Bars]:
         """Read the bars that the chronicle lacks, and no others."""
@@ -81,13 +92,18 @@ class ConcludeRefresh:
         }
         return await self._store.packed_after(since_ms) if since_ms else {}
 
-    async def _publish(self, chronicle: Chronicle, progress: Sequence[Progress], asked_ms: int | None) -> None:
-        """Put the conclusions of the newest day that may be published, where they are not there yet."""
+    async def _publish(
+        self, chronicle: Chronicle, kept: Kept[Conclusions], progress: Sequence[Progress], asked_ms: int | None
+    ) -> None:
+        """Put the conclusions of the newest day that may be published, where they are not there yet.
+
+        Raises:
+            OvertakenError: If others than those that the chronicle goes on from are there by now.
+        """
         listed = [coin.venue_symbol for coin in progress if coin.listed]
         newest = newest_publishable(chronicle.last_days, listed, self._clock.now_ms(), asked_ms)
         if newest is None or not chronicle.is_due(newest):
             return
         told = await asyncio.to_thread(chronicle.publish, newest)
-        kept = self._drawer.now
         if told is not None and (told != kept.value or chronicle.origin != kept.origin):
-            await self._drawer.put(chronicle.origin, told, told.through_ms)
+            await self._drawer.put(chronicle.origin, told, told.through_ms, over=kept.revision)
