@@ -161,10 +161,15 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def wait_until(true: Callable[[], bool]) -> None:
-    """Ask again and again, a little slower than the request rate allows, until something is so."""
+def wait_until(true: Callable[[], bool], within_s: float = PATIENCE_S) -> None:
+    """Ask again and again, a little slower than the request rate allows, until something is so.
+
+    Args:
+        true: Whether it is.
+        within_s: How long is waited, beside what the asking takes.
+    """
     pause = threading.Event()
-    for _ in range(round(PATIENCE_S / _ASKED_EVERY_S)):
+    for _ in range(round(within_s / _ASKED_EVERY_S)):
         if true():
             return
         pause.wait(_ASKED_EVERY_S)

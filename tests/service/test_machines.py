@@ -4,15 +4,22 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
+from random import Random
 
 import pytest
 
+from service.access.quota import STARTER
 from tests.fakes.calls import call_at_once
 from tests.fakes.postgres import postgres_dsn
 from tests.fakes.serving import Serving, wait_until
 from tests.service.machines import RISK, counted, key_on, machines
+from tests.service.schema_hooks import sign_in
 
 pytestmark = pytest.mark.unmeasured
+
+SHARES = (334, 333, 333)
+PROMISED_S = 5.0
+"""How soon what one machine ends is refused by all."""
 
 
 @pytest.fixture(scope="module")
@@ -26,15 +33,17 @@ def answers(service: Serving, key: str, status: int) -> bool:
 
 
 @pytest.mark.promise("meter.machines")
-def test_of_nine_hundred_calls_at_once_over_three_machines_with_seven_questions_left_seven_are_answered(
-    three: list[Serving],
+def test_of_a_thousand_calls_at_once_over_three_machines_as_many_are_answered_as_are_left(
+    three: list[Serving], pytestconfig: pytest.Config
 ) -> None:
+    left = Random(pytestconfig.getoption("seed")).randint(1, STARTER - len(three))  # noqa: S311 - no secret
     key = key_on(three[0])
-    for service in three:
-        wait_until(partial(answers, service, key, 200))
+    before = counted(three[2])
+    for place in range(STARTER - left):
+        wait_until(partial(answers, three[place % 3], key, 200))
 
     async def ask_all() -> Counter[int]:
-        calls = [call_at_once(service.port, RISK, key, 300) for service in three]
+        calls = [call_at_once(service.port, RISK, key, share) for service, share in zip(three, SHARES, strict=True)]
         return sum(await asyncio.gather(*calls), Counter[int]())
 
     statuses = asyncio.run(ask_all())
@@ -49,8 +58,8 @@ def test_of_nine_hundred_calls_at_once_over_three_machines_with_seven_questions_
 
     for service in three:
         wait_until(partial(is_spent, service))
-    assert statuses[200] + later.count(200) == 7
-    assert counted(three[2]) == 10
+    assert statuses[200] + later.count(200) == left
+    assert counted(three[2]) - before == STARTER
 
 
 @pytest.mark.promise("revocation.machines")
@@ -60,4 +69,19 @@ def test_a_key_that_is_revoked_on_one_machine_is_soon_refused_on_all(three: list
         wait_until(partial(answers, service, key, 200))
     three[1].verdict("keys", "revoke", key[: len("verdict_sk_") + 8])
     for service in three:
-        wait_until(partial(answers, service, key, 401))
+        wait_until(partial(answers, service, key, 401), PROMISED_S)
+
+
+@pytest.mark.promise("revocation.machines", "signin.logout")
+def test_a_session_that_is_logged_out_on_one_machine_is_soon_refused_on_all_and_another_goes_on(
+    three: list[Serving],
+) -> None:
+    ended, other = (sign_in(f"http://127.0.0.1:{three[place].port}") for place in (0, 2))
+    for service in three:
+        for session in (ended, other):
+            wait_until(partial(answers, service, session, 200))
+    assert three[0].ask("/api/auth/logout", ended, "POST")[0] == 200
+    assert answers(three[0], ended, 401)
+    for service in three[1:]:
+        wait_until(partial(answers, service, ended, 401), PROMISED_S)
+    assert all(answers(service, other, 200) for service in three)
