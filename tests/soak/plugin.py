@@ -106,7 +106,7 @@ def figure_of(item: pytest.Item, report: pytest.TestReport) -> Figure:
 def commit() -> str:
     """What is tested, as far as it has a name."""
     said = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
+        ["git", "describe", "--always", "--dirty", "--exclude=*"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     return said.stdout.strip()
 
