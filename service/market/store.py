@@ -293,14 +293,14 @@ class MarketStore(Series):
 
         await self._database.write(work)
 
-    async def put_charts(self, origin: str, charts: Mapping[str, tuple[int, Chart]]) -> None:
+    async def put_charts(self, origin: str, charts: Mapping[str, Chart]) -> None:
         """Keep what the charts of coins said.
 
         Args:
             origin: The history they were made of.
-            charts: By venue symbol: `inputs_ms` and the chart.
+            charts: By venue symbol.
         """
-        values = [(coin, inputs_ms, *astuple(chart)) for coin, (inputs_ms, chart) in charts.items()]
+        values = [(coin, *astuple(chart)) for coin, chart in charts.items()]
 
         def work(connection: Connection) -> None:
             if holds(connection, origin):

@@ -136,8 +136,8 @@ async def test_progress_tells_the_most_traded_first(claimed: MarketStore) -> Non
 
 async def test_charts_are_replaced_and_come_with_their_coin(claimed: MarketStore) -> None:
     await claimed.put_quotes("one", Quotes(1_000, [BTC]))
-    await claimed.put_charts("one", {"BTC": (1, Chart(8, "UP", 1, "DOWN", 2, -0.5))})
-    await claimed.put_charts("one", {"BTC": (2, Chart(9, "HODL", 3, None, None, None))})
+    await claimed.put_charts("one", {"BTC": Chart(8, "UP", 1, "DOWN", 2, -0.5)})
+    await claimed.put_charts("one", {"BTC": Chart(9, "HODL", 3, None, None, None)})
     assert (await claimed.snapshot()).coins == [(BTC, Chart(9, "HODL", 3))]
 
 
@@ -152,7 +152,7 @@ async def test_history_is_noted_as_tried_once(claimed: MarketStore) -> None:
 async def filled(store: MarketStore, origin: str) -> None:
     await store.put_quotes(origin, Quotes(1_000, [BTC, PEPE]))
     await store.put_bars(origin, "BTC", [bar(DAY)], DAY * DAY_MS)
-    await store.put_charts(origin, {"BTC": (1, Chart(8, "UP", 1))})
+    await store.put_charts(origin, {"BTC": Chart(8, "UP", 1)})
     await store.mark_history_tried(origin, 4)
 
 
@@ -187,6 +187,6 @@ async def test_quotes_of_another_origin_replace_all_in_one_step(claimed: MarketS
 async def test_bars_and_charts_of_another_origin_are_dropped(claimed: MarketStore) -> None:
     await claimed.put_quotes("one", Quotes(1_000, [BTC]))
     await claimed.put_bars("two", "BTC", [bar(DAY)], DAY * DAY_MS)
-    await claimed.put_charts("two", {"BTC": (1, Chart(8, "UP", 1))})
+    await claimed.put_charts("two", {"BTC": Chart(8, "UP", 1)})
     assert await claimed.closed_bars(["BTC"]) == {"BTC": []}
     assert (await claimed.snapshot()).coins == [(BTC, Chart())]

@@ -4,7 +4,7 @@ Numbers are made here, so it is used on a worker thread, by one at a time; numpy
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from service.analytics.breadth import Breadth
 from service.clock import DAY_MS
@@ -16,13 +16,6 @@ from service.market.packed import Bars
 if TYPE_CHECKING:
     from service.analytics.market import Market
     from service.analytics.trend import Assessment
-
-
-class Charted(NamedTuple):
-    """A coin's chart, and the open of the newest bar it was made with."""
-
-    inputs_ms: int
-    chart: Chart
 
 
 class Chronicle:
@@ -42,7 +35,7 @@ class Chronicle:
         self.published = list(published)
         self._told = False
         self._rows: dict[str, Bars] = {}
-        self._charts: dict[str, Charted] = {}
+        self._charts: dict[str, Chart] = {}
         self._market: Market | None = None
 
     @property
@@ -63,7 +56,7 @@ class Chronicle:
         last = self.published[-1].day if self.published else -1
         return newest > last or (newest == last and not self._told)
 
-    def take(self, news: Mapping[str, Bars]) -> dict[str, Charted]:
+    def take(self, news: Mapping[str, Bars]) -> dict[str, Chart]:
         """Take bars that follow those known.
 
         Args:
@@ -76,11 +69,9 @@ class Chronicle:
             self._rows.setdefault(coin, Bars()).extend(bars)
         self._market = self._follow(news)
         charts = {
-            coin: Charted(self._rows[coin].last_ms, _chart(found))
-            for coin, found in self._market.assessments().items()
-            if found.through_ms is not None
+            coin: _chart(found) for coin, found in self._market.assessments().items() if found.through_ms is not None
         }
-        changed = {coin: charted for coin, charted in charts.items() if self._charts.get(coin) != charted}
+        changed = {coin: chart for coin, chart in charts.items() if self._charts.get(coin) != chart}
         self._charts = charts
         return changed
 
