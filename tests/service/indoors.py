@@ -55,7 +55,7 @@ EVERYTHING = (
 )
 """Every data route, of things that the handful of coins has."""
 
-PATIENCE_S = 30.0
+PATIENCE_S = 90.0
 _SHOWN = len("verdict_sk_") + 8
 """Characters of a key that its list shows."""
 

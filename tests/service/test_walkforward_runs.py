@@ -31,6 +31,7 @@ from tests.walkforward.runs import TODAY, made, packed, summary
 pytestmark = pytest.mark.unmeasured
 
 STOP_S = 10.0
+STEP_S = 5.0
 BEFORE_VERDICTS = 9
 """The last step of the schema before verdicts were given and strategies walked."""
 
@@ -41,7 +42,7 @@ UNDER_WAY = "a walk-forward is being run"
 
 async def child_of(house: Indoors) -> int:
     """Let time pass until this process walks; return who does it."""
-    await house.pass_until(lambda: bool(walkers(os.getpid())), step_s=5)
+    await house.pass_until(lambda: bool(walkers(os.getpid())), step_s=STEP_S)
     (child,) = walkers(os.getpid())
     return child
 
@@ -80,7 +81,8 @@ async def test_a_run_that_is_killed_in_its_middle_leaves_nothing_and_is_tried_ag
         await house.pass_time(FIRST_PAUSE_S - 60, 15)
         assert not walkers(os.getpid())
         again = await child_of(house)
-        assert FIRST_PAUSE_S <= house.clock.elapsed_s - began_s <= FIRST_PAUSE_S + 60
+        # On a busy machine it is seen a step after it began.
+        assert FIRST_PAUSE_S - STEP_S <= house.clock.elapsed_s - began_s <= FIRST_PAUSE_S + 60
     assert not walks(again), "a service that ends takes the run that is under way with it"
     assert not walkers(os.getpid())
 
