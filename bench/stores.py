@@ -4,7 +4,6 @@ The server of PostgreSQL is pgserver's or Debian's, with `fsync` and `synchronou
 processor. One on another machine adds the way there and back to each statement of a batch, of which there are a few.
 """
 
-import os
 import shutil
 import tempfile
 from contextlib import ExitStack
@@ -15,7 +14,7 @@ import pytest
 
 from bench.effort import Effort
 from bench.load import Load, drive
-from bench.serving import HOST, LOAD_CPU, create_key, environment, free_port, request, serving, spread, wait_until_ready
+from bench.serving import HOST, create_key, environment, free_port, request, serving, spread, wait_until_ready
 from tests.fakes.postgres import own_server
 
 SQLITE, POSTGRES = "SQLite", "PostgreSQL"
@@ -56,7 +55,6 @@ def _measure(folder: Path, effort: Effort) -> tuple[str, dict[str, list[Load]], 
     """The server's version, and the loads of many connections and of one alone, by store."""
     many: dict[str, list[Load]] = {SQLITE: [], POSTGRES: []}
     alone: dict[str, list[Load]] = {SQLITE: [], POSTGRES: []}
-    os.sched_setaffinity(0, {LOAD_CPU})
     with ExitStack() as stack:
         server = stack.enter_context(own_server())
         version = str(server.ask("SHOW server_version")[0][0]).split()[0]

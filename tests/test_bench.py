@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bench import field, growth, nginx, openbb
+from bench import field, growth, nginx, openbb, stores
 from bench.effort import Effort
 from bench.footprint import measure, table
 from tests.fakes.serving import PATIENCE_S
@@ -36,6 +36,7 @@ def bench(*arguments: str) -> str:
     )
     assert done.returncode == 0, done.stderr
     assert re.fullmatch(rf"bench: {arguments[0]} \.\.\. \d+ s\n", done.stderr)
+    assert "alls short of what was asked for" in done.stdout
     return done.stdout
 
 
@@ -109,6 +110,16 @@ def test_a_store_that_grows_keeps_exact_counts_and_is_measured_at_each_size() ->
     assert audited_s > 0
     assert growth.store_table(by_store).count("\n") == 4
     assert growth.coin_table(by_coins).count("\n") == 2
+
+
+def test_both_stores_are_measured_side_by_side() -> None:
+    section = stores.report(BRIEF)
+    if "Not measured here" in section:
+        pytest.skip(section)
+    rates = dict(re.findall(r"^\| (SQLite|PostgreSQL) \| (\d+) ", section, re.MULTILINE))
+    assert list(rates) == [stores.SQLITE, stores.POSTGRES]
+    gives = float(section.rpartition("PostgreSQL gives ")[2].split()[0])
+    assert gives == pytest.approx(int(rates[stores.POSTGRES]) / int(rates[stores.SQLITE]), abs=0.02)
 
 
 def test_the_start_of_a_service_and_its_memory_are_measured_live_and_on_fixtures() -> None:
