@@ -70,6 +70,7 @@ async def test_a_claim_that_nobody_knows_of_is_given_back(
     tender = it.tender()
     cut = cut_at_commit(monkeypatch, taken=taken)
     assert await code_of(it, tender) == "UNAVAILABLE"
+    await asyncio.sleep(0)  # steps are handed in a turn of the loop later
     await it.database.write(lambda _: None)
     assert cut == ["COMMIT"]
     assert await states(it) == (["released"] if taken else [])
