@@ -60,10 +60,11 @@ def database_of(settings: Settings) -> Path:
     """The path of an existing database.
 
     Raises:
-        NoServiceError: If there is none, or the store is a server.
+        NoServiceError: If there is none.
+        RefusalError: If the store is a server.
     """
     if settings.store is not None:
-        raise NoServiceError(
+        raise RefusalError(
             "VERDICT_STORE names a PostgreSQL server, which its own tools copy: run pg_dump on that address, and keep "
             "secrets.toml with the copy"
         )
