@@ -358,7 +358,6 @@ async def open_meter(database: Database, clock: Clock) -> AsyncIterator[Meter]:
     folder, ledger = runs.folder, Ledger(database, clock, runs)
     boot = boot_id()
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)
         with dead_journals(folder, boot) as dead:
             run_id, since = await database.write(lambda connection: ledger.start_run(connection, dead))
         journal = Journal(path_of(folder, run_id), since, boot)
