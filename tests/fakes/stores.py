@@ -1,5 +1,6 @@
 """Either store for a room's tests: each is run on SQLite's file and, as the same words, on a PostgreSQL server."""
 
+import re
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from pathlib import Path
@@ -13,6 +14,7 @@ from service.storage import database
 from service.storage.database import Database
 
 _FOLDER: Final = "tmp_path"
+_TEST: Final = re.compile(r"^ *(?:async )?def (test_\w+)", re.MULTILINE)
 _SERVER: Final = pytest.param("postgres", marks=pytest.mark.unmeasured)
 _SERVER_AT_LEISURE: Final = pytest.param("postgres", marks=[pytest.mark.unmeasured, pytest.mark.soak])
 
@@ -72,12 +74,27 @@ def on_both(*, often: Collection[str], but: Collection[str] = ()) -> Callable[[p
         often: Tests that every run does on a server too: between them, each statement of the room at least once. The
             rest is done there by `make soak`.
         but: Tests, or whole modules, that are about SQLite's file, or open it in processes of their own.
+
+    Returns:
+        The hook. It fails where a name is nobody's: a test that was renamed would else be run on one store alone.
     """
+    checked: list[str] = []
 
     def generate(metafunc: pytest.Metafunc) -> None:
         module = metafunc.module.__name__.rpartition(".")[2]
+        if not checked:
+            checked.append(module)
+            _check_names(Path(metafunc.module.__file__ or "").parent, {*often, *but})
         if _FOLDER in metafunc.fixturenames and not {module, metafunc.function.__name__} & {*but}:
             server = _SERVER if metafunc.function.__name__ in often else _SERVER_AT_LEISURE
             metafunc.parametrize("store", ["sqlite", server], indirect=True)
 
     return generate
+
+
+def _check_names(room: Path, wanted: Collection[str]) -> None:
+    """Refuse names that no test, and no module of tests, of a room has."""
+    known: set[str] = set()
+    for path in room.rglob("test_*.py"):
+        known |= {path.stem, *_TEST.findall(path.read_text())}
+    assert not {*wanted} - known, f"no test of {room.name} is called {', '.join(sorted({*wanted} - known))}"
