@@ -198,8 +198,9 @@ def report(effort: Effort) -> str:
     return f"""## One metered call: `GET {PATH}`
 
 Bare: uvicorn with uvloop and httptools sending 600 constant bytes. Verdict: limits, authentication, request rate,
-parameters, quota, committed to SQLite at `synchronous=FULL` before each answer, envelope with its age. The free routes
-count nothing: `GET {FREE_PATH}`, and `GET {TIER_PATH}`, which is computed for its caller.
+parameters, quota, committed to SQLite at `synchronous=FULL` before each answer, envelope with its age; of a pro user,
+whose calls are counted as anybody's and end at no limit: a free user has ten. The free routes count nothing:
+`GET {FREE_PATH}`, and `GET {TIER_PATH}`, which is computed for its caller.
 FastAPI and Litestar: key look-up, conditional quota update and usage row through SQLAlchemy on aiosqlite at
 `synchronous=FULL`, a typed response: the same work, as durable. slowapi, by itself: keys and limits in memory, gone
 with the process. OpenBB: a route that answers from memory, on asyncio and h11, as its packages bring it; the others

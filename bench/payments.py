@@ -191,9 +191,10 @@ Verdict to the official middleware, round by round: {spread(times, 1)} times (as
 
 ## Calls that are paid for
 
-Each with a payment of its own. Verdict: decoded, signature recovered, claimed, run, settled, receipt and usage
-committed, all at `synchronous=FULL`. Official: a facilitator in the same process that settles at once and keeps
-nothing; the same work, but for all that is durable, is what it does when it checks payments too. Ratios to that.
+Each with a payment of its own. Verdict: decoded, signature recovered, claimed, run, settled (`ledger`: at once, nothing
+moves on a chain), receipt and usage committed, all at `synchronous=FULL`. Official: a facilitator in the same process
+that settles at once and keeps nothing; the same work, but for all that is durable, is what it does when it checks
+payments too. Ratios to that.
 
 {head}
 {table([selling, checking, trusting], sold, 1)}

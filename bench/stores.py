@@ -40,8 +40,9 @@ def report(effort: Effort) -> str:
     )
     return f"""{_HEADING}
 
-The risk route as a pro user, metered and durable on both. PostgreSQL {version} runs with `fsync`, on the load
-generator's processor; on a machine of its own it would not share that, and be a network away.
+The risk route as a pro user, metered and durable on both. PostgreSQL {version} has `fsync` and `synchronous_commit` on,
+32 MB of shared buffers and nobody to replicate to. It runs on the load generator's processor; on a machine of its own
+it would not share that, and be a network away.
 
 | Store | answers/s, {effort.connections} connections | p99 ms | median ms, one connection |
 |---|---|---|---|

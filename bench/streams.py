@@ -214,8 +214,8 @@ Lines of some 215 bytes, made once each on both sides, delivered to readers on t
 each has every line, or there is no figure. Delivered a second: to {READERS} readers, published as fast as the slowest
 takes them. Lag, from the making of a line to its reader: {RATE:,} lines a second to {READERS} readers. Memory and the
 loop's longest block: {CROWD:,} readers, {CROWD_RATE} lines a second. Starlette: `StreamingResponse` over a queue for
-each reader, on uvicorn with uvloop and httptools, as ours is. Rounds: {rounds}, after one of warm-up, each on servers
-of its own.
+each reader, on uvicorn with uvloop and httptools, as ours is. Ours: the way from the hub to the socket as the service
+has it, without who asks and what it costs. Rounds: {rounds}, after one of warm-up, each on servers of its own.
 
 {table(seen)}
 
