@@ -109,6 +109,17 @@ ROWS: Final[tuple[Row, ...]] = (
         ),
     ),
     Row(
+        "server-lost",
+        "a PostgreSQL server is stopped, frozen or locked, or loses the answer to `COMMIT`; a machine stands still",
+        "503, given back or gone on with once it is known, and well again by itself",
+        (
+            "storage/test_postgres_faults.py",
+            "storage/test_postgres_locked_out.py",
+            "access/test_lost_commits_postgres.py",
+            "payments/test_lost_commits_postgres.py",
+        ),
+    ),
+    Row(
         "clocks",
         "the clock an hour back and ten years ahead (libfaketime on the whole process; our own clock)",
         "no question is given twice, none is lost but by the calendar, no negative age, it stays alive",
@@ -126,9 +137,10 @@ ROWS: Final[tuple[Row, ...]] = (
     ),
     Row(
         "last-question",
-        "1,000 calls in parallel with one question left, over one process and several",
-        "exactly one is answered",
+        "1,000 calls in parallel with one question left, over one process and several; with a few, over three machines",
+        "as many are answered as are left",
         (
+            "service/test_machines.py::test_of_a_thousand_calls",
             "service/test_exactness.py::test_of_a_thousand_calls",
             "access/test_meter.py::test_of_a_thousand_calls",
             "access/test_meter_processes.py::test_two_processes_share",
