@@ -59,6 +59,5 @@ async def stand_for_lead(database: Database) -> AsyncIterator[Leadership]:
     Yields:
         The claim, tried once already.
     """
-    async with database.claim(LEADER) as claim:
-        await claim.contend()
+    async with database.claim(LEADER) as claim:  # which tries it once
         yield Leadership(claim)

@@ -18,7 +18,7 @@ of the store, read once on threads that come and go, stay resident in pieces.
 TRIM_EVERY_S: Final = 15.0
 """What is free at the end goes by itself; what is free between things that stay only by `malloc_trim(3)`.
 
-That takes 0.1 ms; the first time 0.6.
+That takes some tenths of a millisecond, soon after a start up to four.
 """
 
 

@@ -1,6 +1,7 @@
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, nullcontext
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -27,6 +28,17 @@ class Held:
 async def test_the_first_process_on_a_store_leads_and_the_second_follows(database: Database) -> None:
     async with stand_for_lead(database) as first, stand_for_lead(database) as second:
         assert (first.held(), second.held()) == (True, False)
+
+
+async def test_a_claim_that_was_tried_when_it_was_opened_is_not_tried_twice() -> None:
+    class Store:
+        def claim(self, _: str) -> AbstractAsyncContextManager[Held]:
+            return nullcontext(claim)
+
+    claim = Held()
+    async with stand_for_lead(cast("Database", Store())) as leadership:
+        assert leadership.held()
+    assert claim.asked == 0
 
 
 async def test_a_follower_takes_over_within_a_second_of_the_leaders_end(tmp_path: Path, clock: FakeClock) -> None:
