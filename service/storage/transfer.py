@@ -1,7 +1,8 @@
 """Taking everything from one store to another of whatever kind: all of it or nothing, and compared row by row."""
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import Any, Final
 
@@ -11,7 +12,7 @@ from msgspec import Struct
 from service.storage.database import Database
 from service.storage.engine import Connection, StorageError
 from service.storage.layout import Table, read_layout
-from service.storage.port import LEADER
+from service.storage.port import LEADER, Claim
 from service.storage.postgres.translate import hold
 from service.storage.rows import insert_rows
 
@@ -19,6 +20,9 @@ _PAGE: Final = 2_048
 _PAGE_OF_BODIES: Final = 64
 _PATIENCE_S: Final = 60.0
 """How long the source may take for one page."""
+
+_BEAT_S: Final = 1.0
+"""How often a claim wants to be proven."""
 
 _DIGEST_BITS: Final = 128
 
@@ -87,7 +91,26 @@ async def transfer(source: Database, target: Database) -> dict[str, Sum]:
                 raise StorageError(_MOVED_ON)
             return copied
 
-        return await target.write(work)
+        async with _holding(here, there):
+            return await target.write(work)
+
+
+@asynccontextmanager
+async def _holding(*claims: Claim) -> AsyncIterator[None]:
+    """Prove that claims are held, as long as it takes: a server gives one away that is not proven."""
+
+    async def prove() -> None:
+        while True:
+            await asyncio.sleep(_BEAT_S)
+            for claim in claims:
+                await claim.contend()
+
+    proving = asyncio.ensure_future(prove())
+    try:
+        yield
+    finally:
+        proving.cancel()
+        await asyncio.wait([proving])
 
 
 async def _seen(database: Database) -> int:

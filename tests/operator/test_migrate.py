@@ -13,11 +13,13 @@ from service.access.room import open_registrar
 from service.access.secrets import open_secrets
 from service.clock import SystemClock
 from service.operator import migrate
-from service.settings import Settings
+from service.settings import Secret, Settings
 from service.storage import transfer
 from service.storage.database import DATABASE, Database, looking_at_file, open_database
 from service.storage.engine import Connection
 from service.storage.port import LEADER
+from service.storage.postgres import claim
+from service.storage.postgres.claim import claim_on
 from service.storage.rows import insert_rows
 from service.storage.store import looking
 from tests.fakes.postgres import postgres_dsn
@@ -139,6 +141,27 @@ def test_who_writes_to_the_old_store_meanwhile_ends_it(
     assert ended.code == 1
     assert "Somebody wrote to FROM meanwhile" in ended.err
     assert is_empty(server)
+
+
+def test_the_lead_of_a_server_is_held_however_long_copying_takes(
+    verdict: Verdict, used: Path, server: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy_all, led = transfer.copy_all, list[bool]()
+
+    async def lead() -> bool:
+        async with claim_on(Secret(server), LEADER) as tried:
+            return tried.held()
+
+    def copy_slowly(ask: transfer.Read, connection: Connection) -> dict[str, transfer.Sum]:
+        for _ in range(3):  # longer than a server waits for a proof, and never silent for so long itself
+            connection.execute("SELECT pg_sleep(0.7)").fetchall()
+        led.append(asyncio.run(lead()))
+        return copy_all(ask, connection)
+
+    monkeypatch.setitem(claim._SILENT, "idle_session_timeout", "1500")
+    monkeypatch.setattr(transfer, "copy_all", copy_slowly)
+    assert verdict("migrate-store", str(used), server).code == 0
+    assert led == [False], "nobody else has it"
 
 
 async def write(folder: Path) -> None:
