@@ -16,9 +16,12 @@ from service.http.lane import Lane
 
 LONGEST: Final = 2_048
 MOST: Final = 4_096
-"""Heads that are remembered: some ten megabytes at the most."""
+"""Heads that are remembered: five megabytes, thirty where somebody tries to make it much."""
 
-_SECRET: Final = b"authorization"
+STILL_READ: Final = frozenset((b"host", b"x-forwarded-for", b"x-x402-max-version"))
+"""What checks and refusals read of a head that is known. All else it may hold, secrets among it, is not kept."""
+
+_MOST_LINES: Final = 16
 
 
 class Known(Struct, frozen=True):
@@ -30,14 +33,17 @@ class Known(Struct, frozen=True):
 
 
 class Heads:
-    """Remembers heads by their digest, and nothing of a token but its own."""
+    """Remembers heads by their digest, and what they say by what it means: no token, no cookie, no key."""
 
     def __init__(self) -> None:
         self._known: dict[bytes, Known] = {}
         self.find: Final = self._known.get
 
     def note(self, mark: bytes, lane: Lane, scope: Scope, exchange: Exchange) -> None:
-        """Remember a head whose request has passed every gate of its route."""
+        """Remember a head whose request has passed every gate of its route, unless it came through too many proxies."""
+        headers = [field for field in scope["headers"] if field[0] in STILL_READ]
+        if len(headers) > _MOST_LINES:
+            return
         if len(self._known) >= MOST:
             del self._known[next(iter(self._known))]
         bare = {
@@ -47,9 +53,9 @@ class Heads:
             "path": scope["path"],
             "raw_path": scope["raw_path"],
             "query_string": scope["query_string"],
-            "headers": [field for field in scope["headers"] if field[0] != _SECRET],
+            "headers": headers,
         }
-        self._known[mark] = Known(lane, exchange.again(dict(bare["headers"])), bare)
+        self._known[mark] = Known(lane, exchange.again(dict(headers)), bare)
 
 
 def mark_of(data: bytes) -> bytes:

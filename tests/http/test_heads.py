@@ -287,13 +287,25 @@ async def test_no_more_heads_are_remembered_than_there_is_room_for_and_no_token_
     async with staged(tmp_path) as stage, served(stage.app) as wire:
         key = await stage.key()
         peer = await wire.connect()
-        every = [request(RISK, **bearer(key), X_Number=str(number)) for number in range(5)]
+        secret = {"Cookie": f"session={key}", "X_Api_Key": key, "X_Forwarded_For": "203.0.113.9"}
+        every = [request(RISK, **bearer(key), **secret, X_Number=str(number)) for number in range(5)]
         for head in every:
             await again(peer, head, 2)
         assert list(stage.app.heads._known) == [mark_of(head) for head in every[2:]]
         for known in stage.app.heads._known.values():
-            assert b"authorization" not in known.exchange.headers
+            assert known.exchange.headers.keys() == {b"host", b"x-forwarded-for"}
             assert key not in repr((known.scope, vars(known.exchange)))
+        peer.close()
+
+
+async def test_a_head_that_came_through_more_proxies_than_there_are_is_answered_and_not_remembered(
+    tmp_path: Path,
+) -> None:
+    async with staged(tmp_path) as stage, served(stage.app) as wire:
+        head = request(MANIFEST, **bearer(await stage.key()))[:-2] + b"X-Forwarded-For: 203.0.113.9\r\n" * 16 + b"\r\n"
+        peer = await wire.connect()
+        assert await again(peer, head, 3) == [200, 200, 200]
+        assert stage.app.heads._known == {}
         peer.close()
 
 
