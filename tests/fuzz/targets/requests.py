@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 import uvicorn
@@ -19,6 +19,7 @@ from service.http.parameters import decode
 from service.http.protocol import VerdictProtocol
 from service.http.throttle import Throttle, network_of
 from service.wire.offers import OFFERS
+from tests.fuzz.peer import Peer
 from tests.fuzz.target import Target, check_sound
 from tests.http.wire import echo
 
@@ -46,50 +47,13 @@ async def _repeat(scope: Scope, receive: Receive, send: Send) -> None:
     await echo(scope, receive, told)
 
 
-class _Peer(asyncio.Transport):
-    """A connection to nowhere that remembers what it was told."""
-
-    def __init__(self) -> None:
-        super().__init__({"peername": ("192.0.2.7", 50_000), "sockname": ("127.0.0.1", 8402)})
-        self.said = b""
-        self.ended = False
-
-    def write(self, data: Any) -> None:
-        assert not self.ended, "it speaks behind its end"
-        self.said += bytes(data)
-
-    def can_write_eof(self) -> bool:
-        return True
-
-    def write_eof(self) -> None:
-        self.ended = True
-
-    def close(self) -> None:
-        self.ended = True
-
-    def abort(self) -> None:
-        self.ended = True
-
-    def is_closing(self) -> bool:
-        return self.ended
-
-    def get_write_buffer_size(self) -> int:
-        return 0
-
-    def pause_reading(self) -> None:
-        pass
-
-    def resume_reading(self) -> None:
-        pass
-
-
 _CONFIG: Final = uvicorn.Config(_repeat, http=VerdictProtocol, ws="none", lifespan="off", log_config=None)
 _CONFIG.load()
 
 
 def converse(pieces: Iterable[bytes]) -> bytes:
     """What a connection answers to pieces that arrive one after another, but for what is new each time."""
-    state, peer = ServerState(), _Peer()
+    state, peer = ServerState(), Peer()
     connection = VerdictProtocol(_CONFIG, state, {}, _LOOP)
 
     async def arrive() -> None:
