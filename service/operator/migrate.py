@@ -5,25 +5,28 @@ import os
 import shutil
 import sys
 from argparse import Namespace
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
-from service.clients.cli.refusal import DONE, MISUSED, RefusalError
+from service.clients.cli.refusal import DONE, FAILED, MISUSED, RefusalError
 from service.clock import SystemClock
-from service.operator.folder import database_of, refusing
+from service.operator.folder import refusing
 from service.operator.output import print_table
-from service.settings import Secret, Settings
+from service.settings import Secret, Settings, SettingsError
 from service.storage.backup import sync
 from service.storage.database import DATABASE, Database
+from service.storage.engine import StorageError
 from service.storage.store import open_store
 from service.storage.transfer import Sum, transfer
 
 _SERVERS: Final = ("postgres://", "postgresql://")
 _UNFINISHED: Final = ".migrate-store"
+_SETTINGS: Final = ("VERDICT_STORE", "VERDICT_DATA_DIR")
+_STORES: Final = "name the data folder of a service, or a server as postgres://user:password@host/database"
 _EXISTS: Final = "{path} exists already; name a folder without a database"
 _NO_ROOM: Final = (
     "{folder} could not take the whole of it: make room there, of twice what FROM takes, and start again. Nothing was "
@@ -37,7 +40,11 @@ def move(arguments: Namespace, environment: Mapping[str, str]) -> int:
         settings = Settings.from_environ(environment)
         if arguments.source == arguments.target:
             raise RefusalError("FROM and TO are the same store", MISUSED)
-        copied = asyncio.run(_move(_at(settings, arguments.source), _at(settings, arguments.target)))
+        with _meaning("FROM"):
+            source = _at(settings, arguments.source)
+        with _meaning("TO"):
+            target = _at(settings, arguments.target)
+        copied = asyncio.run(_move(source, target))
     rows = [(table, found.rows, f"{found.digest:032x}") for table, found in copied.items() if found.rows]
     print_table(("table", "rows", "sum of digests"), rows, nothing="there was nothing to copy")
     total = sum(found.rows for found in copied.values())
@@ -55,10 +62,28 @@ def _at(settings: Settings, place: str) -> Settings:
     return chosen
 
 
+@contextmanager
+def _meaning(argument: str) -> Iterator[None]:
+    """Say of a store that an argument names that the argument is what to mend, in place of a setting."""
+    try:
+        yield
+    except (SettingsError, StorageError) as error:
+        said = str(error)
+        for setting in _SETTINGS:
+            said = said.replace(setting, argument)
+        raise RefusalError(said, MISUSED if isinstance(error, SettingsError) else FAILED) from error
+
+
 async def _move(source: Settings, target: Settings) -> dict[str, Sum]:
-    if source.store is None:
-        database_of(source)
-    async with open_store(source, SystemClock()) as old, _opened(target) as new:
+    if source.store is None and not (source.data_dir / DATABASE).is_file():
+        raise RefusalError(f"there is no database in FROM, {source.data_dir}: {_STORES}")
+    if target.store is None and not target.data_dir.absolute().parent.is_dir():
+        raise RefusalError(f"there is no folder that could hold TO, {target.data_dir}: {_STORES}")
+    async with AsyncExitStack() as stack:
+        with _meaning("FROM"):
+            old = await stack.enter_async_context(open_store(source, SystemClock()))
+        with _meaning("TO"):
+            new = await stack.enter_async_context(_opened(target))
         return await transfer(old, new)
 
 

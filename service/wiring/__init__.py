@@ -7,7 +7,7 @@ Decided here:
 - Fixtures are not a mock: the same adapters speak to a replay server on loopback, in this process.
 - One process of those that share a store is the leader and fetches from upstreams; all read what is stored. On SQLite
   the lead is an `flock`, on PostgreSQL an advisory lock, so that a process leads no longer than its connection lasts.
-  A round that it has begun by then is still finished: the store says what may be written twice.
+  A round that it has begun by then is still finished; what must not be told twice is held against the store.
 - The server is uvicorn without its signal handlers: it stops when told, so that the rooms behind it close in order.
 - A stop takes ten seconds at most. What has not ended by then is ended by the kernel (an alarm), also where the event
   loop itself hangs; what was acknowledged is durable by then.

@@ -113,6 +113,24 @@ def test_one_store_or_one_that_is_not_there_is_refused(verdict: Verdict, used: P
     assert not (tmp_path / "other").exists()
 
 
+def test_an_argument_that_names_no_store_is_named_itself_and_leaves_nothing_behind(
+    verdict: Verdict, used: Path, tmp_path: Path
+) -> None:
+    nobody = "postgres://nobody@127.0.0.1:1/none"
+    for source, target, said in (
+        (nobody, str(tmp_path / "new"), "mend host and port in FROM"),
+        (str(used), nobody, "mend host and port in TO"),
+        ("postgres://", str(tmp_path / "new"), "FROM takes an address such as postgres://"),
+        (str(used), "postgres://", "TO takes an address such as postgres://"),
+        (str(used), str(tmp_path / "postgres//verdict"), "there is no folder that could hold TO"),
+        (str(tmp_path / "none"), str(tmp_path / "new"), "there is no database in FROM"),
+    ):
+        told = verdict("migrate-store", source, target)
+        assert (told.code, said in told.err, "VERDICT_" in told.err) == (1, True, False), told.err
+    assert not (tmp_path / "new").exists()
+    assert not (tmp_path / "postgres").exists()
+
+
 def test_while_a_service_runs_nothing_is_copied(verdict: Verdict, used: Path, server: str) -> None:
     told = []
 
