@@ -33,6 +33,20 @@ from tests.walkforward.leaks import (
     wanting,
 )
 
+SURROGATES = gate.SURROGATES
+
+
+@pytest.fixture(autouse=True)
+def quicker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Days of chance cost most of a gate: all of them are drawn only where they are what is looked at."""
+    monkeypatch.setattr(gate, "SURROGATES", 8)
+
+
+@pytest.fixture
+def whole(quicker: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gate as the service has it."""
+    monkeypatch.setattr(gate, "SURROGATES", SURROGATES)
+
 
 def findings(
     of: Strategy, over: Ground | None = None, walked: Sequence[WalkedFold] | None = None, seed: str = "seed"
@@ -56,6 +70,7 @@ def test_to_lose_by_knowing_is_as_suspect_as_to_win(monkeypatch: pytest.MonkeyPa
     assert gate._shuffled_labels(strategy(trailing), walked, over, "seed", lambda: None)[0] is held
 
 
+@pytest.mark.usefixtures("whole")
 def test_an_honest_strategy_passes_every_check() -> None:
     found = findings(strategy(trailing))
     assert list(found) == [
@@ -65,19 +80,32 @@ def test_an_honest_strategy_passes_every_check() -> None:
     assert all(finding.figures for finding in found.values())
 
 
-@pytest.mark.unmeasured
-@pytest.mark.parametrize("seed", range(3))
-def test_the_strategies_of_the_service_pass_on_random_walks(seed: int) -> None:
-    over = ground(market(100 + seed))
+def pass_on_random_walks(seed: int) -> None:
+    over = ground(market(seed))
     assert {one.name: failed(findings(one, over)) for one in STRATEGIES} == {one.name: set() for one in STRATEGIES}
 
 
+@pytest.mark.unmeasured
+def test_the_strategies_of_the_service_pass_on_a_random_walk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gate, "CUT_EVERY", 8)
+    pass_on_random_walks(100)
+
+
+@pytest.mark.soak
+@pytest.mark.usefixtures("whole")
+@pytest.mark.parametrize("seed", range(100, 103))
+def test_the_strategies_of_the_service_pass_on_random_walks(seed: int) -> None:
+    pass_on_random_walks(seed)
+
+
+@pytest.mark.usefixtures("whole")
 def test_a_centred_window_is_caught_by_shortened_tapes_and_by_days_that_nobody_can_foresee() -> None:
     found = findings(strategy(centred))
     assert failed(found) >= {"truncation", "shuffled-labels"}
     assert "shortened tapes give another plan" in found["truncation"].figures
 
 
+@pytest.mark.usefixtures("whole")
 def test_a_scaler_of_the_full_sample_is_caught_by_shortened_tapes_and_by_days_that_nobody_can_foresee() -> None:
     assert failed(findings(strategy(scaled))) >= {"truncation", "shuffled-labels"}
 
@@ -89,6 +117,7 @@ def test_a_fill_on_the_bar_that_decided_is_caught_by_the_prices_of_the_fills(che
     assert "not filled at the open after their decision" in found["fills"].figures
 
 
+@pytest.mark.usefixtures("whole")
 @pytest.mark.parametrize("cheat", [same_bar, a_day_early])
 def test_a_fill_on_the_bar_that_decided_earns_on_days_that_nobody_can_foresee(cheat: Simulate) -> None:
     assert "shuffled-labels" in failed(findings(strategy(trailing), ground(simulator=cheat)))
@@ -118,6 +147,7 @@ def test_a_training_row_within_the_embargo_of_an_earlier_fold_is_caught(row: int
 
 def test_a_training_row_older_than_a_rolling_window_is_caught() -> None:
     rolling = ground(parameters=replace(PARAMETERS, scheme="rolling"))
+    assert not failed(findings(strategy(trailing), rolling))
     assert failed(with_training_row(2, 119, rolling)) == {"purge-and-embargo"}
 
 
@@ -125,7 +155,6 @@ def with_training_row(fold: int, row: int, over: Ground | None = None) -> dict[C
     over = over or ground()
     of = strategy(trailing)
     walked = walk(of, over, lambda: None)
-    assert not failed(findings(of, over, walked))
     rows = walked[fold].training.rows.copy()
     assert not rows[row]
     rows[row] = True

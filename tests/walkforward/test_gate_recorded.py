@@ -25,7 +25,7 @@ BUNDLED = Path(__file__).resolve().parents[2] / "fixtures" / "upstream" / "hyper
 FOLDERS = [
     pytest.param(BUNDLED, 85, marks=pytest.mark.slow, id="bundled"),
     pytest.param(
-        DATA / "hyperliquid", 116, marks=[pytest.mark.slow, pytest.mark.real_data, needs_recordings], id="recorded"
+        DATA / "hyperliquid", 116, marks=[pytest.mark.soak, pytest.mark.real_data, needs_recordings], id="recorded"
     ),
 ]
 

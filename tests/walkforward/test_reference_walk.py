@@ -74,7 +74,7 @@ CASES = [
     pytest.param(
         Case(RECORDED, recorded, "anchored"),
         id="recorded",
-        marks=[pytest.mark.real_data, pytest.mark.slow, needs_recordings],
+        marks=[pytest.mark.real_data, pytest.mark.soak, pytest.mark.timeout(900), needs_recordings],
     ),
     pytest.param(Case(BUNDLED, few, "anchored"), id="bundled"),
     pytest.param(Case(BUNDLED, few, "rolling"), id="bundled, rolling"),
