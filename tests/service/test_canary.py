@@ -9,6 +9,7 @@ import pytest
 from Crypto.PublicKey import ECC
 
 from service.settings import UPSTREAMS, Settings, SettingsError
+from tests.clients.signin.keys import PASSWORD, write_keystore
 from tests.payments.signing import PAYEE
 from tests.service.canaries import find_none, parrot, search
 
@@ -48,15 +49,16 @@ def test_what_opens_upstreams_models_and_facilitators_is_told_nobody(venue: str,
 
 @pytest.mark.soak
 @pytest.mark.promise("errors.upstream-redacted")
-def test_what_moves_money_is_told_nobody(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sealed", [False, True], ids=["key", "keystore"])
+def test_what_moves_money_is_told_nobody(tmp_path: Path, *, sealed: bool) -> None:
+    held = {"operator_key": OPERATOR}
+    if sealed:
+        keystore = write_keystore(tmp_path / "wallet.json", OPERATOR)
+        held = {"operator_keystore": keystore, "operator_password": PASSWORD}
     with parrot() as (url, heard):
-        settings = {
-            "settlement": "chain",
-            "pay_to": PAYEE,
-            "operator_key": OPERATOR,
-            "rpc_url": f"{url}/v2/Canary7Tf3q",
-        }
-        search(tmp_path / "data", {"operator": OPERATOR[2:], "rpc": "Canary7Tf3q"}, settings)
+        settings = {"settlement": "chain", "pay_to": PAYEE, "rpc_url": f"{url}/v2/Canary7Tf3q", **held}
+        canaries = {"operator": OPERATOR[2:], "password": PASSWORD, "rpc": "Canary7Tf3q"}
+        search(tmp_path / "data", canaries, settings)
         assert heard
         assert not any(OPERATOR[2:] in each for each in heard)
 
