@@ -23,7 +23,7 @@ def enter() -> None:
     _match()
     folder = _root() / f"verdict-{made.BUILD}"
     packages = folder / "site-packages"
-    if not packages.is_dir():
+    if not os.path.isdir(packages):  # noqa: PTH112 - pathlib's raises where somebody else has unpacked for himself
         _unpack(folder)
     sys.path[0] = str(packages)  # in the place of the file: whatever else this Python has installed comes after
     from service.__main__ import main  # noqa: PLC0415 - it has just been unpacked

@@ -39,6 +39,17 @@ def test_its_look_after_the_service_tells_one_that_answers_from_one_that_is_gone
     assert code_of(look.replace("8402", str(running.port))) != 0
 
 
+def test_everybody_may_enter_the_folder_before_it_is_unpacked_into() -> None:
+    steps = [json.loads(rest) for word, rest in STEPS if word == "RUN"]
+    made = ["install", "--directory", "--mode=0755", "/opt/verdict"]
+    assert ("ENV", "SHIV_ROOT=/opt/verdict") in STEPS
+    assert steps.index(made) < steps.index(["/usr/local/bin/verdict", "--help"])
+
+
+def test_its_look_after_the_service_is_in_the_image_that_is_built_as_its_head_says() -> None:
+    assert "podman build --format docker --file release/Containerfile" in TEXT
+
+
 def code_of(look: str) -> int:
     return subprocess.run(
         [sys.executable, "-c", look], stderr=subprocess.DEVNULL, timeout=PATIENCE_S, check=False
