@@ -7,9 +7,12 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.metadata import distributions
 from pathlib import Path
 from py_compile import PycInvalidationMode
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+from release import licences
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 LOCK: Final = ROOT / "requirements.lock"
@@ -22,11 +25,12 @@ _UNUSED: Final = ("bin", "**/tests", "**/*.pyi")
 
 
 class Wheel(NamedTuple):
-    """A wheel that is inside: its name, its version, and its SHA-256."""
+    """A wheel that is inside: its name, its version, its SHA-256, and its licences as CycloneDX lists them."""
 
     name: str
     version: str
     sha256: str
+    licences: list[dict[str, Any]]
 
 
 def stage(folder: Path) -> list[Wheel]:
@@ -62,14 +66,22 @@ def _install(folder: Path) -> list[Wheel]:
     wanted: list[str | Path] = ["--only-binary", ":all:", "--target", folder, "--report", report, "--requirement", LOCK]
     subprocess.run([*pip, *wanted], check=True)  # noqa: S603 - with nothing that is not written here
     found = json.loads(report.read_bytes())["install"]
-    return sorted(
+    licensed = {_named(wheel.name): licences.of(wheel) for wheel in distributions(path=[str(folder)])}
+    wheels = [
         Wheel(
-            re.sub(r"[-_.]+", "-", wheel["metadata"]["name"]).lower(),  # as the lock writes it
+            name := _named(wheel["metadata"]["name"]),
             wheel["metadata"]["version"],
             wheel["download_info"]["archive_info"]["hashes"]["sha256"],
+            licensed[name],
         )
         for wheel in found
-    )
+    ]
+    return sorted(wheels, key=lambda wheel: wheel.name)
+
+
+def _named(name: str) -> str:
+    """A name as the lock writes it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _compile(folder: Path) -> None:

@@ -3,11 +3,14 @@
 import hashlib
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from mcp import Client
@@ -103,6 +106,47 @@ def test_another_python_and_a_folder_that_takes_nothing_are_refused_in_a_line(ma
     assert refused.stderr.startswith("verdict: this file is for Python 3.")
 
 
+AS_SOMEBODY = ["setpriv", "--reuid=10001", "--regid=10001", "--clear-groups", "--no-new-privs", "--bounding-set=-all"]
+NEEDED = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/"}
+PYTHON = [f"python{sys.version_info.major}.{sys.version_info.minor}", "-c", ""]
+
+
+def root_for_everybody() -> bool:
+    """Whether this is root, and there is a Python like this one that others may start."""
+    if os.geteuid() or not shutil.which("setpriv"):
+        return False
+    return (
+        subprocess.run(["env", *AS_SOMEBODY, *PYTHON], env=NEEDED, stderr=subprocess.DEVNULL, check=False).returncode
+        == 0
+    )
+
+
+@pytest.mark.skipif("not root_for_everybody()", reason="needs root, setpriv, and this Python where others may start it")
+def test_what_the_container_unpacks_as_root_is_run_by_its_user_who_may_write_nothing_but_data(dist: Path) -> None:
+    text = (LOCK.parent / "release" / "Containerfile").read_text()
+    steps = [json.loads(line) for line in re.findall(r"^RUN (.*)$", text, re.MULTILINE)]
+    with TemporaryDirectory(prefix="verdict-container-") as folder:
+        root = Path(folder)
+        root.chmod(0o755)
+        shutil.copy2(dist / "verdict", root)
+        here = {"/usr/local/bin/verdict": f"{root}/verdict", "/opt/verdict": f"{root}/opt", "/data": f"{root}/data"}
+        environ = {**NEEDED, "SHIV_ROOT": here["/opt/verdict"]}
+        for step in steps:
+            assert type_in([here.get(word, word) for word in step], environ).returncode == 0
+        unpacked = {path: path.stat().st_mtime_ns for path in (root / "opt").rglob("*")}
+        running = Elsewhere([*AS_SOMEBODY, here["/usr/local/bin/verdict"]], environ, data_dir=here["/data"])
+        with ended(running):
+            running.wait_for("ready")
+            assert running.ask(RISK, running.make_key("--tier", "pro"))[0] == 200
+            assert running.stop() == 0
+        assert {path: path.stat().st_mtime_ns for path in (root / "opt").rglob("*")} == unpacked
+        assert {path.stat().st_uid for path in (root / "data").rglob("*")} == {10001}
+        (root / "opt").chmod(0o700)
+        refused = type_in([*AS_SOMEBODY, here["/usr/local/bin/verdict"], "--help"], environ)
+    assert (refused.returncode, refused.stderr.split(":")[0]) == (1, "verdict")
+    assert f"cannot unpack into {root}/opt (Permission denied)" in refused.stderr
+
+
 def test_the_same_commit_makes_the_same_bytes_and_sums_and_bill_name_them(dist: Path, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "release.build", tmp_path], timeout=540, check=True, capture_output=True)
     made = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in dist.iterdir()}
@@ -110,10 +154,14 @@ def test_the_same_commit_makes_the_same_bytes_and_sums_and_bill_name_them(dist: 
     assert made == again
     sums = [line.split() for line in (dist / "SHA256SUMS").read_text().splitlines()]
     assert {name: digest for digest, name in sums} == {name: made[name] for name in ("verdict", "verdict.cdx.json")}
-    bill = json.loads((dist / "verdict.cdx.json").read_bytes())
+    told = (dist / "verdict.cdx.json").read_text()
+    bill = json.loads(told)
     lock = LOCK.read_text()
     assert len(bill["components"]) > 50
+    schema = pytest.importorskip("cyclonedx.schema").SchemaVersion.from_version(bill["specVersion"])
+    assert pytest.importorskip("cyclonedx.validation.json").JsonStrictValidator(schema).validate_str(told) is None
     for part in bill["components"]:
+        assert [entry.get("expression") or entry["license"] for entry in part["licenses"]], part["name"]
         assert f"{part['name']}=={part['version']}" in lock
         hashes = [entry["content"] for found in part["externalReferences"] for entry in found.get("hashes", [])]
         assert hashes
