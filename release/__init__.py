@@ -1,7 +1,8 @@
 """What is given to people who want to run Verdict and nothing else: one file, its checksum, what it is made of.
 
 `python -m release.build` (that is `make dist`) writes `dist/verdict`, `dist/SHA256SUMS` and `dist/verdict.cdx.json`.
-`verdict.service` is how systemd keeps it, `Containerfile` how a container does.
+`verdict.service` is how systemd keeps it, with `verdict-operator` for the commands of whoever runs it; `Containerfile`
+is how a container does.
 
 Decided:
 
