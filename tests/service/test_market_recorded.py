@@ -45,7 +45,7 @@ class Recorded(NamedTuple):
         return reply.body["data"]
 
 
-@pytest.fixture(scope="module", params=["frozen", "shifted"])
+@pytest.fixture(scope="module", params=["frozen", pytest.param("shifted", marks=pytest.mark.soak)])
 def recorded(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Recorded:
     """Everything the service answers, of one day: should midnight pass meanwhile, that of the next."""
     directory = recorded_set.write_recorded_set(tmp_path_factory.mktemp("set"))

@@ -20,6 +20,7 @@ from tests.fakes.serving import PATIENCE_S, Serving, ended, environment, live_at
 RISK = "/api/cli/coin/risk/BTC"
 
 
+@pytest.mark.unmeasured
 def test_sigterm_ends_it_in_order_and_a_second_one_changes_nothing(tmp_path: Path) -> None:
     with serving(tmp_path) as running:
         running.process.send_signal(signal.SIGTERM)
@@ -83,6 +84,7 @@ def test_two_workers_share_keys_and_quota_exactly(tmp_path: Path) -> None:
         running.wait_for("stopped", times=2)
 
 
+@pytest.mark.unmeasured
 def test_a_killed_worker_is_replaced_and_the_lead_passes_on(tmp_path: Path) -> None:
     with serving(tmp_path, "--workers", "2") as running:
         running.wait_for("ready", times=2)
@@ -115,6 +117,7 @@ def test_workers_stop_in_order_when_their_parent_is_killed(tmp_path: Path) -> No
         running.wait_for("stopped", times=2)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.promise("run.source", "fixtures.header")
 def test_live_data_is_fetched_from_the_venue_that_is_named(tmp_path: Path, venue: str) -> None:
     with serving(tmp_path, **live_at(venue)) as running:
@@ -154,6 +157,7 @@ def test_metrics_are_on_a_port_of_their_own(tmp_path: Path) -> None:
         assert running.ask("/metrics")[0] == 404
 
 
+@pytest.mark.unmeasured
 @pytest.mark.promise("serve.https", "run.tls")
 def test_https_is_served_with_a_certificate_of_ones_own(tmp_path: Path) -> None:
     if shutil.which("openssl") is None:
@@ -248,6 +252,7 @@ def test_a_damaged_database_is_refused_with_the_remedy(tmp_path: Path, workers: 
     assert "verdict backup" in done.stderr
 
 
+@pytest.mark.unmeasured
 def test_fixtures_that_are_missing_are_refused(tmp_path: Path) -> None:
     for replay in ("shifted", "frozen"):
         done = refused(data_dir=str(tmp_path), fixtures_dir=str(tmp_path), replay=replay)
