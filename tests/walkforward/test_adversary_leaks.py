@@ -33,6 +33,7 @@ def test_a_leak_is_caught_however_small_it_is(name: str) -> None:
     assert "truncation" in failed(findings(cheats()[name], ground(market(500))))
 
 
+@pytest.mark.unmeasured
 def test_the_rule_that_the_leaks_are_hidden_in_is_honest() -> None:
     assert failed(findings(strategy(trailing), ground(market(500)))) <= EDGE
 
@@ -42,12 +43,14 @@ def test_a_book_that_is_not_what_the_plan_brought_at_its_costs_is_caught(cheat: 
     assert "fills" in failed(findings(strategy(trailing), ground(market(500), cheat)))
 
 
+@pytest.mark.unmeasured
 def test_a_strategy_that_holds_for_longer_than_is_purged_is_caught() -> None:
     found = findings(strategy(trailing)._replace(horizon_days=7), ground(market(500)))
     assert failed(found) - EDGE == {"purge-and-embargo"}
     assert "longer than the 7 purged" in found["purge-and-embargo"].figures
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("days", [366, 368])
 def test_the_first_days_after_a_year_of_training_are_no_reason_to_refuse(
     days: int, monkeypatch: pytest.MonkeyPatch
@@ -58,6 +61,7 @@ def test_the_first_days_after_a_year_of_training_are_no_reason_to_refuse(
     assert {of.name: failed(findings(of, over)) - EDGE for of in STRATEGIES} == {of.name: set() for of in STRATEGIES}
 
 
+@pytest.mark.unmeasured
 def test_a_price_that_multiplies_by_a_billion_is_no_reason_to_refuse() -> None:
     tape = market(500)
     times = np.ones(tape.close.shape)
