@@ -1,5 +1,6 @@
 """From the same rows, PostgreSQL and SQLite lead to the same answers, byte for byte."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Any, Final
 import pytest
 
 from service.access.audit import audit, audit_devices, usage_by_day
+from service.clock import iso
 from service.market.momentum import _look
 from service.market.series import read_days
 from service.market.store import MarketStore
@@ -22,7 +24,7 @@ from service.verdict.audit import audit_ledger
 from service.verdict.tally import count_entries, tally
 from tests.fakes.clock import FakeClock
 from tests.fakes.postgres import postgres_dsn
-from tests.service.indoors import EVERYTHING, Doors, Kept
+from tests.service.indoors import EVERYTHING, PATIENCE_S, Doors, Indoors, Kept
 from tests.upstream.faults import answer
 
 pytestmark = pytest.mark.unmeasured
@@ -75,10 +77,19 @@ async def answers(kept: Kept, folder: Path, **settings: Any) -> dict[str, tuple[
     faults = Doors()
     faults.next = answer(500)
     async with kept.reopened(folder, faults=faults, **settings) as house:
+        await have_looked(house, kept.at_ms)
         await house.be_ready()
         await house.pass_time((kept.at_ms + 60_000 - house.clock.at_ms) / 1_000, 10)
         replies = {target: await house.ask(target, key=kept.key) for target in _ASKED}
         return {target: (reply.status, _OWN.sub(b"", reply.body)) for target, reply in replies.items()}
+
+
+async def have_looked(house: Indoors, at_ms: int) -> None:
+    """Wait for the first look at the present rates: a server takes its time, and they are not fresh for long."""
+    key = await house.make_key("pro")
+    async with asyncio.timeout(PATIENCE_S):
+        while (await house.ask("/api/cli/funding/alerts", key=key)).json["meta"]["as_of"] != iso(at_ms):
+            await house.settle()
 
 
 async def test_every_route_answers_the_same(kept: Kept, address: Secret, tmp_path: Path) -> None:
