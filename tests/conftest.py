@@ -19,6 +19,8 @@ from tests.fakes.measuring import unmeasured
 
 pytest_plugins = ["tests.soak.plugin"]
 
+_AT_FULL_SPEED = ("unmeasured", "real_data")
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Measure nothing in the process that only hands out tests to others."""
@@ -34,8 +36,11 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Run at full speed what is marked `unmeasured`: each line it runs through has a test that is measured."""
-    with unmeasured() if item.get_closest_marker("unmeasured") else nullcontext():
+    """Run at full speed what is marked `unmeasured`: each line it runs through has a test that is measured.
+
+    So has each line that `real_data` runs through: where the recordings are missing, all the others cover everything.
+    """
+    with unmeasured() if any(map(item.get_closest_marker, _AT_FULL_SPEED)) else nullcontext():
         return (yield)
 
 
