@@ -9,6 +9,7 @@ from contextlib import ExitStack, nullcontext
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from service.clock import SystemClock
 from service.settings import Settings
@@ -18,6 +19,9 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.measuring import unmeasured
 
 pytest_plugins = ["tests.soak.plugin"]
+
+settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("unhurried")  # nothing is judged by how long it takes on this machine
 
 _AT_FULL_SPEED = ("unmeasured", "real_data")
 

@@ -1,6 +1,7 @@
 """Copying a database while it is in use."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -27,10 +28,10 @@ def back_up(source: Path, target: Path) -> int:
     """
     if not source.is_file():
         raise StorageError(f"There is no database at {source}; is VERDICT_DATA_DIR right?")
-    if target.exists():
-        raise StorageError(f"{target} exists already; name a file that does not.")
     partial = target.with_name(target.name + ".partial")
     try:
+        if target.exists():
+            raise StorageError(f"{target} exists already; name a file that does not.")
         os.close(os.open(partial, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600))
         _copy(source, partial)
         sync(partial)
@@ -43,7 +44,8 @@ def back_up(source: Path, target: Path) -> int:
             f"{target} could not be written ({error.strerror}); name a file in a folder that is there and takes files"
         ) from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # of a folder that cannot be looked into, say: then there is nothing
+            partial.unlink()
     return target.stat().st_size
 
 

@@ -55,6 +55,14 @@ async def test_a_target_that_cannot_be_written_is_said(db: Database, tmp_path: P
         back_up(db.path, tmp_path / "absent" / "copy.db")
 
 
+def test_a_folder_that_may_not_be_looked_into_is_said(common_folder: Path) -> None:
+    source = common_folder / "verdict.db"
+    source.touch()
+    common_folder.joinpath("shut").mkdir(mode=0)
+    with pytest.raises(StorageError, match=r"could not be written \(Permission denied\)"):
+        back_up(source, common_folder / "shut" / "copy.db")
+
+
 async def test_a_damaged_database_gives_no_copy(db: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backup, "check_integrity", lambda _: ["row 1 missing from index"])
     with pytest.raises(StorageError, match="row 1 missing from index"):
