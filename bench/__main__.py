@@ -56,10 +56,10 @@ Written by `make bench`. Ratios are formed within a round and are what counts; a
 {before}.
 {versions()}.
 
-Where a section does not say otherwise: server and load generator pinned to a processor each; {effort.connections}
-keep-alive connections, one request under way on each; {effort.rounds} interleaved rounds of {effort.seconds:g} s
-after a warm-up round. Every answer was read whole, and had the status that was asked for. Where something was asked
-for, a section says at its end what falls short of it.
+Where a section does not say otherwise: server and load generator pinned to a processor each, no walk-forward beside;
+{effort.connections} keep-alive connections, one request under way on each; {effort.rounds} interleaved rounds of
+{effort.seconds:g} s after a warm-up round. Every answer was read whole, and had the status that was asked for. Where
+something was asked for, a section says at its end what falls short of it.
 """
 
 

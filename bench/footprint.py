@@ -28,6 +28,9 @@ LIVE_S, MEMORY_MB = 1.0, 150.0
 """What issue 9 asks for: `/healthz` answers so soon, and so much is taken with 200 coins."""
 
 SERVE: Final = ("-m", "service", "serve")
+STILL: Final = ("-m", "tests.service.still", "serve")
+"""The same without a walk-forward: a process of its own that computes for a minute, and not beside a load."""
+
 _SETTLED_S: Final = 20
 """After everything is fetched: rounds of every loop but the hourly ones have run."""
 

@@ -17,7 +17,7 @@ from typing import Final
 from bench.coins import LIVE, recording, upstreams
 from bench.effort import Effort
 from bench.filling import Filling, key_of
-from bench.footprint import SERVE, Running, Start, live_settings, started
+from bench.footprint import STILL, Running, Start, live_settings, started
 from bench.load import Load, drive, drive_each
 from bench.serving import HOST, create_key, environment, free_port, request, serving, spread
 from service.clock import SystemClock
@@ -89,7 +89,7 @@ def of_store(folder: Path, filling: Filling, users: int, what: str, bare: int, e
     dice = random.Random(users)  # noqa: S311 - any users
     tokens = [key_of(1 + dice.randrange(users)) for _ in range(min(users, _IN_TURN))]
     stored_mb, before = filling.size() / 1e6, filling.counted()
-    with started(folder, {}, SERVE) as running:
+    with started(folder, {}, STILL) as running:
         grown = Grown(what, running.start(), running.memory_mb(), stored_mb)
         answers = load(grown, running, bare, tokens, effort)
     counted = filling.counted() - before
@@ -100,7 +100,7 @@ def of_store(folder: Path, filling: Filling, users: int, what: str, bare: int, e
 
 def stores(folder: Path, bare: int, users: Sequence[int], events: int, effort: Effort) -> tuple[list[Grown], float]:
     """One store that grows; how long it takes to compare its counters with its events in the end, seconds."""
-    with started(folder, {}, SERVE) as running:
+    with started(folder, {}, STILL) as running:
         running.until("/readyz")
     filling, seen, last = Filling(folder / "data"), [], 0
     for number in users:

@@ -85,9 +85,9 @@ def environment(folder: Path, port: int) -> dict[str, str]:
 
 @contextmanager
 def service(folder: Path, port: int) -> Iterator[dict[str, str]]:
-    """Start ours on the fixtures and wait until it is ready; its environment."""
+    """Start ours on the fixtures, without its daily walk-forward, and wait until it is ready; its environment."""
     environ = environment(folder, port)
-    with serving(["-m", "service", "serve"], port, environ):
+    with serving(["-m", "tests.service.still", "serve"], port, environ):
         wait_until_ready(port)
         yield environ
 

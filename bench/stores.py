@@ -75,6 +75,6 @@ def _serve(stack: ExitStack, folder: Path, address: str) -> tuple[int, bytes]:
     """Start ours on a store; its port and a request of a pro user."""
     port = free_port()
     environ = environment(folder, port) | {"VERDICT_STORE": address}
-    stack.enter_context(serving(["-m", "service", "serve"], port, environ))
+    stack.enter_context(serving(["-m", "tests.service.still", "serve"], port, environ))
     wait_until_ready(port)
     return port, request(create_key(environ, "pro"))

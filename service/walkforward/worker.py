@@ -9,7 +9,9 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, BinaryIO, Final, TypeAlias
 
 from msgspec import Struct, msgpack
@@ -60,7 +62,7 @@ _encode: Final = msgpack.Encoder().encode
 
 def main() -> None:
     """Do the one job that is asked."""
-    os.nice(NICENESS)
+    come_last()
     job = _jobs.decode(_read(sys.stdin.buffer))
     threading.Thread(target=_end_with_parent, daemon=True).start()
     say = partial(_say, sys.stdout.buffer)
@@ -68,6 +70,13 @@ def main() -> None:
         say(walk(job, lambda done, total: say(Progress(done, total))))
     except OtherHistoryError as error:
         say(Gone(str(error)))
+
+
+def come_last() -> None:
+    """Leave the processor to whoever serves, also where each session has a share of its own (Linux, sched(7))."""
+    os.nice(NICENESS)
+    with suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(NICENESS), "ascii")
 
 
 def walk(job: Job, report: Callable[[int, int], None]) -> Packed:

@@ -145,8 +145,10 @@ def older(kept: Kept, data_dir: Path, steps: int) -> Kept:
     made = connection.execute("SELECT name FROM main.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     for (table,) in made.fetchall():
         if table != "migrations":
-            names = ", ".join(row[1] for row in connection.execute(f"PRAGMA main.table_info({table})"))
-            connection.execute(f"INSERT INTO main.{table} SELECT {names} FROM newer.{table}")  # noqa: S608 - names
+            known = {row[1] for row in connection.execute(f"PRAGMA newer.table_info({table})")}
+            names = [row[1] for row in connection.execute(f"PRAGMA main.table_info({table})")]
+            columns = ", ".join(name if name in known else "0" for name in names)  # what is not kept any more: 0
+            connection.execute(f"INSERT INTO main.{table} SELECT {columns} FROM newer.{table}")  # noqa: S608 - names
     connection.execute("DELETE FROM documents WHERE name LIKE 'verdict.%'")
     connection.close()
     return kept._replace(data_dir=data_dir)

@@ -112,6 +112,19 @@ async def test_ctrl_c_in_a_terminal_reaches_the_service_and_not_the_run() -> Non
     assert session == process_id
 
 
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="sessions have no share of their own here")
+def test_a_run_leaves_the_processor_to_whoever_serves_as_a_process_and_as_a_session() -> None:
+    look = (
+        "import os; from service.walkforward.worker import come_last; come_last(); "
+        "print(os.nice(0), open('/proc/self/autogroup').read())"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", look], start_new_session=True, capture_output=True, text=True, check=True
+    )
+    assert told.stdout.startswith("10 ")
+    assert told.stdout.strip().endswith("nice 10")
+
+
 async def test_a_process_ends_with_the_task_that_waits_for_it() -> None:
     started = asyncio.Event()
     found: list[int] = []
