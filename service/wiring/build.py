@@ -41,12 +41,16 @@ from service.wiring.venues import open_upstreams
 
 
 class Service(Struct, frozen=True):
-    """A service that runs: its application, its probes, its metrics and its streams, which end when it is to stop."""
+    """A service that runs: its application, its probes, its metrics and its streams, which end when it is to stop.
+
+    Its loops begin with `begin`: whoever waits at the door is let in before.
+    """
 
     app: App
     health: Health
     metrics: Metrics
     streams: Hub
+    begin: Callable[[], None]
 
 
 @asynccontextmanager
@@ -58,7 +62,7 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         clock: Time, for all rooms.
 
     Yields:
-        The service, before its market is warm: `health` says when it is.
+        The service, before its market is warm: `health` says when it is. Its loops have not begun.
 
     Raises:
         StorageError: If the database cannot be used.
@@ -93,8 +97,7 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         app = _assemble(settings, clock, access, meter, payments, desks, health)
         coins, visitor, hub = data.market.coins, data.visitor, data.watch.hub
         metrics = Metrics(partial(read_all, app, database, coins, upstreams.sessions, visitor, hub, lead.held))
-        begun.set()
-        yield Service(app, health, metrics, hub)
+        yield Service(app, health, metrics, hub, begun.set)
 
 
 def _lay_out(
