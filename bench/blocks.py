@@ -118,7 +118,6 @@ async def measure(data_dir: Path, url: str, clock: AheadClock, seconds: float) -
     weights = dict.fromkeys(venues.PUBLISHED, WEIGHT_PER_MINUTE)
     with patch.object(venues, "PUBLISHED", weights):
         async with build(settings, clock) as service:
-            service.begin()
             with watching(start):
                 while not service.health.ready:  # noqa: ASYNC110 - the same
                     await asyncio.sleep(0.05)

@@ -35,7 +35,7 @@ class Lead(Struct, frozen=True):
     """Who does what only one process of a store does, and from when on.
 
     `held` says whether this process is the one that fetches and concludes. No loop begins before `begun` is set, where
-    there is such an event: a service that starts is not kept from answering.
+    there is such an event: a service that still opens its rooms is not kept from answering.
     """
 
     held: Callable[[], bool]

@@ -41,16 +41,12 @@ from service.wiring.venues import open_upstreams
 
 
 class Service(Struct, frozen=True):
-    """A service that runs: its application, its probes, its metrics and its streams, which end when it is to stop.
-
-    Its loops begin with `begin`: whoever waits at the door is let in before.
-    """
+    """A service that runs: its application, its probes, its metrics and its streams, which end when it is to stop."""
 
     app: App
     health: Health
     metrics: Metrics
     streams: Hub
-    begin: Callable[[], None]
 
 
 @asynccontextmanager
@@ -62,7 +58,7 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         clock: Time, for all rooms.
 
     Yields:
-        The service, before its market is warm: `health` says when it is. Its loops have not begun.
+        The service, before its market is warm: `health` says when it is.
 
     Raises:
         StorageError: If the database cannot be used.
@@ -97,7 +93,8 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         app = _assemble(settings, clock, access, meter, payments, desks, health)
         coins, visitor, hub = data.market.coins, data.visitor, data.watch.hub
         metrics = Metrics(partial(read_all, app, database, coins, upstreams.sessions, visitor, hub, lead.held))
-        yield Service(app, health, metrics, hub, begun.set)
+        begun.set()
+        yield Service(app, health, metrics, hub)
 
 
 def _lay_out(

@@ -7,7 +7,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from functools import partial
 from socket import socket
 from typing import Final
 
@@ -102,7 +101,7 @@ class Process:
     async def _serve(self) -> None:
         async with build(self._settings, self._clock) as service:
             self._service = service
-            self._server = Server(configure(service.app, self._settings), partial(self._announce, service))
+            self._server = Server(configure(service.app, self._settings), self._announce)
             async with asyncio.TaskGroup() as group:
                 beside = [group.create_task(loop) for loop in (self._settle(service), memory.keep_trim(self._clock))]
                 metrics = Server(configure_metrics(service.metrics), _nothing)
@@ -116,11 +115,10 @@ class Process:
                     metrics.stop()
         _log.info("stopped", extra={"process_id": os.getpid()})
 
-    def _announce(self, service: Service) -> None:
+    def _announce(self) -> None:
         host, port = self._listener.getsockname()[:2]
         _log.info("listening", extra={"host": host, "port": port, "process_id": os.getpid()})
         self._listening()
-        service.begin()
 
     async def _settle(self, service: Service) -> None:
         while not service.health.ready:

@@ -283,7 +283,6 @@ async def indoors(
             patch.object(walkforward, "run_apart", walk),
         ):
             service = await stack.enter_async_context(wiring.build(own, clock))
-            service.begin()
         yield Indoors(service, own, clock, before, opened, replays[0] if replays else None)
 
 

@@ -1,5 +1,6 @@
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -7,11 +8,12 @@ from service.access.doorkeeper import Doorkeeper
 from service.access.room import open_registrar
 from service.access.secrets import open_secrets
 from service.clock import Clock, FrozenClock, SystemClock
+from service.http.app import App
 from service.market import schedule
 from service.settings import Settings
 from service.storage.database import DATABASE, open_database
 from service.upstream.visitor import Visitor
-from service.wiring.build import base_url, build
+from service.wiring.build import _assemble, base_url, build
 from service.wiring.clocks import choose_clock
 from service.wiring.readings import _read_upstreams, wal_bytes
 from tests.fakes.clock import START_MS, FakeClock
@@ -57,26 +59,28 @@ async def test_rooms_are_opened_and_closed_without_leaving_a_task_behind(tmp_pat
     settings = Settings(source="fixtures", data_dir=tmp_path, port=1)
     async with asyncio.timeout(60):
         async with build(settings, clock) as service:
-            service.begin()
             while not service.health.ready:
                 await clock.sleep(0.01)
         await asyncio.sleep(0)
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_no_loop_begins_before_callers_are_let_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_loop_begins_before_every_room_is_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun = asyncio.Event()
+    begun_when_assembled: list[bool] = []
 
     async def begin(*_: object) -> None:
         begun.set()
 
+    def assemble(*rooms: Any) -> App:
+        begun_when_assembled.append(begun.is_set())
+        return _assemble(*rooms)
+
     monkeypatch.setattr(schedule, "keep_doing", begin)
-    settings = Settings(source="fixtures", data_dir=tmp_path, port=1)
-    async with asyncio.timeout(60), build(settings, FakeClock()) as service:
-        await asyncio.sleep(0)
-        assert not begun.is_set()
-        service.begin()
+    monkeypatch.setattr("service.wiring.build._assemble", assemble)
+    async with asyncio.timeout(60), build(Settings(source="fixtures", data_dir=tmp_path, port=1), FakeClock()):
         await begun.wait()
+    assert begun_when_assembled == [False]
 
 
 async def test_what_was_used_in_the_last_minute_is_noted_before_the_store_closes(
