@@ -54,9 +54,10 @@ class Journal:
 
     def __init__(self, path: Path, since: int, boot: bytes) -> None:
         self._path = path
-        # It gets its name once it is locked, so that it never looks dead.
+        # It gets its name once it is locked, so that it never looks dead. It was announced empty and is not cut short:
+        # ext4 would write it out soon, without marks, and a file system that fails then would look as if none was made.
         unlocked = _half_made_of(path)
-        self._descriptor = os.open(unlocked, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        self._descriptor = os.open(unlocked, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         # All of it is written now: in a hole, a disk that fills up later would be a SIGBUS.
         if os.pwrite(self._descriptor, bytes(_SIZE), 0) < _SIZE:
