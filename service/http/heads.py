@@ -12,13 +12,14 @@ from msgspec import Struct
 from starlette.types import Scope
 
 from service.http.exchange import Exchange
+from service.http.gates.due import MAX_VERSION
 from service.http.lane import Lane
 
 LONGEST: Final = 2_048
 MOST: Final = 4_096
 """Heads that are remembered: five megabytes, thirty where somebody tries to make it much."""
 
-STILL_READ: Final = frozenset((b"host", b"x-forwarded-for", b"x-x402-max-version"))
+STILL_READ: Final = frozenset((b"host", b"x-forwarded-for", MAX_VERSION))
 """What checks and refusals read of a head that is known. All else it may hold, secrets among it, is not kept."""
 
 _MOST_LINES: Final = 16

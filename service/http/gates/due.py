@@ -20,7 +20,7 @@ from service.wire.payment import Gate, Quota, ThisQuery, Unlock
 
 _PAYMENT_REQUIRED: Final = 402
 _REMEMBERED: Final = 256
-_MAX_VERSION: Final = b"x-x402-max-version"
+MAX_VERSION: Final = b"x-x402-max-version"
 _PAY: Final = "sign what `accepts` asks for and send this request again with the payment in PAYMENT-SIGNATURE"
 _UPGRADE: Final = "ask the operator for the access tier (50 questions a day) or pro (no limit)"
 
@@ -69,7 +69,7 @@ class PaymentDue:
     def written(self, scope: Scope, standing: Standing) -> Whole:
         """The 402 of a spent quota."""
         named = scope["verdict"].headers
-        asked = standing, scope["raw_path"], scope["query_string"], named.get(b"host"), named.get(_MAX_VERSION)
+        asked = standing, scope["raw_path"], scope["query_string"], named.get(b"host"), named.get(MAX_VERSION)
         answer = self._remembered.get(asked)
         if answer is None:
             if len(self._remembered) >= _REMEMBERED:
@@ -105,7 +105,7 @@ def gate(offer: Offer, standing: Standing) -> Gate:
 
 def _version(scope: Scope) -> X402Version:
     exchange: Exchange = scope["verdict"]
-    return 2 if exchange.headers.get(_MAX_VERSION) == b"2" else 1
+    return 2 if exchange.headers.get(MAX_VERSION) == b"2" else 1
 
 
 def _sentence(standing: Standing) -> str:
