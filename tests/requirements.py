@@ -274,6 +274,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "risk.fall-back-venue": "A fall-back venue answers where the first fails, and is named.",
         "historical.bounds": "count is 1 to 1000 (24), unit is h or d (h).",
         "historical.payload": "Historical holds at, now, change_pct and a series of at most 1,000 points.",
+        "historical.now-as-of": "now.as_of is the time of the price and the funding rate that now shows.",
         "historical.as-of": "Its as_of is the last bar; it is refreshed every 300 s.",
         "category.sentiment-payload": "category/sentiment holds name to newest_at.",
         "category.sentiment-as-of": "Its as_of is the newest item scored, refreshed every 600 s.",

@@ -13,7 +13,7 @@ from service.market.sources.coingecko import Cap, GeckoCoin
 from service.storage.database import Database
 from service.units import INTERVAL_MS, Interval, apr_pct, change_pct
 from service.wire.envelope import Answer
-from service.wire.market import Facts, Historical, HistoricalPoint
+from service.wire.market import Facts, FactsNow, Historical, HistoricalPoint
 from service.wire.queries import HistoricalQuery
 
 WORTH_MS: Final = 48 * HOUR_MS
@@ -123,20 +123,23 @@ class HistoricalDesk:
             futuresVolume24h=_first(sample.futures_volume_usd, traded),
         )
 
-    def _tell_now(self, view: CoinView) -> Facts:
+    def _tell_now(self, view: CoinView) -> FactsNow:
         """What is so now; what is too old to be said is null, and a volume without a recent price is too old."""
         worth = self._worth().get(view.symbol)
         if worth is None or self._clock.now_ms() - worth.seen_ms > WORTH_MS:
-            cap = volume = None
+            cap = volume = seen_ms = None
         else:
-            cap, volume = worth.market_cap, worth.volume_usd
-        return Facts(
+            cap, volume, seen_ms = worth.market_cap, worth.volume_usd, worth.seen_ms
+        quoted_ms = min((at_ms for at_ms in (view.price_ms, view.funding_ms) if at_ms is not None), default=None)
+        return FactsNow(
             priceUSD=view.price,
             marketCap=_usd(cap),
             volume=_usd(volume),
             openInterest=_usd(view.open_interest_usd),
             fundingRate=view.funding_apr,
             futuresVolume24h=None if view.price is None else _usd(view.volume_usd),
+            as_of=None if quoted_ms is None else iso(quoted_ms),
+            market_cap_as_of=None if seen_ms is None else iso(seen_ms),
         )
 
 

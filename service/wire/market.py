@@ -55,6 +55,17 @@ class Facts(Struct, frozen=True):
     futuresVolume24h: float | None
 
 
+class FactsNow(Facts, frozen=True):
+    """What is known of a coin now; the two groups of values have different ages.
+
+    `as_of` is the older observation of the price and the funding rate that are shown, `market_cap_as_of` that of
+    `marketCap` and `volume`; ISO 8601 UTC, null where none of the values is known.
+    """
+
+    as_of: str | None
+    market_cap_as_of: str | None
+
+
 class HistoricalPoint(Struct, frozen=True):
     """A bar's end: ISO 8601 UTC, USD, USD traded in the bar on the venue, percent a year (mean of its payments)."""
 
@@ -71,7 +82,7 @@ class Historical(Struct, frozen=True):
     count: int
     unit: Literal["h", "d"]
     at: Facts
-    now: Facts
+    now: FactsNow
     change_pct: float | None
     series: list[HistoricalPoint]
 

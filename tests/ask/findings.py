@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from service.wire.ask import Step
-from service.wire.market import Facts, Historical, HistoricalPoint, RiskContext
+from service.wire.market import Facts, FactsNow, Historical, HistoricalPoint, RiskContext
 from service.wire.rwa import RwaAsset, RwaFunding
 from service.wire.tools import CarryEstimate, Value
 from service.wire.verdict import (
@@ -125,7 +125,8 @@ _HISTORIES: Mapping[str, tuple[float | None, float, float | None]] = {
 def history(symbol: str, *, id: str = "s1", count: int = 7, unit: Any = "d") -> Step:  # noqa: A002
     then, now, change = _HISTORIES[symbol]
     at = Facts(then, 500651530000.0, 3921849934.0, None, 10.95, 2482601108.0)
-    after = Facts(now, 460084260000.0, 4493912263.0, 2771471617.86, -3.5, 2808101732.18)
+    sums = (460084260000.0, 4493912263.0, 2771471617.86, -3.5, 2808101732.18)
+    after = FactsNow(now, *sums, "2025-07-25T23:59:55.000Z", "2025-07-25T23:58:00.000Z")
     series = [HistoricalPoint("2025-07-18T00:00:00.000Z", then, 2482601108.0, 10.95)] if then else []
     told = Historical(symbol, count, unit, at, after, change, series)
     args = {"symbol": symbol, "count": count, "unit": unit}

@@ -16,7 +16,7 @@ from service.market.store import MarketStore
 from service.storage.database import Database
 from service.units import Interval
 from service.wire.envelope import Answer
-from service.wire.market import Facts, Historical, HistoricalPoint
+from service.wire.market import Facts, FactsNow, Historical, HistoricalPoint
 from service.wire.queries import HistoricalQuery
 from tests.fakes.clock import START_MS, FakeClock
 
@@ -177,18 +177,33 @@ async def test_what_was_traded_in_a_day_is_the_sum_of_its_hours_where_all_of_the
     assert (await past.ask(178)).at.futuresVolume24h is None
 
 
-async def test_now_is_what_is_so_now(past: Past) -> None:
-    past.worth["KPEPE"] = GeckoCoin("pepe", "PEPE", "Pepe", 0.2, 8.123e9, 7e8, START_MS - 2 * DAY_MS + 20 * MINUTE_MS)
-    assert (await past.ask()).now == Facts(200.0, 8.123e9, 7e8, 246913.56, 10.95, 1e6)
+async def test_now_shows_the_latest_values_and_the_age_of_each_group(past: Past) -> None:
+    seen_ms = START_MS - 2 * DAY_MS + 20 * MINUTE_MS
+    past.worth["KPEPE"] = GeckoCoin("pepe", "PEPE", "Pepe", 0.2, 8.123e9, 7e8, seen_ms)
+    quoted = iso(past.clock.now_ms())
+    assert (await past.ask()).now == FactsNow(200.0, 8.123e9, 7e8, 246913.56, 10.95, 1e6, quoted, iso(seen_ms))
     await past.clock.advance(1)
     await past.show()
-    assert (await past.ask()).now == Facts(200.0, None, None, 246913.56, 10.95, 1e6)
+    quoted = iso(past.clock.now_ms())
+    assert (await past.ask()).now == FactsNow(200.0, None, None, 246913.56, 10.95, 1e6, quoted, None)
+
+
+@pytest.mark.promise("historical.now-as-of")
+async def test_the_time_of_now_is_that_of_the_older_of_price_and_funding(past: Past) -> None:
+    shown_ms = past.clock.now_ms()
+    await past.clock.advance(15)
+    funding = Quote("kPEPE", "KPEPE", 1e6, None, None, 0.0000125, past.clock.now_ms())
+    await past.store.put_quotes("one", Quotes(past.clock.now_ms(), [funding]))
+    past.market.show(await past.store.snapshot())
+    answer = await past.answer()
+    assert (await past.ask()).now.as_of == iso(shown_ms)
+    assert answer.as_of_ms == START_MS  # the close of the last bar: older than what `now` shows
 
 
 async def test_what_is_too_old_to_be_said_of_now_is_null(past: Past) -> None:
     await past.clock.advance(601)
     said = await past.ask()
-    assert said.now == NOTHING
+    assert said.now == FactsNow(None, None, None, None, None, None, None, None)
     assert said.change_pct is None
     assert said.at.priceUSD == 123.0
 

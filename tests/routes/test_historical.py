@@ -6,7 +6,7 @@ from service.access.caller import Caller
 from service.routes.call import Call
 from service.routes.historical import historical
 from service.wire.envelope import Answer
-from service.wire.market import Facts, Historical
+from service.wire.market import Facts, FactsNow, Historical
 from service.wire.queries import HistoricalQuery
 from tests.routes.queries import NO_WHOLE_NUMBERS, Asked
 
@@ -42,8 +42,8 @@ def test_what_is_repeated_or_unknown_is_refused_by_name(query: str, parameter: s
 
 
 async def test_the_desks_answer_is_handed_on() -> None:
-    nothing = Facts(None, None, None, None, None, None)
-    answer = Answer(Historical("BTC", 24, "h", nothing, nothing, None, []), 1)
+    then, now = Facts(*[None] * 6), FactsNow(*[None] * 8)
+    answer = Answer(Historical("BTC", 24, "h", then, now, None, []), 1)
 
     class Desk:
         asked: HistoricalQuery | None = None

@@ -5,7 +5,7 @@ from operator import itemgetter
 from typing import Any, Final
 
 from service.clients.cli import plots
-from service.clients.cli.figures import change, direction, footer, money, signed, usd
+from service.clients.cli.figures import change, direction, footer, moment, money, signed, usd
 from service.clients.cli.prose import facts, heading
 from service.clients.cli.screen import Cell, Part, Screen, cells, sparkline
 from service.clients.cli.tables import table
@@ -36,9 +36,12 @@ def lines(data: Any, meta: Any, screen: Screen, _chosen: Mapping[str, object]) -
         yield from plots.line(screen, range(len(way)), [price for _, price in way], style, marks=_marks(way))
     yield ""
     yield from _ends(data, screen)
-    if way:
+    rows = [*_reached(way), *_between(data["series"], screen)] if way else []
+    if data["now"]["as_of"] is not None:
+        rows.append(("Now", [f"price and funding of {moment(data['now']['as_of'])}"]))
+    if rows:
         yield ""
-        yield from facts(screen, [*_reached(way), *_between(data["series"], screen)])
+        yield from facts(screen, rows)
     yield ""
     yield from footer(screen, meta)
 

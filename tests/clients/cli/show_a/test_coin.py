@@ -70,7 +70,8 @@ def test_a_coin_that_was_not_recorded_then_is_shown_as_far_as_it_is_known() -> N
     nothing = dict.fromkeys(
         ("priceUSD", "marketCap", "volume", "openInterest", "fundingRate", "futuresVolume24h"), None
     )
-    data, meta = historical(at=nothing, now=nothing, change_pct=None, series=[])
+    now = nothing | {"as_of": None, "market_cap_as_of": None}
+    data, meta = historical(at=nothing, now=now, change_pct=None, series=[])
     check("coin.historical.unknown", lambda screen: coin_historical.lines(data, meta, screen, {}))
 
 
