@@ -14,7 +14,8 @@ Decided here:
 - A signature may be valid for 60 seconds at most: long enough to settle on a chain with two-second blocks, short enough
   that an unknown outcome is soon known.
 - A payment is decoded as strictly as two parsers agree: padded base64, no member twice, none that nobody knows, numbers
-  in plain digits, nonces in lower case. Only addresses and signatures may be written in either case. `resource` and
+  in plain digits. Addresses, nonces and signatures may be written in either case and are stored in lower case, so one
+  nonce in two spellings is one payment. `resource` and
   `extensions` are what the challenge said, sent back unsigned: they prove nothing and are not read.
 - `value` is the price exactly: more would be money nobody asked for. The window is closed under six seconds (a chain
   with two-second blocks needs them) and two minutes ahead (the window and a minute of clock skew).

@@ -118,7 +118,7 @@ def _normalise(presented: Presented, chain: ChainId) -> Payment:
         value=int(signed.value),
         valid_after_s=int(signed.valid_after),
         valid_before_s=int(signed.valid_before),
-        nonce=signed.nonce,
+        nonce=signed.nonce.lower(),
         signature=exact.signature.lower(),
     )
 

@@ -17,7 +17,9 @@ BUSY_MS: Final = 2_200
 RETRY_AFTER_S: Final = 2
 
 _WAL_KEPT_BYTES: Final = 64 * 2**20
-_STATEMENTS_CACHED: Final = 256
+_STATEMENTS_CACHED: Final = 4_096
+"""More than the service has distinct statements. With 256 the statements of a paid call were compiled again each time:
+batches of rows have a statement for each number of rows. Measured: `docs/decisions/0008-speed-of-paid-calls.md`."""
 
 SqliteConnection = sqlite3.Connection
 Parameters = Sequence[Any]

@@ -148,7 +148,7 @@ AddressText = Annotated[str, Meta(pattern=r"^0x[0-9A-Fa-f]{40}\Z")]
 UintText = Annotated[str, Meta(pattern=r"^(?:0|[1-9][0-9]{0,77})\Z")]
 """A uint256 in decimal digits, without sign, space, underscore or leading zero."""
 
-NonceText = Annotated[str, Meta(pattern=r"^0x[0-9a-f]{64}\Z")]
+NonceText = Annotated[str, Meta(pattern=r"^0x[0-9A-Fa-f]{64}\Z")]
 SignatureText = Annotated[str, Meta(pattern=r"^0x(?:[0-9A-Fa-f]{2}){65,4096}\Z")]
 """65 bytes of a key's own signature, or the longer ones of contract wallets (EIP-1271, EIP-6492)."""
 

@@ -88,7 +88,8 @@ def test_another_writing_of_the_same_payment_has_the_same_normal_form() -> None:
     shouted = payload | {
         "payload": {
             "signature": "0x" + payload["payload"]["signature"][2:].upper(),
-            "authorization": signed | {"from": "0x" + PAYER.address[2:].upper()},
+            "authorization": signed
+            | {"from": "0x" + PAYER.address[2:].upper(), "nonce": "0x" + signed["nonce"][2:].upper()},
         },
         "accepted": payload["accepted"] | {"asset": row()["asset"].lower()},
     }

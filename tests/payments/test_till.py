@@ -101,6 +101,22 @@ async def test_what_was_bought_is_kept_and_found_again_by_the_same_request(tmp_p
         assert it.books.counted == [(1, "risk")]
 
 
+@pytest.mark.promise("pay.nonce-case")
+async def test_one_nonce_in_two_spellings_is_one_payment(tmp_path: Path) -> None:
+    async with shop(tmp_path) as it:
+        lower = pay_v2(wallet(), now_ms=it.clock.now_ms())
+        signed = lower["payload"]["authorization"]
+        nonce = {"nonce": "0x" + signed["nonce"][2:].upper()}
+        upper = lower | {"payload": lower["payload"] | {"authorization": signed | nonce}}
+        bought = await it.sold(it.till.read("payment-signature", header(upper).encode(), RISK))
+        again = it.till.read("payment-signature", header(lower).encode(), RISK)
+        assert (await it.till.take(OURS, again)).receipt_id == bought.receipt_id
+        with pytest.raises(ServiceError) as reused:
+            await it.till.take(OTHER, again)
+        assert reused.value.code == "PAYMENT_REUSED"
+        assert len(it.books.counted) == 1
+
+
 @pytest.mark.promise("pay.replay")
 async def test_a_payment_whose_window_is_over_still_finds_what_it_bought(tmp_path: Path) -> None:
     async with shop(tmp_path) as it:
