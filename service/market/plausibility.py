@@ -1,0 +1,299 @@
+"""The plausibility check: decides whether an observation of a coin can be true. Pure: no I/O, no clock.
+
+Every quote passes it before it is stored: polled or pushed, of the first or the second venue. Its rules are in
+`plausibility_rules`. `quarantine` keeps what fails and decides when it is accepted after all.
+
+Prices are compared as absolute log ratios, called distances here: 0.03 is a move of about 3 %.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from service.clock import DAY_MS
+from service.market.observed import Quote
+from service.market.plausibility_rules import (
+    AGREEMENT,
+    AGREEMENT_OF_ROWS,
+    DELISTED_COINS,
+    DELISTED_SHARE,
+    HIGHEST_FUNDING,
+    HIGHEST_PRICE,
+    LARGEST_INTEREST,
+    LARGEST_VOLUME,
+    LEAPING_COINS,
+    LEAPING_SHARE,
+    LEAST_FROM_BAR,
+    LEAST_FUNDING_MOVE,
+    LEAST_MOVE,
+    LEAST_RETURNS,
+    LOWEST_PRICE,
+    MAGNITUDE,
+    MISSING_COINS,
+    MISSING_SHARE,
+    MOVES_A_DAY,
+    OLDEST_MS,
+    ROW_AGE_MS,
+    ROW_PRICE,
+    ROW_SIZE,
+    SAME_ASSET,
+    SAME_ROW,
+    SCALE_BARS,
+    SCALES,
+    SECOND_AGE_MS,
+    USUAL_SCALE,
+    Reason,
+)
+
+_MAD_TO_SIGMA: Final = 1.4826
+
+
+class Reference(NamedTuple):
+    """What the closed daily bars of a coin say: the last close (USD), when that was, and the coin's scale.
+
+    `scale` is the robust standard deviation of daily log returns.
+    """
+
+    close: float
+    close_ms: int
+    scale: float
+
+
+class Second(NamedTuple):
+    """What the second venue shows: price in USD, funding a fraction an hour (null: unknown), and when."""
+
+    price: float
+    funding: float | None
+    observed_ms: int
+
+
+class Known(NamedTuple):
+    """What an observation of a coin is compared with. All of it may be missing.
+
+    `accepted` is the last accepted quote, `second` another venue than the one observed.
+    """
+
+    accepted: Quote | None = None
+    bar: Reference | None = None
+    second: Second | None = None
+
+
+class Findings(NamedTuple):
+    """Why fields of an observation are not accepted; null where they are, or where the field is missing."""
+
+    price: Reason | None = None
+    funding: Reason | None = None
+    volume: Reason | None = None
+    interest: Reason | None = None
+
+
+def distance(one: float, other: float) -> float:
+    """How far apart two positive prices are: the absolute log of their ratio."""
+    return abs(math.log(one / other))
+
+
+def is_price(price: float) -> bool:
+    """Whether a number can be a price in USD."""
+    return LOWEST_PRICE <= price <= HIGHEST_PRICE
+
+
+def scale_of(closes: Sequence[float]) -> float:
+    """The scale of a coin: median absolute deviation of its daily log returns, as a standard deviation.
+
+    Args:
+        closes: Of closed daily bars, oldest first, all positive; the newest `SCALE_BARS` returns are read.
+
+    Returns:
+        A number in `SCALES`; the usual one where there are too few bars.
+    """
+    newest = closes[-SCALE_BARS - 1 :]
+    returns = [math.log(later / earlier) for earlier, later in pairwise(newest)]
+    if len(returns) < LEAST_RETURNS:
+        return USUAL_SCALE
+    middle = _median(returns)
+    spread = _median([abs(value - middle) for value in returns]) * _MAD_TO_SIGMA
+    return min(max(spread, SCALES[0]), SCALES[1])
+
+
+def agree(one: float, other: float, scale: float = USUAL_SCALE) -> bool:
+    """Whether the prices of two venues agree."""
+    return distance(one, other) <= max(AGREEMENT, scale / 2)
+
+
+def contradict(one: float, other: float, scale: float = USUAL_SCALE) -> bool:
+    """Whether the prices of two venues cannot both be right."""
+    return distance(one, other) > 2 * max(AGREEMENT, scale / 2)
+
+
+def is_same_asset(price: float, other: float) -> bool:
+    """Whether two prices may be of one asset: the larger is at most a quarter above the smaller."""
+    return max(price, other) <= min(price, other) * (1 + SAME_ASSET)
+
+
+def largest_move(scale: float, age_ms: int) -> float:
+    """The largest distance to a price accepted `age_ms` milliseconds before."""
+    return max(LEAST_MOVE, scale) + MOVES_A_DAY * scale * math.sqrt(abs(age_ms) / DAY_MS)
+
+
+def agrees_with_bar(price: float, bar: Reference, observed_ms: int) -> bool:
+    """Whether a price agrees with the last closed daily bar."""
+    days = max(0, observed_ms - bar.close_ms) / DAY_MS
+    return distance(price, bar.close) <= max(LEAST_FROM_BAR, MOVES_A_DAY * bar.scale * math.sqrt(days))
+
+
+def judge(quote: Quote, known: Known, observed_ms: int) -> Findings:
+    """Judge one observation of a coin.
+
+    Args:
+        quote: What a venue shows; fields that it does not show are null and pass.
+        known: What is known of the coin. A price of `known.second` counts only while it is fresh.
+        observed_ms: When the venue showed it, epoch milliseconds.
+
+    Returns:
+        The reason for each field that fails. A row that fails as a whole fails in price and funding.
+    """
+    known = _usable(known, observed_ms)
+    volume = Reason.VOLUME_IMPOSSIBLE if not 0 <= quote.volume_usd <= LARGEST_VOLUME else None
+    interest = None
+    if quote.open_interest is not None and not 0 <= quote.open_interest * (quote.price or 1.0) <= LARGEST_INTEREST:
+        interest = Reason.INTEREST_IMPOSSIBLE
+    price = None if quote.price is None else _judge_price(quote.price, known, observed_ms)
+    if price is not Reason.PRICE_IMPOSSIBLE and _is_row_changed(quote, known, observed_ms):
+        price = Reason.ROW_CHANGED
+    funding = None if quote.funding is None else _judge_funding(quote.funding, known, price)
+    return Findings(price, funding, volume, interest)
+
+
+def judge_universe(shown: Iterable[str], flagged: Iterable[str], known: Iterable[str]) -> Reason | None:
+    """Judge which coins an answer names.
+
+    Args:
+        shown: Venue symbols that it names as traded.
+        flagged: Those that it names as delisted.
+        known: Those that are listed.
+
+    Returns:
+        Why the whole answer is not accepted; null if it is.
+    """
+    listed, called = set(known), set(flagged)
+    if len(listed - called - set(shown)) > max(MISSING_COINS, MISSING_SHARE * len(listed)):
+        return Reason.COINS_MISSING
+    if len(listed & called) > max(DELISTED_COINS, DELISTED_SHARE * len(listed)):
+        return Reason.COINS_DELISTED
+    return None
+
+
+def are_many(leaping: int, shown: int) -> bool:
+    """Whether so many of the coins shown fail that the whole answer is not accepted."""
+    return leaping >= LEAPING_COINS and leaping > LEAPING_SHARE * shown
+
+
+def is_another_row(quote: Quote, accepted: Quote, observed_ms: int) -> bool:
+    """Whether previous-day price, volume and open interest say that a row is not that of its coin.
+
+    Only rows of one venue, at most ten minutes apart, can be compared.
+    """
+    if accepted.venue != quote.venue or accepted.price_ms is None or observed_ms - accepted.price_ms > ROW_AGE_MS:
+        return False
+    leaps = (
+        _differ(quote.prev_price, accepted.prev_price, ROW_PRICE),
+        _differ(quote.volume_usd, accepted.volume_usd, ROW_SIZE),
+        _differ(quote.open_interest, accepted.open_interest, ROW_SIZE),
+    )
+    return sum(leaps) > 1
+
+
+def owner_of(quote: Quote, accepted: Mapping[str, Quote]) -> str | None:
+    """The other coin whose last accepted row a row is equal to; null if there is none.
+
+    Args:
+        quote: An observed row.
+        accepted: The last accepted rows by ticker.
+    """
+    own = accepted.get(quote.symbol)
+    for symbol, row in accepted.items():
+        if symbol != quote.symbol and _are_equal(quote, row) and not (own and _are_equal(own, row)):
+            return symbol
+    return None
+
+
+def _usable(known: Known, observed_ms: int) -> Known:
+    """Leave out what is too old to compare with."""
+    accepted, bar, second = known
+    if accepted and accepted.price_ms is not None and observed_ms - accepted.price_ms > OLDEST_MS:
+        accepted = None
+    if bar and observed_ms - bar.close_ms > OLDEST_MS:
+        bar = None
+    if second and (abs(observed_ms - second.observed_ms) > SECOND_AGE_MS or not is_price(second.price)):
+        second = None
+    return Known(accepted, bar, second)
+
+
+def _is_row_changed(quote: Quote, known: Known, observed_ms: int) -> bool:
+    if known.accepted is None or not is_another_row(quote, known.accepted, observed_ms):
+        return False
+    return not (quote.price and known.second and distance(quote.price, known.second.price) <= AGREEMENT_OF_ROWS)
+
+
+def _judge_price(price: float, known: Known, observed_ms: int) -> Reason | None:
+    accepted, bar, second = known
+    scale = bar.scale if bar else USUAL_SCALE
+    if not is_price(price):
+        return Reason.PRICE_IMPOSSIBLE
+    if second and agree(price, second.price, scale):
+        return None
+    if accepted is None or accepted.price is None or accepted.price_ms is None:
+        return _judge_first(price, bar, second, observed_ms)
+    moved = distance(price, accepted.price)
+    if moved > largest_move(scale, observed_ms - accepted.price_ms):
+        return Reason.PRICE_MAGNITUDE if moved > MAGNITUDE else Reason.PRICE_MOVED
+    if bar and not agrees_with_bar(price, bar, observed_ms) and agrees_with_bar(accepted.price, bar, observed_ms):
+        return Reason.PRICE_OFF_BAR
+    return None
+
+
+def _judge_first(price: float, bar: Reference | None, second: Second | None, observed_ms: int) -> Reason | None:
+    if bar is None:
+        return Reason.PRICE_UNCONFIRMED
+    if not agrees_with_bar(price, bar, observed_ms):
+        return Reason.PRICE_OFF_BAR
+    if second and is_same_asset(second.price, bar.close) and contradict(price, second.price, bar.scale):
+        return Reason.PRICE_SECOND_VENUE
+    return None
+
+
+def _judge_funding(funding: float, known: Known, price: Reason | None) -> Reason | None:
+    if not abs(funding) <= HIGHEST_FUNDING:
+        return Reason.FUNDING_CAP
+    last = known.accepted.funding if known.accepted else None
+    if price is not None:
+        return Reason.FUNDING_UNCONFIRMED if last is None else price
+    second = known.second.funding if known.second else None
+    if second is not None and abs(funding - second) <= LEAST_FUNDING_MOVE:
+        return None
+    if last is None:
+        return Reason.FUNDING_UNCONFIRMED if abs(funding) > LEAST_FUNDING_MOVE else None
+    return Reason.FUNDING_MOVED if abs(funding - last) > max(LEAST_FUNDING_MOVE, abs(last)) else None
+
+
+def _differ(one: float | None, other: float | None, most: float) -> bool:
+    """Whether two sizes differ by more than a distance; unknown ones do not, nor do two that are zero."""
+    if one is None or other is None or one == other:
+        return False
+    return min(one, other) <= 0 or distance(one, other) > most
+
+
+def _are_equal(one: Quote, other: Quote) -> bool:
+    fields = (
+        (one.prev_price, other.prev_price),
+        (one.volume_usd, other.volume_usd),
+        (one.open_interest, other.open_interest),
+    )
+    return all(a is not None and b is not None and not _differ(a, b, SAME_ROW) for a, b in fields)
+
+
+def _median(values: Iterable[float]) -> float:
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2

@@ -1,0 +1,234 @@
+"""The rules and thresholds of the plausibility check: the published table (`docs/decisions/0001-plausibility.md`)."""
+
+import math
+from enum import StrEnum
+from typing import Final, NamedTuple
+
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS
+
+LOWEST_PRICE: Final = 1e-10
+HIGHEST_PRICE: Final = 1e7
+"""USD. Prices outside this range are no prices of a traded asset."""
+
+LEAST_MOVE: Final = 0.03
+MOVES_A_DAY: Final = 6.0
+"""A move may be `max(LEAST_MOVE, scale) + MOVES_A_DAY * scale * sqrt(days)` since the last accepted price."""
+
+USUAL_SCALE: Final = 0.05
+SCALES: Final = (0.01, 0.15)
+"""The scale of a coin whose daily bars are unknown, and the range that a measured one is held in."""
+
+SCALE_BARS: Final = 30
+LEAST_RETURNS: Final = 10
+
+LEAST_FROM_BAR: Final = 0.25
+"""A price may be `max(LEAST_FROM_BAR, MOVES_A_DAY * scale * sqrt(days))` away from the last closed daily bar."""
+
+MAGNITUDE: Final = math.log(4)
+"""A price that is four times the last accepted one, or a quarter of it, is never accepted from one source alone."""
+
+OLDEST_MS: Final = 3 * DAY_MS
+"""Older accepted values and bars are no reference."""
+
+HIGHEST_FUNDING: Final = 0.04
+"""Fraction an hour: Hyperliquid's cap. No venue that is read here pays more."""
+
+LEAST_FUNDING_MOVE: Final = 0.0003
+"""Fraction an hour. Funding may change by this much, or by its own last size where that is more."""
+
+LARGEST_VOLUME: Final = 1e12
+LARGEST_INTEREST: Final = 1e12
+"""USD: above the whole market's."""
+
+ROW_PRICE: Final = 0.02
+ROW_SIZE: Final = math.log(1.3)
+ROW_AGE_MS: Final = 10 * MINUTE_MS
+"""Price of the day before, volume and open interest of one coin do not leap together: two of the three are too many."""
+
+SAME_ROW: Final = 0.02
+"""A row whose three fields are all this near to those of another coin is that coin's row."""
+
+AGREEMENT: Final = 0.02
+"""Two venues agree within `max(AGREEMENT, scale / 2)`; they contradict each other beyond twice that."""
+
+AGREEMENT_OF_ROWS: Final = 0.005
+"""Where a row looks like that of another coin, the two venues must agree this closely."""
+
+SAME_ASSET: Final = 0.25
+"""Another venue's price of a ticker is of the same asset if it is within a quarter of a price known to be right."""
+
+SECOND_AGE_MS: Final = MINUTE_MS
+"""An older price of the second venue neither confirms nor contradicts."""
+
+MISSING_SHARE: Final = 0.05
+MISSING_COINS: Final = 2
+DELISTED_SHARE: Final = 0.2
+DELISTED_COINS: Final = 5
+LEAPING_SHARE: Final = 0.1
+LEAPING_COINS: Final = 3
+
+PERSISTENCE_MS: Final = 3 * MINUTE_MS
+PERSISTENCE_TIMES: Final = 4
+"""A level that only one source reports is accepted after this time and this many observations in a row."""
+
+DELISTING_MS: Final = HOUR_MS
+"""The venue's own flag must be seen twice, at least this far apart."""
+
+TICKER_LENGTH: Final = 20
+
+
+class Reason(StrEnum):
+    """Why a value is not accepted: the ids of `RULES`."""
+
+    PRICE_IMPOSSIBLE = "price-impossible"
+    PRICE_UNCONFIRMED = "price-unconfirmed"
+    PRICE_MOVED = "price-moved"
+    PRICE_MAGNITUDE = "price-magnitude"
+    PRICE_OFF_BAR = "price-off-bar"
+    PRICE_SECOND_VENUE = "price-second-venue"
+    ROW_CHANGED = "row-changed"
+    ROW_OF_ANOTHER = "row-of-another-coin"
+    FUNDING_CAP = "funding-cap"
+    FUNDING_MOVED = "funding-moved"
+    FUNDING_UNCONFIRMED = "funding-unconfirmed"
+    VOLUME_IMPOSSIBLE = "volume-impossible"
+    INTEREST_IMPOSSIBLE = "interest-impossible"
+    COINS_MISSING = "coins-missing"
+    COINS_DELISTED = "coins-delisted"
+    COINS_LEAPING = "coins-leaping"
+    TICKER_INVALID = "ticker-invalid"
+
+
+class Rule(NamedTuple):
+    """A row of the published table."""
+
+    id: Reason
+    field: str
+    limit: str
+    text: str
+
+
+RULES: Final[tuple[Rule, ...]] = (
+    Rule(
+        Reason.PRICE_IMPOSSIBLE,
+        "price",
+        f"{LOWEST_PRICE:g} to {HIGHEST_PRICE:g} USD",
+        "Not a finite number, or outside the range of traded prices. Never accepted.",
+    ),
+    Rule(
+        Reason.PRICE_UNCONFIRMED,
+        "price",
+        "none",
+        "First price of a coin: it agrees neither with the last closed bar nor with the second venue.",
+    ),
+    Rule(
+        Reason.PRICE_MOVED,
+        "price",
+        f"max({LEAST_MOVE:.0%}, scale) + {MOVES_A_DAY:g} x scale x sqrt(days)",
+        "Distance to the last accepted price.",
+    ),
+    Rule(
+        Reason.PRICE_MAGNITUDE,
+        "price",
+        f"x {math.exp(MAGNITUDE):.0f}",
+        "Ratio to the last accepted price. Persistence alone does not clear it.",
+    ),
+    Rule(
+        Reason.PRICE_OFF_BAR,
+        "price",
+        f"max({LEAST_FROM_BAR:.0%}, {MOVES_A_DAY:g} x scale x sqrt(days))",
+        "Distance to the close of the last closed daily bar, if the last accepted price was not that far away.",
+    ),
+    Rule(
+        Reason.PRICE_SECOND_VENUE,
+        "price",
+        f"2 x max({AGREEMENT:.0%}, scale / 2)",
+        "First price of a coin: the second venue contradicts it.",
+    ),
+    Rule(
+        Reason.ROW_CHANGED,
+        "price, funding, volume, open interest",
+        f"two of: previous-day price {ROW_PRICE:.0%}, volume x {math.exp(ROW_SIZE):.1f}, open interest x "
+        f"{math.exp(ROW_SIZE):.1f}",
+        "Fields that do not leap together within ten minutes: the row may be that of another coin.",
+    ),
+    Rule(
+        Reason.ROW_OF_ANOTHER,
+        "price, funding, volume, open interest",
+        f"{SAME_ROW:.0%}",
+        "A changed row that is equal to the last accepted row of another coin. Persistence alone does not clear it.",
+    ),
+    Rule(
+        Reason.FUNDING_CAP,
+        "funding",
+        f"{HIGHEST_FUNDING:.0%} an hour",
+        "The venue's own limit. Never accepted beyond it.",
+    ),
+    Rule(
+        Reason.FUNDING_MOVED,
+        "funding",
+        f"max({LEAST_FUNDING_MOVE:.2%} an hour, last accepted)",
+        "Change since the last accepted rate: an average over an hour does not change more.",
+    ),
+    Rule(
+        Reason.FUNDING_UNCONFIRMED,
+        "funding",
+        f"{LEAST_FUNDING_MOVE:.2%} an hour",
+        "First rate of a coin: it is extraordinary and the second venue does not agree, or its price is unconfirmed.",
+    ),
+    Rule(
+        Reason.VOLUME_IMPOSSIBLE,
+        "volume",
+        f"0 to {LARGEST_VOLUME:g} USD",
+        "Volume of 24 hours outside the range. Never accepted.",
+    ),
+    Rule(
+        Reason.INTEREST_IMPOSSIBLE,
+        "open interest",
+        f"0 to {LARGEST_INTEREST:g} USD",
+        "Open interest times price outside the range. Never accepted.",
+    ),
+    Rule(
+        Reason.COINS_MISSING,
+        "whole answer",
+        f"max({MISSING_COINS} coins, {MISSING_SHARE:.0%})",
+        "Known coins that the answer does not name.",
+    ),
+    Rule(
+        Reason.COINS_DELISTED,
+        "whole answer",
+        f"max({DELISTED_COINS} coins, {DELISTED_SHARE:.0%})",
+        "Listed coins that one answer calls delisted.",
+    ),
+    Rule(
+        Reason.COINS_LEAPING,
+        "whole answer",
+        f"{LEAPING_COINS} coins and {LEAPING_SHARE:.0%}",
+        "Coins whose price or row fails: the table is shifted. Cleared where the second venue confirms most of them.",
+    ),
+    Rule(
+        Reason.TICKER_INVALID,
+        "ticker",
+        f"[A-Z0-9]{{1,{TICKER_LENGTH}}}",
+        "Ticker after the prefix `k` or the name of a dex. The row is dropped.",
+    ),
+)
+"""The published table, in the order in which the rules are applied."""
+
+NEVER_BY_PERSISTENCE: Final = frozenset(
+    {
+        Reason.PRICE_IMPOSSIBLE,
+        Reason.PRICE_MAGNITUDE,
+        Reason.ROW_OF_ANOTHER,
+        Reason.FUNDING_CAP,
+        Reason.VOLUME_IMPOSSIBLE,
+        Reason.INTEREST_IMPOSSIBLE,
+    }
+)
+"""Findings that time does not clear."""
+
+LEAPS: Final = frozenset(
+    {Reason.PRICE_IMPOSSIBLE, Reason.PRICE_MOVED, Reason.PRICE_MAGNITUDE, Reason.PRICE_OFF_BAR}
+    | {Reason.PRICE_SECOND_VENUE, Reason.ROW_CHANGED, Reason.ROW_OF_ANOTHER}
+)
+"""Findings that count for `COINS_LEAPING`."""
