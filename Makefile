@@ -7,7 +7,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
-PIP := $(BIN)/python -m pip install --quiet --require-hashes --requirement
+# pip's warnings and notices are hidden, which nobody who starts this can act on. Its errors are shown.
+QUIETLY := -m pip install -qq --disable-pip-version-check --root-user-action=ignore --require-hashes --requirement
+PIP := $(BIN)/python $(QUIETLY)
+OR_FAIL = || { echo 'Installing $< failed (the reason is above). Check the connection to the package index, then run make again.' >&2; exit 1; }
 COVERAGE := $(BIN)/coverage
 CLIENTS := tests/chain/clients
 BROWSER := tests/browser
@@ -84,23 +87,23 @@ vendor: $(VENV)/browser ## bring what pages are served with out of npm's package
 # The environment is made once, and again when its lock changes. PIP_* settings of the machine are left alone.
 $(VENV)/run: requirements.lock | $(BIN)/python
 	@echo 'Installing what requirements.lock names (first time: about a minute) ...'
-	@$(PIP) $<
+	@$(PIP) $< $(OR_FAIL)
 	@touch $@
 
 $(VENV)/dev: requirements-dev.lock | $(BIN)/python
 	@echo 'Installing what requirements-dev.lock names (first time: a few minutes) ...'
-	@$(PIP) $<
+	@$(PIP) $< $(OR_FAIL)
 	@touch $@
 
 $(VENV)/openbb/ready: bench/openbb.lock | $(BIN)/python
 	@echo 'Installing OpenBB, to be measured against ...'
 	@$(BIN)/python -m venv $(@D)
-	@$(@D)/bin/python -m pip install --quiet --require-hashes --requirement $< || echo 'OpenBB does not install: it is left out'
+	@$(@D)/bin/python $(QUIETLY) $< || echo 'OpenBB does not install: it is left out'
 	@touch $@
 
 $(VENV)/tools: requirements-tools.lock | $(VENV)/dev
 	@echo 'Installing what requirements-tools.lock names ...'
-	@$(PIP) $<
+	@$(PIP) $< $(OR_FAIL)
 	@touch $@
 
 # The clone is not installed, so that what is changed in it is what runs: this starts it from wherever one stands. A
@@ -115,7 +118,7 @@ $(BIN)/verdict: | $(BIN)/python
 $(VENV)/x402-v1/ready: $(CLIENTS)/python_v1.lock | $(BIN)/python
 	@echo 'Installing the official Python client of x402 v1 ...'
 	@$(BIN)/python -m venv $(@D)
-	@$(@D)/bin/python -m pip install --quiet --require-hashes --requirement $<
+	@$(@D)/bin/python $(QUIETLY) $< $(OR_FAIL)
 	@touch $@
 
 $(VENV)/x402-js: $(CLIENTS)/package-lock.json | $(BIN)/python

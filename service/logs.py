@@ -1,8 +1,9 @@
-"""Logs: one line of JSON a record, on stderr, with nothing in it that opens a door.
+"""Logs on stderr: one readable line a record on a terminal, one line of JSON otherwise, with no credential in either.
 
 Records carry a message and `extra={...}`; a `request_id` among the extras ties the lines of one request together.
-Whatever looks like a credential is cut out of every text, tracebacks included, so that a careless caller leaks nothing;
-everything outside printable ASCII is escaped, so that a record is always one line and never steers a terminal.
+Both forms write the same redacted fields: whatever looks like a credential is cut out of every text, tracebacks
+included. JSON escapes everything outside printable ASCII, text escapes every character that cannot be printed, so no
+record adds a line of its own or controls a terminal. Only a traceback takes more lines in text, and each is indented.
 """
 
 import json
@@ -11,7 +12,7 @@ import math
 import re
 import sys
 from collections.abc import Mapping
-from typing import Final, TextIO
+from typing import Final, Literal, NamedTuple, TextIO
 
 from service.clock import SECOND_MS, iso
 
@@ -19,6 +20,14 @@ REDACTED: Final = "[redacted]"
 LONGEST_TEXT: Final = 8_192
 """Characters of one text that are kept: a hostile header must not fill the disk."""
 
+_TIME_OF_DAY: Final = slice(11, 19)
+"""Of an ISO 8601 instant."""
+
+_DIM: Final = "2"
+_COLOURS: Final[Mapping[str, str]] = {"INFO": "32", "WARNING": "33", "ERROR": "31", "CRITICAL": "31"}
+"""Level → ANSI colour (SGR): green, yellow, red."""
+
+_NEEDS_QUOTES: Final = re.compile(r'[\s"=]')
 _STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName", "color_message"}
 _SECRET_NAMES: Final = re.compile(
     r"(?i)(authorization|cookie|token|secret|password|pepper|signature|private_key|api_?key|x-payment|payment-signature)\Z"
@@ -55,24 +64,85 @@ def redact(text: str) -> str:
     return text if len(text) <= LONGEST_TEXT else text[:LONGEST_TEXT] + "…"
 
 
+class _Fields(NamedTuple):
+    """What a record says, redacted: the only way from a record to a form."""
+
+    message: str
+    extras: dict[str, object]
+    exception: str | None
+
+
 class JsonFormatter(logging.Formatter):
     """One line a record: `ts`, `level`, `logger`, `message`, `request_id`, the other extras, `exception`."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Write a record as one line of ASCII JSON."""
-        extras = {name: value for name, value in vars(record).items() if name not in _STANDARD}
+        message, extras, exception = _fields(self, record)
         line: dict[str, object] = {
             "ts": iso(int(record.created * SECOND_MS)),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": redact(record.getMessage()),
+            "message": message,
         }
         if "request_id" in extras:
-            line["request_id"] = _plain("request_id", extras.pop("request_id"))
-        line |= {name: _plain(name, value) for name, value in extras.items()}
-        if record.exc_info:
-            line["exception"] = redact(self.formatException(record.exc_info))
+            line["request_id"] = extras.pop("request_id")
+        line |= extras
+        if exception is not None:
+            line["exception"] = exception
         return json.dumps(line)
+
+
+class TextFormatter(logging.Formatter):
+    """One line a record: UTC time, level, part of the service, message, extras as `key=value`.
+
+    Args:
+        colour: Whether to colour the level and dim time and extras (ANSI).
+    """
+
+    def __init__(self, *, colour: bool) -> None:
+        super().__init__()
+        self._colour = colour
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Write a record as one line; a traceback follows as indented lines."""
+        message, extras, exception = _fields(self, record)
+        time, level = iso(int(record.created * SECOND_MS))[_TIME_OF_DAY], record.levelname
+        details = " ".join(f"{name}={_detail(value)}" for name, value in extras.items())
+        said = _printable(f"{record.name.removeprefix('verdict.')}: {message}")
+        line = f"{self._in(_DIM, time)} {self._in(_COLOURS.get(level, _DIM), level)} {said}"
+        if details:
+            line += f"  {self._in(_DIM, _printable(details))}"
+        if exception is not None:
+            line += "".join(f"\n    {_printable(part)}" for part in exception.split("\n"))
+        return line
+
+    def _in(self, colour: str, text: str) -> str:
+        return f"\x1b[{colour}m{text}\x1b[0m" if self._colour else text
+
+
+def _fields(formatter: logging.Formatter, record: logging.LogRecord) -> _Fields:
+    return _Fields(
+        redact(record.getMessage()),
+        {name: _plain(name, value) for name, value in vars(record).items() if name not in _STANDARD},
+        redact(formatter.formatException(record.exc_info)) if record.exc_info else None,
+    )
+
+
+def _detail(value: object) -> str:
+    """An extra in text: a word as it is, anything else as JSON."""
+    if isinstance(value, str) and value and not _NEEDS_QUOTES.search(value):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _printable(text: str) -> str:
+    r"""Escape control, format and other characters that cannot be printed: `\x1b`, `\u202e`, `\ud800`."""
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        for character in text
+    )
 
 
 def _plain(name: str, value: object) -> object:
@@ -89,15 +159,25 @@ def _plain(name: str, value: object) -> object:
     return redact(str(value))
 
 
-def configure(level: str, stream: TextIO | None = None) -> None:
-    """Send every logger of the process to one JSON stream.
+def configure(
+    level: str,
+    form: Literal["auto", "json", "text"] = "auto",
+    *,
+    colour: bool = False,
+    stream: TextIO | None = None,
+) -> None:
+    """Send every logger of the process to one stream.
 
     Args:
         level: `debug`, `info`, `warning` or `error`; libraries speak from `warning` on.
+        form: `text`, `json`, or `auto`: text if the stream is a terminal.
+        colour: Whether text is coloured.
         stream: Where to; stderr if not given.
     """
-    handler = logging.StreamHandler(stream or sys.stderr)
-    handler.setFormatter(JsonFormatter())
+    stream = stream or sys.stderr
+    text = form == "text" or (form == "auto" and stream.isatty())
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(TextFormatter(colour=colour) if text else JsonFormatter())
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.WARNING)

@@ -99,6 +99,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Literal["debug", "info", "warning", "error"],
         Meta(description="least that is logged: debug, info, warning, error"),
     ] = "info"
+    log_format: Annotated[
+        Literal["auto", "json", "text"], Meta(description="form of logs: json, text, or auto: text on a terminal")
+    ] = "auto"
     drain_seconds: Annotated[int, Meta(description="how long a stop waits for open answers, 0 to 9")] = 8
     network: Annotated[
         Literal["eip155:84532", "eip155:8453"],

@@ -400,6 +400,12 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
     "contract §6: clients": {
         "documents.commands": "The clients' command lists are generated from the offers.",
     },
+    "contract-2 §3: logs": {
+        "logs.text": "On a terminal a log record is one readable, coloured line; VERDICT_LOG_FORMAT overrides.",
+        "logs.redacted": "Both forms of the log are redacted alike and let no character control a terminal.",
+        "run.quiet": "make run prints no installer noise; a failed install says what to do.",
+        "run.key-first": "make run prints the key before upstreams have answered.",
+    },
 }
 
 OPEN: Final[Mapping[int, Mapping[str, Mapping[str, str]]]] = {}

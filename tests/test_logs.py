@@ -3,12 +3,13 @@ import json
 import logging
 from collections.abc import Iterator
 from types import TracebackType
+from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.logs import LONGEST_TEXT, REDACTED, JsonFormatter, configure, redact
+from service.logs import LONGEST_TEXT, REDACTED, JsonFormatter, TextFormatter, configure, redact
 
 KEY = "verdict_sk_Ab3dEf6hIj9lMn2pQr5tUv8xYz1bCd4fGhIj"
 JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl"
@@ -26,6 +27,17 @@ def restored() -> Iterator[None]:
 
 
 ExcInfo = tuple[type[BaseException], BaseException, TracebackType | None]
+
+
+def text_of(message: str, *, colour: bool = False, level: int = logging.INFO, **more: object) -> str:
+    """A record of 1970-01-01 19:16:08 UTC as text."""
+    fields = {"name": "verdict.market", "levelno": level, "levelname": logging.getLevelName(level), "msg": message}
+    return TextFormatter(colour=colour).format(logging.makeLogRecord({**fields, "created": 69_368.5, **more}))
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def line_of(message: str, *args: object, exc_info: ExcInfo | None = None, **extra: object) -> dict[str, object]:
@@ -138,7 +150,7 @@ def test_no_key_survives_whatever_stands_around_it(key: str, before: str, after:
 @pytest.mark.usefixtures("restored")
 def test_every_logger_of_the_process_writes_json_once_configured() -> None:
     stream = io.StringIO()
-    configure("info", stream)
+    configure("info", stream=stream)
     logging.getLogger("verdict.market").info("refreshed")
     logging.getLogger("verdict.market").debug("unheard")
     logging.getLogger("asyncio").info("unheard")
@@ -152,7 +164,63 @@ def test_a_closed_stream_behind_the_log_raises_nothing_and_is_not_complained_of(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     stream = io.StringIO()
-    configure("info", stream)
+    configure("info", stream=stream)
     stream.close()
     logging.getLogger("verdict").info("into the void")
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.promise("logs.text")
+def test_text_is_one_readable_line_with_details_behind_the_message() -> None:
+    assert text_of("daily history 80/80") == "19:16:08 INFO market: daily history 80/80"
+    told = text_of("refused", level=logging.WARNING, coin="BTC", wait_s=1.5, reason="a b", empty="", held=None)
+    assert told == '19:16:08 WARNING market: refused  coin=BTC wait_s=1.5 reason="a b" empty="" held=null'
+
+
+@pytest.mark.promise("logs.text")
+def test_text_colours_the_level_and_dims_time_and_details() -> None:
+    told = text_of("late", colour=True, level=logging.ERROR, coin="BTC")
+    assert told == "\x1b[2m19:16:08\x1b[0m \x1b[31mERROR\x1b[0m market: late  \x1b[2mcoin=BTC\x1b[0m"
+    assert text_of("x", colour=True, level=logging.DEBUG).startswith("\x1b[2m19:16:08\x1b[0m \x1b[2mDEBUG\x1b[0m")
+
+
+@pytest.mark.promise("logs.redacted")
+def test_text_is_redacted_as_json_is() -> None:
+    error = RuntimeError(f"upstream said {KEY}")
+    told = text_of(f"sent {KEY}", token="sesame", where={"path": f"/x?k={KEY}"}, exc_info=(RuntimeError, error, None))
+    assert KEY not in told
+    assert "sesame" not in told
+    assert told.splitlines() == [
+        f'19:16:08 INFO market: sent verdict_sk_Ab3dEf6h…  token={REDACTED} where={{"path": "/x?{REDACTED}"}}',
+        "    RuntimeError: upstream said verdict_sk_Ab3dEf6h…",
+    ]
+
+
+@pytest.mark.promise("logs.redacted")
+@given(st.text(max_size=300))
+def test_whatever_is_logged_as_text_is_printable_and_adds_no_line(text: str) -> None:
+    told = text_of(text, extra_text=text, listed=[text])
+    assert told.isprintable()
+    error = RuntimeError(text)
+    with_traceback = text_of("x", exc_info=(RuntimeError, error, None)).split("\n")
+    assert all(line.isprintable() and line.startswith("    ") for line in with_traceback[1:])
+
+
+@pytest.mark.usefixtures("restored")
+@pytest.mark.parametrize(
+    ("form", "stream", "expected"),
+    [
+        ("auto", Terminal(), " INFO "),
+        ("auto", io.StringIO(), "{"),
+        ("json", Terminal(), "{"),
+        ("text", io.StringIO(), " INFO "),
+    ],
+)
+@pytest.mark.promise("logs.text")
+def test_the_form_follows_the_setting_and_else_whether_a_terminal_shows_it(
+    form: Literal["auto", "json", "text"], stream: io.StringIO, expected: str
+) -> None:
+    configure("info", form, stream=stream)
+    logging.getLogger("verdict.market").info("refreshed")
+    assert expected in stream.getvalue()
+    assert "\x1b" not in stream.getvalue()

@@ -156,7 +156,7 @@ def test_make_run_prints_a_key_and_a_line_that_is_answered_and_stops_on_a_signal
         assert running.stdout is not None
         said = ""
         try:
-            while "curl" not in said and running.poll() is None:
+            while "\nReady: " not in said and running.poll() is None:
                 said += running.stdout.readline()
             found = re.search(r"curl -s -H 'Authorization: (Bearer \S+)' http://(127\.0\.0\.1:\d+)(/\S+)", said)
             assert found, said
@@ -167,3 +167,23 @@ def test_make_run_prints_a_key_and_a_line_that_is_answered_and_stops_on_a_signal
         finally:
             running.send_signal(signal.SIGTERM)
             running.communicate(timeout=PATIENCE_S)
+
+
+@pytest.mark.promise("run.quiet")
+def test_an_install_that_fails_shows_the_error_and_what_to_do_and_no_warning(installed: Path) -> None:
+    (installed / ".venv" / "run").unlink()
+    (installed / "requirements.lock").write_text(f"verdict-not-published==1 --hash=sha256:{'0' * 64}\n")
+    outer = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(installed / "missing"), "PIP_ROOT_USER_ACTION": "warn"}
+    done = subprocess.run(
+        ["make", ".venv/run"],
+        cwd=installed,
+        env={**environment({}), **outer},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "No matching distribution found for verdict-not-published" in done.stderr
+    assert "Installing requirements.lock failed (the reason is above). Check the connection" in done.stderr
+    assert "WARNING" not in done.stdout + done.stderr

@@ -17,6 +17,7 @@ import uvloop
 from service import logs
 from service.clients.cli.loading import load
 from service.clients.cli.refusal import DONE, FAILED, MISUSED, RefusalError
+from service.clients.cli.terminal import screen
 from service.clock import SystemClock
 from service.http.server import check_tls
 from service.interpreter import command_of
@@ -42,7 +43,7 @@ def serve(arguments: Namespace, environment: Mapping[str, str]) -> int:
         raise RefusalError("--first-key goes with one process; leave --workers away", MISUSED)
     with refusing():
         settings = Settings.from_environ(environment)
-        logs.configure(settings.log_level)
+        _configure_logs(settings, environment)
         listener = listen(settings.host, settings.port)
         metrics = _listen_for_metrics(settings, 0)
         give_up()  # before files are looked at: what root could read and this process can not is refused here
@@ -53,7 +54,7 @@ def serve(arguments: Namespace, environment: Mapping[str, str]) -> int:
             metrics.close()  # It could be bound; the workers bind theirs.
         return _supervise(listener, arguments.workers)
     with refusing():
-        told = {"ready": _welcome(settings, listener, environment)} if arguments.first_key else {}
+        told = _welcome(settings, listener, environment) if arguments.first_key else {}
         _serve(settings, listener, metrics, told)
     return DONE
 
@@ -63,7 +64,7 @@ def _work(number: int, descriptor: int, environment: Mapping[str, str]) -> int:
     try:
         with refusing():
             settings = Settings.from_environ(environment)
-            logs.configure(settings.log_level)
+            _configure_logs(settings, environment)
             listener = socket.socket(fileno=descriptor)
             metrics = _listen_for_metrics(settings, number)
             give_up()
@@ -121,25 +122,37 @@ def _listen_for_metrics(settings: Settings, number: int) -> socket.socket | None
     return listen(settings.host, settings.metrics_port + number, port_setting="VERDICT_METRICS_PORT")
 
 
-def _welcome(settings: Settings, listener: socket.socket, environment: Mapping[str, str]) -> Callable[[], None]:
+def _welcome(
+    settings: Settings, listener: socket.socket, environment: Mapping[str, str]
+) -> dict[str, Callable[[], None]]:
+    """Make the first key; print it once callers are let in, before upstreams have answered, and then that they have."""
     key, user_id = run_in_folder(environment, _renew_first_key, make=True)
     url = url_of(listener, tls=settings.tls_cert is not None)
-
     verdict = _command()
+    data = "recorded" if settings.source == "fixtures" else "live"
 
-    def say() -> None:
-        sys.stdout.write(
-            f"\nVerdict answers at {url} from {'recorded' if settings.source == 'fixtures' else 'live'} data. "
-            f"Ctrl-C stops it.\n\n" + (f"  look  {url}/\n" if settings.pages == "on" else "") + f"  key   {key}\n"
-            f"  try   curl -s -H 'Authorization: Bearer {key}' {url}/api/cli/coin/risk/BTC\n"
-            f"  or    VERDICT_URL={url} VERDICT_TOKEN={key} {verdict} coin risk BTC\n\n"
-            f"It belongs to user {user_id}: 10 questions to start with, then one a day. For more:\n\n"
+    def show_key() -> None:
+        _print(
+            f"\nVerdict listens on {url} and loads {data} data. Ctrl-C stops it.\n\n"
+            + (f"  Page  {url}/\n" if settings.pages == "on" else "")
+            + f"  Key   {key}\n"
+            f"  Try   curl -s -H 'Authorization: Bearer {key}' {url}/api/cli/coin/risk/BTC\n"
+            f"  Or    VERDICT_URL={url} VERDICT_TOKEN={key} {verdict} coin risk BTC\n\n"
+            f"The key belongs to user {user_id}: 10 questions to start with, then one a day. For more:\n\n"
             f"  VERDICT_DATA_DIR={settings.data_dir} {verdict} \\\n"
             f"    grants add --user {user_id} --tier pro\n\n"
         )
-        sys.stdout.flush()
 
-    return say
+    return {"listening": show_key, "ready": lambda: _print(f"Ready: {url} answers.\n")}
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _configure_logs(settings: Settings, environment: Mapping[str, str]) -> None:
+    logs.configure(settings.log_level, settings.log_format, colour=screen(environment, sys.stderr).colour)
 
 
 def _command() -> str:
@@ -160,5 +173,4 @@ async def _renew_first_key(folder: Folder) -> tuple[str, int]:
 
 
 def _tell_parent() -> None:
-    sys.stdout.write("listening\n")
-    sys.stdout.flush()
+    _print("listening\n")

@@ -182,7 +182,7 @@ def test_make_runs_first_key_is_printed_with_a_line_that_works_and_renewed_at_th
         with serving(tmp_path, "--first-key") as running:
             assert running.process.stdout is not None
             said = ""
-            while "curl" not in said:
+            while "\nReady: " not in said:
                 said += running.process.stdout.readline()
             found = re.search(
                 r"curl -s -H 'Authorization: Bearer (\S+)' (http://127.0.0.1:\d+)/api/cli/coin/risk/BTC", said
@@ -197,6 +197,19 @@ def test_make_runs_first_key_is_printed_with_a_line_that_works_and_renewed_at_th
         ("make run", 1, False),
     ]
     assert keys[0] != keys[1]
+
+
+@pytest.mark.promise("run.key-first")
+def test_the_first_key_is_printed_although_no_upstream_answers(tmp_path: Path) -> None:
+    running = Serving("--first-key", data_dir=str(tmp_path), **live_at("http://127.0.0.1:9"))
+    with ended(running):
+        assert running.process.stdout is not None
+        said = ""
+        while "grants add" not in said:
+            said += running.process.stdout.readline()
+        assert f"Verdict listens on http://127.0.0.1:{running.port} and loads live data." in said
+        assert "  Key   verdict_sk_" in said
+        assert running.ask("/readyz")[0] == 503
 
 
 def refused(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
