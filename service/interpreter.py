@@ -3,9 +3,15 @@
 `python -m` finds a package where one stands, or where it is installed. This one may be neither: it runs from a clone
 that is not installed, or out of one file. So the new process is told where the code of this one lies, and does not
 look where one stands, where a folder called `service` may be something else.
+
+Such a process gets a pipe as its standard input that its parent never writes to after the start, so it can notice the
+parent's end, also by SIGKILL.
 """
 
+import os
 import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +19,8 @@ _START: Final = (
     "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), alter_sys=True,"
     " run_name='__main__')"
 )
+
+_STDIN: Final = 0
 
 
 def command_of(module: str, *arguments: str) -> tuple[str, ...]:
@@ -23,3 +31,19 @@ def command_of(module: str, *arguments: str) -> tuple[str, ...]:
         arguments: What it is given.
     """
     return (sys.executable, "-P", "-c", _START, str(Path(__file__).parent.parent), module, *arguments)
+
+
+def watch_parent(end: Callable[[], object]) -> None:
+    """Wait in a thread for the end of the parent, which closes this process's standard input.
+
+    A thread, so that it works from the first line on: imports and blocking work do not delay it.
+
+    Args:
+        end: Called in that thread, once.
+    """
+    threading.Thread(target=_await_end, args=(end,), daemon=True).start()
+
+
+def _await_end(end: Callable[[], object]) -> None:
+    os.read(_STDIN, 1)  # not through `sys.stdin`: a thread that waits in it at the interpreter's end brings it down
+    end()

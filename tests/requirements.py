@@ -400,10 +400,12 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
     "contract §6: clients": {
         "documents.commands": "The clients' command lists are generated from the offers.",
     },
-    "contract-2 §3: logs": {
+    "contract-2 §3: process": {
         "logs.text": "On a terminal a log record is one readable, coloured line; VERDICT_LOG_FORMAT overrides.",
         "logs.redacted": "Both forms of the log are redacted alike and let no character control a terminal.",
         "run.quiet": "make run prints no installer noise; a failed install says what to do.",
+        "operator.orphans": "Workers end by themselves when their parent is killed, also while they start.",
+        "operator.restart": "A start waits up to 5 s, and says so, for a port that an ended service still holds.",
         "run.key-first": "make run prints the key before upstreams have answered.",
     },
 }

@@ -1,8 +1,13 @@
+import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
-from service.interpreter import command_of
+import pytest
+
+from service import interpreter
+from service.interpreter import command_of, watch_parent
 from tests.fakes.serving import PATIENCE_S, environment
 
 
@@ -26,3 +31,14 @@ def test_it_is_run_by_the_interpreter_of_this_one_and_told_what_it_is_given() ->
     command = command_of("json.tool", "--compact", "x.json")
     assert command[0] == sys.executable
     assert command[-3:] == ("json.tool", "--compact", "x.json")
+
+
+def test_the_end_of_a_parent_is_noticed_at_the_end_of_its_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = os.pipe()
+    ended = threading.Event()
+    monkeypatch.setattr(interpreter, "_STDIN", ours)
+    watch_parent(ended.set)
+    assert not ended.is_set()
+    os.close(theirs)
+    assert ended.wait(PATIENCE_S)
+    os.close(ours)

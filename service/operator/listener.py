@@ -1,7 +1,9 @@
 """The listening socket: bound once, before anything else is started, and handed on to whoever serves."""
 
 import errno
+import logging
 import socket
+import threading
 from typing import Final
 
 from service.clients.cli.refusal import RefusalError
@@ -19,8 +21,18 @@ _REMEDIES: Final = {
 _OTHERWISE: Final = "{reason}. Set {host} and {port}"
 
 
+_RETRY_S: Final = 0.1
+_pause: Final = threading.Event().wait
+_log: Final = logging.getLogger("verdict.operator")
+
+
 def listen(
-    host: str, port: int, host_setting: str = "VERDICT_HOST", port_setting: str = "VERDICT_PORT"
+    host: str,
+    port: int,
+    host_setting: str = "VERDICT_HOST",
+    port_setting: str = "VERDICT_PORT",
+    *,
+    patience_s: int = 0,
 ) -> socket.socket:
     """Bind and listen.
 
@@ -29,6 +41,7 @@ def listen(
         port: 0 takes a free one.
         host_setting: What an operator changes the host with.
         port_setting: What an operator changes the port with.
+        patience_s: How long to wait for a port that is in use; logged.
 
     Returns:
         A listening socket, not inherited by other programs.
@@ -36,16 +49,32 @@ def listen(
     Raises:
         RefusalError: If that cannot be done, naming the setting to change.
     """
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, _, _, _, address = found[0]
-        return _bounded(socket.create_server(address, family=family, backlog=BACKLOG))
-    except (OSError, UnicodeError) as error:
-        number = error.errno if isinstance(error, OSError) and not isinstance(error, socket.gaierror) else None
-        remedy = _REMEDIES.get(number or 0, _OTHERWISE)
-        reason = error.strerror if isinstance(error, OSError) else "not a host name"
-        said = remedy.format(host=host_setting, port=port_setting, reason=reason)
-        raise RefusalError(f"cannot listen on {host}:{port}: {said}") from error
+    retries = round(patience_s / _RETRY_S)
+    while True:
+        try:
+            return _bind(host, port)
+        except (OSError, UnicodeError) as error:
+            if retries and isinstance(error, OSError) and error.errno == errno.EADDRINUSE:
+                if retries == round(patience_s / _RETRY_S):
+                    _log.warning(f"{host}:{port} is in use. Waiting up to {patience_s} s for it to become free.")
+                retries -= 1
+                _pause(_RETRY_S)
+                continue
+            raise RefusalError(_reason(host, port, host_setting, port_setting, error)) from error
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    family, _, _, _, address = found[0]
+    return _bounded(socket.create_server(address, family=family, backlog=BACKLOG))
+
+
+def _reason(host: str, port: int, host_setting: str, port_setting: str, error: OSError | UnicodeError) -> str:
+    number = error.errno if isinstance(error, OSError) and not isinstance(error, socket.gaierror) else None
+    remedy = _REMEDIES.get(number or 0, _OTHERWISE)
+    reason = error.strerror if isinstance(error, OSError) else "not a host name"
+    said = remedy.format(host=host_setting, port=port_setting, reason=reason)
+    return f"cannot listen on {host}:{port}: {said}"
 
 
 def _bounded(listener: socket.socket) -> socket.socket:

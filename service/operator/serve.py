@@ -1,6 +1,7 @@
 """`verdict serve`: one process, or a parent with workers."""
 
 import asyncio
+import os
 import shlex
 import signal
 import socket
@@ -20,11 +21,11 @@ from service.clients.cli.refusal import DONE, FAILED, MISUSED, RefusalError
 from service.clients.cli.terminal import screen
 from service.clock import SystemClock
 from service.http.server import check_tls
-from service.interpreter import command_of
+from service.interpreter import command_of, watch_parent
 from service.operator.folder import Folder, refusing, run_in_folder
 from service.operator.listener import listen, url_of
 from service.operator.privileges import give_up
-from service.operator.supervisor import STAND_DOWN, Supervisor
+from service.operator.supervisor import LAST_CALL_S, STAND_DOWN, Supervisor
 from service.settings import Settings
 from service.wiring.clocks import choose_clock
 
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from service.wiring.process import Process
 
 FIRST_KEY: Final = "make run"
-_STDIN: Final = 0
+_PORT_PATIENCE_S: Final = 5
+"""Longest wait for a port: workers whose parent was killed give it up within a second or two."""
 
 
 def serve(arguments: Namespace, environment: Mapping[str, str]) -> int:
@@ -44,7 +46,7 @@ def serve(arguments: Namespace, environment: Mapping[str, str]) -> int:
     with refusing():
         settings = Settings.from_environ(environment)
         _configure_logs(settings, environment)
-        listener = listen(settings.host, settings.port)
+        listener = listen(settings.host, settings.port, patience_s=_PORT_PATIENCE_S)
         metrics = _listen_for_metrics(settings, 0)
         give_up()  # before files are looked at: what root could read and this process can not is refused here
         check_tls(settings)
@@ -61,17 +63,25 @@ def serve(arguments: Namespace, environment: Mapping[str, str]) -> int:
 
 def _work(number: int, descriptor: int, environment: Mapping[str, str]) -> int:
     """Be a worker: what one worker refuses, all would, so the parent is told to give up."""
+    watch_parent(_stop_orphan)
     try:
         with refusing():
             settings = Settings.from_environ(environment)
             _configure_logs(settings, environment)
             listener = socket.socket(fileno=descriptor)
+            listener.set_inheritable(False)  # a process started from here would keep the port taken
             metrics = _listen_for_metrics(settings, number)
             give_up()
-            _serve(settings, listener, metrics, {"listening": _tell_parent}, parent=_STDIN)
+            _serve(settings, listener, metrics, {"listening": _tell_parent})
     except RefusalError as refusal:
         raise RefusalError(str(refusal), STAND_DOWN) from refusal
     return DONE
+
+
+def _stop_orphan() -> None:
+    """Stop as on SIGTERM, which ends a process at once before its event loop runs; a blocked loop ends by its alarm."""
+    signal.setitimer(signal.ITIMER_REAL, LAST_CALL_S)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _serve(
@@ -79,14 +89,12 @@ def _serve(
     listener: socket.socket,
     metrics: socket.socket | None,
     told: Mapping[str, Callable[[], None]],
-    *,
-    parent: int | None = None,
 ) -> None:
     making = load("service.wiring.process:Process")  # not before it is needed: a parent of workers serves nothing
     bound = msgspec.structs.replace(settings, port=listener.getsockname()[1])
     process: Process = making(bound, choose_clock(settings), listener, metrics, **told)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(process.run(parent=parent))
+        runner.run(process.run())
 
 
 def _supervise(listener: socket.socket, workers: int) -> int:
@@ -119,7 +127,8 @@ def _make_folder(folder: Path) -> None:
 def _listen_for_metrics(settings: Settings, number: int) -> socket.socket | None:
     if not settings.metrics_port:
         return None
-    return listen(settings.host, settings.metrics_port + number, port_setting="VERDICT_METRICS_PORT")
+    port = settings.metrics_port + number
+    return listen(settings.host, port, port_setting="VERDICT_METRICS_PORT", patience_s=_PORT_PATIENCE_S)
 
 
 def _welcome(

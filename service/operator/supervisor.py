@@ -2,8 +2,8 @@
 
 The parent has no data open and serves nothing, so there is nothing in it that could fail. Each worker is a fresh
 interpreter that inherits the socket. Its standard input is a pipe from the parent, so that it notices when the parent
-is gone and stops as well; a line on its standard output says that it listens. Workers are started one after another:
-what the first one refuses, none of the others need try.
+is gone and stops as well, also while it still starts; a line on its standard output says that it listens. Workers are
+started one after another: what the first one refuses, none of the others need try.
 """
 
 import asyncio

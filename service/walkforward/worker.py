@@ -7,7 +7,6 @@ what the run brought or why there is none. Its input stays open for as long as i
 
 import os
 import sys
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -17,6 +16,7 @@ from typing import Any, BinaryIO, Final, TypeAlias
 from msgspec import Struct, msgpack
 
 from service.clock import day_of
+from service.interpreter import watch_parent
 from service.storage.store import looking
 from service.walkforward.parameters import History, Parameters, Request
 from service.walkforward.records import Packed, pack
@@ -27,8 +27,6 @@ NICENESS: Final = 10
 
 LENGTH_BYTES: Final = 4
 """A message is its length, big end first, and then itself in MessagePack."""
-
-_STDIN: Final = 0
 
 
 class Job(Struct, frozen=True):
@@ -64,7 +62,7 @@ def main() -> None:
     """Do the one job that is asked."""
     come_last()
     job = _jobs.decode(_read(sys.stdin.buffer))
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    watch_parent(lambda: os._exit(1))
     say = partial(_say, sys.stdout.buffer)
     try:
         say(walk(job, lambda done, total: say(Progress(done, total))))
@@ -114,12 +112,6 @@ def _read(stream: BinaryIO) -> bytes:
 def _say(stream: BinaryIO, said: Said) -> None:
     stream.write(frame(said))
     stream.flush()
-
-
-def _end_with_parent() -> None:
-    # Not through `sys.stdin`: a thread that waits in it at the interpreter's end brings it down.
-    os.read(_STDIN, 1)
-    os._exit(1)
 
 
 if __name__ == "__main__":

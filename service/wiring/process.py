@@ -63,20 +63,14 @@ class Process:
         self._server: Server | None = None
         self._stopping = False
 
-    async def run(self, *, parent: int | None = None) -> None:
-        """Serve until SIGTERM, SIGINT, or the end of the parent.
-
-        Args:
-            parent: Descriptor of a pipe that the parent holds the other end of, and never writes to.
-        """
+    async def run(self) -> None:
+        """Serve until SIGTERM or SIGINT."""
         memory.hand_back()
         gc.set_threshold(*_COLLECT_AFTER)
         loop = asyncio.get_running_loop()
         serving = asyncio.create_task(self._serve())
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop, serving)
-        if parent is not None:
-            loop.add_reader(parent, self._orphaned, parent, serving)
         await asyncio.wait({serving})
         if not serving.cancelled():
             serving.result()
@@ -92,11 +86,6 @@ class Process:
         else:
             self._service.streams.stop()  # else the server would wait for them until it waits no longer
             self._server.stop()
-
-    def _orphaned(self, parent: int, serving: asyncio.Task[None]) -> None:
-        """There is something to read from a parent that never writes: its end."""
-        asyncio.get_running_loop().remove_reader(parent)
-        self._stop(serving)
 
     async def _serve(self) -> None:
         async with build(self._settings, self._clock) as service:

@@ -186,10 +186,10 @@ def serving(data_dir: Path, *arguments: str, **settings: str) -> Iterator[Servin
 
 
 @contextmanager
-def ended(running: Serving) -> Iterator[None]:
+def ended(running: Serving) -> Iterator[Serving]:
     """End a service on leaving, whatever happens, and let go of its pipes."""
     try:
-        yield
+        yield running
     finally:
         running.process.terminate()
         try:

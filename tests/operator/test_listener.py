@@ -4,32 +4,33 @@ from pathlib import Path
 import pytest
 
 from service.clients.cli.refusal import FAILED, RefusalError
+from service.operator import listener
 from service.operator.listener import UNSENT_BYTES, listen, url_of
 
 
 def test_port_zero_takes_a_free_port_and_the_url_names_it() -> None:
-    with listen("127.0.0.1", 0) as listener:
-        port = listener.getsockname()[1]
+    with listen("127.0.0.1", 0) as held:
+        port = held.getsockname()[1]
         assert port > 0
-        assert url_of(listener, tls=False) == f"http://127.0.0.1:{port}"
-        assert url_of(listener, tls=True) == f"https://127.0.0.1:{port}"
+        assert url_of(held, tls=False) == f"http://127.0.0.1:{port}"
+        assert url_of(held, tls=True) == f"https://127.0.0.1:{port}"
 
 
 def test_a_wildcard_address_is_reached_by_the_loopback_one() -> None:
-    with listen("0.0.0.0", 0) as listener:
-        assert url_of(listener, tls=False).startswith("http://127.0.0.1:")
+    with listen("0.0.0.0", 0) as held:
+        assert url_of(held, tls=False).startswith("http://127.0.0.1:")
 
 
 def test_an_ipv6_address_stands_in_brackets() -> None:
     if not socket.has_ipv6 or not Path("/proc/net/if_inet6").exists():
         pytest.skip("this machine has no IPv6")
-    with listen("::1", 0) as listener:
-        assert url_of(listener, tls=False).startswith("http://[::1]:")
+    with listen("::1", 0) as held:
+        assert url_of(held, tls=False).startswith("http://[::1]:")
 
 
 def test_a_taken_port_is_refused_with_the_setting_to_change() -> None:
-    with listen("127.0.0.1", 0) as listener:
-        port = listener.getsockname()[1]
+    with listen("127.0.0.1", 0) as held:
+        port = held.getsockname()[1]
         with pytest.raises(RefusalError) as refused:
             listen("127.0.0.1", port)
     assert str(refused.value) == (
@@ -70,3 +71,32 @@ def test_of_answers_that_nobody_reads_the_kernel_takes_little() -> None:
             with pytest.raises(BlockingIOError):
                 writer.send(b"more")
     assert taken < 4 * UNSENT_BYTES
+
+
+@pytest.mark.promise("operator.restart")
+def test_a_port_that_becomes_free_is_waited_for_and_the_wait_is_logged_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        pauses: list[float] = []
+
+        def pause(seconds: float) -> None:
+            pauses.append(seconds)
+            if len(pauses) == 3:
+                taken.close()
+
+        monkeypatch.setattr(listener, "_pause", pause)
+        listen("127.0.0.1", port, patience_s=5).close()
+    assert len(pauses) == 3
+    assert [record.getMessage() for record in caplog.records] == [
+        f"127.0.0.1:{port} is in use. Waiting up to 5 s for it to become free."
+    ]
+
+
+def test_a_port_that_stays_taken_is_refused_after_the_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr(listener, "_pause", pauses.append)
+    with listen("127.0.0.1", 0) as taken, pytest.raises(RefusalError, match="it is taken"):
+        listen("127.0.0.1", taken.getsockname()[1], patience_s=5)
+    assert sum(pauses) == pytest.approx(5)

@@ -210,17 +210,6 @@ def test_a_worker_whose_parent_is_gone_ends_in_the_middle_of_its_work() -> None:
         assert process.wait(PATIENCE_S) == 1
 
 
-def test_the_end_of_a_parent_is_seen_at_the_end_of_its_pipe(monkeypatch: pytest.MonkeyPatch) -> None:
-    ours, theirs = os.pipe()
-    codes: list[int] = []
-    monkeypatch.setattr(worker, "_STDIN", ours)
-    monkeypatch.setattr(os, "_exit", codes.append)
-    os.close(theirs)
-    worker._end_with_parent()
-    os.close(ours)
-    assert codes == [1]
-
-
 def test_naming_a_job_needs_no_numbers() -> None:
     code = "import sys, service.walkforward.room, service.routes.walkforward; raise SystemExit('numpy' in sys.modules)"
     assert subprocess.run(python(code), check=False, timeout=PATIENCE_S).returncode == 0

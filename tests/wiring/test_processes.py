@@ -1,5 +1,6 @@
 """The service as a process: how it starts, ends, is killed and comes back, and what it refuses to start with."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -10,12 +11,23 @@ import socket
 import ssl
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.fakes.serving import PATIENCE_S, Serving, ended, environment, live_at, run_verdict, serving, wait_until
+from tests.fakes.serving import (
+    PATIENCE_S,
+    Serving,
+    ended,
+    environment,
+    free_port,
+    live_at,
+    run_verdict,
+    serving,
+    wait_until,
+)
 
 RISK = "/api/cli/coin/risk/BTC"
 
@@ -115,6 +127,74 @@ def test_workers_stop_in_order_when_their_parent_is_killed(tmp_path: Path) -> No
         running.wait_for("ready", times=2)
         running.process.kill()
         running.wait_for("stopped", times=2)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are read from /proc")
+@pytest.mark.promise("operator.orphans", "operator.restart")
+@pytest.mark.parametrize("workers", [2, 4])
+def test_a_restart_succeeds_at_once_after_the_parent_was_killed_while_workers_started(
+    tmp_path: Path, workers: int
+) -> None:
+    settings = {"data_dir": str(tmp_path), "port": str(free_port())}
+    first = Serving("--workers", str(workers), **settings)
+    with ended(first):
+        first.wait_for("listening")  # the first one; the next one is being started, and holds the listening socket
+        wait_until(lambda: len(children_of(first.process.pid)) > 1)
+        orphans = children_of(first.process.pid)
+        first.process.kill()
+        with ended(Serving("--workers", str(workers), **settings)) as second:
+            second.wait_for("ready", times=workers)
+            assert second.ask("/readyz")[0] == 200
+        wait_until(lambda: not any(map(is_running, orphans)))
+    assert not [line for line in first.lines + second.lines if "Traceback" in line]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are read from /proc")
+@pytest.mark.unmeasured
+@pytest.mark.promise("operator.orphans")
+@pytest.mark.parametrize("workers", [2, 4])
+def test_workers_under_load_end_when_their_parent_is_killed_and_a_restart_succeeds_at_once(
+    tmp_path: Path, workers: int
+) -> None:
+    settings = {"data_dir": str(tmp_path), "port": str(free_port())}
+    stop = threading.Event()
+
+    def load(port: int) -> None:
+        while not stop.is_set():
+            with contextlib.suppress(OSError, http.client.HTTPException):
+                connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE_S)
+                with contextlib.closing(connection):
+                    while not stop.is_set():
+                        connection.request("GET", "/api/cli/manifest")
+                        connection.getresponse().read()
+
+    first = Serving("--workers", str(workers), **settings)
+    with ended(first), ThreadPoolExecutor(4) as pool:
+        first.wait_for("ready", times=workers)
+        try:
+            for _ in range(4):
+                pool.submit(load, first.port)
+            wait_until(lambda: first.ask("/readyz")[0] == 200)
+            orphans = children_of(first.process.pid)
+            assert len(orphans) >= workers
+            first.process.kill()
+            with ended(Serving("--workers", str(workers), **settings)) as second:
+                second.wait_for("listening", times=workers)
+                wait_until(lambda: not any(map(is_running, orphans)))
+                stop.set()
+        finally:
+            stop.set()
+
+
+def children_of(process: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def is_running(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
 
 
 @pytest.mark.unmeasured
