@@ -394,6 +394,9 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "cli.pay-ceilings": "A call is paid up to 0.10 USDC, a UTC day up to 1.00, unless its owner says otherwise.",
         "cli.pay-once": "While a payment may still be taken, no other is signed for its request.",
     },
+    "contract-2 §3": {
+        "start.lost-store": "A store that is missing or empty in a used folder is refused, with the remedy.",
+    },
     "contract-2 §5": {
         "pay.nonce-case": "An upper-case nonce is normalised: one nonce in two spellings is one payment.",
     },

@@ -12,7 +12,9 @@ from typing import Final
 
 from msgspec import Struct
 
-FILE_NAME: Final = "secrets.toml"
+from service.storage.lost_store import SECRETS
+
+FILE_NAME: Final = SECRETS
 _SECRET_BYTES: Final = 32
 _MARK_BYTES: Final = 16
 _HEX: Final = re.compile(rf"[0-9a-f]{{{2 * _SECRET_BYTES}}}\Z")

@@ -18,6 +18,7 @@ from service.errors import ServiceError
 from service.settings import Settings, SettingsError
 from service.storage.database import DATABASE, Database
 from service.storage.engine import StorageError
+from service.storage.lost_store import check_file
 from service.storage.store import open_store
 from service.upstream.fixture_set import FixtureError
 from service.wiring.clocks import choose_clock
@@ -60,7 +61,8 @@ def database_of(settings: Settings) -> Path:
     """The path of an existing database.
 
     Raises:
-        NoServiceError: If there is none.
+        NoServiceError: If there is none, and never was.
+        LostStoreError: If there was one.
         RefusalError: If the store is a server.
     """
     if settings.store is not None:
@@ -69,6 +71,7 @@ def database_of(settings: Settings) -> Path:
             "secrets.toml with the copy"
         )
     path = settings.data_dir / DATABASE
+    check_file(path)
     if not path.is_file():
         raise NoServiceError(
             f"there is no database in {settings.data_dir}; set VERDICT_DATA_DIR to the service's folder "

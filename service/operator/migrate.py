@@ -91,7 +91,7 @@ async def _move(source: Settings, target: Settings) -> dict[str, Sum]:
 async def _opened(target: Settings) -> AsyncIterator[Database]:
     """An empty store; a file gets its name when everything is in it."""
     if target.store is not None:
-        async with open_store(target, SystemClock()) as database:
+        async with open_store(target, SystemClock(), new=True) as database:
             yield database
         return
     path = target.data_dir / DATABASE

@@ -28,6 +28,13 @@ _SERVICE = (
         more="service.operator.options:settings",
     ),
     Command(
+        "init",
+        "start with an empty store in a folder whose store is lost",
+        "service.operator.init:make",
+        (Argument("--new-store", "confirm that the lost store is given up", kind="flag", required=True),),
+        example="verdict init --new-store",
+    ),
+    Command(
         "usage",
         "show how many questions users have asked",
         "service.operator.usage:show",

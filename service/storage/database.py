@@ -76,12 +76,13 @@ class SqliteDatabase(Database):
 
 
 @asynccontextmanager
-async def open_database(path: Path, clock: Clock) -> AsyncIterator[Database]:
+async def open_database(path: Path, clock: Clock, *, new: bool = False) -> AsyncIterator[Database]:
     """Open a database, made or migrated as needed; several processes may open one file.
 
     Args:
         path: The file. Its folder is made when absent.
         clock: Stamps migrations.
+        new: Make a new store in a folder that was used before.
 
     Yields:
         The database. On leaving, queued writes are finished, threads have ended and, where this was the last process,
@@ -91,7 +92,7 @@ async def open_database(path: Path, clock: Clock) -> AsyncIterator[Database]:
         StorageError: If the database cannot be used; the message says what to do.
     """
     check_version()
-    connections = await asyncio.to_thread(prepare, path, clock)
+    connections = await asyncio.to_thread(prepare, path, clock, new=new)
     writer = Writer(FileSession(connections.writing, connections.turnstile), asyncio.get_running_loop())
     try:
         async with aiosqlite.Connection(lambda: connections.reading, iter_chunk_size=64) as reader:

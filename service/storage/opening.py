@@ -19,6 +19,7 @@ from service.storage.engine import (
     connect,
     error_name,
 )
+from service.storage.lost_store import check_file
 from service.storage.migrate import migrate, read_migrations
 from service.storage.turnstile import Turnstile
 
@@ -49,21 +50,24 @@ class Connections(Struct, frozen=True):
     turnstile: Turnstile
 
 
-def prepare(path: Path, clock: Clock) -> Connections:
+def prepare(path: Path, clock: Clock, *, new: bool = False) -> Connections:
     """Make or check a database's file and bring its schema up to date. Blocking.
 
     Args:
         path: The file.
         clock: Stamps migrations.
+        new: Make a new store in a folder that was used before.
 
     Returns:
         What to use it with.
 
     Raises:
-        StorageError: If it cannot be used; the message says what to do.
+        StorageError: If it cannot be used, or was lost (`LostStoreError`); the message says what to do.
     """
     with ExitStack() as opened:
         try:
+            if not new:
+                check_file(path)
             turnstile = _make_files(path)
             opened.callback(turnstile.close)
             writing = connect(path)

@@ -12,12 +12,13 @@ from service.storage.port import Database
 
 
 @asynccontextmanager
-async def open_store(settings: Settings, clock: Clock) -> AsyncIterator[Database]:
+async def open_store(settings: Settings, clock: Clock, *, new: bool = False) -> AsyncIterator[Database]:
     """Open the store that is set, made or migrated as needed.
 
     Args:
         settings: Of which `store` and `data_dir` are used.
         clock: Stamps migrations.
+        new: Make a new store in a folder that was used before; refused without it.
 
     Yields:
         The store.
@@ -27,12 +28,12 @@ async def open_store(settings: Settings, clock: Clock) -> AsyncIterator[Database
     """
     path = settings.data_dir / DATABASE
     if settings.store is None:
-        async with open_database(path, clock) as database:
+        async with open_database(path, clock, new=new) as database:
             yield database
         return
     from service.storage.postgres.database import open_postgres  # noqa: PLC0415 - asyncpg, where it is used
 
-    async with open_postgres(settings.store, path, clock) as database:
+    async with open_postgres(settings.store, path, clock, new=new) as database:
         yield database
 
 

@@ -83,13 +83,16 @@ class PostgresDatabase(Database):
 
 
 @asynccontextmanager
-async def open_postgres(address: Secret, path: Path, clock: Clock) -> AsyncIterator[PostgresDatabase]:
+async def open_postgres(
+    address: Secret, path: Path, clock: Clock, *, new: bool = False
+) -> AsyncIterator[PostgresDatabase]:
     """Open a database on a server, made or migrated as needed; several machines may open one.
 
     Args:
         address: The server's address.
         path: What this process's own files stand beside. Its folder is made when absent.
         clock: Stamps migrations.
+        new: Make a new store for a folder that was used before.
 
     Yields:
         The database. On leaving, queued writes are finished and connections are closed.
@@ -98,7 +101,7 @@ async def open_postgres(address: Secret, path: Path, clock: Clock) -> AsyncItera
         StorageError: If the server cannot be used; the message says what to do.
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    await asyncio.to_thread(prepare, address, clock)
+    await asyncio.to_thread(prepare, address, clock, None if new else path)
     listener = Listener(address)
     writer = Writer(ServerSession(address), asyncio.get_running_loop())
     following = asyncio.ensure_future(listener.follow())

@@ -1,11 +1,13 @@
 """Getting a server ready to be used, or saying what stands in the way."""
 
 import asyncio
+from pathlib import Path
 from typing import Final, cast
 
 from service.clock import Clock
 from service.settings import Secret
 from service.storage.engine import Connection, DatabaseError, StorageError, error_name
+from service.storage.lost_store import check_server
 from service.storage.migrate import migrate
 from service.storage.postgres.connection import ServerConnection, dial
 from service.storage.postgres.failures import place_of, refusal, told_as_ours
@@ -21,12 +23,14 @@ SELECT CAST(current_setting('server_version_num') AS INTEGER), current_setting('
 """
 
 
-def prepare(address: Secret, clock: Clock) -> None:
+def prepare(address: Secret, clock: Clock, path: Path | None = None) -> None:
     """Check a server and bring its schema up to date. Blocking; not on a thread whose event loop runs.
 
     Args:
         address: The server's address.
         clock: Stamps migrations.
+        path: What the files of this process are named after; an empty database is refused where such files show that
+            the folder was used before. Null: any database is accepted.
 
     Raises:
         StorageError: If it cannot be used; the message says what to do.
@@ -38,14 +42,14 @@ def prepare(address: Secret, clock: Clock) -> None:
             connection = ServerConnection(runner.get_loop(), dialled)
             try:
                 _check(address, connection)
-                _bring_up_to_date(connection, clock)
+                _bring_up_to_date(address, path, connection, clock)
             finally:
                 connection.close()
         except DatabaseError as error:
             raise refusal(address, error, error_name(error)) from error
 
 
-def _bring_up_to_date(connection: ServerConnection, clock: Clock) -> None:
+def _bring_up_to_date(address: Secret, path: Path | None, connection: ServerConnection, clock: Clock) -> None:
     """Migrate, unless one look says that nothing is to be done: a server is asked some hundred times for that."""
     steps, dialect = read_all()
     (begun,) = connection.execute("SELECT to_regclass('migrations') IS NOT NULL").fetchone() or (0,)
@@ -53,6 +57,8 @@ def _bring_up_to_date(connection: ServerConnection, clock: Clock) -> None:
         found = connection.execute("SELECT version, sha256 FROM migrations ORDER BY version").fetchall()
         if found == [(step.version, step.sha256) for step in steps]:
             return
+    elif path is not None:
+        check_server(path, place_of(address))
     migrate(cast("Connection", connection), steps, clock, dialect)
 
 
