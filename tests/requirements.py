@@ -397,6 +397,9 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
     "contract-2 §3": {
         "start.lost-store": "A store that is missing or empty in a used folder is refused, with the remedy.",
     },
+    "contract-2 §4": {
+        "quota.402-spent": "A 402 means that the quota is spent; questions only reserved are 429, Retry-After 1.",
+    },
     "contract-2 §5": {
         "pay.nonce-case": "An upper-case nonce is normalised: one nonce in two spellings is one payment.",
     },

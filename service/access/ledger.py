@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-from service.access.quota import NOBODY, PAID, VISIT, Usage, give_back, standing_of, take
+from service.access.quota import NOBODY, PAID, VISIT, Usage, give_back, standing_beside, standing_of, take
 from service.access.standing import Decision
 from service.clock import DAY_MS, MINUTE_MS, Clock
 from service.errors import ServiceError
@@ -45,6 +45,10 @@ _LISTED: Final = "(SELECT CAST(value AS INTEGER) FROM json_each(?))"
 _SELECT_QUOTA: Final = f"""
 SELECT user_id, starter_used, starter_day, day, day_used, counted FROM quota
 WHERE user_id IN {_LISTED}
+"""  # noqa: S608 - a constant
+
+_RESERVED_OF: Final = f"""
+SELECT user_id, bucket, day FROM usage_events WHERE state = 0 AND bucket < 2 AND user_id IN {_LISTED}
 """  # noqa: S608 - a constant
 
 Take = tuple[int, Tier, str, int]
@@ -128,9 +132,11 @@ class Ledger:
         decisions: list[Decision] = []
         events: dict[int, list[tuple[object, ...]]] = {RESERVED: [], COMMITTED: []}
         touched: set[int] = set()
+        refused: dict[int, tuple[int, Tier]] = {}
         for user_id, tier, offer_id, state in takes:
             bucket, usage = take(usages[user_id], tier, today)
             if bucket is None:
+                refused[len(decisions)] = user_id, tier
                 decisions.append(Decision(None, standing_of(usage, tier, today)))
                 continue
             event_id += 1
@@ -143,6 +149,8 @@ class Ledger:
             lease_until_ms = now_ms + LEASE_MS if state == RESERVED else None
             insert_rows(connection, _INSERT_EVENTS, rows, shared=(now_ms, self.run_id, state, lease_until_ms))
         self._store(connection, touched)
+        if refused:
+            self._mark_busy(connection, refused, decisions, today)
         return decisions
 
     def enter_paid(self, connection: Connection, user_id: int, offer_id: str) -> int:
@@ -244,6 +252,26 @@ class Ledger:
         if any(bucket == VISIT for _, bucket, _ in rows):
             connection.execute(f"DELETE FROM devices WHERE event_id IN {_LISTED}", (chosen,))  # noqa: S608 - a constant
         self._give_back(connection, [row for row in rows if row[0] != NOBODY])
+
+    def _mark_busy(
+        self, connection: Connection, refused: dict[int, tuple[int, Tier]], decisions: list[Decision], today: int
+    ) -> None:
+        """Tell a quota that is spent from one whose last questions are only reserved.
+
+        Args:
+            connection: Inside the transaction that has decided.
+            refused: User and tier of each refusal, by its place in `decisions`.
+            decisions: Refusals are replaced where the user is only busy.
+            today: The UTC day.
+        """
+        users = {user_id for user_id, _ in refused.values()}
+        answered = {user_id: self._usages[user_id] for user_id in users}
+        listed = msgspec.json.encode(list(users)).decode()
+        for user_id, bucket, day in connection.execute(_RESERVED_OF, (listed,)):
+            answered[user_id] = give_back(answered[user_id], bucket, day)
+        for place, (user_id, tier) in refused.items():
+            standing = standing_beside(self._usages[user_id], answered[user_id], tier, today)
+            decisions[place] = Decision(None, standing)
 
     def _give_back(self, connection: Connection, taken: Sequence[tuple[int, int, int]]) -> None:
         self._refresh(connection)

@@ -19,7 +19,7 @@ from service.access.audit import audit, audit_devices
 from service.access.caller import Caller
 from service.access.devices import Devices
 from service.access.ledger import COMMITTED, RESERVED, Ledger, Take
-from service.access.quota import Usage, give_back, standing_of, take
+from service.access.quota import Usage, standing_beside, standing_of, take
 from service.access.repeats import Repeats
 from service.access.standing import Decision, Standing
 from service.clock import Clock, day_of
@@ -33,13 +33,15 @@ from service.wire.access import Tier
 _SWEEP_S: Final = 60.0
 _SWEEPS_A_VERIFICATION: Final = 60
 _MOST_SUSPECTED: Final = 100_000
-_USAGE: Final = "SELECT starter_used, starter_day, day, day_used, counted FROM quota WHERE user_id = ?"
-_COUNTERS: Final = 5
-_ANSWERED: Final = """
-    SELECT starter_used, starter_day, quota.day, day_used, counted, bucket, events.day
+_USAGE: Final = """
+    SELECT starter_used, starter_day, quota.day, day_used, counted,
+        count(*) FILTER (WHERE bucket = 0), count(*) FILTER (WHERE bucket = 1 AND events.day = quota.day),
+        count(bucket)
     FROM quota LEFT JOIN usage_events AS events ON events.user_id = quota.user_id AND events.state = 0 AND bucket < 2
     WHERE quota.user_id = ?
+    GROUP BY quota.user_id
 """
+"""A user's counters, and how many of the questions are only reserved: of the starter, of the day, in all."""
 
 _log = logging.getLogger("verdict.access")
 
@@ -98,7 +100,8 @@ class Meter:
         of them had come before it.
 
         Returns:
-            Its standing; None where it may have a question left: then `charge`, `ask` or `reserve` decides.
+            Its standing, `busy` where its last questions are only reserved; None where it may have a question left:
+            then `charge`, `ask` or `reserve` decides.
         """
         if caller.user_id not in self._suspected:
             return None
@@ -110,14 +113,14 @@ class Meter:
             row = self._database.glance(_USAGE, (caller.user_id,))
         except ServiceError:
             return None
-        usage = Usage(*row) if row else Usage()
+        usage, answered = _counters(row)
         today = day_of(self._clock.now_ms())
         if take(usage, caller.tier, today)[0] is not None:
             self._suspected.discard(caller.user_id)
             return None
         if not self._looked_up:
             self._loop.call_soon(self._looked_up.clear)
-        standing = standing_of(usage, caller.tier, today)
+        standing = standing_beside(usage, answered, caller.tier, today)
         self._looked_up[caller.user_id, caller.tier] = standing
         return standing
 
@@ -199,18 +202,17 @@ class Meter:
 
     async def standing(self, caller: Caller) -> Standing:
         """Say what a caller has left, without using any of it."""
-        rows = await self._database.read(_USAGE, (caller.user_id,))
-        usage = Usage(*rows[0]) if rows else Usage()
-        return standing_of(usage, caller.tier, day_of(self._clock.now_ms()))
+        usage, answered = await self._read(caller)
+        return standing_beside(usage, answered, caller.tier, day_of(self._clock.now_ms()))
 
     async def answered(self, caller: Caller) -> Standing:
         """Say what a caller has left by what has been answered: reservations, this call's among them, not regarded."""
-        rows = await self._database.read(_ANSWERED, (caller.user_id,))
-        usage = Usage(*rows[0][:_COUNTERS]) if rows else Usage()
-        for *_, bucket, day in rows:
-            if bucket is not None:
-                usage = give_back(usage, bucket, day)
-        return standing_of(usage, caller.tier, day_of(self._clock.now_ms()))
+        _, answered = await self._read(caller)
+        return standing_of(answered, caller.tier, day_of(self._clock.now_ms()))
+
+    async def _read(self, caller: Caller) -> tuple[Usage, Usage]:
+        rows = await self._database.read(_USAGE, (caller.user_id,))
+        return _counters(rows[0] if rows else None)
 
     async def verify(self) -> list[str]:
         """Compare every counter with the events it counts, and devices with their questions.
@@ -335,6 +337,17 @@ class Meter:
             self._owed.difference_update(owed)
         else:
             _log.error("questions wait to be given back", extra={"events": len(owed), "reason": str(error)})
+
+
+def _counters(row: tuple[int, ...] | None) -> tuple[Usage, Usage]:
+    """A user's counters as `_USAGE` gives them: with reservations, and without."""
+    if row is None:
+        return Usage(), Usage()
+    *counters, of_starter, of_day, reserved = row
+    usage = Usage(*counters)
+    return usage, Usage(
+        usage.starter_used - of_starter, usage.starter_day, usage.day, usage.day_used - of_day, usage.counted - reserved
+    )
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@
 from typing import Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from service.access.standing import Standing
 from service.clock import DAY_MS
@@ -113,6 +114,20 @@ def standing_of(usage: Usage, tier: Tier, today: int) -> Standing:
     limit = PER_DAY[tier]
     remaining = _remaining_of_day(usage, tier, day, day_used)
     return Standing(tier, day_used, limit, remaining, "day", None if limit is None else next_day_ms)
+
+
+def standing_beside(usage: Usage, answered: Usage, tier: Tier, today: int) -> Standing:
+    """As `standing_of`, and `busy` where the quota is used up only by reservations.
+
+    Args:
+        usage: The counters, reservations included.
+        answered: The counters without reservations.
+        tier: What the user is entitled to now.
+        today: The UTC day by the clock, days since 1970-01-01.
+    """
+    standing = standing_of(usage, tier, today)
+    busy = standing.remaining == 0 and take(answered, tier, today)[0] is not None
+    return replace(standing, busy=True) if busy else standing
 
 
 def _remaining_of_day(usage: Usage, tier: Tier, day: int, day_used: int) -> int | None:

@@ -12,6 +12,9 @@ class Standing(Struct, frozen=True):
     `limit` and `remaining` are null where there is no limit; `period` is `lifetime` while the starter lasts and for the
     rest of the day it was spent in, and `day` after; `reset_ms` is the next 00:00 UTC at which a question becomes free
     again, null where nothing resets. `used` may exceed `limit` where the tier has fallen.
+
+    `busy` means that no question is free now, but that some are only reserved for calls under way: the quota is not
+    spent, and the caller may ask again in a second.
     """
 
     tier: Tier
@@ -20,6 +23,7 @@ class Standing(Struct, frozen=True):
     remaining: int | None
     period: Period
     reset_ms: int | None
+    busy: bool = False
 
 
 class Decision(Struct, frozen=True):

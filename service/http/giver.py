@@ -76,9 +76,9 @@ class Giver:
         self._give(errors.written(failure_of(self._exchange, error), self._exchange.raw_path))
 
     def _refuse(self, standing: Standing) -> None:
-        """Answer what the route says to callers whose quota is spent."""
+        """Answer what the route says to callers who have no free question."""
         try:
-            answer = self._metered.due.written(self._scope, standing)
+            answer = self._metered.refusal(self._scope, standing)
         except Exception as error:  # noqa: BLE001 -- whatever it is becomes an answer
             self.set_exception(error)
         else:

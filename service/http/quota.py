@@ -26,12 +26,15 @@ def fields(standing: Standing, clock: Clock) -> Fields:
 
     Returns:
         `RateLimit-Policy` with `q` questions a window of `w` seconds (a starter has no window), and `RateLimit` with
-        `r` left and `t` seconds until one is free again (left out where none will be).
+        `r` left and `t` seconds until one is free again (left out where none will be; 1 where the last ones are only
+        reserved for calls under way).
     """
     if standing.limit is None or standing.remaining is None:
         return []
     left = b'"questions";r=%d' % standing.remaining
-    if standing.reset_ms is not None:
+    if standing.busy:
+        left = b"%b;t=1" % left
+    elif standing.reset_ms is not None:
         left = b"%b;t=%d" % (left, seconds_until(standing.reset_ms, clock.now_ms()))
     return [_policy(standing.limit, standing.period), (b"ratelimit", left)]
 

@@ -53,6 +53,7 @@ _OFTEN = {
     "test_a_user_who_does_not_exist_is_not_found_and_nothing_is_made",
     "test_beyond_a_thousand_ended_keys_are_left_out_of_the_list_first",
     "test_days_that_lie_in_the_future_are_named_and_brought_back",
+    "test_every_process_says_busy_while_the_last_question_is_only_reserved",
     "test_no_users_quota_knows_of_a_devices_question",
     "test_of_a_hundred_calls_of_one_device_at_once_exactly_one_is_given_the_question",
     "test_of_twenty_logins_at_once_with_one_nonce_one_succeeds",

@@ -289,7 +289,10 @@ async def test_with_one_question_left_a_hundred_at_once_get_one_answer(tmp_path:
         key = await stage.key()
         await asked(stage, 9, key, path)
         replies: list[Reply] = await asyncio.gather(*(ask(stage.app, path, key=key) for _ in range(100)))
-        assert sorted(reply.status for reply in replies) == [200] + [402] * 99
+        refused = {RISK: [402], SLOW: [402, 429]}[path]  # a route that waits holds the question until it is answered
+        assert [reply.status for reply in replies].count(200) == 1
+        assert {reply.status for reply in replies} <= {200, *refused}
+        assert (await ask(stage.app, path, key=key)).status == 402
         assert sum(count for _, count in await stage.used()) == 10
 
 

@@ -2,7 +2,8 @@
 
 A route that answers from memory runs first and is charged at the first byte of its success, reserve and commit in one
 transaction. A route that has to wait reserves, runs, and commits or releases. Nothing that is counted is answered
-before its count is durable; what is refused is answered by `due` instead.
+before its count is durable; what is refused is answered by `due` instead. A caller whose last questions are only
+reserved for calls under way gets a 429 to be repeated in a second: its quota is not spent, so nothing is due.
 """
 
 from collections.abc import Awaitable, Callable
@@ -15,6 +16,7 @@ from service.access.caller import Caller
 from service.access.meter import Meter, Waiter
 from service.access.standing import Decision, Standing
 from service.clock import Clock
+from service.errors import ServiceError
 from service.http import quota
 from service.http.exchange import Exchange
 from service.http.reservation import Reservation, is_counted
@@ -52,7 +54,7 @@ class Metered:
         self._offer_id = offer.id
         self._meter = meter
         self._clock = clock
-        self.due = due
+        self._due = due
         self._way = self._reserve if waits else self._charge
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
@@ -67,7 +69,7 @@ class Metered:
         standing = await self._meter.standing(caller)
         self._show(exchange, standing)
         if standing.remaining == 0:
-            await self.due(scope, receive, send, standing)
+            await self._refuse(scope, receive, send, standing)
         else:
             await self.app(scope, receive, send)
 
@@ -89,14 +91,23 @@ class Metered:
 
         await self.app(scope, receive, charging)
         if spent is not None:
-            await self.due(scope, receive, send, spent)
+            await self._refuse(scope, receive, send, spent)
 
     def spent(self, exchange: Exchange) -> Standing | None:
-        """How the caller stands if its quota is known to be spent; noted on the answer then."""
+        """How the caller stands if it is known to have no question free; noted on the answer then."""
         standing = self._meter.spent(exchange.known_caller)
         if standing is not None:
             self._show(exchange, standing)
         return standing
+
+    def refusal(self, scope: Scope, standing: Standing) -> Whole:
+        """What a caller with no free question is answered, for GET.
+
+        Raises:
+            ServiceError: RATE_LIMITED where its last questions are only reserved, or as the route refuses.
+        """
+        _check_spent(standing)
+        return self._due.written(scope, standing)
 
     def ask(self, exchange: Exchange, waiter: Waiter) -> None:
         """Charge for an answer that exists, without awaiting: the waiter is told."""
@@ -114,13 +125,13 @@ class Metered:
     async def _reserve(self, exchange: Exchange, caller: Caller, scope: Scope, receive: Receive, send: Send) -> None:
         spent = self.spent(exchange)
         if spent is not None:
-            await self.due(scope, receive, send, spent)
+            await self._refuse(scope, receive, send, spent)
             return
         decision = await self._meter.reserve(caller, self._offer_id)
         event_id = decision.event_id
         if event_id is None:
             self._show(exchange, decision.standing)
-            await self.due(scope, receive, send, decision.standing)
+            await self._refuse(scope, receive, send, decision.standing)
             return
         reservation = Reservation(self._meter, event_id, exchange)
 
@@ -136,5 +147,23 @@ class Metered:
         finally:
             await reservation.end()
 
+    def _refuse(self, scope: Scope, receive: Receive, send: Send, standing: Standing) -> Awaitable[None]:
+        _check_spent(standing)
+        return self._due(scope, receive, send, standing)
+
     def _show(self, exchange: Exchange, standing: Standing) -> None:
         exchange.fields += quota.fields(standing, self._clock)
+
+
+def _check_spent(standing: Standing) -> None:
+    """Refuse a caller whose quota is not spent, but whose last questions are reserved for calls under way.
+
+    Raises:
+        ServiceError: RATE_LIMITED with `Retry-After: 1`.
+    """
+    if standing.busy:
+        raise ServiceError(
+            "RATE_LIMITED",
+            "Your remaining questions are reserved for calls that are still being answered. Try again in 1 s.",
+            headers={"Retry-After": "1"},
+        )

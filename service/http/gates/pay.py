@@ -146,7 +146,7 @@ class Pay:
     async def _challenge(
         self, exchange: Exchange, scope: Scope, receive: Receive, send: Send, refused: ServiceError | None
     ) -> None:
-        standing = await self._checkout.meter.standing(exchange.known_caller)
+        standing = await self._checkout.meter.answered(exchange.known_caller)
         exchange.fields += quota.fields(standing, self._checkout.clock)
         await self._due(scope, receive, send, standing, refused)
 
