@@ -1,7 +1,8 @@
 # Everything is typed as `make <target>`; nothing but make and Python 3.11 or newer has to be there before.
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help run test measured lint coverage bench eval fixtures soak chain browser vendor commands fuzz mutants dist
+.PHONY: help run test measured lint coverage bench eval fixtures soak chain browser vendor commands fuzz mutants dist \
+	live-check
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -22,10 +23,14 @@ VERDICT_SOURCE ?= fixtures
 VERDICT_DATA_DIR ?= $(CURDIR)/.data
 
 help: ## show this help
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
 run: $(VENV)/run $(BIN)/verdict ## start the service on the bundled fixtures and print a key to try it with
 	@VERDICT_SOURCE='$(VERDICT_SOURCE)' VERDICT_DATA_DIR='$(VERDICT_DATA_DIR)' exec $(BIN)/python -m service serve --first-key
+
+live-check: VERDICT_SOURCE := live
+live-check: $(VENV)/run $(BIN)/verdict ## ask every live upstream once; exit code 1 if a route lacks one
+	@VERDICT_SOURCE='$(VERDICT_SOURCE)' VERDICT_DATA_DIR='$(VERDICT_DATA_DIR)' $(BIN)/python -m service doctor --upstreams
 
 test: lint measured ## lint, types, every test, and the coverage gate; what was skipped is listed with its reason
 	@$(COVERAGE) report

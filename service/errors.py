@@ -25,10 +25,22 @@ STATUS: Final[Mapping[str, int]] = {
     "INTERNAL": 500,
     "UPSTREAM_4XX": 502,
     "UPSTREAM_5XX": 502,
+    "UPSTREAM_UNREACHABLE": 502,
     "UNAVAILABLE": 503,
     "PAYMENT_PENDING": 503,
 }
-"""Code → HTTP status, as `contract.md` §2 closes it."""
+"""Code → HTTP status: `contract.md` §2, and `contract-2.md` §3 for an upstream that cannot be reached."""
+
+
+def upstream_code(status: int | None) -> str:
+    """The code for an upstream's failure.
+
+    Args:
+        status: HTTP status of its answer; null if there was none (DNS, connection, TLS, timeout).
+    """
+    if status is None:
+        return "UPSTREAM_UNREACHABLE"
+    return "UPSTREAM_4XX" if 400 <= status < 500 else "UPSTREAM_5XX"  # noqa: PLR2004 - the classes of HTTP statuses
 
 
 class ServiceError(Exception):

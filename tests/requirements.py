@@ -336,6 +336,15 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "watch.slow": "A reader that takes nothing for 30 s is dropped.",
         "watch.limits": "At most 3 streams a credential, an hour each.",
     },
+    "contract-2 §3: upstreams": {
+        "errors.upstream-unreachable": "An upstream without an answer is UPSTREAM_UNREACHABLE, never UPSTREAM_5XX.",
+        "upstreams.reasons": "What is waited for is logged with its reason when that changes, not once per retry.",
+        "doctor.upstreams": "verdict doctor --upstreams asks every endpoint once and prints a table with remedies.",
+        "doctor.network-gone": "With the network gone each upstream's own reason is told, and the exit code is 1.",
+        "doctor.last-failures": "verdict doctor reports the refreshes that failed last.",
+        "feed.traffic": "The feed is asked for compressed and of the main market alone; its traffic is stated.",
+        "feeds.redirects": "A feed's redirects are followed on its own site alone; a permanent one is remembered.",
+    },
     "interface: question": {
         "question.messages": "messages is required, and the last one has the role user.",
         "question.optional-fields": "Wallet, device, raw, persona and command context are optional.",

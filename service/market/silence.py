@@ -2,12 +2,10 @@
 
 from typing import Final, NoReturn
 
-from service.errors import ServiceError
+from service.errors import ServiceError, upstream_code
 from service.market.observed import Failure
 
 _RETRY_AFTER_S: Final = 5
-_BAD_REQUEST: Final = 400
-_INTERNAL_SERVER_ERROR: Final = 500
 
 
 def nothing_to_say(upstream: str, failure: Failure | None, what: str) -> NoReturn:
@@ -19,8 +17,8 @@ def nothing_to_say(upstream: str, failure: Failure | None, what: str) -> NoRetur
         what: What is missing, for a person (`prices`).
 
     Raises:
-        ServiceError: `UPSTREAM_4XX` or `UPSTREAM_5XX` with `{upstream, upstreamStatus, upstreamBody}` after a failure;
-            else `UNAVAILABLE` with `Retry-After`.
+        ServiceError: `UPSTREAM_4XX`, `UPSTREAM_5XX` or `UPSTREAM_UNREACHABLE` with `{upstream, upstreamStatus,
+            upstreamBody}` after a failure; else `UNAVAILABLE` with `Retry-After`.
     """
     if failure is None:
         raise ServiceError(
@@ -29,9 +27,8 @@ def nothing_to_say(upstream: str, failure: Failure | None, what: str) -> NoRetur
             "(if this lasts, the clock of the service's machine may be wrong)",
             headers={"Retry-After": str(_RETRY_AFTER_S)},
         )
-    refused = failure.status is not None and _BAD_REQUEST <= failure.status < _INTERNAL_SERVER_ERROR
     raise ServiceError(
-        "UPSTREAM_4XX" if refused else "UPSTREAM_5XX",
+        upstream_code(failure.status),
         f"{upstream} has given no {what} for too long",
         details={"upstream": upstream, "upstreamStatus": failure.status, "upstreamBody": failure.body},
     )

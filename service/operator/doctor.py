@@ -22,6 +22,7 @@ from service.operator.folder import address_of, refusing
 from service.operator.model import check_model
 from service.operator.nodes import check_wallets
 from service.operator.output import WIDTH, print_json
+from service.operator.refreshes import check_refreshes
 from service.operator.server import check_server, unreachable
 from service.operator.settlement import check_settlement
 from service.payments.audit import audit_payments
@@ -159,6 +160,7 @@ def _look(connection: Connection, clock: Clock, secrets: Secrets | None, *, serv
         _days(connection, day_of(now_ms)),
         _ledger(connection, restore),
         _payments(connection, now_ms, keep),
+        check_refreshes(connection),
     ]
     return found if secrets is None else [*found, _keys(connection, secrets, now_ms)]
 

@@ -54,6 +54,13 @@ _SERVICE = (
                 apart="what",
                 run="service.clients.cli.account.doctor:check",
             ),
+            Argument(
+                "--upstreams",
+                "ask every upstream once instead; exit code 1 if a route lacks one",
+                kind="flag",
+                apart="what",
+                run="service.operator.upstreams:check",
+            ),
             *CONNECTING,
             _JSON,
         ),

@@ -19,6 +19,7 @@ from service import __version__
 from service.clock import Clock
 from service.settings import Secret
 from service.upstream.budget import Breaker
+from service.upstream.reasons import reason_of
 
 LONGEST_LINE: Final = 65_536
 LARGEST_ANSWER: Final = 4 * 2**20
@@ -147,10 +148,9 @@ class Completions:
                 _check_head(response)
                 return await _read(response.content)
         except aiohttp.ClientConnectorError as error:
-            raise CompletionError(f"no connection ({type(error).__name__})", used=False) from None
+            raise CompletionError(reason_of(error).text, used=False) from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            # Never str(error): it carries the URL, and with it whatever key stands in there.
-            raise CompletionError(f"connection failed ({type(error).__name__})", used=True) from None
+            raise CompletionError(reason_of(error).text, used=True) from None
 
 
 @asynccontextmanager

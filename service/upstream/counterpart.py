@@ -15,6 +15,7 @@ from yarl import URL
 from service import __version__
 from service.upstream.body import BodyError, read_body
 from service.upstream.failure import UpstreamError, entrust
+from service.upstream.reasons import Reason, reason_of
 
 _KEPT_OPEN_S: Final = 4.0
 """How long a connection is kept for the next question: less than the five seconds after which Node's servers close
@@ -87,15 +88,14 @@ class Counterpart:
             ):
                 return Reply(response.status, await read_body(response, self._most))
         except TimeoutError:
-            self._fail(f"no answer within {self._deadline_s:g} s")
+            self._fail(Reason("connect", f"no answer within {self._deadline_s:g} s"))
         except BodyError as error:
-            self._fail(str(error))
+            self._fail(Reason("http", str(error)))
         except (aiohttp.ClientError, OSError, zlib.error) as error:
-            # Never str(error): it carries the URL, and with it whatever key stands in there.
-            self._fail(f"connection failed ({type(error).__name__})")
+            self._fail(reason_of(error))
 
-    def _fail(self, what: str) -> NoReturn:
-        error = UpstreamError(self.name, None, what.encode())
+    def _fail(self, reason: Reason) -> NoReturn:
+        error = UpstreamError(self.name, None, reason.text.encode(), stage=reason.stage)
         _log.warning("upstream failed", extra={"upstream": self.name, "status": None, "body": error.body})
         raise error
 

@@ -1,11 +1,11 @@
 """What is said of an upstream that failed: its name, its status, and as much of its words as is safe to repeat."""
 
 import re
-from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
 
-from service.errors import ServiceError
+from service.errors import ServiceError, upstream_code
+from service.upstream.reasons import Stage
 
 LONGEST_BODY: Final = 2_048
 """Bytes of an upstream's answer that are repeated."""
@@ -74,13 +74,21 @@ class UpstreamError(ServiceError):
         status: HTTP status, null where there was none (a timeout, a broken connection).
         body: What it said, or what happened instead; redacted and cut here.
         retry_after_s: Seconds until it may be asked again, where that is known.
+        stage: How far the request came.
     """
 
-    def __init__(self, upstream: str, status: int | None, body: bytes, *, retry_after_s: float | None = None) -> None:
-        refused = status is not None and HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR
+    def __init__(
+        self,
+        upstream: str,
+        status: int | None,
+        body: bytes,
+        *,
+        retry_after_s: float | None = None,
+        stage: Stage = "http",
+    ) -> None:
         said = redact(body)
         super().__init__(
-            "UPSTREAM_4XX" if refused else "UPSTREAM_5XX",
+            upstream_code(status),
             f"{upstream} gave no usable answer" + (f" (status {status})" if status is not None else ""),
             details={"upstream": upstream, "upstreamStatus": status, "upstreamBody": said},
         )
@@ -88,3 +96,4 @@ class UpstreamError(ServiceError):
         self.upstream_status = status
         self.body = said
         self.retry_after_s = retry_after_s
+        self.stage = stage

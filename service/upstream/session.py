@@ -1,10 +1,10 @@
-"""The one HTTP session to an upstream: bounded in time, size, weight and retries, and never led elsewhere."""
+"""The one HTTP session to an upstream: bounded in time, size, weight and retries, and never led to another site."""
 
 import asyncio
 import logging
 import zlib
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any, Final, Generic, NamedTuple, NoReturn, Protocol, TypeVar
@@ -19,7 +19,11 @@ from service.clock import Clock
 from service.upstream.body import BodyError, read_body, read_start
 from service.upstream.budget import Breaker, RetryBudget, WeightBudget
 from service.upstream.failure import UpstreamError, entrust
+from service.upstream.guard import open_public
 from service.upstream.http_date import parse_http_date
+from service.upstream.outage import Outage
+from service.upstream.reasons import Stage, reason_of
+from service.upstream.redirects import PERMANENT, STATUSES, RedirectRefusedError, Redirects
 from service.upstream.retry_after import asked_pause
 
 T = TypeVar("T")
@@ -34,6 +38,8 @@ _HEADERS: Final = {
     "Accept-Encoding": "gzip",
 }
 _JSON_BODY: Final = {"Content-Type": "application/json"}
+_OF_ALL: Final = frozenset({401, 403, 418, 429, 451})
+"""Refusals that concern every request, not the one that was made: a bad key, a block, a ban, too many requests."""
 _NOTHING: Final[Mapping[str, str]] = MappingProxyType({})
 _encode: Final = msgspec.json.Encoder().encode
 _log: Final = logging.getLogger("verdict.upstream")
@@ -73,11 +79,20 @@ class Fetched(msgspec.Struct, Generic[T], frozen=True):
     date_ms: int
 
 
+class Head(NamedTuple):
+    """Status and headers of an answer, and when it came by our clock."""
+
+    status: int
+    headers: Mapping[str, str]
+    at_ms: int
+
+
 class UpstreamSession:
     """A session to one upstream; opened by `open_session`.
 
     Attributes:
         name: The upstream's name in errors and logs.
+        last: The head of the newest answer; null before the first.
         calls: Requests sent.
         failures: Times that there was no usable answer.
         weight: Spent of the upstream's budget.
@@ -92,8 +107,10 @@ class UpstreamSession:
         *,
         weight_per_minute: int,
         deadline_s: float,
+        elsewhere: aiohttp.ClientSession | None = None,
     ) -> None:
         self.name = name
+        self.last: Head | None = None
         self.calls = self.failures = self.weight = 0
         self._http = http
         self._url = url.rstrip("/")
@@ -102,7 +119,11 @@ class UpstreamSession:
         self._weight = WeightBudget(clock, weight_per_minute)
         self._retries = RetryBudget()
         self._breaker = Breaker(clock)
+        self._elsewhere = elsewhere
+        self._redirects = Redirects(URL(url))
+        self._outage = Outage(name)
         self._last_status: int | None = None
+        self._last_stage: Stage = "http"
         self._flights: dict[tuple[_Question, int], asyncio.Task[Fetched[Any]]] = {}
 
     async def get(
@@ -175,13 +196,13 @@ class UpstreamSession:
                 return await self._try_twice(question, decoder)
         except TimeoutError:
             self._breaker.failed()
-            self._fail(None, f"no answer within {self._deadline_s:g} s".encode())
+            self._fail(None, f"no answer within {self._deadline_s:g} s".encode(), stage="connect")
 
     async def _try_twice(self, question: _Question, decoder: Decoder[T]) -> Fetched[T]:
         try:
             return await self._try(question, decoder)
         except UpstreamError as error:
-            again = error.code == "UPSTREAM_5XX" and not self._breaker.wait_s()
+            again = error.code != "UPSTREAM_4XX" and not self._breaker.wait_s()
             if not again or not self._retries.withdraw() or not self._weight.take_now(question.weight):
                 raise
         self.weight += question.weight
@@ -191,6 +212,7 @@ class UpstreamSession:
         self.calls += 1
         try:
             async with self._send(question) as response:
+                self.last = Head(response.status, response.headers, self._clock.now_ms())
                 if response.status != HTTPStatus.OK:
                     await self._refused(response)
                 answer = await read_body(response, LARGEST_BODY)
@@ -199,23 +221,43 @@ class UpstreamSession:
             self._fail(HTTPStatus.OK, str(error).encode())
         except (aiohttp.ClientError, OSError, zlib.error) as error:
             self._breaker.failed()
-            # Never str(error): it carries the URL, and with it whatever key stands in there.
-            self._fail(None, f"connection failed ({type(error).__name__})".encode())
+            reason = reason_of(error)
+            self._fail(None, reason.text.encode(), stage=reason.stage)
         try:
             value = decoder.decode(_without_nul(answer))
         except (msgspec.MsgspecError, ValueError, RecursionError):
             self._breaker.failed()
-            self._fail(HTTPStatus.OK, answer[:_START_OF_FAILURE])
+            self._fail(HTTPStatus.OK, answer[:_START_OF_FAILURE], stage="decode")
         self._breaker.succeeded()
+        self._outage.answered()
         date_ms = parse_http_date(response.headers.get("Date", ""))
         return Fetched(value, self._clock.now_ms() if date_ms is None else date_ms)
 
-    def _send(self, question: _Question) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+    @asynccontextmanager
+    async def _send(self, question: _Question) -> AsyncIterator[aiohttp.ClientResponse]:
+        """Send it, and follow redirects where the session does that (a feed's, by GET)."""
+        moved = self._redirects.take(question.target)
         # Encoded already: what was quoted must not be quoted again.
-        url = URL(self._url + question.target, encoded=True)
-        if question.body is None:
-            return self._http.get(url, allow_redirects=False)
-        return self._http.post(url, data=question.body, headers=_JSON_BODY, allow_redirects=False)
+        visited = [moved or URL(self._url + question.target, encoded=True)]
+        permanent = True
+        while True:
+            url = visited[-1]
+            http = self._http if self._elsewhere is None or self._redirects.is_own(url) else self._elsewhere
+            method, headers = ("GET", None) if question.body is None else ("POST", _JSON_BODY)
+            async with http.request(
+                method, url, data=question.body, headers=headers, allow_redirects=False
+            ) as response:
+                if self._elsewhere is None or response.status not in STATUSES:
+                    if response.status == HTTPStatus.OK and permanent and (moved or len(visited) > 1):
+                        self._redirects.remember(question.target, url)
+                    yield response
+                    return
+                try:
+                    visited.append(self._redirects.next(visited, response))
+                except RedirectRefusedError as refusal:
+                    self._breaker.failed()
+                    self._fail(response.status, str(refusal).encode())
+                permanent = permanent and response.status in PERMANENT
 
     async def _refused(self, response: aiohttp.ClientResponse) -> NoReturn:
         pause_s = asked_pause(response, self._clock)
@@ -230,14 +272,23 @@ class UpstreamSession:
     def _hold(self) -> None:
         wait_s = self._breaker.wait_s()
         if wait_s:
-            said = f"not asked again for {wait_s:.0f} s".encode()
-            raise UpstreamError(self.name, self._last_status, said, retry_after_s=wait_s)
+            why = f"{self._outage.reason}; " if self._outage.reason else ""
+            said = f"{why}not asked again for {wait_s:.0f} s".encode()
+            raise UpstreamError(self.name, self._last_status, said, retry_after_s=wait_s, stage=self._last_stage)
 
-    def _fail(self, status: int | None, body: bytes, retry_after_s: float | None = None) -> NoReturn:
+    def _fail(
+        self, status: int | None, body: bytes, retry_after_s: float | None = None, *, stage: Stage = "http"
+    ) -> NoReturn:
         self.failures += 1
-        self._last_status = status
-        error = UpstreamError(self.name, status, body, retry_after_s=retry_after_s)
-        _log.warning("upstream failed", extra={"upstream": self.name, "status": status, "body": error.body[:200]})
+        self._last_status, self._last_stage = status, stage
+        error = UpstreamError(self.name, status, body, retry_after_s=retry_after_s, stage=stage)
+        if status is None:
+            self._outage.failed(error.body)
+        elif error.code == "UPSTREAM_4XX" and status not in _OF_ALL:
+            _log.info("request refused", extra={"upstream": self.name, "status": status, "body": error.body[:200]})
+        else:
+            why = f"status {status}, not the expected format" if stage == "decode" else f"status {status}"
+            self._outage.failed(why, status=status, body=error.body)
         raise error
 
 
@@ -250,6 +301,7 @@ async def open_session(
     weight_per_minute: int,
     deadline_s: float = DEADLINE_S,
     headers: Mapping[str, str] = _NOTHING,
+    follows: bool = False,
 ) -> AsyncIterator[UpstreamSession]:
     """Open a session to one upstream and close it with everything that is under way.
 
@@ -259,18 +311,30 @@ async def open_session(
         clock: Time of the budgets and of answers without a `Date`.
         weight_per_minute: The venue's published budget; 80 % of it are used at most.
         deadline_s: Seconds for a whole call, the retry included.
-        headers: Sent with every request (an API key). They never reach an error or a log.
+        headers: Sent with every request (an API key). They never reach an error, a log, or a redirect's target on
+            another host.
+        follows: Whether up to three redirects on the upstream's own site are followed, as `Redirects` says.
     """
     entrust(url, *headers.values())
-    async with aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=_CONNECTIONS),
+    async with AsyncExitStack() as stack:
+        own = aiohttp.TCPConnector(limit=_CONNECTIONS)
+        http = await stack.enter_async_context(_client({**_HEADERS, **headers}, own))
+        elsewhere = None
+        if follows:
+            public = aiohttp.TCPConnector(limit=_CONNECTIONS, socket_factory=open_public)
+            elsewhere = await stack.enter_async_context(_client(_HEADERS, public))
+        session = UpstreamSession(
+            http, name, url, clock, weight_per_minute=weight_per_minute, deadline_s=deadline_s, elsewhere=elsewhere
+        )
+        stack.push_async_callback(session.close)
+        yield session
+
+
+def _client(headers: Mapping[str, str], connector: aiohttp.TCPConnector) -> aiohttp.ClientSession:
+    return aiohttp.ClientSession(
+        connector=connector,
         timeout=aiohttp.ClientTimeout(total=None),  # each call has its own deadline
-        headers={**_HEADERS, **headers},
+        headers=headers,
         cookie_jar=aiohttp.DummyCookieJar(),
         auto_decompress=False,
-    ) as http:
-        session = UpstreamSession(http, name, url, clock, weight_per_minute=weight_per_minute, deadline_s=deadline_s)
-        try:
-            yield session
-        finally:
-            await session.close()
+    )

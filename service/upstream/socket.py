@@ -12,7 +12,9 @@ import msgspec
 
 from service import __version__
 from service.clock import Clock
-from service.upstream.failure import redact
+from service.upstream.failure import UpstreamError, redact
+from service.upstream.outage import Outage
+from service.upstream.reasons import Reason, reason_of
 
 PING_S: Final = 30.0
 """Seconds between pings; a socket that gave no frame at all between two of them is given up."""
@@ -22,6 +24,10 @@ FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 60.0
 LARGEST_FRAME: Final = 4 * 1024 * 1024
 _CLOSE_S: Final = 2.0
+_OFFERED_WINDOW: Final = 15
+"""Compression (RFC 7692) is offered with the largest window; a server that has none answers without."""
+
+_ENDED: Final = Reason("http", "connection closed before the first frame")
 _PING: Final = '{"method":"ping"}'
 _OWN_CHANNELS: Final = frozenset({"pong", "subscriptionResponse"})
 _log: Final = logging.getLogger("verdict.upstream")
@@ -50,6 +56,7 @@ class UpstreamSocket:
     Attributes:
         name: The upstream's name in logs.
         connected: Whether a subscribed connection stands at this moment.
+        compressed: Whether the server agreed to compress frames on the newest connection (permessage-deflate).
         connections: How many times one was made.
         malformed: How many frames were skipped because they could not be read.
     """
@@ -64,7 +71,7 @@ class UpstreamSocket:
         decoders: Mapping[str, msgspec.json.Decoder[Any]],
     ) -> None:
         self.name = name
-        self.connected = False
+        self.connected = self.compressed = False
         self.connections = 0
         self.malformed = 0
         self._http = http
@@ -76,6 +83,7 @@ class UpstreamSocket:
         self._decoders = decoders
         self._pause_s = FIRST_PAUSE_S
         self._frames = 0
+        self._outage = Outage(name, "feed")
 
     async def listen(self, hear: Callable[[Frame], None]) -> None:
         """Hand on every frame of a channel that has a decoder; never returns, connects again after every break.
@@ -89,17 +97,45 @@ class UpstreamSocket:
         while True:
             try:
                 await self._converse(hear)
+            except TimeoutError:
+                self._outage.failed(f"no connection within {CONNECT_S:g} s")
             except (aiohttp.ClientError, OSError) as error:
-                # Never str(error): it carries the URL.
-                _log.warning("upstream socket broke", extra={"upstream": self.name, "error": type(error).__name__})
+                self._outage.failed(reason_of(error).text)
             await self._clock.sleep(self._pause_s)
             self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S)
+
+    async def first(self) -> Frame:
+        """Connect once, and return the first frame of a channel that has a decoder.
+
+        Raises:
+            UpstreamError: If there is no connection, or it ends before that.
+        """
+        heard: asyncio.Future[Frame] = asyncio.get_running_loop().create_future()
+
+        def hear(frame: Frame) -> None:
+            if not heard.done():
+                heard.set_result(frame)
+
+        conversing = asyncio.create_task(self._converse(hear))
+        try:
+            await asyncio.wait((conversing, heard), return_when=asyncio.FIRST_COMPLETED)
+            if heard.done():
+                return heard.result()
+        finally:
+            conversing.cancel()
+            (ended,) = await asyncio.gather(conversing, return_exceptions=True)
+        reason = reason_of(ended) if isinstance(ended, Exception) else _ENDED
+        raise UpstreamError(self.name, None, reason.text.encode(), stage=reason.stage)
 
     async def _converse(self, hear: Callable[[Frame], None]) -> None:
         async with asyncio.timeout(CONNECT_S):
             socket = await self._http.ws_connect(
-                self._url, max_msg_size=LARGEST_FRAME, timeout=aiohttp.ClientWSTimeout(ws_close=_CLOSE_S)
+                self._url,
+                max_msg_size=LARGEST_FRAME,
+                timeout=aiohttp.ClientWSTimeout(ws_close=_CLOSE_S),
+                compress=_OFFERED_WINDOW,
             )
+        self.compressed = socket.compress > 0
         self.connected = True
         self.connections += 1
         self._frames = 0
@@ -138,6 +174,7 @@ class UpstreamSocket:
             return
         if decoder:
             self._pause_s = FIRST_PAUSE_S
+            self._outage.answered()
             hear(Frame(frame.channel, value, self._clock.now_ms()))
         elif frame.channel not in _OWN_CHANNELS:
             said = redact(bytes(frame.data))[:200]

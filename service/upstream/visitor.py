@@ -24,6 +24,7 @@ from service.upstream.body import BodyError, read_body, read_start
 from service.upstream.failure import UpstreamError
 from service.upstream.guard import open_public
 from service.upstream.http_date import parse_http_date
+from service.upstream.reasons import Stage, reason_of
 from service.upstream.retry_after import asked_pause
 from service.upstream.robots import EVERYTHING, LARGEST, PRODUCT, Robots, read_robots
 
@@ -197,12 +198,12 @@ class Visitor:
             async with asyncio.timeout(DEADLINE_S), self._send(at, request) as response:
                 return await self._read(at, host, response, request)
         except TimeoutError as error:
-            raise self._failed(at, None, f"no answer within {DEADLINE_S:g} s".encode()) from error
+            raise self._failed(at, None, f"no answer within {DEADLINE_S:g} s".encode(), stage="connect") from error
         except BodyError as error:
             raise self._failed(at, HTTPStatus.OK, str(error).encode()) from error
         except (aiohttp.ClientError, OSError, ValueError, zlib.error) as error:
-            # Never str(error): it carries the URL, and with it whatever key stands in there.
-            raise self._failed(at, None, f"connection failed ({type(error).__name__})".encode()) from error
+            reason = reason_of(error)
+            raise self._failed(at, None, reason.text.encode(), stage=reason.stage) from error
 
     def _send(self, at: URL, request: _Request) -> "aiohttp.client._RequestContextManager":
         method = "GET" if request.body is None else "POST"
@@ -264,9 +265,11 @@ class Visitor:
             raise self._failed(URL(), None, b"not a URL that is visited")
         return at.with_fragment(None)
 
-    def _failed(self, at: URL, status: int | None, body: bytes, retry_after_s: float | None = None) -> UpstreamError:
+    def _failed(
+        self, at: URL, status: int | None, body: bytes, retry_after_s: float | None = None, stage: Stage = "http"
+    ) -> UpstreamError:
         self.failures += 1
-        error = UpstreamError(_name(at), status, body, retry_after_s=retry_after_s)
+        error = UpstreamError(_name(at), status, body, retry_after_s=retry_after_s, stage=stage)
         # What it means is for who asked to say: one dead link of a stranger's is nothing to wake an operator for.
         _log.info("a visit failed", extra={"upstream": error.upstream, "status": status, "body": error.body[:200]})
         return error

@@ -30,7 +30,7 @@ DATA_CALL: Final = MicroUsd(5_000)
 DEAR_CALL: Final = MicroUsd(50_000)
 """Price of the question route, pairs and walk-forward: 0.05 USDC."""
 
-UPSTREAM: Final = ("UPSTREAM_4XX", "UPSTREAM_5XX")
+UPSTREAM: Final = ("UPSTREAM_4XX", "UPSTREAM_5XX", "UPSTREAM_UNREACHABLE")
 """What a route answers that has nothing to say because an upstream failed."""
 
 Gate = Literal["public", "bearer", "session", "question"]

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from service.clock import Clock
+from service.sentiment.sources.rss import PATHS
 from service.settings import UPSTREAMS, Settings
 from service.upstream.session import UpstreamSession, open_session
 
@@ -47,8 +48,13 @@ class Upstreams(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def open_upstreams(settings: Settings, clock: Clock) -> AsyncIterator[Upstreams]:
+async def open_upstreams(settings: Settings, clock: Clock, *, at_once: int = 1) -> AsyncIterator[Upstreams]:
     """Open a session to each upstream: to the real ones, or to a replay of them in this process.
+
+    Args:
+        settings: Who is asked, and where.
+        clock: All of their time.
+        at_once: Times the published budgets that may be spent: more than 1 is for a check of a few requests alone.
 
     Raises:
         FixtureError: If the recording cannot be used.
@@ -68,7 +74,14 @@ async def open_upstreams(settings: Settings, clock: Clock) -> AsyncIterator[Upst
             nodes, spoken = [replay.base("ethereum")], replay.base("podcasts")
         sessions = {
             name: await stack.enter_async_context(
-                open_session(name, url, clock, weight_per_minute=weights[name], headers=_headers(settings, name))
+                open_session(
+                    name,
+                    url,
+                    clock,
+                    weight_per_minute=weights[name] * at_once,
+                    headers=_headers(settings, name),
+                    follows=name in PATHS,
+                )
             )
             for name, url in urls.items()
         }

@@ -92,7 +92,7 @@ async def test_a_text_is_handed_on_and_what_it_used_is_counted(
         (writes(TEXT, usage=used(0, 0)), None, MOST),
         (writes(TEXT, usage=used(MOST, 9_000)), None, MOST + 9_000),
         (writes("BTC was hacked.", usage=used(1, 2)), "its text has a word that the draft does not have: hacked", 3),
-        (breaks_off, "connection failed (ClientPayloadError)", MOST),
+        (breaks_off, "answer cut short", MOST),
         (faults.answer(500), "status 500", MOST),
         (faults.answer(401), "status 401", 0),
         (faults.answer(429), "status 429", 0),

@@ -249,7 +249,7 @@ async def test_where_coingecko_failed_before_it_told_anything_its_failure_is_pas
     assert error.details == {"upstream": "coingecko", "upstreamStatus": 429, "upstreamBody": "slow down"}
     await stage.tell(category("Dogs"))
     await stage.drawers.members.fail(Failure(START_MS, None, "no answer within 10 s"))
-    assert refused(stage, "Dogs").code == "UPSTREAM_5XX"
+    assert refused(stage, "Dogs").code == "UPSTREAM_UNREACHABLE"
 
 
 async def test_a_category_whose_coins_were_not_read_yet_is_worth_another_try(stage: Stage) -> None:

@@ -212,6 +212,16 @@ async def test_a_frame_is_read_in_the_order_of_the_universe(parts: Parts) -> Non
     assert found.delisted == ["OLD"]
 
 
+async def test_a_frame_of_one_market_is_read_if_it_is_the_main_one(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0")}
+    await parts.source.quotes()
+    frames = [msgspec.json.encode({"dex": dex, "ctxs": [context("1.5")]}) for dex in ("", "xyz")]
+    main, other = (parts.source.read_frame(frame, START_MS) for frame in frames)
+    assert main is not None
+    assert [quote.price for quote in main.quotes] == [1.5]
+    assert other is None
+
+
 @pytest.mark.parametrize(
     "frame", [b"", b"null", b'{"ctxs":[]}', b'{"ctxs":[["xyz",[{}]]]}', b'{"ctxs":[["",[{},{}]]]}']
 )

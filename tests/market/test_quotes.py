@@ -86,7 +86,7 @@ async def test_a_round_that_succeeds_makes_good_what_failed(parts: Parts) -> Non
     [
         (answer(503, b"maintenance"), "UPSTREAM_5XX", 503, "maintenance"),
         (answer(422, b"cannot read that"), "UPSTREAM_4XX", 422, "cannot read that"),
-        (reset, "UPSTREAM_5XX", None, "connection failed (ServerDisconnectedError)"),
+        (reset, "UPSTREAM_UNREACHABLE", None, "connection closed without an answer"),
     ],
     ids=["503", "422", "reset"],
 )

@@ -197,7 +197,7 @@ async def test_what_the_venue_pushes_is_answered_within_five_seconds_without_a_r
     async with world.open(database, session, clock) as desk:
         await until(lambda: is_complete(desk))
         await until(lambda: bool(listed.heard))
-        assert listed.heard == [{"method": "subscribe", "subscription": {"type": "allDexsAssetCtxs"}}]
+        assert listed.heard == [{"method": "subscribe", "subscription": {"type": "assetCtxs", "dex": ""}}]
         await clock.advance(4)
         listed.contexts["SOL"] = context("77.0")
         await listed.push()
@@ -319,6 +319,16 @@ async def test_a_pause_that_one_upstream_asks_for_is_its_sessions_to_keep_and_st
     async with doing(step, clock):
         await clock.advance(30)
     assert step.at_s == [0, 15, 30]
+
+
+@pytest.mark.promise("upstreams.reasons")
+async def test_a_failure_that_goes_on_is_logged_once(clock: FakeClock, caplog: pytest.LogCaptureFixture) -> None:
+    down, gone = UpstreamError("hyperliquid", 500, b"down"), UpstreamError("hyperliquid", None, b"DNS lookup failed")
+    with caplog.at_level(logging.WARNING, logger="verdict.market"):
+        async with doing(Step(clock, down, down, down, gone, gone, None, gone), clock):
+            await clock.advance(600)
+    codes = [getattr(record, "code", None) for record in caplog.records]
+    assert codes == ["UPSTREAM_5XX", "UPSTREAM_UNREACHABLE", "UPSTREAM_UNREACHABLE"]
 
 
 async def test_a_store_that_is_busy_and_a_defect_are_logged_and_outlived(

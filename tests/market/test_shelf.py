@@ -125,7 +125,9 @@ async def test_a_document_that_another_version_wrote_is_left_to_be_replaced(data
     assert drawer.now.value == Note("new")
 
 
-@pytest.mark.parametrize(("status", "code"), [(429, "UPSTREAM_4XX"), (502, "UPSTREAM_5XX"), (None, "UPSTREAM_5XX")])
+@pytest.mark.parametrize(
+    ("status", "code"), [(429, "UPSTREAM_4XX"), (502, "UPSTREAM_5XX"), (None, "UPSTREAM_UNREACHABLE")]
+)
 def test_an_upstreams_failure_is_passed_on(status: int | None, code: str) -> None:
     with pytest.raises(ServiceError) as caught:
         nothing_to_say("coingecko", Failure(1, status, "why"), "categories")

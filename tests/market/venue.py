@@ -124,7 +124,7 @@ class Venue:
     async def push(self, contexts: list[Context] | None = None) -> None:
         """Send a frame of all contexts, as they are listed or as they are given."""
         shown = list(self.contexts.values()) if contexts is None else contexts
-        frame = {"channel": "allDexsAssetCtxs", "data": {"ctxs": [["xyz", [context("7.0")]], ["", shown]]}}
+        frame = {"channel": "assetCtxs", "data": {"dex": "", "ctxs": shown}}
         for socket in self.sockets:
             await socket.send_str(json.dumps(frame))
 

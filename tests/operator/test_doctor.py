@@ -27,6 +27,7 @@ ALL = [
     "days",
     "ledger",
     "payments",
+    "refreshes",
     "keys",
     "settlement",
     "model",

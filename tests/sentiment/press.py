@@ -25,7 +25,7 @@ from tests.upstream.conftest import listening
 from tests.upstream.faults import Faults
 
 AMPLE = 1_000_000
-FEEDS = {"coindesk": "/coindesk/arc/outboundfeeds/rss/", "cointelegraph": "/cointelegraph/rss"}
+FEEDS = {"coindesk": "/coindesk/arc/outboundfeeds/rss", "cointelegraph": "/cointelegraph/rss"}
 
 
 class Press:

@@ -96,8 +96,8 @@ async def test_while_the_venue_fails_ages_grow_fields_are_named_stale_and_at_las
 @pytest.mark.parametrize(
     ("fault", "code", "status"),
     [
-        (reset, "UPSTREAM_5XX", None),
-        (cut_short, "UPSTREAM_5XX", None),
+        (reset, "UPSTREAM_UNREACHABLE", None),
+        (cut_short, "UPSTREAM_UNREACHABLE", None),
         (html, "UPSTREAM_5XX", 200),
         (not_a_number, "UPSTREAM_5XX", 200),
         (redirect("http://127.0.0.1:1/"), "UPSTREAM_5XX", 302),

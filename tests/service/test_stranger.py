@@ -266,16 +266,19 @@ def test_secrets_that_others_can_read_are_refused_with_the_command_that_helps(tm
     assert "restore it from a backup, or delete it" in refused("serve", data_dir=str(tmp_path))
 
 
+@pytest.mark.promise("errors.upstream-unreachable", "upstreams.reasons")
 def test_live_data_that_cannot_be_had_are_told_by_readyz_and_by_every_answer(tmp_path: Path) -> None:
     running = Serving(data_dir=str(tmp_path), **live_at("http://127.0.0.1:1"))
     try:
+        running.wait_for("Waiting for Hyperliquid: connection refused")
         running.wait_for("a refresh failed")
         key = running.make_key()
         status, _, body = running.ask("/readyz")
         assert (status, body["ready"], body["market"]["failing"]) == (503, False, True)
         status, _, body = running.ask(RISK, key)
-        assert (status, body["error"]["code"]) == (502, "UPSTREAM_5XX")
-        assert body["error"]["details"]["upstream"] == "hyperliquid"
+        assert (status, body["error"]["code"]) == (502, "UPSTREAM_UNREACHABLE")
+        told = {"upstream": "hyperliquid", "upstreamStatus": None, "upstreamBody": "connection refused"}
+        assert body["error"]["details"] == told
         assert json.loads(running.verdict("usage", "--json").stdout)["users"] == []
     finally:
         assert running.stop() == 0

@@ -94,8 +94,8 @@ async def test_a_compressed_answer_is_unpacked(doors: tuple[str, Faults]) -> Non
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        (faults.reset, "connection failed (ServerDisconnectedError)"),
-        (faults.cut_short, "connection failed (ClientPayloadError)"),
+        (faults.reset, "connection closed without an answer"),
+        (faults.cut_short, "answer cut short"),
         (faults.endless, f"more than {MOST} bytes"),
         (faults.gzip_bomb, f"more than {MOST} bytes"),
         (faults.answer(200, b" " * 20_000_000), f"more than {MOST} bytes"),
@@ -128,7 +128,7 @@ async def test_who_takes_too_long_is_given_up_at_the_deadline(doors: tuple[str, 
 async def test_nobody_there_is_an_error_that_does_not_repeat_the_address(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING):
         said = await failing("http://127.0.0.1:9/v2/verysecretkey")
-    assert said == "connection failed (ClientConnectorError)"
+    assert said == "connection refused"
     assert [record.message for record in caplog.records] == ["upstream failed"]
     assert not any("verysecretkey" in repr(vars(record)) for record in caplog.records)
 

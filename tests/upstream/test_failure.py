@@ -46,17 +46,18 @@ def test_at_most_two_kilobytes_of_valid_text_are_repeated(body: bytes) -> None:
     assert len(redact(body).encode()) <= LONGEST_BODY
 
 
+@pytest.mark.promise("errors.upstream-unreachable")
 @pytest.mark.parametrize(
     ("status", "code"),
     [
-        (None, "UPSTREAM_5XX"),
+        (None, "UPSTREAM_UNREACHABLE"),
         (200, "UPSTREAM_5XX"),
         (302, "UPSTREAM_5XX"),
         (404, "UPSTREAM_4XX"),
         (500, "UPSTREAM_5XX"),
     ],
 )
-def test_only_a_refusal_is_a_4xx(status: int | None, code: str) -> None:
+def test_the_code_follows_the_status(status: int | None, code: str) -> None:
     error = UpstreamError("hyperliquid", status, b"")
     assert (error.code, error.status) == (code, 502)
 

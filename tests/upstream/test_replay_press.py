@@ -17,7 +17,7 @@ from service.upstream.replay.server import Replay, replay_server
 from tests.fakes.clock import FakeClock
 from tests.upstream.conftest import FIXTURES
 
-FEEDS = {"coindesk": "/arc/outboundfeeds/rss/", "cointelegraph": "/rss"}
+FEEDS = {"coindesk": "/arc/outboundfeeds/rss", "cointelegraph": "/rss"}
 each_feed = pytest.mark.parametrize("feed", FEEDS)
 
 

@@ -293,7 +293,7 @@ async def test_what_was_read_is_told_with_its_age_until_it_is_two_days_old(front
     clock.set_wall(HEAD_MS + 48 * HOUR_MS)
     assert (await front.desk.wallets(WalletsQuery())).as_of_ms == HEAD_MS
     clock.set_wall(HEAD_MS + 48 * HOUR_MS + 1)
-    assert (await front.refused()).code == "UPSTREAM_5XX"
+    assert (await front.refused()).code == "UPSTREAM_UNREACHABLE"
 
 
 async def test_what_moved_on_another_chain_is_not_told(front: Front, database: Database) -> None:

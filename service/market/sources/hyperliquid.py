@@ -17,6 +17,7 @@ from service.market.sources.hyperliquid_wire import (
     ANNOTATIONS,
     CANDLES,
     CONTEXTS,
+    CONTEXTS_FRAME,
     DEX_CONTEXTS,
     FUNDING_HISTORY,
     META_AND_CONTEXTS,
@@ -24,6 +25,7 @@ from service.market.sources.hyperliquid_wire import (
     Asset,
     AssetContext,
     Candle,
+    Contexts,
     is_sound,
     payments,
 )
@@ -41,9 +43,11 @@ MAIN_DEX: Final = ""
 FUNDING_PAGE: Final = 500
 """Payments in one answer."""
 
-FEED_SUBSCRIPTIONS: Final[Sequence[Mapping[str, object]]] = ({"type": "allDexsAssetCtxs"},)
-FEED_DECODERS: Final[Mapping[str, Decoder[Any]]] = {"allDexsAssetCtxs": Decoder(Raw)}
-"""A frame is kept as it came: most are replaced by the next before anybody reads them."""
+FEED_SUBSCRIPTIONS: Final[Sequence[Mapping[str, object]]] = ({"type": "assetCtxs", "dex": MAIN_DEX},)
+"""The main market alone: a frame has 54 KB, that of all nine markets 96 KB, of which only the main one is read."""
+
+FEED_DECODERS: Final[Mapping[str, Decoder[Any]]] = {"assetCtxs": Decoder(Raw), "allDexsAssetCtxs": Decoder(Raw)}
+"""A frame is kept as it came: most are replaced by the next before anybody reads them. Both forms are understood."""
 
 _INFO: Final = "/info"
 _WEIGHT: Final = 20
@@ -97,15 +101,14 @@ class Hyperliquid:
         another length is refused until the universe has been asked for again, which every round does.
 
         Args:
-            data: Of an `allDexsAssetCtxs` frame.
+            data: Of an `assetCtxs` or `allDexsAssetCtxs` frame.
             at_ms: When it was received: frames carry no time, so that is theirs, the second it was in.
 
         Returns:
             The quotes; null where they cannot be trusted.
         """
         try:
-            markets = dict(DEX_CONTEXTS.decode(data).ctxs)
-            contexts = CONTEXTS.decode(markets.get(MAIN_DEX, b"[]"))
+            contexts = _main_contexts(data)
         except (msgspec.MsgspecError, ValueError, RecursionError):
             contexts = ()
         if len(contexts) == len(self._universe):
@@ -184,6 +187,12 @@ class Hyperliquid:
 
     def _refuse(self, why: str) -> UpstreamError:
         return UpstreamError(self._session.name, _OK, why.encode())
+
+
+def _main_contexts(data: bytes) -> Contexts:
+    frame = CONTEXTS_FRAME.decode(data)
+    markets = dict(DEX_CONTEXTS.decode(data).ctxs) if frame.dex is None else {frame.dex: frame.ctxs}
+    return CONTEXTS.decode(markets.get(MAIN_DEX, b"[]"))
 
 
 def _quotes(universe: Sequence[Asset], contexts: Sequence[AssetContext], observed_ms: int) -> Quotes:

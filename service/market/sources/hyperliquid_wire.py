@@ -107,6 +107,13 @@ class DexContexts(Struct, frozen=True):
     ctxs: tuple[tuple[str, Raw], ...]
 
 
+class ContextsFrame(Struct, frozen=True):
+    """`data` of an `assetCtxs` frame: contexts of one dex. Without `dex` it is that of an `allDexsAssetCtxs` frame."""
+
+    ctxs: Raw
+    dex: str | None = None
+
+
 def is_sound(candle: Candle, step_ms: int) -> bool:
     """Whether it can be a bar: on the grid of UTC, and with its prices in order."""
     ends = (candle.open, candle.close)
@@ -131,4 +138,5 @@ CANDLES: Final = _decoder(tuple[Candle, ...] | None)  # type: ignore[arg-type] #
 FUNDING_HISTORY: Final = _decoder(tuple[FundingRate, ...] | None)  # type: ignore[arg-type]
 ANNOTATIONS: Final = _decoder(tuple[tuple[str, Annotation], ...])
 DEX_CONTEXTS: Final = _decoder(DexContexts)
+CONTEXTS_FRAME: Final = _decoder(ContextsFrame)
 CONTEXTS: Final = _decoder(Contexts)

@@ -18,7 +18,7 @@ from service.upstream.http_date import http_date, parse_http_date
 from service.upstream.replay.stage import Stage
 
 FEEDS: Final[Mapping[str, str]] = {
-    "coindesk": "/coindesk/arc/outboundfeeds/rss/",
+    "coindesk": "/coindesk/arc/outboundfeeds/rss",
     "cointelegraph": "/cointelegraph/rss",
 }
 """Feed → its path; its items lie in `<feed>/rss.xml` of the fixture set, as one long feed."""
@@ -27,8 +27,13 @@ MOST_ITEMS: Final = 50
 
 
 def routes(stage: Stage) -> list[web.RouteDef]:
-    """What is served, by whole paths."""
-    return [web.get(path, _Feed(stage, f"{name}/rss.xml").serve) for name, path in FEEDS.items()]
+    """What is served, by whole paths; the form with a final slash redirects, as CoinDesk's does."""
+    feeds = [web.get(path, _Feed(stage, f"{name}/rss.xml").serve) for name, path in FEEDS.items()]
+    return [*feeds, *(web.get(f"{path}/", _redirect) for path in FEEDS.values())]
+
+
+async def _redirect(request: web.Request) -> web.Response:
+    return web.Response(status=308, headers={"Location": request.path.rstrip("/")})
 
 
 class _Feed:

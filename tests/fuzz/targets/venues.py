@@ -147,6 +147,7 @@ def _answers() -> Iterable[bytes]:
 def _frames() -> Iterable[bytes]:
     data = {"ctxs": [["", [_CONTEXT, _CONTEXT]], ["xyz", []]]}
     yield msgspec.json.encode({"channel": "allDexsAssetCtxs", "data": data})
+    yield msgspec.json.encode({"channel": "assetCtxs", "data": {"dex": "", "ctxs": [_CONTEXT, _CONTEXT]}})
     yield msgspec.json.encode(data)
     yield b'{"channel":"pong"}'
     yield b'{"channel":"error","data":"no"}'

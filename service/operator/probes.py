@@ -1,0 +1,196 @@
+"""What `verdict doctor --upstreams` asks of each upstream: one request an endpoint, by the service's own adapters."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence, Sized
+from contextlib import AsyncExitStack, asynccontextmanager
+from operator import attrgetter
+from typing import Final, TypeVar, cast
+
+from msgspec import Struct
+
+from service.clock import DAY_MS, MINUTE_MS, SECOND_MS, Clock
+from service.market.sources.binance import Binance
+from service.market.sources.coingecko import HOURLY_DAYS, CoinGecko
+from service.market.sources.hyperliquid import FEED_DECODERS, FEED_SUBSCRIPTIONS, Hyperliquid
+from service.rwa.listing import DEX
+from service.sentiment.sources.alternative import FearGreed
+from service.sentiment.sources.rss import PATHS, News
+from service.settings import NOBODY, Settings, variable
+from service.transcripts.reading import FeedReader
+from service.transcripts.sources import Source, sources_of
+from service.transcripts.youtube import Captions
+from service.upstream.failure import UpstreamError
+from service.upstream.reasons import TITLES
+from service.upstream.session import UpstreamSession, open_session
+from service.upstream.socket import open_socket
+from service.upstream.visitor import UNSEEN, Visitor, open_visitor
+from service.wallets.chain import Node
+from service.wallets.nodes import BEHIND_MS, WEIGHT_PER_MINUTE
+from service.wiring.venues import HYPERLIQUID, Upstreams, open_upstreams
+
+T = TypeVar("T")
+
+AT_ONCE: Final = 12
+"""Times the published budget of a minute: a check asks each endpoint once, and waits for no budget to refill."""
+
+_DAYS: Final = 5
+_BTC: Final = "BTC"
+_BTCUSDT: Final = "BTCUSDT"
+_BITCOIN: Final = "bitcoin"
+
+
+class Answer(Struct, frozen=True):
+    """A usable answer: what was in it, in a few words; and what about it needs attention, with what to do."""
+
+    said: str
+    warning: str | None = None
+    remedy: str | None = None
+
+
+class Probe(Struct, frozen=True):
+    """One endpoint to be asked.
+
+    Attributes:
+        endpoint: As it is shown.
+        upstream: The upstream's name.
+        ask: Asks once.
+        group: What a route needs one of: it is served if any probe of the group is. Null: nothing depends on it alone.
+        setting: The variable that names its address.
+        session: What its request goes through, if it is a session.
+    """
+
+    endpoint: str
+    upstream: str
+    ask: Callable[[], Awaitable[Answer]]
+    group: str | None
+    setting: str
+    session: UpstreamSession | None = None
+
+
+@asynccontextmanager
+async def open_probes(settings: Settings, clock: Clock) -> AsyncIterator[Sequence[Probe]]:
+    """Open the sessions of a service, and lay out what is asked through them.
+
+    Raises:
+        FixtureError: If the recording cannot be used.
+        SettingsError: If the list of feeds cannot be used.
+    """
+    async with AsyncExitStack() as stack:
+        upstreams = await stack.enter_async_context(open_upstreams(settings, clock, at_once=AT_ONCE))
+        visitor = await stack.enter_async_context(open_visitor(clock, upstreams.spoken))
+        nodes = [
+            await stack.enter_async_context(
+                open_session(f"node-{place}", url, clock, weight_per_minute=WEIGHT_PER_MINUTE)
+            )
+            for place, url in enumerate(upstreams.nodes, 1)
+        ]
+        captions = Captions(visitor) if settings.youtube_captions == "on" else None
+        yield [
+            *_hyperliquid(upstreams, clock),
+            *_binance(upstreams.sessions["binance"], clock),
+            *_coingecko(upstreams.sessions["coingecko"], clock),
+            *_sentiment(upstreams, clock),
+            *(_feed(source, visitor, captions) for source in sources_of(settings)),
+            *(_node(session, clock) for session in nodes),
+        ]
+
+
+def _hyperliquid(upstreams: Upstreams, clock: Clock) -> Iterator[Probe]:
+    session, since_ms = upstreams.sessions[HYPERLIQUID], clock.now_ms() - _DAYS * DAY_MS
+    venue = Hyperliquid(session, clock)
+    quotes = attrgetter("quotes")
+    yield _of(session, "metaAndAssetCtxs", lambda: _told(venue.quotes(), "coins", quotes))
+    yield _of(session, f"metaAndAssetCtxs {DEX}", lambda: _told(venue.quotes(DEX), "assets", quotes))
+    yield _of(
+        session, "candleSnapshot", lambda: _told(venue.bars(_BTC, "1d", since_ms), "daily bars", attrgetter("bars"))
+    )
+    yield _of(session, "fundingHistory", lambda: _told(venue.funding_history(_BTC, since_ms), "payments"))
+    yield _of(session, "perpConciseAnnotations", lambda: _told(venue.annotations(), "annotations"))
+    title, setting = f"{TITLES[HYPERLIQUID]} WebSocket", variable(f"{HYPERLIQUID}_url")
+    yield Probe(title, HYPERLIQUID, lambda: _listen(upstreams.feed_url, venue, clock), "feed", setting)
+
+
+def _binance(session: UpstreamSession, clock: Clock) -> Iterator[Probe]:
+    """What stands in where Hyperliquid fails: no route needs it otherwise."""
+    binance, since_ms = Binance(session, clock), clock.now_ms() - _DAYS * DAY_MS
+    for name, ask in (
+        ("exchangeInfo, fundingInfo", lambda: _told(binance.contracts(), "contracts")),
+        ("premiumIndex, ticker/24hr", lambda: _told(binance.marks(), "mark prices", attrgetter("rows"))),
+        ("klines", lambda: _told(binance.bars(_BTCUSDT, "1d", since_ms), "daily bars", attrgetter("bars"))),
+    ):
+        yield _of(session, name, ask, needed=False)
+
+
+def _coingecko(session: UpstreamSession, clock: Clock) -> Iterator[Probe]:
+    gecko = CoinGecko(session, clock)
+    yield _of(session, "coins/markets", lambda: _told(gecko.page(1), "coins"))
+    yield _of(session, "coins/categories", lambda: _told(gecko.categories(), "categories"))
+    yield _of(session, "market_chart", lambda: _told(gecko.caps(_BITCOIN, HOURLY_DAYS), "market caps"))
+
+
+def _of(
+    session: UpstreamSession, name: str, ask: Callable[[], Awaitable[Answer]], *, needed: bool = True, group: str = ""
+) -> Probe:
+    endpoint = f"{TITLES[session.name]} {name}"
+    whole = (group or endpoint) if needed else None
+    return Probe(endpoint, session.name, ask, whole, variable(f"{session.name}_url"), session)
+
+
+def _sentiment(upstreams: Upstreams, clock: Clock) -> Iterator[Probe]:
+    index = FearGreed(upstreams.sessions["alternative"], clock)
+
+    async def fear_greed() -> Answer:
+        return Answer(f"index {(await index.newest()).value}")
+
+    yield _of(upstreams.sessions["alternative"], "Fear & Greed", fear_greed)
+    for name in PATHS:
+        news = News(upstreams.sessions[name], clock)
+
+        async def stories(news: News = news) -> Answer:
+            return await _told(news.stories(), "stories", attrgetter("stories"))
+
+        yield _of(upstreams.sessions[name], "RSS", stories, group="news")
+
+
+def _feed(source: Source, visitor: Visitor, captions: Captions | None) -> Probe:
+    reader = FeedReader(visitor, captions)
+
+    async def ask() -> Answer:
+        return await _told(reader.channel(source, UNSEEN), "episodes", attrgetter("items"))
+
+    return Probe(f"feed {source.id}", source.id, ask, "feeds", variable("transcript_feeds"))
+
+
+def _node(session: UpstreamSession, clock: Clock) -> Probe:
+    node = Node(session)
+
+    async def ask() -> Answer:
+        chain, newest = await node.chain_id(), await node.newest()
+        await node.transfers(newest.number, newest.number, out_of=[NOBODY.lower()], into=[])
+        age_ms = clock.now_ms() - newest.at_ms
+        said = f"chain {chain}, block {newest.number}"
+        if age_ms > BEHIND_MS:
+            remedy = "Wait until the node has caught up, or name another one in VERDICT_WALLETS_RPC."
+            return Answer(said, f"its newest block is {age_ms // MINUTE_MS} minutes old", remedy)
+        return Answer(said)
+
+    return Probe(f"{session.name} eth_getLogs", session.name, ask, "nodes", variable("wallets_rpc"), session)
+
+
+async def _listen(url: str, venue: Hyperliquid, clock: Clock) -> Answer:
+    """Subscribe as the service does, and read the first frame."""
+    await venue.quotes()  # names the coins of a frame
+    began_s = clock.monotonic()
+    async with open_socket(HYPERLIQUID, url, clock, FEED_SUBSCRIPTIONS, FEED_DECODERS) as socket:
+        frame = await socket.first()
+        found = venue.read_frame(frame.value, frame.at_ms)
+    if found is None:
+        raise UpstreamError(HYPERLIQUID, None, b"the first frame is not in the expected format", stage="decode")
+    waited_ms = round((clock.monotonic() - began_s) * SECOND_MS)
+    packed = "compressed" if socket.compressed else "not compressed"
+    return Answer(f"{len(found.quotes)} coins after {waited_ms} ms, {packed}")
+
+
+async def _told(asked: Awaitable[T], what: str, of: Callable[[T], Sized] | None = None) -> Answer:
+    """How many there are of what was asked for."""
+    found = await asked
+    return Answer(f"{len(of(found) if of else cast('Sized', found))} {what}")
