@@ -52,7 +52,7 @@ def make(folder: Path, *arguments: str, **settings: str) -> subprocess.Completed
 
 def test_make_alone_lists_every_target_with_what_it_does(clone: Path) -> None:
     listed = make(clone)
-    targets = re.findall(r"^([a-z]+):.*## (.*)$", (clone / "Makefile").read_text(), re.MULTILINE)
+    targets = re.findall(r"^([a-z-]+):.*## (.*)$", (clone / "Makefile").read_text(), re.MULTILINE)
     assert listed.returncode == 0
     assert [tuple(line.split(None, 2)[1:]) for line in listed.stdout.splitlines()] == targets
     assert {"help", "run", "test", "lint", "coverage", "bench", "soak"} <= {name for name, _ in targets}
