@@ -407,6 +407,8 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "start.lost-store": "A store that is missing or empty in a used folder is refused, with the remedy.",
     },
     "contract-2 §4": {
+        "auth.neighbour": "Bad tokens of one client refuse no valid key and no public page of its network.",
+        "auth.unknown-no-read": "Unknown keys, however many, share one read of the store at a time.",
         "quota.402-spent": "A 402 means that the quota is spent; questions only reserved are 429, Retry-After 1.",
     },
     "contract-2 §5": {

@@ -4,22 +4,29 @@ import asyncio
 import logging
 from functools import partial
 from hashlib import sha256
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
 from service.access import changes
 from service.access.caller import Caller
-from service.access.credentials import Found, find
+from service.access.credentials import Credential, Found, find
+from service.access.key_index import KeyIndex
 from service.access.keys import KeyForm
-from service.access.refusal import invalid
+from service.access.refusal import UnknownTokenError, invalid
 from service.access.sessions import SessionForm
 from service.clock import LATEST_MS, MINUTE_MS, Clock, sleep_or_wake
 from service.errors import ServiceError
 from service.storage.database import Database
 
+K = TypeVar("K")
+V = TypeVar("V")
+
 MOST_KNOWN: Final = 100_000
 """Tokens, and endings, that are remembered: about 60 MB at the most."""
+
+_MOST_ENDED: Final = 10_000
+"""Credentials that were refused because they have ended, and are remembered: about 5 MB at the most."""
 
 _WATCH_S: Final = 1.0
 _LOOKS_PER_NOTE: Final = 10
@@ -53,19 +60,24 @@ class Doorkeeper:
         clock: Time.
         keys: The form of this service's keys.
         sessions: The form of its sessions.
+        index: Which keys exist.
         epoch: The newest change when it starts; nobody is known yet, so older ones concern nobody.
     """
 
-    def __init__(self, db: Database, clock: Clock, keys: KeyForm, sessions: SessionForm, epoch: int) -> None:
+    def __init__(
+        self, db: Database, clock: Clock, *, keys: KeyForm, sessions: SessionForm, index: KeyIndex, epoch: int
+    ) -> None:
         self._db = db
         self._clock = clock
         self._now_ms = clock.now_ms
         self._keys = keys
         self._sessions = sessions
+        self._index = index
         self._epoch = epoch
         self._known: dict[bytes, _Known] = {}
         self._tokens_of: dict[int, set[bytes]] = {}
         self._endings: dict[int, int] = {}
+        self._ended: dict[bytes, Credential] = {}
         self._unnoted: dict[int, int] = {}
         self._finding: dict[bytes, tuple[int, asyncio.Task[Found | None]]] = {}
 
@@ -87,15 +99,29 @@ class Doorkeeper:
     async def admit(self, token: str) -> Caller:
         """Check a token in full and remember it.
 
+        A token that is malformed, unknown, or was refused before because it has ended causes no look-up of its own. So
+        bad tokens, however many, do not delay the look-ups of good ones.
+
         Raises:
+            UnknownTokenError: If it was never issued.
             ServiceError: `AUTH_INVALID` saying whether it is malformed, unknown, expired, rotated or revoked;
                 `UNAVAILABLE` if the store cannot be read.
         """
-        found = await self._find(self._fingerprint(token))
+        fingerprint = self._fingerprint(token)
+        if fingerprint in self._ended:
+            self._ended[fingerprint].check(self._now_ms())
+        if token.startswith(self._keys.prefix) and not await self._index.has(fingerprint):
+            raise UnknownTokenError
+        found = await self._find(fingerprint)
         if found is None:
-            raise invalid("The token is not known to this service. Run `verdict login` or make a new key.")
+            raise UnknownTokenError
         now_ms = self._now_ms()
-        found.credential.check(now_ms)
+        try:
+            found.credential.check(now_ms)
+        except ServiceError:
+            self._ended[fingerprint] = found.credential
+            _trim(self._ended, _MOST_ENDED)
+            raise
         caller = found.caller(now_ms)
         if found.epoch >= self._epoch:  # else it changed while it was being read: it is not to be remembered
             self._remember(token, caller, found, now_ms)
@@ -147,7 +173,7 @@ class Doorkeeper:
                 self._drop(digest)
             if change.credential_id is not None and change.ends_ms is not None:
                 self._endings[change.credential_id] = change.ends_ms
-                _trim(self._endings)
+                _trim(self._endings, MOST_KNOWN)
 
     def note_use(self, *, least_ms: int = MINUTE_MS) -> None:
         """Have it written down when credentials were last used; what cannot be written is logged and lost.
@@ -220,8 +246,8 @@ def _noted(_: int | None, error: BaseException | None) -> None:
         _log.warning("the last use of credentials was not noted", extra={"reason": str(error)})
 
 
-def _trim(remembered: dict[int, int]) -> None:
-    if len(remembered) > MOST_KNOWN:
+def _trim(remembered: dict[K, V], most: int) -> None:
+    if len(remembered) > most:
         del remembered[next(iter(remembered))]
 
 
@@ -232,4 +258,6 @@ async def open_doorkeeper(db: Database, clock: Clock, keys: KeyForm, sessions: S
         ServiceError: `UNAVAILABLE` if the store cannot be read.
     """
     ((epoch,),) = await db.read(f"SELECT {changes.LATEST}")
-    return Doorkeeper(db, clock, keys, sessions, epoch)
+    index = KeyIndex(db)
+    await index.catch_up()
+    return Doorkeeper(db, clock, keys=keys, sessions=sessions, index=index, epoch=epoch)

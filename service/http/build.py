@@ -11,6 +11,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from service.access.meter import Meter
+from service.access.rate import RequestRate
 from service.access.room import Access
 from service.clock import Clock
 from service.http.accept import form_of
@@ -39,7 +40,7 @@ from service.http.quota import StreamDue
 from service.http.serve import Serve
 from service.http.stream import Stream
 from service.http.tell import Tell
-from service.http.throttle import Throttle
+from service.http.throttle import FailedTokens, Throttle
 from service.payments.room import Payments
 from service.routes.call import Asking, Bound, Endpoint, Watching
 from service.settings import Settings
@@ -66,6 +67,8 @@ class _Stacks:
         self._clock = clock
         self._doorkeeper = access.doorkeeper
         self.throttle = Throttle(access.rate, settings.trusted_proxies)
+        rate = partial(RequestRate, clock, settings.rate_per_minute, settings.rate_burst)
+        self._failed = FailedTokens(rate(), rate(), self.throttle.host_of)
         self._visitors = access.visitors
         self._meter = meter
         self._challenger = payments.challenger
@@ -119,7 +122,7 @@ class _Stacks:
             return [rate]
         session_only, optional = offer.gate == "session", offer.gate == "question"
         return [
-            Middleware(Auth, self._doorkeeper, self.throttle, session_only=session_only, optional=optional),
+            Middleware(Auth, self._doorkeeper, self._failed, session_only=session_only, optional=optional),
             rate,
         ]
 

@@ -1,8 +1,11 @@
-"""How often one may ask: a credential by itself, everybody else by the network they come from."""
+"""How often one may ask: a credential by itself, everybody else by the network they come from.
+
+Tokens that were refused have limits of their own (`FailedTokens`).
+"""
 
 import ipaddress
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -10,6 +13,7 @@ from starlette.types import Scope
 
 from service.access.caller import Caller
 from service.access.rate import RequestRate
+from service.access.refusal import UnknownTokenError
 from service.errors import ServiceError
 
 _IPV6_NETWORK_BITS: Final = 64
@@ -40,12 +44,7 @@ class Throttle:
         key = (caller.kind, caller.credential_id) if caller is not None else network_of(self.host_of(scope))
         wait_s = self._rate.take(key)
         if wait_s is not None:
-            seconds = str(math.ceil(wait_s))
-            raise ServiceError(
-                "RATE_LIMITED",
-                f"too many requests; send the next one in {seconds} s",
-                headers={"Retry-After": seconds, "RateLimit": f'"requests";r=0;t={seconds}'},
-            )
+            raise too_fast("too many requests; send the next one", wait_s)
 
     def host_of(self, scope: Scope) -> str:
         """The address a request comes from: the one that our proxies tell of, where it comes through them."""
@@ -67,6 +66,59 @@ class Throttle:
             return False
         forms = (address, address.ipv4_mapped) if isinstance(address, ipaddress.IPv6Address) else (address,)
         return any(form in network for network in self._trusted for form in forms if form is not None)
+
+
+class FailedTokens:
+    """Limits how often refused tokens are sent. It is asked once a token was refused, so it never stops a good one.
+
+    Each (network, token) has a limit, and each network has one for well-formed tokens that were never issued. What
+    other clients of the network send does not count to either: neither good tokens nor requests for public pages.
+
+    Args:
+        of_token: Counts by network and token.
+        of_network: Counts unknown tokens by network.
+        host_of: The address that a request comes from.
+    """
+
+    def __init__(self, of_token: RequestRate, of_network: RequestRate, host_of: Callable[[Scope], str]) -> None:
+        self._of_token = of_token
+        self._of_network = of_network
+        self._host_of = host_of
+
+    def count(self, error: ServiceError, mark: bytes, scope: Scope) -> None:
+        """Count a token that was refused.
+
+        Args:
+            error: Why it was refused. What is no fault of the token (503) does not count.
+            mark: Its digest.
+            scope: The request.
+
+        Raises:
+            ServiceError: RATE_LIMITED with `Retry-After`, in place of the refusal.
+        """
+        if error.code != "AUTH_INVALID":
+            return
+        network = network_of(self._host_of(scope))
+        wait_s = self._of_token.take((network, mark))
+        if wait_s is None and isinstance(error, UnknownTokenError):
+            wait_s = self._of_network.take(network)
+        if wait_s is not None:
+            raise too_fast("Too many requests with a token that is not valid. Send the next one", wait_s) from error
+
+
+def too_fast(what: str, wait_s: float) -> ServiceError:
+    """A 429.
+
+    Args:
+        what: What is too fast, and what to do; the message goes on with when.
+        wait_s: Seconds until the next request may come.
+    """
+    seconds = str(math.ceil(wait_s))
+    return ServiceError(
+        "RATE_LIMITED",
+        f"{what} in {seconds} s",
+        headers={"Retry-After": seconds, "RateLimit": f'"requests";r=0;t={seconds}'},
+    )
 
 
 def address_in(hop: str) -> Address | None:

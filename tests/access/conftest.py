@@ -44,6 +44,7 @@ _OFTEN = {
     "test_a_device_without_its_question_and_a_question_without_its_device_are_found",
     "test_a_free_answer_is_kept_as_well",
     "test_a_grant_holds_until_it_is_revoked",
+    "test_a_key_of_another_process_is_known_as_soon_as_it_is_made_and_an_invented_one_never",
     "test_a_kill_before_the_answer_leaves_gives_the_question_back_and_one_after_it_does_not",
     "test_a_nonce_is_spent_once_and_kept_for_a_day_past_its_expiry",
     "test_a_nonce_lasts_five_minutes_and_asking_stores_nothing",
@@ -86,7 +87,7 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def secrets(settings: Settings) -> Secrets:
+def secrets(settings: Settings, db: Database) -> Secrets:
     return open_secrets(settings.data_dir)
 
 

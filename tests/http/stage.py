@@ -16,6 +16,7 @@ from service.access.secrets import open_secrets
 from service.clock import SECOND_MS
 from service.errors import ServiceError
 from service.http.app import App
+from service.http.browser import Site
 from service.http.build import Public, build_app
 from service.http.documents import TEXT, Document
 from service.http.health import Health
@@ -155,7 +156,13 @@ async def facilitated(facilitator: Facilitator) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
-    """Build the stack over a new store."""
+    """Build the stack over a new store.
+
+    Args:
+        folder: Where the store is.
+        settings: Those that differ from the defaults; as `site`, pages for browsers.
+    """
+    site: Site | None = settings.pop("site", None)
     clock = FakeClock()
     facilitator = Scripted()
     chosen = Settings(data_dir=folder, source="fixtures", public_url="https://api.example.org", **settings)
@@ -188,7 +195,7 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
             access=access,
             meter=meter,
             payments=payments,
-            public=Public({"/robots.txt": Document(TEXT, b"User-agent: *\n")}, Health({})),
+            public=Public({"/robots.txt": Document(TEXT, b"User-agent: *\n")}, Health({}), site),
         )
         registrar = open_registrar(chosen, secrets, db, clock)
         async with watched(access):

@@ -111,12 +111,6 @@ async def test_requests_past_the_rate_are_429_until_time_has_passed_whatever_the
         assert await stage.used() == [("coin.risk", 3)]
 
 
-async def test_guessing_keys_costs_the_guessers_network_its_rate(tmp_path: Path) -> None:
-    async with staged(tmp_path, rate_per_minute=60, rate_burst=5) as stage:
-        guesses = [(await ask(stage.app, RISK, key=f"verdict_sk_{number}")).status for number in range(8)]
-        assert guesses == [401] * 5 + [429] * 3
-
-
 @pytest.mark.promise("run.proxy")
 async def test_strangers_are_told_apart_by_the_hop_nearest_to_us_that_is_no_proxy_of_ours(tmp_path: Path) -> None:
     async with staged(tmp_path, rate_per_minute=60, rate_burst=1, trusted_proxies=("192.0.2.0/24",)) as stage:

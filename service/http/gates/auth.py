@@ -10,7 +10,7 @@ from service.access.doorkeeper import Doorkeeper, mark_of
 from service.access.refusal import invalid
 from service.errors import ServiceError
 from service.http.exchange import Exchange
-from service.http.throttle import Throttle
+from service.http.throttle import FailedTokens
 
 LONGEST_TOKEN: Final = 4096
 
@@ -23,17 +23,17 @@ class Auth:
     Args:
         app: What stands behind the gate.
         doorkeeper: Knows the tokens.
-        throttle: Counts tokens that are not known by heart: guessing costs the guesser's network its request rate.
+        failed: Counts tokens that were refused. A good token is looked up and let through whatever else was sent.
         session_only: Whether an API key is not enough.
         optional: Whether those may pass who show no token. A token that is shown must be good all the same.
     """
 
     def __init__(
-        self, app: ASGIApp, doorkeeper: Doorkeeper, throttle: Throttle, *, session_only: bool, optional: bool = False
+        self, app: ASGIApp, doorkeeper: Doorkeeper, failed: FailedTokens, *, session_only: bool, optional: bool = False
     ) -> None:
         self.app = app
         self._doorkeeper = doorkeeper
-        self._throttle = throttle
+        self._failed = failed
         self._session_only = session_only
         self._optional = optional
 
@@ -81,8 +81,12 @@ class Auth:
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send) -> None:
         exchange: Exchange = scope["verdict"]
-        self._throttle.count(None, scope)
-        caller = await self._doorkeeper.admit(_token(exchange.headers.get(b"authorization")))
+        token = _token(exchange.headers.get(b"authorization"))
+        try:
+            caller = await self._doorkeeper.admit(token)
+        except ServiceError as error:
+            self._failed.count(error, mark_of(token), scope)
+            raise
         self._let_in(caller, exchange)
         await self.app(scope, receive, send)
 
