@@ -93,6 +93,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     cointelegraph_url: Annotated[str, Meta(description="Cointelegraph, for its news feed")] = (
         "https://cointelegraph.com"
     )
+    anonymous: Annotated[
+        Literal["login", "pay"],
+        Meta(description="callers without a token; login: 403; pay: a priced route answers 402 and needs no account"),
+    ] = "login"
     key_prefix: Annotated[str, Meta(description="what API keys begin with; ends in _sk_")] = "verdict_sk_"
     metrics_port: Annotated[int, Meta(description="port of /metrics; 0: off; worker n adds n")] = 0
     log_level: Annotated[

@@ -412,6 +412,12 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "quota.402-spent": "A 402 means that the quota is spent; questions only reserved are 429, Retry-After 1.",
     },
     "contract-2 §5": {
+        "pay.keyless": "With VERDICT_ANONYMOUS=pay a priced route is 402 without a token; a payment needs no key.",
+        "pay.keyless-metering": "A payment without an account makes no user and moves no counter.",
+        "pay.keyless-replay": "Repeats, PAYMENT_REUSED and unknown outcomes are the same without an account.",
+        "pay.keyless-receipts": "Receipts of such payments are read by the payer's signature; another signer gets 404.",
+        "pay.keyless-documents": "Manifest, OpenAPI, llms.txt and x402 say whether a payment needs an account.",
+        "pay.keyless-clients": "The official clients pay without a key.",
         "pay.nonce-case": "An upper-case nonce is normalised: one nonce in two spellings is one payment.",
     },
     "contract §6: clients": {

@@ -35,7 +35,7 @@ SELECT id FROM usage_events WHERE bucket = ? AND state <> 2 AND id NOT IN (SELEC
 class DayUsage(Struct, frozen=True):
     """How many questions a user used on a UTC day (since 1970-01-01), releases taken off, and what it paid for.
 
-    User 0 is nobody: those are the free questions of devices without a token.
+    User 0 is nobody: free questions of devices, and calls that were paid for, without a token.
     """
 
     user_id: int

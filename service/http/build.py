@@ -15,6 +15,7 @@ from service.access.rate import RequestRate
 from service.access.room import Access
 from service.clock import Clock
 from service.http.accept import form_of
+from service.http.anonymous import Anonymous
 from service.http.app import App
 from service.http.browser import Site
 from service.http.browser import routes as browser_routes
@@ -30,6 +31,7 @@ from service.http.gates.guest import Guest
 from service.http.gates.meter import Due, Metered
 from service.http.gates.parameters import Parameters
 from service.http.gates.pay import Checkout, Pay
+from service.http.gates.payer import Payer
 from service.http.gates.rate import Rate
 from service.http.gates.repeat import Repeat
 from service.http.gates.seats import Seats, Taken
@@ -57,6 +59,8 @@ class Public(Struct, frozen=True):
 
 
 _TELLS_WHAT_IS_LEFT: Final = "billing.tier"
+_TOKEN_OPTIONAL: Final = frozenset({"question", "payer"})
+"""Gates that may let a request through without a token, each by rules of its own."""
 
 
 class _Stacks:
@@ -72,7 +76,9 @@ class _Stacks:
         self._visitors = access.visitors
         self._meter = meter
         self._challenger = payments.challenger
-        self._checkout = Checkout(payments.till, meter, clock, settings.public_url)
+        self._checkout = Checkout(
+            payments.till, meter, clock, settings.public_url, anonymous=settings.anonymous == "pay"
+        )
         self._oversight = access.oversight
         self._seats: Taken = Counter()
 
@@ -89,10 +95,11 @@ class _Stacks:
         body = Middleware(Body, Question)
         repeat = Middleware(Repeat, self._meter.repeats, partial(form_of, default=self._settings.ask_default))
         guest = Middleware(Guest, self.throttle, self._visitors)
-        fork = Fork(
-            known=_stacked([repeat, *self._till(offer, waits=True), body], tell),
-            stranger=_stacked([guest, repeat, body, Middleware(Device, offer, self._meter)], tell),
-        )
+        stranger = _stacked([guest, repeat, body, Middleware(Device, offer, self._meter)], tell)
+        if self._settings.anonymous == "pay":
+            due = PaymentDue(offer, self._challenger, self._settings.public_url)
+            stranger = Anonymous(stranger, Pay(_stacked([body], tell), offer, self._checkout, due))
+        fork = Fork(known=_stacked([repeat, *self._till(offer, waits=True), body], tell), stranger=stranger)
         gates = [*self._entrance(offer), Middleware(Parameters, offer, lambda _: None)]
         return Route(offer.path, fork, methods=[offer.method], name=offer.id, middleware=gates)
 
@@ -111,6 +118,7 @@ class _Stacks:
         gates = [
             *self._entrance(offer),
             Middleware(Parameters, offer, serve.known),
+            *([Middleware(Payer, self._clock)] if offer.gate == "payer" else []),
             *self._till(offer, waits=serve.waits or offer.body is not None),
             *([] if offer.body is None else [Middleware(Body, offer.body)]),
         ]
@@ -120,7 +128,8 @@ class _Stacks:
         rate = Middleware(Rate, self.throttle)
         if offer.gate == "public":
             return [rate]
-        session_only, optional = offer.gate == "session", offer.gate == "question"
+        session_only = offer.gate == "session"
+        optional = offer.gate in _TOKEN_OPTIONAL or (offer.payable and self._settings.anonymous == "pay")
         return [
             Middleware(Auth, self._doorkeeper, self._failed, session_only=session_only, optional=optional),
             rate,

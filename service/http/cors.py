@@ -13,7 +13,8 @@ _EXPOSED: Final = (
     b"payment-required, payment-response, x-payment-response, x-receipt-id, idempotency-replayed"
 )
 _ACCEPTED: Final = (
-    b"authorization, content-type, idempotency-key, payment-signature, x-payment, x-x402-max-version, last-event-id"
+    b"authorization, content-type, idempotency-key, payment-signature, x-payment, x-x402-max-version, x-payer-time, "
+    b"x-payer-signature, last-event-id"
 )
 _REMEMBERED_S: Final = b"600"
 

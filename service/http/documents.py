@@ -15,7 +15,7 @@ from service import __version__
 from service.access.quota import PER_DAY, STARTER
 from service.http.openapi import document as openapi
 from service.payments.challenge import Challenger
-from service.wire.manifest import ParameterRow
+from service.wire.manifest import Anonymous, ParameterRow
 from service.wire.offers import OFFERS, QUESTION, Gate, Offer
 from service.wire.payment import SettlementKind
 from service.wire.schema import body_rows, parameter_rows
@@ -35,26 +35,29 @@ class Document(Struct, frozen=True):
     body: bytes
 
 
-def build(base_url: str, challenger: Challenger, settlement: SettlementKind) -> Mapping[str, Document]:
+def build(
+    base_url: str, challenger: Challenger, settlement: SettlementKind, anonymous: Anonymous = "login"
+) -> Mapping[str, Document]:
     """Build every document.
 
     Args:
         base_url: Scheme and host that callers use.
         challenger: Knows the terms of payment.
         settlement: How payments are settled.
+        anonymous: What callers without a token can do on priced routes.
 
     Returns:
         Path → document, to be answered to GET and HEAD.
     """
     return {
-        "/openapi.json": Document(JSON, openapi(base_url)),
-        "/llms.txt": Document(MARKDOWN, _llms(base_url, settlement).encode()),
-        "/.well-known/x402": Document(JSON, _x402(base_url, challenger, settlement)),
+        "/openapi.json": Document(JSON, openapi(base_url, anonymous=anonymous)),
+        "/llms.txt": Document(MARKDOWN, _llms(base_url, settlement, anonymous).encode()),
+        "/.well-known/x402": Document(JSON, _x402(base_url, challenger, settlement, anonymous)),
         "/robots.txt": Document(TEXT, ROBOTS),
     }
 
 
-def _x402(base_url: str, challenger: Challenger, settlement: SettlementKind) -> bytes:
+def _x402(base_url: str, challenger: Challenger, settlement: SettlementKind, anonymous: Anonymous) -> bytes:
     payable = [offer for offer in OFFERS if offer.payable]
     return msgspec.json.encode(
         {
@@ -62,6 +65,7 @@ def _x402(base_url: str, challenger: Challenger, settlement: SettlementKind) -> 
             "resources": [_example(base_url, offer) for offer in payable],
             "x402Version": 2,
             "settlement": settlement,
+            "anonymous": anonymous,
             "openapi": f"{base_url}/openapi.json",
             "offers": [
                 {
@@ -86,7 +90,7 @@ def _example(base_url: str, offer: Offer) -> str:
     return base_url + path
 
 
-def _llms(base_url: str, settlement: SettlementKind) -> str:
+def _llms(base_url: str, settlement: SettlementKind, anonymous: Anonymous) -> str:
     sections: Sequence[tuple[str, Callable[[Offer], bool]]] = (
         (f"Questions\n\n{_QUESTIONS}", lambda offer: offer is QUESTION),
         ("Data routes", lambda offer: offer.counted and offer is not QUESTION),
@@ -98,16 +102,21 @@ def _llms(base_url: str, settlement: SettlementKind) -> str:
         f"## {title}\n\n" + "\n".join(_line(base_url, offer) for offer in OFFERS if belongs(offer))
         for title, belongs in sections
     ]
-    return "\n\n".join((_introduction(base_url), _payment(settlement), *lists, _more(base_url))) + "\n"
+    return (
+        "\n\n".join((_introduction(base_url, anonymous), _payment(settlement, anonymous), *lists, _more(base_url)))
+        + "\n"
+    )
 
 
-def _introduction(base_url: str) -> str:
+def _introduction(base_url: str, anonymous: Anonymous) -> str:
     return f"""# Verdict {__version__}
 
 > Crypto market data you can check and verdicts you can reproduce, over one metered HTTP API at {base_url}.
 
-Send `Authorization: Bearer TOKEN`, an API key (`verdict_sk_…`) or a session. Without a token the answer is 403, with a
-wrong one 401. Success is `{{"schemaVersion":1,"data":…,"meta":{{"ts","as_of","data_age_seconds"}}}}`, failure
+Send `Authorization: Bearer TOKEN`, an API key (`verdict_sk_…`) or a session. {_WITHOUT_TOKEN[anonymous]}
+With a wrong token the answer is 401.
+
+Success is `{{"schemaVersion":1,"data":…,"meta":{{"ts","as_of","data_age_seconds"}}}}`, failure
 `{{"schemaVersion":1,"error":{{"code","message","details"?}}}}`. Look at `meta.data_age_seconds` before you act on a
 price or a funding rate, and at `_stale_fields` where there are some. Everything called `apr`, `*_pct` or `change_*` is
 in percent. Parameters are exact: an unknown or repeated one is a 400 that names it.
@@ -134,7 +143,20 @@ _MONEY: Final[Mapping[SettlementKind, str]] = {
 }
 
 
-def _payment(settlement: SettlementKind) -> str:
+_WITHOUT_TOKEN: Final[Mapping[Anonymous, str]] = {
+    "login": "Without a token the answer is 403.",
+    "pay": "Without a token a priced route answers\n402: pay for the call, without an account. Others answer 403.",
+}
+_ACCOUNTLESS: Final[Mapping[Anonymous, str]] = {
+    "login": "",
+    "pay": """
+- A payment without a token needs no account: the payer's address is who paid. Its receipt is read with `X-Payer-Time`
+  (epoch seconds, at most 60 s off) and `X-Payer-Signature`: the payer's `personal_sign` of `Read receipt {id}`, a line
+  feed, and `Time: {X-Payer-Time}`.""",
+}
+
+
+def _payment(settlement: SettlementKind, anonymous: Anonymous) -> str:
     return f"""## Payment
 
 Any x402 client can pay a call that is answered 402: scheme `exact`, USDC by EIP-3009, the price of the route and no
@@ -146,7 +168,8 @@ more. Sign what the header `PAYMENT-REQUIRED` (v2) or the body (v1) asks for and
 - 503 PAYMENT_PENDING: the outcome is not known yet. Send the SAME payment again, never a new one: nothing is charged
   twice, and the answer is kept for a day.
 - The same payment for another request is 409 PAYMENT_REUSED; a payment that is not good is 402 with `details.reason`.
-- Receipts are signed (`personal_sign` over the RFC 8785 text of `receipt`) by the manifest's `receiptSigner`."""
+- Receipts are signed (`personal_sign` over the RFC 8785 text of `receipt`) by the manifest's `receiptSigner`.\
+{_ACCOUNTLESS[anonymous]}"""
 
 
 def _line(base_url: str, offer: Offer) -> str:
@@ -168,6 +191,7 @@ _CALLERS: Final[Mapping[Gate, str]] = {
     "public": "no token",
     "bearer": "",
     "session": "needs a session",
+    "payer": "",
     "question": "one question a device without a token, by `deviceId`",
 }
 

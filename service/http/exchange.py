@@ -39,6 +39,7 @@ class Exchange:
         counted: Whether the answer costs a question where the route does; cleared by `serve`.
         fields: Response headers that every answer to this request carries, beside its id.
         visitor: Who asks without a token, where the route takes such; set by `guest`.
+        payer: Address whose signature a request without a token carries, EIP-55; set by `payer`.
         reserved: The question that is counted with the answer, by whoever keeps that; None: it is counted already.
         route: Name of the route, for counts and logs; `none` where there is none.
         status: Status of the answer once it was begun, 0 before.
@@ -54,6 +55,7 @@ class Exchange:
     paid = False
     parameters: object = None
     path_params: Mapping[str, str] = {}
+    payer: str | None = None
     reserved: int | None = None
     route = "none"
     status = 0

@@ -13,6 +13,7 @@ from service import __version__
 from service.errors import STATUS
 from service.wire.ask import Failed
 from service.wire.envelope import BareMeta, Failure, Meta
+from service.wire.manifest import Anonymous
 from service.wire.offers import OFFERS, Gate, Offer
 from service.wire.payment import BareChallengeV1, BareChallengeV2, ChallengeV1, ChallengeV2
 from service.wire.schema import JsonSchema, components, parameter_rows
@@ -47,7 +48,7 @@ ALWAYS: Final = (
 _DESCRIPTIONS: Final[Mapping[int, str]] = {
     400: "The request is not exactly right; `details.parameter` names what is wrong, `details.allowed` what is taken",
     401: "The token is malformed, unknown, expired or revoked, or does not do for this route; the message says which",
-    402: "The quota is spent: an x402 challenge. Or a payment that is not good: `details.reason`",
+    402: "The quota is spent, or no token was sent: an x402 challenge. Or a payment that is not good: `details.reason`",
     403: "No token was sent; or, where a device may ask without one, none and no device that has its question left",
     404: "There is no such thing; `details.candidates` are the closest matches",
     408: "The request did not arrive in time",
@@ -90,6 +91,7 @@ _SECURITY: Final[Mapping[Gate, list[dict[str, list[str]]]]] = {
     "bearer": [{"key": []}, {"session": []}],
     "session": [{"session": []}],
     "question": [{"key": []}, {"session": []}, {}],
+    "payer": [{"key": []}, {"session": []}, {"payer": [], "payer_time": []}],
 }
 _SECURITY_SCHEMES: Final = {
     "key": {
@@ -104,15 +106,29 @@ _SECURITY_SCHEMES: Final = {
         "bearerFormat": "JWT",
         "description": "A session, opened by `verdict login` or POST /api/auth/login",
     },
+    "payer": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-Payer-Signature",
+        "description": "For a receipt of a payment without an account: `personal_sign` (EIP-191) by the payer, 0x and "
+        "130 hexadecimal digits, of the text `Read receipt {id}`, a line feed, and `Time: {X-Payer-Time}`",
+    },
+    "payer_time": {
+        "type": "apiKey",
+        "in": "header",
+        "name": "X-Payer-Time",
+        "description": "When that was signed, epoch seconds; at most 60 s from the service's time",
+    },
 }
 
 
-def document(base_url: str, offers: Sequence[Offer] = OFFERS) -> bytes:
+def document(base_url: str, offers: Sequence[Offer] = OFFERS, anonymous: Anonymous = "login") -> bytes:
     """Write the document.
 
     Args:
         base_url: Scheme and host that callers use.
         offers: What is offered.
+        anonymous: What callers without a token can do on priced routes.
 
     Returns:
         OpenAPI 3.1, JSON.
@@ -123,7 +139,7 @@ def document(base_url: str, offers: Sequence[Offer] = OFFERS) -> bytes:
             "info": _info(),
             "servers": [{"url": base_url}],
             "tags": [{"name": name} for name in dict.fromkeys(map(_tag, offers))],
-            "paths": _paths(offers),
+            "paths": _paths(offers, anonymous),
             "components": {
                 "schemas": _schemas(offers),
                 "responses": _responses(offers),
@@ -154,19 +170,22 @@ def _tag(offer: Offer) -> str:
     return offer.id.partition(".")[0]
 
 
-def _paths(offers: Iterable[Offer]) -> dict[str, JsonSchema]:
+def _paths(offers: Iterable[Offer], anonymous: Anonymous) -> dict[str, JsonSchema]:
     paths: dict[str, JsonSchema] = {}
     for offer in offers:
-        paths.setdefault(offer.path, {})[offer.method.lower()] = _operation(offer)
+        paths.setdefault(offer.path, {})[offer.method.lower()] = _operation(offer, anonymous)
     return paths
 
 
-def _operation(offer: Offer) -> JsonSchema:
+def _operation(offer: Offer, anonymous: Anonymous) -> JsonSchema:
+    security = _SECURITY[offer.gate]
+    if offer.payable and anonymous == "pay" and {} not in security:
+        security = [*security, {}]
     operation: JsonSchema = {
         "operationId": offer.id,
         "tags": [_tag(offer)],
         "summary": offer.summary,
-        "security": _SECURITY[offer.gate],
+        "security": security,
     }
     parameters = [_parameter(row.name, row.location, row.schema, row.required) for row in parameter_rows(offer)]
     if offer.gate == "question":

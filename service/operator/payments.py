@@ -36,7 +36,14 @@ def show_all(arguments: Namespace, environment: Mapping[str, str]) -> int:
         print_json({"payments": [plain(payment) for payment in payments]})
         return DONE
     rows = [
-        [row.receipt_id, row.state, row.user_id, usdc(MicroUsd(row.price)), _minute(row.claimed_ms), row.offer_id]
+        [
+            row.receipt_id,
+            row.state,
+            row.user_id or "-",
+            usdc(MicroUsd(row.price)),
+            _minute(row.claimed_ms),
+            row.offer_id,
+        ]
         for row in payments
     ]
     print_table(_HEADERS, rows, nothing="There are no such payments.", whole={"ID", "STATE", "CLAIMED"})
@@ -98,7 +105,7 @@ def plain(payment: PaymentRow) -> dict[str, object]:
         "id": payment.receipt_id,
         "state": payment.state,
         "reason": payment.reason,
-        "userId": payment.user_id,
+        "userId": payment.user_id or None,
         "route": payment.offer_id,
         "method": payment.method,
         "resource": payment.resource,

@@ -12,14 +12,14 @@ from service.operator.folder import Folder, run_in_folder
 from service.operator.output import print_json, print_table
 
 _MONTH: Final = 30
-_DEVICES: Final = "devices"
+_ANONYMOUS: Final = "anonymous"
 
 
 def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """List users with the questions of today, of thirty days and of all time, and the calls they paid for.
 
-    Refused and failed calls cost nothing and are none of these; what was paid for is no question. What devices without
-    a token have asked stands before all users.
+    Refused and failed calls cost nothing and are none of these; what was paid for is no question. The row
+    `anonymous` is before all users: free questions of devices without a token, and calls that were paid without one.
     """
 
     async def read(folder: Folder) -> tuple[int, list[DayUsage]]:
@@ -32,7 +32,7 @@ def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
         return DONE
     rows = [
         [
-            _DEVICES if user == NOBODY else user,
+            _ANONYMOUS if user == NOBODY else user,
             _questions_on(today, days),
             _questions_since(today - _MONTH + 1, days),
             _questions_since(0, days),

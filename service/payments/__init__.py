@@ -37,6 +37,9 @@ Decided here:
   be there in a moment. Lists hold what is settled alone, in the order of settlement, so that pages never shift.
 - A payment that would not be taken any more (its window is over, terms or chain have changed) is looked for in
   the ledger before it is refused: it may have bought this very answer, and a 402 would be a second bill.
+- A payment without an account (`VERDICT_ANONYMOUS=pay`) has user 0. The payer's address is who paid, and its signature
+  over the receipt's id and the time reads the receipt. No user is made: a wallet costs nothing to make, a row stays for
+  ever. Why, and what this leaves open: `docs/decisions/0005-paying-without-an-account.md`.
 - Twenty requests with one payment are one purchase: whoever comes later waits ten seconds for the first, then is told
   to come again. A claim that was given back is anybody's, for any request.
 - A settlement belongs to no request: it goes on when whoever asked for it is gone, and its answer is kept for them.

@@ -1,6 +1,6 @@
 """What the rooms of this house say to each other about one payment."""
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -8,6 +8,10 @@ from service.payments.networks import ChainId
 
 State = Literal["claimed", "settling", "settled", "delivered", "released", "failed"]
 """claimed → settling → settled → delivered; or released, when nothing was asked of the facilitator; or failed."""
+
+
+NO_ACCOUNT: Final = 0
+"""In place of a user: the call was paid without an account, and the payer's address is who paid. Users start at 1."""
 
 
 class Payment(Struct, frozen=True, kw_only=True):
@@ -42,7 +46,7 @@ class Order(Struct, frozen=True, kw_only=True):
     """What somebody wants to buy: one request.
 
     Attributes:
-        user_id: Whose request it is.
+        user_id: Whose request it is; `NO_ACCOUNT` where it came without a token.
         offer_id: The route.
         method: HTTP method.
         resource: Absolute URL, as challenges name it.

@@ -8,6 +8,7 @@ from service.clock import iso
 from service.errors import ServiceError
 from service.ethereum.addresses import checksum_address
 from service.ethereum.signatures import address_of, private_key, recover_personal, sign_personal
+from service.payments.payment import NO_ACCOUNT
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.units import MicroUsd, usdc
@@ -95,7 +96,22 @@ class ReceiptDesk:
             ServiceError: NOT_FOUND where the user has no such payment, or nothing was charged for it; PAYMENT_PENDING
                 where nobody knows yet.
         """
-        rows = await self._database.read(f"{_ONE} AND user_id = ?", (receipt_id, user_id))
+        return self._only(receipt_id, await self._database.read(f"{_ONE} AND user_id = ?", (receipt_id, user_id)))
+
+    async def of_payer(self, payer: str, receipt_id: str) -> SignedReceipt:
+        """Write one receipt of a payment without an account.
+
+        Args:
+            payer: Address that has proven to be the reader's, in any case.
+            receipt_id: Which receipt.
+
+        Raises:
+            ServiceError: As `get`.
+        """
+        condition, values = "user_id = ? AND payer = ?", (receipt_id, NO_ACCOUNT, payer.lower())
+        return self._only(receipt_id, await self._database.read(f"{_ONE} AND {condition}", values))
+
+    def _only(self, receipt_id: str, rows: list[tuple[Any, ...]]) -> SignedReceipt:
         if not rows:
             raise ServiceError("NOT_FOUND", f"you have no receipt {receipt_id}")
         if rows[0][0] is None:

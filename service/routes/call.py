@@ -16,11 +16,15 @@ B = TypeVar("B")
 
 
 class Call(Struct, Generic[P, B], frozen=True):
-    """One decoded request: typed parameters, typed body (`None` where the route takes none), the caller if known."""
+    """One decoded request: typed parameters, typed body (`None` where the route takes none), the caller if known.
+
+    `payer` is the address (EIP-55) whose signature came with a request without a token.
+    """
 
     parameters: P
     body: B
     caller: Caller | None
+    payer: str | None = None
 
     def known_caller(self) -> Caller:
         """The caller of a route that its gate opens to known callers only.

@@ -30,6 +30,7 @@ def write(settings: Settings, receipt_signer: str) -> Manifest:
         pay_to=settings.pay_to,
         settlement=settings.settlement,
         receipt_signer=receipt_signer,
+        anonymous=settings.anonymous,
         free=FreePlan(starter=STARTER, per_day=PER_DAY["free"] or 0, resets_at="00:00Z"),
         tiers=[TierRow(tier, per_day) for tier, per_day in PER_DAY.items()],
         routes=[_row(offer) for offer in OFFERS if offer.counted],

@@ -12,6 +12,8 @@ async def get(receipts: ReceiptDesk, call: Call[OfReceipt, None]) -> Answer:
     Raises:
         ServiceError: NOT_FOUND where the caller has no such receipt, PAYMENT_PENDING where it has none yet.
     """
+    if call.payer is not None:
+        return Answer(await receipts.of_payer(call.payer, call.parameters.id))
     return Answer(await receipts.get(call.known_caller().user_id, call.parameters.id))
 
 

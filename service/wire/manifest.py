@@ -7,6 +7,9 @@ from msgspec import Struct
 from service.wire.access import Tier
 from service.wire.payment import SettlementKind
 
+Anonymous = Literal["login", "pay"]
+"""What a caller without a token can do on a priced route: log in first (403), or pay (402) without an account."""
+
 
 class FreePlan(Struct, frozen=True, rename="camel"):
     """The free quota: a starter that never refills, then so many a UTC day."""
@@ -57,6 +60,7 @@ class Manifest(Struct, frozen=True, rename={"pay_to": "payTo", "receipt_signer":
     pay_to: str
     settlement: SettlementKind
     receipt_signer: str
+    anonymous: Anonymous
     free: FreePlan
     tiers: list[TierRow]
     routes: list[RouteRow]

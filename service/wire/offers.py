@@ -33,8 +33,9 @@ DEAR_CALL: Final = MicroUsd(50_000)
 UPSTREAM: Final = ("UPSTREAM_4XX", "UPSTREAM_5XX", "UPSTREAM_UNREACHABLE")
 """What a route answers that has nothing to say because an upstream failed."""
 
-Gate = Literal["public", "bearer", "session", "question"]
-"""Who may call: anyone, any credential, a session only (keys cannot make keys), or a credential or a new device."""
+Gate = Literal["public", "bearer", "session", "question", "payer"]
+"""Who may call: anyone, any credential, a session only (keys cannot make keys), a credential or a new device, or a
+credential or the signature of a payer without an account."""
 
 
 class NoParameters(Struct, frozen=True, forbid_unknown_fields=True):
@@ -381,6 +382,7 @@ OFFERS: Final[Sequence[Offer]] = (
         parameters=queries.OfReceipt,
         result=payment.SignedReceipt,
         envelope=False,
+        gate="payer",
         also=("NOT_FOUND", "PAYMENT_PENDING"),
     ),
     Offer(

@@ -75,9 +75,9 @@ class ThisQuery(Struct, frozen=True):
 
 
 class Unlock(Struct, frozen=True, omit_defaults=True):
-    """One way on: pay for this call, wait until `at`, or upgrade (at `url`, where there is a page for it)."""
+    """One way on: pay for this call, wait until `at`, upgrade (at `url`, where there is a page for it), or log in."""
 
-    method: Literal["pay", "wait", "upgrade"]
+    method: Literal["pay", "wait", "upgrade", "login"]
     description: str
     at: str | None = None
     url: str | None = None
@@ -228,6 +228,7 @@ class Receipt(Struct, frozen=True, kw_only=True):
     `amount` is in atomic units (millionths of a USDC) and `price_usdc` the same in decimal. `request_hash` is the
     SHA-256 of the request: method, one space, path with query as they were sent, one line feed, body; `response_hash`
     that of the answer's body. `transaction` is the settling transaction, or for `ledger` a mark that stands for it.
+    `user_id` is 0 where the payer has no account: `payer` is who paid.
     """
 
     id: str
@@ -264,3 +265,15 @@ class ReceiptList(Struct, frozen=True):
 
     receipts: list[Receipt]
     next_cursor: str | None
+
+
+def reading_message(receipt_id: str, at_s: int) -> str:
+    """The text that a payer without an account signs (`personal_sign`, EIP-191) to read a receipt.
+
+    It names the receipt, whose id is random, so it opens nothing else, here or at another service.
+
+    Args:
+        receipt_id: The receipt's name, as `X-Receipt-Id` gave it.
+        at_s: When it is signed, epoch seconds.
+    """
+    return f"Read receipt {receipt_id}\nTime: {at_s}"

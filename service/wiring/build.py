@@ -131,7 +131,7 @@ def _assemble(
     health: Health,
 ) -> App:
     endpoints, scorecard = bind(settings, clock.now_ms(), desks), desks.verdict.scorecard
-    documents = build_documents(base_url(settings), payments.challenger, settings.settlement)
+    documents = build_documents(base_url(settings), payments.challenger, settings.settlement, settings.anonymous)
     openapi, source, market = documents["/openapi.json"].body, settings.source, desks.market
     return build_app(
         settings,

@@ -16,7 +16,7 @@ from eth_account import Account
 
 from tests.chain.evm import ETHER, Evm
 from tests.chain.node import PASS, HungUp, serving_node
-from tests.chain.test_official_clients import OPERATOR, PAYEE, PAYER, PURSE, Shop, opened
+from tests.chain.test_official_clients import OPERATOR, PAYEE, PAYER, PURSE, Shop, opened, spent_key
 from tests.fakes.serving import PATIENCE_S, environment
 
 pytestmark = [pytest.mark.chain, pytest.mark.timeout(300)]
@@ -29,9 +29,9 @@ SENDING = "eth_sendRawTransaction"
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     """A service that settles by its own transactions."""
     evm = Evm(lambda: int(time.time()), dollars={PAYER.address: PURSE}, ether={OPERATOR.address: ETHER})
-    with serving_node(evm) as node:
-        key = "0x" + OPERATOR.key.hex().removeprefix("0x")
-        yield from opened(node, tmp_path_factory, settlement="chain", operator_key=key)
+    folder = tmp_path_factory.mktemp("shop")
+    with serving_node(evm) as node, opened(node, "our own transactions", folder) as service:
+        yield Shop(service, evm, node, spent_key(service))
 
 
 @pytest.fixture(autouse=True)

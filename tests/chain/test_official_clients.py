@@ -12,12 +12,13 @@ import sys
 import time
 from base64 import b64decode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import pytest
 from eth_account import Account
+from eth_account.messages import encode_defunct
 
 from service.access.quota import STARTER
 from service.wire.offers import QUESTION
@@ -108,25 +109,43 @@ def official_facilitator(node: Node) -> Iterator[str]:
         process.communicate(timeout=PATIENCE_S)
 
 
-@pytest.fixture(params=["the official facilitator", "our own transactions"], scope="module")
-def shop(request: pytest.FixtureRequest, node: Node, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
-    if request.param == "the official facilitator":
-        with official_facilitator(node) as url:
-            yield from opened(node, tmp_path_factory, settlement="remote", facilitator_url=url)
-    else:
-        key = "0x" + OPERATOR.key.hex().removeprefix("0x")
-        yield from opened(node, tmp_path_factory, settlement="chain", operator_key=key)
+SETTLES: Final = ("the official facilitator", "our own transactions")
 
 
-def opened(node: Node, folders: pytest.TempPathFactory, **settings: str) -> Iterator[Shop]:
-    service = Serving(data_dir=str(folders.mktemp("shop")), pay_to=PAYEE, rpc_url=node.url, **settings)
-    with ended(service):
+@contextmanager
+def opened(node: Node, settles: str, folder: Path, **settings: str) -> Iterator[Serving]:
+    """A service that is ready, whose payments are settled in one of two ways."""
+    with ExitStack() as stack:
+        if settles == SETTLES[0]:
+            settings |= {"settlement": "remote", "facilitator_url": stack.enter_context(official_facilitator(node))}
+        else:
+            settings |= {"settlement": "chain", "operator_key": "0x" + OPERATOR.key.hex().removeprefix("0x")}
+        service = Serving(data_dir=str(folder), pay_to=PAYEE, rpc_url=node.url, **settings)
+        stack.enter_context(ended(service))
         service.wait_for("ready")
-        token = service.make_key()
-        for _ in range(STARTER):
-            assert service.ask(RISK, token)[0] == 200
-        assert service.ask(RISK, token)[0] == 402
-        yield Shop(service, node.evm, node, token)
+        yield service
+
+
+@pytest.fixture(params=SETTLES, scope="module")
+def shop(request: pytest.FixtureRequest, node: Node, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    with opened(node, request.param, tmp_path_factory.mktemp("shop")) as service:
+        yield Shop(service, node.evm, node, spent_key(service))
+
+
+def spent_key(service: Serving) -> str:
+    """A key whose free questions are spent."""
+    token = service.make_key()
+    for _ in range(STARTER):
+        assert service.ask(RISK, token)[0] == 200
+    assert service.ask(RISK, token)[0] == 402
+    return token
+
+
+@pytest.fixture(params=SETTLES, scope="module")
+def keyless(request: pytest.FixtureRequest, node: Node, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
+    """A service that takes payments without an account, and no key at all."""
+    with opened(node, request.param, tmp_path_factory.mktemp("keyless"), anonymous="pay") as service:
+        yield Shop(service, node.evm, node, "")
 
 
 @pytest.mark.promise("pay.chain", "pay.remote", "pay.exact-3009", "pay.headers", "pay.response-headers")
@@ -155,6 +174,37 @@ def test_an_official_client_pays_the_price_once_and_has_its_answer(shop: Shop, n
     receipt = shop.service.ask(f"/api/receipts/{answer['headers']['x-receipt-id']}", shop.token)[2]["receipt"]
     assert (receipt["transaction"], receipt["amount"]) == (told["transaction"], str(price))
     assert shop.service.ask(RISK, shop.token)[0] == 402, "paying gives no free question"
+
+
+@pytest.mark.promise("pay.keyless-clients", "pay.keyless-receipts", "pay.keyless-metering")
+@pytest.mark.parametrize(("name", "path"), BUYS)
+def test_an_official_client_pays_without_a_key(keyless: Shop, name: str, path: str) -> None:
+    shop, client = keyless, OFFICIAL[name]
+    if shutil.which(client.runs) is None:
+        pytest.skip(f"{client.runs.name} is not here")
+    price, question = (QUESTION.price, (ASKED,)) if path == QUESTION.path else (5_000, ())
+    before = shop.chain.dollars(PAYER.address), shop.chain.dollars(PAYEE)
+    answer = client.pay(f"http://127.0.0.1:{shop.service.port}{path}", "", *question)
+    assert answer["status"] == 200, answer
+    after = shop.chain.dollars(PAYER.address), shop.chain.dollars(PAYEE)
+    assert (before[0] - after[0], after[1] - before[1]) == (price, price)
+    receipt_id, now_s = answer["headers"]["x-receipt-id"], int(time.time())
+    text = encode_defunct(text=f"Read receipt {receipt_id}\nTime: {now_s}")
+    signature = "0x" + PAYER.sign_message(text).signature.hex().removeprefix("0x")
+    proof = {"x-payer-time": str(now_s), "x-payer-signature": signature}
+    receipt = shop.service.ask(f"/api/receipts/{receipt_id}", **proof)[2]["receipt"]
+    assert (receipt["payer"], receipt["amount"], receipt["user_id"]) == (PAYER.address, str(price), 0)
+    assert shop.chain.block_of(bytes.fromhex(receipt["transaction"].removeprefix("0x"))) is not None
+    assert shop.service.ask(f"/api/receipts/{receipt_id}")[0] == 403
+
+
+def test_payments_without_a_key_leave_the_ledgers_equal_and_make_no_user(keyless: Shop) -> None:
+    listed = json.loads(keyless.service.verdict("payments", "list", "--json").stdout)["payments"]
+    assert {payment["state"] for payment in listed} <= {"settled", "delivered"}
+    assert {payment["userId"] for payment in listed} <= {None}
+    used = json.loads(keyless.service.verdict("usage", "--json").stdout)["users"]
+    assert [(row["userId"], row["total"], row["paid"]) for row in used] == [(None, 0, len(listed))]
+    keyless.service.verdict("doctor")
 
 
 def test_the_example_of_the_readme_pays(shop: Shop, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 from unittest.mock import patch
@@ -22,10 +23,13 @@ from service.http.documents import TEXT, Document
 from service.http.health import Health
 from service.payments import room
 from service.payments.facilitators.port import Facilitator
+from service.payments.receipts import ReceiptDesk, ReceiptSigner
+from service.routes import receipts
 from service.routes.call import Asking, Bound, Call, Watching
 from service.settings import Settings
 from service.storage.database import Database, open_database
 from service.wire.access import Tier
+from service.wire.cursor import Cursors
 from service.wire.envelope import Answer
 from service.wire.market import RiskContext
 from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, QUESTION, WATCH, Offer, OfSymbol
@@ -176,6 +180,7 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
         access = await open_access(chosen, secrets, db, clock)
         desk = Desk(clock)
         engine = Engine()
+        desk_of_receipts = ReceiptDesk(db, ReceiptSigner(secrets.receipt_key), Cursors(secrets.cursor_key))
         endpoints: dict[Offer, Bound] = {
             QUESTION: Asking(engine.ask),
             OFFER["coin.risk"]: desk.ready,
@@ -187,6 +192,7 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
             OFFER["manifest"]: public,
             OFFER["keys.create"]: echo_body,
             OFFER["keys.list"]: tier,
+            OFFER["receipts.get"]: partial(receipts.get, desk_of_receipts),
         }
         app = build_app(
             chosen,

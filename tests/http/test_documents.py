@@ -9,6 +9,7 @@ import pytest
 from service.http.documents import Document, build
 from service.http.openapi import document
 from service.payments.challenge import Challenger
+from service.wire.manifest import Anonymous
 from service.wire.offers import OFFERS
 from service.wire.payment import SettlementKind
 from service.wire.schema import parameter_rows
@@ -78,6 +79,22 @@ def test_documents_say_how_payments_are_settled(settlement: SettlementKind, what
     documents = build(BASE, Challenger("eip155:84532", "0x" + "1" * 40), settlement)
     assert what in said(documents)
     assert msgspec.json.decode(documents["/.well-known/x402"].body)["settlement"] == settlement
+
+
+@pytest.mark.promise("pay.keyless-documents")
+@pytest.mark.parametrize(
+    ("anonymous", "what"),
+    [
+        ("login", "Without a token the answer is 403."),
+        ("pay", "Without a token a priced route answers 402: pay for the call, without an account."),
+    ],
+)
+def test_documents_say_whether_a_payment_needs_an_account(anonymous: Anonymous, what: str) -> None:
+    documents = build(BASE, Challenger("eip155:84532", "0x" + "1" * 40), "ledger", anonymous)
+    assert what in said(documents)
+    assert ("`X-Payer-Signature`" in said(documents)) == (anonymous == "pay")
+    assert msgspec.json.decode(documents["/.well-known/x402"].body)["anonymous"] == anonymous
+    assert documents["/openapi.json"].body == document(BASE, anonymous=anonymous)
 
 
 @pytest.mark.promise("documents.llms")

@@ -126,10 +126,23 @@ def test_security_follows_the_gate(spec: Any, offer: Offer) -> None:
         "bearer": [{"key": []}, {"session": []}],
         "session": [{"session": []}],
         "question": [{"key": []}, {"session": []}, {}],
+        "payer": [{"key": []}, {"session": []}, {"payer": [], "payer_time": []}],
     }
     assert operation(spec, offer)["security"] == expected[offer.gate]
     schemes = spec["components"]["securitySchemes"]
-    assert {scheme["scheme"] for scheme in schemes.values()} == {"bearer"}
+    assert {scheme.get("scheme", scheme.get("name")) for scheme in schemes.values()} == {
+        "bearer",
+        "X-Payer-Signature",
+        "X-Payer-Time",
+    }
+
+
+@pytest.mark.promise("pay.keyless-documents")
+@pytest.mark.parametrize("offer", OFFERS, ids=lambda offer: offer.id)
+def test_where_payment_needs_no_account_the_token_of_a_priced_route_is_optional(offer: Offer) -> None:
+    security = operation(msgspec.json.decode(document("https://api.example.org", anonymous="pay")), offer)["security"]
+    assert ({} in security) == offer.payable
+    assert security.count({}) <= 1
 
 
 @pytest.mark.promise("documents.openapi")

@@ -46,7 +46,7 @@ def test_what_devices_without_a_token_asked_stands_before_all_users(verdict: Ver
     with opened(data_dir) as connection:
         connection.executemany(EVENT, [(1, today, 1), (0, today, 1), (0, today, 1), (0, today, 2)])
     devices, user = [line.split() for line in verdict("usage").out.splitlines()[1:]]
-    assert devices == ["devices", "2", "2", "2", "0", iso(today * DAY_MS)[:10]]
+    assert devices == ["anonymous", "2", "2", "2", "0", iso(today * DAY_MS)[:10]]
     assert user[:2] == ["1", "1"]
     users = verdict("usage", "--json").json["users"]
     assert [(said["userId"], said["total"]) for said in users] == [(None, 2), (1, 1)]

@@ -44,7 +44,9 @@ def test_the_manifest_is_an_envelope_as_old_as_the_service(body: bytes) -> None:
 def test_the_fields_stand_in_the_contracts_order(body: bytes) -> None:
     data = msgspec.json.decode(body)["data"]
     route = data["routes"][0]
-    assert ",".join(data) == "service,version,currency,networks,payTo,settlement,receiptSigner,free,tiers,routes"
+    assert (
+        ",".join(data) == "service,version,currency,networks,payTo,settlement,receiptSigner,anonymous,free,tiers,routes"
+    )
     assert ",".join(route) == (
         "id,method,path,price_usdc,price_atomic,refresh_seconds,streaming,payable,summary,parameters"
     )

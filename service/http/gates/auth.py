@@ -51,16 +51,16 @@ class Auth:
         return True
 
     def check(self, scope: Scope, exchange: Exchange) -> bool:  # noqa: ARG002 -- as above
-        """Know the caller by heart, or that it may pass unknown.
+        """Know the caller by heart.
 
         Returns:
-            Whether it does; a token that is not known has to be looked up, which takes waiting.
+            Whether it does. A token that is not known has to be looked up, and who shows none takes the stack.
 
         Raises:
             ServiceError: AUTH_REQUIRED.
         """
         if exchange.mark is None:
-            return True
+            return False
         caller = self._doorkeeper.recall_marked(exchange.mark)
         if caller is None:
             return False
@@ -75,7 +75,7 @@ class Auth:
         """
         exchange: Exchange = scope["verdict"]
         self.read(scope, exchange)
-        if self.check(scope, exchange):
+        if exchange.mark is None or self.check(scope, exchange):
             return self.app(scope, receive, send)
         return self._admit(scope, receive, send)
 

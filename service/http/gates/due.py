@@ -22,9 +22,11 @@ _PAYMENT_REQUIRED: Final = 402
 _REMEMBERED: Final = 256
 MAX_VERSION: Final = b"x-x402-max-version"
 _PAY: Final = "sign what `accepts` asks for and send this request again with the payment in PAYMENT-SIGNATURE"
+_LOGIN: Final = "run `verdict login`: an account has free questions"
+_ACCOUNTLESS: Final = "no token was sent; pay for this call as `accepts` says, or run `verdict login`"
 _UPGRADE: Final = "ask the operator for the access tier (50 questions a day) or pro (no limit)"
 
-Asked = tuple[Standing, bytes, bytes, bytes | None, bytes | None]
+Asked = tuple[Standing | None, bytes, bytes, bytes | None, bytes | None]
 """All that a challenge is made of: who asks, path, query, host, and the version of x402 that is read."""
 
 
@@ -50,7 +52,7 @@ class PaymentDue:
         scope: Scope,
         receive: Receive,  # noqa: ARG002 -- the form of an application
         send: Send,
-        standing: Standing,
+        standing: Standing | None,
         refused: ServiceError | None = None,
     ) -> None:
         """Send the 402: for HEAD the same headers without the body.
@@ -59,15 +61,15 @@ class PaymentDue:
             scope: The request.
             receive: Not used.
             send: Takes the answer.
-            standing: How the caller stands.
+            standing: How the caller stands. None: it has no account.
             refused: What is wrong with the payment that came with the request: PAYMENT_REQUIRED, its `details` with a
-                `reason`. None: the quota is spent.
+                `reason`. None: the quota is spent, or there is none.
         """
         answer = self.written(scope, standing) if refused is None else self._refusal(scope, standing, refused)
         await answer.send(send, bodiless=scope["method"] == "HEAD")
 
-    def written(self, scope: Scope, standing: Standing) -> Whole:
-        """The 402 of a spent quota."""
+    def written(self, scope: Scope, standing: Standing | None) -> Whole:
+        """The 402 of a spent quota, or of a caller without an account."""
         named = scope["verdict"].headers
         asked = standing, scope["raw_path"], scope["query_string"], named.get(b"host"), named.get(MAX_VERSION)
         answer = self._remembered.get(asked)
@@ -77,18 +79,27 @@ class PaymentDue:
             answer = self._remembered[asked] = _answer(self._write(scope, standing))
         return answer
 
-    def _refusal(self, scope: Scope, standing: Standing, refused: ServiceError) -> Whole:
+    def _refusal(self, scope: Scope, standing: Standing | None, refused: ServiceError) -> Whole:
         refusal = Refusal(str((refused.details or {})["reason"]), refused.message)
         url, version = resource_url(scope, self._public_url), _version(scope)
         return _answer(self._challenger.refusal(self._offer, gate(self._offer, standing), refusal, url, version))
 
-    def _write(self, scope: Scope, standing: Standing) -> Challenge:
+    def _write(self, scope: Scope, standing: Standing | None) -> Challenge:
         url, version = resource_url(scope, self._public_url), _version(scope)
         return self._challenger.challenge(self._offer, gate(self._offer, standing), _sentence(standing), url, version)
 
 
-def gate(offer: Offer, standing: Standing) -> Gate:
+def gate(offer: Offer, standing: Standing | None) -> Gate:
     """Say why the gate is shut for this caller, when it opens, and what opens it now."""
+    if standing is None:
+        return Gate(
+            tier="free",
+            quota=Quota(used=0, limit=0, remaining=0, period="lifetime"),
+            reset_at=None,
+            upgrade_url=None,
+            this_query=ThisQuery(route=offer.id, price_usdc=offer.price_usdc),
+            unlock=[Unlock(method="pay", description=_PAY), Unlock(method="login", description=_LOGIN)],
+        )
     reset_at = None if standing.reset_ms is None else iso(standing.reset_ms)
     unlock = [Unlock(method="pay", description=_PAY), Unlock(method="upgrade", description=_UPGRADE)]
     if reset_at is not None:
@@ -108,7 +119,9 @@ def _version(scope: Scope) -> X402Version:
     return 2 if exchange.headers.get(MAX_VERSION) == b"2" else 1
 
 
-def _sentence(standing: Standing) -> str:
+def _sentence(standing: Standing | None) -> str:
+    if standing is None:
+        return _ACCOUNTLESS
     spent = f"your questions are spent ({standing.used} of {standing.limit} used)"
     until = "" if standing.reset_ms is None else f", or wait: the next question is free at {iso(standing.reset_ms)}"
     return f"{spent}; pay for this call as `accepts` says{until}"

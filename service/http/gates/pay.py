@@ -12,6 +12,7 @@ from typing import Final
 from msgspec import Struct
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.access.caller import Caller
 from service.access.meter import Meter
 from service.access.repeats import KEPT_MS
 from service.access.standing import Standing
@@ -22,7 +23,7 @@ from service.http.body import again, collect
 from service.http.exchange import Exchange
 from service.http.resource import resource_url, target
 from service.payments.decode import Carrier
-from service.payments.payment import Entry, Order, PaidAnswer
+from service.payments.payment import NO_ACCOUNT, Entry, Order, PaidAnswer
 from service.payments.refusal import PaymentRefusedError
 from service.payments.till import NotSettledError, Till, outcome_fields, pending
 from service.wire.offers import Offer
@@ -30,24 +31,28 @@ from service.wire.offers import Offer
 _CARRIERS: Final[dict[bytes, Carrier]] = {b"payment-signature": "payment-signature", b"x-payment": "x-payment"}
 _FIRST_ERROR: Final = 400
 
-Due = Callable[[Scope, Receive, Send, Standing, ServiceError | None], Awaitable[None]]
+Due = Callable[[Scope, Receive, Send, Standing | None, ServiceError | None], Awaitable[None]]
 """Answers with the route's challenge: what is due, and what is wrong with the payment that came, if one did."""
 
 
 class Checkout(Struct, frozen=True):
     """What every priced route's gate needs: the till, and for challenges the caller's standing.
 
-    `public_url` is scheme and host that callers use, where the service stands behind a proxy.
+    `public_url` is scheme and host that callers use, where the service stands behind a proxy. `anonymous` is whether
+    callers without an account may pay.
     """
 
     till: Till
     meter: Meter
     clock: Clock
     public_url: str | None
+    anonymous: bool
 
 
 class Pay:
-    """Sells one route's answers; lets requests without a payment through.
+    """Sells one route's answers; lets requests without a payment through where their caller has an account.
+
+    A caller without one gets the challenge: its payment is all that this gate wants.
 
     Args:
         app: What stands behind the gate.
@@ -79,14 +84,15 @@ class Pay:
                 what the route fails with, unpaid.
         """
         exchange: Exchange = scope["verdict"]
-        if exchange.key_hash is not None:
+        if exchange.key_hash is not None and exchange.caller is not None:
             return self._find(exchange, exchange.key_hash, scope, receive, send)
         return self._serve(exchange, scope, receive, send)
 
     def _serve(self, exchange: Exchange, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        if self.read(scope, exchange):
+        unpaid = self.read(scope, exchange)
+        if unpaid and self._caller(exchange) is not None:
             return self.app(scope, receive, send)
-        if scope["method"] == "HEAD":
+        if unpaid or scope["method"] == "HEAD":
             return self._challenge(exchange, scope, receive, send, None)
         return self._sell(exchange, scope, receive, send)
 
@@ -146,14 +152,22 @@ class Pay:
     async def _challenge(
         self, exchange: Exchange, scope: Scope, receive: Receive, send: Send, refused: ServiceError | None
     ) -> None:
-        standing = await self._checkout.meter.answered(exchange.known_caller)
-        exchange.fields += quota.fields(standing, self._checkout.clock)
+        standing = None
+        caller = self._caller(exchange)
+        if caller is not None:
+            standing = await self._checkout.meter.answered(caller)
+            exchange.fields += quota.fields(standing, self._checkout.clock)
         await self._due(scope, receive, send, standing, refused)
+
+    def _caller(self, exchange: Exchange) -> Caller | None:
+        """Who pays; null where callers without an account may, and this one has none."""
+        return exchange.caller if self._checkout.anonymous else exchange.known_caller
 
     def _order(self, exchange: Exchange, scope: Scope, body: bytes) -> Order:
         method: str = scope["method"]
+        caller = self._caller(exchange)
         return Order(
-            user_id=exchange.known_caller.user_id,
+            user_id=NO_ACCOUNT if caller is None else caller.user_id,
             offer_id=self._offer.id,
             method=method,
             resource=resource_url(scope, self._checkout.public_url),
