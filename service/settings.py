@@ -71,6 +71,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     pages: Annotated[Literal["on", "off"], Meta(description="what browsers are shown at /: on or off")] = "on"
     rate_per_minute: Annotated[int, Meta(description="requests a minute a credential")] = 600
     rate_burst: Annotated[int, Meta(description="requests a credential may make at once")] = 300
+    connections_per_address: Annotated[
+        int, Meta(description="connections an address may hold open; trusted proxies and loopback may hold more")
+    ] = 256
     data_dir: Annotated[Path, Meta(description="folder of verdict.db and secrets.toml")] = msgspec.field(
         default_factory=lambda: user_data_path("verdict", appauthor=False)
     )
@@ -198,6 +201,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         _check_range("METRICS_PORT", self.metrics_port, 0, 65_535)
         _check_range("RATE_PER_MINUTE", self.rate_per_minute, 1, 1_000_000_000)
         _check_range("RATE_BURST", self.rate_burst, 1, 1_000_000_000)
+        _check_range("CONNECTIONS_PER_ADDRESS", self.connections_per_address, 1, 1_000_000_000)
         _check_range("DRAIN_SECONDS", self.drain_seconds, 0, 9)
         if bool(self.tls_cert) != bool(self.tls_key):
             raise SettingsError("VERDICT_TLS_CERT and VERDICT_TLS_KEY go together: set both or neither")

@@ -30,6 +30,11 @@ class Deadline:
         if self._due < self._armed:
             self._arm()
 
+    @property
+    def due(self) -> float:
+        """When time runs out, in the loop's time; infinite while it stands still."""
+        return self._due
+
     def clear(self) -> None:
         """Let time stand still."""
         self._due = math.inf

@@ -5,7 +5,7 @@ Tokens that were refused have limits of their own (`FailedTokens`).
 
 import ipaddress
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -20,6 +20,7 @@ _IPV6_NETWORK_BITS: Final = 64
 """What one customer is given; the addresses inside cost nothing to change."""
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class Throttle:
@@ -62,10 +63,13 @@ class Throttle:
         return proxy if nearest is None else str(nearest)
 
     def _is_ours(self, address: Address | None) -> bool:
-        if address is None:
-            return False
-        forms = (address, address.ipv4_mapped) if isinstance(address, ipaddress.IPv6Address) else (address,)
-        return any(form in network for network in self._trusted for form in forms if form is not None)
+        return address is not None and is_within(address, self._trusted)
+
+
+def is_within(address: Address, networks: Iterable[Network]) -> bool:
+    """Whether an address, or the IPv4 address that it maps, is in one of these networks."""
+    forms = (address, address.ipv4_mapped) if isinstance(address, ipaddress.IPv6Address) else (address,)
+    return any(form in network for network in networks for form in forms if form is not None)
 
 
 class FailedTokens:

@@ -17,6 +17,7 @@ from service.ask.tools import Rooms
 from service.clock import Clock
 from service.http.app import App
 from service.http.build import Public, build_app
+from service.http.connections import ConnectionLimits, most_connections
 from service.http.documents import build as build_documents
 from service.http.health import Health
 from service.http.metrics import Metrics
@@ -35,18 +36,20 @@ from service.wire.envelope import Answer, encode
 from service.wire.offers import OFFERS
 from service.wiring.commands import lines
 from service.wiring.data import Data, Ground, open_data
+from service.wiring.descriptors import raise_limit
 from service.wiring.leader import stand_for_lead
 from service.wiring.readings import read_all
 from service.wiring.venues import open_upstreams
 
 
 class Service(Struct, frozen=True):
-    """A service that runs: its application, its probes, its metrics and its streams, which end when it is to stop."""
+    """A service that runs: application, probes, metrics, streams (which end when it stops), limits of connections."""
 
     app: App
     health: Health
     metrics: Metrics
     streams: Hub
+    connections: ConnectionLimits
 
 
 @asynccontextmanager
@@ -91,10 +94,13 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         desks = _lay_out(ground, data, access, meter, receipts, author)
         health = data.health()
         app = _assemble(settings, clock, access, meter, payments, desks, health)
+        limits = ConnectionLimits(
+            most_connections(raise_limit()), settings.connections_per_address, settings.trusted_proxies, clock
+        )
         coins, visitor, hub = data.market.coins, data.visitor, data.watch.hub
-        metrics = Metrics(partial(read_all, app, database, coins, upstreams.sessions, visitor, hub, lead.held))
+        metrics = Metrics(partial(read_all, app, limits, database, coins, upstreams.sessions, visitor, hub, lead.held))
         begun.set()
-        yield Service(app, health, metrics, hub)
+        yield Service(app, health, metrics, hub, limits)
 
 
 def _lay_out(

@@ -90,10 +90,10 @@ class Process:
     async def _serve(self) -> None:
         async with build(self._settings, self._clock) as service:
             self._service = service
-            self._server = Server(configure(service.app, self._settings), self._announce)
+            self._server = Server(configure(service.app, self._settings), service.connections, self._announce)
             async with asyncio.TaskGroup() as group:
                 beside = [group.create_task(loop) for loop in (self._settle(service), memory.keep_trim(self._clock))]
-                metrics = Server(configure_metrics(service.metrics), _nothing)
+                metrics = Server(configure_metrics(service.metrics), service.connections, _nothing)
                 if self._metrics is not None:
                     group.create_task(metrics.serve([self._metrics]))
                 try:

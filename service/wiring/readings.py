@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from service.http.app import App
+from service.http.connections import ConnectionLimits
 from service.http.counted import Reading
 from service.market.desk import MarketDesk
 from service.storage.database import Database
@@ -17,6 +18,7 @@ _VISITED = "feeds"
 
 def read_all(
     app: App,
+    connections: ConnectionLimits,
     database: Database,
     market: MarketDesk,
     sessions: Mapping[str, UpstreamSession],
@@ -27,9 +29,9 @@ def read_all(
     """Read every counter of this process.
 
     Yields:
-        Requests by route and status (402 and 429 are the quota's and the rate's refusals), upstream calls, failures and
-        weight, transactions and what they held, the size of the write-ahead log, who follows which stream, the market's
-        state and age.
+        Requests by route and status (402 and 429 are the quota's and the rate's refusals), connections, upstream calls,
+        failures and weight, transactions and what they held, the size of the write-ahead log, who follows which stream,
+        the market's state and age.
     """
     yield Reading(
         "requests",
@@ -37,6 +39,10 @@ def read_all(
         {(route or "none", str(status)): count for (route, status), count in app.answers.items()},
         ("route", "status"),
     )
+    yield Reading("connections", "Connections open at this moment.", {(): connections.open}, kind="gauge")
+    refused: dict[tuple[str, ...], float] = {(reason,): count for reason, count in connections.refused.items()}
+    yield Reading("connections_refused", "Connections not accepted, by reason.", refused, ("reason",))
+    yield Reading("connections_replaced", "Idle connections closed for new ones.", {(): connections.replaced})
     yield from _read_upstreams(sessions, visitor)
     yield Reading("storage_transactions", "Transactions committed.", {(): database.transactions})
     yield Reading("storage_closures", "What they held; the ratio is the size of a group.", {(): database.closures})

@@ -1,0 +1,170 @@
+"""Accepts connections on a listening socket, within limits, and goes on when the process runs out of descriptors.
+
+An event loop's own server accepts before anybody can refuse, and counts no connection whose TLS handshake is not done.
+"""
+
+import asyncio
+import errno
+import math
+from contextlib import suppress
+from functools import partial
+from socket import socket
+from typing import Final
+
+from starlette.types import Scope
+from uvicorn.config import Config
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
+from uvicorn.server import ServerState
+
+from service.errors import ServiceError
+from service.http import errors
+from service.http.connections import ConnectionLimits, Slot, unavailable
+from service.http.health import LIVE, READY
+from service.http.metrics import PATH as METRICS
+from service.http.protocol import VerdictProtocol
+
+_PAUSE_S: Final = 0.1
+"""Until the next attempt when no descriptor is left."""
+
+_PROBE_PATHS: Final = frozenset({LIVE, READY, METRICS})
+_HANDSHAKE_S: Final = 10.0
+_NO_FILES: Final = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+
+
+class LimitedProtocol(VerdictProtocol):
+    """One connection that keeps its place among the open ones until it is gone, or is idle and replaced.
+
+    Args:
+        config: Of the server.
+        state: Of the server.
+        slot: The place.
+    """
+
+    def __init__(self, config: Config, state: ServerState, slot: Slot) -> None:
+        super().__init__(config, state, {})
+        slot.connection = self
+        self.opening: asyncio.Task[object] | None = None
+        self._slot = slot
+        self._opened_by = self.loop.time() + self.limits.idle_s
+        if slot.probes_only:
+            self._heads = None  # requests that are answered without being read are not looked at
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin; a TLS handshake is done by now."""
+        self.opening = None
+        self._opened_by = math.inf
+        super().connection_made(transport)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Free the place."""
+        self._slot.release()
+        super().connection_lost(exc)
+
+    def request_begun(self, scope: Scope, *, keep_alive: bool, expects_continue: bool) -> None:
+        """Answer as ever; on a connection for probes, answer probes.
+
+        Raises:
+            ServiceError: UNAVAILABLE for anything else there; else as ever.
+        """
+        if self._slot.probes_only and scope["path"] not in _PROBE_PATHS:
+            raise unavailable("All connections of this service are in use.")
+        super().request_begun(scope, keep_alive=keep_alive, expects_continue=expects_continue)
+
+    @property
+    def idle_until(self) -> float:
+        """When it is closed if nothing is asked, in the loop's time; infinite while a request is under way."""
+        return math.inf if self._answering is not None else min(self._reading.due, self._opened_by)
+
+    def discard(self) -> None:
+        """Close it at once."""
+        if self.opening is not None:
+            self.opening.cancel()
+        else:
+            self.transport.abort()
+
+
+class Acceptor:
+    """Serves one listening socket. Has what uvicorn needs of a server.
+
+    Args:
+        listener: Listens already; closed by its owner after `close`.
+        config: What is served, and how; loaded.
+        state: Of the server.
+        limits: Decide which connections are accepted.
+    """
+
+    def __init__(
+        self,
+        listener: socket,
+        config: Config,
+        state: ServerState,
+        limits: ConnectionLimits,
+    ) -> None:
+        self._listener = listener
+        self._config = config
+        self._state = state
+        self._limits = limits
+        self._tls = config.ssl
+        self._loop = asyncio.get_running_loop()
+        self._opening: set[asyncio.Task[object]] = set()
+        self._retry: asyncio.TimerHandle | None = None
+        listener.settimeout(0)
+        self._loop.add_reader(listener, self._accept)
+
+    def close(self) -> None:
+        """Accept no more; give up TLS handshakes."""
+        if self._retry is not None:
+            self._retry.cancel()
+        self._loop.remove_reader(self._listener)
+        for task in self._opening:
+            task.cancel()
+
+    async def wait_closed(self) -> None:
+        """Wait until what `close` gave up has ended."""
+        await asyncio.gather(*self._opening, return_exceptions=True)
+
+    def _accept(self) -> None:
+        """Accept one connection: others have their turn between two, and replaced ones are closed by then."""
+        try:
+            end, address = self._listener.accept()
+        except OSError as error:
+            if error.errno in _NO_FILES:
+                self._wait_for_files()
+            return  # another worker was faster, or the peer has left again
+        try:
+            slot = self._limits.admit(address[0])
+        except ServiceError as refusal:
+            self._refuse(end, refusal)
+        else:
+            self._open(end, slot)
+
+    def _wait_for_files(self) -> None:
+        """Make room and try again soon; the socket stays readable, so waiting on it would spin."""
+        self._limits.refuse("files", "")
+        self._limits.replace_idle()
+        self._loop.remove_reader(self._listener)
+        self._retry = self._loop.call_later(_PAUSE_S, self._loop.add_reader, self._listener, self._accept)
+
+    def _open(self, end: socket, slot: Slot) -> None:
+        protocol = LimitedProtocol(self._config, self._state, slot)
+        handshake_s = None if self._tls is None else _HANDSHAKE_S
+        opening = self._loop.connect_accepted_socket(
+            lambda: protocol, end, ssl=self._tls, ssl_handshake_timeout=handshake_s
+        )
+        task: asyncio.Task[object] = self._loop.create_task(opening)
+        protocol.opening = task
+        self._opening.add(task)
+        task.add_done_callback(partial(self._opened, end, slot))
+
+    def _opened(self, end: socket, slot: Slot, task: asyncio.Task[object]) -> None:
+        self._opening.discard(task)
+        if task.cancelled() or task.exception() is not None:  # the handshake failed, or was given up
+            slot.release()
+            end.close()
+
+    def _refuse(self, end: socket, refusal: ServiceError) -> None:
+        with end, suppress(OSError):
+            end.settimeout(0)
+            if self._tls is None:  # before a handshake nothing can be said
+                said = errors.written(refusal, b"")
+                end.send(b"%bconnection: close\r\n%b\r\n%b" % (STATUS_LINE[said.status], said.lines, said.body))
