@@ -48,6 +48,7 @@ OWNERS: dict[str, frozenset[str]] = {
     "datetime": frozenset({"clock"}),
     "coincurve": frozenset({"ethereum"}),
     "Crypto": frozenset({"ethereum", "payments"}),
+    "sha3": frozenset({"ethereum"}),
     "jwt": frozenset({"access"}),
     "prometheus_client": frozenset({"http"}),
     "yarl": frozenset({"upstream"}),

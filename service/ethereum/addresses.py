@@ -1,7 +1,8 @@
 """Keccak-256 and addresses as people and programs write them (EIP-55)."""
 
+import importlib.util
 import re
-from typing import Final
+from typing import Any, Final
 
 from Crypto.Hash import keccak
 
@@ -9,9 +10,22 @@ ADDRESS: Final = re.compile(r"0x[0-9A-Fa-f]{40}\Z")
 _HEX_SHIFT: Final = 8
 
 
+def _fastest() -> Any:
+    """A hash object of some bytes: of `safe-pysha3` where it is installed, which takes a sixth of the time."""
+    if importlib.util.find_spec("sha3") is None:
+        return lambda data: keccak.new(digest_bits=256, data=data)
+    import sha3  # noqa: PLC0415 -- wheels of it exist for Linux only
+
+    return sha3.keccak_256
+
+
+_hash: Final = _fastest()
+
+
 def keccak256(data: bytes) -> bytes:
     """Ethereum's hash: Keccak-256 with the original padding, not SHA3-256's."""
-    return keccak.new(digest_bits=256, data=data).digest()
+    digest: bytes = _hash(data).digest()
+    return digest
 
 
 def checksum_address(address: str) -> str:

@@ -5,6 +5,7 @@ from eth_utils.address import to_checksum_address
 from hypothesis import given
 from hypothesis import strategies as st
 
+from service.ethereum import addresses
 from service.ethereum.addresses import checksum_address, keccak256, read_address
 from service.ethereum.signatures import address_of, private_key, recover_personal, sign_personal
 
@@ -20,6 +21,14 @@ EIP_55_EXAMPLES = [
     "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
     "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb",
 ]
+
+
+@pytest.mark.parametrize("length", [0, 1, 64, 135, 136, 137, 1_000])
+def test_keccak_is_the_same_with_and_without_the_faster_package(monkeypatch: pytest.MonkeyPatch, length: int) -> None:
+    data = bytes(range(256)) * 4
+    installed = addresses._fastest()(data[:length]).digest()
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    assert addresses._fastest()(data[:length]).digest() == installed
 
 
 def test_keccak_is_ethereums_and_not_sha3() -> None:
