@@ -423,6 +423,10 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
     "contract §6: clients": {
         "documents.commands": "The clients' command lists are generated from the offers.",
     },
+    "contract-2 §2: bars and payments": {
+        "plausibility.bars": "Bars that do not continue a coin's history are not stored, of whichever venue.",
+        "plausibility.payments": "A payment of funding beyond the cap or far from the accepted rate is not stored.",
+    },
     "contract-2 §3: process": {
         "logs.text": "On a terminal a log record is one readable, coloured line; VERDICT_LOG_FORMAT overrides.",
         "logs.redacted": "Both forms of the log are redacted alike and let no character control a terminal.",

@@ -35,7 +35,10 @@ Decided here:
   delisted coins too, asked for once, so that breadth of the past has no survivorship bias. A bar is final once it was
   read five seconds or more after its close by the venue's clock, and never changes again; what the venue says of it
   later is not taken over. A bar that is missing 15 minutes after its close is taken from the fall-back, for good, but
-  only behind bars of the venue: another's history is never the beginning of ours.
+  only behind bars of the venue: another's history is never the beginning of ours. Before they are stored, bars and
+  payments pass the plausibility check (`series_plausibility`): the last stored bar is asked for again and must be the
+  same, a new one must follow it and end near the accepted price. An answer that fails is asked for again; it is stored
+  where the second venue shows the same day, or where it stays the same for an hour.
 - **Hours**: bars of the last 90 days and the funding paid in them, kept for 100. A new hour is asked for within half an
   hour, the coins in turns, and never while days are missing. Of all that can wait, one request stands in the queue at a
   time, so a price waits behind one at most. Payments are dated to the minute, and their rate is spread over the hours

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from service.clock import DAY_MS, MINUTE_MS, Clock
-from service.market.observed import MAJORS, SETTLE_MS, Progress
+from service.market.observed import MAJORS, SETTLE_MS, VENUE, Progress
 from service.market.patience import Patience
+from service.market.series_check import SeriesCheck
 from service.market.sources.hyperliquid import EARLIEST_MS, Hyperliquid
 from service.market.standby import Fallback
 from service.market.store import MarketStore
@@ -32,6 +33,7 @@ class HistoryRefresh:
         origin: Which history the venue tells at this moment; a replay's changes at midnight.
         background: Held while something is asked for that can wait, so that a price waits behind one such call at most.
         fallback: Who is asked for bars that are late.
+        check: Decides whether an answer is stored.
 
     Attributes:
         news: Set whenever there are bars worth concluding from: the first venue's majors, or the end of a round.
@@ -49,6 +51,7 @@ class HistoryRefresh:
         origin: Callable[[], str],
         background: asyncio.Lock,
         fallback: Fallback,
+        check: SeriesCheck,
     ) -> None:
         self.news = asyncio.Event()
         self.caught_up = asyncio.Event()
@@ -60,6 +63,7 @@ class HistoryRefresh:
         self._origin = origin
         self._background = background
         self._fallback = fallback
+        self._check = check
         self._patience = Patience(clock)
         self._asked_of = ""
         self._known = self._total = 0
@@ -140,17 +144,23 @@ class HistoryRefresh:
         return refusal
 
     async def _fetch_coin(self, origin: str, coin: Progress) -> bool:
-        """Fetch a coin's bars; says whether there was a new closed one, or nothing more to come."""
-        start_ms = EARLIEST_MS if coin.last_ms is None else coin.last_ms + DAY_MS
+        """Fetch a coin's bars; says whether there was a new closed one, or nothing more to come.
+
+        The last stored bar is asked for again: that it is the same shows that the answer continues this history.
+        """
+        start_ms = EARLIEST_MS if coin.last_ms is None else coin.last_ms
         async with self._background:
             history = await self._source.bars(coin.venue_symbol, "1d", start_ms)
         if self._origin() != origin:
             return True
         last_closed_ms = history.observed_ms - SETTLE_MS - DAY_MS
+        if not await self._check.accepts_bars(origin, coin, "1d", history, last_closed_ms, venue=VENUE):
+            return False
         await self._store.put_bars(origin, coin.venue_symbol, history.bars, last_closed_ms)
         if not coin.listed:
             await self._store.settle(origin, coin.venue_symbol)
-        return not coin.listed or any(start_ms <= bar.open_ms <= last_closed_ms for bar in history.bars)
+        newest_ms = -1 if coin.last_ms is None else coin.last_ms
+        return not coin.listed or any(newest_ms < bar.open_ms <= last_closed_ms for bar in history.bars)
 
     async def _substitute(self, origin: str, coin: Progress) -> bool:
         """Ask the fall-back for the bars of a coin that are late; says whether it had one.
@@ -160,14 +170,17 @@ class HistoryRefresh:
         if not self._is_late() or not coin.listed or coin.last_ms is None:
             return False
         try:
-            history = await self._fallback.daily_bars(coin.symbol, coin.last_ms + DAY_MS)
+            history = await self._fallback.daily_bars(coin.symbol, coin.last_ms)
         except UpstreamError:  # the session has logged it
             return False
         if history is None or self._origin() != origin:
             return False
         last_closed_ms = history.observed_ms - SETTLE_MS - DAY_MS
+        venue = self._fallback.name
+        if not await self._check.accepts_bars(origin, coin, "1d", history, last_closed_ms, venue=venue):
+            return False
         bars = [bar for bar in history.bars if coin.last_ms < bar.open_ms <= last_closed_ms]
-        await self._store.put_bars(origin, coin.venue_symbol, bars, last_closed_ms, venue=self._fallback.name)
+        await self._store.put_bars(origin, coin.venue_symbol, bars, last_closed_ms, venue=venue)
         return bool(bars)
 
     def _report(self) -> None:

@@ -6,10 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, Clock, day_of
 from service.market.history import REPORT_S
-from service.market.observed import SETTLE_MS, Progress
+from service.market.observed import SETTLE_MS, VENUE, Progress
 from service.market.patience import Patience
+from service.market.series_check import SeriesCheck
 from service.market.sources.hyperliquid import FUNDING_PAGE, Hyperliquid
 from service.market.store import MarketStore
 from service.upstream.failure import UpstreamError
@@ -35,6 +38,7 @@ class HourlyRefresh(ABC):
         source: The venue.
         origin: Which history the venue tells at this moment.
         background: Held while the venue is asked.
+        check: Decides whether an answer is stored.
         may_ask: Whether nothing more urgent is missing; asked before each coin.
 
     Attributes:
@@ -52,6 +56,7 @@ class HourlyRefresh(ABC):
         source: Hyperliquid,
         origin: Callable[[], str],
         background: asyncio.Lock,
+        check: SeriesCheck,
         may_ask: Callable[[], bool],
     ) -> None:
         self.news = asyncio.Event()
@@ -61,6 +66,7 @@ class HourlyRefresh(ABC):
         self._source = source
         self._origin = origin
         self._background = background
+        self._check = check
         self._may_ask = may_ask
         self._patience = Patience(clock)
         self._reported_s: float | None = None
@@ -95,7 +101,7 @@ class HourlyRefresh(ABC):
         """How far the series of the listed coins go, the most traded first."""
 
     @abstractmethod
-    async def _ask(self, origin: str, coin: str, last_ms: int | None) -> bool:
+    async def _ask(self, origin: str, coin: Progress) -> bool:
         """Ask for what follows the last entry, or for all that is kept, and keep it; whether there was any."""
 
     @abstractmethod
@@ -114,7 +120,7 @@ class HourlyRefresh(ABC):
     async def _fetch(self, origin: str, coin: Progress) -> None:
         """Fetch one coin's; its failure is its own, unless the venue asks for silence."""
         try:
-            found = await self._ask(origin, coin.venue_symbol, coin.last_ms)
+            found = await self._ask(origin, coin)
         except UpstreamError as error:
             if error.retry_after_s:
                 raise
@@ -147,15 +153,20 @@ class HourlyBars(HourlyRefresh):
     async def _progress(self, origin: str) -> list[Progress]:
         return [coin for coin in await self._store.progress(origin, "1h") if coin.listed]
 
-    async def _ask(self, origin: str, coin: str, last_ms: int | None) -> bool:
+    async def _ask(self, origin: str, coin: Progress) -> bool:
+        # The last stored bar is asked for again: that it is the same shows that the answer continues this history.
         start_ms = self._start_ms()
-        start_ms = start_ms if last_ms is None else max(start_ms, last_ms + HOUR_MS)
+        if coin.last_ms is not None and coin.last_ms < start_ms:
+            coin = replace(coin, last_ms=None)
         async with self._background:
-            history = await self._source.bars(coin, "1h", start_ms)
+            history = await self._source.bars(coin.venue_symbol, "1h", coin.last_ms or start_ms)
         last_closed_ms = history.observed_ms - SETTLE_MS - HOUR_MS
-        bars = [bar for bar in history.bars if start_ms <= bar.open_ms <= last_closed_ms]
+        newest_ms = start_ms - HOUR_MS if coin.last_ms is None else coin.last_ms
+        bars = [bar for bar in history.bars if newest_ms < bar.open_ms <= last_closed_ms]
         if self._origin() == origin:
-            await self._store.put_bars(origin, coin, bars, last_closed_ms, interval="1h")
+            if not await self._check.accepts_bars(origin, coin, "1h", history, last_closed_ms, venue=VENUE):
+                return False
+            await self._store.put_bars(origin, coin.venue_symbol, bars, last_closed_ms, interval="1h")
         return bool(bars)
 
     def _newest_ms(self) -> int:
@@ -173,16 +184,18 @@ class FundingHistory(HourlyRefresh):
     async def _progress(self, origin: str) -> list[Progress]:
         return await self._store.funding_progress(origin)
 
-    async def _ask(self, origin: str, coin: str, last_ms: int | None) -> bool:
+    async def _ask(self, origin: str, coin: Progress) -> bool:
         start_ms, found = self._start_ms(), False
         # Payments are dated to the minute, so the last one itself may lie a moment after its date.
-        start_ms = start_ms if last_ms is None else max(start_ms, last_ms + MINUTE_MS)
+        start_ms = start_ms if coin.last_ms is None else max(start_ms, coin.last_ms + MINUTE_MS)
         while True:
             async with self._background:
-                rows = await self._source.funding_history(coin, start_ms)
+                rows = await self._source.funding_history(coin.venue_symbol, start_ms)
             if self._origin() != origin:
                 return True
-            await self._store.put_payments(origin, coin, rows)
+            if not self._check.accepts_payments(origin, coin, rows, VENUE):
+                return found
+            await self._store.put_payments(origin, coin.venue_symbol, rows)
             found = found or bool(rows)
             if len(rows) < FUNDING_PAGE or rows[-1][0] < start_ms:
                 return found

@@ -10,6 +10,7 @@ from service.market.history import HistoryRefresh
 from service.market.hourly import FundingHistory, HourlyBars
 from service.market.quotes import FEED_EVERY_S, QUOTES_EVERY_S, QuoteRefresh
 from service.market.schedule import Loop
+from service.market.series_check import SeriesCheck
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.standby import Fallback
 from service.market.store import MarketStore
@@ -42,10 +43,10 @@ class Live:
         self.desk = MarketDesk(clock)
         self._store = store
         self._quotes = QuoteRefresh(clock, store, source, origin, self.load, self.desk.quotes, fallback)
-        background = asyncio.Lock()
-        self.history = HistoryRefresh(clock, store, source, origin, background, fallback)
-        self._hours = HourlyBars(clock, store, source, origin, background, self._is_idle)
-        self.funding = FundingHistory(clock, store, source, origin, background, self._is_idle)
+        background, check = asyncio.Lock(), SeriesCheck(clock, store, self.desk.quotes, fallback)
+        self.history = HistoryRefresh(clock, store, source, origin, background, fallback, check)
+        self._hours = HourlyBars(clock, store, source, origin, background, check, self._is_idle)
+        self.funding = FundingHistory(clock, store, source, origin, background, check, self._is_idle)
 
     async def load(self) -> None:
         """Answer from what the store holds.

@@ -76,6 +76,24 @@ DELISTING_MS: Final = HOUR_MS
 
 TICKER_LENGTH: Final = 20
 
+BAR_GAP: Final = 0.05
+BAR_GAP_SCALES: Final = 2.0
+"""A bar opens within `max(BAR_GAP, BAR_GAP_SCALES * scale)` of the close before. Recorded: 0.007 by the hour;
+0.21 by the day, where hardly anything was traded."""
+
+BAR_BODY: Final = 0.10
+BAR_BODY_SCALES: Final = 3.0
+"""A bar that moves further needs the accepted price, or the next bar within `LEAST_FROM_BAR`, where it closed."""
+
+BAR_SAME: Final = 0.01
+"""A stored daily bar that is shown again opens and closes within this of what is stored, on either venue."""
+
+BARS_PERSISTENCE_MS: Final = HOUR_MS
+"""An answer of bars or payments that stays the same for so long is stored after all."""
+
+PAYMENT_LATE_MS: Final = 20 * MINUTE_MS
+"""Payments are made at the full hour, the latest recorded a quarter of an hour after it."""
+
 
 class Reason(StrEnum):
     """Why a value is not accepted: the ids of `RULES`."""
@@ -97,6 +115,13 @@ class Reason(StrEnum):
     COINS_DELISTED = "coins-delisted"
     COINS_LEAPING = "coins-leaping"
     TICKER_INVALID = "ticker-invalid"
+    BAR_IMPOSSIBLE = "bar-impossible"
+    BAR_CHANGED = "bar-changed"
+    BAR_MISSING = "bar-missing"
+    BAR_OFF_PRICE = "bar-off-price"
+    BAR_MOVED = "bar-moved"
+    PAYMENT_IMPOSSIBLE = "payment-impossible"
+    PAYMENT_MOVED = "payment-moved"
 
 
 class Rule(NamedTuple):
@@ -212,6 +237,43 @@ RULES: Final[tuple[Rule, ...]] = (
         f"[A-Z0-9]{{1,{TICKER_LENGTH}}}",
         "Ticker after the prefix `k` or the name of a dex. The row is dropped.",
     ),
+    Rule(
+        Reason.BAR_IMPOSSIBLE,
+        "bars",
+        f"{LOWEST_PRICE:g} to {HIGHEST_PRICE:g} USD, 0 to {LARGEST_VOLUME:g} USD, x {math.exp(MAGNITUDE):.0f}",
+        "Price or volume outside the range, or a body or wick larger than the ratio. Never stored.",
+    ),
+    Rule(
+        Reason.BAR_CHANGED,
+        "bars",
+        f"{BAR_SAME:.0%} x sqrt(days of a bar)",
+        "A stored bar that is shown again opens or closes elsewhere: days are shifted, or it is another coin.",
+    ),
+    Rule(Reason.BAR_MISSING, "bars", "one bar", "A bar does not follow the one before it."),
+    Rule(
+        Reason.BAR_OFF_PRICE,
+        "bars",
+        f"max({LEAST_FROM_BAR:.0%}, {MOVES_A_DAY:g} x scale x sqrt(days))",
+        "Distance of the newest close to the accepted price.",
+    ),
+    Rule(
+        Reason.BAR_MOVED,
+        "bars",
+        f"gap max({BAR_GAP:.0%}, {BAR_GAP_SCALES:g} x scale), body max({BAR_BODY:.0%}, {BAR_BODY_SCALES:g} x scale)",
+        "A bar leaps, and neither the next bar nor the accepted price stands where it closed.",
+    ),
+    Rule(
+        Reason.PAYMENT_IMPOSSIBLE,
+        "payments",
+        f"{HIGHEST_FUNDING:.0%} an hour; {PAYMENT_LATE_MS // MINUTE_MS} min from the hour",
+        "Rate beyond the venue's limit, a time between the hours, or a time ahead of now. Never stored.",
+    ),
+    Rule(
+        Reason.PAYMENT_MOVED,
+        "payments",
+        f"max({LEAST_FUNDING_MOVE:.2%} an hour, accepted rate)",
+        "Distance of the newest payment to the accepted rate.",
+    ),
 )
 """The published table, in the order in which the rules are applied."""
 
@@ -223,6 +285,8 @@ NEVER_BY_PERSISTENCE: Final = frozenset(
         Reason.FUNDING_CAP,
         Reason.VOLUME_IMPOSSIBLE,
         Reason.INTEREST_IMPOSSIBLE,
+        Reason.BAR_IMPOSSIBLE,
+        Reason.PAYMENT_IMPOSSIBLE,
     }
 )
 """Findings that time does not clear."""

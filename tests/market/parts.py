@@ -14,6 +14,7 @@ from service.market.history import HistoryRefresh
 from service.market.hourly import FundingHistory, HourlyBars
 from service.market.observed import Bar, History, Quote
 from service.market.quotes import QuoteRefresh
+from service.market.series_check import SeriesCheck
 from service.market.shelf import Shelf
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.store import MarketStore
@@ -78,12 +79,13 @@ class Parts:
         self.fallback = Standby()
         self.background = asyncio.Lock()
         self.quotes = QuoteRefresh(clock, store, self.source, self.told, self.load, self.desk.quotes, self.fallback)
-        self.history = HistoryRefresh(clock, store, self.source, self.told, self.background, self.fallback)
+        self.check = SeriesCheck(clock, store, self.desk.quotes, self.fallback)
+        self.history = HistoryRefresh(clock, store, self.source, self.told, self.background, self.fallback, self.check)
         self.shelf = Shelf(database)
         conclusions = self.shelf.drawer(CONCLUSIONS, Conclusions)
         self.conclude = ConcludeRefresh(clock, store, conclusions, self.told, lambda: self.history.asked_ms)
-        self.hours = HourlyBars(clock, store, self.source, self.told, self.background, self.may_ask)
-        self.funding = FundingHistory(clock, store, self.source, self.told, self.background, self.may_ask)
+        self.hours = HourlyBars(clock, store, self.source, self.told, self.background, self.check, self.may_ask)
+        self.funding = FundingHistory(clock, store, self.source, self.told, self.background, self.check, self.may_ask)
 
     def told(self) -> str:
         return self.origin

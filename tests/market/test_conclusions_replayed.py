@@ -11,6 +11,7 @@ from service.clock import DAY_MS, FrozenClock
 from service.market.history import HistoryRefresh
 from service.market.observed import Row
 from service.market.quotes import QuoteRefresh
+from service.market.series_check import SeriesCheck
 from service.market.sources.hyperliquid import Hyperliquid
 from service.storage.database import open_database
 from service.upstream.replay.recording import frozen_at
@@ -42,7 +43,8 @@ async def conclude(folder: Path) -> tuple[Leader, dict[str, list[Row]]]:
         quotes = QuoteRefresh(
             clock, leader.store, source, lambda: replay.origin, leader.follow, leader.coins.quotes, standby
         )
-        history = HistoryRefresh(clock, leader.store, source, lambda: replay.origin, asyncio.Lock(), standby)
+        check = SeriesCheck(clock, leader.store, leader.coins.quotes, standby)
+        history = HistoryRefresh(clock, leader.store, source, lambda: replay.origin, asyncio.Lock(), standby, check)
         await leader.store.claim(replay.origin)
         await quotes.round()
         await history.round()

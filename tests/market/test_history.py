@@ -64,7 +64,7 @@ async def test_after_midnight_the_missing_bar_alone_is_asked_for(parts: Parts) -
     await parts.clock.advance(1)
     await parts.history.round()
     assert asked_coins(parts) == ["BTC", "ETH"] * 2
-    assert parts.venue.asked("candleSnapshot")[-1]["req"]["startTime"] == TODAY * DAY_MS
+    assert parts.venue.asked("candleSnapshot")[-1]["req"]["startTime"] == (TODAY - 1) * DAY_MS
     assert await last_days(parts) == {"BTC": TODAY, "ETH": TODAY}
 
 
@@ -82,7 +82,9 @@ async def test_a_bar_that_was_closed_never_repaints(parts: Parts) -> None:
     await parts.rounds()
     before = await parts.store.closed_bars(["SOL"])
     await parts.clock.advance(86_400)
-    parts.venue.candles["SOL"] = walk("SOL", range(TODAY - 120, TODAY + 2), 1.5)
+    parts.venue.candles["SOL"] = walk("SOL", range(TODAY - 120, TODAY + 2))
+    for bar in parts.venue.candles["SOL"][:-2]:
+        bar["h"] = repr(float(bar["h"]) * 1.3)
     await parts.history.round()
     after = await parts.store.closed_bars(["SOL"])
     assert after["SOL"][: len(before["SOL"])] == before["SOL"]
@@ -253,7 +255,7 @@ async def test_a_coin_that_is_delisted_while_we_watch_is_asked_for_its_last_days
     await parts.rounds()
     await parts.rounds()
     assert asked_coins(parts) == ["BTC", "ETH", "SOL", "SOL"]
-    assert parts.venue.asked("candleSnapshot")[-1]["req"]["startTime"] == TODAY * DAY_MS
+    assert parts.venue.asked("candleSnapshot")[-1]["req"]["startTime"] == (TODAY - 1) * DAY_MS
 
 
 def late(parts: Parts, minutes: int) -> float:
@@ -262,7 +264,9 @@ def late(parts: Parts, minutes: int) -> float:
 
 
 def days(coin: str, until: int) -> list[Bar]:
-    return [Bar(day * DAY_MS, 2.0, 4.0, 1.0, 3.0, 10.0, 7) for day in range(TODAY - 120, until)]
+    """Bars of the fall-back, a thousandth away from those of the venue."""
+    closes = [float(bar["c"]) * 1.001 for bar in walk(coin, range(TODAY - 120, until))]
+    return [Bar((TODAY - 120 + at) * DAY_MS, p, p * 1.02, p * 0.98, p, 10.0, 7) for at, p in enumerate(closes)]
 
 
 async def test_a_bar_that_is_late_by_a_quarter_of_an_hour_is_taken_from_the_fall_back_for_good(parts: Parts) -> None:
@@ -275,10 +279,10 @@ async def test_a_bar_that_is_late_by_a_quarter_of_an_hour_is_taken_from_the_fall
         await parts.rounds()
         assert (await last_days(parts))["SOL"] == found
     assert sorted(set(parts.fallback.asked)) == ["BTC", "ETH", "SOL"]
-    parts.venue.candles["SOL"] = walk("SOL", range(TODAY - 120, TODAY + 2), 1.5)
+    parts.venue.candles["SOL"] = walk("SOL", range(TODAY - 120, TODAY + 2))
     await parts.clock.advance(LONGEST_WAIT_S)
     await parts.rounds()
-    assert (await parts.store.closed_bars(["SOL"]))["SOL"][-1] == (TODAY * DAY_MS, 2.0, 4.0, 1.0, 3.0)
+    assert (await parts.store.closed_bars(["SOL"]))["SOL"][-1][4] == days("SOL", TODAY + 1)[-1].close
 
 
 async def test_the_fall_back_goes_on_with_a_history_and_begins_none(parts: Parts) -> None:

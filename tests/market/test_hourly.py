@@ -33,7 +33,7 @@ def asked_funding(parts: Parts) -> list[tuple[str, int]]:
 async def listed(parts: Parts, *coins: str, hours: range = range(NOW - 100, NOW + 24)) -> None:
     """Let coins be traded, the first the most, with hours of bars and payments; daily history is nobody's concern."""
     for place, coin in enumerate(coins):
-        parts.venue.contexts[coin] = context("1.0", volume=f"{1000 - place}.0")
+        parts.venue.contexts[coin] = context("3.0", volume=f"{1000 - place}.0")
         parts.venue.hours[coin] = [hour(coin, number) for number in hours]
         parts.venue.funding[coin] = [payment(coin, number) for number in hours]
     await parts.quotes.round()
@@ -73,7 +73,7 @@ async def test_a_new_hour_is_asked_for_alone_once_it_has_closed_and_only_once(pa
     await parts.clock.advance(0.001)
     await parts.hours.round()
     await parts.hours.round()
-    assert asked_hours(parts)[1:] == [("BTC", 0)]
+    assert asked_hours(parts)[1:] == [("BTC", -1)], "the last stored hour is asked for again"
     assert (await known(parts, "BTC"))[-1] == 0
 
 
@@ -98,7 +98,7 @@ async def test_hours_missed_while_nobody_looked_are_filled_at_once(parts: Parts)
     await parts.hours.round()
     await parts.clock.advance(5 * 3_600)
     await parts.hours.round()
-    assert asked_hours(parts)[4:] == [(coin, 0) for coin in coins]
+    assert asked_hours(parts)[4:] == [(coin, -1) for coin in coins]
     assert await known(parts, "C3") == list(range(-100, 5))
 
 
@@ -202,7 +202,7 @@ async def test_once_a_day_old_hours_are_forgotten(parts: Parts) -> None:
     old = START_MS - KEPT_MS
 
     async def keep_an_old_bar() -> None:
-        await parts.store.put_bars("test", "BTC", [Bar(old, 2.0, 4.0, 1.0, 3.0, 1.0, 1)], old, interval="1h")
+        await parts.store.put_bars("test", "BTC", [Bar(old, 3.0, 4.0, 1.0, 3.0, 1.0, 1)], old, interval="1h")
 
     await keep_an_old_bar()
     await parts.hours.round()

@@ -168,9 +168,9 @@ async def test_when_the_origin_changes_prices_pass_over_and_history_is_fetched_a
     async with world.open(database, session, clock) as desk:
         await until(lambda: is_complete(desk))
         world.origin = "tomorrow"
-        listed.list_coin("SOL", range(TODAY - 120, TODAY + 2), 0.97, price="7.0")
+        listed.list_coin("SOL", range(TODAY - 120, TODAY + 2), 0.97, price="50.0")
         await clock.advance(QUOTES_EVERY_S)
-        await until(lambda: said(desk, "SOL").price == 7.0)
+        await until(lambda: said(desk, "SOL").price == 50.0)
         assert said(desk, "SOL").trend_daily is None
         await clock.advance(QUOTES_EVERY_S)
         await until(lambda: is_complete(desk))
@@ -238,7 +238,7 @@ async def test_readiness_tells_how_far_the_series_by_the_hour_are(
     listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
 ) -> None:
     hours = range(START_MS // HOUR_MS - 48, START_MS // HOUR_MS + 1)
-    listed.hours["SOL"] = [hour("SOL", number) for number in hours]
+    listed.hours["SOL"] = [hour("SOL", number, 100.0) for number in hours]
     listed.funding = {coin: [payment(coin, number) for number in hours] for coin in ("BTC", "ETH")}
     async with world.open(database, session, clock):
         for _ in range(3):

@@ -61,7 +61,7 @@ def _answer(ask: Any, now_ms: int) -> object:
     """A venue on which every coin has its last three bars and payments."""
     if ask["type"] == "metaAndAssetCtxs":
         rows = [{"name": coin, "isDelisted": coin in DELISTED} for coin in (*COINS, *DELISTED)]
-        return [{"universe": rows}, [context("1.0")] * len(rows)]
+        return [{"universe": rows}, [context("3.0")] * len(rows)]
     if ask["type"] == "fundingHistory":
         newest = now_ms // HOUR_MS
         rows = [payment(ask["coin"], number, late_ms=0) for number in range(newest - 2, newest + 1)]
@@ -69,7 +69,7 @@ def _answer(ask: Any, now_ms: int) -> object:
     wanted = ask["req"]
     newest = now_ms // (DAY_MS if wanted["interval"] == "1d" else HOUR_MS)
     if wanted["interval"] == "1d":
-        bars = [candle(wanted["coin"], number, 2.0, 4.0, 1.0, 3.0) for number in range(newest - 2, newest + 1)]
+        bars = [candle(wanted["coin"], number, 3.0, 4.0, 2.0, 3.0) for number in range(newest - 2, newest + 1)]
     else:
         bars = [hour(wanted["coin"], number) for number in range(newest - 2, newest + 1)]
     return [bar for bar in bars if bar["T"] >= wanted["startTime"]]

@@ -33,7 +33,7 @@ def candle(coin: str, day: int, open_: float, high: float, low: float, close: fl
 
 def hour(coin: str, number: int, close: float = 3.0) -> Candle:
     """The bar of an hour, counted from 1970."""
-    return candle(coin, 0, 2.0, 4.0, 1.0, close) | {
+    return candle(coin, 0, close, close * 4 / 3, close / 3, close) | {
         "t": number * HOUR_MS, "T": (number + 1) * HOUR_MS - 1, "i": "1h",
     }  # fmt: skip
 
