@@ -427,6 +427,13 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "plausibility.bars": "Bars that do not continue a coin's history are not stored, of whichever venue.",
         "plausibility.payments": "A payment of funding beyond the cap or far from the accepted rate is not stored.",
     },
+    "contract-2 §4: verdict mcp": {
+        "mcp.sessions": "A client of verdict mcp --http has a limited number of sessions; idle ones end after 5 min.",
+        "mcp.body": "A body sent to verdict mcp --http has a deadline.",
+        "mcp.host": "verdict mcp --http takes one Host header and checks it before any redirect.",
+        "mcp.unreadable": "Over stdio an unreadable message gets a JSON-RPC error, and the server goes on.",
+        "mcp.largest": "Messages to verdict mcp are capped at 4 MB.",
+    },
     "contract-2 §3: process": {
         "logs.text": "On a terminal a log record is one readable, coloured line; VERDICT_LOG_FORMAT overrides.",
         "logs.redacted": "Both forms of the log are redacted alike and let no character control a terminal.",

@@ -15,6 +15,8 @@ Decisions:
   so that a host asks before it calls. Over HTTP nothing is ever paid: anybody on this machine could spend the wallet.
 - Over HTTP the caller's bearer is passed on, and no other: the operator's own credential serves nobody else. It listens
   on this machine alone, and a browser's page from elsewhere is refused by its `Origin`, or its `Host`.
+- A message takes 4 MB at most. Over HTTP a body has 15 s, and a client (one `Authorization`) 16 sessions, which end
+  after 5 idle minutes. On standard input a line that is no message gets a JSON-RPC error, and reading goes on.
 - Both generations of the protocol are spoken (a session with a handshake, and requests that stand alone), so a question
   to the user about a symbol goes back in the answer, or is sent while the call waits.
 """

@@ -18,9 +18,11 @@ from mcp.server.transport_security import TransportSecuritySettings
 from service.clients.cli.refusal import RefusalError
 from service.clients.cli.screen import safe
 from service.clients.cli.terminal import is_terminal
+from service.clients.mcp import http_guard
 from service.clients.mcp.budget import DEFAULT, LEAST
 from service.clients.mcp.calling import Caller
 from service.clients.mcp.gateway import Gateway, bearer
+from service.clients.mcp.lines import Lines
 from service.clients.mcp.server import make_server
 from service.clients.paying.buyer import Buyer
 from service.clients.paying.opening import unattended
@@ -32,9 +34,8 @@ PATH: Final = "/mcp"
 _HERE: Final = "127.0.0.1"
 _NAMES: Final = (_HERE, "localhost")
 _LAST_PORT: Final = 65_535
-_MOST_REQUEST_BYTES: Final = 256 * 1024
 _MOST_SESSIONS: Final = 500
-"""Of the older generation of the protocol, which keeps some tens of kilobytes for each; an idle one ends by itself."""
+"""Of all clients together, of the older generation of the protocol, which keeps some tens of kilobytes for each."""
 
 _FAREWELL_S: Final = 5
 
@@ -101,7 +102,9 @@ def _tell(line: str) -> None:
 
 async def serve_stdio(server: Server[Any]) -> None:
     """Serve whoever started this process. While it lasts, what else is written to standard output goes to stderr."""
-    async with stdio_server() as (read, write):
+    lines = Lines(sys.stdin.buffer)
+    async with stdio_server(lines) as (read, write):  # type: ignore[arg-type] # it is iterated, no more
+        lines.answers = write
         await server.run(read, write, server.create_initialization_options())
 
 
@@ -123,13 +126,16 @@ def serve_http(server: Server[Any], port: int) -> None:
         raise RefusalError(f"port {port} cannot be listened on ({error.strerror})") from None
     with listening:
         port = listening.getsockname()[1]
+        trusted = security(port)
+        app = server.streamable_http_app(
+            streamable_http_path=PATH,
+            transport_security=trusted,
+            max_request_body_size=http_guard.MOST_BYTES,
+            session_idle_timeout=http_guard.SESSION_IDLE_S,
+            max_sessions=_MOST_SESSIONS,
+        )
         config = uvicorn.Config(
-            server.streamable_http_app(
-                streamable_http_path=PATH,
-                transport_security=security(port),
-                max_request_body_size=_MOST_REQUEST_BYTES,
-                max_sessions=_MOST_SESSIONS,
-            ),
+            http_guard.HttpGuard(app, trusted.allowed_hosts, SystemClock()),
             log_config=None,
             access_log=False,
             server_header=False,

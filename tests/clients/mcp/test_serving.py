@@ -172,7 +172,8 @@ def test_a_page_from_elsewhere_and_another_name_are_refused(over_http: str, serv
     assert post(over_http, handshake, Origin="null") == 403
     assert post(over_http, handshake, Host="evil.example") == 421
     assert post(over_http, handshake, Host="127.0.0.1:80") == 421
-    assert post(over_http, b" " * 300_000) == 413
+    assert post(over_http, b" " * (4 * 1024 * 1024)) == 400
+    assert post(over_http, b" " * (4 * 1024 * 1024 + 1)) == 413
     assert service.heard == []
 
 
