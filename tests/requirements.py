@@ -343,6 +343,8 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "doctor.network-gone": "With the network gone each upstream's own reason is told, and the exit code is 1.",
         "doctor.last-failures": "verdict doctor reports the refreshes that failed last.",
         "feed.traffic": "The feed is asked for compressed and of the main market alone; its traffic is stated.",
+        "bars.confirmed": "A Binance bar is final once its close time has passed and a later request confirms it.",
+        "candles.end-time": "candleSnapshot is always asked with endTime, and paged by advancing startTime.",
         "feeds.redirects": "A feed's redirects are followed on its own site alone; a permanent one is remembered.",
     },
     "interface: question": {

@@ -112,10 +112,15 @@ def _hyperliquid(upstreams: Upstreams, clock: Clock) -> Iterator[Probe]:
 def _binance(session: UpstreamSession, clock: Clock) -> Iterator[Probe]:
     """What stands in where Hyperliquid fails: no route needs it otherwise."""
     binance, since_ms = Binance(session, clock), clock.now_ms() - _DAYS * DAY_MS
+
+    async def klines() -> Answer:
+        await binance.bars(_BTCUSDT, "1d", since_ms)
+        return Answer("daily bars")  # how many are final, a second request would tell
+
     for name, ask in (
         ("exchangeInfo, fundingInfo", lambda: _told(binance.contracts(), "contracts")),
         ("premiumIndex, ticker/24hr", lambda: _told(binance.marks(), "mark prices", attrgetter("rows"))),
-        ("klines", lambda: _told(binance.bars(_BTCUSDT, "1d", since_ms), "daily bars", attrgetter("bars"))),
+        ("klines", klines),
     ):
         yield _of(session, name, ask, needed=False)
 

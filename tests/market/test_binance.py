@@ -12,7 +12,8 @@ from service.clock import DAY_MS, HOUR_MS, MINUTE_MS
 from service.market.fallback import BinanceFallback
 from service.market.observed import Bar, Quote
 from service.market.sources import binance
-from service.market.sources.binance import WEIGHT_PER_MINUTE, Binance, Contract, Mark
+from service.market.sources.binance import CONFIRM_S, WEIGHT_PER_MINUTE, Binance, Contract, Mark
+from service.units import Interval
 from service.upstream.budget import SHARE
 from service.upstream.failure import UpstreamError
 from service.upstream.session import UpstreamSession, open_session
@@ -151,32 +152,63 @@ async def test_funding_that_is_no_number_is_unknown(venue: BinanceVenue, source:
     assert (await source.marks()).rows["BTCUSDT"].funding is None
 
 
+async def confirmed(source: Binance, clock: FakeClock, symbol: str, interval: Interval, start_ms: int) -> list[Bar]:
+    """Bars that two requests, as far apart as they have to be, have shown unchanged."""
+    assert (await source.bars(symbol, interval, start_ms)).bars == []
+    await clock.advance(CONFIRM_S)
+    return list((await source.bars(symbol, interval, start_ms)).bars)
+
+
 async def test_only_closed_bars_are_given(venue: BinanceVenue, source: Binance, clock: FakeClock) -> None:
-    rows = [kline(HOUR - n * HOUR_MS, 100.0 + n) for n in range(3, -1, -1)]
-    venue.klines["BTCUSDT", "1h"] = rows
-    history = await source.bars("BTCUSDT", "1h", HOUR - 3 * HOUR_MS)
-    assert [bar.open_ms for bar in history.bars] == [HOUR - n * HOUR_MS for n in (3, 2)]
-    assert history.bars[0] == Bar(HOUR - 3 * HOUR_MS, 103 * 0.99, 103 * 1.02, 103 * 0.98, 103.0, 10.5, 7)
-    await clock.advance(5)
-    assert [bar.open_ms for bar in (await source.bars("BTCUSDT", "1h", HOUR - HOUR_MS)).bars] == [HOUR - HOUR_MS]
+    venue.klines["BTCUSDT", "1h"] = [kline(HOUR - n * HOUR_MS, 100.0 + n) for n in range(3, -1, -1)]
+    bars = await confirmed(source, clock, "BTCUSDT", "1h", HOUR - 3 * HOUR_MS)
+    assert [bar.open_ms for bar in bars] == [HOUR - n * HOUR_MS for n in (3, 2)]
+    assert bars[0] == Bar(HOUR - 3 * HOUR_MS, 103 * 0.99, 103 * 1.02, 103 * 0.98, 103.0, 10.5, 7)
+    bars = await confirmed(source, clock, "BTCUSDT", "1h", HOUR - HOUR_MS)
+    assert [bar.open_ms for bar in bars] == [HOUR - HOUR_MS]
 
 
-async def test_bars_that_cannot_be_are_left_out(venue: BinanceVenue, source: Binance) -> None:
+@pytest.mark.promise("bars.confirmed")
+async def test_a_bar_that_the_venue_still_changes_after_its_close_is_final_once_a_request_shows_it_unchanged(
+    venue: BinanceVenue, source: Binance, clock: FakeClock
+) -> None:
+    start_ms = HOUR - 3 * HOUR_MS
+    for close in (100.0, 101.0):
+        venue.klines["BTCUSDT", "1h"] = [kline(start_ms, close)]
+        assert (await source.bars("BTCUSDT", "1h", start_ms)).bars == []
+        await clock.advance(CONFIRM_S)
+    (bar,) = (await source.bars("BTCUSDT", "1h", start_ms)).bars
+    assert bar.close == 101.0
+
+
+@pytest.mark.promise("bars.confirmed")
+async def test_a_bar_whose_own_close_time_lies_ahead_is_open(
+    venue: BinanceVenue, source: Binance, clock: FakeClock
+) -> None:
+    row = kline(HOUR - 3 * HOUR_MS, 100.0)
+    row[6] = HOUR + HOUR_MS
+    venue.klines["BTCUSDT", "1h"] = [row]
+    assert await confirmed(source, clock, "BTCUSDT", "1h", HOUR - 3 * HOUR_MS) == []
+
+
+async def test_bars_that_cannot_be_are_left_out(venue: BinanceVenue, source: Binance, clock: FakeClock) -> None:
     start_ms = HOUR - 9 * HOUR_MS
     crooked, upside_down, free = (kline(start_ms + n * HOUR_MS, 100.0) for n in (1, 2, 3))
     crooked[0] = start_ms + HOUR_MS + 1
     upside_down[2], upside_down[3] = upside_down[3], upside_down[2]
     free[3] = "0.0"
     venue.klines["BTCUSDT", "1h"] = [kline(start_ms, 100.0), crooked, upside_down, free]
-    assert [bar.open_ms for bar in (await source.bars("BTCUSDT", "1h", start_ms)).bars] == [start_ms]
+    assert [bar.open_ms for bar in await confirmed(source, clock, "BTCUSDT", "1h", start_ms)] == [start_ms]
 
 
-async def test_more_bars_than_a_page_are_fetched_page_by_page(venue: BinanceVenue, source: Binance) -> None:
+async def test_more_bars_than_a_page_are_fetched_page_by_page(
+    venue: BinanceVenue, source: Binance, clock: FakeClock
+) -> None:
     start_ms = HOUR - 3_200 * HOUR_MS
     venue.klines["BTCUSDT", "1h"] = [kline(start_ms + n * HOUR_MS, 100.0) for n in range(3_201)]
-    history = await source.bars("BTCUSDT", "1h", start_ms)
-    assert [bar.open_ms for bar in history.bars] == [start_ms + n * HOUR_MS for n in range(3_199)]
-    assert [(query["startTime"], query["limit"]) for _, query in venue.asked] == [
+    bars = await confirmed(source, clock, "BTCUSDT", "1h", start_ms)
+    assert [bar.open_ms for bar in bars] == [start_ms + n * HOUR_MS for n in range(3_199)]
+    assert [(query["startTime"], query["limit"]) for _, query in venue.asked[:3]] == [
         (str(start_ms), "1500"),
         (str(start_ms + 1_500 * HOUR_MS), "1500"),
         (str(start_ms + 3_000 * HOUR_MS), "201"),

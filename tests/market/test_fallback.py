@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from service.clock import DAY_MS
 from service.market.fallback import BinanceFallback, agree, coins_of
 from service.market.observed import Quote
-from service.market.sources.binance import Binance, Contract
+from service.market.sources.binance import CONFIRM_S, Binance, Contract
 from service.market.standby import Fallback
 from service.upstream.failure import UpstreamError
 from service.upstream.session import UpstreamSession, open_session
@@ -138,12 +138,16 @@ async def test_another_asset_of_the_same_ticker_is_logged_once_and_never_used(
 
 
 async def test_a_coin_that_turns_out_to_be_another_loses_its_bars(
-    venue: BinanceVenue, fallback: BinanceFallback
+    venue: BinanceVenue, fallback: BinanceFallback, clock: FakeClock
 ) -> None:
     venue.trade("BTC", "100.0")
     venue.klines["BTCUSDT", "1d"] = [kline(DAY - n * DAY_MS, 100.0, DAY_MS) for n in (2, 1, 0)]
     assert await fallback.daily_bars("BTC", DAY - 2 * DAY_MS) is None
     await fallback.quotes(known())
+    provisional = await fallback.daily_bars("BTC", DAY - 2 * DAY_MS)
+    assert provisional is not None
+    assert provisional.bars == []
+    await clock.advance(CONFIRM_S)
     history = await fallback.daily_bars("BTC", DAY - 2 * DAY_MS)
     assert history is not None
     assert [bar.open_ms for bar in history.bars] == [DAY - 2 * DAY_MS, DAY - DAY_MS]

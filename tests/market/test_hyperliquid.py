@@ -7,11 +7,13 @@ from typing import Any
 
 import msgspec
 import pytest
+from aiohttp import web
 from hypothesis import given
 from hypothesis import strategies as st
 
 from service.clock import DAY_MS, HOUR_MS, SECOND_MS
 from service.errors import ServiceError
+from service.market.sources import hyperliquid
 from service.market.sources import hyperliquid_wire as wire
 from service.market.sources.hyperliquid import EARLIEST_MS, Hyperliquid
 from service.upstream.failure import UpstreamError
@@ -298,6 +300,38 @@ async def test_an_answer_that_cannot_be_trusted_is_refused_whole(parts: Parts, b
     assert isinstance(refused.value, ServiceError)
 
 
+@pytest.mark.promise("candles.end-time")
+async def test_more_candles_than_an_answer_holds_are_read_by_advancing_the_start(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hyperliquid, "MOST_CANDLES", 2)
+    days = list(range(TODAY - 4, TODAY + 1))
+
+    async def page(request: web.Request) -> web.Response:
+        asked = (await request.json())["req"]
+        first, last = asked["startTime"] // DAY_MS, asked["endTime"] // DAY_MS
+        rows = [candle("BTC", day, 2, 4, 1, 3) for day in days if first <= day <= last]
+        return web.json_response(rows[:2])
+
+    parts.venue.faults.next = page
+    history = await parts.source.bars("BTC", "1d", (TODAY - 4) * DAY_MS)
+    assert [bar.open_ms // DAY_MS for bar in history.bars] == days
+    asked = [json.loads(body)["req"] for body in parts.venue.faults.requests]
+    assert [(ask["startTime"] // DAY_MS, "endTime" in ask) for ask in asked] == [
+        (TODAY - 4, True),
+        (TODAY - 2, True),
+        (TODAY, True),
+    ]
+
+
+async def test_full_answers_that_do_not_move_on_end(parts: Parts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hyperliquid, "MOST_CANDLES", 2)
+    parts.venue.candles["BTC"] = [candle("BTC", day, 2, 4, 1, 3) for day in (TODAY - 9, TODAY - 8)]
+    await parts.source.bars("BTC", "1d", (TODAY - 2) * DAY_MS)
+    assert len(parts.venue.asked("candleSnapshot")) == 1
+
+
+@pytest.mark.promise("candles.end-time")
 async def test_bars_are_asked_for_from_a_day_on_and_come_in_order(parts: Parts) -> None:
     parts.venue.candles["BTC"] = [candle("BTC", day, 2, 4, 1, 3) for day in (TODAY, TODAY - 2, TODAY - 1)]
     history = await parts.source.bars("BTC", "1d", (TODAY - 1) * DAY_MS)
@@ -305,6 +339,7 @@ async def test_bars_are_asked_for_from_a_day_on_and_come_in_order(parts: Parts) 
         "coin": "BTC",
         "interval": "1d",
         "startTime": (TODAY - 1) * DAY_MS,
+        "endTime": parts.clock.now_ms(),
     }
     assert [bar.open_ms // DAY_MS for bar in history.bars] == [TODAY - 1, TODAY]
     assert (history.bars[0].open, history.bars[0].high, history.bars[0].low, history.bars[0].close) == (2, 4, 1, 3)

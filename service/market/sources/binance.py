@@ -5,6 +5,9 @@ Numbers are decimal strings, empty where there is none (a dated contract has no 
 
 Open interest is not asked for: what is held on another venue is another quantity, not a substitute. Nor is funding
 history: a gap in the first venue's is filled by the first venue once it is back.
+
+The newest row of `klines` is open. The venue may still change a row shortly after its close time, so a bar is final
+only when a later request shows it unchanged (reported in 2026).
 """
 
 from collections.abc import Mapping
@@ -25,6 +28,9 @@ WEIGHT_PER_MINUTE: Final = 2_400
 
 DEFAULT_FUNDING_HOURS: Final = 8.0
 """Funding interval of a contract that `fundingInfo` does not name."""
+
+CONFIRM_S: Final = 10.0
+"""Seconds between the first request that shows a closed bar and one that can confirm it."""
 
 MOST_BARS: Final = 1_500
 _PREMIUM_WEIGHT: Final = 10
@@ -158,6 +164,13 @@ class Marks(Struct, frozen=True):
     rows: Mapping[str, Mark]
 
 
+class _Shown(Struct, frozen=True):
+    """A closed row as it was first shown, and when (monotonic seconds)."""
+
+    row: Kline
+    at_s: float
+
+
 class Binance:
     """The venue, as the service asks it.
 
@@ -172,6 +185,7 @@ class Binance:
         self._contracts: Mapping[str, Contract] = {}
         self._listed_until_s = self._silent_until_s = 0.0
         self._silent_status: int | None = None
+        self._shown: dict[str, Mapping[int, _Shown]] = {}
 
     async def contracts(self) -> Mapping[str, Contract]:
         """What is traded against USDT, by venue symbol; asked for once an hour.
@@ -220,7 +234,10 @@ class Binance:
         return Marks(observed_ms, rows)
 
     async def bars(self, symbol: str, interval: Interval, start_ms: int) -> History:
-        """A contract's closed bars from an instant on, oldest first; what is still open is left out.
+        """A contract's final bars from an instant on, oldest first.
+
+        A bar is final once its close time has passed and a request at least `CONFIRM_S` after the one that first showed
+        it shows it unchanged. Until then it is provisional and left out.
 
         Args:
             symbol: The venue's own.
@@ -230,18 +247,28 @@ class Binance:
         Raises:
             UpstreamError: If there is no answer that can be trusted.
         """
-        step_ms, found = INTERVAL_MS[interval], dict[int, Bar]()
+        step_ms, found = INTERVAL_MS[interval], dict[int, Kline]()
         while True:
             wanted = min(MOST_BARS, max(1, (self._clock.now_ms() - start_ms) // step_ms + 1))
             query = {"symbol": symbol, "interval": interval, "startTime": str(start_ms), "limit": str(wanted)}
             page = await self._get("/klines", _kline_weight(wanted), KLINES, query)
             observed_ms = min(page.date_ms, self._clock.now_ms())
             for row in page.value:
-                if _is_sound(row, step_ms) and start_ms <= row.open_ms <= observed_ms - SETTLE_MS - step_ms:
-                    found[row.open_ms] = _bar(row)
+                closed_ms = max(row.close_ms + 1, row.open_ms + step_ms)
+                if _is_sound(row, step_ms) and start_ms <= row.open_ms and closed_ms <= observed_ms - SETTLE_MS:
+                    found[row.open_ms] = row
             if len(page.value) < MOST_BARS or page.value[-1].open_ms < start_ms:
-                return History(observed_ms, [found[at] for at in sorted(found)])
+                return History(observed_ms, self._confirmed(f"{symbol} {interval}", found))
             start_ms = page.value[-1].open_ms + step_ms
+
+    def _confirmed(self, series: str, rows: Mapping[int, Kline]) -> list[Bar]:
+        """The rows that an earlier request has shown as they are; the others are remembered until the next one."""
+        now_s, before = self._clock.monotonic(), self._shown.get(series, {})
+        shown = {
+            at: before[at] if at in before and before[at].row == row else _Shown(row, now_s) for at, row in rows.items()
+        }
+        self._shown[series] = shown
+        return [_bar(shown[at].row) for at in sorted(shown) if now_s - shown[at].at_s >= CONFIRM_S]
 
     async def _get(
         self, path: str, weight: int, decoder: Decoder[T], query: Mapping[str, str] = _NO_QUERY

@@ -1,6 +1,9 @@
 """Hyperliquid: `POST /info`, and the frames of its WebSocket.
 
 Source: the venue's API documentation ("Info endpoint: perpetuals", "Rate limits and user limits", "Subscriptions").
+
+`candleSnapshot` is always asked with `endTime`: one document calls it required, one SDK optional. An answer has 5,000
+candles at most; more are read by advancing `startTime`.
 """
 
 import logging
@@ -32,7 +35,7 @@ from service.market.sources.hyperliquid_wire import (
 from service.market.symbols import canonical
 from service.units import INTERVAL_MS, Interval
 from service.upstream.failure import UpstreamError
-from service.upstream.session import UpstreamSession
+from service.upstream.session import Fetched, UpstreamSession
 
 EARLIEST_MS: Final = 1_676_851_200_000
 """Monday 2023-02-20, the week in which the venue's first daily bar opened: history is asked for from here on."""
@@ -42,6 +45,9 @@ MAIN_DEX: Final = ""
 
 FUNDING_PAGE: Final = 500
 """Payments in one answer."""
+
+MOST_CANDLES: Final = 5_000
+"""Candles in one answer."""
 
 FEED_SUBSCRIPTIONS: Final[Sequence[Mapping[str, object]]] = ({"type": "assetCtxs", "dex": MAIN_DEX},)
 """The main market alone: a frame has 54 KB, that of all nine markets 96 KB, of which only the main one is read."""
@@ -133,21 +139,37 @@ class Hyperliquid:
         Raises:
             UpstreamError: If there is no answer that can be trusted.
         """
-        step_ms = INTERVAL_MS[interval]
-        wanted = max(0, self._clock.now_ms() - start_ms) // step_ms + 1
+        step_ms, end_ms = INTERVAL_MS[interval], max(start_ms, self._clock.now_ms())
+        bars: dict[int, Bar] = {}
+        left_out = 0
+        while True:
+            page = await self._candles(coin, interval, start_ms, end_ms)
+            sound = {candle.open_ms: _bar(candle) for candle in page.value if is_sound(candle, step_ms)}
+            left_out += len(page.value) - len(sound)
+            bars |= sound
+            full = len(page.value) >= MOST_CANDLES
+            newest_ms = max((candle.open_ms for candle in page.value), default=start_ms)
+            if not full or not start_ms <= newest_ms <= end_ms - step_ms:
+                break
+            start_ms = newest_ms + step_ms
+        if left_out:
+            _log.warning("bars left out", extra={"coin": coin, "count": left_out})
+        return History(min(page.date_ms, self._clock.now_ms()), [bars[at] for at in sorted(bars)])
+
+    async def _candles(self, coin: str, interval: Interval, start_ms: int, end_ms: int) -> Fetched[tuple[Candle, ...]]:
+        """One page of candles: the first `MOST_CANDLES` at most."""
+        wanted = min(MOST_CANDLES, (end_ms - start_ms) // INTERVAL_MS[interval] + 1)
+        asked = {"coin": coin, "interval": interval, "startTime": start_ms, "endTime": end_ms}
         fetched = await self._session.post_json(
             _INFO,
-            {"type": "candleSnapshot", "req": {"coin": coin, "interval": interval, "startTime": start_ms}},
+            {"type": "candleSnapshot", "req": asked},
             weight=_WEIGHT + -(-wanted // _CANDLES_A_WEIGHT),
             decoder=CANDLES,
         )
         candles = fetched.value or ()
         if any(candle.coin != coin or candle.interval != interval for candle in candles):
             raise self._refuse(f"bars of something else than {coin} by {interval}")
-        bars = {candle.open_ms: _bar(candle) for candle in candles if is_sound(candle, step_ms)}
-        if len(bars) < len(candles):
-            _log.warning("bars left out", extra={"coin": coin, "count": len(candles) - len(bars)})
-        return History(min(fetched.date_ms, self._clock.now_ms()), [bars[at] for at in sorted(bars)])
+        return Fetched(candles, fetched.date_ms)
 
     async def funding_history(self, coin: str, start_ms: int) -> list[PaymentRow]:
         """Ask for payments of a coin's funding from an instant on, oldest first: the first `FUNDING_PAGE` of them.
