@@ -159,7 +159,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     ] = None
     wallets_rpc: Annotated[
         tuple[Secret, ...], Meta(description="JSON-RPC of the chain they are watched on; the next where one fails")
-    ] = (Secret("https://ethereum-rpc.publicnode.com"),)
+    ] = (
+        Secret("https://eth.drpc.org"),
+        Secret("https://rpc.mevblocker.io"),
+        Secret("https://eth.llamarpc.com"),
+        Secret("https://ethereum-rpc.publicnode.com"),
+    )
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Settings":

@@ -345,6 +345,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "feed.traffic": "The feed is asked for compressed and of the main market alone; its traffic is stated.",
         "bars.confirmed": "A Binance bar is final once its close time has passed and a later request confirms it.",
         "candles.end-time": "candleSnapshot is always asked with endTime, and paged by advancing startTime.",
+        "chain.nodes": "Nodes are asked in turn, by contract where they want that, in ranges they take; one is named.",
         "feeds.redirects": "A feed's redirects are followed on its own site alone; a permanent one is remembered.",
     },
     "interface: question": {

@@ -13,6 +13,7 @@ from service.upstream.failure import UpstreamError
 from service.upstream.session import open_session
 from service.wallets.chain import Node
 from service.wallets.nodes import BEHIND_MS, WEIGHT_PER_MINUTE
+from service.wallets.prices import known_contracts
 from service.wallets.watchlist import Watched, read_listed, watched_in
 
 _NAME: Final = "wallets"
@@ -66,5 +67,20 @@ async def _look_at_all(settings: Settings, watched: Sequence[Watched], clock: Cl
 async def _look(node: Node, address: str, clock: Clock) -> tuple[int, int]:
     """A node's chain, and the age of its newest block; its logs are asked for too, which not every node tells."""
     chain_id, newest = await node.chain_id(), await node.newest()
-    await node.transfers(newest.number, newest.number, out_of=[address], into=[])
+    await ask_logs(node, chain_id, newest.number, address)
     return chain_id, clock.now_ms() - newest.at_ms
+
+
+async def ask_logs(node: Node, chain_id: int, block: int, address: str) -> None:
+    """Ask for the transfers of an address in a block, by known contracts where the node wants contracts named.
+
+    Raises:
+        UpstreamError: If the node does not tell.
+    """
+    node.contracts = known_contracts(chain_id)
+    try:
+        await node.transfers(block, block, out_of=[address], into=[])
+    except UpstreamError:
+        if not node.by_contract:
+            raise
+        await node.transfers(block, block, out_of=[address], into=[])

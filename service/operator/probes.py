@@ -11,6 +11,7 @@ from service.clock import DAY_MS, MINUTE_MS, SECOND_MS, Clock
 from service.market.sources.binance import Binance
 from service.market.sources.coingecko import HOURLY_DAYS, CoinGecko
 from service.market.sources.hyperliquid import FEED_DECODERS, FEED_SUBSCRIPTIONS, Hyperliquid
+from service.operator.nodes import ask_logs
 from service.rwa.listing import DEX
 from service.sentiment.sources.alternative import FearGreed
 from service.sentiment.sources.rss import PATHS, News
@@ -170,12 +171,15 @@ def _node(session: UpstreamSession, clock: Clock) -> Probe:
 
     async def ask() -> Answer:
         chain, newest = await node.chain_id(), await node.newest()
-        await node.transfers(newest.number, newest.number, out_of=[NOBODY.lower()], into=[])
+        await ask_logs(node, chain, newest.number, NOBODY.lower())
         age_ms = clock.now_ms() - newest.at_ms
         said = f"chain {chain}, block {newest.number}"
         if age_ms > BEHIND_MS:
             remedy = "Wait until the node has caught up, or name another one in VERDICT_WALLETS_RPC."
             return Answer(said, f"its newest block is {age_ms // MINUTE_MS} minutes old", remedy)
+        if node.by_contract:
+            remedy = "Name a node in VERDICT_WALLETS_RPC that answers eth_getLogs without an address."
+            return Answer(said, "it tells transfers of known contracts alone", remedy)
         return Answer(said)
 
     return Probe(f"{session.name} eth_getLogs", session.name, ask, "nodes", variable("wallets_rpc"), session)

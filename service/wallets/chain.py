@@ -1,9 +1,14 @@
 """One node of a chain, asked by JSON-RPC: blocks, transfers of tokens, calls. It may be anybody's, and is not believed.
 
 Sources: https://ethereum.github.io/execution-apis, https://eips.ethereum.org/EIPS/eip-20.
+
+Some public nodes refuse `eth_getLogs` without `address`: publicnode answers error -32701, "Please specify an address
+in your request" (reported in 2025 and 2026). Such a node is asked by contract, in chunks, for the known contracts.
 """
 
-from collections.abc import Iterable, Sequence
+import logging
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from msgspec import Struct
@@ -36,6 +41,12 @@ _WITHOUT_TRANSACTIONS: Final = False
 _TOPICS: Final = 3
 _WORD: Final = 66
 """Characters of 32 bytes in hexadecimal, with 0x."""
+
+CONTRACTS_AT_ONCE: Final = 50
+"""Contracts in one request to a node that wants them named."""
+
+_WANTS_ADDRESS: Final = re.compile(r"-32701|specify an address|missing field .?address", re.IGNORECASE)
+_log: Final = logging.getLogger("verdict.wallets")
 
 _PADDING: Final = "0x" + 24 * "0"
 
@@ -100,10 +111,16 @@ class Node:
 
     Args:
         session: The way to it.
+
+    Attributes:
+        by_contract: Whether it refuses `eth_getLogs` without contracts; then it tells of `contracts` alone.
+        contracts: Addresses in lower case that such a node is asked for.
     """
 
     def __init__(self, session: Session) -> None:
         self.name = session.name
+        self.by_contract = False
+        self.contracts: Collection[str] = ()
         self._session = session
         self._chain_id: int | None = None
 
@@ -142,13 +159,36 @@ class Node:
         """
         topics = [TRANSFER, _padded(out_of), _padded(into)]
         asked = {"fromBlock": hex(first), "toBlock": hex(last), "topics": topics}
-        logs: list[_Log] = await self._ask("eth_getLogs", list[_Log], asked)
+        logs = await (self._logs_by_contract(asked) if self.by_contract else self._logs(asked))
         told = [transfer for log in logs if not log.removed and (transfer := self._transfer(log)) is not None]
         for transfer in told:
             sought = (not out_of or transfer.sender in out_of) and (not into or transfer.recipient in into)
             if not sought or not first <= transfer.block <= last:
                 raise self.lie("the node told of a transfer that it was not asked for")
         return told
+
+    async def _logs(self, asked: Mapping[str, object]) -> list[_Log]:
+        """Logs of every contract."""
+        try:
+            logs: list[_Log] = await self._ask("eth_getLogs", list[_Log], asked)
+        except UpstreamError as error:
+            if _WANTS_ADDRESS.search(error.body):
+                self.by_contract = True
+                _log.warning("%s answers eth_getLogs only by contract", self.name, extra={"upstream": self.name})
+            raise
+        return logs
+
+    async def _logs_by_contract(self, asked: Mapping[str, object]) -> list[_Log]:
+        """Logs of the known contracts, a chunk of them at a time."""
+        found: list[_Log] = []
+        contracts = sorted(self.contracts)
+        for start in range(0, len(contracts), CONTRACTS_AT_ONCE):
+            some = contracts[start : start + CONTRACTS_AT_ONCE]
+            logs: list[_Log] = await self._ask("eth_getLogs", list[_Log], {**asked, "address": some})
+            if any(log.address.lower() not in some for log in logs):
+                raise self.lie("the node told of a contract that it was not asked for")
+            found += logs
+        return found
 
     async def call(self, to: str, data: str) -> bytes:
         """Run a call after the newest block.

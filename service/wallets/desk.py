@@ -1,6 +1,6 @@
 """The room's front: who is watched, and pages of what moved."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -43,11 +43,19 @@ class WalletDesk:
         store: What moved.
         drawer: How far the chain has been read.
         cursors: Writes and reads where pages begin.
+        readiness: Which node serves, in the process that asks them.
     """
 
     def __init__(
-        self, clock: Clock, watchlist: Watchlist, store: WalletStore, drawer: Drawer[Scanned], cursors: Cursors
+        self,
+        clock: Clock,
+        watchlist: Watchlist,
+        store: WalletStore,
+        drawer: Drawer[Scanned],
+        cursors: Cursors,
+        readiness: Callable[[], Mapping[str, object]] = dict,
     ) -> None:
+        self.readiness = readiness
         self._clock = clock
         self._watchlist = watchlist
         self._store = store

@@ -215,6 +215,14 @@ class WalletLedger:
         )
         return [contract for (contract,) in rows]
 
+    async def contracts(self, chain_id: int, most: int) -> set[str]:
+        """Contracts of which transfers were seen, those asked last first."""
+        rows = await self._database.read(
+            "SELECT contract FROM wallet_tokens WHERE chain_id = ? ORDER BY asked_ms DESC, contract LIMIT ?",
+            (chain_id, most),
+        )
+        return {contract for (contract,) in rows}
+
     async def tell(self, chain_id: int, contract: str, token: Token | None, now_ms: int) -> None:
         """Keep what a contract says of itself; null where no node had an answer."""
         said = (None, None, 0) if token is None else (token.symbol, token.decimals, 1)

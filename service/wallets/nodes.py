@@ -1,7 +1,11 @@
-"""All nodes of one chain: asked one after another until one answers."""
+"""All nodes of one chain: asked one after another until one answers.
+
+Those that tell logs of every contract come before those that want contracts named. Ranges that a node refuses (-32005,
+"block range is too large") or is too slow for are halved by the scanner.
+"""
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final, TypeVar
 
@@ -35,6 +39,21 @@ class Nodes:
         self._nodes = list(nodes)
         self._clock = clock
         self._chain_id: int | None = None
+        self._serving: Node | None = None
+
+    def know(self, contracts: Collection[str]) -> None:
+        """Name the contracts that nodes are asked for which want them named."""
+        for node in self._nodes:
+            node.contracts = contracts
+
+    def readiness(self) -> Mapping[str, object]:
+        """How many nodes there are, which one served last (null: none), and whether it tells known contracts alone."""
+        serving = self._serving
+        return {
+            "nodes": len(self._nodes),
+            "serving": None if serving is None else serving.name,
+            "by_contract": serving is not None and serving.by_contract,
+        }
 
     async def ask(self, question: Callable[[Node], Awaitable[T]]) -> T:
         """Ask one node, and the next where that fails.
@@ -46,15 +65,24 @@ class Nodes:
             UpstreamError: If no node of the chain has an answer; the last one's.
         """
         failure = UpstreamError("node", None, b"no node is on the chain")
-        for node in list(self._nodes):
+        for node in self._turns():
             try:
                 if await self._is_on_the_chain(node):
                     answer = await question(node)
                     self._prefer(node)
+                    self._serving = node
                     return answer
             except UpstreamError as error:
                 failure = error
+        self._serving = None
         raise failure
+
+    def _turns(self) -> Iterator[Node]:
+        """The nodes in turn; those that just turned out to want contracts named come once more."""
+        first = sorted(self._nodes, key=lambda node: node.by_contract)
+        by_contract = {node.name for node in first if node.by_contract}
+        yield from first
+        yield from [node for node in first if node.by_contract and node.name not in by_contract]
 
     async def head(self) -> tuple[int, Header]:
         """The chain, and the newest block of a node that keeps up; where none does, of the one that is best.

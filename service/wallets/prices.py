@@ -36,6 +36,22 @@ dollar is what they promise, not what they are worth.
 """
 
 
+_DOLLARS: Final = frozenset(
+    {
+        (1, "0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48"),
+        (1, "0xdac17f958d2ee523a2206206994597c13d831ec7"),
+        (1, "0x6b175474e89094c44da98b954eedeac495271d0f"),
+        (8453, "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"),
+    }
+)
+"""USDC, USDT and DAI, by chain and contract."""
+
+
+def known_contracts(chain_id: int) -> set[str]:
+    """The contracts of a chain that are known before any transfer was seen: coins and dollar tokens."""
+    return {contract for chain, contract in COINS.keys() | _DOLLARS if chain == chain_id}
+
+
 class Prices:
     """Values transfers.
 

@@ -11,7 +11,7 @@ from service.market.shelf import Drawer
 from service.upstream.failure import UpstreamError
 from service.wallets.ledger import OvertakenError, WalletLedger
 from service.wallets.nodes import Nodes
-from service.wallets.prices import Prices
+from service.wallets.prices import Prices, known_contracts
 from service.wallets.scan import Scanner
 from service.wallets.store import Scanned
 from service.wallets.tokens import describe
@@ -23,6 +23,9 @@ LAG: Final = 3
 
 KEPT_MS: Final = 30 * DAY_MS
 """How long movements are kept, by the chain's own time."""
+
+_CONTRACTS: Final = 500
+"""Contracts that were seen and are asked for of nodes that want contracts named."""
 
 _TOKENS: Final = 50
 """Contracts asked in one round: anybody can send a wallet a thousand worthless tokens."""
@@ -75,6 +78,7 @@ class WalletRefresh:
         try:
             chain_id, head = await self._nodes.head()
             await self._ledger.begin(origin)
+            self._nodes.know(known_contracts(chain_id) | await self._ledger.contracts(chain_id, _CONTRACTS))
             through = await self._scanner.look(chain_id, max(0, head.number - LAG), watched)
         except UpstreamError as error:
             await self._drawer.fail(Failure(self._clock.now_ms(), error.upstream_status, error.body))

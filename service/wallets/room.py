@@ -66,7 +66,7 @@ async def open_wallets(
         refresh = WalletRefresh(
             clock, WalletLedger(database), nodes, Prices(price_of), drawer, watchlist.addresses, followed.origin
         )
-        desk = WalletDesk(clock, watchlist, WalletStore(database), drawer, cursors)
+        desk = WalletDesk(clock, watchlist, WalletStore(database), drawer, cursors, nodes.readiness)
         await shelf.follow()
         async with running([Loop("wallets", refresh.round, EVERY_S, after=market.known)], lead, clock):
             yield desk

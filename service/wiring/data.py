@@ -64,6 +64,7 @@ class Data(Struct, frozen=True):
                 "categories": self.market.categories.readiness,
                 "streams": self.watch.readiness,
                 "transcripts": self.transcripts.readiness,
+                "wallets": self.wallets.readiness,
             },
         )
 

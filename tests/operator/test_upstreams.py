@@ -8,6 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from aiohttp import web
 
@@ -174,6 +175,23 @@ def test_a_node_that_stands_still_is_a_warning(verdict: Verdict, replay: Replay)
     row = rows_of(told)["node-2 eth_getLogs"]
     assert (told.code, row["state"]) == (0, "warn")
     assert "minutes old" in row["said"]
+
+
+@pytest.mark.promise("chain.nodes")
+def test_a_node_that_wants_contracts_named_is_a_warning(verdict: Verdict, replay: Replay) -> None:
+    async def refuse(request: web.Request) -> web.StreamResponse | None:
+        asked = msgspec.json.decode(await request.read())
+        if request.path != "/ethereum" or asked["method"] != "eth_getLogs" or "address" in asked["params"][0]:
+            return None
+        error = {"code": -32701, "message": "Please specify an address in your request"}
+        return web.json_response({"jsonrpc": "2.0", "id": asked["id"], "error": error})
+
+    replay.interceptor = refuse
+    told = verdict("doctor", "--upstreams", "--json", **live(replay))
+    row = rows_of(told)[NODE]
+    assert row["state"] == "warn"
+    assert "known contracts alone" in row["said"]
+    assert "VERDICT_WALLETS_RPC" in row["remedy"]
 
 
 def test_a_feed_that_hangs_breaks_off_or_refuses_is_told(

@@ -115,6 +115,7 @@ class SimulatedNode:
         meddle: Called before each answer; may change things, or raise.
         twist: May change an answer.
         says: Answers of contracts by address and selector.
+        wants_contracts: It refuses `eth_getLogs` without an address, as publicnode does.
     """
 
     def __init__(self, chain: Chain, name: str = "node-1", chain_id: int = MAINNET) -> None:
@@ -130,6 +131,7 @@ class SimulatedNode:
         self.meddle: Callable[[], None] = lambda: None
         self.twist: Callable[[str, Any], Any] = lambda _, answer: answer
         self.says: dict[tuple[str, str], str] = {}
+        self.wants_contracts = False
 
     async def post_json(
         self, path: str, payload: object, *, weight: int, decoder: Decoder[RpcAnswer]
@@ -180,10 +182,14 @@ class SimulatedNode:
         if last > self._height:
             raise NodeError(-32602, "block range extends beyond current head block")
         if last - first >= self.most:
-            raise NodeError(-32005, f"query exceeds {self.most} blocks")
+            raise NodeError(-32005, "block range is too large")
+        contracts = wanted.get("address")
+        if self.wants_contracts and not contracts:
+            raise NodeError(-32701, "Please specify an address in your request or, to remove restrictions, order ...")
         blocks = self.chain.blocks[first : min(last, self._height - self.late) + 1]
         logs = [log for block in blocks for log in self._logs(block)]
-        return [log for log in logs if _matches(log["topics"], wanted["topics"])]
+        told = [log for log in logs if not contracts or log["address"] in contracts]
+        return [log for log in told if _matches(log["topics"], wanted["topics"])]
 
     def _logs(self, block: Block) -> Iterable[dict[str, Any]]:
         for index, sent in enumerate(block.sent):
