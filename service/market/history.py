@@ -127,19 +127,19 @@ class HistoryRefresh:
             The silence asked for, now or before; the venue is not asked after it, the fall-back is.
         """
         for coin in coins:
-            found = False
+            found: bool | None = False
             if refusal is None:
                 try:
                     found = await self._fetch_coin(origin, coin)
                 except UpstreamError as error:
                     refusal = error if error.retry_after_s else None
-                    _log.warning("no bars", extra={"coin": coin.venue_symbol, "status": error.upstream_status})
+                    _log.info("no bars", extra={"coin": coin.venue_symbol, "status": error.upstream_status})
             elif not self._is_late():
                 break
             found = found or await self._substitute(origin, coin)
-            if found or refusal is None:
+            if found or (found is False and refusal is None):
                 self._patience.note(coin.venue_symbol, found=found)
-            self._known += found and coin.listed
+            self._known += found is True and coin.listed
             self._report()
         return refusal
 
@@ -162,8 +162,8 @@ class HistoryRefresh:
         newest_ms = -1 if coin.last_ms is None else coin.last_ms
         return not coin.listed or any(newest_ms < bar.open_ms <= last_closed_ms for bar in history.bars)
 
-    async def _substitute(self, origin: str, coin: Progress) -> bool:
-        """Ask the fall-back for the bars of a coin that are late; says whether it had one.
+    async def _substitute(self, origin: str, coin: Progress) -> bool | None:
+        """Ask the fall-back for the bars of a coin that are late; says whether it had one, null if one is provisional.
 
         Only what follows a history is asked for: one venue's bars go on where another's end, but never begin.
         """
@@ -175,6 +175,8 @@ class HistoryRefresh:
             return False
         if history is None or self._origin() != origin:
             return False
+        if history.provisional:
+            return None
         last_closed_ms = history.observed_ms - SETTLE_MS - DAY_MS
         venue = self._fallback.name
         if not await self._check.accepts_bars(origin, coin, "1d", history, last_closed_ms, venue=venue):

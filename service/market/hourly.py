@@ -124,7 +124,7 @@ class HourlyRefresh(ABC):
         except UpstreamError as error:
             if error.retry_after_s:
                 raise
-            _log.warning("no hours", extra={"coin": coin.venue_symbol, "status": error.upstream_status})
+            _log.info("no hours", extra={"coin": coin.venue_symbol, "status": error.upstream_status})
             found = False
         self._patience.note(coin.venue_symbol, found=found)
         self.known += found and coin.last_ms is None

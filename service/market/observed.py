@@ -77,10 +77,14 @@ class Quotes(Struct, frozen=True):
 
 
 class History(Struct, frozen=True):
-    """Bars of one coin, oldest first, and the venue's time when it told them."""
+    """Bars of one coin, oldest first, and the venue's time when it told them.
+
+    `provisional` counts closed bars that a later request has to confirm before they are among `bars`.
+    """
 
     observed_ms: int
     bars: Sequence[Bar]
+    provisional: int = 0
 
 
 class Chart(Struct, frozen=True):

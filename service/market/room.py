@@ -15,6 +15,7 @@ from service.market.categories.caps import CapStore, PastCaps
 from service.market.categories.desk import CategoryDesk
 from service.market.categories.gecko import UPSTREAM as GECKO
 from service.market.categories.gecko import GeckoDrawers, known_coins
+from service.market.categories.month import CALLS, GeckoCalls, MonthlyCalls
 from service.market.categories.refresh import CATEGORIES_EVERY_S, CategoryRefresh
 from service.market.conclusions.breadth_desk import BreadthDesk
 from service.market.conclusions.conclude import CONCLUDE_EVERY_S, ConcludeRefresh
@@ -105,10 +106,11 @@ async def open_market(
     topics.gecko.coins.on_change(
         lambda kept: live.desk.entitle({symbol: coin.name for symbol, coin in known_coins(kept).items()})
     )
+    month = MonthlyCalls(clock, shelf.drawer(CALLS, GeckoCalls), sessions[GECKO].calls_per_month)
+    source = CoinGecko(sessions[GECKO], clock, month.take)
     await store.claim(origin())
     await shelf.follow()
     await live.load()
-    source = CoinGecko(sessions[GECKO], clock)
     async with open_socket(VENUE, feed_url, clock, FEED_SUBSCRIPTIONS, FEED_DECODERS) as socket:
         loops = [
             *live.loops(socket),

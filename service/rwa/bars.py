@@ -99,7 +99,7 @@ class BarsRefresh:
                 if error.retry_after_s:
                     self._wait_until_s.pop(asset)
                     return error
-                _log.warning("no bars", extra={"asset": asset, "status": error.upstream_status})
+                _log.info("no bars", extra={"asset": asset, "status": error.upstream_status})
             else:
                 if self._origin() == origin:
                     closed_ms = history.observed_ms - SETTLE_MS - DAY_MS

@@ -93,6 +93,7 @@ class UpstreamSession:
     Attributes:
         name: The upstream's name in errors and logs.
         last: The head of the newest answer; null before the first.
+        calls_per_month: What the upstream allows in a month; null: it has no such limit. Who asks keeps to it.
         calls: Requests sent.
         failures: Times that there was no usable answer.
         weight: Spent of the upstream's budget.
@@ -108,8 +109,10 @@ class UpstreamSession:
         weight_per_minute: int,
         deadline_s: float,
         elsewhere: aiohttp.ClientSession | None = None,
+        calls_per_month: int | None = None,
     ) -> None:
         self.name = name
+        self.calls_per_month = calls_per_month
         self.last: Head | None = None
         self.calls = self.failures = self.weight = 0
         self._http = http
@@ -302,6 +305,7 @@ async def open_session(
     deadline_s: float = DEADLINE_S,
     headers: Mapping[str, str] = _NOTHING,
     follows: bool = False,
+    calls_per_month: int | None = None,
 ) -> AsyncIterator[UpstreamSession]:
     """Open a session to one upstream and close it with everything that is under way.
 
@@ -313,6 +317,7 @@ async def open_session(
         deadline_s: Seconds for a whole call, the retry included.
         headers: Sent with every request (an API key). They never reach an error, a log, or a redirect's target on
             another host.
+        calls_per_month: As the session's attribute.
         follows: Whether up to three redirects on the upstream's own site are followed, as `Redirects` says.
     """
     entrust(url, *headers.values())
@@ -324,7 +329,14 @@ async def open_session(
             public = aiohttp.TCPConnector(limit=_CONNECTIONS, socket_factory=open_public)
             elsewhere = await stack.enter_async_context(_client(_HEADERS, public))
         session = UpstreamSession(
-            http, name, url, clock, weight_per_minute=weight_per_minute, deadline_s=deadline_s, elsewhere=elsewhere
+            http,
+            name,
+            url,
+            clock,
+            weight_per_minute=weight_per_minute,
+            deadline_s=deadline_s,
+            elsewhere=elsewhere,
+            calls_per_month=calls_per_month,
         )
         stack.push_async_callback(session.close)
         yield session

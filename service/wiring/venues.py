@@ -24,9 +24,14 @@ PUBLISHED: Final[Mapping[str, int]] = {
 """Weight a minute and address.
 
 Sources: Hyperliquid's API documentation, "Rate limits and user limits"; Binance's `exchangeInfo.rateLimits`; CoinGecko
-without a key answers 5 calls a minute reliably; alternative.me publishes 60; the feeds publish nothing, and one call in
-ten minutes is what a reader's program makes.
+without a key answers 5 to 15 calls a minute, varying with load; alternative.me publishes 60; the feeds publish nothing,
+and one call in ten minutes is what a reader's program makes.
 """
+
+
+KEYED_PER_MINUTE: Final = 30
+KEYED_PER_MONTH: Final = 10_000
+"""CoinGecko with a demo key (its pricing page, 2026): one credit a call."""
 
 
 class Upstreams(Struct, frozen=True):
@@ -60,9 +65,10 @@ async def open_upstreams(settings: Settings, clock: Clock, *, at_once: int = 1) 
         FixtureError: If the recording cannot be used.
     """
     async with AsyncExitStack() as stack:
-        if settings.source == "live":
+        live = settings.source == "live"
+        if live:
             urls = {name: settings.url_of(name) for name in UPSTREAMS}
-            weights, origin = PUBLISHED, _live
+            weights, origin = _published(settings), _live
             nodes, spoken = [url.text for url in settings.wallets_rpc], None
         else:
             # A server of its own: a fifth of what else is loaded, and nothing that live data needs.
@@ -81,6 +87,7 @@ async def open_upstreams(settings: Settings, clock: Clock, *, at_once: int = 1) 
                     weight_per_minute=weights[name] * at_once,
                     headers=_headers(settings, name),
                     follows=name in PATHS,
+                    calls_per_month=KEYED_PER_MONTH if live and _is_keyed(settings, name) else None,
                 )
             )
             for name, url in urls.items()
@@ -95,6 +102,15 @@ def _live() -> str:
 
 def _headers(settings: Settings, name: str) -> Mapping[str, str]:
     """What identifies us to an upstream: nothing, but for a key that the operator has given."""
-    if name == "coingecko" and settings.coingecko_key:
+    if settings.coingecko_key and _is_keyed(settings, name):
         return {"x-cg-demo-api-key": settings.coingecko_key.text}
     return {}
+
+
+def _is_keyed(settings: Settings, name: str) -> bool:
+    return name == "coingecko" and settings.coingecko_key is not None
+
+
+def _published(settings: Settings) -> Mapping[str, int]:
+    """What each allows in a minute, a key that the operator has given considered."""
+    return {name: KEYED_PER_MINUTE if _is_keyed(settings, name) else weight for name, weight in PUBLISHED.items()}

@@ -35,6 +35,7 @@ class Standby:
         shows: Price, funding and hours between payments, by ticker, as of `at_ms`.
         days: Bars by ticker.
         asked: Tickers whose bars were asked for.
+        provisional: Whether bars wait to be confirmed.
     """
 
     name = "binance"
@@ -45,6 +46,7 @@ class Standby:
         self.days: dict[str, list[Bar]] = {}
         self.asked: list[str] = []
         self.rounds = 0
+        self.provisional = False
 
     async def quotes(self, known: Mapping[str, Quote]) -> list[Quote]:
         self.rounds += 1
@@ -65,6 +67,8 @@ class Standby:
         if symbol == "BROKEN":
             raise UpstreamError(self.name, 500, b"no")
         bars = self.days.get(symbol)
+        if bars and self.provisional:
+            return History(self.at_ms, [], len(bars))
         return None if bars is None else History(self.at_ms, [bar for bar in bars if bar.open_ms >= start_ms])
 
 

@@ -10,9 +10,9 @@ from aiohttp import web
 from service.clock import DAY_MS, HOUR_MS, iso
 from service.market.categories.backlog import AGAIN_MS, FIRST, WAIT_S
 from service.market.categories.gecko import known_coins, known_members
-from service.market.categories.refresh import CATEGORIES_EVERY_S, REFRESH_S
+from service.market.categories.refresh import CATEGORIES_EVERY_S
 from service.market.loops import keep_doing
-from service.market.sources.coingecko import Cap
+from service.market.sources.coingecko import REFRESH_S, Cap
 from service.storage.database import Database
 from service.upstream.failure import UpstreamError
 from tests.fakes.clock import START_MS, FakeClock
@@ -128,13 +128,16 @@ async def test_members_are_kept_that_have_tickers_of_the_venue(gecko: Gecko) -> 
     assert members["layer-1"].read_ms == START_MS
 
 
+@pytest.mark.promise("coingecko.first-fill")
 @pytest.mark.unmeasured
 async def test_a_simulated_hour_stays_within_the_budget_at_all_times(clock: FakeClock, database: Database) -> None:
     times: list[float] = []
+    paths: list[str] = []
     async with open_gecko(clock, database, weight_per_minute=KEYLESS) as gecko:
 
-        async def count(_: web.Request) -> web.StreamResponse | None:
+        async def count(request: web.Request) -> web.StreamResponse | None:
             times.append(clock.monotonic())
+            paths.append(request.path_qs)
             return None
 
         gecko.replay.interceptor = count
@@ -148,6 +151,10 @@ async def test_a_simulated_hour_stays_within_the_budget_at_all_times(clock: Fake
         await asyncio.gather(loop, return_exceptions=True)
         assert gecko.session.weight == gecko.session.calls == len(times)
     first = [at_s for at_s in times if at_s < HOUR_S]
+    by_path = dict(zip(reversed(paths), reversed(times), strict=True))  # when each was first asked for
+    assert ["markets" in path or "categories" in path for path in paths[:4]] == [True] * 4
+    assert "category=" not in "".join(paths[:3])
+    assert max(at_s for path, at_s in by_path.items() if "category=" in path) < HOUR_S / 3
     assert 120 < len(first) <= 240
     assert max(sum(at_s <= other < at_s + 60 for other in times) for at_s in times) <= 0.8 * KEYLESS
     assert len(known_members(gecko.drawers.members.now)) == CATEGORIES

@@ -5,6 +5,7 @@ import logging
 import pytest
 
 from service.clock import DAY_MS, SECOND_MS
+from service.market.live import HISTORY_EVERY_S
 from service.market.observed import SETTLE_MS, Bar, History
 from service.market.patience import FIRST_WAIT_S, LONGEST_WAIT_S
 from service.market.sources.hyperliquid import EARLIEST_MS
@@ -283,6 +284,21 @@ async def test_a_bar_that_is_late_by_a_quarter_of_an_hour_is_taken_from_the_fall
     await parts.clock.advance(LONGEST_WAIT_S)
     await parts.rounds()
     assert (await parts.store.closed_bars(["SOL"]))["SOL"][-1][4] == days("SOL", TODAY + 1)[-1].close
+
+
+@pytest.mark.promise("bars.confirmed")
+async def test_a_late_bar_that_is_provisional_is_asked_for_again_in_the_next_round(parts: Parts) -> None:
+    parts.list_market("SOL", days=range(TODAY - 120, TODAY))
+    await parts.rounds()
+    parts.fallback.days, parts.fallback.provisional = {"SOL": days("SOL", TODAY + 2)}, True
+    await parts.clock.advance(late(parts, 15))
+    parts.fallback.at_ms = parts.clock.now_ms()
+    await parts.rounds()
+    assert (await last_days(parts))["SOL"] == TODAY - 1
+    parts.fallback.provisional = False
+    await parts.clock.advance(HISTORY_EVERY_S)
+    await parts.rounds()
+    assert (await last_days(parts))["SOL"] == TODAY
 
 
 async def test_the_fall_back_goes_on_with_a_history_and_begins_none(parts: Parts) -> None:

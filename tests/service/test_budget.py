@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from service.market.categories.refresh import REFRESH_S
 from service.market.quotes import QUOTES_EVERY_S
+from service.market.sources.coingecko import REFRESH_S
 from service.rwa.room import QUOTES_EVERY_S as ASSETS_EVERY_S
 from service.upstream.budget import SHARE, WeightBudget
 from service.wiring.venues import PUBLISHED

@@ -15,9 +15,6 @@ from service.upstream.failure import UpstreamError
 CATEGORIES_EVERY_S: Final = 20.0
 """How often it is looked what is due."""
 
-REFRESH_S: Final = 300.0
-"""How often coins and categories are asked for anew."""
-
 PAGES: Final = 2
 """Pages of the largest coins: 500 of them hold nearly all that a venue of perpetuals lists."""
 
@@ -79,7 +76,7 @@ class CategoryRefresh:
 
     def _is_due(self, origin: str, name: str) -> bool:
         asked_of, asked_s = self._asked.get(name, ("", 0.0))
-        return asked_of != origin or asked_s + REFRESH_S <= self._clock.monotonic()
+        return asked_of != origin or asked_s + self._source.refresh_s <= self._clock.monotonic()
 
     async def _try(self, origin: str, name: str, step: Callable[[str], Awaitable[None]]) -> UpstreamError | None:
         started_s = self._clock.monotonic()

@@ -258,7 +258,8 @@ class Binance:
                 if _is_sound(row, step_ms) and start_ms <= row.open_ms and closed_ms <= observed_ms - SETTLE_MS:
                     found[row.open_ms] = row
             if len(page.value) < MOST_BARS or page.value[-1].open_ms < start_ms:
-                return History(observed_ms, self._confirmed(f"{symbol} {interval}", found))
+                bars = self._confirmed(f"{symbol} {interval}", found)
+                return History(observed_ms, bars, len(found) - len(bars))
             start_ms = page.value[-1].open_ms + step_ms
 
     def _confirmed(self, series: str, rows: Mapping[int, Kline]) -> list[Bar]:

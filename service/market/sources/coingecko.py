@@ -6,7 +6,7 @@ always there, anything else may be null.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from html import unescape
 from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
@@ -14,7 +14,7 @@ from msgspec import Meta, Struct
 from msgspec.json import Decoder
 
 from service.clock import Clock, parse_iso
-from service.upstream.session import UpstreamSession
+from service.upstream.session import Fetched, UpstreamSession
 
 PER_PAGE: Final = 250
 """Rows of a page: the most there can be."""
@@ -24,6 +24,10 @@ DAILY_DAYS: Final = 365
 
 HOURLY_DAYS: Final = 42
 """Days of a chart with a point an hour (CoinGecko gives those from 2 to 90 days): 1,000 hours and some."""
+
+REFRESH_S: Final = 300.0
+KEYED_REFRESH_S: Final = 3_600.0
+"""With a key a month has 10,000 calls, some 300 a day: fewer than without one, which answers 5 a minute."""
 
 _CALL: Final = 1
 _MARKETS: Final = "/api/v3/coins/markets"
@@ -119,11 +123,20 @@ class CoinGecko:
     Args:
         session: Open session to it; keeps its limits.
         clock: Nothing is dated after its receipt.
+        take: Called before each call, to keep a limit that a session cannot keep; may raise.
     """
 
-    def __init__(self, session: UpstreamSession, clock: Clock) -> None:
+    def __init__(
+        self, session: UpstreamSession, clock: Clock, take: Callable[[], Awaitable[None]] | None = None
+    ) -> None:
         self._session = session
         self._clock = clock
+        self._take = take
+
+    @property
+    def refresh_s(self) -> float:
+        """How often coins and categories are asked for anew: what its limits allow."""
+        return REFRESH_S if self._session.calls_per_month is None else KEYED_REFRESH_S
 
     async def page(self, number: int, category: str | None = None) -> list[GeckoCoin]:
         """Ask for a page of the coins, the largest market caps first.
@@ -152,7 +165,7 @@ class CoinGecko:
         Raises:
             UpstreamError: If there is no answer that can be trusted.
         """
-        fetched = await self._session.get("/api/v3/coins/categories", weight=_CALL, decoder=CATEGORIES)
+        fetched = await self._get("/api/v3/coins/categories", CATEGORIES, {})
         return [
             GeckoCategory(
                 row.id,
@@ -172,22 +185,21 @@ class CoinGecko:
         Raises:
             UpstreamError: If there is no answer that can be trusted; 404 where it does not know the coin.
         """
-        fetched = await self._session.get(
-            f"/api/v3/coins/{coin_id}/market_chart",
-            weight=_CALL,
-            decoder=CHART,
-            query={"vs_currency": "usd", "days": str(days)},
-        )
+        query = {"vs_currency": "usd", "days": str(days)}
+        fetched = await self._get(f"/api/v3/coins/{coin_id}/market_chart", CHART, query)
         volumes = {int(at_ms): volume for at_ms, volume in fetched.value.total_volumes}
         now_ms = self._clock.now_ms()
         points = ((int(at_ms), cap) for at_ms, cap in fetched.value.market_caps)
         caps = {at_ms: Cap(at_ms, _worth(cap), volumes.get(at_ms)) for at_ms, cap in points if 0 < at_ms <= now_ms}
         return [caps[at_ms] for at_ms in sorted(caps)]
 
+    async def _get(self, path: str, decoder: Decoder[T], query: Mapping[str, str]) -> Fetched[T]:
+        if self._take is not None:
+            await self._take()
+        return await self._session.get(path, weight=_CALL, decoder=decoder, query=query)
+
     async def _coins(self, **wanted: str) -> list[GeckoCoin]:
-        fetched = await self._session.get(
-            _MARKETS, weight=_CALL, decoder=MARKETS, query={"vs_currency": "usd", **wanted}
-        )
+        fetched = await self._get(_MARKETS, MARKETS, {"vs_currency": "usd", **wanted})
         return [
             GeckoCoin(
                 row.id,
