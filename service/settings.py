@@ -74,6 +74,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     connections_per_address: Annotated[
         int, Meta(description="connections an address may hold open; trusted proxies and loopback may hold more")
     ] = 256
+    free_accounts: Annotated[int, Meta(description="new accounts with free questions a network may make a UTC day")] = 5
+    free_ipv4_bits: Annotated[int, Meta(description="leading bits of an IPv4 address that name such a network")] = 24
+    free_ipv6_bits: Annotated[int, Meta(description="leading bits of an IPv6 address that name such a network")] = 56
     data_dir: Annotated[Path, Meta(description="folder of verdict.db and secrets.toml")] = msgspec.field(
         default_factory=lambda: user_data_path("verdict", appauthor=False)
     )
@@ -207,6 +210,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         _check_range("RATE_PER_MINUTE", self.rate_per_minute, 1, 1_000_000_000)
         _check_range("RATE_BURST", self.rate_burst, 1, 1_000_000_000)
         _check_range("CONNECTIONS_PER_ADDRESS", self.connections_per_address, 1, 1_000_000_000)
+        _check_range("FREE_ACCOUNTS", self.free_accounts, 0, 1_000_000_000)
+        _check_range("FREE_IPV4_BITS", self.free_ipv4_bits, 8, 32)
+        _check_range("FREE_IPV6_BITS", self.free_ipv6_bits, 16, 128)
         _check_range("DRAIN_SECONDS", self.drain_seconds, 0, 9)
         if bool(self.tls_cert) != bool(self.tls_key):
             raise SettingsError("VERDICT_TLS_CERT and VERDICT_TLS_KEY go together: set both or neither")

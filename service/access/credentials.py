@@ -21,7 +21,8 @@ _COLUMNS: Final = (
 )
 
 _FIND: Final = f"""
-SELECT {_COLUMNS}, {changes.LATEST}, g.tier, CASE WHEN g.wallet IS NULL THEN 'grant' ELSE 'wallet' END, g.expires_ms
+SELECT {_COLUMNS}, {changes.LATEST}, (SELECT free FROM users WHERE id = c.user_id),
+    g.tier, CASE WHEN g.wallet IS NULL THEN 'grant' ELSE 'wallet' END, g.expires_ms
 FROM credentials c LEFT JOIN grants g ON g.revoked_ms IS NULL AND (
     g.user_id = c.user_id OR g.wallet IN (SELECT address FROM wallets WHERE user_id = c.user_id)
 )
@@ -77,11 +78,12 @@ class Credential(Struct, frozen=True):
 
 
 class Found(Struct, frozen=True):
-    """A credential with the grants that bear on it, and the epoch of both."""
+    """A credential with the grants that bear on it, the epoch of both, and whether its user has free questions."""
 
     credential: Credential
     grants: list[Granted]
     epoch: int
+    free: bool = True
 
     def caller(self, now_ms: int) -> Caller:
         """Who it resolves to at an instant."""
@@ -95,6 +97,7 @@ class Found(Struct, frozen=True):
             entitlement_ends_ms=entitled.ends_ms,
             wallet=self.credential.wallet,
             expires_ms=self.credential.ends_ms,
+            free=self.free,
         )
 
 
@@ -104,8 +107,9 @@ async def find(db: Database, fingerprint: bytes) -> Found | None:
     if not rows:
         return None
     width = len(Credential.__struct_fields__)
-    grants = [Granted(*row[width + 1 :]) for row in rows if row[width + 1] is not None]
-    return Found(Credential(*rows[0][:width]), grants, rows[0][width])
+    epoch, free = rows[0][width : width + 2]
+    grants = [Granted(*row[width + 2 :]) for row in rows if row[width + 2] is not None]
+    return Found(Credential(*rows[0][:width]), grants, epoch, bool(free))
 
 
 async def list_credentials(db: Database, kind: CredentialKind, user_id: int | None, now_ms: int) -> list[Credential]:

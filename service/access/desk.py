@@ -1,6 +1,6 @@
 """The room's front for routes: everything a caller may ask about who it is."""
 
-from service.access import base62, issuing, signin
+from service.access import base62, free_accounts, issuing, signin
 from service.access.caller import Caller
 from service.access.credentials import Credential, key_of_prefix, list_credentials, session_of_id
 from service.access.doorkeeper import Doorkeeper
@@ -9,13 +9,16 @@ from service.access.keys import KeyForm
 from service.access.refusal import bad_parameter
 from service.access.sessions import SESSION_MS, SessionForm
 from service.access.signin import SignIn
-from service.access.users import owner_of
 from service.clock import SECOND_MS, Clock, iso, parse_iso
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.wire import access as wire
 
 _JTI_LENGTH = 22
+_NO_FREE_QUESTIONS = (
+    "This account has no free questions: your network has made as many accounts with free questions as it may today. "
+    "You can pay for calls. To get free questions, sign in again on another UTC day or from another network."
+)
 
 
 class AccessDesk:
@@ -28,6 +31,7 @@ class AccessDesk:
         sessions: The form of its sessions.
         sign_in: Nonces and the check of signed messages.
         doorkeeper: Told of every change.
+        free_a_day: Accounts with free questions that a network may make a UTC day.
     """
 
     def __init__(
@@ -39,6 +43,7 @@ class AccessDesk:
         sessions: SessionForm,
         sign_in: SignIn,
         doorkeeper: Doorkeeper,
+        free_a_day: int,
     ) -> None:
         self._db = db
         self._clock = clock
@@ -46,6 +51,7 @@ class AccessDesk:
         self._sessions = sessions
         self._sign_in = sign_in
         self._doorkeeper = doorkeeper
+        self._free_a_day = free_a_day
 
     def entitlement(self, caller: Caller) -> wire.Entitlement:
         """The tier the gate applies to a credential."""
@@ -57,8 +63,12 @@ class AccessDesk:
         nonce, expires_ms = self._sign_in.nonce()
         return wire.NewNonce(nonce, iso(expires_ms))
 
-    async def login(self, login: wire.Login) -> wire.Session:
+    async def login(self, login: wire.Login, network: bytes) -> wire.Session:
         """Exchange a signed message for a session; a wallet seen for the first time becomes a new user.
+
+        Args:
+            login: The message.
+            network: Keyed hash of the network that it came from: `free_accounts` says what it is for.
 
         Raises:
             ServiceError: `BAD_REQUEST` if the message cannot be read; `AUTH_INVALID`, with the reason, if it is not
@@ -69,15 +79,16 @@ class AccessDesk:
         jti = base62.draw(_JTI_LENGTH)
         expires_ms = (now_ms + SESSION_MS) // SECOND_MS * SECOND_MS
 
-        def enter(connection: Connection) -> int:
+        def enter(connection: Connection) -> tuple[int, bool]:
             signin.spend(connection, proof, now_ms)
-            user_id = owner_of(connection, proof.address, now_ms)
+            user_id, free = free_accounts.sign_in(connection, proof.address, network, self._free_a_day, now_ms)
             issuing.open_session(connection, Holder(user_id, proof.address), jti, expires_ms, now_ms)
-            return user_id
+            return user_id, free
 
-        user_id = await self._db.write(enter)
+        user_id, free = await self._db.write(enter)
+        await self._doorkeeper.catch_up()
         token = self._sessions.sign(user_id, jti, now_ms, expires_ms)
-        return wire.Session(token, proof.address, iso(expires_ms))
+        return wire.Session(token, proof.address, iso(expires_ms), None if free else _NO_FREE_QUESTIONS)
 
     async def logout(self, caller: Caller) -> wire.Done:
         """End the session a caller came with.

@@ -25,8 +25,10 @@ from service.storage.engine import Connection
 MOST_A_DAY: Final = 20
 """Devices of one network that may ask on one UTC day."""
 
-_IPV4_BITS: Final = 24
-_IPV6_BITS: Final = 48
+Bits = tuple[int, int]
+"""How many leading bits of an IPv4 address, and of an IPv6 one, name a network."""
+
+_DEVICE_BITS: Final[Bits] = (24, 48)
 """What one site is given."""
 
 _FIND: Final = "SELECT state FROM devices JOIN usage_events ON id = event_id WHERE device = ?"
@@ -51,32 +53,40 @@ class VisitorForm:
     Args:
         key: Whoever has it could try out ids and addresses; without it the hashes say nothing.
         clock: Says which day it is.
+        account_bits: What counts as one network where accounts are made.
     """
 
-    def __init__(self, key: bytes, clock: Clock) -> None:
+    def __init__(self, key: bytes, clock: Clock, account_bits: Bits = (24, 56)) -> None:
         self._key = key
         self._clock = clock
+        self._account_bits = account_bits
 
     def visitor(self, device_id: str, host: str) -> Visitor:
         """Hash a device's id, and the network of the address that it asks from."""
-        network = f"{day_of(self._clock.now_ms())} {site_of(host)}"
-        return Visitor(self._hash(b"device", device_id), self._hash(b"network", network))
+        return Visitor(self._hash(b"device", device_id), self._today(b"network", site_of(host, _DEVICE_BITS)))
+
+    def account_network(self, host: str) -> bytes:
+        """Hash the network of an address that signs in, and the UTC day."""
+        return self._today(b"account network", site_of(host, self._account_bits))
+
+    def _today(self, what: bytes, site: str) -> bytes:
+        return self._hash(what, f"{day_of(self._clock.now_ms())} {site}")
 
     def _hash(self, what: bytes, text: str) -> bytes:
         return hmac.digest(self._key, what + b"\0" + text.encode("utf-8", "surrogatepass"), "sha256")
 
 
 @lru_cache(maxsize=4096)
-def site_of(host: str) -> str:
-    """The network that counts as one site: the /24 of an IPv4 address, the /48 of an IPv6 one."""
+def site_of(host: str, bits: Bits) -> str:
+    """The network that counts as one site. What is no address stands for itself."""
     try:
         address = ipaddress.ip_address(host)
     except ValueError:
         return host
     if isinstance(address, ipaddress.IPv6Address):
         address = address.ipv4_mapped or address
-    bits = _IPV4_BITS if address.version == 4 else _IPV6_BITS  # noqa: PLR2004 - the protocol's own number
-    return str(ipaddress.ip_network((int(address), bits), strict=False))
+    network = ipaddress.IPv4Network if isinstance(address, ipaddress.IPv4Address) else ipaddress.IPv6Network
+    return str(network((int(address), bits[address.version == 6]), strict=False))  # noqa: PLR2004 - the protocol's own
 
 
 class Devices:

@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from service.access.caller import Plan
 from service.access.quota import NOBODY, PAID, VISIT, Usage, give_back, standing_beside, standing_of, take
 from service.access.standing import Decision
 from service.clock import DAY_MS, MINUTE_MS, Clock
@@ -19,7 +20,6 @@ from service.storage.engine import Connection
 from service.storage.journal import DeadJournal
 from service.storage.rows import insert_rows
 from service.storage.runs import Runs
-from service.wire.access import Tier
 
 RESERVED: Final = 0
 COMMITTED: Final = 1
@@ -51,8 +51,8 @@ _RESERVED_OF: Final = f"""
 SELECT user_id, bucket, day FROM usage_events WHERE state = 0 AND bucket < 2 AND user_id IN {_LISTED}
 """  # noqa: S608 - a constant
 
-Take = tuple[int, Tier, str, int]
-"""A question asked for: the user, the tier, the offer, and the state its event starts in."""
+Take = tuple[int, Plan, str, int]
+"""A question asked for: the user, the plan, the offer, and the state its event starts in."""
 
 
 class Ledger:
@@ -132,7 +132,7 @@ class Ledger:
         decisions: list[Decision] = []
         events: dict[int, list[tuple[object, ...]]] = {RESERVED: [], COMMITTED: []}
         touched: set[int] = set()
-        refused: dict[int, tuple[int, Tier]] = {}
+        refused: dict[int, tuple[int, Plan]] = {}
         for user_id, tier, offer_id, state in takes:
             bucket, usage = take(usages[user_id], tier, today)
             if bucket is None:
@@ -254,7 +254,7 @@ class Ledger:
         self._give_back(connection, [row for row in rows if row[0] != NOBODY])
 
     def _mark_busy(
-        self, connection: Connection, refused: dict[int, tuple[int, Tier]], decisions: list[Decision], today: int
+        self, connection: Connection, refused: dict[int, tuple[int, Plan]], decisions: list[Decision], today: int
     ) -> None:
         """Tell a quota that is spent from one whose last questions are only reserved.
 

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Final, Protocol
 
 from service.access.audit import audit, audit_devices
-from service.access.caller import Caller
+from service.access.caller import Caller, Plan
 from service.access.devices import Devices
 from service.access.ledger import COMMITTED, RESERVED, Ledger, Take
 from service.access.quota import Usage, standing_beside, standing_of, take
@@ -28,7 +28,6 @@ from service.storage.database import Database
 from service.storage.engine import Connection, StorageError
 from service.storage.journal import Journal, boot_id, dead_journals, path_of
 from service.storage.runs import Runs
-from service.wire.access import Tier
 
 _SWEEP_S: Final = 60.0
 _SWEEPS_A_VERIFICATION: Final = 60
@@ -89,7 +88,7 @@ class Meter:
         self._owed: set[int] = set()
         self._giving_back = False
         self._suspected: set[int] = set()
-        self._looked_up: dict[tuple[int, Tier], Standing] = {}
+        self._looked_up: dict[tuple[int, Plan], Standing] = {}
 
     def spent(self, caller: Caller) -> Standing | None:
         """Say at once how a caller stands who has no question left, without asking the writer.
@@ -105,7 +104,7 @@ class Meter:
         """
         if caller.user_id not in self._suspected:
             return None
-        standing = self._looked_up.get((caller.user_id, caller.tier))
+        standing = self._looked_up.get((caller.user_id, caller.plan))
         return self._look_up(caller) if standing is None else standing
 
     def _look_up(self, caller: Caller) -> Standing | None:
@@ -115,13 +114,13 @@ class Meter:
             return None
         usage, answered = _counters(row)
         today = day_of(self._clock.now_ms())
-        if take(usage, caller.tier, today)[0] is not None:
+        if take(usage, caller.plan, today)[0] is not None:
             self._suspected.discard(caller.user_id)
             return None
         if not self._looked_up:
             self._loop.call_soon(self._looked_up.clear)
-        standing = standing_beside(usage, answered, caller.tier, today)
-        self._looked_up[caller.user_id, caller.tier] = standing
+        standing = standing_beside(usage, answered, caller.plan, today)
+        self._looked_up[caller.user_id, caller.plan] = standing
         return standing
 
     def charge(self, caller: Caller, offer_id: str) -> Coroutine[None, None, Decision]:
@@ -141,7 +140,7 @@ class Meter:
 
     def ask(self, caller: Caller, offer_id: str, waiter: Waiter) -> None:
         """As `charge`, for whoever does not await."""
-        self._queue(waiter, (caller.user_id, caller.tier, offer_id, COMMITTED))
+        self._queue(waiter, (caller.user_id, caller.plan, offer_id, COMMITTED))
 
     def reserve(self, caller: Caller, offer_id: str) -> Coroutine[None, None, Decision]:
         """Set a question aside for a call that is yet to be worked on; it must be committed or released.
@@ -203,12 +202,12 @@ class Meter:
     async def standing(self, caller: Caller) -> Standing:
         """Say what a caller has left, without using any of it."""
         usage, answered = await self._read(caller)
-        return standing_beside(usage, answered, caller.tier, day_of(self._clock.now_ms()))
+        return standing_beside(usage, answered, caller.plan, day_of(self._clock.now_ms()))
 
     async def answered(self, caller: Caller) -> Standing:
         """Say what a caller has left by what has been answered: reservations, this call's among them, not regarded."""
         _, answered = await self._read(caller)
-        return standing_of(answered, caller.tier, day_of(self._clock.now_ms()))
+        return standing_of(answered, caller.plan, day_of(self._clock.now_ms()))
 
     async def _read(self, caller: Caller) -> tuple[Usage, Usage]:
         rows = await self._database.read(_USAGE, (caller.user_id,))
@@ -254,7 +253,7 @@ class Meter:
 
     async def _decide(self, caller: Caller, offer_id: str, state: int) -> Decision:
         future: asyncio.Future[Decision] = self._loop.create_future()
-        self._queue(future, (caller.user_id, caller.tier, offer_id, state))
+        self._queue(future, (caller.user_id, caller.plan, offer_id, state))
         try:
             return await future
         except asyncio.CancelledError:

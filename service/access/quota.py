@@ -2,6 +2,7 @@
 
 - Free: a starter of ten that never refills. From the next 00:00 UTC after the tenth on, one question a UTC day; unused
   days do not add up. Access: fifty a UTC day. Pro: no limit, counted all the same.
+- An account without free questions (plan none) has no question on the free tier.
 - Access and pro leave the starter alone: who falls back to free has what is left of it. What they used today counts for
   today under whatever tier comes next.
 - A day never comes before one the user has been seen in. So a clock that is set back gives nothing again, and a day in
@@ -13,6 +14,7 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from service.access.caller import Plan
 from service.access.standing import Standing
 from service.clock import DAY_MS
 from service.wire.access import Tier
@@ -57,7 +59,7 @@ class Usage(Struct, frozen=True):
     counted: int = 0
 
 
-def take(usage: Usage, tier: Tier, today: int) -> tuple[Bucket | None, Usage]:
+def take(usage: Usage, tier: Plan, today: int) -> tuple[Bucket | None, Usage]:
     """Take one question.
 
     Args:
@@ -98,7 +100,7 @@ def give_back(usage: Usage, bucket: int, day: int) -> Usage:
     )
 
 
-def standing_of(usage: Usage, tier: Tier, today: int) -> Standing:
+def standing_of(usage: Usage, tier: Plan, today: int) -> Standing:
     """Say what is left.
 
     Args:
@@ -106,6 +108,8 @@ def standing_of(usage: Usage, tier: Tier, today: int) -> Standing:
         tier: What the user is entitled to now.
         today: The UTC day by the clock, days since 1970-01-01.
     """
+    if tier == "none":
+        return Standing("free", usage.starter_used, 0, 0, "lifetime", None)
     day, day_used = (today, 0) if today > usage.day else (usage.day, usage.day_used)
     next_day_ms = (day + 1) * DAY_MS
     if tier == "free" and (usage.starter_used < STARTER or usage.starter_day >= day):
@@ -116,7 +120,7 @@ def standing_of(usage: Usage, tier: Tier, today: int) -> Standing:
     return Standing(tier, day_used, limit, remaining, "day", None if limit is None else next_day_ms)
 
 
-def standing_beside(usage: Usage, answered: Usage, tier: Tier, today: int) -> Standing:
+def standing_beside(usage: Usage, answered: Usage, tier: Plan, today: int) -> Standing:
     """As `standing_of`, and `busy` where the quota is used up only by reservations.
 
     Args:
@@ -130,8 +134,8 @@ def standing_beside(usage: Usage, answered: Usage, tier: Tier, today: int) -> St
     return replace(standing, busy=True) if busy else standing
 
 
-def _remaining_of_day(usage: Usage, tier: Tier, day: int, day_used: int) -> int | None:
-    limit = PER_DAY[tier]
+def _remaining_of_day(usage: Usage, tier: Plan, day: int, day_used: int) -> int | None:
+    limit = 0 if tier == "none" else PER_DAY[tier]
     if limit is None:
         return None
     if tier == "free" and usage.starter_day >= day:

@@ -3,7 +3,7 @@
 Nothing here tells a doorkeeper: a running service follows the store and knows within a second.
 """
 
-from service.access import grants, issuing
+from service.access import free_accounts, grants, issuing
 from service.access.credentials import Credential, find, key_of_prefix, list_credentials, session_of_id
 from service.access.grants import GrantRow
 from service.access.issuing import Holder
@@ -49,7 +49,7 @@ class Registrar:
         tier: Tier = "free",
         expires_ms: int | None = None,
     ) -> IssuedKey:
-        """Make a key.
+        """Make a key. Its user has free questions, whatever network it signed in from before.
 
         Args:
             name: What it is for.
@@ -67,6 +67,7 @@ class Registrar:
 
         def make(connection: Connection) -> tuple[issuing.Issued, int]:
             owner = _holder(connection, user_id, address, now_ms)
+            free_accounts.grant(connection, owner, now_ms)
             if tier != "free":
                 grants.add_grant(connection, owner, tier, expires_ms, now_ms)
             holder = Holder(owner, address)

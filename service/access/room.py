@@ -45,9 +45,17 @@ async def open_access(settings: Settings, secrets: Secrets, db: Database, clock:
     sessions = SessionForm(secrets.session_key)
     sign_in = SignIn(clock, secrets.session_key, sign_in_domains(settings), sign_in_chain(settings))
     doorkeeper = await open_doorkeeper(db, clock, keys, sessions)
-    desk = AccessDesk(db, clock, keys=keys, sessions=sessions, sign_in=sign_in, doorkeeper=doorkeeper)
+    desk = AccessDesk(
+        db,
+        clock,
+        keys=keys,
+        sessions=sessions,
+        sign_in=sign_in,
+        doorkeeper=doorkeeper,
+        free_a_day=settings.free_accounts,
+    )
     rate = RequestRate(clock, settings.rate_per_minute, settings.rate_burst)
-    visitors = VisitorForm(secrets.visitor_key, clock)
+    visitors = VisitorForm(secrets.visitor_key, clock, (settings.free_ipv4_bits, settings.free_ipv6_bits))
     return Access(doorkeeper, desk, rate, visitors, Oversight(clock, doorkeeper.valid))
 
 

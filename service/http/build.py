@@ -29,6 +29,7 @@ from service.http.gates.device import Device
 from service.http.gates.due import PaymentDue
 from service.http.gates.guest import Guest
 from service.http.gates.meter import Due, Metered
+from service.http.gates.network import Network
 from service.http.gates.parameters import Parameters
 from service.http.gates.pay import Checkout, Pay
 from service.http.gates.payer import Payer
@@ -61,6 +62,7 @@ class Public(Struct, frozen=True):
 _TELLS_WHAT_IS_LEFT: Final = "billing.tier"
 _TOKEN_OPTIONAL: Final = frozenset({"question", "payer"})
 """Gates that may let a request through without a token, each by rules of its own."""
+_SIGNS_IN: Final = "auth.login"
 
 
 class _Stacks:
@@ -121,6 +123,7 @@ class _Stacks:
             *([Middleware(Payer, self._clock)] if offer.gate == "payer" else []),
             *self._till(offer, waits=serve.waits or offer.body is not None),
             *([] if offer.body is None else [Middleware(Body, offer.body)]),
+            *([Middleware(Network, self.throttle, self._visitors)] if offer.id == _SIGNS_IN else []),
         ]
         return Route(offer.path, serve, methods=[offer.method], name=offer.id, middleware=gates)
 

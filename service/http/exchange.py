@@ -32,6 +32,7 @@ class Exchange:
         parameters: Struct of path and query; set by `parameters`.
         body: Struct of the JSON body; set by `body`, None where the route takes none.
         key_hash: SHA-256, hex, of its Idempotency-Key and all that its answer depends on; set by `repeat`.
+        network: Keyed hash of the network that a sign-in comes from; set by `network`.
         mark: What the caller's token is remembered by; set by `auth`, None where there is none.
         kept: Whether the answer is kept before it leaves: work on it goes on when its peer is gone.
         paid: Whether a payment stands for the question this route costs: it is not metered then.
@@ -52,6 +53,7 @@ class Exchange:
     kept = False
     key_hash: str | None = None
     mark: bytes | None = None
+    network: bytes | None = None
     paid = False
     parameters: object = None
     path_params: Mapping[str, str] = {}

@@ -16,6 +16,12 @@ from service.wire.payment import Period
 
 _DAY_S: Final = DAY_MS // SECOND_MS
 
+_NONE_LEFT: Final = "your questions are spent; come back when one is free again"
+NO_FREE_QUESTIONS: Final = (
+    "your account has no free questions, since its network had made as many accounts with free questions as it may a "
+    "day; sign in again on another UTC day or from another network to get them"
+)
+
 
 def fields(standing: Standing, clock: Clock) -> Fields:
     """The two fields of a quota; none where there is no limit.
@@ -78,6 +84,6 @@ class StreamDue:
         reset_ms = midnight_after(now_ms) if standing.reset_ms is None else standing.reset_ms
         raise ServiceError(
             "RATE_LIMITED",
-            "your questions are spent, and a stream cannot be paid for; come back when one is free again",
+            f"{_NONE_LEFT if standing.limit else NO_FREE_QUESTIONS}; a stream cannot be paid for",
             headers={"Retry-After": str(seconds_until(reset_ms, now_ms))},
         )

@@ -43,7 +43,8 @@ class Serve:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002
         """Answer with what the route function returns; its failures cross as they are."""
         exchange: Exchange = scope["verdict"]
-        result = self._endpoint(Call(exchange.parameters, exchange.body, exchange.caller, exchange.payer))
+        call = Call(exchange.parameters, exchange.body, exchange.caller, exchange.payer, exchange.network)
+        result = self._endpoint(call)
         answer = result if isinstance(result, Answer) else await result
         exchange.counted = answer.counted
         await self.written(answer).send(send, bodiless=scope["method"] == "HEAD")

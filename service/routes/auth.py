@@ -18,7 +18,7 @@ async def login(access: AccessDesk, call: Call[NoParameters, Login]) -> Answer:
     Raises:
         ServiceError: AUTH_INVALID, with the reason; BAD_REQUEST where the message cannot be read.
     """
-    return Answer(await access.login(call.body))
+    return Answer(await access.login(call.body, call.known_network()))
 
 
 async def logout(access: AccessDesk, call: Call[NoParameters, None]) -> Answer:

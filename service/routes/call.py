@@ -19,12 +19,14 @@ class Call(Struct, Generic[P, B], frozen=True):
     """One decoded request: typed parameters, typed body (`None` where the route takes none), the caller if known.
 
     `payer` is the address (EIP-55) whose signature came with a request without a token.
+    `network` is a keyed hash of the network that it came from, on the route that signs in.
     """
 
     parameters: P
     body: B
     caller: Caller | None
     payer: str | None = None
+    network: bytes | None = None
 
     def known_caller(self) -> Caller:
         """The caller of a route that its gate opens to known callers only.
@@ -35,6 +37,16 @@ class Call(Struct, Generic[P, B], frozen=True):
         if self.caller is None:
             raise ServiceError("AUTH_REQUIRED", "this route needs a token: run `verdict login`")
         return self.caller
+
+    def known_network(self) -> bytes:
+        """The network of a route that has the gate for it.
+
+        Raises:
+            RuntimeError: If it has none: a defect of the stack, and no account is made by it.
+        """
+        if self.network is None:
+            raise RuntimeError("this route needs the gate of the network")
+        return self.network
 
 
 class Waiting(Struct, frozen=True):

@@ -61,12 +61,13 @@ class Login(Struct, frozen=True, forbid_unknown_fields=True):
     signature: Annotated[str, Meta(pattern=r"^0x[0-9a-fA-F]{130}\Z")]
 
 
-class Session(Struct, frozen=True, rename="camel"):
-    """A session token, the wallet that signed in, and when the session ends."""
+class Session(Struct, frozen=True, rename="camel", omit_defaults=True):
+    """A session token, the wallet that signed in, when the session ends, and a notice for its user, if there is one."""
 
     token: str
     wallet_address: str
     expires_at: Instant
+    notice: str | None = None
 
 
 class NewKey(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):

@@ -11,6 +11,8 @@ from service.wire.access import Login
 
 DOMAIN = "api.example.org"
 CHAIN_ID = 84_532
+NETWORK = b"n" * 32
+"""The hash of some network that callers sign in from."""
 
 
 @cache

@@ -26,7 +26,7 @@ from service.errors import ServiceError
 from service.settings import Settings
 from service.storage.database import open_database
 from service.wire.access import NewKey, RotateKey, Tier
-from tests.access.signing import login, wallet
+from tests.access.signing import NETWORK, login, wallet
 from tests.fakes.clock import FakeClock
 from tests.soak.machine import Machine, run_machine
 
@@ -133,7 +133,7 @@ class Accesses(Machine):
     @rule(number=PROCESSES, who=WALLETS)
     def sign_in(self, number: int, who: int) -> None:
         desk = self.room(number)[0].desk
-        session = self.run(desk.login(login(wallet(who), desk.nonce().nonce, self.clock.now_ms())))
+        session = self.run(desk.login(login(wallet(who), desk.nonce().nonce, self.clock.now_ms()), NETWORK))
         ends_ms = (self.clock.now_ms() + SESSION_MS) // SECOND_MS * SECOND_MS + SESSION_LEEWAY_MS
         user_id = self.run(self.room(number)[0].doorkeeper.admit(session.token)).user_id
         assert self.users.setdefault(who, user_id) == user_id, "a wallet is one user for ever"

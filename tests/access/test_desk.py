@@ -15,7 +15,7 @@ from service.clock import SECOND_MS, iso
 from service.errors import ServiceError
 from service.storage.database import Database
 from service.wire.access import CreatedKey, Done, Login, NewKey, RotateKey, Session
-from tests.access.signing import login, wallet
+from tests.access.signing import NETWORK, login, wallet
 from tests.fakes.clock import START_MS, FakeClock
 
 NOW = "2025-07-25T12:00:00.000Z"
@@ -36,7 +36,7 @@ def signed(desk: AccessDesk, number: int = 1, at_ms: int = START_MS) -> Login:
 
 
 async def caller_of(access: Access, number: int = 1) -> Caller:
-    session = await access.desk.login(signed(access.desk, number))
+    session = await access.desk.login(signed(access.desk, number), NETWORK)
     return await access.doorkeeper.admit(session.token)
 
 
@@ -58,7 +58,7 @@ async def test_a_nonce_lasts_five_minutes_and_asking_stores_nothing(desk: Access
 
 @pytest.mark.promise("signin.login", "sessions.30-days")
 async def test_a_login_gives_a_session_of_thirty_days(desk: AccessDesk, doorkeeper: Doorkeeper) -> None:
-    session = await desk.login(signed(desk))
+    session = await desk.login(signed(desk), NETWORK)
     assert session == Session(session.token, wallet().address, "2025-08-24T12:00:00.000Z")
     assert (await doorkeeper.admit(session.token)).wallet == wallet().address
 
@@ -72,16 +72,16 @@ async def test_a_wallet_stays_the_same_user_and_another_is_another(access: Acces
 @pytest.mark.promise("signin.nonce-once")
 async def test_a_nonce_used_twice_is_refused(desk: AccessDesk) -> None:
     asked = signed(desk)
-    await desk.login(asked)
+    await desk.login(asked, NETWORK)
     with pytest.raises(ServiceError, match="used already") as caught:
-        await desk.login(asked)
+        await desk.login(asked, NETWORK)
     assert caught.value.code == "AUTH_INVALID"
 
 
 async def test_of_twenty_logins_at_once_with_one_nonce_one_succeeds(desk: AccessDesk, db: Database) -> None:
     asked = signed(desk)
     async with asyncio.timeout(20):
-        outcomes = await asyncio.gather(*(desk.login(asked) for _ in range(20)), return_exceptions=True)
+        outcomes = await asyncio.gather(*(desk.login(asked, NETWORK) for _ in range(20)), return_exceptions=True)
     assert sum(isinstance(outcome, Session) for outcome in outcomes) == 1
     assert await db.read("SELECT count(*) FROM credentials") == [(1,)]
 
@@ -89,14 +89,14 @@ async def test_of_twenty_logins_at_once_with_one_nonce_one_succeeds(desk: Access
 async def test_a_refused_login_makes_no_user(desk: AccessDesk, db: Database) -> None:
     asked = signed(desk)
     with pytest.raises(ServiceError):
-        await desk.login(Login(asked.message, "0x" + "00" * 65))
+        await desk.login(Login(asked.message, "0x" + "00" * 65), NETWORK)
     assert await db.read("SELECT count(*) FROM users") == [(0,)]
-    await desk.login(asked)
+    await desk.login(asked, NETWORK)
 
 
 @pytest.mark.promise("signin.logout", "sessions.revocable")
 async def test_logging_out_ends_this_session_at_once_and_no_other(access: Access) -> None:
-    tokens = [(await access.desk.login(signed(access.desk))).token for _ in range(2)]
+    tokens = [(await access.desk.login(signed(access.desk), NETWORK)).token for _ in range(2)]
     caller, other = [await access.doorkeeper.admit(token) for token in tokens]
     assert await access.desk.logout(caller) == Done()
     assert not access.doorkeeper.valid(caller)

@@ -98,7 +98,7 @@ def test_an_id_that_no_encoding_holds_is_a_device_like_any_other(clock: FakeCloc
     ],
 )
 def test_a_site_is_the_24_of_an_ipv4_address_and_the_48_of_an_ipv6_one(host: str, site: str) -> None:
-    assert site_of(host) == site
+    assert site_of(host, (24, 48)) == site
 
 
 # One question.

@@ -18,7 +18,7 @@ from service.settings import Settings
 from service.storage.database import Database
 from service.storage.writer import Answer
 from service.wire.access import Session
-from tests.access.signing import login, wallet
+from tests.access.signing import NETWORK, login, wallet
 from tests.fakes.clock import START_MS, FakeClock
 from tests.fakes.stores import open_database
 
@@ -59,7 +59,7 @@ async def refusal(doorkeeper: Doorkeeper, token: str) -> str:
 
 
 async def sign_in(access: Access, number: int = 1) -> Session:
-    return await access.desk.login(login(wallet(number), access.desk.nonce().nonce, START_MS))
+    return await access.desk.login(login(wallet(number), access.desk.nonce().nonce, START_MS), NETWORK)
 
 
 class NeverRead:

@@ -6,7 +6,7 @@ from service.access.registrar import Registrar
 from service.access.room import Access
 from service.errors import ServiceError
 from service.storage.database import Database
-from tests.access.signing import login, wallet
+from tests.access.signing import NETWORK, login, wallet
 from tests.fakes.clock import START_MS, FakeClock
 
 WALLET = wallet().address
@@ -19,7 +19,7 @@ async def tier_of(access: Access, key: str) -> tuple[str, str, int | None]:
 
 
 async def sign_in(access: Access, number: int = 1) -> int:
-    session = await access.desk.login(login(wallet(number), access.desk.nonce().nonce, START_MS))
+    session = await access.desk.login(login(wallet(number), access.desk.nonce().nonce, START_MS), NETWORK)
     return (await access.doorkeeper.admit(session.token)).user_id
 
 

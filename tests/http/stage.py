@@ -24,7 +24,7 @@ from service.http.health import Health
 from service.payments import room
 from service.payments.facilitators.port import Facilitator
 from service.payments.receipts import ReceiptDesk, ReceiptSigner
-from service.routes import receipts
+from service.routes import auth, receipts
 from service.routes.call import Asking, Bound, Call, Watching
 from service.settings import Settings
 from service.storage.database import Database, open_database
@@ -34,7 +34,7 @@ from service.wire.envelope import Answer
 from service.wire.market import RiskContext
 from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, QUESTION, WATCH, Offer, OfSymbol
 from service.wire.streams import STREAMS, WatchQuery
-from tests.access.signing import login, wallet
+from tests.access.signing import NETWORK, login, wallet
 from tests.fakes.clock import FakeClock
 from tests.fakes.engine import Engine
 from tests.fakes.following import Lines
@@ -143,7 +143,7 @@ class Stage(NamedTuple):
     async def session(self) -> str:
         """A new user's session."""
         nonce = self.access.desk.nonce().nonce
-        return (await self.access.desk.login(login(wallet(), nonce, self.clock.now_ms()))).token
+        return (await self.access.desk.login(login(wallet(), nonce, self.clock.now_ms()), NETWORK)).token
 
     async def used(self) -> list[tuple[str, int]]:
         """Offers and the questions they cost so far."""
@@ -190,6 +190,7 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
             WATCH: Watching(desk.known, desk.join),
             OFFER["billing.tier"]: tier,
             OFFER["manifest"]: public,
+            OFFER["auth.login"]: partial(auth.login, access.desk),
             OFFER["keys.create"]: echo_body,
             OFFER["keys.list"]: tier,
             OFFER["receipts.get"]: partial(receipts.get, desk_of_receipts),

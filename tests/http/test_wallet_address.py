@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.access.signing import login, wallet
+from tests.access.signing import NETWORK, login, wallet
 from tests.fakes.asgi import ask
 from tests.http.questions import body_of, events, question
 from tests.http.stage import TIER, Stage, staged
@@ -13,7 +13,7 @@ from tests.http.stage import TIER, Stage, staged
 async def session(stage: Stage, number: int) -> str:
     """The session of whoever has proven a wallet."""
     nonce = stage.access.desk.nonce().nonce
-    return (await stage.access.desk.login(login(wallet(number), nonce, stage.clock.now_ms()))).token
+    return (await stage.access.desk.login(login(wallet(number), nonce, stage.clock.now_ms()), NETWORK)).token
 
 
 async def tier_of(stage: Stage, token: str) -> str:

@@ -56,7 +56,7 @@ from service.watch.changes import SHAPES
 from service.wire.cursor import Cursors
 from service.wire.envelope import Answer
 from service.wire.offers import NoParameters
-from tests.access.signing import login, wallet
+from tests.access.signing import NETWORK, login, wallet
 from tests.fakes.clock import FakeClock
 
 T = TypeVar("T", bound=msgspec.Struct)
@@ -82,7 +82,7 @@ class Table:
     ) -> Answer:
         endpoint = self.bound[offer_id]
         assert not isinstance(endpoint, Asking | Watching)
-        result = endpoint(Call(parameters or NoParameters(), body, caller))
+        result = endpoint(Call(parameters or NoParameters(), body, caller, network=NETWORK))
         answer: Any = await result if isawaitable(result) else result
         assert isinstance(answer, Answer)
         return answer
@@ -97,7 +97,7 @@ class Table:
     async def sign_in(self, number: int = 1) -> Caller:
         """A caller with a session of a wallet."""
         nonce = self.access.desk.nonce().nonce
-        session = await self.access.desk.login(login(wallet(number), nonce, self.clock.now_ms()))
+        session = await self.access.desk.login(login(wallet(number), nonce, self.clock.now_ms()), NETWORK)
         return await self.access.doorkeeper.admit(session.token)
 
 

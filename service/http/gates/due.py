@@ -12,6 +12,7 @@ from service.clock import iso
 from service.errors import ServiceError
 from service.http.errors import JSON, NO_STORE
 from service.http.exchange import Exchange
+from service.http.quota import NO_FREE_QUESTIONS
 from service.http.resource import resource_url
 from service.http.whole import Whole, whole
 from service.payments.challenge import Challenge, Challenger, Refusal, X402Version
@@ -122,6 +123,8 @@ def _version(scope: Scope) -> X402Version:
 def _sentence(standing: Standing | None) -> str:
     if standing is None:
         return _ACCOUNTLESS
+    if standing.limit == 0:
+        return f"{NO_FREE_QUESTIONS}; pay for this call as `accepts` says"
     spent = f"your questions are spent ({standing.used} of {standing.limit} used)"
     until = "" if standing.reset_ms is None else f", or wait: the next question is free at {iso(standing.reset_ms)}"
     return f"{spent}; pay for this call as `accepts` says{until}"
