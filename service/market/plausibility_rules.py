@@ -91,6 +91,9 @@ BAR_SAME: Final = 0.01
 BARS_PERSISTENCE_MS: Final = HOUR_MS
 """An answer of bars or payments that stays the same for so long is stored after all."""
 
+LARGEST_CAP: Final = 1e14
+"""USD: many times the value of all coins together."""
+
 PAYMENT_LATE_MS: Final = 20 * MINUTE_MS
 """Payments are made at the full hour, the latest recorded a quarter of an hour after it."""
 
@@ -122,6 +125,7 @@ class Reason(StrEnum):
     BAR_MOVED = "bar-moved"
     PAYMENT_IMPOSSIBLE = "payment-impossible"
     PAYMENT_MOVED = "payment-moved"
+    WORTH_IMPOSSIBLE = "worth-impossible"
 
 
 class Rule(NamedTuple):
@@ -273,6 +277,12 @@ RULES: Final[tuple[Rule, ...]] = (
         "payments",
         f"max({LEAST_FUNDING_MOVE:.2%} an hour, accepted rate)",
         "Distance of the newest payment to the accepted rate.",
+    ),
+    Rule(
+        Reason.WORTH_IMPOSSIBLE,
+        "market cap, spot price and volume",
+        f"0 to {LARGEST_CAP:g} USD, price {LOWEST_PRICE:g} to {HIGHEST_PRICE:g}",
+        "CoinGecko's figures outside the range are unknown. A price also decides which coin a row is.",
     ),
 )
 """The published table, in the order in which the rules are applied."""

@@ -225,7 +225,7 @@ async def test_a_coin_found_while_the_history_changes_is_not_known(gecko: Gecko)
 
 async def test_a_coin_that_is_not_traded_any_more_is_nobody(gecko: Gecko) -> None:
     few(gecko, "BTC")
-    row = {"id": "btc-2", "symbol": "btc", "current_price": gecko.view["BTC"].price, "market_cap": 9e15}
+    row = {"id": "btc-2", "symbol": "btc", "current_price": gecko.view["BTC"].price, "market_cap": 9e13}
     gecko.broken["per_page=250&page=1"] = web.Response(body=rows(row | {"last_updated": "2025-07-24T11:59:59.000Z"}))
     gecko.broken["page=2"] = web.Response(body=b"[]")
     await gecko.refresh.round()
@@ -235,7 +235,7 @@ async def test_a_coin_that_is_not_traded_any_more_is_nobody(gecko: Gecko) -> Non
 async def test_a_coin_that_is_no_longer_followed_does_not_hold_its_ticker_against_one_that_is(gecko: Gecko) -> None:
     few(gecko, "BTC")
     price = gecko.view["BTC"].price
-    old = {"id": "old", "symbol": "btc", "current_price": price, "market_cap": 9e15, "last_updated": iso(START_MS)}
+    old = {"id": "old", "symbol": "btc", "current_price": price, "market_cap": 9e13, "last_updated": iso(START_MS)}
     new = {"id": "new", "symbol": "btc", "current_price": price, "market_cap": 1.0}
     gecko.broken["ids="] = gecko.broken["per_page=250&page=1"] = web.Response(body=rows(old))
     gecko.broken["&page=2"] = web.Response(body=b"[]")

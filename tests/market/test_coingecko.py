@@ -120,6 +120,25 @@ async def test_nulls_are_unknown_and_so_are_prices_and_market_caps_of_zero(gecko
     assert (second.price, third.seen_ms, fourth.seen_ms) == (None, START_MS, START_MS)
 
 
+async def test_figures_that_cannot_be_are_unknown(gecko: Gecko) -> None:
+    gecko.faults.next = answer(
+        200,
+        rows(
+            {"id": "a", "symbol": "a", "current_price": 1e9, "market_cap": 2e14, "total_volume": -1},
+            {"id": "b", "symbol": "b", "current_price": -1, "market_cap": -5, "total_volume": 1e30},
+            {"id": "c", "symbol": "c", "current_price": 1e6, "market_cap": 1e14, "total_volume": 1e12},
+        ),
+    )
+    found = [(coin.price, coin.market_cap, coin.volume_usd) for coin in await gecko.source.page(1)]
+    assert found == [(None, None, None), (None, None, None), (1e6, 1e14, 1e12)]
+    gecko.faults.next = answer(
+        200, b'[{"id":"x","name":"X","market_cap":-1,"volume_24h":1e30},{"id":"y","name":"Y","market_cap":1e9}]'
+    )
+    assert [(row.market_cap, row.volume_24h) for row in await gecko.source.categories()] == [(None, None), (1e9, None)]
+    gecko.faults.next = answer(200, b'{"market_caps":[[1000,1e30],[2000,5]],"total_volumes":[[1000,7],[2000,-7]]}')
+    assert await gecko.source.caps("a", 365) == [Cap(1000, None, 7), Cap(2000, 5, None)]
+
+
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "1e400", '"1.0"', "-1e301", "true", "[]"])
 async def test_what_is_no_finite_number_is_refused(gecko: Gecko, number: str) -> None:
     gecko.faults.next = answer(200, rows({"id": "a", "symbol": "a", "market_cap": 7}).replace(b"7", number.encode()))

@@ -298,6 +298,16 @@ async def test_the_newest_value_of_the_index_counts_in_whatever_order_they_come(
     assert room.desk.readiness()["fear_greed"] == 9
 
 
+async def test_a_value_dated_ahead_is_left_out(room: Room) -> None:
+    room.press.faults["alternative"].next = values((95, -2), (40, 0))
+    await room.refresh.round()
+    assert room.desk.readiness()["fear_greed"] == 40
+    room.press.faults["alternative"].next = values((95, -2))
+    await room.clock.advance(3_600)
+    await room.refresh.round()
+    assert room.desk.readiness()["fear_greed"] == 40
+
+
 async def test_a_value_of_days_ago_is_not_todays_however_often_it_is_told(room: Room) -> None:
     room.press.faults["alternative"].next = values((90, 1))
     for _ in range(25):

@@ -14,6 +14,8 @@ from msgspec import Meta, Struct
 from msgspec.json import Decoder
 
 from service.clock import Clock, parse_iso
+from service.market.plausibility import is_price
+from service.market.plausibility_rules import LARGEST_CAP
 from service.upstream.session import Fetched, UpstreamSession
 
 PER_PAGE: Final = 250
@@ -171,9 +173,9 @@ class CoinGecko:
                 row.id,
                 row.name,
                 plain_text(row.content or "") or None,
-                row.market_cap,
+                _worth(row.market_cap),
                 row.market_cap_change_24h,
-                row.volume_24h,
+                _volume(row.volume_24h),
                 self._seen(row.updated_at, fetched.date_ms),
             )
             for row in fetched.value
@@ -187,7 +189,7 @@ class CoinGecko:
         """
         query = {"vs_currency": "usd", "days": str(days)}
         fetched = await self._get(f"/api/v3/coins/{coin_id}/market_chart", CHART, query)
-        volumes = {int(at_ms): volume for at_ms, volume in fetched.value.total_volumes}
+        volumes = {int(at_ms): _volume(volume) for at_ms, volume in fetched.value.total_volumes}
         now_ms = self._clock.now_ms()
         points = ((int(at_ms), cap) for at_ms, cap in fetched.value.market_caps)
         caps = {at_ms: Cap(at_ms, _worth(cap), volumes.get(at_ms)) for at_ms, cap in points if 0 < at_ms <= now_ms}
@@ -205,9 +207,9 @@ class CoinGecko:
                 row.id,
                 row.symbol.upper(),
                 printable(row.name)[:_LONGEST_NAME],
-                _worth(row.current_price),
+                _price(row.current_price),
                 _worth(row.market_cap),
-                row.total_volume,
+                _volume(row.total_volume),
                 self._seen(row.last_updated, fetched.date_ms),
             )
             for row in fetched.value
@@ -228,8 +230,16 @@ def printable(text: str) -> str:
 
 
 def _worth(usd: float | None) -> float | None:
-    """Zero is how CoinGecko writes a market cap or a price that it does not know."""
-    return usd if usd is not None and usd > 0 else None
+    """A market cap; zero is how CoinGecko writes one that it does not know."""
+    return usd if usd is not None and 0 < usd <= LARGEST_CAP else None
+
+
+def _price(usd: float | None) -> float | None:
+    return usd if usd is not None and is_price(usd) else None
+
+
+def _volume(usd: float | None) -> float | None:
+    return usd if usd is not None and 0 <= usd <= LARGEST_CAP else None
 
 
 def plain_text(html: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from msgspec import Meta, Struct
 from msgspec.json import Decoder
 
-from service.clock import LATEST_MS, SECOND_MS, Clock
+from service.clock import HOUR_MS, LATEST_MS, SECOND_MS, Clock
 from service.sentiment.mood import Index
 from service.upstream.failure import UpstreamError
 from service.upstream.session import UpstreamSession
@@ -16,6 +16,8 @@ from service.upstream.session import UpstreamSession
 PATH: Final = "/fng/"
 _WEIGHT: Final = 1
 _OK: Final = 200
+_AHEAD_MS: Final = HOUR_MS
+"""A value dated so far after its answer is not one that anybody can know."""
 
 
 class Row(Struct, frozen=True):
@@ -64,5 +66,9 @@ class FearGreed:
         if rows.metadata.error or not rows.data:
             said = (rows.metadata.error or "no value").encode()
             raise UpstreamError(self._session.name, _OK, said)
-        newest = max(rows.data, key=lambda row: row.timestamp)
-        return Index(newest.value, min(newest.timestamp * SECOND_MS, fetched.date_ms, self._clock.now_ms()))
+        now_ms = min(fetched.date_ms, self._clock.now_ms())
+        told = [row for row in rows.data if row.timestamp * SECOND_MS <= now_ms + _AHEAD_MS]
+        if not told:
+            raise UpstreamError(self._session.name, _OK, b"every value is dated ahead")
+        newest = max(told, key=lambda row: row.timestamp)
+        return Index(newest.value, min(newest.timestamp * SECOND_MS, now_ms))
