@@ -412,6 +412,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "start.lost-store": "A store that is missing or empty in a used folder is refused, with the remedy.",
     },
     "contract-2 §4": {
+        "watch.limit-everywhere": "Three streams a credential hold over all workers and machines.",
         "signin.free-accounts": "A network makes 5 accounts with free questions a UTC day; others sign in and pay.",
         "auth.neighbour": "Bad tokens of one client refuse no valid key and no public page of its network.",
         "auth.unknown-no-read": "Unknown keys, however many, share one read of the store at a time.",

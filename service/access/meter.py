@@ -22,6 +22,7 @@ from service.access.ledger import COMMITTED, RESERVED, Ledger, Take
 from service.access.quota import Usage, standing_beside, standing_of, take
 from service.access.repeats import Repeats
 from service.access.standing import Decision, Standing
+from service.access.stream_limit import StreamLimit
 from service.clock import Clock, day_of
 from service.errors import ServiceError
 from service.storage.database import Database
@@ -73,6 +74,7 @@ class Meter:
     Attributes:
         devices: Gives those who have no token their question; it ends here, like any other.
         repeats: Answers that are kept, and counted as they are.
+        streams: Limits open streams.
     """
 
     def __init__(self, database: Database, clock: Clock, ledger: Ledger, journal: Journal) -> None:
@@ -82,6 +84,7 @@ class Meter:
         self._journal = journal
         self.devices = Devices(database, clock, ledger)
         self.repeats = Repeats(database, clock, ledger)
+        self.streams = StreamLimit(database, clock, ledger)
         self._loop = asyncio.get_running_loop()
         self._waiting: deque[Waiting] = deque()
         self._writing = False

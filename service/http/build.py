@@ -1,6 +1,5 @@
 """Puts the stack together: for every offer the gates it needs, in the order of `contract.md` §4."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Final
@@ -35,7 +34,7 @@ from service.http.gates.pay import Checkout, Pay
 from service.http.gates.payer import Payer
 from service.http.gates.rate import Rate
 from service.http.gates.repeat import Repeat
-from service.http.gates.seats import Seats, Taken
+from service.http.gates.seats import Seats
 from service.http.health import LIVE, READY, Health
 from service.http.limits import Limits
 from service.http.pages import Page
@@ -82,7 +81,6 @@ class _Stacks:
             payments.till, meter, clock, settings.public_url, anonymous=settings.anonymous == "pay"
         )
         self._oversight = access.oversight
-        self._seats: Taken = Counter()
 
     def route(self, offer: Offer, endpoint: Bound) -> Route:
         """The stack of a route, whatever it answers with."""
@@ -110,7 +108,7 @@ class _Stacks:
         gates = [
             *self._entrance(offer),
             Middleware(Parameters, offer, endpoint.known),
-            Middleware(Seats, self._seats),
+            Middleware(Seats, self._meter.streams),
             *self._till(offer, waits=True),  # a caller whose quota is spent must not have begun to follow
         ]
         return Route(offer.path, stream, methods=[offer.method], name=offer.id, middleware=gates)

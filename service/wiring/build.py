@@ -87,7 +87,14 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         data = await enter(open_data(ground))
         payments = await enter(open_payments(settings, database, clock, meter.enter_paid, meter.run_id, lead.held))
         doorkeeper = access.doorkeeper
-        loops = doorkeeper.watch, access.oversight.watch, meter.watch, payments.watch, partial(leadership.watch, clock)
+        loops = (
+            doorkeeper.watch,
+            access.oversight.watch,
+            meter.watch,
+            meter.streams.watch,
+            payments.watch,
+            partial(leadership.watch, clock),
+        )
         await enter(_running(loops))
         receipts = ReceiptDesk(database, ReceiptSigner(secrets.receipt_key), cursors)
         author = await enter(open_author(settings, database, clock))

@@ -45,6 +45,8 @@ _OFTEN = {
     "test_a_free_answer_is_kept_as_well",
     "test_a_grant_holds_until_it_is_revoked",
     "test_a_key_of_another_process_is_known_as_soon_as_it_is_made_and_an_invented_one_never",
+    "test_leases_run_out_after_a_minute_unless_their_process_renews_them",
+    "test_of_many_streams_opened_at_once_on_two_processes_exactly_three_are_granted",
     "test_of_200_new_wallets_over_two_processes_exactly_5_have_free_questions",
     "test_a_kill_before_the_answer_leaves_gives_the_question_back_and_one_after_it_does_not",
     "test_a_nonce_is_spent_once_and_kept_for_a_day_past_its_expiry",
