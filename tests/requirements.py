@@ -409,6 +409,10 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "cli.pay-once": "While a payment may still be taken, no other is signed for its request.",
     },
     "contract-2 §3": {
+        "start.ready": "On fixtures /readyz is 200 once every route answers from complete tables.",
+        "start.live-ready": "Live, /readyz is 200 once prices and funding are served; it lists what is still loading.",
+        "start.live-progress": "A route whose data is loading answers 503 with progress and a truthful Retry-After.",
+        "start.bulk-history": "Recorded history is loaded in bulk, the same as the adapters read it bar by bar.",
         "start.lost-store": "A store that is missing or empty in a used folder is refused, with the remedy.",
     },
     "contract-2 §4": {

@@ -7,6 +7,7 @@ from typing import Final, NoReturn
 from msgspec import Raw
 
 from service.clock import SECOND_MS, Clock
+from service.market.filling import Filling
 from service.market.freshness import NEVER_MS, QUOTE, Freshness
 from service.market.observed import MAJORS, VENUE, Chart, Coin, CoinView, Failure, Quote, Snapshot, State
 from service.market.risk import Risk, assess_risk
@@ -172,6 +173,15 @@ class MarketDesk:
         if risk.context is None:
             self._give_up(symbol)
         return risk.context, risk.as_of_ms
+
+    def filling(self, remaining_s: float | None = None) -> Filling:
+        """Of how many coins the daily history is known.
+
+        Args:
+            remaining_s: Estimate of the seconds that the others take, where there is one.
+        """
+        charted = sum(entry.chart.through_ms is not None for entry in self._entries.values())
+        return Filling(charted, len(self._entries), remaining_s=remaining_s)
 
     def readiness(self) -> Mapping[str, object]:
         """What can be said of the room's readiness: coins, age of the prices in seconds, history, last failure.

@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from service.clock import Clock
+from service.market.bulk_history import LOAD_EVERY_S, BulkHistory, Recorded
 from service.market.desk import MarketDesk
 from service.market.history import HistoryRefresh
 from service.market.hourly import FundingHistory, HourlyBars
@@ -30,20 +31,29 @@ class Live:
         source: The venue.
         fallback: Who stands in for it.
         origin: Which history the venues tell at this moment.
+        recorded: The recording that they replay, if they do: it is loaded in bulk.
 
     Attributes:
+        bulk: What loads the recording.
         desk: What answers.
         history: What keeps the daily bars.
         funding: What keeps the payments of funding.
     """
 
     def __init__(
-        self, clock: Clock, store: MarketStore, source: Hyperliquid, fallback: Fallback, origin: Callable[[], str]
+        self,
+        clock: Clock,
+        store: MarketStore,
+        source: Hyperliquid,
+        fallback: Fallback,
+        origin: Callable[[], str],
+        recorded: Recorded | None = None,
     ) -> None:
         self.desk = MarketDesk(clock)
         self._store = store
         self._quotes = QuoteRefresh(clock, store, source, origin, self.load, self.desk.quotes, fallback)
         background, check = asyncio.Lock(), SeriesCheck(clock, store, self.desk.quotes, fallback)
+        self.bulk = None if recorded is None else BulkHistory(clock, store, recorded, origin, self.known)
         self.history = HistoryRefresh(clock, store, source, origin, background, fallback, check)
         self._hours = HourlyBars(clock, store, source, origin, background, check, self._is_idle)
         self.funding = FundingHistory(clock, store, source, origin, background, check, self._is_idle)
@@ -67,6 +77,10 @@ class Live:
         kept.set()
         return kept
 
+    def loaded(self) -> asyncio.Event | None:
+        """An event that is set once recorded series are there; null where nothing is loaded in bulk."""
+        return None if self.bulk is None else self.bulk.complete
+
     def loops(self, socket: UpstreamSocket) -> Sequence[Loop]:
         """What is to be done, in rows.
 
@@ -80,15 +94,18 @@ class Live:
             finally:
                 self._quotes.forget()
 
+        loading = () if self.bulk is None else (Loop("recorded history", self.bulk.round, LOAD_EVERY_S),)
+        days = None if self.bulk is None else self.bulk.days
         told = self._quotes.coins_known  # frames stand in the order of an answer
         return (
+            *loading,
             Loop("follow", self._follow, FOLLOW_EVERY_S, everywhere=True),
-            Loop("quotes", self._quotes.round, QUOTES_EVERY_S),
+            Loop("quotes", self._quotes.round, QUOTES_EVERY_S, after=days),
             Loop("socket", listen, FOLLOW_EVERY_S, after=told, endless=True),
             Loop("feed", self._quotes.feed, FEED_EVERY_S, after=told),
             Loop("history", self.history.round, HISTORY_EVERY_S, after=self.known()),
-            Loop("hours", self._hours.round, HOURS_EVERY_S, after=self.history.caught_up),
-            Loop("funding", self.funding.round, HOURS_EVERY_S, after=self.history.caught_up),
+            Loop("hours", self._hours.round, HOURS_EVERY_S, after=self.loaded() or self.history.caught_up),
+            Loop("funding", self.funding.round, HOURS_EVERY_S, after=self.loaded() or self.history.caught_up),
         )
 
     def shown(self, step: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:

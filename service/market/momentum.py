@@ -97,6 +97,11 @@ class MomentumDesk:
         value = self._drawer.now.value
         return None if value is None else value.coins.get(symbol)
 
+    def known(self) -> int:
+        """How many coins' momentum is known."""
+        value = self._drawer.now.value
+        return 0 if value is None else len(value.coins)
+
 
 class MomentumRefresh:
     """Adds up what was paid since the last look, one round at a time, in the process that leads.

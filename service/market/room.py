@@ -11,6 +11,7 @@ from service.clock import Clock
 from service.market.alerts.desk import AlertDesk
 from service.market.alerts.refresh import AlertRefresh
 from service.market.alerts.store import AlertStore
+from service.market.bulk_history import Recorded
 from service.market.categories.caps import CapStore, PastCaps
 from service.market.categories.desk import CategoryDesk
 from service.market.categories.gecko import UPSTREAM as GECKO
@@ -23,10 +24,11 @@ from service.market.conclusions.concluded import CONCLUSIONS, Conclusions
 from service.market.conclusions.regime_desk import RegimeDesk
 from service.market.desk import MarketDesk
 from service.market.fallback import FALLBACK_VENUE, BinanceFallback
+from service.market.filling import Filling
 from service.market.historical import HistoricalDesk
 from service.market.live import FOLLOW_EVERY_S, Live
 from service.market.momentum import MOMENTUM, Momenta, MomentumDesk, MomentumRefresh
-from service.market.observed import VENUE
+from service.market.observed import MAJORS, VENUE
 from service.market.samples import SampleRefresh, SampleStore
 from service.market.schedule import Lead, Loop, running
 from service.market.shelf import Drawer, Shelf
@@ -46,7 +48,9 @@ class Market(Struct, frozen=True):
     """The room's desks, one a topic, and what rooms above it need.
 
     `conclusions` is the document that `breadth` and `regimes` answer from, `store` holds the series. `known` is set
-    once there are coins, kept or fetched; `readiness` says how far all is.
+    once there are coins, kept or fetched; `days` once the daily bars of coins have been had, `loaded` once nothing is
+    loaded in bulk any more, `members` whenever coins of categories were read. `recorded` says whether recorded history
+    is loaded in bulk. `readiness` says how far all is, `filling` how far what is loaded piece by piece.
     """
 
     coins: MarketDesk
@@ -59,11 +63,16 @@ class Market(Struct, frozen=True):
     conclusions: Drawer[Conclusions]
     store: MarketStore
     known: asyncio.Event
+    loaded: asyncio.Event
+    members: asyncio.Event
+    days: asyncio.Event
+    recorded: bool
     readiness: Callable[[], Mapping[str, object]]
+    filling: Callable[[], Mapping[str, Filling]]
 
 
 @asynccontextmanager
-async def open_market(
+async def open_market(  # noqa: PLR0913, PLR0917 - the parts it is built from, each used once
     database: Database,
     shelf: Shelf,
     cursors: Cursors,
@@ -72,6 +81,7 @@ async def open_market(
     feed_url: str,
     origin: Callable[[], str],
     lead: Lead,
+    recorded: Recorded | None = None,
 ) -> AsyncIterator[Market]:
     """Open the market room; it answers at once from what the store holds.
 
@@ -85,6 +95,7 @@ async def open_market(
         origin: Which history the sessions tell at this moment (`live`, or a replay's own name for it): asked each time,
             because a replay's changes at midnight. What the store holds of another one is cleared.
         lead: Whether this process is the one that fetches; the others read what it stores.
+        recorded: The recording that the upstreams replay, if they do: its history is loaded in bulk.
 
     Yields:
         The desks.
@@ -94,7 +105,7 @@ async def open_market(
     """
     store = MarketStore(database)
     fallback = BinanceFallback(sessions[FALLBACK_VENUE], clock)
-    live = Live(clock, store, Hyperliquid(sessions[VENUE], clock), fallback, origin)
+    live = Live(clock, store, Hyperliquid(sessions[VENUE], clock), fallback, origin, recorded)
     topics = _Topics(
         gecko=GeckoDrawers.on(shelf),
         conclusions=shelf.drawer(CONCLUSIONS, Conclusions),
@@ -102,7 +113,9 @@ async def open_market(
         samples=SampleStore(database),
         events=AlertStore(database),
         caps=CapStore(database),
+        members=asyncio.Event(),
     )
+    topics.gecko.members.on_change(lambda _: topics.members.set())
     topics.gecko.coins.on_change(
         lambda kept: live.desk.entitle({symbol: coin.name for symbol, coin in known_coins(kept).items()})
     )
@@ -130,6 +143,7 @@ class _Topics(Struct, frozen=True):
     samples: SampleStore
     events: AlertStore
     caps: CapStore
+    members: asyncio.Event
 
     def loops(
         self,
@@ -142,8 +156,9 @@ class _Topics(Struct, frozen=True):
     ) -> Sequence[Loop]:
         """What keeps the topics fresh: one row each."""
         coins, known = live.desk, live.known()
+        series = live.loaded() or known
         conclude = ConcludeRefresh(clock, store, self.conclusions, origin, lambda: live.history.asked_ms)
-        categories = CategoryRefresh(clock, self.gecko, self.caps, source, origin, coins.view)
+        categories = CategoryRefresh(clock, self.gecko, self.caps, source, origin, coins.view, series.is_set)
         samples = SampleRefresh(clock, self.samples, coins, self.worth, origin)
         alerts = AlertRefresh(clock, store, self.events, coins, origin)
         momentum = MomentumRefresh(database, self.momenta, origin)
@@ -151,8 +166,8 @@ class _Topics(Struct, frozen=True):
             Loop("conclude", live.shown(conclude.round), CONCLUDE_EVERY_S, after=known, wake=live.history.news),
             Loop("categories", categories.round, CATEGORIES_EVERY_S, after=known),
             Loop("samples", samples.round, MINUTELY_S, after=known),
-            Loop("alerts", alerts.round, MINUTELY_S, after=known, wake=live.funding.news),
-            Loop("momentum", momentum.round, MINUTELY_S, after=known, wake=live.funding.news),
+            Loop("alerts", alerts.round, MINUTELY_S, after=series, wake=live.funding.news),
+            Loop("momentum", momentum.round, MINUTELY_S, after=alerts.tried, wake=live.funding.news),
         )
 
     def desks(
@@ -166,20 +181,41 @@ class _Topics(Struct, frozen=True):
         lead: Lead,
     ) -> Market:
         """What answers."""
-        coins = live.desk
+        coins, momentum = live.desk, MomentumDesk(self.momenta)
+        categories = CategoryDesk(clock, self.gecko, coins.view)
+
+        def daily() -> Filling:
+            return coins.filling(live.history.remaining_s() if lead.held() else None)
+
+        def filling() -> Mapping[str, Filling]:
+            published, view = self.conclusions.now, coins.view()
+            concluded = published.value is not None and published.origin == origin()
+            breadth = {"breadth": Filling(int(concluded), 1, "documents")} if view.keys() >= set(MAJORS) else {}
+            return {
+                "daily history": daily(),
+                **breadth,
+                "funding history": Filling(momentum.known(), len(view)),
+                "categories": categories.filling(),
+            }
+
         past = PastCaps(self.caps, origin, lambda: {symbol: coin.id for symbol, coin in self.worth().items()})
         return Market(
             coins=coins,
-            breadth=BreadthDesk(clock, self.conclusions, coins),
-            regimes=RegimeDesk(clock, self.conclusions, coins),
+            breadth=BreadthDesk(clock, self.conclusions, coins, daily),
+            regimes=RegimeDesk(clock, self.conclusions, coins, daily),
             historical=HistoricalDesk(clock, database, coins, self.samples, past, self.worth),
-            categories=CategoryDesk(clock, self.gecko, coins.view),
+            categories=categories,
             alerts=AlertDesk(self.events, cursors, coins),
-            momentum=MomentumDesk(self.momenta),
+            momentum=momentum,
             conclusions=self.conclusions,
             store=store,
             known=live.known(),
+            loaded=live.loaded() or live.known(),
+            members=self.members,
+            days=live.history.caught_up if live.bulk is None else live.bulk.days,
+            recorded=live.bulk is not None,
             readiness=lambda: live.readiness(leads=lead.held()),
+            filling=filling,
         )
 
     def worth(self) -> Mapping[str, GeckoCoin]:

@@ -1,34 +1,53 @@
 """What is answered when there is nothing to say: the upstream's failure, or that we have only just begun."""
 
+import math
 from typing import Final, NoReturn
 
 from service.errors import ServiceError, upstream_code
+from service.market.filling import LEAST_WAIT_S, Filling
 from service.market.observed import Failure
 
 _RETRY_AFTER_S: Final = 5
 
 
-def nothing_to_say(upstream: str, failure: Failure | None, what: str) -> NoReturn:
+def nothing_to_say(upstream: str, failure: Failure | None, what: str, filling: Filling | None = None) -> NoReturn:
     """Refuse to answer, and say why.
 
     Args:
         upstream: Who should have told (`hyperliquid`).
         failure: How the last attempt to ask it failed; null where it has not been asked yet.
         what: What is missing, for a person (`prices`).
+        filling: How far the data that it needs is loaded, where that is known.
 
     Raises:
         ServiceError: `UPSTREAM_4XX`, `UPSTREAM_5XX` or `UPSTREAM_UNREACHABLE` with `{upstream, upstreamStatus,
             upstreamBody}` after a failure; else `UNAVAILABLE` with `Retry-After`.
     """
     if failure is None:
-        raise ServiceError(
-            "UNAVAILABLE",
-            f"no recent {what} yet: this service is still fetching; try again in a few seconds "
-            "(if this lasts, the clock of the service's machine may be wrong)",
-            headers={"Retry-After": str(_RETRY_AFTER_S)},
-        )
+        refuse_until_loaded(what, filling)
     raise ServiceError(
         upstream_code(failure.status),
         f"{upstream} has given no {what} for too long",
         details={"upstream": upstream, "upstreamStatus": failure.status, "upstreamBody": failure.body},
+    )
+
+
+def refuse_until_loaded(what: str, filling: Filling | None) -> NoReturn:
+    """Refuse to answer from data that is still being loaded.
+
+    Args:
+        what: What is missing, for a person (`prices`).
+        filling: How far the data that it needs is loaded; null where that is not known.
+
+    Raises:
+        ServiceError: `UNAVAILABLE` with the progress in its message, and `Retry-After` (whole seconds, an estimate).
+    """
+    remaining_s = None if filling is None else filling.remaining_s
+    wait_s = _RETRY_AFTER_S if remaining_s is None else max(LEAST_WAIT_S, math.ceil(remaining_s))
+    loading = "data is loading" if filling is None else f"history is loading ({filling})"
+    verb = "are" if what.partition(" of ")[0].endswith("s") else "is"
+    raise ServiceError(
+        "UNAVAILABLE",
+        f"{what[0].upper()}{what[1:]} {verb} not available yet: {loading}. Retry in {wait_s} s.",
+        headers={"Retry-After": str(wait_s)},
     )

@@ -5,7 +5,7 @@ was fetched from another history than the one the store now holds is dropped, ne
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec.structs import astuple
 
@@ -58,6 +58,15 @@ _PAID: Final = """
     FROM market_coins k LEFT JOIN market_quotes q USING (venue_symbol)
     WHERE (SELECT origin FROM market_state) = ? AND k.listed = 1
     ORDER BY q.volume_usd DESC NULLS LAST, k.venue_symbol
+"""
+
+_WITHOUT_BARS: Final = """
+    SELECT value FROM json_each(?1) AS wanted
+    WHERE NOT EXISTS (SELECT 1 FROM candles WHERE venue_symbol = wanted.value AND interval = ?2)
+"""
+_WITHOUT_PAYMENTS: Final = """
+    SELECT value FROM json_each(?1) AS wanted
+    WHERE NOT EXISTS (SELECT 1 FROM funding_rates WHERE venue_symbol = wanted.value)
 """
 
 _DELETE_UNLISTED: Final = "DELETE FROM market_quotes WHERE venue_symbol NOT IN (SELECT value FROM json_each(?))"
@@ -141,6 +150,10 @@ _UPSERT_CANDLES: Final = """
         volume = excluded.volume, trades = excluded.trades, final = excluded.final, venue = excluded.venue
     WHERE candles.final = 0
 """
+
+
+BarRow: TypeAlias = tuple[int, float, float, float, float, float, int]
+"""A closed bar to be kept: open time (epoch ms), open, high, low, close (USD), volume (base units), trades."""
 
 
 class MarketStore(Series):
@@ -254,11 +267,52 @@ class MarketStore(Series):
 
     async def put_payments(self, origin: str, coin: str, rows: Sequence[PaymentRow]) -> None:
         """Keep payments of a coin's funding, the first venue's; one that is known stays as it is."""
+        await self.put_all_payments(origin, {coin: rows})
+
+    async def without_bars(self, coins: Sequence[str], interval: Interval) -> list[str]:
+        """Those of some coins that have no bar, in their order."""
+        return [coin for (coin,) in await self._database.read(_WITHOUT_BARS, (_names(coins), interval))]
+
+    async def without_payments(self, coins: Sequence[str]) -> list[str]:
+        """Those of some coins that have no payment, in their order."""
+        return [coin for (coin,) in await self._database.read(_WITHOUT_PAYMENTS, (_names(coins),))]
+
+    async def put_closed_bars(self, origin: str, interval: Interval, bars: Mapping[str, Sequence[BarRow]]) -> None:
+        """Keep closed bars of several coins in one transaction; a final bar that is known stays as it is.
+
+        Args:
+            origin: The history they belong to.
+            interval: Length of a bar.
+            bars: By venue symbol.
+        """
+        columns = "venue_symbol, interval, venue, final, open_ms, open, high, low, close, volume, trades"
 
         def work(connection: Connection) -> None:
             if holds(connection, origin):
-                head = "INSERT INTO funding_rates (venue_symbol, venue, paid_ms, rate, interval_hours)"
-                insert_rows(connection, head, rows, "ON CONFLICT DO NOTHING", shared=(coin, VENUE))
+                for coin, rows in bars.items():
+                    head = f"INSERT INTO candles ({columns})"
+                    insert_rows(connection, head, rows, _UPSERT_CANDLES, shared=(coin, interval, VENUE, 1))
+
+        await self._database.write(work)
+
+    async def put_all_payments(self, origin: str, payments: Mapping[str, Sequence[PaymentRow]]) -> None:
+        """Keep payments of funding of several coins in one transaction; one that is known stays as it is."""
+
+        def work(connection: Connection) -> None:
+            if holds(connection, origin):
+                for coin, rows in payments.items():
+                    head = "INSERT INTO funding_rates (venue_symbol, venue, paid_ms, rate, interval_hours)"
+                    insert_rows(connection, head, rows, "ON CONFLICT DO NOTHING", shared=(coin, VENUE))
+
+        await self._database.write(work)
+
+    async def put_delisted(self, origin: str, coins: Sequence[str]) -> None:
+        """Note coins of the main market that are delisted and whose bars are all there."""
+
+        def work(connection: Connection) -> None:
+            if holds(connection, origin):
+                connection.execute(_LIST_DELISTED, (_names(coins),))
+                connection.executemany(_SETTLE, [(coin,) for coin in coins])
 
         await self._database.write(work)
 

@@ -7,6 +7,7 @@ from msgspec import Raw
 
 from service.clock import SECOND_MS, Clock
 from service.errors import ServiceError
+from service.market.filling import Filling
 from service.market.freshness import Freshness
 from service.market.observed import VENUE, Chart, Failure, Quote
 from service.market.silence import nothing_to_say
@@ -97,6 +98,11 @@ class RwaDesk:
             rows = [RwaListing(asset.id, asset.symbol, asset.name, asset.type, VENUE) for asset in found[:top]]
             answer = self._lists[type_, top] = Answer(Raw(encode(RwaAssets(len(found), rows))), kept.observed_ms)
         return answer
+
+    def filling(self) -> Filling:
+        """Of how many assets the daily history is known."""
+        known = sum(entry.chart.through_ms is not None for entry in self._entries.values())
+        return Filling(known, len(self._entries), "assets")
 
     def readiness(self) -> Mapping[str, object]:
         """What can be said of the room's readiness: assets, age of the quotes in seconds, trends known, failing.

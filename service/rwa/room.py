@@ -1,5 +1,6 @@
 """The room, opened: a desk that answers, and the loops that keep what it answers fresh."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
@@ -28,7 +29,7 @@ BARS_EVERY_S: Final = 5.0
 
 
 @asynccontextmanager
-async def open_rwa(
+async def open_rwa(  # noqa: PLR0913, PLR0917 - the parts it is built from, each used once
     shelf: Shelf,
     store: MarketStore,
     clock: Clock,
@@ -37,6 +38,7 @@ async def open_rwa(
     lead: Lead,
     coins: Callable[[], Mapping[str, Priced]],
     held: Callable[[], str],
+    days: asyncio.Event | None = None,
 ) -> AsyncIterator[RwaDesk]:
     """Open the room; it answers at once from what the shelf holds.
 
@@ -49,6 +51,7 @@ async def open_rwa(
         lead: Whether this process is the one that fetches.
         coins: The coins of the main dex by ticker, to tell wrappers by.
         held: Which history the store holds.
+        days: Set once recorded daily bars are loaded; null where nothing is loaded in bulk.
 
     Yields:
         The desk.
@@ -67,7 +70,7 @@ async def open_rwa(
     loops = (
         Loop("rwa.listing", listing.round, LISTING_EVERY_S),
         Loop("rwa.quotes", quotes.round, QUOTES_EVERY_S),
-        Loop("rwa.bars", bars.round, BARS_EVERY_S),
+        Loop("rwa.bars", bars.round, BARS_EVERY_S, after=days),
     )
     async with running(loops, lead, clock):
         yield desk

@@ -90,6 +90,10 @@ class SentimentDesk:
         newest_ms = kept.value.newest_ms
         return kept.value, kept.observed_ms if newest_ms is None else newest_ms
 
+    def categories(self) -> int:
+        """Of how many categories the sentiment is known."""
+        return 0 if self._kept.value is None else len(self._kept.value.categories)
+
     def readiness(self) -> Mapping[str, object]:
         """What can be said of the room: coins with a mood, age of the news in seconds, whether it is failing.
 

@@ -61,5 +61,7 @@ async def open_sentiment(
 
     desk = SentimentDesk(clock, drawer, market.categories.find)
     await shelf.follow()
-    async with running([Loop("sentiment", read_the_news, EVERY_S, after=market.known)], lead, clock):
+    async with running(
+        [Loop("sentiment", read_the_news, EVERY_S, after=market.known, wake=market.members)], lead, clock
+    ):
         yield desk

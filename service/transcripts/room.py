@@ -63,7 +63,7 @@ async def open_transcripts(
     refresh = TranscriptRefresh(clock, TranscriptStore(database), FeedReader(visitor, captions), sources, told)
     desk = TranscriptDesk(clock, TranscriptPages(database), cursors, sources, market.coins.find, market.categories.find)
     loops = (
-        Loop("transcripts", refresh.round, EVERY_S, after=market.known),
+        Loop("transcripts", refresh.round, EVERY_S, after=market.loaded),
         Loop("transcript sources", desk.look, LOOK_EVERY_S, everywhere=True),
     )
     async with running(loops if sources else (), lead, clock):

@@ -43,6 +43,17 @@ class WeightBudget:
             while not self._spend(weight):
                 await self._clock.sleep((min(weight, self._most) - self._left) / self._per_second)
 
+    def wait_s(self, weight: int, others_per_second: float) -> float:
+        """Seconds until so much weight has been spent, if it is asked for from now on.
+
+        Args:
+            weight: In the venue's own weights.
+            others_per_second: Weight that other calls spend meanwhile.
+        """
+        left = self._left + (self._clock.monotonic() - self._at) * self._per_second
+        pace = max(self._per_second - others_per_second, self._per_second / 4)
+        return max(0.0, weight - min(self._most, left)) / pace
+
     def take_now(self, weight: int) -> bool:
         """Spend this weight if that needs no waiting."""
         return not self._turn.locked() and self._spend(weight)

@@ -175,6 +175,15 @@ class UpstreamSession:
         fetched: Fetched[T] = await asyncio.shield(flight)
         return fetched
 
+    def wait_s(self, weight: int, others_per_second: float) -> float:
+        """Estimate of the seconds until so much weight has been asked for: the budget's pace, and pauses asked for.
+
+        Args:
+            weight: In the venue's own weights.
+            others_per_second: Weight that other calls spend meanwhile.
+        """
+        return max(self._breaker.wait_s(), self._weight.wait_s(weight, others_per_second))
+
     async def close(self) -> None:
         """End the requests under way."""
         flights = list(self._flights.values())

@@ -53,9 +53,9 @@ async def open_verdict(
     scoring = Scoring(clock, database, market.store, drawer, origin)
     await shelf.follow()
     loops = [
-        Loop("inputs", recorder.round, RECORD_EVERY_S, after=market.known),
-        Loop("daily verdicts", daily.round, DAILY_EVERY_S, after=market.known),
-        Loop("outcomes", scoring.round, SCORE_EVERY_S, after=market.known),
+        Loop("inputs", recorder.round, RECORD_EVERY_S, after=market.loaded),
+        Loop("daily verdicts", daily.round, DAILY_EVERY_S, after=market.loaded),
+        Loop("outcomes", scoring.round, SCORE_EVERY_S, after=market.loaded),
     ]
     async with running(loops, lead, clock):
         yield VerdictDesk(clock, market.coins, observer, inputs, ledger, Scorecards(drawer, origin))

@@ -43,6 +43,7 @@ class WalkforwardRefresh:
         address: What whoever runs opens the store by.
         origin: Which history the store is meant to hold at this moment; a replay's changes at midnight.
         run: Does a job, in a process of its own.
+        quiet_s: Seconds to wait before the first run of a history.
     """
 
     def __init__(
@@ -53,6 +54,7 @@ class WalkforwardRefresh:
         address: str,
         origin: Callable[[], str],
         run: Callable[[Job, Callable[[int, int], None]], Awaitable[Packed | Gone]],
+        quiet_s: float = QUIET_S,
     ) -> None:
         self._clock = clock
         self._runs = runs
@@ -60,6 +62,7 @@ class WalkforwardRefresh:
         self._address = address
         self._origin = origin
         self._run = run
+        self._quiet_s = quiet_s
         self._parameters = Parameters()
         self._walked: str | None = None
         self._since_s = self._again_s = 0.0
@@ -74,7 +77,7 @@ class WalkforwardRefresh:
         origin = self._origin()
         if origin != self._walked:
             self._walked, self._failures, self._since_s = origin, 0, self._clock.monotonic()
-            self._again_s = self._since_s + QUIET_S
+            self._again_s = self._since_s + self._quiet_s
         until_ms = await self._market.published_through(origin)
         if until_ms is None or not await self._is_due(origin, until_ms):
             return

@@ -1,5 +1,6 @@
 """The room, opened: a desk that answers, and the loop that has every published day walked."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
@@ -9,7 +10,7 @@ from service.market.schedule import Lead, Loop, running
 from service.storage.database import Database
 from service.walkforward.apart import run_apart
 from service.walkforward.desk import WalkforwardDesk
-from service.walkforward.refresh import EVERY_S, WalkforwardRefresh
+from service.walkforward.refresh import EVERY_S, QUIET_S, WalkforwardRefresh
 from service.walkforward.store import RunStore
 from service.wire.cursor import Cursors
 
@@ -37,7 +38,11 @@ async def open_walkforward(
         The desk. On leaving, a run that is under way is ended with its process.
     """
     runs = RunStore(database)
-    refresh = WalkforwardRefresh(clock, runs, market.store, database.address, origin, run_apart)
+    quiet_s = 0.0 if market.recorded else QUIET_S  # once recorded history is loaded nothing more urgent is computed
+    refresh = WalkforwardRefresh(clock, runs, market.store, database.address, origin, run_apart, quiet_s)
+    concluded = asyncio.Event() if market.recorded else None
+    if concluded is not None:
+        market.conclusions.on_change(lambda _: concluded.set())
     desk = WalkforwardDesk(clock, runs, cursors, market.coins, origin)
-    async with running([Loop("walkforward", refresh.round, EVERY_S, after=market.known)], lead, clock):
+    async with running([Loop("walkforward", refresh.round, EVERY_S, after=market.loaded, wake=concluded)], lead, clock):
         yield desk

@@ -68,5 +68,5 @@ async def open_wallets(
         )
         desk = WalletDesk(clock, watchlist, WalletStore(database), drawer, cursors, nodes.readiness)
         await shelf.follow()
-        async with running([Loop("wallets", refresh.round, EVERY_S, after=market.known)], lead, clock):
+        async with running([Loop("wallets", refresh.round, EVERY_S, after=market.loaded)], lead, clock):
             yield desk

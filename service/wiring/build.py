@@ -99,7 +99,7 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         receipts = ReceiptDesk(database, ReceiptSigner(secrets.receipt_key), cursors)
         author = await enter(open_author(settings, database, clock))
         desks = _lay_out(ground, data, access, meter, receipts, author)
-        health = data.health()
+        health = data.health(settings.source)
         app = _assemble(settings, clock, access, meter, payments, desks, health)
         limits = ConnectionLimits(
             most_connections(raise_limit()), settings.connections_per_address, settings.trusted_proxies, clock

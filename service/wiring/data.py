@@ -1,12 +1,13 @@
 """The rooms of data, each opened after those it asks."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from msgspec import Struct
 
 from service.clock import Clock
 from service.http.health import Health
+from service.market.filling import Filling
 from service.market.room import Market, open_market
 from service.market.schedule import Lead
 from service.market.shelf import Shelf
@@ -56,17 +57,41 @@ class Data(Struct, frozen=True):
     watch: Watch
     visitor: Visitor
 
-    def health(self) -> Health:
-        """What is waited for, and what is shown beside."""
-        return Health(
-            {"market": self.market.readiness, "rwa": self.rwa.readiness, "sentiment": self.sentiment.readiness},
-            {
-                "categories": self.market.categories.readiness,
-                "streams": self.watch.readiness,
-                "transcripts": self.transcripts.readiness,
-                "wallets": self.wallets.readiness,
-            },
-        )
+    def health(self, source: str) -> Health:
+        """What `/readyz` waits for, and what it shows beside.
+
+        Args:
+            source: `fixtures`: ready once every table is complete. `live`: ready once prices and funding are served;
+                what is still loading is shown.
+        """
+        waited = {"market": self.market.readiness}
+        rooms = {"rwa": self.rwa.readiness, "sentiment": self.sentiment.readiness}
+        shown = {
+            "categories": self.market.categories.readiness,
+            "streams": self.watch.readiness,
+            "transcripts": self.transcripts.readiness,
+            "wallets": self.wallets.readiness,
+        }
+        if source == "fixtures":
+            return Health({**waited, **rooms, "loading": self._loading}, shown)
+        return Health(waited, {**rooms, **shown, "loading": self._loading})
+
+    def _loading(self) -> Mapping[str, object]:
+        """What is still loading, by its name, and whether every route has something to answer from.
+
+        What a recording does not contain is not waited for: a venue without BTC has no breadth, and what an upstream
+        refuses stays missing.
+        """
+        every = dict(self.market.filling())
+        if self.rwa.filling().total or not self.rwa.readiness()["ready"]:
+            every["real-world assets"] = self.rwa.filling()
+        if self.market.categories.readiness()["failing"]:
+            del every["categories"]
+        else:
+            every["sentiment"] = Filling(self.sentiment.categories(), every["categories"].total, "categories")
+        return {"ready": all(each.known for each in every.values())} | {
+            name: str(each) for name, each in every.items() if not each.complete
+        }
 
 
 @asynccontextmanager
@@ -83,9 +108,13 @@ async def open_data(ground: Ground) -> AsyncIterator[Data]:
     followed = Followed(read_listed(settings), upstreams.nodes, origin)
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
-        market = await enter(open_market(database, shelf, cursors, clock, sessions, upstreams.feed_url, origin, lead))
+        market = await enter(
+            open_market(database, shelf, cursors, clock, sessions, upstreams.feed_url, origin, lead, upstreams.recorded)
+        )
         coins = market.coins
-        rwa = open_rwa(shelf, market.store, clock, sessions, origin, lead, coins.view, lambda: coins.state.origin)
+        rwa = open_rwa(
+            shelf, market.store, clock, sessions, origin, lead, coins.view, lambda: coins.state.origin, market.days
+        )
         rwa_desk = await enter(rwa)
         sentiment = await enter(open_sentiment(database, shelf, market, clock, sessions, origin, lead))
         visitor = await enter(open_visitor(clock, upstreams.spoken))

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from service.clock import Clock
+from service.market.bulk_history import Recorded
 from service.sentiment.sources.rss import PATHS
 from service.settings import UPSTREAMS, Settings
 from service.upstream.session import UpstreamSession, open_session
@@ -43,6 +44,7 @@ class Upstreams(Struct, frozen=True):
         nodes: The JSON-RPC of the chain that wallets are watched on; the next where one fails.
         spoken: Where all hosts of feeds and transcripts are found instead of at their own addresses, if they are.
         origin: Which history is told.
+        recorded: The recording that the upstreams replay, if they do.
     """
 
     sessions: Mapping[str, UpstreamSession]
@@ -50,6 +52,7 @@ class Upstreams(Struct, frozen=True):
     nodes: Sequence[str]
     spoken: str | None
     origin: Callable[[], str]
+    recorded: Recorded | None = None
 
 
 @asynccontextmanager
@@ -69,7 +72,7 @@ async def open_upstreams(settings: Settings, clock: Clock, *, at_once: int = 1) 
         if live:
             urls = {name: settings.url_of(name) for name in UPSTREAMS}
             weights, origin = _published(settings), _live
-            nodes, spoken = [url.text for url in settings.wallets_rpc], None
+            nodes, spoken, recorded = [url.text for url in settings.wallets_rpc], None, None
         else:
             # A server of its own: a fifth of what else is loaded, and nothing that live data needs.
             from service.upstream.replay.server import WEIGHT_PER_MINUTE, replay_server  # noqa: PLC0415
@@ -77,7 +80,7 @@ async def open_upstreams(settings: Settings, clock: Clock, *, at_once: int = 1) 
             replay = await stack.enter_async_context(replay_server(settings.fixtures_dir, clock, settings.replay))
             urls = {name: replay.base(name) for name in UPSTREAMS}
             weights, origin = dict.fromkeys(UPSTREAMS, WEIGHT_PER_MINUTE), lambda: replay.origin
-            nodes, spoken = [replay.base("ethereum")], replay.base("podcasts")
+            nodes, spoken, recorded = [replay.base("ethereum")], replay.base("podcasts"), replay
         sessions = {
             name: await stack.enter_async_context(
                 open_session(
@@ -93,7 +96,7 @@ async def open_upstreams(settings: Settings, clock: Clock, *, at_once: int = 1) 
             for name, url in urls.items()
         }
         feed_url = f"ws{urls[HYPERLIQUID].removeprefix('http')}/ws"
-        yield Upstreams(sessions, feed_url, nodes, spoken, origin)
+        yield Upstreams(sessions, feed_url, nodes, spoken, origin, recorded)
 
 
 def _live() -> str:

@@ -9,4 +9,5 @@ from service.market.room import Market
 def market_of(**desks: Any) -> Market:
     """A room with these desks; where another stands there is nothing, and no coin is known until a test says so."""
     absent: dict[str, Any] = dict.fromkeys(Market.__struct_fields__)
-    return Market(**{**absent, "known": asyncio.Event(), **desks})
+    known = desks.get("known") or asyncio.Event()
+    return Market(**{**absent, "known": known, "loaded": known, "members": asyncio.Event(), **desks})

@@ -417,7 +417,7 @@ async def test_a_clock_that_is_set_back_ends_no_refresh(parts: Parts) -> None:
     pushed(parts, context("1.1"))
     await parts.quotes.feed()
     parts.clock.set_wall(START_MS - HOUR_MS)
-    with pytest.raises(ServiceError, match="no recent prices"):
+    with pytest.raises(ServiceError, match="Prices are not available yet"):
         parts.desk.risk("BTC")
     pushed(parts, context("1.2"))
     await parts.quotes.feed()

@@ -88,7 +88,7 @@ async def test_an_opened_room_fetches_until_everything_is_known(
     listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
 ) -> None:
     async with world.open(database, session, clock) as desk:
-        with pytest.raises(ServiceError, match="try again"):
+        with pytest.raises(ServiceError, match="not available yet"):
             desk.risk("BTC")
         await until(lambda: is_complete(desk))
         assert desk.readiness()["ready"] is True

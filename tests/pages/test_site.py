@@ -130,4 +130,4 @@ async def test_when_nothing_was_fetched_yet_every_page_says_so_and_no_figure() -
         await stage.page("/coin/{symbol}", "BTC")
     refused = stage.site.refuse(caught.value)
     assert refused.status == 503
-    assert "still fetching" in text_of(refused)
+    assert "not available yet" in text_of(refused)

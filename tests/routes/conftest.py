@@ -122,7 +122,12 @@ def desks_over(database: Database, clock: FakeClock, access: Access, meter: Mete
         conclusions=conclusions,
         store=store,
         known=asyncio.Event(),
+        loaded=asyncio.Event(),
+        members=asyncio.Event(),
+        days=asyncio.Event(),
+        recorded=False,
         readiness=coins.readiness,
+        filling=dict,
     )
     sentiment = SentimentDesk(clock, shelf.drawer("sentiment.conclusions", Moods), market.categories.find)
     observer = Observer(clock, open_sources(clock, market, sentiment), coins)

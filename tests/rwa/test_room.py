@@ -231,6 +231,6 @@ async def test_a_room_that_does_not_lead_asks_nobody(stand: Stand) -> None:
     stand.leads = False
     async with stand.open() as desk:
         await stand.clock.advance(120)
-        with pytest.raises(ServiceError, match="still fetching"):
+        with pytest.raises(ServiceError, match="not available yet"):
             desk.symbol("AAPL")
     assert stand.asked == []

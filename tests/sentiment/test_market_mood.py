@@ -68,12 +68,12 @@ async def test_without_news_it_rests_on_prices_and_is_as_old_as_they_are(room: R
 
 
 async def test_before_anything_was_concluded_and_two_days_after_the_last_there_is_none(room: Room) -> None:
-    with pytest.raises(ServiceError, match="no recent sentiment"):
+    with pytest.raises(ServiceError, match="is not available yet"):
         room.desk.market()
     await room.refresh.round()
     room.desk.market()
     await room.clock.advance(48 * 3_600 + 1)
-    with pytest.raises(ServiceError, match="no recent sentiment"):
+    with pytest.raises(ServiceError, match="is not available yet"):
         room.desk.market()
 
 

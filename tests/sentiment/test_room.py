@@ -127,7 +127,7 @@ async def test_a_category_answers_as_soon_as_its_coins_are_known(office: Office,
     office.market.known.set()
     async with office.open() as desk:
         await until(lambda: desk.mood("SOL") is not NO_MOOD)
-        with pytest.raises(ServiceError, match="categories") as early:
+        with pytest.raises(ServiceError, match="Categories") as early:
             desk.category("Layer 1 (L1)")
         assert early.value.code == "UNAVAILABLE"
         await office.read_categories()

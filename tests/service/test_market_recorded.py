@@ -114,7 +114,7 @@ def test_every_route_answers_for_everything_but_hours_that_were_not_recorded(rec
     assert refused.keys() == {f"coin/historical/{coin}" for coin in unrecorded}
     for reply in refused.values():
         assert (reply.status, reply.code) == (503, "UNAVAILABLE")
-        assert reply.body["error"]["message"].startswith("no recent hourly bars of ")
+        assert reply.body["error"]["message"].startswith("Hourly bars of ")
         assert int(reply.fields["retry-after"]) > 0
     assert len(recorded.replies) > 4 * 116
 

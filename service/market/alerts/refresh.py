@@ -34,6 +34,9 @@ class AlertRefresh:
         alerts: Where events are kept.
         market: What is going to be paid.
         origin: Which history the venue tells at this moment; a replay's changes at midnight.
+
+    Attributes:
+        tried: Set once a round has ended, whatever came of it.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class AlertRefresh:
         self._begun = Standing(None, {})
         self._looked_ms: int | None = None
         self._watches: dict[str, Watch] = {}
+        self.tried = asyncio.Event()
 
     async def round(self) -> None:
         """Look once: judge payments that were made unwatched, then the present rates.
@@ -74,6 +78,8 @@ class AlertRefresh:
         except BaseException:
             self._of = ""  # the machines may be ahead of the store now, and are read from it again
             raise
+        finally:
+            self.tried.set()
 
     async def _begin(self, origin: str, coins: Collection[str]) -> None:
         """Begin to watch coins whose payments are there up to the present, an hour more or less."""

@@ -51,6 +51,7 @@ class Backlog:
         source: CoinGecko.
         origin: Which history it tells at this moment.
         register: Who our coins are there; learns from every category that is read.
+        loaded: Whether the coins' own series are loaded, and coins' pasts may be read.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class Backlog:
         source: CoinGecko,
         origin: Callable[[], str],
         register: Register,
+        loaded: Callable[[], bool],
     ) -> None:
         self._clock = clock
         self._drawers = drawers
@@ -68,6 +70,7 @@ class Backlog:
         self._source = source
         self._origin = origin
         self._register = register
+        self._loaded = loaded
         self._waits: dict[str, float] = {}
 
     async def work(self, origin: str, stop: Callable[[], bool]) -> None:
@@ -90,6 +93,10 @@ class Backlog:
         saved_s = self._clock.monotonic()
         refusal: UpstreamError | None = None
         while refusal is None and (piece := self._next(origin, done)):
+            if piece.kind == "past" and not self._loaded():
+                break
+            if piece.kind == "past" and not done.pasts:
+                stored = await self._save(origin, done, stored)  # routes wait for members, none for the pasts
             refusal = await self._read(origin, piece, done)
             if self._origin() != origin:
                 return

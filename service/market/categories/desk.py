@@ -10,6 +10,7 @@ from msgspec import Raw
 from service.clock import DAY_MS, HOUR_MS, Clock
 from service.errors import ServiceError
 from service.market.categories.gecko import UPSTREAM, GeckoDrawers, known_coins, known_members
+from service.market.filling import Filling
 from service.market.freshness import Freshness, Limits, span_around
 from service.market.observed import CoinView
 from service.market.silence import nothing_to_say
@@ -135,6 +136,10 @@ class CategoryDesk:
     def titles(self) -> Mapping[Symbol, str]:
         """What people call the venue's coins, by ticker, of those CoinGecko knows."""
         return {Symbol(symbol): row.name for symbol, row in known_coins(self._drawers.coins.now).items()}
+
+    def filling(self) -> Filling:
+        """Of how many categories the members are known."""
+        return Filling(len(known_members(self._drawers.members.now)), len(self.category_names()), "categories")
 
     def readiness(self) -> Mapping[str, object]:
         """How much is known: categories, those of them whose coins are known, our coins at CoinGecko; and failures."""

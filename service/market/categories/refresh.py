@@ -29,6 +29,7 @@ class CategoryRefresh:
         source: CoinGecko.
         origin: Which history it tells at this moment; a replay's changes at midnight.
         view: The venue's coins as they stand now.
+        loaded: Whether the coins' own series are loaded, and coins' pasts may be read.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class CategoryRefresh:
         source: CoinGecko,
         origin: Callable[[], str],
         view: Callable[[], Mapping[str, CoinView]],
+        loaded: Callable[[], bool] = lambda: True,
     ) -> None:
         self._clock = clock
         self._drawers = drawers
@@ -46,7 +48,7 @@ class CategoryRefresh:
         self._origin = origin
         self._view = view
         self._register = Register(clock, drawers.coins, view)
-        self._backlog = Backlog(clock, drawers, caps, source, origin, self._register)
+        self._backlog = Backlog(clock, drawers, caps, source, origin, self._register, loaded)
         self._asked: dict[str, tuple[str, float]] = {}
 
     async def round(self) -> None:

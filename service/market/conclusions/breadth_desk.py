@@ -1,5 +1,7 @@
 """What is said of the market's breadth: its health and its crossings, encoded once a published day."""
 
+from collections.abc import Callable
+
 from msgspec import UNSET, Raw
 from msgspec.structs import replace
 
@@ -7,6 +9,7 @@ from service.clock import Clock
 from service.market.conclusions.concluded import Conclusions
 from service.market.conclusions.telling import CROSSING_DAYS
 from service.market.desk import MarketDesk
+from service.market.filling import Filling
 from service.market.freshness import CHART, Freshness
 from service.market.observed import VENUE, Failure
 from service.market.shelf import Drawer, Kept
@@ -15,7 +18,9 @@ from service.wire.envelope import Answer, encode
 from service.wire.market import Crossings, MarketHealth
 
 
-def standing(kept: Kept[Conclusions], now_ms: int, failure: Failure | None, what: str) -> Conclusions:
+def standing(
+    kept: Kept[Conclusions], now_ms: int, failure: Failure | None, what: str, filling: Filling | None = None
+) -> Conclusions:
     """The conclusions, if they may still be said.
 
     Args:
@@ -23,6 +28,7 @@ def standing(kept: Kept[Conclusions], now_ms: int, failure: Failure | None, what
         now_ms: Wall time.
         failure: How the last refresh of quotes failed, if it did.
         what: What is wanted of them, for the refusal.
+        filling: How far the bars are that they are made of, where that is known.
 
     Raises:
         ServiceError: `UPSTREAM_4XX`, `UPSTREAM_5XX` or `UNAVAILABLE` where nothing was concluded yet, or where the last
@@ -30,7 +36,7 @@ def standing(kept: Kept[Conclusions], now_ms: int, failure: Failure | None, what
     """
     found = kept.value
     if found is None or CHART.judge(found.through_ms, now_ms) is Freshness.GONE:
-        nothing_to_say(VENUE, failure, what)
+        nothing_to_say(VENUE, failure, what, filling)
     return found
 
 
@@ -41,12 +47,20 @@ class BreadthDesk:
         clock: Ages are judged by it.
         drawer: Where the leader puts its conclusions.
         coins: Knows how the last refresh went.
+        filling: Tells how far daily history is.
     """
 
-    def __init__(self, clock: Clock, drawer: Drawer[Conclusions], coins: MarketDesk) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        drawer: Drawer[Conclusions],
+        coins: MarketDesk,
+        filling: Callable[[], Filling] | None = None,
+    ) -> None:
         self._clock = clock
         self._drawer = drawer
         self._coins = coins
+        self._filling = filling
         self._encoded: dict[str, Answer] = {}
         drawer.on_change(self._forget)
 
@@ -80,7 +94,9 @@ class BreadthDesk:
         return self._answer("crossing", Crossings(found.crossings, message), found.through_ms)
 
     def _found(self, what: str) -> Conclusions:
-        return standing(self._drawer.now, self._clock.now_ms(), self._coins.state.failure, what)
+        return standing(
+            self._drawer.now, self._clock.now_ms(), self._coins.state.failure, what, self._filling and self._filling()
+        )
 
     def _answer(self, key: str, payload: object, as_of_ms: int) -> Answer:
         answer = self._encoded.get(key)

@@ -1,5 +1,6 @@
 """What is said of the market's regime and of each coin's: four actions, each of the whole market or of one coin."""
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from msgspec import Raw, Struct
@@ -11,6 +12,7 @@ from service.market.conclusions.breadth_desk import standing
 from service.market.conclusions.concluded import Conclusions
 from service.market.conclusions.wording import summarise
 from service.market.desk import MarketDesk
+from service.market.filling import Filling
 from service.market.freshness import CHART, Freshness
 from service.market.shelf import Drawer, Kept
 from service.wire.envelope import Answer, encode
@@ -57,12 +59,20 @@ class RegimeDesk:
         clock: Ages are judged by it.
         drawer: Where the leader puts its conclusions.
         coins: Knows what is listed, and at what price.
+        filling: Tells how far daily history is.
     """
 
-    def __init__(self, clock: Clock, drawer: Drawer[Conclusions], coins: MarketDesk) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        drawer: Drawer[Conclusions],
+        coins: MarketDesk,
+        filling: Callable[[], Filling] | None = None,
+    ) -> None:
         self._clock = clock
         self._drawer = drawer
         self._coins = coins
+        self._filling = filling
         self._encoded: dict[tuple[RegimeAction, str | None], _Encoded] = {}
         self._coin_regimes: dict[str, CoinRegime] = {}
         drawer.on_change(self._forget)
@@ -83,7 +93,7 @@ class RegimeDesk:
                 nothing was concluded, the last published day closed more than 48 hours ago, or the market's regime
                 is not known yet.
         """
-        found = standing(self._drawer.now, self._clock.now_ms(), self._coins.state.failure, "regimes")
+        found = self._found(self._clock.now_ms())
         coin = None if symbol is None else self._find(symbol, found, action)
         held = _held(found, action, coin)
         view = self._coins.view()
@@ -106,10 +116,14 @@ class RegimeDesk:
             ServiceError: `UPSTREAM_4XX`, `UPSTREAM_5XX` or `UNAVAILABLE` where nothing may be said (any more).
         """
         now_ms = self._clock.now_ms()
-        found = standing(self._drawer.now, now_ms, self._coins.state.failure, "regimes")
+        found = self._found(now_ms)
         stale = CHART.judge(found.through_ms, now_ms) is Freshness.STALE
         market = None if found.regime is None else found.regime.regime
         return Standing(found.through_ms, stale, market, self._coin_regimes.get(symbol))
+
+    def _found(self, now_ms: int) -> Conclusions:
+        filling = self._filling and self._filling()
+        return standing(self._drawer.now, now_ms, self._coins.state.failure, "regimes", filling)
 
     def _find(self, symbol: str, found: Conclusions, action: RegimeAction) -> str:
         try:

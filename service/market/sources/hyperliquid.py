@@ -55,6 +55,9 @@ FEED_SUBSCRIPTIONS: Final[Sequence[Mapping[str, object]]] = ({"type": "assetCtxs
 FEED_DECODERS: Final[Mapping[str, Decoder[Any]]] = {"assetCtxs": Decoder(Raw), "allDexsAssetCtxs": Decoder(Raw)}
 """A frame is kept as it came: most are replaced by the next before anybody reads them. Both forms are understood."""
 
+PRICES_PER_SECOND: Final = 2.0
+"""Weight that asking for prices takes: of the coins every 15 seconds, of real-world assets every 30, 20 each."""
+
 _INFO: Final = "/info"
 _WEIGHT: Final = 20
 _CANDLES_A_WEIGHT: Final = 60
@@ -76,6 +79,14 @@ class Hyperliquid:
         self._session = session
         self._clock = clock
         self._universe: Sequence[Asset] = ()
+
+    def bars_wait_s(self, coins: int, interval: Interval, start_ms: int) -> float:
+        """Estimate of the seconds until the bars of so many coins have been asked for, each from an instant on."""
+        return self._session.wait_s(coins * self._weight_of_bars(interval, start_ms), PRICES_PER_SECOND)
+
+    def _weight_of_bars(self, interval: Interval, start_ms: int) -> int:
+        wanted = max(0, self._clock.now_ms() - start_ms) // INTERVAL_MS[interval] + 1
+        return _WEIGHT + -(-wanted // _CANDLES_A_WEIGHT)
 
     async def quotes(self, dex: str = MAIN_DEX) -> Quotes:
         """Ask for price and funding of all coins of a market.

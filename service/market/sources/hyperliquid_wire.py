@@ -25,6 +25,9 @@ At: TypeAlias = Annotated[int, Meta(ge=0, le=LATEST_MS)]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
 """Of trades; JSON bounds no whole number, the store does."""
 
+Column: TypeAlias = list[Number] | Number
+"""Values of a recorded column: a list, or one value where all are equal."""
+
 T = TypeVar("T")
 
 
@@ -90,6 +93,32 @@ class FundingRate(Struct, frozen=True, rename={"rate": "fundingRate", "time_ms":
     time_ms: At
 
 
+class BarColumns(
+    Struct,
+    frozen=True,
+    rename={"times": "t", "open": "o", "high": "h", "low": "l", "close": "c", "volumes": "v", "trades": "n"},
+):
+    """Bars of one coin by column, as a recording keeps them.
+
+    Whole numbers are the first and then the steps to the next: `times` in milliseconds, `trades`.
+    """
+
+    times: list[int]
+    open: Column
+    high: Column
+    low: Column
+    close: Column
+    volumes: Column
+    trades: list[int]
+
+
+class PaymentColumns(Struct, frozen=True, rename={"times": "time", "rates": "fundingRate"}):
+    """Payments of one coin by column, as a recording keeps them; `times` as those of bars."""
+
+    times: list[int]
+    rates: Column
+
+
 class Annotation(Struct, frozen=True, rename="camel"):
     """What a builder says of one of its coins. All of it is free text."""
 
@@ -122,7 +151,12 @@ def is_sound(candle: Candle, step_ms: int) -> bool:
 
 def payments(rates: Iterable[FundingRate]) -> list[PaymentRow]:
     """Payments by the minute, oldest first; the hours between two are those of most of them."""
-    paid = sorted({round(rate.time_ms / MINUTE_MS) * MINUTE_MS: rate.rate for rate in rates}.items())
+    return payments_of((rate.time_ms, rate.rate) for rate in rates)
+
+
+def payments_of(rates: Iterable[tuple[int, float]]) -> list[PaymentRow]:
+    """As `payments`, of times and fractions."""
+    paid = sorted({round(time_ms / MINUTE_MS) * MINUTE_MS: rate for time_ms, rate in rates}.items())
     gaps = sorted(later - earlier for (earlier, _), (later, _) in pairwise(paid))
     hours = max(1.0, round(gaps[len(gaps) // 2] / HOUR_MS)) if gaps else 1.0
     return [(paid_ms, rate / hours, hours) for paid_ms, rate in paid]
@@ -135,6 +169,8 @@ def _decoder(kind: type[T]) -> Decoder[T]:
 
 META_AND_CONTEXTS: Final = _decoder(tuple[Universe, Contexts])
 CANDLES: Final = _decoder(tuple[Candle, ...] | None)  # type: ignore[arg-type] # a union is no `type` to mypy
+BAR_COLUMNS: Final = _decoder(BarColumns)
+PAYMENT_COLUMNS: Final = _decoder(PaymentColumns)
 FUNDING_HISTORY: Final = _decoder(tuple[FundingRate, ...] | None)  # type: ignore[arg-type]
 ANNOTATIONS: Final = _decoder(tuple[tuple[str, Annotation], ...])
 DEX_CONTEXTS: Final = _decoder(DexContexts)

@@ -8,7 +8,7 @@ from typing import Final, TypeVar, overload
 
 import msgspec
 
-from service.upstream.fixture_set import METADATA, FixtureError, read_metadata, read_set, unpack_rows
+from service.upstream.fixture_set import METADATA, FixtureError, read_metadata, read_set, unpack_newest, unpack_rows
 
 R = TypeVar("R", bound=msgspec.Struct)
 
@@ -149,9 +149,7 @@ class Packed(Sequence[R]):
     def __init__(self, packed: bytes, kind: type[R]) -> None:
         self.packed = packed
         self.kind = kind
-        rows = unpack_rows(packed, kind)
-        self._length = len(rows)
-        self.newest = rows[-_ROWS_KEPT_UNPACKED:]
+        self.newest, self._length = unpack_newest(packed, kind, _ROWS_KEPT_UNPACKED)
 
     def __len__(self) -> int:
         return self._length

@@ -9,12 +9,12 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from service.clock import DAY_MS, Clock, day_of
-from service.upstream.fixture_set import read_files
+from service.upstream.fixture_set import read_files, unpack
 from service.upstream.http_date import http_date
 from service.upstream.replay import alternative, binance, coingecko, ethereum, news, podcasts
 from service.upstream.replay.answers import Venue
 from service.upstream.replay.feed import Feed
-from service.upstream.replay.recording import Recording, load_recording
+from service.upstream.replay.recording import DAILY, FUNDING, HOURLY, MAIN_DEX, Packed, Recording, load_recording
 from service.upstream.replay.stage import Stage
 
 Mode = Literal["shifted", "frozen"]
@@ -102,6 +102,20 @@ class Replay:
         """The instant in recorded time, never past the recording's end, and the shift; milliseconds both."""
         shift_ms = self.shift_days * DAY_MS
         return min(self._clock.now_ms() - shift_ms, self._recording.frozen_at_ms), shift_ms
+
+    def coins(self) -> Sequence[str]:
+        """Venue symbols of every recorded market, delisted coins included."""
+        return list(self._recording.contexts)
+
+    def delisted(self) -> Sequence[str]:
+        """Venue symbols of the main market's delisted coins."""
+        return [asset.name for asset in self._recording.universes[MAIN_DEX].universe if asset.is_delisted]
+
+    def columns(self, kind: str, coin: str) -> bytes | None:
+        """Recorded rows of one kind (`candles-1d`, `candles-1h`, `funding`) by column, in recorded time; or null."""
+        series = {DAILY: self._recording.days, HOURLY: self._recording.hours, FUNDING: self._recording.funding}[kind]
+        rows = series.get(coin)
+        return unpack(rows.packed) if isinstance(rows, Packed) else None
 
     async def info(self, request: web.Request) -> web.Response:
         """`POST /info`."""

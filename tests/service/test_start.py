@@ -1,0 +1,46 @@
+"""Ready means ready: what is answered at the first moment at which `/readyz` is 200."""
+
+from pathlib import Path
+
+import pytest
+
+from service.wire.offers import OFFERS
+from tests.fakes.serving import WHOLE, Serving, ended
+from tests.service.asking import PRICED, REGIMES, UNBOUNDED, Caller
+
+EVERY_ROUTE = (
+    *PRICED.values(),
+    *REGIMES,
+    "coin/risk/ETH",
+    "coin/risk/HYPE",
+    "coin/historical/BTC?count=24&unit=h",
+    "coin/historical/DOGE?count=90&unit=h",
+    "market/health?context=1",
+    "manifest",
+    "billing/tier",
+)
+"""Of the bundled recording; every offer of data is among them."""
+
+
+def nulls(value: object) -> bool:
+    if isinstance(value, dict):
+        return any(map(nulls, value.values()))
+    return value is None
+
+
+@pytest.mark.promise("start.ready")
+def test_every_route_answers_from_whole_tables_as_soon_as_a_cold_start_on_fixtures_is_ready(tmp_path: Path) -> None:
+    asked = {offer.id for offer in OFFERS if offer.payable and offer.method == "GET"}
+    assert asked == PRICED.keys(), "a new route is asked here too"
+    with ended(Serving(data_dir=str(tmp_path / "data"), **WHOLE, **UNBOUNDED)) as service:
+        service.wait_for("listening")
+        caller = Caller(service.port, service.make_key("--tier", "pro"))
+        service.wait_for("ready")
+        status, _, ready = service.ask("/readyz")
+        answers = {route: caller.ask(route) for route in EVERY_ROUTE}
+        assert (status, ready["loading"]) == (200, {"ready": True})
+        assert {route: answer.status for route, answer in answers.items()} == dict.fromkeys(EVERY_ROUTE, 200)
+        risk = answers["coin/risk/ETH"].body["data"]
+        assert risk["_stale_fields"] == []
+        assert not nulls(risk)
+        assert answers["funding/alerts"].body["data"]["events"]
