@@ -48,6 +48,9 @@ def test_an_address_holds_so_many_and_another_one_when_one_is_gone() -> None:
     assert limits.open == 2
     limits.admit(CLIENT)
     assert limits.refused["address"] == 1
+    for slot in list(limits._slots):
+        slot.release()
+    assert not limits._of  # an address is forgotten with its last connection
 
 
 @pytest.mark.promise("connections.address")
