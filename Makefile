@@ -52,7 +52,7 @@ lint: $(VENV)/dev ## ruff and mypy
 coverage: measured ## run every test and write its coverage as pages in htmlcov/
 	@$(COVERAGE) html
 
-bench: $(VENV)/dev $(VENV)/openbb/ready ## measure side by side and write BENCHMARKS.md; python -m bench PART measures one part
+bench: $(VENV)/dev $(VENV)/openbb/ready ## measure side by side and write BENCHMARKS.md; python -m bench PART [--write] measures one part
 	@$(BIN)/python -m bench
 
 eval: $(VENV)/dev ## how well headlines are read (beside VADER alone), talk is tagged and questions are answered

@@ -1,4 +1,4 @@
-"""Run the benches and write BENCHMARKS.md, or run one of them and print it."""
+"""Run the benches and write BENCHMARKS.md, or run one of them: print it, or write its sections with `--write`."""
 
 import argparse
 import os
@@ -73,9 +73,39 @@ def run(name: str, effort: Effort) -> str:
     return section
 
 
+def replace_sections(report: str, part: str) -> str:
+    """Put the sections of one part in the place of those with the same headings.
+
+    Args:
+        report: BENCHMARKS.md.
+        part: What the part has written: one section or more, each with its heading of level two.
+
+    Returns:
+        The report.
+
+    Raises:
+        LookupError: If the report has no such section.
+    """
+    fresh = {_heading(section): section.rstrip("\n") + "\n" for section in _sections(part)}
+    old = _sections(report)
+    missing = fresh.keys() - {_heading(section) for section in old}
+    if missing:
+        raise LookupError(f"The report has no section {', '.join(sorted(missing))}. Run all parts once.")
+    return "\n".join(fresh.get(_heading(section), section).rstrip("\n") + "\n" for section in old)
+
+
+def _sections(text: str) -> list[str]:
+    return [section for section in re.split(r"^(?=## )", text, flags=re.MULTILINE) if section.strip()]
+
+
+def _heading(section: str) -> str:
+    return section.partition("\n")[0]
+
+
 def main() -> None:
     options = argparse.ArgumentParser(prog="bench")
-    options.add_argument("part", nargs="?", choices=PARTS, help="run this alone and print it; nothing is written")
+    options.add_argument("part", nargs="?", choices=PARTS, help="run this alone and print it")
+    options.add_argument("--write", action="store_true", help="with a part: write its sections into the report too")
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--seconds", type=float, default=2.0)
     options.add_argument("--connections", type=int, default=64)
@@ -84,7 +114,11 @@ def main() -> None:
     effort, before = Effort(chosen.rounds, chosen.seconds, chosen.connections), machine()
     os.sched_setaffinity(0, {LOAD_CPU})
     if chosen.part:
-        print(run(chosen.part, effort))
+        section = run(chosen.part, effort)
+        print(section)
+        if chosen.write:
+            measured = section.replace("\n\n", f"\n\nMeasured alone: {before}.\n\n", 1)
+            chosen.out.write_text(replace_sections(chosen.out.read_text(), measured))
         return
     sections = [heading(before, effort)]
     for name in PARTS:

@@ -45,7 +45,7 @@ PAYEE = "0x" + "1" * 40
 PRICE = 5_000
 SEPOLIA = NETWORKS["eip155:84532"]
 SPENT = 11
-OF_BARE, UNPAID, PAID = 0.9, 7.0, 10.0
+OF_BARE, UNPAID, PAID = 0.9, 7.0, 4.0
 """What was asked for: of the bare server, and times the official middleware where nobody pays and where all do."""
 
 FIRST_GUESS = 3_000

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench import field, growth, nginx, openbb, stores
+from bench.__main__ import replace_sections
 from bench.effort import Effort
 from bench.footprint import measure, table
 from tests.fakes.serving import PATIENCE_S
@@ -127,3 +128,11 @@ def test_the_start_of_a_service_and_its_memory_are_measured_live_and_on_fixtures
     assert len(rows) == 5
     assert all(float(row.split("|")[3].split()[0]) > 0 for row in rows[:4])
     assert rows[-1] == "| asked for | | < 1 | | | | < 150 | |"
+
+
+def test_a_part_measured_alone_replaces_its_own_sections_and_no_others() -> None:
+    report = "# Benchmarks\n\nHead.\n\n## One\n\nold\n\n## Two\n\nold\n\n## Three\n\nold\n"
+    written = replace_sections(report, "## Two\n\nnew\n\n## One\n\nnewer\n")
+    assert written == "# Benchmarks\n\nHead.\n\n## One\n\nnewer\n\n## Two\n\nnew\n\n## Three\n\nold\n"
+    with pytest.raises(LookupError, match="## Four"):
+        replace_sections(report, "## Four\n")
