@@ -90,8 +90,7 @@ def refuse_repeats(raw: bytes) -> None:
         StrictError: Naming the member; or if the text is not UTF-8, where `parse` did not have to look.
     """
     try:
-        # Integers are read as floats, because Python refuses to read one of more than 4,300 digits.
-        json.loads(raw, object_pairs_hook=_refuse_repeats, parse_int=float)
+        _REPEATS.decode(raw.decode("utf-8", "surrogatepass"))
     except UnicodeDecodeError:
         raise StrictError("is not UTF-8") from None
 
@@ -101,3 +100,8 @@ def _refuse_repeats(pairs: list[tuple[str, object]]) -> None:
     if len(set(names)) != len(names):
         repeated = next(name for name in names if names.count(name) > 1)
         raise StrictError("is given more than once", repeated)
+
+
+_REPEATS: Final = json.JSONDecoder(object_pairs_hook=_refuse_repeats, parse_int=float)
+"""Made once: `json.loads` makes a decoder for each text. Integers are read as floats, because Python refuses to read
+one of more than 4,300 digits."""
