@@ -43,7 +43,8 @@ async def test_compression_is_asked_for_and_a_server_without_it_is_read_all_the_
         socket = web.WebSocketResponse(compress=agrees)
         await socket.prepare(request)
         await socket.receive()
-        await socket.send_str('{"channel":"assetCtxs","data":{"dex":"","ctxs":[]}}')
+        for _ in range(2):
+            await socket.send_str('{"channel":"assetCtxs","data":{"dex":"","ctxs":[]}}')
         await socket.close()
         return socket
 

@@ -14,6 +14,7 @@ from service.upstream.fixture_set import pack, read_set, write_set
 from service.upstream.http_date import parse_http_date
 from service.upstream.replay.recording import frozen_at
 from service.upstream.replay.server import Replay, replay_server
+from service.upstream.session import open_session
 from tests.fakes.clock import FakeClock
 from tests.upstream.conftest import FIXTURES
 
@@ -126,3 +127,11 @@ async def test_a_set_without_press_has_empty_feeds(clock: FakeClock, tmp_path: A
     async with replay_server(tmp_path, clock, "frozen") as replay:
         assert await stories(replay, "coindesk") == ()
         assert FEAR_GREED.decode((await fetch(replay.base("alternative") + "/fng/"))[0]).data == ()
+
+
+@pytest.mark.promise("feeds.redirects")
+async def test_the_form_with_a_final_slash_redirects_and_is_followed(replay: Replay, clock: FakeClock) -> None:
+    base = replay.base("coindesk")
+    async with open_session("coindesk", base, clock, weight_per_minute=1_000, follows=True) as session:
+        fetched = await session.get(FEEDS["coindesk"] + "/", weight=1, decoder=RssDecoder("coindesk"))
+    assert len(fetched.value) == 50
