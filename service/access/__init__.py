@@ -30,6 +30,8 @@ Identity, as decided here beyond `contract.md` §3:
   cannot read, it forgets all.
 - A process of another machine is never taken for dead, for its journal is not here: what it held is given back when it
   has signed out, when its own folder's next start has settled it, or when its lease runs out.
+- New accounts (`free_accounts`), refused tokens (`key_index`), streams (`stream_limit`): how they are limited, and why
+  nobody else is refused, is told in `docs/decisions/0003-access-limits.md`.
 - Open streams are looked at once a second (`oversight`): they end with the credential they were opened with, and with
   the tier it had. Another grant that lasts is had by opening them again.
 - `secrets.toml` must be 0600: it holds what would let a thief of the database mint sessions.

@@ -110,9 +110,8 @@ class Doorkeeper:
         fingerprint = self._fingerprint(token)
         if fingerprint in self._ended:
             self._ended[fingerprint].check(self._now_ms())
-        if token.startswith(self._keys.prefix) and not await self._index.has(fingerprint):
-            raise UnknownTokenError
-        found = await self._find(fingerprint)
+        may_exist = not token.startswith(self._keys.prefix) or await self._index.has(fingerprint)
+        found = await self._find(fingerprint) if may_exist else None
         if found is None:
             raise UnknownTokenError
         now_ms = self._now_ms()

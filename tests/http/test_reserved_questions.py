@@ -11,7 +11,7 @@ from tests.fakes.asgi import Reply, ask, conversing, scope_of
 from tests.http.questions import question
 from tests.http.stage import PRICES, RISK, SLOW, Stage, staged
 from tests.http.test_pay import signed
-from tests.http.wire import until
+from tests.http.wire import served, until
 
 WAIT = "Your remaining questions are reserved for calls that are still being answered. Try again in 1 s."
 
@@ -75,6 +75,17 @@ async def test_while_calls_hold_the_last_questions_every_route_says_wait_and_the
     reply = await ask(stage.app, RISK, key=key)
     assert reply.status == 402
     assert reply.json["gate"]["quota"] == {"used": 10, "limit": 10, "remaining": 0, "period": "lifetime"}
+
+
+async def test_a_caller_on_a_kept_connection_is_told_to_wait_as_well(stage: Stage) -> None:
+    key = await stage.key()
+    held = await hold(stage, key, 10)
+    async with served(stage.app) as wire:
+        for _ in range(2):
+            reply = await wire.get(RISK.encode(), b"Authorization: Bearer " + key.encode())
+            assert (reply.status, reply.code, reply.headers["retry-after"]) == (429, "RATE_LIMITED", "1")
+    stage.desk.gate.set()
+    await asyncio.gather(*held)
 
 
 async def test_a_stream_that_opens_meanwhile_is_told_to_wait_and_opens_once_a_question_comes_back(stage: Stage) -> None:
