@@ -27,6 +27,7 @@ from service.clock import Clock, day_of
 from service.errors import ServiceError
 from service.storage.database import Database
 from service.storage.engine import Connection, StorageError
+from service.storage.full_disk import start_refusal
 from service.storage.journal import Journal, boot_id, dead_journals, path_of
 from service.storage.runs import Runs
 
@@ -377,6 +378,8 @@ async def open_meter(database: Database, clock: Clock) -> AsyncIterator[Meter]:
             run_id, since = await database.write(lambda connection: ledger.start_run(connection, dead))
         journal = Journal(path_of(folder, run_id), since, boot)
     except OSError as error:
+        if full := start_refusal(folder.parent, error):
+            raise StorageError(full) from error
         raise StorageError(
             f"The data folder {folder.parent} cannot be written ({error.strerror}). "
             "Make it writable, or name another one in VERDICT_DATA_DIR."

@@ -12,6 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from service.storage.full_disk import start_refusal
 from service.storage.lost_store import SECRETS
 
 FILE_NAME: Final = SECRETS
@@ -72,6 +73,8 @@ def open_secrets(data_dir: Path) -> Secrets:
             _create(path)
         return _read(path)
     except OSError as error:
+        if full := start_refusal(data_dir, error):
+            raise SecretsError(full) from error
         raise SecretsError(
             f"cannot use {path}: {error.strerror}; let this user write there or set VERDICT_DATA_DIR"
         ) from error

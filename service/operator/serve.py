@@ -27,6 +27,7 @@ from service.operator.listener import listen, url_of
 from service.operator.privileges import give_up
 from service.operator.supervisor import LAST_CALL_S, STAND_DOWN, Supervisor
 from service.settings import Settings
+from service.storage.full_disk import start_refusal
 from service.wiring.clocks import choose_clock
 
 if TYPE_CHECKING:
@@ -118,6 +119,8 @@ def _make_folder(folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder):
             pass
     except OSError as error:
+        if full := start_refusal(folder, error):
+            raise RefusalError(full) from error
         raise RefusalError(
             f"cannot write to the data folder {folder} ({error.strerror}): make it writable for this user, or set "
             "VERDICT_DATA_DIR to a folder that is"

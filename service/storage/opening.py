@@ -19,6 +19,7 @@ from service.storage.engine import (
     connect,
     error_name,
 )
+from service.storage.full_disk import start_refusal
 from service.storage.lost_store import check_file
 from service.storage.migrate import migrate, read_migrations
 from service.storage.turnstile import Turnstile
@@ -37,7 +38,10 @@ _SHUT: Final = (
 _BUSY: Final = (
     "Another program holds the write lock of {path} ({error}). `fuser {path}` names it; stop it and start again."
 )
-_FULL: Final = "The disk of {path} is full ({error}). Make room and start again."
+_FULL: Final = (
+    "The disk of the data folder {folder} is full ({error}). Make room and start again, or name a folder on another "
+    "disk in VERDICT_DATA_DIR."
+)
 _OTHER: Final = "SQLite cannot use {path} ({error})."
 
 
@@ -80,6 +84,8 @@ def prepare(path: Path, clock: Clock, *, new: bool = False) -> Connections:
         except DatabaseError as error:
             raise StorageError(_remedy(path, f"{error_name(error)}: {error}")) from error
         except OSError as error:
+            if full := start_refusal(path.parent, error):
+                raise StorageError(full) from error
             raise StorageError(_SHUT.format(folder=path.parent, error=error.strerror)) from error
         opened.pop_all()
     return Connections(writing, reading, glancing, turnstile)

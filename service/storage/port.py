@@ -3,15 +3,23 @@
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol, TypeVar
 
+from service.clock import Clock
+from service.errors import ServiceError
 from service.storage.engine import Parameters
 from service.storage.writer import Answer, Work, Writer
 
 T = TypeVar("T")
+
+PROBE_EVERY_S: Final = 1.0
+_PROBE: Final = """
+    UPDATE usage_runs SET started_ms = started_ms WHERE id = (SELECT max(id) FROM usage_runs)
+"""
+"""Changes nothing, and writes a page."""
 
 LEADER: Final = "leader"
 """What the process claims that fetches from upstreams: one of all that use a store."""
@@ -60,6 +68,19 @@ class Database(ABC):
         whether it was kept. To be compared inside closures only.
         """
         return self._writer.foreign_commits
+
+    @property
+    def failing(self) -> str | None:
+        """Name of the failure that the last write ended with; null where it did not fail."""
+        return self._writer.failing
+
+    async def watch(self, clock: Clock) -> None:
+        """Write now and then while writing fails, so that it is noticed when it succeeds again. Until cancelled."""
+        while True:
+            await clock.sleep(PROBE_EVERY_S)
+            if self.failing is not None:
+                with suppress(ServiceError):
+                    await self.write(lambda connection: connection.execute(_PROBE))
 
     @property
     def transactions(self) -> int:

@@ -8,7 +8,7 @@ from threading import Thread
 from typing import Any, Final, Protocol, TypeVar
 
 from service.errors import ServiceError
-from service.storage.engine import Connection, unavailable
+from service.storage.engine import BUSY, Connection, unavailable
 
 T = TypeVar("T")
 Work = Callable[[Connection], T]
@@ -84,10 +84,13 @@ class Writer:
     Attributes:
         transactions: Committed since the start.
         closures: What they held.
+        failing: Name of the failure that the last transaction ended with; null where it was committed, or where the
+            store was only busy.
     """
 
     def __init__(self, session: Session, loop: asyncio.AbstractEventLoop) -> None:
         self.transactions = self.closures = 0
+        self.failing: str | None = None
         self._session = session
         self._loop = loop
         self._jobs: SimpleQueue[Job | None] = SimpleQueue()
@@ -161,6 +164,7 @@ class Writer:
         except LostError as lost:
             self._session.roll_back()
             return self._refuse(group, lost)
+        self.failing = None
         self.transactions += 1
         self.closures += len(group)
         return outcomes
@@ -174,6 +178,7 @@ class Writer:
             return answer, None, RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
 
     def _refuse(self, group: list[Job], lost: LostError) -> list[Outcome]:
+        self.failing = None if lost.reason.startswith(BUSY) else lost.reason
         _log.error("%s", lost, extra={"reason": lost.reason, "calls": len(group)})
         return [(answer, None, unavailable(lost.reason)) for _, answer in group]
 

@@ -29,6 +29,7 @@ from service.payments.room import Payments, open_payments
 from service.routes import manifest
 from service.routes.table import Desks, bind
 from service.settings import Settings
+from service.storage.full_disk import state_of
 from service.storage.store import open_store
 from service.streams.hub import Hub
 from service.wire.cursor import Cursors
@@ -94,12 +95,13 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
             meter.streams.watch,
             payments.watch,
             partial(leadership.watch, clock),
+            partial(database.watch, clock),
         )
         await enter(_running(loops))
         receipts = ReceiptDesk(database, ReceiptSigner(secrets.receipt_key), cursors)
         author = await enter(open_author(settings, database, clock))
         desks = _lay_out(ground, data, access, meter, receipts, author)
-        health = data.health(settings.source)
+        health = data.health(settings.source, lambda: state_of(database.failing, settings.data_dir))
         app = _assemble(settings, clock, access, meter, payments, desks, health)
         limits = ConnectionLimits(
             most_connections(raise_limit()), settings.connections_per_address, settings.trusted_proxies, clock

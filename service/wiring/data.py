@@ -1,6 +1,6 @@
 """The rooms of data, each opened after those it asks."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from msgspec import Struct
@@ -57,14 +57,15 @@ class Data(Struct, frozen=True):
     watch: Watch
     visitor: Visitor
 
-    def health(self, source: str) -> Health:
+    def health(self, source: str, store: Callable[[], Mapping[str, object]]) -> Health:
         """What `/readyz` waits for, and what it shows beside.
 
         Args:
             source: `fixtures`: ready once every table is complete. `live`: ready once prices and funding are served;
                 what is still loading is shown.
+            store: Whether the store can be written.
         """
-        waited = {"market": self.market.readiness}
+        waited = {"store": store, "market": self.market.readiness}
         rooms = {"rwa": self.rwa.readiness, "sentiment": self.sentiment.readiness}
         shown = {
             "categories": self.market.categories.readiness,

@@ -1,11 +1,12 @@
 """Ready means ready: what is answered at the first moment at which `/readyz` is 200."""
 
+import resource
 from pathlib import Path
 
 import pytest
 
 from service.wire.offers import OFFERS
-from tests.fakes.serving import WHOLE, Serving, ended
+from tests.fakes.serving import WHOLE, Serving, ended, serving, wait_until
 from tests.service.asking import PRICED, REGIMES, UNBOUNDED, Caller
 
 EVERY_ROUTE = (
@@ -44,3 +45,20 @@ def test_every_route_answers_from_whole_tables_as_soon_as_a_cold_start_on_fixtur
         assert risk["_stale_fields"] == []
         assert not nulls(risk)
         assert answers["funding/alerts"].body["data"]["events"]
+
+
+@pytest.mark.promise("start.full-disk")
+def test_while_the_store_cannot_be_written_readyz_says_why_and_recovers_by_itself(tmp_path: Path) -> None:
+    with serving(tmp_path, **UNBOUNDED) as service:
+        key = service.make_key("--tier", "pro")
+        pid = service.process.pid
+        _, hard = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (0, hard))
+        assert service.ask("/api/cli/coin/risk/BTC", key)[0] == 503
+        wait_until(lambda: service.ask("/readyz")[0] == 503)
+        store = service.ask("/readyz")[2]["store"]
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (hard, hard))
+        assert store["ready"] is False
+        assert "cannot be written" in store["reason"] or "full" in store["reason"]
+        wait_until(lambda: service.ask("/readyz")[0] == 200)
+        assert service.ask("/api/cli/coin/risk/BTC", key)[0] == 200

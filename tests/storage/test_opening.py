@@ -145,7 +145,10 @@ async def test_a_file_system_without_wal_is_refused(
 @pytest.mark.parametrize(
     ("error", "remedy"),
     [
-        ("SQLITE_FULL: database or disk is full", "Make room and start again"),
+        (
+            "SQLITE_FULL: database or disk is full",
+            "is full (SQLITE_FULL: database or disk is full). Make room and start again",
+        ),
         ("SQLITE_IOERR_READ: disk I/O error", "SQLite cannot use"),
     ],
 )

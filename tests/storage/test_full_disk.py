@@ -1,0 +1,87 @@
+"""A full disk is named: at a start in one sentence, on `/readyz` as the reason."""
+
+import asyncio
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from service.access.secrets import SecretsError, open_secrets
+from service.clock import Clock
+from service.errors import ServiceError
+from service.storage import opening
+from service.storage.database import open_database
+from service.storage.engine import StorageError
+from service.storage.full_disk import start_refusal, state_of
+from service.storage.port import PROBE_EVERY_S, Database
+from tests.fakes.clock import FakeClock
+
+FOLDER = Path("/srv/verdict")
+NO_ROOM = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def refuse(*_: object, **__: object) -> None:
+    raise NO_ROOM
+
+
+@pytest.mark.promise("start.full-disk")
+def test_a_start_says_what_failed_where_and_what_to_do() -> None:
+    assert start_refusal(FOLDER, NO_ROOM) == (
+        "The disk of the data folder /srv/verdict is full (No space left on device). Make room, or name a folder on "
+        "another disk in VERDICT_DATA_DIR, and start again."
+    )
+    assert start_refusal(FOLDER, PermissionError(errno.EACCES, "Permission denied")) is None
+
+
+@pytest.mark.promise("start.full-disk")
+async def test_a_store_that_cannot_be_made_for_lack_of_room_says_so(
+    path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "_make_files", refuse)
+    with pytest.raises(StorageError, match=r"^The disk of the data folder .* is full"):
+        await open_database(path, clock).__aenter__()
+
+
+def test_secrets_that_cannot_be_made_for_lack_of_room_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.access.secrets._create", refuse)
+    with pytest.raises(SecretsError, match=r"^The disk of the data folder .* is full"):
+        open_secrets(tmp_path)
+
+
+def test_readiness_names_a_full_disk_and_any_other_failure() -> None:
+    assert state_of(None, FOLDER) == {"ready": True}
+    for reason in ("SQLITE_FULL", "53100"):
+        assert state_of(reason, FOLDER) == {
+            "ready": False,
+            "reason": f"The disk of the store is full ({reason}). Make room; the service continues by itself.",
+        }
+    assert "cannot be written (SQLITE_IOERR_WRITE)" in str(state_of("SQLITE_IOERR_WRITE", FOLDER)["reason"])
+
+
+async def resize(database: Database, pages: int) -> None:
+    await database.write(lambda connection: connection.execute(f"PRAGMA max_page_count={pages}").fetchall())
+
+
+async def failing(database: Database) -> str | None:
+    return database.failing
+
+
+@pytest.mark.promise("start.full-disk")
+async def test_a_store_that_is_full_is_failing_until_a_write_succeeds_without_anybody_asking(
+    db: Database, clock: FakeClock
+) -> None:
+    assert await failing(db) is None
+    await resize(db, 1)  # as many pages as there are
+    with pytest.raises(ServiceError):
+        await db.write(lambda connection: connection.execute("CREATE TABLE large AS SELECT zeroblob(1000000)"))
+    assert await failing(db) == "SQLITE_FULL"
+    watching = asyncio.ensure_future(db.watch(clock))
+    await asyncio.sleep(0)
+    await clock.advance(PROBE_EVERY_S)
+    for _ in range(1_000):
+        if await failing(db) is None:
+            break
+        await asyncio.sleep(0.001)
+    assert await failing(db) is None, "a page that is there already can be written"
+    watching.cancel()
