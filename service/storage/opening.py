@@ -1,6 +1,7 @@
 """Getting a database ready to be used, or saying what stands in the way."""
 
 import os
+import shutil
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
@@ -23,6 +24,9 @@ from service.storage.full_disk import start_refusal
 from service.storage.lost_store import check_file
 from service.storage.migrate import migrate, read_migrations
 from service.storage.turnstile import Turnstile
+
+LEAST_BYTES: Final = 1_048_576
+"""With less free space a failing file is a full disk."""
 
 _PATIENCE_S: Final = 10.0
 """How long a start waits for another process's migration."""
@@ -118,6 +122,8 @@ def _bring_up_to_date(path: Path, connection: SqliteConnection, turnstile: Turns
 
 
 def _remedy(path: Path, error: str) -> str:
+    if error.startswith("SQLITE_IOERR") and shutil.disk_usage(path.parent).free < LEAST_BYTES:
+        return _FULL.format(folder=path.parent, error=error)  # what SQLite calls a shared index that finds no room
     for names, remedy in ((DAMAGED, _DAMAGED), (SHUT, _SHUT), (BUSY, _BUSY), (FULL, _FULL)):
         if error.startswith(names):
             return remedy.format(path=path, folder=path.parent, error=error)

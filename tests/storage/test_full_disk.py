@@ -4,6 +4,7 @@ import asyncio
 import errno
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,7 +13,7 @@ from service.clock import Clock
 from service.errors import ServiceError
 from service.storage import opening
 from service.storage.database import open_database
-from service.storage.engine import StorageError
+from service.storage.engine import DatabaseError, StorageError
 from service.storage.full_disk import start_refusal, state_of
 from service.storage.port import PROBE_EVERY_S, Database
 from tests.fakes.clock import FakeClock
@@ -85,3 +86,18 @@ async def test_a_store_that_is_full_is_failing_until_a_write_succeeds_without_an
         await asyncio.sleep(0.001)
     assert await failing(db) is None, "a page that is there already can be written"
     watching.cancel()
+
+
+@pytest.mark.parametrize(("free", "said"), [(opening.LEAST_BYTES - 1, "is full"), (opening.LEAST_BYTES, "cannot use")])
+async def test_a_disk_error_without_free_space_is_a_full_disk(
+    path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch, free: int, said: str
+) -> None:
+    def fail(*_: object) -> None:
+        error = DatabaseError("disk I/O error")
+        error.sqlite_errorname = "SQLITE_IOERR"
+        raise error
+
+    monkeypatch.setattr(opening, "_check_pages", fail)
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=free))
+    with pytest.raises(StorageError, match=said):
+        await open_database(path, clock).__aenter__()
