@@ -127,7 +127,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     cdp_key_id: Annotated[str | None, Meta(description="id of a CDP API key, for Coinbase's facilitator")] = None
     cdp_key_secret: Annotated[Secret | None, Meta(description="its secret (Ed25519 base64 or EC PEM)")] = None
     rpc_url: Annotated[
-        str | None, Meta(description="JSON-RPC of the chain: settles where chain, proves transfers where remote")
+        str | None, Meta(description="JSON-RPC of the chain; where remote, the network's public endpoint if unset")
     ] = None
     operator_key: Annotated[
         Secret | None, Meta(description="private key that pays gas, where chain: 0x and 64 hex")

@@ -250,6 +250,13 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "pay.settlement": "The manifest says how payments are settled.",
         "pay.receipts": "Every payment has a receipt that its owner alone can read.",
     },
+    "contract-2 §5: facilitators": {
+        "pay.honest-refusal": "A refusal after a signature asks the chain first; reasons are read before redaction.",
+        "pay.verify-first": "Beside a remote facilitator /verify is asked before the work; no answer is 503, not 402.",
+        "pay.chain-endpoint": "The chain resolves lost answers of a remote facilitator, with or without a retry.",
+        "pay.reports-checked": "What a facilitator reports as settled is checked on the chain within a minute.",
+        "pay.false-report-stops": "One false report stops payments through that facilitator until they are resumed.",
+    },
     "contract §6": {
         "parameters.exact": "Unknown or repeated parameters are 400.",
         "parameters.enumerations": "Enumerations are case-sensitive.",

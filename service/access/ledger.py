@@ -166,6 +166,15 @@ class Ledger:
         """
         return self._enter(connection, user_id, offer_id, PAID, COMMITTED)
 
+    def void_paid(self, connection: Connection, event_id: int) -> None:
+        """Take back a call that was entered as paid, because the money did not move.
+
+        Args:
+            connection: Inside the transaction that makes the payment failed.
+            event_id: As `enter_paid` gave it.
+        """
+        connection.execute("UPDATE usage_events SET state = 2 WHERE id = ? AND bucket = ?", (event_id, PAID))
+
     def enter_visit(self, connection: Connection, offer_id: str) -> int:
         """Reserve a device's question; it is to be committed or released like any other.
 

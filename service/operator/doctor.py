@@ -26,7 +26,9 @@ from service.operator.refreshes import check_refreshes
 from service.operator.server import check_server, unreachable
 from service.operator.settlement import check_settlement
 from service.payments.audit import audit_payments
+from service.payments.facilitator_stop import read_stops
 from service.payments.listing import read_open
+from service.payments.settlement_checks import count_late
 from service.settings import Settings
 from service.storage.database import DATABASE
 from service.storage.engine import VERSION, Connection, DatabaseError, StorageError, check_version
@@ -59,6 +61,8 @@ _KEEP_SERVER: Final = (
     "from before; `verdict payments export` prints the receipts of both"
 )
 _RECONCILE: Final = "run `verdict payments reconcile`; it says what stands in the way of each"
+_RESUME: Final = "ask the facilitator's operator, or use another facilitator; then run `verdict payments resume`"
+_CHECK_NODE: Final = "let VERDICT_RPC_URL name a node that answers; the service goes on checking"
 _REPAIR: Final = "stop the service and run `verdict doctor --repair`"
 
 
@@ -161,6 +165,7 @@ def _look(connection: Connection, clock: Clock, secrets: Secrets | None, *, serv
         _ledger(connection, restore),
         _payments(connection, now_ms, keep),
         check_refreshes(connection),
+        _reports(connection, now_ms),
     ]
     return found if secrets is None else [*found, _keys(connection, secrets, now_ms)]
 
@@ -208,6 +213,21 @@ def _payments(connection: Connection, now_ms: int, keep: str) -> Check:
     ]
     said = f"{len(late)} open for too long" if late else "money, receipts and usage agree"
     return judge("payments", said, late, _RECONCILE)
+
+
+def _reports(connection: Connection, now_ms: int) -> Check:
+    stops = read_stops(connection)
+    if stops:
+        found = [
+            f"payments through {stop.facilitator} are stopped since {iso(stop.stopped_ms)}: it reported "
+            f"{stop.receipt_id} as settled by {stop.transaction}, and the chain does not show that"
+            for stop in stops
+        ]
+        return Check("facilitator", "reported a settlement that is not on the chain", found, _RESUME)
+    late = count_late(connection, now_ms)
+    found = [f"{late} reported settlements could not be checked on the chain within a minute"] if late else []
+    said = f"{late} reports unchecked" if late else "no settlement was reported that the chain does not show"
+    return judge("facilitator", said, found, _CHECK_NODE)
 
 
 def _keys(connection: Connection, secrets: Secrets, now_ms: int) -> Check:

@@ -1,4 +1,4 @@
-"""`verdict payments list|show|export`: what was paid, what for, and what became of it."""
+"""`verdict payments list|show|resume|export`: what was paid, what for, and what became of it."""
 
 import csv
 import sys
@@ -13,6 +13,7 @@ from service.clock import iso
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import print_json, print_table
 from service.operator.receipt import print_field, show_receipt
+from service.payments.facilitator_stop import clear_stops
 from service.payments.listing import PaymentRow, find_payment, read_payments
 from service.payments.receipts import ReceiptSigner, find_receipt, read_receipts
 from service.units import MicroUsd, usdc
@@ -96,6 +97,22 @@ def export(arguments: Namespace, environment: Mapping[str, str]) -> int:
     table = csv.writer(sys.stdout, lineterminator="\n")
     table.writerow(Receipt.__struct_encode_fields__)
     table.writerows(msgspec.to_builtins(receipt).values() for receipt in receipts)
+    return DONE
+
+
+def resume(arguments: Namespace, environment: Mapping[str, str]) -> int:
+    """Take payments again through every facilitator that was stopped after a false report."""
+    stops = run_in_folder(environment, lambda folder: folder.database.write(clear_stops))
+    if arguments.json:
+        print_json({"resumed": [msgspec.to_builtins(stop) for stop in stops]})
+        return DONE
+    rows = [[stop.facilitator, iso(stop.stopped_ms), stop.receipt_id] for stop in stops]
+    print_table(
+        ["FACILITATOR", "STOPPED", "PAYMENT"],
+        rows,
+        nothing="No facilitator is stopped.",
+        whole={"STOPPED", "PAYMENT"},
+    )
     return DONE
 
 

@@ -65,7 +65,9 @@ async def _open(folder: Folder) -> AsyncIterator[Payments]:
     async with (
         open_meter(database, clock) as meter,
         # Who leads goes round by itself; this is one who asks once.
-        open_payments(settings, database, clock, meter.enter_paid, meter.run_id, lambda: False) as payments,
+        open_payments(
+            settings, database, clock, meter.enter_paid, meter.run_id, lambda: False, void=meter.void_paid
+        ) as payments,
     ):
         yield payments
 

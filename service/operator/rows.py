@@ -197,6 +197,13 @@ _PAYMENTS = (
         example="verdict payments reconcile",
     ),
     Command(
+        "payments resume",
+        "take payments again through a facilitator that was stopped",
+        "service.operator.payments:resume",
+        (_JSON,),
+        example="verdict payments resume",
+    ),
+    Command(
         "payments export",
         "print every receipt, oldest first",
         "service.operator.payments:export",

@@ -9,7 +9,7 @@ from service.ethereum.addresses import checksum_address, keccak256
 from service.ethereum.typed_data import domain_separator
 from service.operator.check import Check
 from service.payments.facilitators.remote import open_remote
-from service.payments.networks import NETWORKS, ChainId
+from service.payments.networks import NETWORKS, ChainId, node_url
 from service.payments.operator_account import open_account
 from service.payments.rpc import Rpc, open_rpc
 from service.settings import Settings, SettingsError
@@ -54,10 +54,8 @@ def check_settlement(settings: Settings, clock: Clock) -> Check:
 
 
 async def _look_at_facilitator(settings: Settings, clock: Clock) -> tuple[str, list[_Finding]]:
-    findings = []
-    if settings.rpc_url:
-        async with open_rpc(settings.rpc_url, settings.network) as rpc:
-            findings += await _look_at_node(rpc, settings, clock)
+    async with open_rpc(node_url(settings), settings.network) as rpc:
+        findings = await _look_at_node(rpc, settings, clock)
     async with open_remote(settings, clock) as facilitator:
         versions = await facilitator.versions()
     names = {1: NETWORKS[settings.network].v1_name, 2: settings.network}
@@ -73,7 +71,7 @@ async def _look_at_facilitator(settings: Settings, clock: Clock) -> tuple[str, l
 async def _look_at_chain(settings: Settings, clock: Clock) -> tuple[str, list[_Finding]]:
     account = await open_account(settings)
     address = checksum_address(account.address)
-    async with open_rpc(settings.rpc_url or "", settings.network) as rpc:
+    async with open_rpc(node_url(settings), settings.network) as rpc:
         findings = await _look_at_node(rpc, settings, clock)
         price = (await rpc.block("latest")).base_fee + await rpc.tip()
         balance = await rpc.balance(account.address)

@@ -52,11 +52,12 @@ Decided here:
   window is over, its payer has spent the rest), so after an unknown outcome such a refusal proves nothing.
 - Whoever asks about a payment that another process is settling notes so in the ledger first; what the other one is told
   then is no first refusal any more. So two processes that ask beside each other never bill twice.
+- The chain is asked before a refusal is repeated to the payer. An authorization that is used is never answered with
+  "nothing was charged": it has bought the answer, or the refusal names what used it.
 - A failed payment is not asked for again, for its payer may have paid otherwise since. Where somebody sees the chain it
   is looked for once more when its window is over: if it was submitted all the same, it has bought its answer.
 - The pause before the next question is as long as it has taken so far: it doubles, needs no counting and survives a
-  restart. Where nobody sees the chain, what a facilitator can never say stays open, is asked about once an hour and
-  shown by `verdict doctor`; a node (`VERDICT_RPC_URL`) ends it.
+  restart. What a facilitator never says is read from the chain.
 - What the chain says of a payment counts whoever submitted it. A transfer is this payment's only if the token told of
   it right after the use of its authorization: one transaction may spend two, of which the other pays somebody else. A
   use more than a minute before the claim has paid for something else: an authorization names nobody but the payee, so

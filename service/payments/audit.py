@@ -18,7 +18,7 @@ SELECT event_id, count(*) FROM payments WHERE settled_ms IS NOT NULL GROUP BY ev
 """
 _WITHOUT_PAYMENT: Final = """
 SELECT id, user_id FROM usage_events
-WHERE bucket = 2 AND id NOT IN (SELECT event_id FROM payments WHERE settled_ms IS NOT NULL) ORDER BY id
+WHERE bucket = 2 AND state <> 2 AND id NOT IN (SELECT event_id FROM payments WHERE settled_ms IS NOT NULL) ORDER BY id
 """
 _OTHER_MONEY: Final = "SELECT receipt_id, value, price FROM payments WHERE settled_ms IS NOT NULL AND value <> price"
 

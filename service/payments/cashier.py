@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final, TypeAlias
 
 from service.clock import MINUTE_MS, SECOND_MS, Clock
+from service.payments.facilitator_stop import FacilitatorStop
 from service.payments.facilitators.port import (
     Cancelled,
     Facilitator,
@@ -33,6 +34,7 @@ NONCE_USED: Final = "invalid_exact_evm_nonce_already_used"
 _ASKED_AGAIN: Final = "asked again: whoever asked first has not said what came of it"
 _NOBODY_LOOKS: Final = "nobody here can see the chain"
 _DEFECT: Final = "whoever was asked is defective: see the log"
+_NOT_BELIEVED: Final = "payments through this facilitator are stopped: only the chain is believed"
 _SHORTEST_PAUSE_MS: Final = 2 * SECOND_MS
 _LONGEST_PAUSE_MS: Final = MINUTE_MS
 
@@ -49,13 +51,22 @@ class Cashier:
         facilitator: Moves the money.
         witness: Sees the chain, where somebody does.
         clock: Says when a window is over, and when to ask again.
+        stop: Whether the facilitator is not to be believed any more.
     """
 
-    def __init__(self, ledger: PaymentLedger, facilitator: Facilitator, witness: Witness | None, clock: Clock) -> None:
+    def __init__(
+        self,
+        ledger: PaymentLedger,
+        facilitator: Facilitator,
+        witness: Witness | None,
+        clock: Clock,
+        stop: FacilitatorStop | None = None,
+    ) -> None:
         self._ledger = ledger
         self._facilitator = facilitator
         self._witness = witness
         self._clock = clock
+        self._stop = stop
         self._flights: dict[int, asyncio.Task[Entry]] = {}
 
     async def settle(self, entry: Entry) -> Entry:
@@ -123,38 +134,55 @@ class Cashier:
 
     async def _ask(self, entry: Entry) -> Outcome:
         try:
-            return await self._facilitator.settle(entry)
+            outcome = await self._facilitator.settle(entry)
         except Exception:  # noqa: BLE001 - whatever went wrong, the money may have moved; the log has its trace
             _log.exception("a facilitator is defective", extra=_named(entry))
             return Unknown(_DEFECT)
+        if isinstance(outcome, Settled) and self._stop is not None and self._stop.current is not None:
+            return Unknown(_NOT_BELIEVED, outcome.transaction)
+        return outcome
 
-    async def _look(self, witness: Witness, entry: Entry) -> Seen:
+    async def _look(self, entry: Entry) -> Seen | None:
+        """What the chain says of a payment; nothing where nobody looks at one."""
+        if self._witness is None:
+            return None
         try:
-            return await witness.look(entry)
+            return await self._witness.look(entry)
         except Exception:  # noqa: BLE001 - a witness that fails has seen nothing; the log has its trace
             _log.exception("a witness is defective", extra=_named(entry))
             return Unknown(_DEFECT)
 
     async def _refuse(self, entry: Entry, reason: str, *, first: bool) -> Entry:
-        """Enter a refusal. Whoever has seen the authorization may still submit it, as long as its window lasts."""
+        """Enter a refusal, unless the chain says otherwise: an authorization that is used has paid for something.
+
+        Whoever has seen the authorization may still submit it, as long as its window lasts.
+        """
+        seen = await self._look(entry)
+        if seen is not None and not isinstance(seen, Unused):
+            return await self._conclude(entry, seen, Unknown(reason))
         soon_ms = self._clock.now_ms() + _SHORTEST_PAUSE_MS
-        look_ms = max(_over_ms(entry), soon_ms) if self._witness else None
-        return await self._ledger.failed(entry, reason, look_ms, first=first)
+        look_ms = None if seen is None else max(_over_ms(entry), soon_ms)
+        return await self._ledger.failed(entry, reason, look_ms, first=first, transaction=entry.transaction)
 
     async def _enter(self, entry: Entry, outcome: Settled | Unknown) -> Entry:
         if isinstance(outcome, Settled):
-            return await self._ledger.settled(entry, outcome.transaction)
+            # Somebody else's word: it is checked on the chain soon.
+            reported = self._facilitator.kind == "remote"
+            return await self._ledger.settled(entry, outcome.transaction, reported=reported)
         return await self._doubt(entry, outcome)
 
     async def _doubt(self, entry: Entry, doubt: Unknown) -> Entry:
         """Enter what the chain says where the facilitator cannot; else that nothing is known, and when to ask again."""
-        seen = await self._look(self._witness, entry) if self._witness else doubt
+        return await self._conclude(entry, await self._look(entry) or doubt, doubt)
+
+    async def _conclude(self, entry: Entry, seen: Seen, doubt: Unknown) -> Entry:
         if isinstance(seen, Settled):
             return await self._ledger.settled(entry, seen.transaction)
         if isinstance(seen, Cancelled):
-            return await self._ledger.failed(entry, _failure(entry, NONCE_USED), None)
+            reason = _failure(entry, NONCE_USED)
+            return await self._ledger.failed(entry, reason, None, transaction=seen.transaction)
         if isinstance(seen, Unused) and self._is_lost(entry, seen):
-            return await self._ledger.failed(entry, _failure(entry, EXPIRED), None)
+            return await self._ledger.failed(entry, _failure(entry, EXPIRED), None, transaction=entry.transaction)
         transaction = doubt.transaction or (seen.transaction if isinstance(seen, Unknown) else None)
         pause_ms = self._pause_ms(entry)
         _log.warning(

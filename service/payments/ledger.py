@@ -109,12 +109,13 @@ class PaymentLedger:
             packed = await asyncio.to_thread(answers.pack, answer)
         return await self._gathering.take(lambda connection: self._steps.begin(connection, entry, answer, packed))
 
-    async def settled(self, entry: Entry, transaction: str) -> Entry:
+    async def settled(self, entry: Entry, transaction: str, *, reported: bool = False) -> Entry:
         """Enter that the money has moved: state, receipt and usage in one transaction, once.
 
         Args:
             entry: Settling; or failed, if it turns out that it was settled all the same.
             transaction: In which it moved.
+            reported: Whether a remote facilitator says so, and it is to be checked on the chain.
 
         Returns:
             The payment as it stands now. Whoever comes second finds what the first has entered.
@@ -123,9 +124,19 @@ class PaymentLedger:
             ServiceError: `UNAVAILABLE` if it could not be made durable.
             RuntimeError: If nobody was asked to settle this payment.
         """
-        return await self._gathering.take(lambda connection: self._steps.settle(connection, entry, transaction))
+        return await self._gathering.take(
+            lambda connection: self._steps.settle(connection, entry, transaction, reported=reported)
+        )
 
-    async def failed(self, entry: Entry, reason: str, look_again_ms: int | None, *, first: bool = False) -> Entry:
+    async def failed(
+        self,
+        entry: Entry,
+        reason: str,
+        look_again_ms: int | None,
+        *,
+        first: bool = False,
+        transaction: str | None = None,
+    ) -> Entry:
         """Enter that the money has not moved, unless it is known that it has.
 
         Args:
@@ -135,6 +146,7 @@ class PaymentLedger:
                 was bought is not kept either.
             first: Whether this is true only if nobody else has asked: then it is not entered where anything was noted
                 since, by whoever asked again.
+            transaction: The one to be named: where the authorization was used before, the one that paid this payee.
 
         Returns:
             The payment as it stands now: settled, if somebody has entered that.
@@ -144,7 +156,9 @@ class PaymentLedger:
             RuntimeError: If nobody was asked to settle this payment.
         """
         return await self._database.write(
-            lambda connection: self._steps.fail(connection, entry, reason, look_again_ms, first=first)
+            lambda connection: self._steps.fail(
+                connection, entry, reason, look_again_ms, first=first, transaction=transaction
+            )
         )
 
     async def postpone(self, entry: Entry, reason: str, transaction: str | None, next_ms: int) -> Entry:

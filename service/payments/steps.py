@@ -12,6 +12,7 @@ from service.errors import ServiceError
 from service.payments import answers
 from service.payments.payment import Entry, Order, PaidAnswer, Payment
 from service.payments.rows import find_payment, write_claim
+from service.payments.settlement_checks import report
 from service.storage.engine import Connection
 from service.storage.runs import Runs
 from service.wire.payment import SettlementKind
@@ -99,7 +100,7 @@ class Steps:
             self._check(connection, len(packed), now_ms)
         return replace(entry, state="settling", answer=answer)
 
-    def settle(self, connection: Connection, entry: Entry, transaction: str) -> Entry:
+    def settle(self, connection: Connection, entry: Entry, transaction: str, *, reported: bool) -> Entry:
         """Enter that the money has moved, with receipt and usage; nothing where that is entered."""
         now, order = _stands(connection, entry), entry.order
         if now.state not in _ASKED:
@@ -114,22 +115,31 @@ class Steps:
             "settled_ms = ?, event_id = ?, run_id = ? WHERE id = ?",
             (transaction, self._kind, now_ms, event_id, self._run_id, entry.id),
         )
+        if reported:
+            report(connection, entry.id, now_ms)
         return replace(now, state="settled", transaction=transaction, settled_ms=now_ms, reason=None)
 
     def fail(
-        self, connection: Connection, entry: Entry, reason: str, look_again_ms: int | None, *, first: bool
+        self,
+        connection: Connection,
+        entry: Entry,
+        reason: str,
+        look_again_ms: int | None,
+        *,
+        first: bool,
+        transaction: str | None,
     ) -> Entry:
         """Enter that the money has not moved; nothing where it has."""
         now = _stands(connection, entry)
         if now.state not in _ASKED or (first and now.reason is not None):
             return now
         connection.execute(
-            "UPDATE payments SET state = 'failed', reason = ?, due_ms = ?, run_id = ? WHERE id = ?",
-            (reason, look_again_ms, self._run_id, entry.id),
+            "UPDATE payments SET state = 'failed', reason = ?, tx = ?, due_ms = ?, run_id = ? WHERE id = ?",
+            (reason, transaction, look_again_ms, self._run_id, entry.id),
         )
         if look_again_ms is None:
             answers.forget(connection, entry.id)
-        return replace(now, state="failed", reason=reason)
+        return replace(now, state="failed", reason=reason, transaction=transaction)
 
     def postpone(
         self, connection: Connection, entry: Entry, reason: str, transaction: str | None, next_ms: int

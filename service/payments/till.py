@@ -7,25 +7,28 @@ has bought already), the route, then `settle`, or `release` where there is nothi
 import asyncio
 from base64 import b64encode
 from collections.abc import Awaitable
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from service.clock import Clock
 from service.errors import ServiceError
-from service.payments.cashier import Cashier
+from service.payments.cashier import NONCE_USED, Cashier
 from service.payments.challenge import Challenger
 from service.payments.checks import check, payment_of
 from service.payments.decode import Carrier, decode
 from service.payments.ledger import PaymentLedger
 from service.payments.networks import NETWORKS, ChainId
 from service.payments.payment import Entry, Order, PaidAnswer, Payment
-from service.payments.refusal import PaymentRefusedError
+from service.payments.refusal import PaymentRefusedError, unused, used_before
 from service.payments.steps import Claim
 from service.wire.envelope import encode
 from service.wire.offers import Offer
 from service.wire.payment import PaymentResponse, RequirementsV2
+
+if TYPE_CHECKING:
+    from service.payments.admission import Admission
 
 T = TypeVar("T")
 
@@ -34,7 +37,6 @@ PATIENCE_S: Final = 10.0
 
 LOOK_EVERY_S: Final = 0.05
 _RETRY_AFTER_S: Final = "2"
-
 Fields = list[tuple[bytes, bytes]]
 
 
@@ -54,10 +56,17 @@ class Till:
         ledger: Keeps what was claimed, and what it bought.
         cashier: Has payments settled.
         clock: Time.
+        admission: Says whether a payment is worth the work, where somebody else settles.
     """
 
     def __init__(
-        self, chain: ChainId, challenger: Challenger, ledger: PaymentLedger, cashier: Cashier, clock: Clock
+        self,
+        chain: ChainId,
+        challenger: Challenger,
+        ledger: PaymentLedger,
+        cashier: Cashier,
+        clock: Clock,
+        admission: "Admission | None" = None,
     ) -> None:
         self._chain = chain
         self._terms = challenger.terms
@@ -65,6 +74,7 @@ class Till:
         self._ledger = ledger
         self._cashier = cashier
         self._clock = clock
+        self._admission = admission
         self._tasks: set[asyncio.Task[Entry]] = set()
 
     def read(self, carrier: Carrier, value: bytes, offer: Offer) -> Tender:
@@ -102,14 +112,14 @@ class Till:
 
         Raises:
             ServiceError: PAYMENT_REUSED if it was used for another request, or its answer is not kept any more;
-                PAYMENT_PENDING if nobody can say yet what becomes of it.
+                PAYMENT_PENDING if nobody can say yet what becomes of it; UNAVAILABLE if no payment can be taken now.
             PaymentRefusedError: If it is not good, or has failed.
         """
         give_up_s = self._clock.monotonic() + PATIENCE_S
         while True:
             claim, entry = await self._claim(order, tender)
             if claim == "fresh":
-                return entry
+                return await self._admit(entry)
             if claim == "other":
                 raise _used_otherwise(entry, order)
             if entry.state != "claimed":
@@ -181,6 +191,16 @@ class Till:
             raise tender.refusal
         return "same", entry
 
+    async def _admit(self, entry: Entry) -> Entry:
+        """Give a claim back that is not worth the work."""
+        if self._admission is not None:
+            try:
+                await self._admission.check(entry)
+            except BaseException:
+                await self.release(entry)
+                raise
+        return entry
+
     async def _wait(self, entry: Entry, give_up_s: float) -> None:
         """Wait as long as another request runs for the same payment: until its claim is not what it was."""
         now: Entry | None = entry
@@ -242,7 +262,8 @@ class NotSettledError(PaymentRefusedError):
 
     def __init__(self, entry: Entry) -> None:
         reason = entry.reason or "unexpected_settle_error"
-        super().__init__(reason, f"the payment was not settled ({reason}); nothing was charged")
+        used = reason == NONCE_USED
+        super().__init__(reason, used_before(entry.payment, entry.transaction) if used else unused(reason))
         self.fields = outcome_fields(entry)
 
 

@@ -10,11 +10,13 @@ from service.ethereum.addresses import keccak256
 from service.ethereum.signatures import LENGTH
 from service.payments.payment import Payment
 from service.payments.rpc import Log
+from service.upstream.json_rpc import RevertedError
 
 _HEAD: Final = "transferWithAuthorization(address,address,uint256,uint256,uint256,bytes32,"
 _BY_KEY: Final = keccak256(f"{_HEAD}uint8,bytes32,bytes32)".encode())[:4]
 _BY_WALLET: Final = keccak256(f"{_HEAD}bytes)".encode())[:4]
 _STATE: Final = keccak256(b"authorizationState(address,bytes32)")[:4]
+_BALANCE: Final = keccak256(b"balanceOf(address)")[:4]
 _WORD: Final = 32
 _FIRST_V: Final = 27
 
@@ -36,6 +38,18 @@ _REFUSALS: Final = (
     ("transfer amount exceeds balance", NO_FUNDS),
     ("invalid signature", NO_SIGNATURE),
 )
+"""Words of Circle's token."""
+
+_CUSTOM_REFUSALS: Final = {
+    keccak256(error.encode())[:4]: code
+    for error, code in (
+        ("ERC3009ConsumedAuthorization(address,bytes32)", NONCE_USED),
+        ("ERC3009InvalidAuthorizationTime(uint256,uint256)", EXPIRED),
+        ("ERC3009InvalidSignature()", NO_SIGNATURE),
+        ("ERC20InsufficientBalance(address,uint256,uint256)", NO_FUNDS),
+    )
+}
+"""Custom errors of OpenZeppelin's tokens, by selector."""
 
 
 def transfer_of(payment: Payment) -> bytes:
@@ -63,6 +77,11 @@ def state_of(payment: Payment) -> bytes:
     return _STATE + _address(payment.payer) + bytes.fromhex(payment.nonce[2:])
 
 
+def balance_of(payment: Payment) -> bytes:
+    """The question what the payer has, atomic units."""
+    return _BALANCE + _address(payment.payer)
+
+
 def end_of(payment: Payment) -> Sequence[str | Sequence[str]]:
     """Topics of the one event that ends an authorization: used or cancelled."""
     return [[USED, CANCELED], "0x" + _address(payment.payer).hex(), payment.nonce]
@@ -87,9 +106,10 @@ def spent(payment: Payment, logs: Iterable[Log]) -> Literal["here", "elsewhere"]
     return "here" if ours and after.data.lower() == "0x" + payment.value.to_bytes(_WORD).hex() else "elsewhere"
 
 
-def refusal(words: str) -> str:
+def refusal(error: RevertedError) -> str:
     """The x402 reason code of what the token reverts with."""
-    return next((code for said, code in _REFUSALS if said in words), FAILED)
+    words = error.reason.lower()
+    return next((code for said, code in _REFUSALS if said in words), _CUSTOM_REFUSALS.get(error.data[:4], FAILED))
 
 
 def _topics(log: Log) -> list[str]:

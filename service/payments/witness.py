@@ -13,6 +13,7 @@ from typing import Final
 from service.clock import SECOND_MS
 from service.payments.challenge import WINDOW_SECONDS
 from service.payments.facilitators.port import OTHER_CHAIN, Cancelled, Settled, Unknown, Unused
+from service.payments.networks import node_url
 from service.payments.payment import Entry, Payment
 from service.payments.rpc import Block, Log, Rpc, open_rpc
 from service.payments.token import USED, end_of, spent, state_of
@@ -51,16 +52,29 @@ class ChainWitness:
         except NodeError as error:
             return Unknown(str(error))
 
+    async def check(self, entry: Entry, transaction: str) -> Settled | Unused | Cancelled | Unknown:
+        """Say whether a transaction settled a payment; if it does not show that, as `look`."""
+        try:
+            mined = await self._rpc.mined(transaction)
+            if mined is not None and mined.succeeded and spent(entry.payment, mined.logs) == "here":
+                earliest_s = entry.claimed_ms // SECOND_MS - _BEFORE_S
+                deep = (await self._rpc.block("latest")).number - mined.block + 1 >= self._confirmations
+                if deep and (await self._rpc.block(mined.block)).time_s >= earliest_s:
+                    return Settled(transaction)
+        except NodeError as error:
+            return Unknown(str(error))
+        return await self.look(entry)
+
     async def _look(self, payment: Payment, claimed_s: int) -> Settled | Unused | Cancelled | Unknown:
         final, newest = await self._rpc.block("finalized"), await self._rpc.block("latest")
         if newest.number < final.number:
             return Unknown("the node is behind itself")
-        if not await self._is_spent(payment, newest.number):
-            return Unused(final.time_s)
+        if not await self.is_spent(payment, newest.number):
+            return Unused(final.time_s, newest.time_s)
         first = await self._block_before(claimed_s - _BEFORE_S, newest)
         async for log in self._ends(payment, first, newest.number):
             return await self._judge(payment, claimed_s, log, final, newest)
-        if first <= final.number and await self._is_spent(payment, first):
+        if first <= final.number and await self.is_spent(payment, first):
             return Cancelled()
         return Unknown("the authorization is spent, and the node does not tell where")
 
@@ -69,21 +83,28 @@ class ChainWitness:
     ) -> Settled | Cancelled | Unknown:
         """Tell what the event that ended an authorization means."""
         block, transaction = int(log.block_number, 16), log.transaction_hash.lower()
-        if log.topics[0].lower() == USED and await self._pays(payment, claimed_s, transaction):
+        paid = log.topics[0].lower() == USED and await self._pays(payment, transaction)
+        if paid and (await self._rpc.block(block)).time_s >= claimed_s - _BEFORE_S:
             deep = newest.number - block + 1 >= self._confirmations
             return Settled(transaction) if deep else Unknown("not deep enough yet", transaction)
-        return (
-            Cancelled() if block <= final.number else Unknown("it went elsewhere, but that is not final", transaction)
-        )
+        if block > final.number:
+            return Unknown("it went elsewhere, but that is not final", transaction)
+        return Cancelled(transaction if paid else None)
 
-    async def _pays(self, payment: Payment, claimed_s: int, transaction: str) -> bool:
+    async def _pays(self, payment: Payment, transaction: str) -> bool:
+        """Whether a transaction that used the authorization paid this payee this amount."""
         mined = await self._rpc.mined(transaction)
         went = spent(payment, mined.logs) if mined is not None and mined.succeeded else None
-        if mined is None or went is None:
+        if went is None:
             raise NodeError("the node tells of an event and not of its transaction")
-        return went == "here" and (await self._rpc.block(mined.block)).time_s >= claimed_s - _BEFORE_S
+        return went == "here"
 
-    async def _is_spent(self, payment: Payment, block: int) -> bool:
+    async def is_spent(self, payment: Payment, block: int) -> bool:
+        """Ask the token for `authorizationState` after a block: whether the authorization is used or cancelled.
+
+        Raises:
+            NodeError: If the node does not tell.
+        """
         return any(await self._rpc.call(payment.asset, state_of(payment), at=block))
 
     async def _block_before(self, at_s: int, newest: Block) -> int:
@@ -107,12 +128,9 @@ class ChainWitness:
 
 
 @asynccontextmanager
-async def open_witness(settings: Settings) -> AsyncIterator[ChainWitness | None]:
-    """Open the witness, where the operator has named a node (`VERDICT_RPC_URL`)."""
-    if settings.rpc_url is None:
-        yield None
-        return
-    async with open_rpc(settings.rpc_url, settings.network) as rpc:
+async def open_witness(settings: Settings) -> AsyncIterator[ChainWitness]:
+    """Open the witness beside a remote facilitator; the node is not asked yet."""
+    async with open_rpc(node_url(settings), settings.network) as rpc:
         yield ChainWitness(rpc, settings.confirmations)
 
 

@@ -3,19 +3,25 @@
 Sources: https://www.jsonrpc.org/specification, https://ethereum.github.io/execution-apis.
 """
 
+import re
+from collections.abc import Iterator
 from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 
-from service.upstream.failure import redact
+from service.upstream.failure import LONGEST_BODY, redact
 
 _LONGEST_WORDS: Final = 200
 _REVERTED: Final = 3
 """geth's code of a call that was executed and reverted."""
 
-_ERROR_STRING: Final = "0x08c379a0"
+_ERROR_STRING: Final = bytes.fromhex("08c379a0")
 """Selector of `Error(string)`, by which contracts say why they revert."""
+
+_REVERT_DATA: Final = re.compile(r"0x((?:[0-9a-fA-F]{2}){4,})(?![0-9a-zA-Z])")
+_DEEPEST: Final = 3
+"""Nodes put an error's data into an object, or into an object of that."""
 
 Quantity: TypeAlias = Annotated[str, Meta(pattern=r"^0x[0-9a-fA-F]{1,64}\Z")]
 Data: TypeAlias = Annotated[str, Meta(pattern=r"^0x(?:[0-9a-fA-F]{2})*\Z")]
@@ -27,7 +33,22 @@ class NodeError(Exception):
 
 
 class RevertedError(NodeError):
-    """The node ran the call, and the contract refused it; the words are the contract's."""
+    """The node ran the call, and the contract refused it; the words are the contract's.
+
+    Args:
+        reason: The contract's words.
+        data: What it reverted with, ABI-encoded, if the node gives that.
+
+    Attributes:
+        reason: The words as the node gave them. Compare them, but never log or repeat them: `str()` of the error is
+            redacted, and may have lost the very words that say what happened.
+        data: As given.
+    """
+
+    def __init__(self, reason: str, data: bytes = b"") -> None:
+        super().__init__(redact(reason.encode("utf-8", "replace"))[:_LONGEST_WORDS])
+        self.reason = reason
+        self.data = data
 
 
 class _Failure(Struct):
@@ -76,19 +97,26 @@ def rpc_result(answer: RpcAnswer, number: int, method: str, kind: Any) -> Any:
 
 
 def _failure(method: str, failure: _Failure) -> NodeError:
-    """Tell a contract's refusal from a node's."""
-    said = redact(failure.message.encode())[:_LONGEST_WORDS]
-    if failure.code != _REVERTED and not said.startswith("execution reverted"):
-        return NodeError(f"{method}: {said}")
-    return RevertedError(_said_by_contract(failure.data) or said)
+    """Tell a contract's refusal from a node's. Nodes agree neither on the code nor on where the reason stands."""
+    texts = list(_texts(failure.data, _DEEPEST))
+    if failure.code != _REVERTED and not any("revert" in text.lower() for text in (failure.message, *texts)):
+        return NodeError(f"{method}: {redact(failure.message.encode())[:_LONGEST_WORDS]}")
+    data = next((bytes.fromhex(found[1]) for text in texts if (found := _REVERT_DATA.search(text))), b"")
+    words = [_error_string(data), *(text for text in texts if "0x" not in text), failure.message]
+    return RevertedError("; ".join(dict.fromkeys(text[:LONGEST_BODY] for text in words if text)), data)
 
 
-def _said_by_contract(data: object) -> str | None:
-    """Read `Error(string)`: selector, offset, length, text."""
-    if not isinstance(data, str) or not data.startswith(_ERROR_STRING):
-        return None
-    try:
-        words = bytes.fromhex(data[len(_ERROR_STRING) :])
-    except ValueError:
-        return None
-    return words[64 : 64 + int.from_bytes(words[32:64])].decode("utf-8", "replace")[:_LONGEST_WORDS]
+def _texts(data: object, depth: int) -> Iterator[str]:
+    """The texts in an error's `data`: a string, or an object that holds some."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, dict) and depth:
+        for value in data.values():
+            yield from _texts(value, depth - 1)
+
+
+def _error_string(data: bytes) -> str:
+    """Read `Error(string)`: selector, offset, length, text. Empty if it is none."""
+    if not data.startswith(_ERROR_STRING):
+        return ""
+    return data[68 : 68 + int.from_bytes(data[36:68])].decode("utf-8", "replace")

@@ -86,7 +86,9 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         lead = Lead(leadership.held, begun)
         ground = Ground(settings, clock, database, shelf, cursors, upstreams, lead)
         data = await enter(open_data(ground))
-        payments = await enter(open_payments(settings, database, clock, meter.enter_paid, meter.run_id, lead.held))
+        payments = await enter(
+            open_payments(settings, database, clock, meter.enter_paid, meter.run_id, lead.held, void=meter.void_paid)
+        )
         doorkeeper = access.doorkeeper
         loops = (
             doorkeeper.watch,
@@ -101,7 +103,7 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         receipts = ReceiptDesk(database, ReceiptSigner(secrets.receipt_key), cursors)
         author = await enter(open_author(settings, database, clock))
         desks = _lay_out(ground, data, access, meter, receipts, author)
-        health = data.health(settings.source, lambda: state_of(database.failing, settings.data_dir))
+        health = data.health(settings.source, lambda: state_of(database.failing, settings.data_dir), payments.readiness)
         app = _assemble(settings, clock, access, meter, payments, desks, health)
         limits = ConnectionLimits(
             most_connections(raise_limit()), settings.connections_per_address, settings.trusted_proxies, clock

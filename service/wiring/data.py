@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from msgspec import Struct
 
 from service.clock import Clock
-from service.http.health import Health
+from service.http.health import Check, Health
 from service.market.filling import Filling
 from service.market.room import Market, open_market
 from service.market.schedule import Lead
@@ -57,17 +57,19 @@ class Data(Struct, frozen=True):
     watch: Watch
     visitor: Visitor
 
-    def health(self, source: str, store: Callable[[], Mapping[str, object]]) -> Health:
+    def health(self, source: str, store: Callable[[], Mapping[str, object]], payments: Check) -> Health:
         """What `/readyz` waits for, and what it shows beside.
 
         Args:
             source: `fixtures`: ready once every table is complete. `live`: ready once prices and funding are served;
                 what is still loading is shown.
             store: Whether the store can be written.
+            payments: Whether payments go through; shown.
         """
         waited = {"store": store, "market": self.market.readiness}
         rooms = {"rwa": self.rwa.readiness, "sentiment": self.sentiment.readiness}
         shown = {
+            "payments": payments,
             "categories": self.market.categories.readiness,
             "streams": self.watch.readiness,
             "transcripts": self.transcripts.readiness,

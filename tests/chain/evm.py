@@ -36,9 +36,9 @@ _GAS_LIMIT: Final = 30_000_000
 
 
 class EvmError(Exception):
-    """What a node says when it does not do what is asked; `data` is what a contract reverted with."""
+    """What a node says when it does not do what is asked; `data` is what a contract reverted with, or another value."""
 
-    def __init__(self, message: str, code: int = -32000, data: bytes | None = None) -> None:
+    def __init__(self, message: str, code: int = -32000, data: object = None) -> None:
         super().__init__(message)
         self.code = code
         self.data = data

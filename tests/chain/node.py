@@ -61,7 +61,7 @@ class Node:
             except EvmError as error:
                 said: dict[str, Any] = {"code": error.code, "message": str(error)}
                 if error.data is not None:
-                    said["data"] = _hex(error.data)
+                    said["data"] = _hex(error.data) if isinstance(error.data, bytes) else error.data
                 return {**head, "error": said}
 
     def _do(self, method: str, parameters: list[Any]) -> Any:

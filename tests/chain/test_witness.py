@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from service.payments.facilitators.port import OTHER_CHAIN, Cancelled, Settled, Unknown, Unused
+from service.payments.networks import node_url
 from service.payments.rpc import Log
 from service.payments.token import CANCELED, USED, spent
 from service.payments.witness import open_witness
@@ -83,7 +84,8 @@ async def test_what_nobody_has_submitted_is_unused_as_of_the_newest_final_block(
     it.evm.final = 2
     it.evm.mine(5)
     final = it.evm.blocks[-3].block.header.timestamp
-    assert await it.witness.look(await it.entry()) == Unused(final)
+    newest = it.evm.head.block.header.timestamp
+    assert await it.witness.look(await it.entry()) == Unused(final, newest)
 
 
 async def test_what_was_used_in_time_is_found_among_thousands_of_blocks(
@@ -117,11 +119,12 @@ async def test_what_was_used_long_before_it_was_claimed_paid_for_something_else(
 ) -> None:
     monkeypatch.setattr("service.payments.witness._PAGE", 2)
     entry = await it.entry()
-    await it.facilitator.settle(entry)
+    outcome = await it.facilitator.settle(entry)
+    assert isinstance(outcome, Settled)
     await it.clock.advance(3_600)
     soon = replace(entry, claimed_ms=it.clock.at_ms)
     it.evm.mine()
-    assert await it.witness.look(soon) == Cancelled(), "its event is seen, and it is too old"
+    assert await it.witness.look(soon) == Cancelled(outcome.transaction), "its event is seen, and it is too old"
     it.evm.mine(10)
     await it.clock.advance(3_600)
     it.evm.mine(2)
@@ -219,7 +222,60 @@ async def test_a_node_that_does_not_show_it_proves_nothing(
 async def test_there_is_a_witness_where_there_is_a_node(it: Settling) -> None:
     entry = await it.entry()
     async with open_witness(it.settings) as witness:
-        assert witness is not None
         assert isinstance(await witness.look(entry), Unused)
-    async with open_witness(Settings()) as nobody:
-        assert nobody is None
+
+
+@pytest.mark.promise("pay.chain-endpoint")
+def test_the_chain_is_read_through_the_operators_node_or_else_the_networks_public_one() -> None:
+    assert node_url(Settings()) == "https://sepolia.base.org"
+    assert node_url(Settings(network="eip155:8453", settlement="remote")) == "https://mainnet.base.org"
+    assert node_url(Settings(rpc_url="http://127.0.0.1:9/key")) == "http://127.0.0.1:9/key"
+
+
+@pytest.mark.promise("pay.reports-checked")
+async def test_a_reported_settlement_is_confirmed_by_the_receipt_of_its_transaction(it: Settling) -> None:
+    entry = await it.entry()
+    outcome = await it.facilitator.settle(entry)
+    assert isinstance(outcome, Settled)
+    it.node.asked.clear()
+    assert await it.witness.check(entry, outcome.transaction) == outcome
+    assert "eth_getLogs" not in it.node.asked
+    assert await it.witness.check(entry, "0x" + "ab" * 32) == outcome, "another transaction did it"
+
+
+@pytest.mark.promise("pay.reports-checked")
+async def test_a_reported_settlement_that_never_happened_is_unused_as_of_the_newest_block(it: Settling) -> None:
+    it.evm.final = 2
+    it.evm.mine(5)
+    entry = await it.entry()
+    seen = await it.witness.check(entry, "0x" + "ab" * 32)
+    assert seen == Unused(it.evm.blocks[-3].block.header.timestamp, it.evm.head.block.header.timestamp)
+
+
+@pytest.mark.promise("pay.reports-checked")
+async def test_a_transaction_from_long_before_the_request_is_no_settlement_of_it(it: Settling) -> None:
+    entry = await it.entry()
+    outcome = await it.facilitator.settle(entry)
+    assert isinstance(outcome, Settled)
+    await it.clock.advance(3_600)
+    it.evm.mine()
+    late = replace(entry, claimed_ms=it.clock.at_ms)
+    assert await it.witness.check(late, outcome.transaction) == Cancelled(outcome.transaction)
+
+
+async def test_a_report_is_neither_true_nor_false_while_the_node_cannot_be_read_or_the_block_is_young(
+    tmp_path: Path,
+) -> None:
+    async with settling(tmp_path, confirmations=3) as it:
+        entry = await it.entry()
+        await it.facilitator.settle(entry)
+        transaction = "0x" + it.evm.blocks[1].transactions[0].hash.hex()
+        assert await it.witness.check(entry, transaction) == Unknown("not deep enough yet", transaction)
+        it.evm.mine(2)
+        assert await it.witness.check(entry, transaction) == Settled(transaction)
+
+        def silent(_: str, __: list[Any]) -> Any:
+            raise EvmError("rate limited")
+
+        it.node.fault = silent
+        assert isinstance(await it.witness.check(entry, transaction), Unknown)

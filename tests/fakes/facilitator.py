@@ -20,6 +20,7 @@ from service.clock import SECOND_MS, Clock, SystemClock
 from service.payments.facilitators.port import Cancelled, Settled, Unknown, Unused
 from service.payments.networks import NETWORKS, Network
 from service.payments.payment import Entry
+from tests.fakes.token_node import Spending, TokenNode
 from tests.payments.signing import TYPES
 from tests.upstream.conftest import listening
 
@@ -53,7 +54,7 @@ class Facilitator:
 
     Attributes:
         url: Where it listens.
-        clock: By which it judges windows.
+        node: The chain that its money moves on.
         before: Answers `/settle` instead of settling; where it answers nothing, all goes on honestly.
         after: Settles, and answers like that.
         repeats: What a payment gets that was settled before: the same success again, or a refusal as on a chain.
@@ -61,6 +62,7 @@ class Facilitator:
         asked: Bodies of `/settle`, as they came.
         bearers: `Authorization` of each of them, null where there was none.
         verified: How often `/verify` was asked.
+        verifying: Answers `/verify` instead.
         moved: What it settled.
         spent: Nonces that are used up: the settling transaction, null where the payer cancelled.
     """
@@ -77,7 +79,22 @@ class Facilitator:
         self.verified = 0
         self.moved: list[Moved] = []
         self.spent: dict[tuple[str, str], str | None] = {}
-        self.clock = clock
+        self.node = TokenNode(clock, self.balances)
+        self.verifying: Answer | None = None
+
+    @property
+    def clock(self) -> Clock:
+        """By which it judges windows, and makes blocks."""
+        return self.node.clock
+
+    @clock.setter
+    def clock(self, clock: Clock) -> None:
+        self.node.clock = clock
+
+    @property
+    def rpc_url(self) -> str:
+        """Where its chain answers JSON-RPC."""
+        return f"{self.url}/rpc"
 
     @property
     def got(self) -> Counter[str]:
@@ -105,6 +122,8 @@ class Facilitator:
         if key[0] in self.balances:
             self.balances[key[0]] -= value
         self.moved.append(Moved(key[0], signed["to"].lower(), value, transaction))
+        transfer = (signed["to"].lower(), value, transaction)
+        self.node.ended[key] = Spending(*key, self.node.now_s(), transfer)
         return transaction
 
     async def settle(self, request: web.Request) -> web.StreamResponse:
@@ -120,6 +139,8 @@ class Facilitator:
 
     async def verify(self, request: web.Request) -> web.StreamResponse:
         self.verified += 1
+        if self.verifying and (instead := await self.verifying(request)):
+            return instead
         body = await request.json()
         reason = self._reason(body)
         answer = {"isValid": reason is None, "payer": body["paymentPayload"]["payload"]["authorization"]["from"]}
@@ -252,5 +273,6 @@ async def facilitator(
     app.router.add_post("/settle", it.settle)
     app.router.add_post("/verify", it.verify)
     app.router.add_get("/supported", it.kinds)
+    app.router.add_post("/rpc", it.node.answer)
     async with listening(app) as it.url:
         yield it

@@ -174,7 +174,9 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
         open_database(folder / "verdict.db", clock) as db,
         open_meter(db, clock) as meter,
         facilitated(facilitator),
-        room.open_payments(chosen, db, clock, meter.enter_paid, meter.run_id, lambda: False) as payments,
+        room.open_payments(
+            chosen, db, clock, meter.enter_paid, meter.run_id, lambda: False, void=meter.void_paid
+        ) as payments,
     ):
         secrets = open_secrets(folder)
         access = await open_access(chosen, secrets, db, clock)

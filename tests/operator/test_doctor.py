@@ -28,6 +28,7 @@ ALL = [
     "ledger",
     "payments",
     "refreshes",
+    "facilitator",
     "keys",
     "settlement",
     "model",

@@ -14,6 +14,7 @@ from eth_account.messages import encode_defunct
 from service.access.secrets import open_secrets
 from service.storage.engine import connect
 from service.wire.payment import Receipt
+from tests.fakes.clock import START_MS
 from tests.operator.conftest import Verdict
 from tests.payments.receipts import RECEIPT, put, receipt_id
 
@@ -125,3 +126,40 @@ def test_an_export_as_json_holds_signatures_that_any_wallets_code_can_check(verd
     for signed in receipts:
         text = json.dumps(signed["receipt"], sort_keys=True, separators=(",", ":"))
         assert Account.recover_message(encode_defunct(text=text), signature=signed["signature"]) == signed["signer"]
+
+
+@pytest.mark.promise("pay.false-report-stops")
+def test_a_stopped_facilitator_is_found_by_the_doctor_and_resumed_by_a_command(
+    verdict: Verdict, data_dir: Path
+) -> None:
+    with closing(connect(data_dir / "verdict.db")) as connection:
+        connection.execute(
+            "INSERT INTO payment_stops VALUES ('x402.example.org', ?, ?, '0xab')", (START_MS, receipt_id(1))
+        )
+    checks = {check["check"]: check for check in verdict("doctor", "--json").json["checks"]}
+    (finding,) = checks["facilitator"]["findings"]
+    assert finding == (
+        f"payments through x402.example.org are stopped since 2025-07-25T12:00:00.000Z: it reported {receipt_id(1)} "
+        "as settled by 0xab, and the chain does not show that"
+    )
+    assert "verdict payments resume" in checks["facilitator"]["remedy"]
+    told = verdict("payments", "resume")
+    assert (told.code, told.out.splitlines()[1].split()) == (
+        0,
+        ["x402.example.org", "2025-07-25T12:00:00.000Z", receipt_id(1)],
+    )
+    assert max(map(len, told.out.splitlines())) <= 80
+    assert verdict("payments", "resume").out == "No facilitator is stopped.\n"
+    assert verdict("payments", "resume", "--json").json == {"resumed": []}
+
+
+@pytest.mark.promise("pay.reports-checked")
+def test_reports_that_cannot_be_checked_are_found_by_the_doctor(verdict: Verdict, data_dir: Path) -> None:
+    with closing(connect(data_dir / "verdict.db")) as connection:
+        ((row_id,),) = connection.execute("SELECT id FROM payments WHERE receipt_id = ?", (receipt_id(1),)).fetchall()
+        connection.execute("INSERT INTO unchecked_settlements VALUES (?, 0)", (row_id,))
+    checks = {check["check"]: check for check in verdict("doctor", "--json").json["checks"]}
+    assert checks["facilitator"]["findings"] == [
+        "1 reported settlements could not be checked on the chain within a minute"
+    ]
+    assert "VERDICT_RPC_URL" in checks["facilitator"]["remedy"]

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 from eth_account import Account
+from msgspec.structs import replace
 
 from service.clock import SystemClock
+from service.payments.networks import NETWORKS
 from tests.chain.evm import ETHER, Evm, EvmError
 from tests.chain.node import PASS, Node, serving_node
 from tests.fakes.facilitator import Facilitator, facilitator
@@ -136,7 +138,7 @@ def remote(settlement: Any, beside: Facilitator) -> Any:
 
 
 def test_a_facilitator_that_settles_what_is_sold_is_good(remote: Any, beside: Facilitator) -> None:
-    told, found = remote(rpc_url="")
+    told, found = remote()
     assert (told.code, found["said"], found["findings"]) == (0, "the facilitator settles what is sold here", [])
     assert (beside.bearers, beside.asked, beside.verified) == ([None], [], 0)
     assert remote(facilitator_token="sesame")[1]["findings"] == []
@@ -182,6 +184,15 @@ def test_a_facilitator_that_is_not_there_is_found_and_its_token_not_told(remote:
     told, found = remote(facilitator_url="http://127.0.0.1:9", facilitator_token="open-sesame")
     assert (told.code, found["findings"]) == (1, ["connection refused"])
     assert "sesame" not in told.out + told.err
+
+
+def test_the_public_node_is_looked_at_where_the_operator_names_none(
+    remote: Any, node: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    public = replace(NETWORKS["eip155:84532"], rpc_url=node.url)
+    monkeypatch.setitem(NETWORKS, "eip155:84532", public)
+    answering(node, "eth_chainId", "0x1")
+    assert remote(rpc_url="")[1]["findings"] == ["VERDICT_RPC_URL is a node of chain 1, not 84532"]
 
 
 def test_the_node_beside_a_facilitator_is_looked_at_too(remote: Any, node: Node) -> None:

@@ -19,6 +19,8 @@ _OF_A_FILE = {
 """Tests that change SQLite's schema, copy its file, ask for its plan, or open it in processes of their own."""
 
 _OFTEN = {
+    "test_a_false_report_fails_the_payment_and_stops_the_facilitator",
+    "test_a_report_that_the_chain_shows_is_checked_once_and_stays_settled",
     "test_a_burst_is_held_within_bounds_without_waiting_for_the_hour",
     "test_a_claim_that_was_given_back_and_forgotten_meanwhile_is_claimed_anew",
     "test_a_claim_whose_lease_has_run_out_is_released_whoever_holds_it",

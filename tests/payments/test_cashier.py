@@ -11,6 +11,7 @@ import pytest
 from service.clock import HOUR_MS, MINUTE_MS, SECOND_MS
 from service.errors import ServiceError
 from service.payments.cashier import EXPIRED, NONCE_USED, Cashier
+from service.payments.facilitator_stop import FacilitatorStop, Stop
 from service.payments.facilitators.port import Cancelled, Refused, Settled, Unknown, Unused
 from service.payments.payment import Entry
 from service.storage.database import Database
@@ -267,9 +268,9 @@ async def refused_before_a_witness(
 ) -> tuple[Cashier, Seer, Entry]:
     """A payment whose payer has been told that it failed, a minute after its window."""
     facilitator.outcomes.append(Refused(POOR, lasting=False))
-    cashier, seer = seeing(books, facilitator, clock, *sights)
+    cashier, seer = seeing(books, facilitator, clock, Unused(0), *sights)
     entry = await cashier.settle(await books.settling())
-    assert (entry.state, seer.looked) == ("failed", [])
+    assert (entry.state, len(seer.looked)) == ("failed", 1)
     assert await due_after(books, clock, over_ms(entry) - clock.now_ms())
     clock.set_wall(over_ms(entry))
     (entry,) = await books.ledger.due(clock.now_ms(), 9)
@@ -284,6 +285,42 @@ async def test_a_refused_payment_that_somebody_submitted_all_the_same_is_settled
     assert (now.state, now.transaction, now.reason, now.answer) == ("settled", OTHER, None, ANSWER)
     assert books.counted == [(1, "risk")]
     assert len(facilitator.asked) == 1, "its payer was told that nothing is charged"
+
+
+@pytest.mark.promise("pay.honest-refusal")
+@pytest.mark.parametrize("refused", [Refused(FORGED), Refused(POOR, lasting=False)])
+async def test_a_refused_payment_whose_money_the_chain_has_seen_is_settled(
+    books: Books, facilitator: Scripted, clock: FakeClock, refused: Refused
+) -> None:
+    facilitator.outcomes.append(refused)
+    cashier, _ = seeing(books, facilitator, clock, Settled(OTHER))
+    now = await cashier.settle(await books.settling())
+    assert (now.state, now.transaction, books.counted) == ("settled", OTHER, [(1, "risk")])
+
+
+@pytest.mark.promise("pay.honest-refusal")
+async def test_a_refusal_is_not_repeated_while_nobody_can_read_the_chain(
+    books: Books, facilitator: Scripted, clock: FakeClock
+) -> None:
+    facilitator.outcomes += [Refused(POOR, lasting=False), Refused(FORGED)]
+    cashier, _ = seeing(books, facilitator, clock, Unknown("the node is down"))
+    entry = await cashier.settle(await books.settling())
+    assert (entry.state, entry.reason) == ("settling", POOR)
+    entry = await cashier.resolve(entry)
+    assert (entry.state, entry.reason) == ("settling", FORGED)
+
+
+@pytest.mark.promise("pay.honest-refusal")
+@pytest.mark.parametrize("transaction", [None, OTHER])
+async def test_a_payment_that_was_used_before_keeps_the_transaction_that_used_it(
+    books: Books, facilitator: Scripted, clock: FakeClock, transaction: str | None
+) -> None:
+    facilitator.outcomes.append(Refused(NONCE_USED))
+    cashier, _ = seeing(books, facilitator, clock, Cancelled(transaction))
+    now = await cashier.settle(await books.settling())
+    assert (now.state, now.reason, now.transaction) == ("failed", NONCE_USED, transaction)
+    assert (await books.stands(now)).transaction == transaction
+    assert await is_closed(books)
 
 
 @pytest.mark.parametrize("sight", [Unused(2**40), Cancelled()])
@@ -311,7 +348,7 @@ async def test_a_refusal_long_after_the_window_is_looked_at_once_more_soon(
     books: Books, facilitator: Scripted, clock: FakeClock
 ) -> None:
     facilitator.outcomes += [Unknown("it hung"), Refused(FORGED)]
-    cashier, _ = seeing(books, facilitator, clock, Unknown("the node is down"))
+    cashier, _ = seeing(books, facilitator, clock, Unknown("the node is down"), Unused(0))
     entry = await cashier.settle(await books.settling())
     clock.set_wall(clock.now_ms() + HOUR_MS)
     assert (await cashier.resolve(entry)).state == "failed"
@@ -404,3 +441,18 @@ async def test_a_cashier_that_closes_leaves_its_questions_to_whoever_comes_next(
     (left,) = await later.ledger.due(clock.now_ms(), 9)
     assert (await Cashier(later.ledger, Scripted(), None, clock).resolve(left)).state == "settled"
     assert (await books.stands(entry)).state == "settled"
+
+
+@pytest.mark.promise("pay.false-report-stops")
+async def test_a_stopped_facilitator_is_not_believed_and_the_chain_is(
+    database: Database, books: Books, facilitator: Scripted, clock: FakeClock
+) -> None:
+    stop = FacilitatorStop(database, "x402.example.org", clock)
+    cashier = Cashier(books.ledger, facilitator, Seer(Unused(0), Settled(OTHER)), clock, stop)
+    assert (await cashier.settle(await books.settling())).state == "settled"
+    stop.current = Stop("x402.example.org", 1, "rcp_1", None)
+    facilitator.outcomes += [Settled(TRANSACTION), Settled(TRANSACTION)]
+    entry = await cashier.settle(await books.settling())
+    assert (entry.state, entry.transaction) == ("settling", TRANSACTION)
+    entry = await cashier.resolve(entry)
+    assert (entry.state, entry.transaction) == ("settled", OTHER)

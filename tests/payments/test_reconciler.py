@@ -133,10 +133,10 @@ async def test_one_payment_that_cannot_be_entered_keeps_no_other_from_it(
     bad, good = await dead.settling(), await dead.settling()
     honest = house.books.ledger.settled
 
-    async def settled(entry: Entry, transaction: str) -> Entry:
+    async def settled(entry: Entry, transaction: str, *, reported: bool) -> Entry:
         if entry.id == bad.id:
             raise RuntimeError("a defect")
-        return await honest(entry, transaction)
+        return await honest(entry, transaction, reported=reported)
 
     with patch.object(house.books.ledger, "settled", settled):
         await house.reconciler.round()

@@ -23,6 +23,7 @@ from service.payments.facilitators.remote import (
     REFUSALS,
     RemoteFacilitator,
     judge,
+    judge_verification,
     open_remote,
     question,
 )
@@ -498,3 +499,88 @@ async def test_a_facilitator_that_does_not_say_what_it_settles_is_an_error(
             await remote.versions()
     assert (caught.value.upstream, caught.value.upstream_status) == ("facilitator", status)
     assert honest.bearers == ["Bearer t0ken"]
+
+
+# What `/verify` says.
+
+
+def verified(answer: object, status: int = 200) -> Refused | Unknown | None:
+    body = answer if isinstance(answer, bytes) else msgspec.json.encode(answer)
+    return judge_verification(Reply(status, body), PAID)
+
+
+@pytest.mark.promise("pay.verify-first")
+@pytest.mark.parametrize("version", VERSIONS)
+async def test_a_payment_that_can_be_settled_is_verified_and_nothing_moves(
+    honest: Facilitator, version: Literal[1, 2]
+) -> None:
+    async with opened(honest, facilitator_token=Secret("t0ken")) as remote:
+        assert await remote.verify(entry(payment(version=version))) is None
+    assert (honest.verified, honest.asked, honest.moved) == (1, [], [])
+
+
+@pytest.mark.promise("pay.verify-first")
+async def test_a_payer_without_the_money_is_refused_with_the_facilitators_reason(honest: Facilitator) -> None:
+    honest.balances[PAID.payer] = PRICE - 1
+    async with opened(honest) as remote:
+        assert await remote.verify(entry()) == Refused("insufficient_funds", lasting=False)
+
+
+async def test_a_facilitator_that_does_not_verify_is_unknown(
+    honest: Facilitator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(honest) as remote:
+        honest.verifying = faults.reset
+        assert await remote.verify(entry()) == Unknown("connection failed (ServerDisconnectedError)")
+        monkeypatch.setattr("service.payments.facilitators.remote.VERIFY_DEADLINE_S", 0.05)
+        honest.verifying = faults.hang
+        assert await remote.verify(entry()) == Unknown("no answer within 0.05 s")
+
+
+@pytest.mark.parametrize("status", [200, 201])
+@pytest.mark.parametrize("said", [{}, {"payer": PAID.payer}, {"payer": None}, {"invalidReason": None}, {"new": [1]}])
+def test_a_payment_is_good_if_the_facilitator_says_so(status: int, said: dict[str, object]) -> None:
+    assert verified({"isValid": True} | said, status) is None
+
+
+@pytest.mark.parametrize("status", [200, 400, 402, 412, 500])
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("insufficient_funds", "insufficient_funds"),
+        ("invalid_exact_evm_insufficient_balance", "insufficient_funds"),
+        ("invalid_exact_evm_nonce_already_used", "invalid_exact_evm_nonce_already_used"),
+        ("something_new", "something_new"),
+    ],
+)
+def test_a_payment_is_refused_for_the_facilitators_reason_whatever_the_status(
+    said: str, reason: str, status: int
+) -> None:
+    assert verified({"isValid": False, "invalidReason": said}, status) == Refused(reason, lasting=False)
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        (b"", 200),
+        (b"<html>", 502),
+        (b"[]", 200),
+        (b'{"isValid":true,"isValid":true}', 200),
+        (b'{"isValid":' * 10_000, 200),
+        ({"isValid": "true"}, 200),
+        ({"isValid": 1}, 200),
+        ({"success": True}, 200),
+        ({"isValid": True}, 500),
+        ({"isValid": True}, 302),
+        ({"isValid": True, "invalidReason": "insufficient_funds"}, 200),
+        ({"isValid": True, "payer": "0x" + "11" * 20}, 200),
+        ({"isValid": False, "invalidReason": "insufficient_funds", "payer": "0x" + "11" * 20}, 200),
+        ({"isValid": False}, 200),
+        ({"isValid": False, "invalidReason": "a sentence."}, 200),
+        ({"isValid": False, "invalidReason": "insufficient_funds"}, 307),
+        ({"isValid": False, "invalidReason": "unexpected_verify_error"}, 500),
+        ({"isValid": False, "invalidReason": "invalid_exact_evm_failed_to_get_network_config"}, 200),
+    ],
+)
+def test_an_answer_that_says_neither_is_unknown(answer: object, status: int) -> None:
+    assert isinstance(verified(answer, status), Unknown)

@@ -104,13 +104,20 @@ def error_string(said: bytes) -> str:
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        ({"code": 3, "message": "execution reverted", "data": error_string(b"no money")}, "no money"),
+        (
+            {"code": 3, "message": "execution reverted", "data": error_string(b"no money")},
+            "no money; execution reverted",
+        ),
+        ({"code": -32015, "message": "VM error.", "data": "Reverted " + error_string(b"poor")}, "poor; VM error."),
+        ({"code": -32603, "message": "Internal", "data": {"cause": {"message": "revert: x"}}}, "revert: x; Internal"),
+        ({"code": 3, "message": "reverted", "data": {"a": {"b": {"c": {"d": "too deep"}}}}}, "reverted"),
+        ({"code": 3, "message": "reverted", "data": ["x"]}, "reverted"),
         ({"code": -32000, "message": "execution reverted: no money"}, "execution reverted: no money"),
         ({"code": 3, "message": "reverted", "data": "0x"}, "reverted"),
         ({"code": 3, "message": "reverted", "data": "0x08c379a0zz"}, "reverted"),
         ({"code": 3, "message": "reverted", "data": "0x08c379a0"}, "reverted"),
-        ({"code": 3, "message": "reverted", "data": "0x08c379a0" + "f" * 192}, "\ufffd" * 32),
-        ({"code": 3, "message": "reverted", "data": {"reason": "x"}}, "reverted"),
+        ({"code": 3, "message": "reverted", "data": "0x08c379a0" + "f" * 192}, "\ufffd" * 32 + "; reverted"),
+        ({"code": 3, "message": "reverted", "data": {"reason": "x"}}, "x; reverted"),
         ({"code": 3, "message": "x" * 30 + " " + "y " * 9_000}, None),
     ],
 )
@@ -119,6 +126,14 @@ async def test_a_contracts_refusal_is_told_from_a_nodes(error: dict[str, Any], w
         await node({"error": error}).call(USDC, b"")
     assert words is None or str(raised.value) == words
     assert len(str(raised.value)) <= 200
+
+
+async def test_a_reason_is_read_before_it_is_redacted_and_repeated_only_after() -> None:
+    said = "execution reverted: FiatTokenV2: authorization is used or canceled"
+    with pytest.raises(RevertedError) as raised:
+        await node({"error": {"code": -32000, "message": said}}).call(USDC, b"")
+    assert raised.value.reason == said
+    assert str(raised.value) == "execution reverted: FiatTokenV2: [redacted] is used or canceled"
 
 
 def receipt(**changes: Any) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """What a token says becomes x402's own words, which clients know."""
 
 import pytest
+from eth_utils import keccak
 
 from service.payments import cashier, token
+from service.upstream.json_rpc import RevertedError
 from tests.payments.signing import payment
 
 
@@ -18,7 +20,24 @@ from tests.payments.signing import payment
     ],
 )
 def test_a_refusal_has_the_word_that_clients_know(said: str, word: str) -> None:
-    assert token.refusal(said) == word
+    assert token.refusal(RevertedError(f"execution reverted: {said}")) == word
+
+
+@pytest.mark.parametrize(
+    ("error", "word"),
+    [
+        ("ERC3009ConsumedAuthorization(address,bytes32)", "invalid_exact_evm_nonce_already_used"),
+        (
+            "ERC3009InvalidAuthorizationTime(uint256,uint256)",
+            "invalid_exact_evm_payload_authorization_valid_before",
+        ),
+        ("ERC3009InvalidSignature()", "invalid_exact_evm_payload_signature"),
+        ("ERC20InsufficientBalance(address,uint256,uint256)", "insufficient_funds"),
+        ("Unheard()", "invalid_exact_evm_transaction_simulation_failed"),
+    ],
+)
+def test_a_custom_error_has_the_word_that_clients_know(error: str, word: str) -> None:
+    assert token.refusal(RevertedError("execution reverted", keccak(text=error)[:4] + bytes(96))) == word
 
 
 def test_a_payment_that_came_to_nothing_has_the_word_that_clients_know() -> None:

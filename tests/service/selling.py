@@ -85,7 +85,7 @@ class Selling(NamedTuple):
 async def selling(kept: Kept, folder: Path, **settings: Any) -> AsyncIterator[Selling]:
     """Go on from what is kept, and sell."""
     async with facilitator() as it:
-        remote = {"settlement": "remote", "facilitator_url": it.url, "pay_to": PAYEE, **settings}
+        remote = {"settlement": "remote", "facilitator_url": it.url, "rpc_url": it.rpc_url, "pay_to": PAYEE, **settings}
         async with kept.reopened(folder / "data", **remote) as house:
             it.clock = house.clock
             yield Selling(house, it, kept.key)

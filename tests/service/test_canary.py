@@ -70,7 +70,7 @@ def test_what_signs_for_coinbases_facilitator_is_told_nobody_nor_is_what_it_has_
     secret = b64encode(key.seed + key.public_key().export_key(format="raw")).decode()
     with parrot() as (url, heard):
         canaries = {"secret": secret, "seed": secret[:40]}
-        settings = {"settlement": "remote", "pay_to": PAYEE, "facilitator_url": f"{url}/Canary7Tf3q"}
+        settings = {"settlement": "remote", "pay_to": PAYEE, "facilitator_url": f"{url}/Canary7Tf3q", "rpc_url": url}
         settings |= {"cdp_key_id": "organizations/a/apiKeys/b", "cdp_key_secret": secret}
         told = search(tmp_path / "data", {**canaries, "facilitator": "Canary7Tf3q"}, settings)
         signed = {token for each in heard if "/settle" in each for token in re.findall(r"Bearer ([\w.-]+)", each)}

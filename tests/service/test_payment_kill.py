@@ -74,6 +74,7 @@ def settings_of(facilitator: Facilitator, data_dir: Path) -> dict[str, str]:
     return {
         "settlement": "remote",
         "facilitator_url": facilitator.url,
+        "rpc_url": facilitator.rpc_url,
         "pay_to": PAYEE,
         "data_dir": str(data_dir),
         "rate_per_minute": "1000000000",

@@ -11,10 +11,10 @@ from service.errors import ServiceError
 from service.payments import token
 from service.payments.facilitators.port import OTHER_CHAIN, Cancelled, Outcome, Refused, Settled, Unknown, Unused
 from service.payments.facilitators.sender import Sender
-from service.payments.networks import NETWORKS
+from service.payments.networks import NETWORKS, node_url
 from service.payments.operator_account import open_account
 from service.payments.outbox import Outbox, Sent
-from service.payments.payment import Entry
+from service.payments.payment import Entry, Payment
 from service.payments.rpc import Rpc, open_rpc
 from service.payments.witness import ChainWitness
 from service.settings import Settings
@@ -85,8 +85,8 @@ class ChainFacilitator:
         for _ in range(_TRIES_TOO_EARLY):
             try:
                 await self._rpc.call(entry.payment.asset, token.transfer_of(entry.payment), sender=self._sender.address)
-            except RevertedError as error:
-                reason = token.refusal(str(error))
+            except NodeError as error:
+                reason = await self._diagnose(entry.payment, error)
                 _log.info("the token refuses a payment", extra={"payment": entry.receipt_id, "reason": str(error)})
             else:
                 return None
@@ -97,6 +97,27 @@ class ChainFacilitator:
         if reason in {token.NONCE_USED, token.EXPIRED}:
             return await self._ask_witness(entry, reason)
         return Unknown(reason) if reason == token.NOT_YET else Refused(reason)
+
+    async def _diagnose(self, payment: Payment, error: NodeError) -> str:
+        """Find the x402 reason why a transfer cannot be made: from the chain's state, and only then from the words.
+
+        Nodes word and place a contract's reason as they like; the state is the same for all of them.
+
+        Raises:
+            NodeError: If the node does not tell, or failed itself and the state speaks for the payment.
+        """
+        newest = await self._rpc.block("latest")
+        if await self._witness.is_spent(payment, newest.number):
+            return token.NONCE_USED
+        if newest.time_s >= payment.valid_before_s:
+            return token.EXPIRED
+        if newest.time_s <= payment.valid_after_s:
+            return token.NOT_YET
+        if int.from_bytes(await self._rpc.call(payment.asset, token.balance_of(payment))) < payment.value:
+            return token.NO_FUNDS
+        if not isinstance(error, RevertedError):
+            raise error
+        return token.refusal(error)
 
     async def _ask_witness(self, entry: Entry, reason: str) -> Outcome:
         """Find out what was done by somebody else. The token says "expired" also of what was used in time."""
@@ -159,7 +180,7 @@ async def open_chain(
         SettingsError: If the operator's key cannot be had.
     """
     account = await open_account(settings)
-    async with open_rpc(settings.rpc_url or "", settings.network) as rpc:
+    async with open_rpc(node_url(settings), settings.network) as rpc:
         witness = ChainWitness(rpc, settings.confirmations)
         outbox = Outbox(database, account, clock)
         sender = Sender(rpc, outbox, account.address, NETWORKS[settings.network].usdc, settings.gas_cap_gwei)

@@ -55,13 +55,26 @@ class Facilitator(Protocol):
 
 
 class Unused(Struct, frozen=True):
-    """The chain has not seen the authorization; `at_s` is the time of the newest final block, epoch seconds."""
+    """The chain has not seen the authorization.
+
+    Attributes:
+        at_s: Time of the newest final block, epoch seconds.
+        newest_s: Time of the newest block, epoch seconds.
+    """
 
     at_s: int
+    newest_s: int = 0
 
 
 class Cancelled(Struct, frozen=True):
-    """The authorization is spent, and no money came of it: its payer cancelled it, or paid somebody else."""
+    """The authorization is spent, and not for this request.
+
+    Attributes:
+        transaction: The one that paid this payee this amount, but before the request was made; null if the payer
+            cancelled the authorization, paid somebody else, or used it too long ago to be looked for.
+    """
+
+    transaction: str | None = None
 
 
 class Witness(Protocol):

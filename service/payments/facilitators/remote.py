@@ -1,13 +1,15 @@
 """Somebody else's facilitator, asked over HTTP: any that speaks x402.
 
-Source: x402 specification v1 and v2, facilitator interface (`POST /settle`, `GET /supported`).
+Source: x402 specification v1 and v2, facilitator interface (`POST /verify`, `POST /settle`, `GET /supported`).
 """
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any, Final, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct, structs
@@ -30,6 +32,7 @@ from service.wire.strict import StrictError, check_depth, parse, refuse_repeats
 
 NAME: Final = "facilitator"
 DEADLINE_S: Final = 30.0
+VERIFY_DEADLINE_S: Final = 10.0
 LARGEST_ANSWER: Final = 65_536
 
 REFUSALS: Final = frozenset(
@@ -90,6 +93,14 @@ class _Answer(Struct, rename="camel"):
     error_reason: str | None = None
 
 
+class _Verification(Struct, rename="camel"):
+    """What `/verify` says. Strings that are null, empty or missing say nothing."""
+
+    is_valid: bool
+    payer: str | None = None
+    invalid_reason: str | None = None
+
+
 class _Kind(Struct, rename={"version": "x402Version"}):
     version: int
     scheme: str
@@ -101,6 +112,7 @@ class _Supported(Struct):
 
 
 _read_answer: Final = msgspec.json.Decoder(_Answer)
+_read_verification: Final = msgspec.json.Decoder(_Verification)
 _read_supported: Final = msgspec.json.Decoder(_Supported)
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -113,6 +125,9 @@ class RemoteFacilitator:
         url: Where, as tokens name it.
         network: The chain that payments come from.
         authorize: Makes bearer tokens.
+
+    Attributes:
+        host: Host and port: what stops and messages call it.
     """
 
     kind: SettlementKind = "remote"
@@ -120,6 +135,7 @@ class RemoteFacilitator:
     def __init__(self, counterpart: Counterpart, url: str, network: Network, authorize: Authorize) -> None:
         self._counterpart = counterpart
         self._url = url.rstrip("/")
+        self.host = urlsplit(url).netloc.rpartition("@")[2]
         self._network = network
         self._authorize = authorize
 
@@ -134,6 +150,21 @@ class RemoteFacilitator:
         except UpstreamError as error:
             return Unknown(error.body)
         return judge(reply, entry.payment)
+
+    async def verify(self, entry: Entry) -> Refused | Unknown | None:
+        """Ask whether a payment could be settled. Nothing moves.
+
+        Returns:
+            Null if it could; `Refused` with the facilitator's reason; `Unknown` if there is no usable answer.
+        """
+        try:
+            async with asyncio.timeout(VERIFY_DEADLINE_S):
+                reply = await self._counterpart.post("/verify", question(entry), self._bearer("POST", "/verify"))
+        except UpstreamError as error:
+            return Unknown(error.body)
+        except TimeoutError:
+            return Unknown(f"no answer within {VERIFY_DEADLINE_S:g} s")
+        return judge_verification(reply, entry.payment)
 
     async def versions(self) -> frozenset[int]:
         """Ask which versions of x402 it settles `exact` payments on our chain in: 1, 2, both or none.
@@ -256,6 +287,28 @@ def judge(reply: Reply, payment: Payment) -> Outcome:
         return Refused(_OWN_NAMES.get(reason, reason), lasting=False)
     said = reason if _REASON.match(reason) else "an answer that proves nothing"
     return Unknown(f"{said} (status {reply.status})", known)
+
+
+def judge_verification(reply: Reply, payment: Payment) -> Refused | Unknown | None:
+    """Say what an answer of `/verify` means; see `RemoteFacilitator.verify`.
+
+    A facilitator that fails itself (its node is down) says so in the same form as a refusal, with a reason of its own.
+    """
+    try:
+        check_depth(reply.body)
+        answer = parse(_read_verification, reply.body)
+        refuse_repeats(reply.body)
+    except (StrictError, msgspec.ValidationError):
+        return Unknown(f"an answer that cannot be read (status {reply.status})")
+    reason = answer.invalid_reason or ""
+    if answer.payer and answer.payer.lower() != payment.payer:
+        return Unknown(f"an answer about another payer (status {reply.status})")
+    if answer.is_valid and not reason and _is_success(reply.status):
+        return None
+    its_own_failure = "unexpected" in reason or "failed_to" in reason or _is_redirect(reply.status)
+    if answer.is_valid or its_own_failure or not _REASON.match(reason):
+        return Unknown(f"an answer that proves nothing (status {reply.status})")
+    return Refused(_OWN_NAMES.get(reason, reason), lasting=False)
 
 
 def _doubt(answer: _Answer, payment: Payment) -> str | None:

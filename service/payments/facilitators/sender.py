@@ -52,7 +52,7 @@ class Sender:
         try:
             gas = await self._rpc.estimate(self._asset, data, self.address) * 5 // 4
         except RevertedError as error:
-            return Refused(refusal(str(error)))
+            return Refused(refusal(error))
         if gas > _MOST_GAS:
             return Refused(FAILED)
         base, tip = await self._fees()

@@ -28,6 +28,7 @@ _TRIGGER: Final = re.compile(
     r"(?:(?P<ignore>IGNORE)|ABORT, (?P<words>'[^']*'))\);\s*END;?\s*\Z",
     re.DOTALL,
 )
+_DROP_TRIGGER: Final = re.compile(r"\s*DROP TRIGGER (\w+)")
 _REFUSAL: Final = """
 CREATE FUNCTION {name}() RETURNS TRIGGER LANGUAGE plpgsql AS $$
 BEGIN
@@ -77,6 +78,8 @@ def say_definition(statement: str) -> list[str]:
     said = _say_types(said)
     if trigger := _TRIGGER.match(said):
         return _say_trigger(trigger)
+    if dropped := _DROP_TRIGGER.match(said):
+        return [f"DROP FUNCTION {dropped[1]}() CASCADE"]
     table, key = _TABLE.match(said), _KEY.search(said)
     if table and key:
         return [said, _NEXT.format(table=table[1], key=key[1]), _use_next(table[1], key[1])]
