@@ -5,6 +5,8 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from service.clock import DAY_MS, MINUTE_MS, Clock
 from service.market.observed import MAJORS, SETTLE_MS, VENUE, Progress
 from service.market.patience import Patience
@@ -187,9 +189,11 @@ class HistoryRefresh:
             return None
         last_closed_ms = history.observed_ms - SETTLE_MS - DAY_MS
         venue = self._fallback.name
-        if not await self._check.accepts_bars(origin, coin, "1d", history, last_closed_ms, venue=venue):
+        # The stored bar may be the other venue's, whose open and close differ a little: only what follows is compared.
+        follows = replace(history, bars=[bar for bar in history.bars if bar.open_ms > coin.last_ms])
+        if not await self._check.accepts_bars(origin, coin, "1d", follows, last_closed_ms, venue=venue):
             return False
-        bars = [bar for bar in history.bars if coin.last_ms < bar.open_ms <= last_closed_ms]
+        bars = [bar for bar in follows.bars if bar.open_ms <= last_closed_ms]
         await self._store.put_bars(origin, coin.venue_symbol, bars, last_closed_ms, venue=venue)
         return bool(bars)
 
