@@ -166,15 +166,6 @@ class Ledger:
         """
         return self._enter(connection, user_id, offer_id, PAID, COMMITTED)
 
-    def void_paid(self, connection: Connection, event_id: int) -> None:
-        """Take back a call that was entered as paid, because the money did not move.
-
-        Args:
-            connection: Inside the transaction that makes the payment failed.
-            event_id: As `enter_paid` gave it.
-        """
-        connection.execute("UPDATE usage_events SET state = 2 WHERE id = ? AND bucket = ?", (event_id, PAID))
-
     def enter_visit(self, connection: Connection, offer_id: str) -> int:
         """Reserve a device's question; it is to be committed or released like any other.
 
@@ -321,3 +312,13 @@ class Ledger:
     def _store(self, connection: Connection, users: Iterable[int]) -> None:
         rows = [(user_id, *msgspec.structs.astuple(self._usages[user_id])) for user_id in sorted(users)]
         insert_rows(connection, INSERT_QUOTA, rows, UPDATE_QUOTA)
+
+
+def void_paid(connection: Connection, event_id: int) -> None:
+    """Take back a call that was entered as paid, because the money did not move.
+
+    Args:
+        connection: Inside the transaction that makes the payment failed.
+        event_id: As `Ledger.enter_paid` gave it.
+    """
+    connection.execute("UPDATE usage_events SET state = 2 WHERE id = ? AND bucket = ?", (event_id, PAID))

@@ -170,10 +170,6 @@ class Meter:
         """As `Ledger.enter_paid`: for the transaction that makes a payment settled."""
         return self._ledger.enter_paid(connection, user_id, offer_id)
 
-    def void_paid(self, connection: Connection, event_id: int) -> None:
-        """As `Ledger.void_paid`: for the transaction that makes a payment failed."""
-        self._ledger.void_paid(connection, event_id)
-
     async def commit(self, event_id: int) -> None:
         """Count a reserved call; to be awaited before the first byte of its answer.
 

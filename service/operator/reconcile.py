@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
+from service.access.ledger import void_paid
 from service.access.meter import open_meter
 from service.clients.cli.refusal import DONE, FAILED, RefusalError
 from service.operator.folder import Folder, run_in_folder
@@ -66,7 +67,7 @@ async def _open(folder: Folder) -> AsyncIterator[Payments]:
         open_meter(database, clock) as meter,
         # Who leads goes round by itself; this is one who asks once.
         open_payments(
-            settings, database, clock, meter.enter_paid, meter.run_id, lambda: False, void=meter.void_paid
+            settings, database, clock, meter.enter_paid, meter.run_id, lambda: False, void=void_paid
         ) as payments,
     ):
         yield payments

@@ -7,6 +7,7 @@ from functools import partial
 
 from msgspec import Raw, Struct
 
+from service.access.ledger import void_paid
 from service.access.meter import Meter, open_meter
 from service.access.room import Access, open_access
 from service.access.secrets import open_secrets
@@ -87,7 +88,7 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         ground = Ground(settings, clock, database, shelf, cursors, upstreams, lead)
         data = await enter(open_data(ground))
         payments = await enter(
-            open_payments(settings, database, clock, meter.enter_paid, meter.run_id, lead.held, void=meter.void_paid)
+            open_payments(settings, database, clock, meter.enter_paid, meter.run_id, lead.held, void=void_paid)
         )
         doorkeeper = access.doorkeeper
         loops = (

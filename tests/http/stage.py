@@ -10,6 +10,7 @@ from unittest.mock import patch
 
 from msgspec import Meta, Struct
 
+from service.access.ledger import void_paid
 from service.access.meter import Meter, open_meter
 from service.access.registrar import Registrar
 from service.access.room import Access, open_access, open_registrar
@@ -175,7 +176,7 @@ async def staged(folder: Path, **settings: Any) -> AsyncIterator[Stage]:
         open_meter(db, clock) as meter,
         facilitated(facilitator),
         room.open_payments(
-            chosen, db, clock, meter.enter_paid, meter.run_id, lambda: False, void=meter.void_paid
+            chosen, db, clock, meter.enter_paid, meter.run_id, lambda: False, void=void_paid
         ) as payments,
     ):
         secrets = open_secrets(folder)

@@ -6,6 +6,7 @@ from unittest.mock import AsyncMock, patch
 
 import pytest
 
+from service.access.ledger import void_paid
 from service.clock import HOUR_MS, SECOND_MS
 from service.errors import ServiceError
 from service.payments.audit import audit_payments
@@ -47,9 +48,7 @@ class Checking:
         self.reader = Reader()
         self.stop = FacilitatorStop(shop.database, HOST, clock)
         self.leads = True
-        self.checker = SettlementChecker(
-            shop.database, self.reader, self.stop, shop.meter.void_paid, clock, lambda: self.leads
-        )
+        self.checker = SettlementChecker(shop.database, self.reader, self.stop, void_paid, clock, lambda: self.leads)
 
     async def reported(self) -> Entry:
         """A payment that a facilitator has reported as settled."""
