@@ -433,7 +433,7 @@ def test_every_command_is_in_a_table_with_what_it_does() -> None:
     assert rows(section("Commands")) == wanted
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"VERDICT_[A-Z_]+[A-Z]", README))))
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"VERDICT_[A-Z0-9_]+[A-Z0-9]", README))))
 def test_every_setting_it_names_is_one(name: str) -> None:
     try:
         Settings.from_environ({name: "x"})
