@@ -21,7 +21,10 @@ from bench.asked import below, short
 from service.clock import SystemClock
 from service.market.desk import MarketDesk
 from service.market.observed import Quote
+from service.market.plausibility import Second
+from service.market.quarantine import QUARANTINE, Report
 from service.market.quotes import QuoteRefresh
+from service.market.shelf import Shelf
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.store import MarketStore
 from service.storage.database import open_database
@@ -60,10 +63,14 @@ class _Played:
         return Fetched(decoder.decode(self._bodies[self._turn % len(self._bodies)]), SystemClock().now_ms())
 
 
-class _Nobody:
-    """A second venue that is never asked, because the first one answers."""
+class _Agreeing:
+    """A second venue that confirms the first prices, and is not asked again."""
 
-    name = "nobody"
+    name = "agreeing"
+
+    async def prices(self) -> dict[str, Second]:
+        now_ms = SystemClock().now_ms()
+        return {f"C{number}": Second(float(str(row["markPx"])), None, now_ms) for number, row in enumerate(contexts(1))}
 
     async def quotes(self, known: Mapping[str, Quote]) -> list[Quote]:
         raise NotImplementedError
@@ -78,9 +85,9 @@ def contexts(seed: int) -> list[dict[str, object]]:
     return [
         {
             "funding": f"{dice.gauss(1e-5, 2e-5):.10f}",
-            "openInterest": f"{dice.random() * 1e6:.5f}",
-            "prevDayPx": f"{1 + dice.random() * 100:.4f}",
-            "dayNtlVlm": f"{dice.random() * 1e8:.10f}",
+            "openInterest": f"{(1 + number) * (1 + dice.random() / 1_000):.5f}",
+            "prevDayPx": f"{(1 + number) * (1 + dice.random() / 1_000):.4f}",
+            "dayNtlVlm": f"{1e8 * (1 + number) * (1 + dice.random() / 1_000):.10f}",
             "premium": f"{dice.gauss(0, 1e-4):.10f}",
             "oraclePx": f"{1 + dice.random() * 100:.4f}",
             "markPx": f"{(1 + number) * (1 + dice.random() / 1_000):.4f}",
@@ -105,12 +112,9 @@ async def _measure(ticks: int) -> list[Ticks]:
     with tempfile.TemporaryDirectory() as folder:
         async with open_database(Path(folder) / "verdict.db", clock) as database:
             store, desk = MarketStore(database), MarketDesk(clock)
-
-            async def load() -> None:
-                desk.show(await store.snapshot())
-
+            report = Shelf(database).drawer(QUARANTINE, Report)
             source = Hyperliquid(_Played(bodies), clock)  # type: ignore[arg-type] # answers without a network
-            quotes = QuoteRefresh(clock, store, source, lambda: "bench", load, desk.quotes, _Nobody())
+            quotes = QuoteRefresh(clock, store, source, lambda: "bench", desk, _Agreeing(), report, lambda: True)
             await store.claim("bench")
 
             async def asked(_number: int) -> None:

@@ -6,18 +6,19 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from service.clock import DAY_MS, Clock
+from service.clock import DAY_MS, HOUR_MS, Clock
 from service.market.observed import History, Quote
+from service.market.plausibility import Second, is_same_asset
 from service.market.sources.binance import Binance, Contract, Mark
 from service.upstream.session import UpstreamSession
 
 FALLBACK_VENUE: Final = "binance"
 
-LARGEST_GAP: Final = 0.25
-"""Two venues' prices of one asset never differ by so much; those of two assets that share a ticker nearly always do."""
-
 OLDEST_KNOWN_MS: Final = DAY_MS
 """An older price vouches for nobody."""
+
+VOUCHED_FOR_MS: Final = HOUR_MS
+"""A contract that was vouched for stays the same asset for so long, however far prices move meanwhile."""
 
 _THOUSAND: Final = "1000"
 _log: Final = logging.getLogger("verdict.market")
@@ -33,6 +34,7 @@ class Vouching:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._others: set[str] = set()
+        self._vouched_ms: dict[str, int] = {}
 
     def holds(self, asset: str, price: float | None, price_ms: int | None, contract: str, theirs: float) -> bool:
         """Whether the last known price vouches for the contract. Another asset is logged once.
@@ -44,20 +46,19 @@ class Vouching:
             contract: The other venue's symbol.
             theirs: Its price, USD.
         """
-        if price is None or price_ms is None or price_ms < self._clock.now_ms() - OLDEST_KNOWN_MS:
+        now_ms = self._clock.now_ms()
+        if price is None or price_ms is None or price_ms < now_ms - OLDEST_KNOWN_MS:
             return False
-        if agree(price, theirs):
+        if is_same_asset(price, theirs):
+            self._vouched_ms[contract] = now_ms
+            return True
+        if now_ms - self._vouched_ms.get(contract, 0) <= VOUCHED_FOR_MS:
             return True
         if contract not in self._others:
             self._others.add(contract)
             said = {"asset": asset, "contract": contract, "price": price, "theirs": theirs}
             _log.warning("the same ticker, another asset", extra=said)
         return False
-
-
-def agree(price: float, other: float) -> bool:
-    """Whether two prices may be of one asset: the larger is at most a quarter above the smaller."""
-    return max(price, other) <= min(price, other) * (1 + LARGEST_GAP)
 
 
 class BinanceFallback:
@@ -74,6 +75,20 @@ class BinanceFallback:
         self._source = Binance(session, clock)
         self._vouching = Vouching(clock)
         self._same: dict[str, Contract] = {}
+
+    async def prices(self) -> dict[str, Second]:
+        """Price and funding of every coin contract by ticker, which may be another asset's: to compare with.
+
+        Raises:
+            UpstreamError: If there is no answer that can be trusted.
+        """
+        contracts = coins_of(await self._source.contracts())
+        marks = await self._source.marks()
+        return {
+            symbol: second_of(contract, marks.rows[contract.symbol], marks.observed_ms)
+            for symbol, contract in contracts.items()
+            if contract.symbol in marks.rows
+        }
 
     async def quotes(self, known: Mapping[str, Quote]) -> list[Quote]:
         """Price and funding of the coins it has.
@@ -135,6 +150,11 @@ def stand_in(quote: Quote, contract: Contract, mark: Mark, observed_ms: int) -> 
         return shown
     hourly = mark.funding / contract.interval_hours
     return replace(shown, funding=hourly, funding_ms=observed_ms, interval_hours=contract.interval_hours)
+
+
+def second_of(contract: Contract, mark: Mark, observed_ms: int) -> Second:
+    """What the other venue shows of a contract, to compare with; funding by the hour."""
+    return Second(mark.price, None if mark.funding is None else mark.funding / contract.interval_hours, observed_ms)
 
 
 def coins_of(contracts: Mapping[str, Contract]) -> dict[str, Contract]:

@@ -39,6 +39,7 @@ class HistoryRefresh:
 
     Attributes:
         news: Set whenever there are bars worth concluding from: the first venue's majors, or the end of a round.
+        arrived: Set together with `news`, for who compares first prices with bars.
         idle: Whether the last round left nothing that could be asked for at once.
         caught_up: Set once that was so for the first time.
         asked_ms: When the last round began that asked for everything that was due, to its end; null before the first of
@@ -56,6 +57,7 @@ class HistoryRefresh:
         check: SeriesCheck,
     ) -> None:
         self.news = asyncio.Event()
+        self.arrived = asyncio.Event()
         self.caught_up = asyncio.Event()
         self.idle = False
         self.asked_ms: int | None = None
@@ -93,6 +95,7 @@ class HistoryRefresh:
             if self._known < known + len(coins) or coins[-1] is due[-1]:
                 await self._store.mark_history_tried(origin, self._clock.now_ms())
             self.news.set()
+            self.arrived.set()
         if refusal is not None:
             raise refusal
         self.idle = True

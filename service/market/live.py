@@ -9,9 +9,11 @@ from service.market.bulk_history import LOAD_EVERY_S, BulkHistory, Recorded
 from service.market.desk import MarketDesk
 from service.market.history import HistoryRefresh
 from service.market.hourly import FundingHistory, HourlyBars
-from service.market.quotes import FEED_EVERY_S, QUOTES_EVERY_S, QuoteRefresh
+from service.market.quarantine import Report
+from service.market.quotes import FEED_EVERY_S, QUOTES_EVERY_S, RECHECK_EVERY_S, QuoteRefresh
 from service.market.schedule import Loop
 from service.market.series_check import SeriesCheck
+from service.market.shelf import Drawer
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.standby import Fallback
 from service.market.store import MarketStore
@@ -31,6 +33,7 @@ class Live:
         source: The venue.
         fallback: Who stands in for it.
         origin: Which history the venues tell at this moment.
+        quarantine: Where it is told what is held back.
         recorded: The recording that they replay, if they do: it is loaded in bulk.
 
     Attributes:
@@ -47,11 +50,15 @@ class Live:
         source: Hyperliquid,
         fallback: Fallback,
         origin: Callable[[], str],
+        quarantine: Drawer[Report],
         recorded: Recorded | None = None,
     ) -> None:
         self.desk = MarketDesk(clock)
         self._store = store
-        self._quotes = QuoteRefresh(clock, store, source, origin, self.load, self.desk.quotes, fallback)
+        self._quarantine = quarantine
+        self._quotes = QuoteRefresh(
+            clock, store, source, origin, self.desk, fallback, quarantine, lambda: self.history.asked_ms is not None
+        )
         background, check = asyncio.Lock(), SeriesCheck(clock, store, self.desk.quotes, fallback)
         self.bulk = None if recorded is None else BulkHistory(clock, store, recorded, origin, self.known)
         self.history = HistoryRefresh(clock, store, source, origin, background, fallback, check)
@@ -103,6 +110,7 @@ class Live:
             Loop("quotes", self._quotes.round, QUOTES_EVERY_S, after=days),
             Loop("socket", listen, FOLLOW_EVERY_S, after=told, endless=True),
             Loop("feed", self._quotes.feed, FEED_EVERY_S, after=told),
+            Loop("recheck", self._quotes.recheck, RECHECK_EVERY_S, after=told, wake=self.history.arrived),
             Loop("history", self.history.round, HISTORY_EVERY_S, after=self.known()),
             Loop("hours", self._hours.round, HOURS_EVERY_S, after=self.loaded() or self.history.caught_up),
             Loop("funding", self.funding.round, HOURS_EVERY_S, after=self.loaded() or self.history.caught_up),

@@ -69,11 +69,16 @@ class Coin(Struct, frozen=True):
 
 
 class Quotes(Struct, frozen=True):
-    """Coins as a venue showed them at one time; `delisted` are the names that it no longer trades."""
+    """Coins as a venue showed them at one time.
+
+    `delisted` are the names that it no longer trades (null: it did not say), `dropped` counts rows without a valid
+    ticker.
+    """
 
     observed_ms: int
     quotes: Sequence[Quote]
-    delisted: Sequence[str] = ()
+    delisted: Sequence[str] | None = ()
+    dropped: int = 0
 
 
 class History(Struct, frozen=True):

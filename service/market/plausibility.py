@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
+
 from service.clock import DAY_MS
 from service.market.observed import Quote
 from service.market.plausibility_rules import (
@@ -142,25 +144,28 @@ def agrees_with_bar(price: float, bar: Reference, observed_ms: int) -> bool:
     return distance(price, bar.close) <= max(LEAST_FROM_BAR, MOVES_A_DAY * bar.scale * math.sqrt(days))
 
 
-def judge(quote: Quote, known: Known, observed_ms: int) -> Findings:
+def judge(quote: Quote, known: Known, observed_ms: int, *, is_cleared: bool = False) -> Findings:
     """Judge one observation of a coin.
 
     Args:
         quote: What a venue shows; fields that it does not show are null and pass.
         known: What is known of the coin. A price of `known.second` counts only while it is fresh.
         observed_ms: When the venue showed it, epoch milliseconds.
+        is_cleared: Whether the price and the row have been accepted by other means.
 
     Returns:
         The reason for each field that fails. A row that fails as a whole fails in price and funding.
     """
-    known = _usable(known, observed_ms)
+    known = usable(known, observed_ms)
     volume = Reason.VOLUME_IMPOSSIBLE if not 0 <= quote.volume_usd <= LARGEST_VOLUME else None
     interest = None
     if quote.open_interest is not None and not 0 <= quote.open_interest * (quote.price or 1.0) <= LARGEST_INTEREST:
         interest = Reason.INTEREST_IMPOSSIBLE
-    price = None if quote.price is None else _judge_price(quote.price, known, observed_ms)
-    if price is not Reason.PRICE_IMPOSSIBLE and _is_row_changed(quote, known, observed_ms):
-        price = Reason.ROW_CHANGED
+    price = None
+    if not is_cleared:
+        price = None if quote.price is None else _judge_price(quote.price, known, observed_ms)
+        if price is not Reason.PRICE_IMPOSSIBLE and _is_row_changed(quote, known, observed_ms):
+            price = Reason.ROW_CHANGED
     funding = None if quote.funding is None else _judge_funding(quote.funding, known, price)
     return Findings(price, funding, volume, interest)
 
@@ -176,10 +181,12 @@ def judge_universe(shown: Iterable[str], flagged: Iterable[str], known: Iterable
     Returns:
         Why the whole answer is not accepted; null if it is.
     """
-    listed, called = set(known), set(flagged)
-    if len(listed - called - set(shown)) > max(MISSING_COINS, MISSING_SHARE * len(listed)):
+    listed, called, named = set(known), set(flagged), set(shown)
+    if len(listed - called - named) > max(MISSING_COINS, MISSING_SHARE * len(listed)):
         return Reason.COINS_MISSING
-    if len(listed & called) > max(DELISTED_COINS, DELISTED_SHARE * len(listed)):
+    if len(listed & called) > max(DELISTED_COINS, DELISTED_SHARE * len(listed)) or (
+        not listed and len(called) > len(named)
+    ):
         return Reason.COINS_DELISTED
     return None
 
@@ -212,17 +219,32 @@ def owner_of(quote: Quote, accepted: Mapping[str, Quote]) -> str | None:
         accepted: The last accepted rows by ticker.
     """
     own = accepted.get(quote.symbol)
+    if own and _are_equal(quote, own):
+        return None
     for symbol, row in accepted.items():
-        if symbol != quote.symbol and _are_equal(quote, row) and not (own and _are_equal(own, row)):
+        if symbol == quote.symbol or row.price is None or not _are_equal(quote, row):
+            continue
+        if own is None or not _are_equal(own, row):
             return symbol
     return None
 
 
-def _usable(known: Known, observed_ms: int) -> Known:
+def is_misplaced(quote: Quote, known: Known, accepted: Mapping[str, Quote]) -> bool:
+    """Whether a row is that of another coin, unless the second venue agrees closely with its price.
+
+    Args:
+        quote: An observed row.
+        known: What is known of its coin, as `usable` leaves it.
+        accepted: The last accepted rows by ticker.
+    """
+    return not _is_confirmed_row(quote, known) and owner_of(quote, accepted) is not None
+
+
+def usable(known: Known, observed_ms: int) -> Known:
     """Leave out what is too old to compare with."""
     accepted, bar, second = known
-    if accepted and accepted.price_ms is not None and observed_ms - accepted.price_ms > OLDEST_MS:
-        accepted = None
+    if accepted and (accepted.price_ms is None or observed_ms - accepted.price_ms > OLDEST_MS):
+        accepted = replace(accepted, price=None, price_ms=None)
     if bar and observed_ms - bar.close_ms > OLDEST_MS:
         bar = None
     if second and (abs(observed_ms - second.observed_ms) > SECOND_AGE_MS or not is_price(second.price)):
@@ -233,7 +255,13 @@ def _usable(known: Known, observed_ms: int) -> Known:
 def _is_row_changed(quote: Quote, known: Known, observed_ms: int) -> bool:
     if known.accepted is None or not is_another_row(quote, known.accepted, observed_ms):
         return False
-    return not (quote.price and known.second and distance(quote.price, known.second.price) <= AGREEMENT_OF_ROWS)
+    return not _is_confirmed_row(quote, known)
+
+
+def _is_confirmed_row(quote: Quote, known: Known) -> bool:
+    if quote.price is None or known.second is None:
+        return False
+    return distance(quote.price, known.second.price) <= AGREEMENT_OF_ROWS
 
 
 def _judge_price(price: float, known: Known, observed_ms: int) -> Reason | None:
@@ -257,7 +285,7 @@ def _judge_first(price: float, bar: Reference | None, second: Second | None, obs
     if bar is None:
         return Reason.PRICE_UNCONFIRMED
     if not agrees_with_bar(price, bar, observed_ms):
-        return Reason.PRICE_OFF_BAR
+        return Reason.PRICE_MAGNITUDE if distance(price, bar.close) > MAGNITUDE else Reason.PRICE_OFF_BAR
     if second and is_same_asset(second.price, bar.close) and contradict(price, second.price, bar.scale):
         return Reason.PRICE_SECOND_VENUE
     return None

@@ -227,7 +227,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Reason.COINS_DELISTED,
         "whole answer",
         f"max({DELISTED_COINS} coins, {DELISTED_SHARE:.0%})",
-        "Listed coins that one answer calls delisted.",
+        "Listed coins that one answer calls delisted. In a first answer: more than it lists.",
     ),
     Rule(
         Reason.COINS_LEAPING,

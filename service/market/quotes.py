@@ -1,14 +1,19 @@
 """Keeping price and funding fresh: asked for in rounds, pushed in between, stood in for when the venue fails."""
 
 import asyncio
-import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from msgspec.structs import replace
 
 from service.clock import Clock
+from service.market.desk import MarketDesk
 from service.market.observed import VENUE, Failure, Quote, Quotes
+from service.market.plausibility import Findings, Second, judge_universe
+from service.market.plausibility_rules import SECOND_AGE_MS, Reason
+from service.market.quarantine import Quarantine, Report, Sifted, Surroundings
+from service.market.references import References
+from service.market.shelf import Drawer
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.standby import Fallback
 from service.market.store import MarketStore
@@ -19,29 +24,34 @@ QUOTES_EVERY_S: Final = 15.0
 FEED_EVERY_S: Final = 5.0
 """At most so often a pushed frame is read."""
 
-LARGEST_LEAP: Final = 2.0
-"""A pushed price that is more than so many times the last one known, or so many times less, needs an answer's word."""
+ASK_EVERY_S: Final = 14.0
+"""The second venue is asked at most once a round whether it confirms what is held back."""
 
-MOST_LEAPS: Final = 0.1
-"""Of all prices; where more leap, the frame's order is another than it was."""
+ASK_SELDOM_S: Final = 60.0
+MOST_IN_VAIN: Final = 20
+"""After so many times in vain for the same coins it is asked once a minute."""
 
-_log: Final = logging.getLogger("verdict.market")
+RECHECK_EVERY_S: Final = 1.0
+_OK: Final = 200
 
 
 class QuoteRefresh:
     """Asks for the quotes of all coins, one round at a time, and takes what is pushed between two rounds.
+
+    Everything passes the plausibility check and the quarantine before it is stored.
 
     Args:
         clock: When a failure happened.
         store: Where quotes and failures are kept.
         source: The venue.
         origin: Which history the venue tells at this moment; a replay's changes at midnight.
-        load: Shows the desk what the store holds.
-        known: The last quotes of all coins in a history, by ticker.
-        fallback: Who is asked when the venue fails.
+        desk: What answers; it knows the last accepted quotes.
+        fallback: The second venue: asked when the first fails, and when something is held back.
+        report: Where it is told what is held back.
+        has_bars: Whether daily bars have been asked for of every coin.
 
     Attributes:
-        coins_known: Set once the store holds quotes that this process has fetched.
+        coins_known: Set once the store holds coins that this process has fetched.
     """
 
     def __init__(
@@ -50,18 +60,26 @@ class QuoteRefresh:
         store: MarketStore,
         source: Hyperliquid,
         origin: Callable[[], str],
-        load: Callable[[], Awaitable[None]],
-        known: Callable[[str], Mapping[str, Quote]],
+        desk: MarketDesk,
         fallback: Fallback,
+        report: Drawer[Report],
+        has_bars: Callable[[], bool],
     ) -> None:
         self.coins_known = asyncio.Event()
         self._clock = clock
         self._store = store
         self._source = source
         self._origin = origin
-        self._load = load
-        self._known = known
+        self._desk = desk
         self._fallback = fallback
+        self._report = report
+        self._has_bars = has_bars
+        self._references = References(clock, store)
+        self._quarantine = Quarantine()
+        self._second = _SecondVenue(clock, fallback)
+        self._newcomers: frozenset[str] = frozenset()
+        self._of = ""
+        self._waiting: Quotes | None = None
         self._failure: Failure | None = None
         self._frame: tuple[Frame, str] | None = None
         self._fed_s: float | None = None
@@ -71,7 +89,8 @@ class QuoteRefresh:
     async def round(self) -> None:
         """Ask once. An answer that comes while the origin changes belongs to neither history and is dropped.
 
-        Where the venue fails, its feed is enough if that still tells prices; else the fall-back is asked.
+        Where the venue fails, or its whole answer is held back, its feed is enough if that still tells prices; else the
+        second venue is asked.
 
         Raises:
             UpstreamError: If nobody gave quotes; the store then says so, and keeps what it has.
@@ -80,13 +99,12 @@ class QuoteRefresh:
         origin = self._origin()
         try:
             found = await self._source.quotes()
+            self._failure = None
+            await self._poll(origin, found)
         except UpstreamError as error:
             self._failure = Failure(self._clock.now_ms(), error.upstream_status, error.body)
             if not await self._stand_in(origin, self._failure):
                 raise
-        else:
-            self._failure = None
-            await self._keep(origin, found)
 
     def hear(self, frame: Frame) -> None:
         """Take note of a pushed frame; `feed` reads the last one."""
@@ -106,23 +124,102 @@ class QuoteRefresh:
             return
         (frame, origin), self._frame = self._frame, None
         found = self._source.read_frame(frame.value, frame.at_ms)
-        found = found and _believed(found, self._known(origin))
         if found is not None:
-            self._fed_s = self._clock.monotonic()
-            await self._keep(origin, found)
+            listed = self._desk.quotes(origin)
+            quotes = [quote for quote in found.quotes if _is_listed(quote, listed)]
+            if await self._accept(origin, replace(found, quotes=quotes)) is None:
+                self._fed_s = self._clock.monotonic()
 
-    async def _keep(self, origin: str, found: Quotes) -> None:
+    async def recheck(self) -> None:
+        """Judge first prices again as soon as there are bars to compare them with.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store could not be used.
+        """
+        found, origin = self._waiting, self._of
+        if found is None or origin != self._origin():
+            return
+        if self._clock.now_ms() - found.observed_ms > SECOND_AGE_MS:
+            self._waiting = None
+        elif await self._references.read({quote.symbol: quote.venue_symbol for quote in found.quotes}):
+            await self._accept(origin, found)
+
+    async def _poll(self, origin: str, found: Quotes) -> None:
+        """Take an answer that names its coins.
+
+        Raises:
+            UpstreamError: If the whole answer is held back.
+            ServiceError: `UNAVAILABLE` if the store could not be written.
+        """
+        known = self._desk.quotes(origin)
+        listed = {quote.venue_symbol for quote in known.values()}
+        shown = {quote.venue_symbol for quote in found.quotes}
+        reason = judge_universe(shown, found.delisted or (), listed)
+        self._quarantine.count(VENUE, Reason.TICKER_INVALID, found.dropped)
+        if reason is None:
+            newcomers = frozenset(shown - listed)
+            admitted = newcomers & self._newcomers if known else newcomers
+            self._newcomers = newcomers
+            quotes = [
+                quote
+                for quote in found.quotes
+                if _is_listed(quote, known) or (quote.venue_symbol in admitted and quote.symbol not in known)
+            ]
+            reason = await self._accept(origin, replace(found, quotes=quotes), is_polled=True)
+        else:
+            self._quarantine.reject(VENUE, reason, found.observed_ms)
+            await self._tell()
+        if reason is not None:
+            raise UpstreamError(VENUE, _OK, f"quarantined: {reason}".encode())
+
+    async def _accept(self, origin: str, found: Quotes, *, is_polled: bool = False) -> Reason | None:
+        """Store what passes the check, and ask the second venue about the rest. Says why if nothing passes."""
+        sifted = await self._keep(origin, found, is_polled=is_polled)
+        if sifted and sifted.unsettled and await self._second.ask(sifted.unsettled):
+            sifted = await self._keep(origin, found, is_polled=is_polled)
+        if sifted is None:
+            return None
+        self._quarantine.note(sifted, VENUE)
+        self._waiting = found if any(map(_is_first, sifted.findings.values())) else None
+        await self._tell()
+        return sifted.whole
+
+    async def _keep(self, origin: str, found: Quotes, *, is_polled: bool) -> Sifted | None:
         async with self._turn:
             if self._origin() != origin:
-                return
+                return None
             newest_origin, newest_ms = self._newest
             # What lies ahead of the clock was dated before that was set back, and overtakes nothing.
             overtaken = newest_origin == origin and found.observed_ms < newest_ms <= self._clock.now_ms()
             kept = _overtaken(found, newest_ms) if overtaken else found
-            await self._store.put_quotes(origin, kept, failure=self._failure)
-            self._newest = (origin, kept.observed_ms)
-            await self._load()
-            self.coins_known.set()
+            sifted = self._quarantine.sift(kept, VENUE, await self._around(origin, self._second.shown))
+            if sifted.whole is None:
+                if is_polled:
+                    self._source.adopt_universe()
+                await self._store.put_quotes(origin, sifted.quotes, failure=self._failure)
+                self._newest = (origin, kept.observed_ms)
+                await self._show()
+                self.coins_known.set()
+            return sifted
+
+    async def _around(self, origin: str, second: Mapping[str, Second]) -> Surroundings:
+        """What observations are compared with at this moment."""
+        if origin != self._of:
+            self._of = origin
+            self._quarantine.forget()
+            self._references.forget()
+        known = self._desk.quotes(origin)
+        await self._references.read({symbol: quote.venue_symbol for symbol, quote in known.items()})
+        return Surroundings(known, self._references.now, second, self._has_bars(), self._second.was_asked)
+
+    async def _show(self) -> None:
+        self._desk.show(await self._store.snapshot())
+
+    async def _tell(self) -> None:
+        """Write down what is held back, if that is not what was written last."""
+        report, kept = self._quarantine.report(), self._report.now
+        if kept.value is None or kept.value.now != report.now:
+            await self._report.put(self._of, report, self._clock.now_ms())
 
     async def _stand_in(self, origin: str, failure: Failure) -> bool:
         """Whether somebody else tells quotes."""
@@ -130,14 +227,14 @@ class QuoteRefresh:
         fed = self._is_fed()
         if not stands_in:
             await self._store.put_failure(failure, venue=VENUE if fed else None)
-        await self._load()
+        await self._show()
         return stands_in or fed
 
     def _is_fed(self) -> bool:
         return self._fed_s is not None and self._clock.monotonic() - self._fed_s < QUOTES_EVERY_S
 
     async def _ask_fallback(self, origin: str, failure: Failure) -> bool:
-        known = self._known(origin)
+        known = self._desk.quotes(origin)
         if not known:
             return False
         try:
@@ -147,32 +244,64 @@ class QuoteRefresh:
         told_ms = [quote.price_ms for quote in quotes if quote.price_ms is not None]
         if not told_ms or self._origin() != origin or self._is_fed():
             return False
-        observed_ms = min(told_ms)
-        await self._store.put_quotes(origin, Quotes(observed_ms, quotes), venue=self._fallback.name, failure=failure)
-        self._newest = (origin, observed_ms)
+        found = Quotes(min(told_ms), quotes)
+        sifted = self._quarantine.sift(found, self._fallback.name, await self._around(origin, {}))
+        self._quarantine.note(sifted, self._fallback.name)
+        await self._tell()
+        if sifted.whole is not None or all(quote.price is None for quote in sifted.quotes.quotes):
+            return False
+        await self._store.put_quotes(origin, sifted.quotes, venue=self._fallback.name, failure=failure)
+        self._newest = (origin, found.observed_ms)
         return True
 
 
-def _believed(frame: Quotes, known: Mapping[str, Quote]) -> Quotes | None:
-    """What a frame is worth whose coins are told by their places alone; null where those seem to be other coins'.
+class _SecondVenue:
+    """The second venue as a witness: asked what it shows while something is held back.
 
-    The venue's places never change (orders name coins by them), but nothing in a frame shows that. So a price that
-    leaps is left to the next answer, which names its coin.
+    Args:
+        clock: When it may be asked again.
+        fallback: The venue.
+
+    Attributes:
+        shown: What it showed last, by ticker; nothing where it failed.
+        was_asked: Whether it was asked at all.
     """
-    leapt = {quote.symbol for quote in frame.quotes if _leaps(quote.price, known.get(quote.symbol))}
-    if not leapt:
-        return frame
-    _log.warning("pushed prices are not believed", extra={"coins": sorted(leapt), "of": len(frame.quotes)})
-    if len(leapt) > len(frame.quotes) * MOST_LEAPS:
-        return None
-    quotes = [_unseen(known[quote.symbol]) if quote.symbol in leapt else quote for quote in frame.quotes]
-    return Quotes(frame.observed_ms, quotes, frame.delisted)
+
+    def __init__(self, clock: Clock, fallback: Fallback) -> None:
+        self.shown: Mapping[str, Second] = {}
+        self.was_asked = False
+        self._clock = clock
+        self._fallback = fallback
+        self._due_s = 0.0
+        self._about: frozenset[str] = frozenset()
+        self._in_vain = 0
+
+    async def ask(self, about: frozenset[str]) -> bool:
+        """Ask, unless that was done a moment ago. Says whether it was asked now.
+
+        Args:
+            about: The coins that it could clear.
+        """
+        if self._clock.monotonic() < self._due_s:
+            return False
+        self._in_vain = self._in_vain + 1 if about <= self._about else 0
+        self._about = about
+        self._due_s = self._clock.monotonic() + (ASK_EVERY_S if self._in_vain < MOST_IN_VAIN else ASK_SELDOM_S)
+        try:
+            self.shown = await self._fallback.prices()
+        except UpstreamError:
+            self.shown = {}
+        self.was_asked = True
+        return True
 
 
-def _leaps(price: float | None, last: Quote | None) -> bool:
-    if price is None or last is None or last.price is None:
-        return False
-    return max(price, last.price) > min(price, last.price) * LARGEST_LEAP
+def _is_listed(quote: Quote, known: Mapping[str, Quote]) -> bool:
+    listed = known.get(quote.symbol)
+    return listed is not None and listed.venue_symbol == quote.venue_symbol
+
+
+def _is_first(found: Findings) -> bool:
+    return Reason.PRICE_UNCONFIRMED in found
 
 
 def _unseen(quote: Quote) -> Quote:
@@ -182,4 +311,4 @@ def _unseen(quote: Quote) -> Quote:
 
 def _overtaken(found: Quotes, newest_ms: int) -> Quotes:
     """What an answer is worth that is older than what was pushed meanwhile: who is listed, but no price."""
-    return Quotes(newest_ms, [_unseen(quote) for quote in found.quotes], found.delisted)
+    return replace(found, observed_ms=newest_ms, quotes=[_unseen(quote) for quote in found.quotes])

@@ -29,6 +29,7 @@ from service.market.historical import HistoricalDesk
 from service.market.live import FOLLOW_EVERY_S, Live
 from service.market.momentum import MOMENTUM, Momenta, MomentumDesk, MomentumRefresh
 from service.market.observed import MAJORS, VENUE
+from service.market.quarantine import QUARANTINE, Report
 from service.market.samples import SampleRefresh, SampleStore
 from service.market.schedule import Lead, Loop, running
 from service.market.shelf import Drawer, Shelf
@@ -105,7 +106,8 @@ async def open_market(  # noqa: PLR0913, PLR0917 - the parts it is built from, e
     """
     store = MarketStore(database)
     fallback = BinanceFallback(sessions[FALLBACK_VENUE], clock)
-    live = Live(clock, store, Hyperliquid(sessions[VENUE], clock), fallback, origin, recorded)
+    quarantine = shelf.drawer(QUARANTINE, Report)
+    live = Live(clock, store, Hyperliquid(sessions[VENUE], clock), fallback, origin, quarantine, recorded)
     topics = _Topics(
         gecko=GeckoDrawers.on(shelf),
         conclusions=shelf.drawer(CONCLUSIONS, Conclusions),

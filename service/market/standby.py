@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from service.market.observed import History, Quote
+from service.market.plausibility import Second
 
 
 class Fallback(Protocol):
@@ -12,6 +13,13 @@ class Fallback(Protocol):
     @property
     def name(self) -> str:
         """What the venue is called in answers (`binance`)."""
+
+    async def prices(self) -> Mapping[str, Second]:
+        """Price and funding of all that it has by ticker, to compare with; a ticker may be another asset's.
+
+        Raises:
+            UpstreamError: If there is no answer that can be trusted.
+        """
 
     async def quotes(self, known: Mapping[str, Quote]) -> Sequence[Quote]:
         """Price and funding of the coins it has.

@@ -23,6 +23,7 @@ from service.market.observed import (
     Snapshot,
     State,
 )
+from service.market.plausibility_rules import DELISTING_MS
 from service.market.series import Series
 from service.market.watches import holds
 from service.storage.engine import Connection
@@ -69,16 +70,24 @@ _WITHOUT_PAYMENTS: Final = """
     WHERE NOT EXISTS (SELECT 1 FROM funding_rates WHERE venue_symbol = wanted.value)
 """
 
-_DELETE_UNLISTED: Final = "DELETE FROM market_quotes WHERE venue_symbol NOT IN (SELECT value FROM json_each(?))"
 _DELETE_CHARTS: Final = "DELETE FROM market_charts WHERE venue_symbol IN (SELECT value FROM json_each(?))"
 
 _LIST: Final = """
     INSERT INTO market_coins (venue_symbol, symbol, listed) SELECT venue_symbol, symbol, 1 FROM market_quotes WHERE true
     ON CONFLICT (venue_symbol) DO UPDATE SET listed = 1, settled = 0 WHERE market_coins.listed = 0
 """
-_DELIST: Final = """
-    UPDATE market_coins SET listed = 0
-    WHERE listed = 1 AND venue_symbol NOT IN (SELECT venue_symbol FROM market_quotes)
+_UNFLAG: Final = """
+    UPDATE market_coins SET flagged_ms = NULL
+    WHERE flagged_ms IS NOT NULL AND venue_symbol NOT IN (SELECT value FROM json_each(?))
+"""
+_FLAG: Final = """
+    UPDATE market_coins SET flagged_ms = ?2
+    WHERE listed = 1 AND flagged_ms IS NULL AND venue_symbol IN (SELECT value FROM json_each(?1))
+"""
+_DELIST: Final = "UPDATE market_coins SET listed = 0, flagged_ms = NULL WHERE flagged_ms <= ?"
+_DELETE_DELISTED: Final = """
+    DELETE FROM market_quotes
+    WHERE venue_symbol IN (SELECT venue_symbol FROM market_coins WHERE flagged_ms <= ?)
 """
 _LIST_DELISTED: Final = """
     INSERT INTO market_coins (venue_symbol, symbol, listed) SELECT value, upper(value), 0 FROM json_each(?) WHERE true
@@ -192,7 +201,8 @@ class MarketStore(Series):
         Args:
             origin: The history it belongs to. Where the store holds another one, that is cleared in the same step, so
                 that prices pass from one to the other without a gap.
-            found: Of the first venue all listed coins: those missing are no longer listed. Of another, those it has.
+            found: What it showed; a coin that is missing keeps what is known of it. A coin that the first venue calls
+                delisted is delisted once it has said so for an hour.
             venue: Who showed it.
             failure: How the first venue failed meanwhile, if so.
         """
@@ -200,12 +210,10 @@ class MarketStore(Series):
 
         def work(connection: Connection) -> None:
             _claim(connection, origin)
-            if venue == VENUE:
-                connection.execute(_DELETE_UNLISTED, (_names(quote.venue_symbol for quote in found.quotes),))
+            if found.delisted is not None and venue == VENUE:
+                _delist(connection, found.delisted, found.observed_ms)
             insert_rows(connection, "INSERT INTO market_quotes", values, _UPSERT_QUOTES)
             connection.execute(_LIST)
-            connection.execute(_DELIST)
-            connection.execute(_LIST_DELISTED, (_names(found.delisted),))
             connection.execute(_REFRESHED, (found.observed_ms, venue, *_columns(failure)))
 
         await self._database.write(work)
@@ -384,6 +392,15 @@ def _claim(connection: Connection, origin: str) -> None:
         "failed_ms = NULL, failed_status = NULL, failed_body = NULL, venue = NULL",
         (origin,),
     )
+
+
+def _delist(connection: Connection, flagged: Sequence[str], observed_ms: int) -> None:
+    names, since_ms = _names(flagged), observed_ms - DELISTING_MS
+    connection.execute(_UNFLAG, (names,))
+    connection.execute(_FLAG, (names, observed_ms))
+    connection.execute(_DELETE_DELISTED, (since_ms,))
+    connection.execute(_DELIST, (since_ms,))
+    connection.execute(_LIST_DELISTED, (names,))
 
 
 def _columns(failure: Failure | None) -> tuple[int | None, int | None, str | None]:

@@ -1,5 +1,6 @@
 """Tickers: how a caller's spelling finds a coin, and what to suggest where it finds none."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -8,11 +9,13 @@ from typing import Final
 from msgspec import Struct
 
 from service.errors import ServiceError
+from service.market.plausibility_rules import TICKER_LENGTH
 from service.units import Symbol
 
 MOST_CANDIDATES: Final = 5
 THOUSAND: Final = 1_000
 _LIKENESS: Final = 0.5
+_TICKER: Final = re.compile(rf"(?:[a-z0-9]{{1,{TICKER_LENGTH}}}:)?k?[A-Z0-9]{{1,{TICKER_LENGTH}}}", re.ASCII)
 
 RENAMED: Final[Mapping[str, str]] = MappingProxyType({"XBT": "BTC"})
 """Another ticker of the very same asset, unit for unit: ISO 4217 style for Bitcoin."""
@@ -33,6 +36,11 @@ class Listing(Struct, frozen=True):
 def canonical(venue_symbol: str) -> Symbol:
     """The public ticker of a venue's symbol: `kPEPE` is `KPEPE`."""
     return Symbol(venue_symbol.upper())
+
+
+def is_ticker(venue_symbol: str) -> bool:
+    """Whether a venue's symbol is a ticker after its known prefixes: the name of a dex (`xyz:AAPL`), `k` (`kPEPE`)."""
+    return _TICKER.fullmatch(venue_symbol) is not None
 
 
 def unit_of(venue_symbol: str) -> tuple[str, int]:

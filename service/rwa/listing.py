@@ -5,8 +5,8 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from service.market.fallback import agree
 from service.market.observed import Quote
+from service.market.plausibility import is_same_asset
 from service.market.sources.hyperliquid_wire import Annotation
 from service.wire.rwa import AssetType
 
@@ -115,7 +115,7 @@ def is_wrapper(quote: Quote, annotation: Annotation, coin: Priced | None) -> boo
         return True
     if coin is None:
         return False
-    return quote.price is None or coin.price is None or agree(quote.price, coin.price)
+    return quote.price is None or coin.price is None or is_same_asset(quote.price, coin.price)
 
 
 def _singular(word: str) -> str:

@@ -12,12 +12,13 @@ from service.market.conclusions.conclude import ConcludeRefresh
 from service.market.conclusions.concluded import CONCLUSIONS, Conclusions
 from service.market.conclusions.regime_desk import RegimeDesk
 from service.market.desk import MarketDesk
-from service.market.observed import Bar, Quote, Quotes, Row
+from service.market.observed import Bar, Quote, Row
 from service.market.shelf import Shelf
 from service.market.store import MarketStore
 from service.storage.database import Database
 from service.wire.envelope import Answer
 from tests.fakes.clock import FakeClock
+from tests.market.parts import show_only
 
 T = TypeVar("T")
 
@@ -72,7 +73,7 @@ class Leader(Reader):
     async def list_coins(self, *coins: str, price: float = 100.0) -> None:
         """Show these coins, and no others, at one price now."""
         now_ms = self.clock.now_ms()
-        await self.store.put_quotes(self.origin, Quotes(now_ms, [quote(coin, now_ms, price) for coin in coins]))
+        await show_only(self.store, self.origin, now_ms, [quote(coin, now_ms, price) for coin in coins])
 
     async def give(self, coin: str, rows: Sequence[Row]) -> None:
         await self.store.put_bars(self.origin, coin, [Bar(*row, 1.0, 1) for row in rows], FAR_AHEAD_MS)

@@ -1,18 +1,20 @@
 """The room's parts without their loops."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 from msgspec.structs import replace
 
-from service.clock import DAY_MS
+from service.clock import DAY_MS, HOUR_MS
 from service.market.conclusions.conclude import ConcludeRefresh
 from service.market.conclusions.concluded import CONCLUSIONS, Conclusions
 from service.market.desk import MarketDesk
 from service.market.history import HistoryRefresh
 from service.market.hourly import FundingHistory, HourlyBars
-from service.market.observed import Bar, History, Quote
+from service.market.observed import Bar, History, Quote, Quotes
+from service.market.plausibility import Second
+from service.market.quarantine import QUARANTINE, Report
 from service.market.quotes import QuoteRefresh
 from service.market.series_check import SeriesCheck
 from service.market.shelf import Shelf
@@ -33,6 +35,7 @@ class Standby:
 
     Attributes:
         shows: Price, funding and hours between payments, by ticker, as of `at_ms`.
+        agrees_with: The first venue, if it shows the same prices when it is asked to confirm them.
         days: Bars by ticker.
         asked: Tickers whose bars were asked for.
         provisional: Whether bars wait to be confirmed.
@@ -40,13 +43,27 @@ class Standby:
 
     name = "binance"
 
-    def __init__(self) -> None:
+    def __init__(self, agrees_with: Venue | None = None) -> None:
+        self.agrees_with = agrees_with
         self.shows: dict[str, tuple[float, float | None, float]] = {}
         self.at_ms = START_MS
         self.days: dict[str, list[Bar]] = {}
         self.asked: list[str] = []
-        self.rounds = 0
+        self.rounds = self.confirmations = 0
         self.provisional = False
+
+    async def prices(self) -> dict[str, Second]:
+        self.confirmations += 1
+        if self.agrees_with is not None:
+            now_ms, shown = self.agrees_with.clock.now_ms(), self.agrees_with.contexts
+            return {
+                coin.upper(): Second(float(row["markPx"]), float(row["funding"] or 0), now_ms)
+                for coin, row in shown.items()
+                if row["markPx"] is not None
+            }
+        if not self.shows:
+            raise UpstreamError(self.name, 503, b"down too")
+        return {symbol: Second(price, funding, self.at_ms) for symbol, (price, funding, _) in self.shows.items()}
 
     async def quotes(self, known: Mapping[str, Quote]) -> list[Quote]:
         self.rounds += 1
@@ -80,12 +97,15 @@ class Parts:
         self.clock = clock
         self.desk = MarketDesk(clock)
         self.source = Hyperliquid(session, clock)
-        self.fallback = Standby()
+        self.fallback = Standby(agrees_with=venue)
         self.background = asyncio.Lock()
-        self.quotes = QuoteRefresh(clock, store, self.source, self.told, self.load, self.desk.quotes, self.fallback)
+        self.shelf = Shelf(database)
+        self.report = self.shelf.drawer(QUARANTINE, Report)
+        self.quotes = QuoteRefresh(
+            clock, store, self.source, self.told, self.desk, self.fallback, self.report, self.has_bars
+        )
         self.check = SeriesCheck(clock, store, self.desk.quotes, self.fallback)
         self.history = HistoryRefresh(clock, store, self.source, self.told, self.background, self.fallback, self.check)
-        self.shelf = Shelf(database)
         conclusions = self.shelf.drawer(CONCLUSIONS, Conclusions)
         self.conclude = ConcludeRefresh(clock, store, conclusions, self.told, lambda: self.history.asked_ms)
         self.hours = HourlyBars(clock, store, self.source, self.told, self.background, self.check, self.may_ask)
@@ -93,6 +113,9 @@ class Parts:
 
     def told(self) -> str:
         return self.origin
+
+    def has_bars(self) -> bool:
+        return self.history.asked_ms is not None
 
     def may_ask(self) -> bool:
         return self.history.idle
@@ -118,6 +141,14 @@ class Parts:
     def list_market(self, *others: str, days: range = range(TODAY - 120, TODAY + 1)) -> None:
         for coin in ("BTC", "ETH", *others):
             self.venue.list_coin(coin, days)
+
+
+async def show_only(store: MarketStore, origin: str, now_ms: int, quotes: Sequence[Quote]) -> None:
+    """Let the venue show these coins, and call all others delisted for an hour."""
+    shown = {quote.venue_symbol for quote in quotes}
+    gone = [coin.venue_symbol for coin in await store.coins() if coin.venue_symbol not in shown]
+    for at_ms in (now_ms - HOUR_MS, now_ms):
+        await store.put_quotes(origin, Quotes(at_ms, quotes, gone))
 
 
 def said(desk: MarketDesk, symbol: str) -> RiskContext:

@@ -10,8 +10,10 @@ from msgspec.structs import replace
 from service.clock import DAY_MS, FrozenClock
 from service.market.history import HistoryRefresh
 from service.market.observed import Row
+from service.market.quarantine import QUARANTINE, Report
 from service.market.quotes import QuoteRefresh
 from service.market.series_check import SeriesCheck
+from service.market.shelf import Shelf
 from service.market.sources.hyperliquid import Hyperliquid
 from service.storage.database import open_database
 from service.upstream.replay.recording import frozen_at
@@ -40,14 +42,16 @@ async def conclude(folder: Path) -> tuple[Leader, dict[str, list[Row]]]:
         leader = Leader(database, clock)  # type: ignore[arg-type] # it moves time only where a test asks for it
         leader.origin = replay.origin
         source, standby = Hyperliquid(session, clock), Standby()
+        report = Shelf(database).drawer(QUARANTINE, Report)
         quotes = QuoteRefresh(
-            clock, leader.store, source, lambda: replay.origin, leader.follow, leader.coins.quotes, standby
+            clock, leader.store, source, lambda: replay.origin, leader.coins, standby, report, lambda: False
         )
         check = SeriesCheck(clock, leader.store, leader.coins.quotes, standby)
         history = HistoryRefresh(clock, leader.store, source, lambda: replay.origin, asyncio.Lock(), standby, check)
         await leader.store.claim(replay.origin)
         await quotes.round()
         await history.round()
+        await quotes.round()
         leader.asked_ms = history.asked_ms
         await leader.round()
         return leader, await leader.store.closed_bars()

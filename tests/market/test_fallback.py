@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.clock import DAY_MS
-from service.market.fallback import BinanceFallback, agree, coins_of
+from service.clock import DAY_MS, HOUR_MS
+from service.market.fallback import BinanceFallback, coins_of
 from service.market.observed import Quote
+from service.market.plausibility import Second, is_same_asset
 from service.market.sources.binance import CONFIRM_S, Binance, Contract
 from service.market.standby import Fallback
 from service.upstream.failure import UpstreamError
@@ -151,7 +152,8 @@ async def test_a_coin_that_turns_out_to_be_another_loses_its_bars(
     history = await fallback.daily_bars("BTC", DAY - 2 * DAY_MS)
     assert history is not None
     assert [bar.open_ms for bar in history.bars] == [DAY - 2 * DAY_MS, DAY - DAY_MS]
-    await fallback.quotes(known(10.0))
+    clock.set_wall(START_MS + HOUR_MS + 1)
+    await fallback.quotes(known(10.0, age_ms=0))
     assert await fallback.daily_bars("BTC", DAY - 2 * DAY_MS) is None
 
 
@@ -197,9 +199,30 @@ prices = st.floats(min_value=1e-9, max_value=1e9)
 
 @given(prices, prices)
 def test_agreement_does_not_depend_on_who_is_asked_first(one: float, other: float) -> None:
-    assert agree(one, other) is agree(other, one)
-    assert agree(one, one)
-    assert not agree(one, one * 1.2501)
+    assert is_same_asset(one, other) is is_same_asset(other, one)
+    assert is_same_asset(one, one)
+    assert not is_same_asset(one, one * 1.2501)
+
+
+async def test_a_contract_that_was_vouched_for_stays_the_same_asset_for_an_hour(
+    venue: BinanceVenue, fallback: BinanceFallback, clock: FakeClock
+) -> None:
+    venue.trade("BTC", "100.0")
+    await fallback.quotes(known())
+    venue.prices["BTCUSDT"] = "60.0"
+    for elapsed_ms, count in ((HOUR_MS, 1), (HOUR_MS + 1, 0)):
+        clock.set_wall(START_MS + elapsed_ms)
+        assert len(await fallback.quotes(known())) == count
+
+
+async def test_prices_to_compare_with_are_told_of_every_coin_it_has(
+    venue: BinanceVenue, fallback: BinanceFallback
+) -> None:
+    venue.trade("BTC", "100.0", "0.00080000")
+    venue.trade("ETH", "3.0", "")
+    venue.trade("OLD", "3.0")
+    del venue.prices["OLDUSDT"]
+    assert await fallback.prices() == {"BTC": Second(100.0, 0.0001, START_MS), "ETH": Second(3.0, None, START_MS)}
 
 
 def test_nothing_is_asked_before_it_is_needed(venue: BinanceVenue, fallback: BinanceFallback) -> None:

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from service.clock import DAY_MS, SECOND_MS
+from service.clock import DAY_MS, HOUR_MS, SECOND_MS
 from service.market.live import HISTORY_EVERY_S
 from service.market.observed import SETTLE_MS, Bar, History
 from service.market.patience import FIRST_WAIT_S, LONGEST_WAIT_S
@@ -253,6 +253,8 @@ async def test_a_coin_that_is_delisted_while_we_watch_is_asked_for_its_last_days
     parts.list_market("SOL")
     await parts.rounds()
     parts.venue.delisted = {"SOL"}
+    await parts.rounds()
+    await parts.clock.advance(HOUR_MS / SECOND_MS)
     await parts.rounds()
     await parts.rounds()
     assert asked_coins(parts) == ["BTC", "ETH", "SOL", "SOL"]

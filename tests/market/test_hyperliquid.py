@@ -104,6 +104,7 @@ async def test_a_real_frame_is_read_over_the_universe_it_belongs_to(parts: Parts
     theirs = dict(data["ctxs"])[""]
     parts.venue.contexts = {f"C{place}": context("1.0") for place in range(len(theirs))}
     await parts.source.quotes()
+    parts.source.adopt_universe()
     found = parts.source.read_frame(msgspec.json.encode(data), START_MS)
     assert found is not None
     assert [quote.price for quote in found.quotes] == [float(row["markPx"]) or None for row in theirs]
@@ -204,6 +205,7 @@ async def test_a_frame_is_read_in_the_order_of_the_universe(parts: Parts) -> Non
     parts.venue.contexts = {"BTC": context("1.0"), "OLD": context("9.0"), "kPEPE": context("3.0")}
     parts.venue.delisted = {"OLD"}
     await parts.source.quotes()
+    parts.source.adopt_universe()
     shown = [context("1.5"), context("0.0"), context("3.5", "-0.001")]
     found = parts.source.read_frame(msgspec.json.encode({"ctxs": [["a", []], ["", shown]]}), START_MS + 1_007)
     assert found is not None
@@ -211,7 +213,18 @@ async def test_a_frame_is_read_in_the_order_of_the_universe(parts: Parts) -> Non
         ("BTC", 1.5, 0.0000125, START_MS + 1_000),
         ("KPEPE", 3.5, -0.001, START_MS + 1_000),
     ]
-    assert found.delisted == ["OLD"]
+    assert found.delisted is None
+
+
+@pytest.mark.promise("quarantine.tickers")
+async def test_a_row_without_a_valid_ticker_is_dropped_and_counted(parts: Parts) -> None:
+    names = ["BTC", "<script>", "btc", "A" * 21, "", "kPEPE", "xyz:AAPL", "SOL\n", "KÄSE"]
+    parts.venue.contexts = {name: context("1.0") for name in names}
+    parts.venue.contexts["GONE!"] = context("1.0")
+    parts.venue.delisted = {"GONE!"}
+    found = await parts.source.quotes()
+    assert [quote.venue_symbol for quote in found.quotes] == ["BTC", "kPEPE", "xyz:AAPL"]
+    assert (found.delisted, found.dropped) == ([], 7)
 
 
 async def test_a_frame_of_one_market_is_read_if_it_is_the_main_one(parts: Parts) -> None:
@@ -231,6 +244,7 @@ async def test_a_frame_that_fits_no_universe_is_refused(parts: Parts, frame: byt
     assert parts.source.read_frame(frame, START_MS) is None
     parts.venue.contexts = {"BTC": context("1.0")}
     await parts.source.quotes()
+    parts.source.adopt_universe()
     assert parts.source.read_frame(frame, START_MS) is None
 
 

@@ -21,7 +21,7 @@ class Pushing:
         self._clock = clock
 
     async def listen(self, hear: Callable[[Frame], None]) -> None:
-        data = msgspec.Raw(msgspec.json.encode({"ctxs": [["", [context("1.5")]]]}))
+        data = msgspec.Raw(msgspec.json.encode({"ctxs": [["", [context("1.02")]]]}))
         hear(Frame("allDexsAssetCtxs", data, self._clock.now_ms()))
         self.pushed += 1
         await asyncio.Event().wait()
@@ -41,12 +41,15 @@ async def end(listening: asyncio.Future[None]) -> None:
 async def test_what_was_pushed_before_the_lead_was_lost_is_not_told_once_it_is_back(parts: Parts) -> None:
     """Another process has led meanwhile, and told newer prices."""
     parts.venue.contexts = {"BTC": context("1.0")}
-    live, socket = Live(parts.clock, parts.store, parts.source, parts.fallback, parts.told), Pushing(parts.clock)
+    live, socket = (
+        Live(parts.clock, parts.store, parts.source, parts.fallback, parts.told, parts.report),
+        Pushing(parts.clock),
+    )
     steps = {loop.name: loop.step for loop in live.loops(cast("UpstreamSocket", socket))}
     await steps["quotes"]()
     listening = await listen_until_pushed(socket, steps["socket"])
     await steps["feed"]()
-    assert live.desk.view()["BTC"].price == 1.5
+    assert live.desk.view()["BTC"].price == 1.02
     await end(listening)
     await end(await listen_until_pushed(socket, steps["socket"]))
     await parts.clock.advance(60)

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from service.clock import DAY_MS, HOUR_MS
 from service.market import momentum as room
 from service.market.momentum import MOMENTUM, Momenta, Momentum, MomentumDesk, MomentumRefresh
-from service.market.observed import PaymentRow, Quote, Quotes
+from service.market.observed import PaymentRow, Quote
 from service.market.shelf import Shelf
 from service.market.store import MarketStore
 from service.storage.database import Database, open_database
 from service.storage.engine import Connection
 from tests.fakes.clock import START_MS, FakeClock
+from tests.market.parts import show_only
 from tests.market.recordings import coins, needs_recordings
 from tests.market.test_alerts_recorded import payments
 
@@ -39,7 +40,7 @@ class Payroll:
 
     async def list_coins(self, *coins: str) -> None:
         quotes = [Quote(coin, coin.upper(), 1.0, 2.0, START_MS, 0.0, START_MS) for coin in coins]
-        await self.store.put_quotes(self.origin, Quotes(START_MS, quotes))
+        await show_only(self.store, self.origin, START_MS, quotes)
 
     async def pay(self, coin: str, *rows: PaymentRow) -> None:
         await self.store.put_payments(self.origin, coin, rows)

@@ -134,7 +134,8 @@ def test_a_price_that_leaves_the_last_bars_range_is_asked_about_once() -> None:
 def test_the_first_price_of_a_coin_needs_a_bar_or_the_second_venue() -> None:
     assert reasons(quote()) == Findings(Reason.PRICE_UNCONFIRMED, Reason.FUNDING_UNCONFIRMED)
     assert reasons(quote(), bar=BAR) == Findings()
-    assert reasons(quote(1000.0), bar=BAR).price is Reason.PRICE_OFF_BAR
+    assert reasons(quote(140.0), bar=BAR).price is Reason.PRICE_OFF_BAR
+    assert reasons(quote(1000.0), bar=BAR).price is Reason.PRICE_MAGNITUDE
     assert reasons(quote(), second=Second(100.5, None, NOW)) == Findings()
     assert reasons(quote(), second=Second(50.0, None, NOW)).price is Reason.PRICE_UNCONFIRMED
 
@@ -194,6 +195,9 @@ def test_a_row_that_equals_another_coins_belongs_to_that_coin() -> None:
     alike = {"SOL": ACCEPTED, "AVAX": quote(venue_symbol="AVAX", symbol="AVAX")}
     assert owner_of(quote(), alike) is None
     assert owner_of(quote(), {"AVAX": alike["AVAX"]}) == "AVAX"
+    assert owner_of(quote(), {"AVAX": quote(None, venue_symbol="AVAX", symbol="AVAX")}) is None
+    own = {"SOL": quote(volume_usd=9e6), "AVAX": quote(volume_usd=9e6, venue_symbol="AVAX", symbol="AVAX")}
+    assert owner_of(quote(volume_usd=9.3e6), own) is None
 
 
 @pytest.mark.parametrize(
@@ -257,6 +261,11 @@ def test_an_answer_must_name_nearly_all_known_coins(
     shown: list[str], flagged: list[str], reason: Reason | None
 ) -> None:
     assert judge_universe(shown, flagged, COINS) is reason
+
+
+def test_a_first_answer_may_not_call_more_coins_delisted_than_it_lists() -> None:
+    assert judge_universe(COINS[:5], COINS[5:10], []) is None
+    assert judge_universe(COINS[:5], COINS[5:11], []) is Reason.COINS_DELISTED
 
 
 def test_an_answer_of_a_small_market_may_lack_two_coins() -> None:

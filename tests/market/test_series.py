@@ -7,6 +7,7 @@ from service.market import series, store
 from service.market.observed import Bar, Coin, Quote, Quotes
 from service.market.store import MarketStore
 from service.storage.database import Database
+from tests.market.parts import show_only
 
 DAY = 20_000
 
@@ -31,7 +32,7 @@ async def claimed(store: MarketStore) -> MarketStore:
 
 async def test_a_coin_that_is_no_longer_listed_is_remembered(claimed: MarketStore) -> None:
     await claimed.put_quotes("one", quotes("BTC", "kPEPE", delisted=("MATIC",)))
-    await claimed.put_quotes("one", quotes("BTC", delisted=("MATIC", "kPEPE")))
+    await show_only(claimed, "one", HOUR_MS, quotes("BTC").quotes)
     assert await claimed.coins() == [
         Coin("BTC", "BTC", listed=True),
         Coin("MATIC", "MATIC", listed=False),
@@ -61,7 +62,7 @@ async def test_a_delisted_coin_is_asked_for_until_it_is_settled_and_again_if_it_
     await claimed.settle("one", "MATIC")
     assert await open_ones() == [("BTC", True)]
     await claimed.put_quotes("one", quotes("BTC", "MATIC"))
-    await claimed.put_quotes("one", quotes("BTC", delisted=("MATIC",)))
+    await show_only(claimed, "one", HOUR_MS, quotes("BTC").quotes)
     assert await open_ones() == [("BTC", True), ("MATIC", False)]
 
 

@@ -3,10 +3,11 @@
 import msgspec
 import pytest
 
-from service.clock import DAY_MS
+from service.clock import DAY_MS, HOUR_MS
 from service.market.observed import Bar, Chart, Failure, Progress, Quote, Quotes
 from service.market.store import MarketStore
 from service.storage.database import Database
+from tests.market.parts import show_only
 
 BTC = Quote("BTC", "BTC", 9.0, 118000.1, 1_000, 0.0000125, 1_000)
 PEPE = Quote("kPEPE", "KPEPE", 5.0, 0.0000123456789, 1_000, None, None)
@@ -51,14 +52,42 @@ async def test_a_field_that_a_later_answer_lacks_keeps_its_value_and_its_time(cl
     assert quote == Quote("BTC", "BTC", 8.0, 118000.1, 1_000, 0.5, 2_000)
 
 
-async def test_a_coin_that_is_no_longer_listed_goes(claimed: MarketStore) -> None:
+async def listed(store: MarketStore) -> list[str]:
+    return [quote.symbol for quote, _ in (await store.snapshot()).coins]
+
+
+@pytest.mark.promise("quarantine.delisting")
+async def test_a_coin_that_the_venue_calls_delisted_for_an_hour_goes(claimed: MarketStore) -> None:
+    await claimed.put_quotes("one", Quotes(1_000, [BTC, PEPE]))
+    await claimed.put_quotes("one", Quotes(2_000, [BTC], ["kPEPE"]))
+    await claimed.put_quotes("one", Quotes(2_000 + HOUR_MS - 1, [BTC], ["kPEPE"]))
+    await claimed.put_quotes("one", Quotes(2_000 + HOUR_MS + 1, [BTC], None))
+    assert await listed(claimed) == ["BTC", "KPEPE"]
+    await claimed.put_quotes("one", Quotes(2_000 + HOUR_MS, [BTC], ["kPEPE"]))
+    assert await listed(claimed) == ["BTC"]
+    assert [coin.listed for coin in await claimed.coins()] == [True, False]
+
+
+@pytest.mark.promise("quarantine.delisting")
+async def test_an_answer_that_does_not_call_a_coin_delisted_begins_the_hour_again(claimed: MarketStore) -> None:
+    await claimed.put_quotes("one", Quotes(1_000, [BTC, PEPE], ["kPEPE"]))
+    await claimed.put_quotes("one", Quotes(2_000, [BTC, PEPE], ["kPEPE"]))
+    await claimed.put_quotes("one", Quotes(3_000, [BTC, PEPE]))
+    await claimed.put_quotes("one", Quotes(2_000 + HOUR_MS, [BTC], ["kPEPE"]))
+    assert await listed(claimed) == ["BTC", "KPEPE"]
+
+
+@pytest.mark.promise("quarantine.delisting")
+async def test_a_coin_that_is_missing_stays_listed_for_ever(claimed: MarketStore) -> None:
     await claimed.put_quotes("one", Quotes(1_000, [BTC, PEPE]))
     await claimed.put_quotes("one", Quotes(2_000, [BTC]))
-    assert [quote.symbol for quote, _ in (await claimed.snapshot()).coins] == ["BTC"]
+    await claimed.put_quotes("one", Quotes(2_000 + DAY_MS, [BTC]))
+    assert await listed(claimed) == ["BTC", "KPEPE"]
 
 
 async def test_a_ticker_may_pass_from_one_coin_to_another(claimed: MarketStore) -> None:
     await claimed.put_quotes("one", Quotes(1_000, [PEPE]))
+    await show_only(claimed, "one", HOUR_MS, [])
     await claimed.put_quotes("one", Quotes(2_000, [Quote("KPEPE", "KPEPE", 5.0, 1.0, 2_000, None, None)]))
     ((quote, _),) = (await claimed.snapshot()).coins
     assert quote.venue_symbol == "KPEPE"

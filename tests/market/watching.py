@@ -7,13 +7,14 @@ from service.market.alerts.desk import AlertDesk
 from service.market.alerts.refresh import AlertRefresh
 from service.market.alerts.store import AlertStore
 from service.market.desk import MarketDesk
-from service.market.observed import Bar, Quote, Quotes
+from service.market.observed import Bar, Quote
 from service.market.store import MarketStore
 from service.storage.database import Database
 from service.wire.cursor import Cursors
 from service.wire.market import FundingAlert, FundingAlerts
 from service.wire.queries import AlertsQuery
 from tests.fakes.clock import FakeClock
+from tests.market.parts import show_only
 
 CALM = 0.000_01
 HOT = 0.00003
@@ -68,7 +69,7 @@ class Watching:
             Quote(coin, coin.upper(), 1.0, price, now_ms, rate, None if rate is None else now_ms, venue=venue)
             for coin, rate in rates.items()
         ]
-        await self.store.put_quotes(self.origin, Quotes(now_ms, quotes))
+        await show_only(self.store, self.origin, now_ms, quotes)
         self.market.show(await self.store.snapshot())
 
     async def look(self, rates: Mapping[str, float | None], minutes: float = 1, price: float = 100.0) -> None:

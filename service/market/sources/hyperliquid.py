@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 from msgspec.json import Decoder
+from msgspec.structs import replace
 
 from service.clock import HOUR_MS, SECOND_MS, Clock
 from service.market.observed import VENUE, Bar, History, PaymentRow, Quote, Quotes
@@ -32,7 +33,7 @@ from service.market.sources.hyperliquid_wire import (
     is_sound,
     payments,
 )
-from service.market.symbols import canonical
+from service.market.symbols import canonical, is_ticker
 from service.units import INTERVAL_MS, Interval
 from service.upstream.failure import UpstreamError
 from service.upstream.session import Fetched, UpstreamSession
@@ -78,6 +79,7 @@ class Hyperliquid:
     def __init__(self, session: UpstreamSession, clock: Clock) -> None:
         self._session = session
         self._clock = clock
+        self._shown: Sequence[Asset] = ()
         self._universe: Sequence[Asset] = ()
 
     def bars_wait_s(self, coins: int, interval: Interval, start_ms: int) -> float:
@@ -108,14 +110,18 @@ class Hyperliquid:
         if not _tells_prices(found):
             raise self._refuse("no coin has a price")
         if dex == MAIN_DEX:
-            self._universe = meta.universe
+            self._shown = meta.universe
         return found
+
+    def adopt_universe(self) -> None:
+        """Match frames with the universe of the last answer from now on, which has passed the plausibility check."""
+        self._universe = self._shown
 
     def read_frame(self, data: bytes, at_ms: int) -> Quotes | None:
         """Read the main market's quotes off a frame of the WebSocket.
 
-        A frame names no coins: its contexts stand in the order of the universe, as `quotes` last brought it. One of
-        another length is refused until the universe has been asked for again, which every round does.
+        A frame names no coins: its contexts stand in the order of the adopted universe. One of another length is
+        refused until a round has adopted the universe that it belongs to.
 
         Args:
             data: Of an `assetCtxs` or `allDexsAssetCtxs` frame.
@@ -132,7 +138,7 @@ class Hyperliquid:
             # In whole seconds, as the answers' `Date` is: what is told both ways in one second is of one age.
             found = _quotes(self._universe, contexts, at_ms // SECOND_MS * SECOND_MS)
             if _tells_prices(found):
-                return found
+                return replace(found, delisted=None, dropped=0)
         _log.warning("a frame is refused", extra={"names": len(self._universe), "contexts": len(contexts)})
         return None
 
@@ -229,11 +235,13 @@ def _main_contexts(data: bytes) -> Contexts:
 
 
 def _quotes(universe: Sequence[Asset], contexts: Sequence[AssetContext], observed_ms: int) -> Quotes:
-    listed = [pair for pair in zip(universe, contexts, strict=True) if not pair[0].is_delisted]
+    named = [pair for pair in zip(universe, contexts, strict=True) if is_ticker(pair[0].name)]
+    listed = [pair for pair in named if not pair[0].is_delisted]
     return Quotes(
         observed_ms,
         [_quote(name, symbol, context, observed_ms) for name, symbol, context in _unambiguous(listed)],
-        [asset.name for asset in universe if asset.is_delisted],
+        [asset.name for asset, _ in named if asset.is_delisted],
+        len(universe) - len(named),
     )
 
 
