@@ -74,15 +74,13 @@ class Live:
         self.desk.show(await self._store.snapshot())
 
     def known(self) -> asyncio.Event:
-        """An event that is set once there are coins: now, if the store holds any, else when the first are fetched.
+        """An event that is set once there are prices: now, if the store holds coins, else when they are accepted.
 
         So a process that starts while the venue is down keeps all that others tell.
         """
         if not self.desk.view():
-            return self._quotes.coins_known
-        kept = asyncio.Event()
-        kept.set()
-        return kept
+            return self._quotes.prices_known
+        return _set()
 
     def loaded(self) -> asyncio.Event | None:
         """An event that is set once recorded series are there; null where nothing is loaded in bulk."""
@@ -104,6 +102,7 @@ class Live:
         loading = () if self.bulk is None else (Loop("recorded history", self.bulk.round, LOAD_EVERY_S),)
         days = None if self.bulk is None else self.bulk.days
         told = self._quotes.coins_known  # frames stand in the order of an answer
+        coins = _set() if self.desk.view() else told
         return (
             *loading,
             Loop("follow", self._follow, FOLLOW_EVERY_S, everywhere=True),
@@ -111,7 +110,7 @@ class Live:
             Loop("socket", listen, FOLLOW_EVERY_S, after=told, endless=True),
             Loop("feed", self._quotes.feed, FEED_EVERY_S, after=told),
             Loop("recheck", self._quotes.recheck, RECHECK_EVERY_S, after=told, wake=self.history.arrived),
-            Loop("history", self.history.round, HISTORY_EVERY_S, after=self.known()),
+            Loop("history", self.history.round, HISTORY_EVERY_S, after=coins),
             Loop("hours", self._hours.round, HOURS_EVERY_S, after=self.loaded() or self.history.caught_up),
             Loop("funding", self.funding.round, HOURS_EVERY_S, after=self.loaded() or self.history.caught_up),
         )
@@ -130,7 +129,7 @@ class Live:
         return stepped
 
     def readiness(self, *, leads: bool) -> Mapping[str, object]:
-        """What the desk says, and in the process that leads how far the series by the hour are.
+        """What the desk says, what is held back, and in the process that leads how far the series by the hour are.
 
         Args:
             leads: Whether this process does.
@@ -138,6 +137,7 @@ class Live:
         series = {"hourly": self._hours, "funding": self.funding} if leads else {}
         return {
             **self.desk.readiness(),
+            "quarantined": (self._quarantine.now.value or Report()).summary(),
             **{name: {"known": kept.known, "total": kept.total} for name, kept in series.items()},
         }
 
@@ -147,3 +147,9 @@ class Live:
 
     def _is_idle(self) -> bool:
         return self.history.idle
+
+
+def _set() -> asyncio.Event:
+    event = asyncio.Event()
+    event.set()
+    return event

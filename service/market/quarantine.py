@@ -50,6 +50,9 @@ WHOLE: Final = "*"
 QUARANTINE: Final = "market.quarantine"
 """The document that tells what is held back."""
 
+MOST_NAMED: Final = 10
+"""Coins in a summary."""
+
 LARGEST_GAP_MS: Final = 2 * MINUTE_MS
 """A level that was not reported for so long starts again."""
 
@@ -77,6 +80,12 @@ class Report(Struct, frozen=True):
 
     now: Sequence[Quarantined] = ()
     counts: Mapping[str, int] = {}
+
+    def summary(self) -> Mapping[str, object]:
+        """What is held back, for a person: how many values by reason, and the first coins."""
+        reasons = Counter(str(held.reason) for held in self.now)
+        coins = sorted({held.coin for held in self.now})
+        return {"values": len(self.now), "reasons": dict(sorted(reasons.items())), "coins": coins[:MOST_NAMED]}
 
 
 class Surroundings(NamedTuple):

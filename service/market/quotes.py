@@ -6,13 +6,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from service.clock import Clock
+from service.clock import MINUTE_MS, Clock
 from service.market.desk import MarketDesk
 from service.market.observed import VENUE, Failure, Quote, Quotes
 from service.market.plausibility import Findings, Second, judge_universe
 from service.market.plausibility_rules import SECOND_AGE_MS, Reason
 from service.market.quarantine import Quarantine, Report, Sifted, Surroundings
 from service.market.references import References
+from service.market.second_venue import SecondVenue
 from service.market.shelf import Drawer
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.standby import Fallback
@@ -24,12 +25,8 @@ QUOTES_EVERY_S: Final = 15.0
 FEED_EVERY_S: Final = 5.0
 """At most so often a pushed frame is read."""
 
-ASK_EVERY_S: Final = 14.0
-"""The second venue is asked at most once a round whether it confirms what is held back."""
-
-ASK_SELDOM_S: Final = 60.0
-MOST_IN_VAIN: Final = 20
-"""After so many times in vain for the same coins it is asked once a minute."""
+LONGEST_WAIT_S: Final = 30.0
+"""Everything else that needs prices waits so long for the first prices of all coins."""
 
 RECHECK_EVERY_S: Final = 1.0
 _OK: Final = 200
@@ -52,6 +49,7 @@ class QuoteRefresh:
 
     Attributes:
         coins_known: Set once the store holds coins that this process has fetched.
+        prices_known: Set once no first price waits for its bars any more, or `LONGEST_WAIT_S` after the first round.
     """
 
     def __init__(
@@ -66,6 +64,7 @@ class QuoteRefresh:
         has_bars: Callable[[], bool],
     ) -> None:
         self.coins_known = asyncio.Event()
+        self.prices_known = asyncio.Event()
         self._clock = clock
         self._store = store
         self._source = source
@@ -76,10 +75,11 @@ class QuoteRefresh:
         self._has_bars = has_bars
         self._references = References(clock, store)
         self._quarantine = Quarantine()
-        self._second = _SecondVenue(clock, fallback)
+        self._second = SecondVenue(clock, fallback.prices)
         self._newcomers: frozenset[str] = frozenset()
         self._of = ""
         self._waiting: Quotes | None = None
+        self._began_s = clock.monotonic()
         self._failure: Failure | None = None
         self._frame: tuple[Frame, str] | None = None
         self._fed_s: float | None = None
@@ -175,12 +175,15 @@ class QuoteRefresh:
     async def _accept(self, origin: str, found: Quotes, *, is_polled: bool = False) -> Reason | None:
         """Store what passes the check, and ask the second venue about the rest. Says why if nothing passes."""
         sifted = await self._keep(origin, found, is_polled=is_polled)
-        if sifted and sifted.unsettled and await self._second.ask(sifted.unsettled):
+        if sifted and await self._second.ask(sifted.unsettled):
             sifted = await self._keep(origin, found, is_polled=is_polled)
         if sifted is None:
             return None
         self._quarantine.note(sifted, VENUE)
         self._waiting = found if any(map(_is_first, sifted.findings.values())) else None
+        waited_s = self._clock.monotonic() - self._began_s
+        if sifted.whole is None and (self._waiting is None or self._has_bars() or waited_s >= LONGEST_WAIT_S):
+            self.prices_known.set()
         await self._tell()
         return sifted.whole
 
@@ -216,10 +219,11 @@ class QuoteRefresh:
         self._desk.show(await self._store.snapshot())
 
     async def _tell(self) -> None:
-        """Write down what is held back, if that is not what was written last."""
-        report, kept = self._quarantine.report(), self._report.now
-        if kept.value is None or kept.value.now != report.now:
-            await self._report.put(self._of, report, self._clock.now_ms())
+        """Write down what is held back when that changes, and how often values were once a minute."""
+        report, kept, now_ms = self._quarantine.report(), self._report.now, self._clock.now_ms()
+        is_old = kept.observed_ms is None or now_ms - kept.observed_ms >= MINUTE_MS
+        if kept.value is None or kept.value.now != report.now or (is_old and kept.value.counts != report.counts):
+            await self._report.put(self._of, report, now_ms)
 
     async def _stand_in(self, origin: str, failure: Failure) -> bool:
         """Whether somebody else tells quotes."""
@@ -252,46 +256,6 @@ class QuoteRefresh:
             return False
         await self._store.put_quotes(origin, sifted.quotes, venue=self._fallback.name, failure=failure)
         self._newest = (origin, found.observed_ms)
-        return True
-
-
-class _SecondVenue:
-    """The second venue as a witness: asked what it shows while something is held back.
-
-    Args:
-        clock: When it may be asked again.
-        fallback: The venue.
-
-    Attributes:
-        shown: What it showed last, by ticker; nothing where it failed.
-        was_asked: Whether it was asked at all.
-    """
-
-    def __init__(self, clock: Clock, fallback: Fallback) -> None:
-        self.shown: Mapping[str, Second] = {}
-        self.was_asked = False
-        self._clock = clock
-        self._fallback = fallback
-        self._due_s = 0.0
-        self._about: frozenset[str] = frozenset()
-        self._in_vain = 0
-
-    async def ask(self, about: frozenset[str]) -> bool:
-        """Ask, unless that was done a moment ago. Says whether it was asked now.
-
-        Args:
-            about: The coins that it could clear.
-        """
-        if self._clock.monotonic() < self._due_s:
-            return False
-        self._in_vain = self._in_vain + 1 if about <= self._about else 0
-        self._about = about
-        self._due_s = self._clock.monotonic() + (ASK_EVERY_S if self._in_vain < MOST_IN_VAIN else ASK_SELDOM_S)
-        try:
-            self.shown = await self._fallback.prices()
-        except UpstreamError:
-            self.shown = {}
-        self.was_asked = True
         return True
 
 

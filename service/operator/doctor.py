@@ -22,6 +22,7 @@ from service.operator.folder import address_of, refusing
 from service.operator.model import check_model
 from service.operator.nodes import check_wallets
 from service.operator.output import WIDTH, print_json
+from service.operator.quarantine import check_quarantine
 from service.operator.refreshes import check_refreshes
 from service.operator.server import check_server, unreachable
 from service.operator.settlement import check_settlement
@@ -166,6 +167,7 @@ def _look(connection: Connection, clock: Clock, secrets: Secrets | None, *, serv
         _payments(connection, now_ms, keep),
         check_refreshes(connection),
         _reports(connection, now_ms),
+        check_quarantine(connection),
     ]
     return found if secrets is None else [*found, _keys(connection, secrets, now_ms)]
 

@@ -40,7 +40,7 @@ from service.wiring.commands import lines
 from service.wiring.data import Data, Ground, open_data
 from service.wiring.descriptors import raise_limit
 from service.wiring.leader import stand_for_lead
-from service.wiring.readings import read_all
+from service.wiring.readings import read_all, read_quarantines
 from service.wiring.venues import open_upstreams
 
 
@@ -110,7 +110,9 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
             most_connections(raise_limit()), settings.connections_per_address, settings.trusted_proxies, clock
         )
         coins, visitor, hub = data.market.coins, data.visitor, data.watch.hub
-        metrics = Metrics(partial(read_all, app, limits, database, coins, upstreams.sessions, visitor, hub, lead.held))
+        held_back = (data.market.quarantine,)
+        read = partial(read_all, app, limits, database, coins, upstreams.sessions, visitor, hub, lead.held)
+        metrics = Metrics(lambda: [*read(), read_quarantines(held_back)])
         begun.set()
         yield Service(app, health, metrics, hub, limits)
 

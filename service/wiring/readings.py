@@ -1,12 +1,14 @@
 """Which of the rooms' counters are shown as metrics, and under what name."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from service.http.app import App
 from service.http.connections import ConnectionLimits
 from service.http.counted import Reading
 from service.market.desk import MarketDesk
+from service.market.quarantine import Report
+from service.market.shelf import Drawer
 from service.storage.database import Database
 from service.streams.hub import Hub
 from service.upstream.session import UpstreamSession
@@ -51,6 +53,17 @@ def read_all(
     reading: dict[tuple[str, ...], float] = {(name,): count for name, count in streams.readers().items()}
     yield Reading("stream_readers", "Who follow a stream at this moment.", reading, ("stream",), kind="gauge")
     yield from _read_market(market.readiness())
+
+
+def read_quarantines(quarantines: Sequence[Drawer[Report]]) -> Reading:
+    """How often values were held back, as every process reads it from the store."""
+    counts: dict[tuple[str, ...], float] = {}
+    for drawer in quarantines:
+        for key, count in (drawer.now.value or Report()).counts.items():
+            labels = tuple(key.split(" "))
+            counts[labels] = counts.get(labels, 0) + count
+    help_ = "Values that failed the plausibility check, by source, field and reason."
+    return Reading("quarantined", help_, counts, ("source", "field", "reason"))
 
 
 def wal_bytes(database: Path) -> int:

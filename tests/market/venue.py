@@ -77,11 +77,8 @@ class Venue:
         self.url = ""
 
     def list_coin(self, coin: str, days: range, step: float = 1.01, price: str = "100.0", volume: str = "1.0") -> None:
-        """List a coin whose bars end near its price."""
         self.contexts[coin] = context(price, volume=volume)
-        bars = walk(coin, days, step)
-        factor = float(price) / float(bars[-1]["c"]) if bars else 1.0
-        self.candles[coin] = [bar | {field: repr(float(bar[field]) * factor) for field in "ohlc"} for bar in bars]
+        self.candles[coin] = walk(coin, days, step)
 
     def asked(self, kind: str) -> list[Any]:
         """The requests of a type that came so far."""

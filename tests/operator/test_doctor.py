@@ -29,6 +29,7 @@ ALL = [
     "payments",
     "refreshes",
     "facilitator",
+    "quarantine",
     "keys",
     "settlement",
     "model",

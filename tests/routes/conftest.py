@@ -25,6 +25,7 @@ from service.market.desk import MarketDesk
 from service.market.historical import HistoricalDesk
 from service.market.momentum import MOMENTUM, Momenta, MomentumDesk
 from service.market.observed import Chart, Quote, Snapshot, State
+from service.market.quarantine import QUARANTINE, Report
 from service.market.room import Market
 from service.market.samples import SampleStore
 from service.market.shelf import Shelf
@@ -120,6 +121,7 @@ def desks_over(database: Database, clock: FakeClock, access: Access, meter: Mete
         alerts=AlertDesk(AlertStore(database), cursors, coins),
         momentum=MomentumDesk(shelf.drawer(MOMENTUM, Momenta)),
         conclusions=conclusions,
+        quarantine=shelf.drawer(QUARANTINE, Report),
         store=store,
         known=asyncio.Event(),
         loaded=asyncio.Event(),
