@@ -39,6 +39,7 @@ class Live:
     Attributes:
         bulk: What loads the recording.
         desk: What answers.
+        quarantine: What is held back.
         history: What keeps the daily bars.
         funding: What keeps the payments of funding.
     """
@@ -55,7 +56,7 @@ class Live:
     ) -> None:
         self.desk = MarketDesk(clock)
         self._store = store
-        self._quarantine = quarantine
+        self.quarantine = quarantine
         self._quotes = QuoteRefresh(
             clock, store, source, origin, self.desk, fallback, quarantine, lambda: self.history.asked_ms is not None
         )
@@ -137,7 +138,7 @@ class Live:
         series = {"hourly": self._hours, "funding": self.funding} if leads else {}
         return {
             **self.desk.readiness(),
-            "quarantined": (self._quarantine.now.value or Report()).summary(),
+            "quarantined": (self.quarantine.now.value or Report()).summary(),
             **{name: {"known": kept.known, "total": kept.total} for name, kept in series.items()},
         }
 

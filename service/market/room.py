@@ -49,9 +49,9 @@ class Market(Struct, frozen=True):
     """The room's desks, one a topic, and what rooms above it need.
 
     `conclusions` is the document that `breadth` and `regimes` answer from, `quarantine` the one that tells what is held
-    back, `store` holds the series. `known` is set once there are prices, kept or accepted; `days` once the daily bars of
-    coins have been had, `loaded` once nothing is loaded in bulk any more, `members` whenever coins of categories were
-    read. `recorded` says whether recorded history is loaded in bulk. `readiness` says how far all is, `filling` how far
+    back, `store` holds the series. `known` is set once there are prices, kept or accepted; `days` once the daily bars
+    of coins have been had, `loaded` once nothing is loaded in bulk any more, `members` whenever coins of categories
+    were read. `recorded` says whether recorded history is loaded in bulk. `readiness` says how far all is, `filling` how far
     what is loaded piece by piece.
     """
 
@@ -108,12 +108,12 @@ async def open_market(  # noqa: PLR0913, PLR0917 - the parts it is built from, e
     """
     store = MarketStore(database)
     fallback = BinanceFallback(sessions[FALLBACK_VENUE], clock)
-    quarantine = shelf.drawer(QUARANTINE, Report)
-    live = Live(clock, store, Hyperliquid(sessions[VENUE], clock), fallback, origin, quarantine, recorded)
+    live = Live(
+        clock, store, Hyperliquid(sessions[VENUE], clock), fallback, origin, shelf.drawer(QUARANTINE, Report), recorded
+    )
     topics = _Topics(
         gecko=GeckoDrawers.on(shelf),
         conclusions=shelf.drawer(CONCLUSIONS, Conclusions),
-        quarantine=quarantine,
         momenta=shelf.drawer(MOMENTUM, Momenta),
         samples=SampleStore(database),
         events=AlertStore(database),
@@ -144,7 +144,6 @@ class _Topics(Struct, frozen=True):
 
     gecko: GeckoDrawers
     conclusions: Drawer[Conclusions]
-    quarantine: Drawer[Report]
     momenta: Drawer[Momenta]
     samples: SampleStore
     events: AlertStore
@@ -214,7 +213,7 @@ class _Topics(Struct, frozen=True):
             alerts=AlertDesk(self.events, cursors, coins),
             momentum=momentum,
             conclusions=self.conclusions,
-            quarantine=self.quarantine,
+            quarantine=live.quarantine,
             store=store,
             known=live.known(),
             loaded=live.loaded() or live.known(),

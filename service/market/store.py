@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 from msgspec.structs import astuple
 
 from service.clock import DAY_MS
+from service.market.delisting import delist
 from service.market.observed import (
     VENUE,
     Bar,
@@ -23,7 +24,6 @@ from service.market.observed import (
     Snapshot,
     State,
 )
-from service.market.plausibility_rules import DELISTING_MS
 from service.market.series import Series
 from service.market.watches import holds
 from service.storage.engine import Connection
@@ -75,23 +75,6 @@ _DELETE_CHARTS: Final = "DELETE FROM market_charts WHERE venue_symbol IN (SELECT
 _LIST: Final = """
     INSERT INTO market_coins (venue_symbol, symbol, listed) SELECT venue_symbol, symbol, 1 FROM market_quotes WHERE true
     ON CONFLICT (venue_symbol) DO UPDATE SET listed = 1, settled = 0 WHERE market_coins.listed = 0
-"""
-_UNFLAG: Final = """
-    UPDATE market_coins SET flagged_ms = NULL
-    WHERE flagged_ms IS NOT NULL AND venue_symbol NOT IN (SELECT value FROM json_each(?))
-"""
-_FLAG: Final = """
-    UPDATE market_coins SET flagged_ms = ?2
-    WHERE listed = 1 AND flagged_ms IS NULL AND venue_symbol IN (SELECT value FROM json_each(?1))
-"""
-_DELIST: Final = "UPDATE market_coins SET listed = 0, flagged_ms = NULL WHERE flagged_ms <= ?"
-_DELETE_DELISTED: Final = """
-    DELETE FROM market_quotes
-    WHERE venue_symbol IN (SELECT venue_symbol FROM market_coins WHERE flagged_ms <= ?)
-"""
-_LIST_DELISTED: Final = """
-    INSERT INTO market_coins (venue_symbol, symbol, listed) SELECT value, upper(value), 0 FROM json_each(?) WHERE true
-    ON CONFLICT (venue_symbol) DO NOTHING
 """
 _SETTLE: Final = "UPDATE market_coins SET settled = 1 WHERE venue_symbol = ? AND listed = 0"
 
@@ -211,7 +194,7 @@ class MarketStore(Series):
         def work(connection: Connection) -> None:
             _claim(connection, origin)
             if found.delisted is not None and venue == VENUE:
-                _delist(connection, found.delisted, found.observed_ms)
+                delist(connection, found.delisted, found.observed_ms)
             insert_rows(connection, "INSERT INTO market_quotes", values, _UPSERT_QUOTES)
             connection.execute(_LIST)
             connection.execute(_REFRESHED, (found.observed_ms, venue, *_columns(failure)))
@@ -392,15 +375,6 @@ def _claim(connection: Connection, origin: str) -> None:
         "failed_ms = NULL, failed_status = NULL, failed_body = NULL, venue = NULL",
         (origin,),
     )
-
-
-def _delist(connection: Connection, flagged: Sequence[str], observed_ms: int) -> None:
-    names, since_ms = _names(flagged), observed_ms - DELISTING_MS
-    connection.execute(_UNFLAG, (names,))
-    connection.execute(_FLAG, (names, observed_ms))
-    connection.execute(_DELETE_DELISTED, (since_ms,))
-    connection.execute(_DELIST, (since_ms,))
-    connection.execute(_LIST_DELISTED, (names,))
 
 
 def _columns(failure: Failure | None) -> tuple[int | None, int | None, str | None]:
