@@ -20,7 +20,7 @@ _DELETE_DELISTED: Final = """
     DELETE FROM market_quotes
     WHERE venue_symbol IN (SELECT venue_symbol FROM market_coins WHERE flagged_ms <= ?)
 """
-_LIST_DELISTED: Final = """
+LIST_DELISTED: Final = """
     INSERT INTO market_coins (venue_symbol, symbol, listed) SELECT value, upper(value), 0 FROM json_each(?) WHERE true
     ON CONFLICT (venue_symbol) DO NOTHING
 """
@@ -39,4 +39,4 @@ def delist(connection: Connection, flagged: Sequence[str], observed_ms: int) -> 
     connection.execute(_FLAG, (names, observed_ms))
     connection.execute(_DELETE_DELISTED, (since_ms,))
     connection.execute(_DELIST, (since_ms,))
-    connection.execute(_LIST_DELISTED, (names,))
+    connection.execute(LIST_DELISTED, (names,))

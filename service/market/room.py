@@ -51,8 +51,8 @@ class Market(Struct, frozen=True):
     `conclusions` is the document that `breadth` and `regimes` answer from, `quarantine` the one that tells what is held
     back, `store` holds the series. `known` is set once there are prices, kept or accepted; `days` once the daily bars
     of coins have been had, `loaded` once nothing is loaded in bulk any more, `members` whenever coins of categories
-    were read. `recorded` says whether recorded history is loaded in bulk. `readiness` says how far all is, `filling` how far
-    what is loaded piece by piece.
+    were read. `recorded` says whether recorded history is loaded in bulk. `readiness` says how far all is, `filling`
+    how far what is loaded piece by piece.
     """
 
     coins: MarketDesk
@@ -106,11 +106,9 @@ async def open_market(  # noqa: PLR0913, PLR0917 - the parts it is built from, e
     Raises:
         ServiceError: `UNAVAILABLE` if the store cannot be used.
     """
-    store = MarketStore(database)
-    fallback = BinanceFallback(sessions[FALLBACK_VENUE], clock)
-    live = Live(
-        clock, store, Hyperliquid(sessions[VENUE], clock), fallback, origin, shelf.drawer(QUARANTINE, Report), recorded
-    )
+    store, fallback = MarketStore(database), BinanceFallback(sessions[FALLBACK_VENUE], clock)
+    venue, quarantine = Hyperliquid(sessions[VENUE], clock), shelf.drawer(QUARANTINE, Report)
+    live = Live(clock, store, venue, fallback, origin, quarantine, recorded)
     topics = _Topics(
         gecko=GeckoDrawers.on(shelf),
         conclusions=shelf.drawer(CONCLUSIONS, Conclusions),

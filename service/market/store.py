@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from msgspec.structs import astuple
 
 from service.clock import DAY_MS
-from service.market.delisting import delist
+from service.market.delisting import LIST_DELISTED, delist
 from service.market.observed import (
     VENUE,
     Bar,
@@ -302,7 +302,7 @@ class MarketStore(Series):
 
         def work(connection: Connection) -> None:
             if holds(connection, origin):
-                connection.execute(_LIST_DELISTED, (_names(coins),))
+                connection.execute(LIST_DELISTED, (_names(coins),))
                 connection.executemany(_SETTLE, [(coin,) for coin in coins])
 
         await self._database.write(work)
