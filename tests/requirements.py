@@ -458,6 +458,8 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "documents.commands": "The clients' command lists are generated from the offers.",
     },
     "contract-2 §2: bars and payments": {
+        "plausibility.no-forged-value-is-fresh": "No forged value of either venue is served as a fresh one.",
+        "plausibility.real-moves-pass": "A real crash is served within 30 s with two sources, 3 min with one.",
         "plausibility.bars": "Bars that do not continue a coin's history are not stored, of whichever venue.",
         "plausibility.payments": "A payment of funding beyond the cap or far from the accepted rate is not stored.",
     },

@@ -8,8 +8,10 @@ from msgspec.structs import replace
 
 from service.clock import DAY_MS, HOUR_MS, Clock
 from service.market.observed import History, Quote
-from service.market.plausibility import Second, is_same_asset
+from service.market.plausibility import Second, are_many, is_same_asset
+from service.market.plausibility_rules import Reason
 from service.market.sources.binance import Binance, Contract, Mark
+from service.upstream.failure import UpstreamError
 from service.upstream.session import UpstreamSession
 
 FALLBACK_VENUE: Final = "binance"
@@ -20,6 +22,7 @@ OLDEST_KNOWN_MS: Final = DAY_MS
 VOUCHED_FOR_MS: Final = HOUR_MS
 """A contract that was vouched for stays the same asset for so long, however far prices move meanwhile."""
 
+_OK: Final = 200
 _THOUSAND: Final = "1000"
 _log: Final = logging.getLogger("verdict.market")
 
@@ -104,7 +107,7 @@ class BinanceFallback:
         """
         contracts = coins_of(await self._source.contracts())
         marks = await self._source.marks()
-        found = []
+        found, others = [], 0
         for symbol, quote in known.items():
             contract = contracts.get(symbol)
             mark = marks.rows.get(contract.symbol) if contract else None
@@ -112,9 +115,12 @@ class BinanceFallback:
                 continue
             if not self._vouching.holds(symbol, quote.price, quote.price_ms, contract.symbol, mark.price):
                 self._same.pop(symbol, None)
+                others += quote.price is not None
                 continue
             self._same[symbol] = contract
             found.append(stand_in(quote, contract, mark, marks.observed_ms))
+        if are_many(others, others + len(found)):
+            raise UpstreamError(self.name, _OK, f"quarantined: {Reason.COINS_LEAPING}".encode())
         return found
 
     async def daily_bars(self, symbol: str, start_ms: int) -> History | None:

@@ -36,6 +36,7 @@ from service.market.plausibility_rules import (
     MISSING_SHARE,
     MOVES_A_DAY,
     OLDEST_MS,
+    PREVIOUS_LEAP,
     ROW_AGE_MS,
     ROW_PRICE,
     ROW_SIZE,
@@ -45,6 +46,7 @@ from service.market.plausibility_rules import (
     SCALES,
     SECOND_AGE_MS,
     USUAL_SCALE,
+    VOLUME_LEAP,
     Reason,
 )
 
@@ -88,6 +90,7 @@ class Findings(NamedTuple):
     funding: Reason | None = None
     volume: Reason | None = None
     interest: Reason | None = None
+    previous: Reason | None = None
 
 
 def distance(one: float, other: float) -> float:
@@ -158,6 +161,12 @@ def judge(quote: Quote, known: Known, observed_ms: int, *, is_cleared: bool = Fa
     """
     known = usable(known, observed_ms)
     volume = Reason.VOLUME_IMPOSSIBLE if not 0 <= quote.volume_usd <= LARGEST_VOLUME else None
+    previous = None
+    if known.accepted and _are_comparable(quote, known.accepted, observed_ms):
+        if volume is None and _differ(quote.volume_usd, known.accepted.volume_usd, VOLUME_LEAP):
+            volume = Reason.VOLUME_MOVED
+        if _differ(quote.prev_price, known.accepted.prev_price, PREVIOUS_LEAP):
+            previous = Reason.PREVIOUS_MOVED
     interest = None
     if quote.open_interest is not None and not 0 <= quote.open_interest * (quote.price or 1.0) <= LARGEST_INTEREST:
         interest = Reason.INTEREST_IMPOSSIBLE
@@ -167,7 +176,7 @@ def judge(quote: Quote, known: Known, observed_ms: int, *, is_cleared: bool = Fa
         if price is not Reason.PRICE_IMPOSSIBLE and _is_row_changed(quote, known, observed_ms):
             price = Reason.ROW_CHANGED
     funding = None if quote.funding is None else _judge_funding(quote.funding, known, price)
-    return Findings(price, funding, volume, interest)
+    return Findings(price, funding, volume, interest, previous)
 
 
 def judge_universe(shown: Iterable[str], flagged: Iterable[str], known: Iterable[str]) -> Reason | None:
@@ -201,7 +210,7 @@ def is_another_row(quote: Quote, accepted: Quote, observed_ms: int) -> bool:
 
     Only rows of one venue, at most ten minutes apart, can be compared.
     """
-    if accepted.venue != quote.venue or accepted.price_ms is None or observed_ms - accepted.price_ms > ROW_AGE_MS:
+    if not _are_comparable(quote, accepted, observed_ms):
         return False
     leaps = (
         _differ(quote.prev_price, accepted.prev_price, ROW_PRICE),
@@ -303,6 +312,12 @@ def _judge_funding(funding: float, known: Known, price: Reason | None) -> Reason
     if last is None:
         return Reason.FUNDING_UNCONFIRMED if abs(funding) > LEAST_FUNDING_MOVE else None
     return Reason.FUNDING_MOVED if abs(funding - last) > max(LEAST_FUNDING_MOVE, abs(last)) else None
+
+
+def _are_comparable(quote: Quote, accepted: Quote, observed_ms: int) -> bool:
+    """Whether two rows are of one venue and near in time."""
+    is_recent = accepted.price_ms is not None and observed_ms - accepted.price_ms <= ROW_AGE_MS
+    return is_recent and accepted.venue == quote.venue
 
 
 def _differ(one: float | None, other: float | None, most: float) -> bool:

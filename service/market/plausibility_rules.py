@@ -45,6 +45,11 @@ ROW_SIZE: Final = math.log(1.3)
 ROW_AGE_MS: Final = 10 * MINUTE_MS
 """Price of the day before, volume and open interest of one coin do not leap together: two of the three are too many."""
 
+VOLUME_LEAP: Final = math.log(5)
+PREVIOUS_LEAP: Final = 0.1
+"""Volume of 24 hours and price of the day before that leap further within ten minutes keep their last values, unless
+they stay there for three minutes."""
+
 SAME_ROW: Final = 0.02
 """A row whose three fields are all this near to those of another coin is that coin's row."""
 
@@ -113,6 +118,8 @@ class Reason(StrEnum):
     FUNDING_MOVED = "funding-moved"
     FUNDING_UNCONFIRMED = "funding-unconfirmed"
     VOLUME_IMPOSSIBLE = "volume-impossible"
+    VOLUME_MOVED = "volume-moved"
+    PREVIOUS_MOVED = "previous-price-moved"
     INTEREST_IMPOSSIBLE = "interest-impossible"
     COINS_MISSING = "coins-missing"
     COINS_DELISTED = "coins-delisted"
@@ -210,6 +217,18 @@ RULES: Final[tuple[Rule, ...]] = (
         "volume",
         f"0 to {LARGEST_VOLUME:g} USD",
         "Volume of 24 hours outside the range. Never accepted.",
+    ),
+    Rule(
+        Reason.VOLUME_MOVED,
+        "volume",
+        f"x {math.exp(VOLUME_LEAP):.0f}",
+        "Ratio to the last accepted volume, at most ten minutes old, of the same venue.",
+    ),
+    Rule(
+        Reason.PREVIOUS_MOVED,
+        "previous-day price",
+        f"{PREVIOUS_LEAP:.0%}",
+        "Distance to the last accepted one, at most ten minutes old, of the same venue.",
     ),
     Rule(
         Reason.INTEREST_IMPOSSIBLE,

@@ -40,7 +40,9 @@ from service.market.plausibility_rules import (
     NEVER_BY_PERSISTENCE,
     PERSISTENCE_MS,
     PERSISTENCE_TIMES,
+    PREVIOUS_LEAP,
     USUAL_SCALE,
+    VOLUME_LEAP,
     Reason,
 )
 
@@ -181,7 +183,7 @@ class Quarantine:
         ]
         unsettled = frozenset(
             symbol
-            for symbol, (price, funding, _, _) in findings.items()
+            for symbol, (price, funding, *_) in findings.items()
             if (price or funding) not in {None, Reason.PRICE_IMPOSSIBLE, Reason.FUNDING_CAP}
         )
         return Sifted(replace(found, quotes=quotes), whole, findings, unsettled)
@@ -232,7 +234,23 @@ class Quarantine:
             found = judge(quote, known, at_ms, is_cleared=True)
         if found.price is None and self._has_funding_persisted(quote, found.funding, source, at_ms):
             found = found._replace(funding=None)
+        if found.volume is Reason.VOLUME_MOVED and self._has_size_persisted(
+            (source, quote.symbol, "volume"), quote.volume_usd, VOLUME_LEAP, at_ms
+        ):
+            found = found._replace(volume=None)
+        if (
+            found.previous
+            and quote.prev_price
+            and self._has_size_persisted((source, quote.symbol, "previous"), quote.prev_price, PREVIOUS_LEAP, at_ms)
+        ):
+            found = found._replace(previous=None)
         return found
+
+    def _has_size_persisted(self, key: tuple[str, str, str], value: float, leap: float, at_ms: int) -> bool:
+        level = self._levels.setdefault(key, _Level(value, at_ms))
+        is_same = value == level.value or (min(value, level.value) > 0 and distance(value, level.value) <= leap)
+        level.follow(value, at_ms, is_same=is_same, is_blocked=False)
+        return level.has_persisted()
 
     def _has_price_persisted(
         self, quote: Quote, reason: Reason | None, source: str, known: Known, around: Surroundings, at_ms: int
@@ -302,6 +320,8 @@ def _without(quote: Quote, found: Findings, accepted: Quote | None) -> Quote:
     is_row = found.price in LEAPS
     if is_row or found.volume:
         quote = replace(quote, volume_usd=accepted.volume_usd if accepted else 0.0)
+    if found.previous:
+        quote = replace(quote, prev_price=accepted.prev_price if accepted else None)
     if is_row or found.interest:
         quote = replace(quote, open_interest=accepted.open_interest if accepted else None)
     return quote

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from msgspec.structs import replace
@@ -10,7 +11,7 @@ from service.clock import MINUTE_MS, Clock
 from service.market.desk import MarketDesk
 from service.market.observed import VENUE, Failure, Quote, Quotes
 from service.market.plausibility import Findings, Second, judge_universe
-from service.market.plausibility_rules import SECOND_AGE_MS, Reason
+from service.market.plausibility_rules import MISSING_COINS, MISSING_SHARE, PERSISTENCE_MS, SECOND_AGE_MS, Reason
 from service.market.quarantine import Quarantine, Report, Sifted, Surroundings
 from service.market.references import References
 from service.market.second_venue import SecondVenue
@@ -76,7 +77,7 @@ class QuoteRefresh:
         self._references = References(clock, store)
         self._quarantine = Quarantine()
         self._second = SecondVenue(clock, fallback.prices)
-        self._newcomers: frozenset[str] = frozenset()
+        self._newcomers: dict[str, int] = {}
         self._of = ""
         self._waiting: Quotes | None = None
         self._began_s = clock.monotonic()
@@ -157,9 +158,7 @@ class QuoteRefresh:
         reason = judge_universe(shown, found.delisted or (), listed)
         self._quarantine.count(VENUE, Reason.TICKER_INVALID, found.dropped)
         if reason is None:
-            newcomers = frozenset(shown - listed)
-            admitted = newcomers & self._newcomers if known else newcomers
-            self._newcomers = newcomers
+            admitted = self._admit(shown - listed, len(listed), found.observed_ms)
             quotes = [
                 quote
                 for quote in found.quotes
@@ -171,6 +170,17 @@ class QuoteRefresh:
             await self._tell()
         if reason is not None:
             raise UpstreamError(VENUE, _OK, f"quarantined: {reason}".encode())
+
+    def _admit(self, newcomers: AbstractSet[str], listed: int, at_ms: int) -> AbstractSet[str]:
+        """Of coins that an answer names and that are not listed: those that are listed now.
+
+        Two answers in a row must name them; three minutes of answers where they are many.
+        """
+        before, self._newcomers = self._newcomers, {coin: self._newcomers.get(coin, at_ms) for coin in newcomers}
+        if not listed:
+            return newcomers
+        wait_ms = PERSISTENCE_MS if len(newcomers) > max(MISSING_COINS, MISSING_SHARE * listed) else 0
+        return {coin for coin in newcomers & before.keys() if at_ms - before[coin] >= wait_ms}
 
     async def _accept(self, origin: str, found: Quotes, *, is_polled: bool = False) -> Reason | None:
         """Store what passes the check, and ask the second venue about the rest. Says why if nothing passes."""

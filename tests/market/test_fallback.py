@@ -228,3 +228,14 @@ async def test_prices_to_compare_with_are_told_of_every_coin_it_has(
 def test_nothing_is_asked_before_it_is_needed(venue: BinanceVenue, fallback: BinanceFallback) -> None:
     assert isinstance(fallback._source, Binance)
     assert venue.asked == []
+
+
+async def test_an_answer_in_which_many_coins_leap_is_refused_whole(
+    venue: BinanceVenue, fallback: BinanceFallback
+) -> None:
+    for place, base in enumerate(("BTC", "ETH", "SOL", "XRP")):
+        venue.trade(base, "100.0" if place == 3 else "900.0")
+    coins = known() | known(symbol="ETH") | known(symbol="SOL") | known(symbol="XRP")
+    with pytest.raises(UpstreamError, match="binance") as refused:
+        await fallback.quotes(coins)
+    assert b"coins-leaping" in refused.value.body.encode()

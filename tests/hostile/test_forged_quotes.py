@@ -1,0 +1,70 @@
+"""Forged prices, funding, rows, coins and times, over every route, warm and cold."""
+
+import pytest
+
+from tests.hostile.conftest import OpenWorld
+from tests.hostile.forgeries import FORGERIES, Change, Forgery
+from tests.hostile.world import World
+
+RECOVERY_S = 30.0
+"""Two rounds of polling after the forging has ended, everything is fresh."""
+
+
+class Scene:
+    """Where the forgery comes in, and who is honest beside it."""
+
+    def __init__(self, route: str, *, polls: bool = True, pushes: bool = True, second: bool = True) -> None:
+        self.route = route
+        self.polls = polls
+        self.pushes = pushes
+        self.second = second
+
+    def begin(self, world: World, change: Change) -> None:
+        """Begin to forge."""
+        venues = world.venues
+        venues.begin()
+        world.pushes = self.pushes
+        venues.first_up = self.polls
+        venues.second_up = self.second
+        if self.route == "polled":
+            venues.forge_polled = change
+        elif self.route == "pushed":
+            venues.forge_pushed = change
+        else:
+            venues.forge_second = change
+
+
+SCENES = {
+    "polled": Scene("polled", pushes=False),
+    "polled beside an honest feed": Scene("polled"),
+    "polled alone": Scene("polled", pushes=False, second=False),
+    "pushed beside honest answers": Scene("pushed"),
+    "pushed while the first venue is down": Scene("pushed", polls=False),
+    "pushed alone": Scene("pushed", polls=False, second=False),
+    "second while the first venue is down": Scene("second", polls=False, pushes=False),
+}
+CASES = [
+    pytest.param(scene, forgery, id=f"{name}: {title}")
+    for name, scene in SCENES.items()
+    for title, forgery in FORGERIES.items()
+    if scene.route in forgery.routes
+]
+
+
+@pytest.mark.promise("plausibility.no-forged-value-is-fresh")
+@pytest.mark.parametrize(("scene", "forgery"), CASES)
+async def test_no_forged_value_is_served_as_fresh_and_honest_ones_come_back(
+    warm: OpenWorld, scene: Scene, forgery: Forgery
+) -> None:
+    async with warm() as world:
+        assert world.not_fresh() == []
+        before = await world.records()
+        world.tolerance = forgery.tolerance or world.tolerance
+        scene.begin(world, forgery.change)
+        await world.run(forgery.lasts_s, look=True)
+        assert await world.records() == before
+        world.venues.honest()
+        world.pushes = True
+        await world.run(RECOVERY_S, look=True)
+        assert world.not_fresh() == []
+        assert await world.records() == before

@@ -1,0 +1,44 @@
+"""Volume and the price of the day before: what leaps keeps its last value, unless it stays there."""
+
+import pytest
+from msgspec.structs import replace
+
+from service.clock import MINUTE_MS, SECOND_MS
+from service.market.observed import Quote, Quotes
+from service.market.plausibility_rules import Reason
+from service.market.quarantine import Quarantine, Surroundings
+from tests.fakes.clock import START_MS
+
+QUOTE = Quote("SOL", "SOL", 5e6, 100.0, START_MS, 0.00001, START_MS, open_interest=10.0, prev_price=97.0)
+
+
+def sifted(quarantine: Quarantine, at_ms: int, **fields: float) -> tuple[Quote, Reason | None]:
+    shown = replace(QUOTE, price_ms=at_ms, funding_ms=at_ms, **fields)
+    accepted = replace(QUOTE, price_ms=at_ms - 15 * SECOND_MS)
+    found = quarantine.sift(Quotes(at_ms, [shown]), "hyperliquid", Surroundings({"SOL": accepted}, {}, {}, True, True))  # noqa: FBT003
+    findings = found.findings.get("SOL")
+    reason = None if findings is None else findings.volume or findings.previous
+    return next(iter(found.quotes.quotes)), reason
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "reason"),
+    [
+        ("volume_usd", 0.0, Reason.VOLUME_MOVED),
+        ("volume_usd", 2.6e7, Reason.VOLUME_MOVED),
+        ("volume_usd", 2.4e7, None),
+        ("prev_price", 970.0, Reason.PREVIOUS_MOVED),
+        ("prev_price", 105.0, None),
+    ],
+)
+def test_a_size_that_leaps_keeps_its_last_value_for_three_minutes(
+    field: str, value: float, reason: Reason | None
+) -> None:
+    quarantine = Quarantine()
+    quote, found = sifted(quarantine, START_MS + 15 * SECOND_MS, **{field: value})
+    assert found is reason
+    assert getattr(quote, field) == (value if reason is None else getattr(QUOTE, field))
+    for at_ms in range(START_MS + 30 * SECOND_MS, START_MS + 4 * MINUTE_MS, 15 * SECOND_MS):
+        quote, found = sifted(quarantine, at_ms, **{field: value})
+    assert found is None
+    assert getattr(quote, field) == value
