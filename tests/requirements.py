@@ -429,6 +429,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "quarantine.delisting": "A coin is delisted by the venue's own flag alone, seen twice, an hour apart.",
         "quarantine.listing": "A new coin is listed once two answers in a row have named it.",
         "quarantine.tickers": "A symbol that is no ticker is dropped and counted.",
+        "quarantine.page-notice": "The pages say which values failed the plausibility check.",
     },
     "contract-2 §3": {
         "start.ready": "On fixtures /readyz is 200 once every route answers from complete tables.",

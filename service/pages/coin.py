@@ -13,7 +13,7 @@ from service.clock import iso
 from service.errors import ServiceError
 from service.pages.asking import Told
 from service.pages.drawing import Line, line
-from service.pages.market import trouble
+from service.pages.market import notices
 from service.pages.page import Page
 from service.pages.rooms import Rooms
 from service.verdict.ledger import ABSTAINED, HORIZONS
@@ -98,7 +98,7 @@ class CoinView:
             regime=await ask("regime", RegimeHistory, action="history", symbol=symbol),
             trades=TRADES,
             alerts=await ask("funding.alerts", FundingAlerts, symbol=symbol, limit=ALERTS),
-            trouble=trouble(rooms.coins.state),
+            notices=notices(rooms.coins.state, rooms.quarantine.now.value, symbol),
         )
 
 

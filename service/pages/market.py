@@ -6,6 +6,7 @@ from typing import Final
 
 from service.errors import ServiceError
 from service.market.observed import State
+from service.market.quarantine import WHOLE, Report
 from service.pages.breadth import course
 from service.pages.coins import listed
 from service.pages.page import Page
@@ -16,6 +17,9 @@ from service.wire.rwa import RwaAsset, RwaAssets
 
 ALERTS: Final = 14
 ASSETS: Final = 24
+
+COINS_NAMED: Final = 5
+"""How many quarantined coins a notice names."""
 
 
 class MarketView:
@@ -46,7 +50,7 @@ class MarketView:
             assets=await self._assets(),
             breadth=None if concluded is None else course(concluded.breadth, concluded.runs),
             coins=listed(rooms.coins.view(), state, now_ms),
-            trouble=trouble(state),
+            notices=notices(state, rooms.quarantine.now.value),
             quotes_ms=state.quotes_ms,
         )
 
@@ -61,10 +65,27 @@ class MarketView:
         return [asset.data for asset in told if not isinstance(asset, ServiceError)]
 
 
-def trouble(state: State) -> str:
-    """What is to be said of the first venue: nothing, unless it does not answer."""
-    if state.failure is None:
-        return ""
-    if state.venue is None:
-        return "The venue does not answer: prices and funding are the last that are known."
-    return f"The venue does not answer; {state.venue} stands in for it."
+def notices(state: State, report: Report | None, symbol: str | None = None) -> Sequence[str]:
+    """What a reader must know before trusting the values of a page.
+
+    Args:
+        state: How the last refresh of quotes went.
+        report: What failed the plausibility check; null if nothing ever did.
+        symbol: The ticker that the page is about; null: all of them.
+
+    Returns:
+        Sentences; none if the first venue answers and no value is quarantined.
+    """
+    told = []
+    if state.failure is not None and state.venue is None:
+        told.append("The venue does not answer: prices and funding are the last that are known.")
+    elif state.failure is not None:
+        told.append(f"The venue does not answer; {state.venue} stands in for it.")
+    held = [value for value in report.now if symbol is None or value.coin in {symbol, WHOLE}] if report else []
+    coins = sorted({value.coin for value in held})
+    if WHOLE in coins:
+        told.append("The venue's newest answer failed the plausibility check. The last accepted values are shown.")
+    elif coins:
+        named = ", ".join(coins[:COINS_NAMED]) + (f" and {more} more" if (more := len(coins) - COINS_NAMED) > 0 else "")
+        told.append(f"New values of {named} failed the plausibility check. The last accepted ones are shown as stale.")
+    return told

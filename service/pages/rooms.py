@@ -5,6 +5,7 @@ from msgspec import Struct
 from service.clock import Clock
 from service.market.conclusions.concluded import Conclusions
 from service.market.desk import MarketDesk
+from service.market.quarantine import Report
 from service.market.shelf import Drawer
 from service.pages.asking import Asker
 from service.pages.lately import Lately
@@ -15,13 +16,15 @@ from service.pages.rendering import Templates
 class Rooms(Struct, frozen=True):
     """Whom pages ask: the routes by `asker`, and of what no route tells, the rooms themselves.
 
-    `coins` has every coin at once, `conclusions` the breadth of every day, `record` all scored outcomes.
+    `coins` has every coin at once, `conclusions` the breadth of every day, `quarantine` the values
+    that failed the plausibility check, `record` all scored outcomes.
     """
 
     clock: Clock
     asker: Asker
     coins: MarketDesk
     conclusions: Drawer[Conclusions]
+    quarantine: Drawer[Report]
     record: Record
     templates: Templates
     lately: Lately

@@ -94,7 +94,8 @@ def open_site(
     files = Files()
     templates = Templates(files.url, source)
     asker, lately = Asker(endpoints), Lately(clock)
-    rooms = Rooms(clock, asker, market.coins, market.conclusions, Record(scorecard), templates, lately)
+    record = Record(scorecard)
+    rooms = Rooms(clock, asker, market.coins, market.conclusions, market.quarantine, record, templates, lately)
     sign_in = SignInView(templates)
     views: Mapping[str, View] = {
         "/": MarketView(rooms).show,

@@ -16,6 +16,8 @@ from service.http.openapi import document
 from service.market.conclusions.concluded import BreadthDay, Conclusions, RegimeRun
 from service.market.desk import MarketDesk
 from service.market.observed import Chart, Failure, Quote, Snapshot, State
+from service.market.plausibility_rules import Reason
+from service.market.quarantine import Quarantined, Report
 from service.market.room import Market
 from service.market.shelf import Kept
 from service.pages.page import Page
@@ -81,8 +83,10 @@ class Stage:
         }
         self.coins = MarketDesk(self.clock)
         self.conclusions = SimpleNamespace(now=Kept(None))
+        self.quarantine = SimpleNamespace(now=Kept(None))
         self.show()
-        market = cast("Market", SimpleNamespace(coins=self.coins, conclusions=self.conclusions))
+        rooms = SimpleNamespace(coins=self.coins, conclusions=self.conclusions, quarantine=self.quarantine)
+        market = cast("Market", rooms)
         card = scorecard or Scorecard([], [])
         self.site: Site = open_site(source, self.clock, self._endpoints(), market, lambda: card, OPENAPI, LINES)
 
@@ -102,6 +106,11 @@ class Stage:
         self.conclusions.now = Kept(
             Conclusions(TODAY * DAY_MS, breadth, health, [], None, runs or [], [], [], [], {}), NOW_MS
         )
+
+    def quarantine_values(self, *coins: str) -> None:
+        """Have a new price of each coin fail the plausibility check (`*`: the whole answer)."""
+        held = [Quarantined("hyperliquid", coin, "price", Reason.PRICE_MOVED, NOW_MS) for coin in coins]
+        self.quarantine.now = Kept(Report(held), NOW_MS)
 
     def fail(self, offer_id: str, error: ServiceError) -> None:
         """Have a route fail."""

@@ -188,3 +188,11 @@ async def test_every_coin_and_span_is_a_page_of_its_own_made_once(stage: Stage) 
 async def test_it_says_when_the_venue_does_not_answer(stage: Stage) -> None:
     stage.show(quote("BTC"), failure=Failure(NOW_MS, 503, "down"), venue=None)
     assert "The venue does not answer" in await stage.text(COIN, "BTC")
+
+
+async def test_a_coin_that_is_not_quarantined_has_no_notice(stage: Stage) -> None:
+    stage.quarantine_values("SOL")
+    assert "plausibility" not in await stage.text(COIN, "BTC")
+    stage = Stage()
+    stage.quarantine_values("BTC", "SOL")
+    assert "New values of BTC failed the plausibility check." in await stage.text(COIN, "BTC")

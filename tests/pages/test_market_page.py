@@ -173,6 +173,27 @@ async def test_before_anything_is_known_it_is_a_page_all_the_same(stage: Stage) 
     assert "All coins 0" in await stage.text("/")
 
 
+@pytest.mark.promise("quarantine.page-notice")
+async def test_a_notice_names_the_coins_whose_new_values_failed_the_plausibility_check(stage: Stage) -> None:
+    assert "plausibility" not in await stage.text("/")
+    stage = Stage()
+    stage.quarantine_values("SOL", "BTC")
+    expected = "New values of BTC, SOL failed the plausibility check. The last accepted ones are shown as stale."
+    assert expected in await stage.text("/")
+
+
+async def test_a_notice_names_five_coins_at_most(stage: Stage) -> None:
+    stage.quarantine_values("A", "B", "C", "D", "E", "F", "G")
+    assert "New values of A, B, C, D, E and 2 more failed" in await stage.text("/")
+
+
+async def test_a_notice_says_that_a_whole_answer_failed_the_plausibility_check(stage: Stage) -> None:
+    stage.quarantine_values("*", "BTC")
+    text = await stage.text("/")
+    assert "The venue's newest answer failed the plausibility check. The last accepted values are shown." in text
+    assert "New values of" not in text
+
+
 async def test_it_is_made_once_however_many_look_at_it(stage: Stage) -> None:
     first = await stage.page("/")
     asked = len(stage.asked)
