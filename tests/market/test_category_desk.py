@@ -256,7 +256,7 @@ async def test_a_category_whose_coins_were_not_read_yet_is_worth_another_try(sta
     await stage.tell(category("Dogs"), category("Cats"), cats=())
     error = refused(stage, "Dogs")
     assert error.code == "UNAVAILABLE"
-    assert "coins of the category 'Dogs'" in error.message
+    assert "Coins of the category 'Dogs' are not available yet" in error.message
 
 
 async def test_others_are_told_of_every_category_that_has_been_read(stage: Stage) -> None:

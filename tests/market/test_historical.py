@@ -223,7 +223,7 @@ async def test_a_coin_without_bars_is_being_fetched(database: Database, clock: F
     with pytest.raises(ServiceError) as caught:
         await fresh.ask()
     assert (caught.value.code, caught.value.headers["Retry-After"]) == ("UNAVAILABLE", "5")
-    assert "hourly bars of KPEPE" in caught.value.message
+    assert "Hourly bars of KPEPE are not available yet" in caught.value.message
 
 
 async def test_a_coin_without_bars_tells_the_failure_of_its_venue(database: Database, clock: FakeClock) -> None:

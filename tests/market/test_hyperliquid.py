@@ -230,6 +230,7 @@ async def test_a_row_without_a_valid_ticker_is_dropped_and_counted(parts: Parts)
 async def test_a_frame_of_one_market_is_read_if_it_is_the_main_one(parts: Parts) -> None:
     parts.venue.contexts = {"BTC": context("1.0")}
     await parts.source.quotes()
+    parts.source.adopt_universe()
     frames = [msgspec.json.encode({"dex": dex, "ctxs": [context("1.5")]}) for dex in ("", "xyz")]
     main, other = (parts.source.read_frame(frame, START_MS) for frame in frames)
     assert main is not None
