@@ -23,9 +23,12 @@ def settings() -> str:
     """Every setting with its default and meaning."""
     from service.settings import describe  # noqa: PLC0415 - msgspec is loaded for this help only
 
-    rows = [f"  {row.variable} ({row.default or 'unset'})\n{_indented(row.description)}\n" for row in describe()]
+    rows = []
+    for row in describe():
+        default = row.default.replace(",", ", ") or "unset"
+        rows.append(f"{_filled(f'{row.variable} ({default})', '  ')}\n{_filled(row.description, _MARGIN)}\n")
     return "\nsettings (environment variables, with their defaults):\n" + "".join(rows)
 
 
-def _indented(text: str) -> str:
-    return textwrap.fill(text, _WIDTH, initial_indent=_MARGIN, subsequent_indent=_MARGIN)
+def _filled(text: str, indent: str) -> str:
+    return textwrap.fill(text, _WIDTH, initial_indent=indent, subsequent_indent=_MARGIN)

@@ -187,7 +187,8 @@ def _node(session: UpstreamSession, clock: Clock) -> Probe:
 
 async def _listen(url: str, venue: Hyperliquid, clock: Clock) -> Answer:
     """Subscribe as the service does, and read the first frame."""
-    await venue.quotes()  # names the coins of a frame
+    await venue.quotes()
+    venue.adopt_universe()  # a frame names no coins
     began_s = clock.monotonic()
     async with open_socket(HYPERLIQUID, url, clock, FEED_SUBSCRIPTIONS, FEED_DECODERS) as socket:
         frame = await socket.first()
