@@ -1,4 +1,7 @@
-"""Delisting: a coin is no longer listed once the first venue has called it delisted twice, an hour apart."""
+"""Delisting: a coin is no longer listed once the first venue has called it delisted twice, an hour apart.
+
+A coin of which nothing was ever accepted is forgotten as soon as an accepted answer does not name it.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -20,6 +23,10 @@ _DELETE_DELISTED: Final = """
     DELETE FROM market_quotes
     WHERE venue_symbol IN (SELECT venue_symbol FROM market_coins WHERE flagged_ms <= ?)
 """
+_UNCONFIRMED: Final = """
+    SELECT json_group_array(venue_symbol) FROM market_quotes
+    WHERE price IS NULL AND funding IS NULL AND venue_symbol NOT IN (SELECT value FROM json_each(?))
+"""
 LIST_DELISTED: Final = """
     INSERT INTO market_coins (venue_symbol, symbol, listed) SELECT value, upper(value), 0 FROM json_each(?) WHERE true
     ON CONFLICT (venue_symbol) DO NOTHING
@@ -40,3 +47,16 @@ def delist(connection: Connection, flagged: Sequence[str], observed_ms: int) -> 
     connection.execute(_DELETE_DELISTED, (since_ms,))
     connection.execute(_DELIST, (since_ms,))
     connection.execute(LIST_DELISTED, (names,))
+
+
+def forget_unconfirmed(connection: Connection, named: Sequence[str]) -> None:
+    """Forget coins of which no value was ever accepted, and that the first venue does not name any more.
+
+    Args:
+        connection: Inside a transaction.
+        named: Venue symbols that its answer names.
+    """
+    ((coins,),) = connection.execute(_UNCONFIRMED, (encode(list(named)).decode(),)).fetchall()
+    for table in ("market_quotes", "market_coins"):
+        statement = f"DELETE FROM {table} WHERE venue_symbol IN (SELECT value FROM json_each(?))"  # noqa: S608 - constants
+        connection.execute(statement, (coins,))

@@ -95,7 +95,7 @@ class Findings(NamedTuple):
 
 def distance(one: float, other: float) -> float:
     """How far apart two positive prices are: the absolute log of their ratio."""
-    return abs(math.log(one / other))
+    return abs(math.log(one) - math.log(other))
 
 
 def is_price(price: float) -> bool:
@@ -185,7 +185,7 @@ def judge_universe(shown: Iterable[str], flagged: Iterable[str], known: Iterable
     Args:
         shown: Venue symbols that it names as traded.
         flagged: Those that it names as delisted.
-        known: Those that are listed.
+        known: Those that are listed and had an accepted price.
 
     Returns:
         Why the whole answer is not accepted; null if it is.

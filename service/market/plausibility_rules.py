@@ -76,6 +76,9 @@ PERSISTENCE_MS: Final = 3 * MINUTE_MS
 PERSISTENCE_TIMES: Final = 4
 """A level that only one source reports is accepted after this time and this many observations in a row."""
 
+LARGEST_GAP_MS: Final = 2 * MINUTE_MS
+"""A level that was not reported for so long starts again."""
+
 DELISTING_MS: Final = HOUR_MS
 """The venue's own flag must be seen twice, at least this far apart."""
 
@@ -240,7 +243,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Reason.COINS_MISSING,
         "whole answer",
         f"max({MISSING_COINS} coins, {MISSING_SHARE:.0%})",
-        "Known coins that the answer does not name.",
+        "Coins with an accepted price that the answer does not name. Accepted after 3 minutes of such answers.",
     ),
     Rule(
         Reason.COINS_DELISTED,

@@ -17,7 +17,6 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from service.clock import MINUTE_MS
 from service.market.observed import Quote, Quotes
 from service.market.plausibility import (
     Findings,
@@ -34,6 +33,7 @@ from service.market.plausibility import (
     usable,
 )
 from service.market.plausibility_rules import (
+    LARGEST_GAP_MS,
     LEAPING_COINS,
     LEAPS,
     LEAST_FUNDING_MOVE,
@@ -54,9 +54,6 @@ QUARANTINE: Final = "market.quarantine"
 
 MOST_NAMED: Final = 10
 """Coins in a summary."""
-
-LARGEST_GAP_MS: Final = 2 * MINUTE_MS
-"""A level that was not reported for so long starts again."""
 
 CONFIRMED_SHARE: Final = 0.8
 """Where the second venue confirms so many of the leaping coins that it has, the table is not shifted."""

@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from collections.abc import Set as AbstractSet
 from typing import Final
 
 from msgspec.structs import replace
@@ -10,8 +9,8 @@ from msgspec.structs import replace
 from service.clock import MINUTE_MS, Clock
 from service.market.desk import MarketDesk
 from service.market.observed import VENUE, Failure, Quote, Quotes
-from service.market.plausibility import Findings, Second, judge_universe
-from service.market.plausibility_rules import MISSING_COINS, MISSING_SHARE, PERSISTENCE_MS, SECOND_AGE_MS, Reason
+from service.market.plausibility import Findings, Second
+from service.market.plausibility_rules import SECOND_AGE_MS, Reason
 from service.market.quarantine import Quarantine, Report, Sifted, Surroundings
 from service.market.references import References
 from service.market.second_venue import SecondVenue
@@ -19,6 +18,7 @@ from service.market.shelf import Drawer
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.standby import Fallback
 from service.market.store import MarketStore
+from service.market.universe import Universe, is_listed
 from service.upstream.failure import UpstreamError
 from service.upstream.socket import Frame
 
@@ -77,7 +77,7 @@ class QuoteRefresh:
         self._references = References(clock, store)
         self._quarantine = Quarantine()
         self._second = SecondVenue(clock, fallback.prices)
-        self._newcomers: dict[str, int] = {}
+        self._universe = Universe()
         self._of = ""
         self._waiting: Quotes | None = None
         self._began_s = clock.monotonic()
@@ -127,7 +127,7 @@ class QuoteRefresh:
         found = self._source.read_frame(frame.value, frame.at_ms)
         if found is not None:
             listed = self._desk.quotes(origin)
-            quotes = [quote for quote in found.quotes if _is_listed(quote, listed)]
+            quotes = [quote for quote in found.quotes if is_listed(quote, listed)]
             if await self._accept(origin, replace(found, quotes=quotes)) is None:
                 self._fed_s = self._clock.monotonic()
 
@@ -153,34 +153,17 @@ class QuoteRefresh:
             ServiceError: `UNAVAILABLE` if the store could not be written.
         """
         known = self._desk.quotes(origin)
-        listed = {quote.venue_symbol for quote in known.values()}
-        shown = {quote.venue_symbol for quote in found.quotes}
-        reason = judge_universe(shown, found.delisted or (), listed)
+        await self._second.ask(self._universe.newcomers(found, known))
+        reason = self._universe.judge(found, known)
+        listed = self._universe.admit(found, known, self._second.shown)
         self._quarantine.count(VENUE, Reason.TICKER_INVALID, found.dropped)
         if reason is None:
-            admitted = self._admit(shown - listed, len(listed), found.observed_ms)
-            quotes = [
-                quote
-                for quote in found.quotes
-                if _is_listed(quote, known) or (quote.venue_symbol in admitted and quote.symbol not in known)
-            ]
-            reason = await self._accept(origin, replace(found, quotes=quotes), is_polled=True)
+            reason = await self._accept(origin, replace(found, quotes=listed), is_polled=True)
         else:
             self._quarantine.reject(VENUE, reason, found.observed_ms)
             await self._tell()
         if reason is not None:
             raise UpstreamError(VENUE, _OK, f"quarantined: {reason}".encode())
-
-    def _admit(self, newcomers: AbstractSet[str], listed: int, at_ms: int) -> AbstractSet[str]:
-        """Of coins that an answer names and that are not listed: those that are listed now.
-
-        Two answers in a row must name them; three minutes of answers where they are many.
-        """
-        before, self._newcomers = self._newcomers, {coin: self._newcomers.get(coin, at_ms) for coin in newcomers}
-        if not listed:
-            return newcomers
-        wait_ms = PERSISTENCE_MS if len(newcomers) > max(MISSING_COINS, MISSING_SHARE * listed) else 0
-        return {coin for coin in newcomers & before.keys() if at_ms - before[coin] >= wait_ms}
 
     async def _accept(self, origin: str, found: Quotes, *, is_polled: bool = False) -> Reason | None:
         """Store what passes the check, and ask the second venue about the rest. Says why if nothing passes."""
@@ -267,11 +250,6 @@ class QuoteRefresh:
         await self._store.put_quotes(origin, sifted.quotes, venue=self._fallback.name, failure=failure)
         self._newest = (origin, found.observed_ms)
         return True
-
-
-def _is_listed(quote: Quote, known: Mapping[str, Quote]) -> bool:
-    listed = known.get(quote.symbol)
-    return listed is not None and listed.venue_symbol == quote.venue_symbol
 
 
 def _is_first(found: Findings) -> bool:

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from msgspec.structs import astuple
 
 from service.clock import DAY_MS
-from service.market.delisting import LIST_DELISTED, delist
+from service.market.delisting import LIST_DELISTED, delist, forget_unconfirmed
 from service.market.observed import (
     VENUE,
     Bar,
@@ -184,8 +184,8 @@ class MarketStore(Series):
         Args:
             origin: The history it belongs to. Where the store holds another one, that is cleared in the same step, so
                 that prices pass from one to the other without a gap.
-            found: What it showed; a coin that is missing keeps what is known of it. A coin that the first venue calls
-                delisted is delisted once it has said so for an hour.
+            found: What it showed; a coin that is missing keeps what is known of it, and is forgotten if that is
+                nothing. A coin that the first venue calls delisted is delisted once it has said so for an hour.
             venue: Who showed it.
             failure: How the first venue failed meanwhile, if so.
         """
@@ -195,6 +195,7 @@ class MarketStore(Series):
             _claim(connection, origin)
             if found.delisted is not None and venue == VENUE:
                 delist(connection, found.delisted, found.observed_ms)
+                forget_unconfirmed(connection, [quote.venue_symbol for quote in found.quotes])
             insert_rows(connection, "INSERT INTO market_quotes", values, _UPSERT_QUOTES)
             connection.execute(_LIST)
             connection.execute(_REFRESHED, (found.observed_ms, venue, *_columns(failure)))

@@ -32,8 +32,8 @@ class Forgery(Struct, frozen=True):
         routes: Where it makes sense: `polled`, `pushed`, `second`.
         lasts_s: How long it is kept up.
         tolerance: How far a price that is served may be from the truth, where the forgery is slow; a fraction.
-        is_warm: Whether a service that knows nothing yet cannot see it, or believes its list of coins.
-        needs_second: Whether a service that knows nothing yet needs the second venue to see it.
+        is_warm: Whether a service that knows nothing yet cannot see it.
+        needs_second: Whether a service that knows nothing yet needs the second venue to see it or to recover soon.
     """
 
     change: Change
@@ -181,14 +181,14 @@ FORGERIES: Final[dict[str, Forgery]] = {
     "funding 1e99": Forgery(_each(_written("funding", "1e99"), "BTC")),
     "funding NaN": Forgery(_each(_written("funding", "NaN"), "BTC")),
     # The universe.
-    "one coin alone": Forgery(_rows(lambda rows: rows[:1]), is_warm=True),
-    "half the universe": Forgery(_rows(lambda rows: rows[: len(rows) // 2]), is_warm=True),
+    "one coin alone": Forgery(_rows(lambda rows: rows[:1]), needs_second=True),
+    "half the universe": Forgery(_rows(lambda rows: rows[: len(rows) // 2]), needs_second=True),
     "BTC and ETH missing": Forgery(_rows(lambda rows: rows[2:])),
     "no coin": Forgery(_rows(lambda _: [])),
-    "universe doubled": Forgery(_rows(lambda rows: _invented(len(rows))(rows)), is_warm=True),
+    "universe doubled": Forgery(_rows(lambda rows: _invented(len(rows))(rows))),
     "one invented coin": Forgery(_rows(_invented(1)), NAMED, lasts_s=10.0),
     "every name twice": Forgery(_rows(lambda rows: rows + [_times("price", 3)(row) for row in rows])),
-    "every coin renamed": Forgery(_named(lambda name: f"X{name}"), NAMED, is_warm=True),
+    "every coin renamed": Forgery(_named(lambda name: f"X{name}"), NAMED),
     "names in lower case": Forgery(_named(str.lower, "BTC", "SOL"), NAMED),
     "names with spaces and emoji": Forgery(_with("B T C", "MOON🚀", " BTC"), NAMED),
     "names of 40 characters": Forgery(_with("A" * 40), NAMED),

@@ -38,6 +38,7 @@ async def test_a_cold_start_serves_nothing_forged(cold: OpenWorld, forgery: Forg
             await _round(world)
             expect_none(world.wrong(is_first=True))
         assert world.not_fresh() == []
+        assert set(world.market.coins.view()) == set(world.truth.symbols())
 
 
 async def test_an_honest_cold_start_has_every_price_after_one_round(cold: OpenWorld) -> None:

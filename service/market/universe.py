@@ -1,0 +1,92 @@
+"""Which coins the first venue's answers list. No I/O, no clock.
+
+A coin counts as known once a price of it was accepted: what was never confirmed may have been forged.
+"""
+
+from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
+
+from service.market.observed import Quote, Quotes
+from service.market.plausibility import Known, Second, agree, judge_universe, usable
+from service.market.plausibility_rules import (
+    LARGEST_GAP_MS,
+    MISSING_COINS,
+    MISSING_SHARE,
+    PERSISTENCE_MS,
+    PERSISTENCE_TIMES,
+    Reason,
+)
+
+
+class Universe:
+    """Judges which coins answers name, and admits new ones."""
+
+    def __init__(self) -> None:
+        self._newcomers: dict[str, int] = {}
+        self._missing: AbstractSet[str] = frozenset()
+        self._since_ms = self._seen_ms = self._times = 0
+
+    def judge(self, found: Quotes, known: Mapping[str, Quote]) -> Reason | None:
+        """Why a whole answer is not accepted; null if it is.
+
+        An answer that lacks many coins is accepted once every answer has lacked only those for three minutes.
+
+        Args:
+            found: The answer.
+            known: The last quotes by ticker.
+        """
+        confirmed = {quote.venue_symbol for quote in known.values() if quote.price is not None}
+        shown = {quote.venue_symbol for quote in found.quotes}
+        reason = judge_universe(shown, found.delisted or (), confirmed)
+        if reason is not Reason.COINS_MISSING:
+            self._times = 0
+            return reason
+        missing, at_ms = confirmed - shown, found.observed_ms
+        is_same = missing <= self._missing and 0 <= at_ms - self._seen_ms <= LARGEST_GAP_MS
+        if not self._times or not is_same:
+            self._since_ms, self._times = at_ms, 0
+        self._missing, self._seen_ms, self._times = missing, at_ms, self._times + 1
+        has_persisted = at_ms - self._since_ms >= PERSISTENCE_MS and self._times >= PERSISTENCE_TIMES
+        return None if has_persisted else reason
+
+    def newcomers(self, found: Quotes, known: Mapping[str, Quote]) -> frozenset[str]:
+        """Tickers that an answer names beside those that are listed; none where nothing is known."""
+        return frozenset(quote.symbol for quote in found.quotes if quote.symbol not in known) if known else frozenset()
+
+    def admit(self, found: Quotes, known: Mapping[str, Quote], second: Mapping[str, Second]) -> list[Quote]:
+        """Those quotes of an answer whose coins are listed, or are to be from now on.
+
+        Two answers in a row must name a new coin. Where many are new whose prices the second venue does not confirm,
+        answers must name these for three minutes. Where nothing was confirmed yet, all are listed at once.
+
+        Args:
+            found: The answer, accepted or not.
+            known: The last quotes by ticker.
+            second: What the second venue shows, by ticker.
+        """
+        at_ms, before = found.observed_ms, self._newcomers
+        fresh = [quote for quote in found.quotes if quote.symbol not in known]
+        self._newcomers = {quote.venue_symbol: before.get(quote.venue_symbol, at_ms) for quote in fresh}
+        listed = [quote for quote in found.quotes if is_listed(quote, known)]
+        if all(quote.price is None for quote in known.values()):
+            return listed + fresh
+        unsure = {quote.venue_symbol for quote in fresh if not _agrees(quote, second.get(quote.symbol), at_ms)}
+        are_many = len(unsure) > max(MISSING_COINS, MISSING_SHARE * (len(found.quotes) - len(unsure)))
+        wait_ms = PERSISTENCE_MS if are_many else 0
+        return listed + [
+            quote
+            for quote in fresh
+            if quote.venue_symbol in before
+            and (quote.venue_symbol not in unsure or at_ms - before[quote.venue_symbol] >= wait_ms)
+        ]
+
+
+def is_listed(quote: Quote, known: Mapping[str, Quote]) -> bool:
+    """Whether a quote is of a coin that is listed under the same name."""
+    listed = known.get(quote.symbol)
+    return listed is not None and listed.venue_symbol == quote.venue_symbol
+
+
+def _agrees(quote: Quote, second: Second | None, at_ms: int) -> bool:
+    second = usable(Known(second=second), at_ms).second
+    return second is not None and quote.price is not None and agree(quote.price, second.price)
