@@ -461,6 +461,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
     "contract-2 §2: bars and payments": {
         "plausibility.no-forged-value-is-fresh": "No forged value of either venue is served as a fresh one.",
         "plausibility.real-moves-pass": "A real crash is served within 30 s with two sources, 3 min with one.",
+        "plausibility.slow-drift": "A price that drifts slowly away from the second venue's is held back, both ways.",
         "plausibility.bars": "Bars that do not continue a coin's history are not stored, of whichever venue.",
         "plausibility.payments": "A payment of funding beyond the cap or far from the accepted rate is not stored.",
     },

@@ -20,6 +20,7 @@ from service.market.plausibility_rules import (
     AGREEMENT_OF_ROWS,
     DELISTED_COINS,
     DELISTED_SHARE,
+    DISAGREEMENT,
     HIGHEST_FUNDING,
     HIGHEST_PRICE,
     LARGEST_INTEREST,
@@ -75,12 +76,14 @@ class Second(NamedTuple):
 class Known(NamedTuple):
     """What an observation of a coin is compared with. All of it may be missing.
 
-    `accepted` is the last accepted quote, `second` another venue than the one observed.
+    `accepted` is the last accepted quote, `second` another venue than the one observed, `agreed` what that other venue
+    showed when it last agreed with an accepted price.
     """
 
     accepted: Quote | None = None
     bar: Reference | None = None
     second: Second | None = None
+    agreed: Second | None = None
 
 
 class Findings(NamedTuple):
@@ -129,6 +132,16 @@ def agree(one: float, other: float, scale: float = USUAL_SCALE) -> bool:
 def contradict(one: float, other: float, scale: float = USUAL_SCALE) -> bool:
     """Whether the prices of two venues cannot both be right."""
     return distance(one, other) > 2 * max(AGREEMENT, scale / 2)
+
+
+def drifts(price: float, known: Known) -> bool:
+    """Whether a price has left the second venue's, which agreed with the accepted price before and has not leapt."""
+    _, bar, second, agreed = known
+    if second is None or agreed is None:
+        return False
+    scale = bar.scale if bar else USUAL_SCALE
+    has_leapt = distance(second.price, agreed.price) > largest_move(scale, second.observed_ms - agreed.observed_ms)
+    return not has_leapt and distance(price, second.price) > max(DISAGREEMENT, scale / 2)
 
 
 def is_same_asset(price: float, other: float) -> bool:
@@ -251,14 +264,14 @@ def is_misplaced(quote: Quote, known: Known, accepted: Mapping[str, Quote]) -> b
 
 def usable(known: Known, observed_ms: int) -> Known:
     """Leave out what is too old to compare with."""
-    accepted, bar, second = known
+    accepted, bar, second, agreed = known
     if accepted and (accepted.price_ms is None or observed_ms - accepted.price_ms > OLDEST_MS):
         accepted = replace(accepted, price=None, price_ms=None)
     if bar and observed_ms - bar.close_ms > OLDEST_MS:
         bar = None
     if second and (abs(observed_ms - second.observed_ms) > SECOND_AGE_MS or not is_price(second.price)):
         second = None
-    return Known(accepted, bar, second)
+    return Known(accepted, bar, second, agreed)
 
 
 def _is_row_changed(quote: Quote, known: Known, observed_ms: int) -> bool:
@@ -274,7 +287,7 @@ def _is_confirmed_row(quote: Quote, known: Known) -> bool:
 
 
 def _judge_price(price: float, known: Known, observed_ms: int) -> Reason | None:
-    accepted, bar, second = known
+    accepted, bar, second, _ = known
     scale = bar.scale if bar else USUAL_SCALE
     if not is_price(price):
         return Reason.PRICE_IMPOSSIBLE
@@ -287,7 +300,7 @@ def _judge_price(price: float, known: Known, observed_ms: int) -> Reason | None:
         return Reason.PRICE_MAGNITUDE if moved > MAGNITUDE else Reason.PRICE_MOVED
     if bar and not agrees_with_bar(price, bar, observed_ms) and agrees_with_bar(accepted.price, bar, observed_ms):
         return Reason.PRICE_OFF_BAR
-    return None
+    return Reason.PRICE_SECOND_VENUE if drifts(price, known) else None
 
 
 def _judge_first(price: float, bar: Reference | None, second: Second | None, observed_ms: int) -> Reason | None:

@@ -4,7 +4,7 @@ import math
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from service.clock import DAY_MS, HOUR_MS, MINUTE_MS
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS
 
 LOWEST_PRICE: Final = 1e-10
 HIGHEST_PRICE: Final = 1e7
@@ -56,13 +56,16 @@ SAME_ROW: Final = 0.02
 AGREEMENT: Final = 0.02
 """Two venues agree within `max(AGREEMENT, scale / 2)`; they contradict each other beyond twice that."""
 
+DISAGREEMENT: Final = 2 * AGREEMENT
+"""A price that is further away from the second venue, which agreed with the coin's accepted price before, drifts."""
+
 AGREEMENT_OF_ROWS: Final = 0.005
 """Where a row looks like that of another coin, the two venues must agree this closely."""
 
 SAME_ASSET: Final = 0.25
 """Another venue's price of a ticker is of the same asset if it is within a quarter of a price known to be right."""
 
-SECOND_AGE_MS: Final = MINUTE_MS
+SECOND_AGE_MS: Final = MINUTE_MS + 15 * SECOND_MS
 """An older price of the second venue neither confirms nor contradicts."""
 
 MISSING_SHARE: Final = 0.05
@@ -181,8 +184,9 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         Reason.PRICE_SECOND_VENUE,
         "price",
-        f"2 x max({AGREEMENT:.0%}, scale / 2)",
-        "First price of a coin: the second venue contradicts it.",
+        f"max({DISAGREEMENT:.0%}, scale); later max({DISAGREEMENT:.0%}, scale / 2)",
+        "The second venue contradicts it: the first price of a coin, or a later one where both agreed before. "
+        "Not cleared by time while that lasts.",
     ),
     Rule(
         Reason.ROW_CHANGED,
@@ -325,6 +329,6 @@ NEVER_BY_PERSISTENCE: Final = frozenset(
 
 LEAPS: Final = frozenset(
     {Reason.PRICE_IMPOSSIBLE, Reason.PRICE_MOVED, Reason.PRICE_MAGNITUDE, Reason.PRICE_OFF_BAR}
-    | {Reason.PRICE_SECOND_VENUE, Reason.ROW_CHANGED, Reason.ROW_OF_ANOTHER}
+    | {Reason.ROW_CHANGED, Reason.ROW_OF_ANOTHER}
 )
-"""Findings that count for `COINS_LEAPING`."""
+"""Findings that count for `COINS_LEAPING`. Where two venues contradict each other, neither stands in for the other."""

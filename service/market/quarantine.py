@@ -26,6 +26,7 @@ from service.market.plausibility import (
     are_many,
     contradict,
     distance,
+    drifts,
     is_misplaced,
     is_same_asset,
     judge,
@@ -90,7 +91,8 @@ class Report(Struct, frozen=True):
 class Surroundings(NamedTuple):
     """What observations are compared with, by ticker.
 
-    `accepted` are the last accepted quotes, `second` is what the second venue shows (empty: unknown). `is_complete`
+    `accepted` are the last accepted quotes, `second` is what the second venue shows (empty: unknown), `agreed` what it
+    showed when it last agreed with an accepted price. `is_complete`
     says that bars have been asked for: a coin that has none has no history. A first price is compared with its bar only
     once the second venue was asked.
     """
@@ -100,6 +102,7 @@ class Surroundings(NamedTuple):
     second: Mapping[str, Second]
     is_complete: bool
     was_second_asked: bool
+    agreed: Mapping[str, Second] = {}
 
 
 class Sifted(NamedTuple):
@@ -279,13 +282,14 @@ class Quarantine:
 
 def _known(symbol: str, around: Surroundings, at_ms: int) -> Known:
     accepted = around.accepted.get(symbol)
-    return usable(Known(accepted, around.bars.get(symbol), around.second.get(symbol)), at_ms)
+    known = Known(accepted, around.bars.get(symbol), around.second.get(symbol), around.agreed.get(symbol))
+    return usable(known, at_ms)
 
 
 def _is_blocked(price: float, reason: Reason, known: Known, around: Surroundings) -> bool:
     """Whether time alone cannot clear a price: something contradicts it, or something that could confirm it is due."""
-    accepted, bar, second = known
-    if reason in NEVER_BY_PERSISTENCE:
+    accepted, bar, second, _ = known
+    if reason in NEVER_BY_PERSISTENCE or drifts(price, known):
         return True
     if reason is Reason.PRICE_UNCONFIRMED:
         return second is not None or not around.is_complete
@@ -314,7 +318,7 @@ def _without(quote: Quote, found: Findings, accepted: Quote | None) -> Quote:
         quote = replace(quote, price=None, price_ms=None)
     if found.funding is not None:
         quote = replace(quote, funding=None, funding_ms=None)
-    is_row = found.price in LEAPS
+    is_row = found.price in LEAPS or found.price is Reason.PRICE_SECOND_VENUE
     if is_row or found.volume:
         quote = replace(quote, volume_usd=accepted.volume_usd if accepted else 0.0)
     if found.previous:

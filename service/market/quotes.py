@@ -153,7 +153,8 @@ class QuoteRefresh:
             ServiceError: `UNAVAILABLE` if the store could not be written.
         """
         known = self._desk.quotes(origin)
-        await self._second.ask(self._universe.newcomers(found, known))
+        if newcomers := self._universe.newcomers(found, known):
+            await self._second.ask(newcomers)
         reason = self._universe.judge(found, known)
         listed = self._universe.admit(found, known, self._second.shown)
         self._quarantine.count(VENUE, Reason.TICKER_INVALID, found.dropped)
@@ -167,12 +168,14 @@ class QuoteRefresh:
 
     async def _accept(self, origin: str, found: Quotes, *, is_polled: bool = False) -> Reason | None:
         """Store what passes the check, and ask the second venue about the rest. Says why if nothing passes."""
+        await self._second.check()
         sifted = await self._keep(origin, found, is_polled=is_polled)
         if sifted and await self._second.ask(sifted.unsettled):
             sifted = await self._keep(origin, found, is_polled=is_polled)
         if sifted is None:
             return None
         self._quarantine.note(sifted, VENUE)
+        self._second.compare(self._desk.quotes(origin))
         self._waiting = found if any(map(_is_first, sifted.findings.values())) else None
         waited_s = self._clock.monotonic() - self._began_s
         if sifted.whole is None and (self._waiting is None or self._has_bars() or waited_s >= LONGEST_WAIT_S):
@@ -204,9 +207,11 @@ class QuoteRefresh:
             self._of = origin
             self._quarantine.forget()
             self._references.forget()
+            self._second.agreed.clear()
         known = self._desk.quotes(origin)
         await self._references.read({symbol: quote.venue_symbol for symbol, quote in known.items()})
-        return Surroundings(known, self._references.now, second, self._has_bars(), self._second.was_asked)
+        was_asked, agreed = self._second.was_asked, self._second.agreed
+        return Surroundings(known, self._references.now, second, self._has_bars(), was_asked, agreed)
 
     async def _show(self) -> None:
         self._desk.show(await self._store.snapshot())

@@ -15,7 +15,10 @@ Change = Callable[[Shown, Shown, float], Shown]
 
 ALL_ROUTES: Final = ("polled", "pushed", "second")
 SLOW: Final = 0.10
-"""A ramp is known to be forged only once it has left what a coin moves within seconds."""
+"""Where nobody else can be asked, a ramp is seen only once it has left what a coin moves within seconds."""
+
+DRIFT: Final = 0.06
+"""Where the second venue can be asked, a ramp is stopped at its limit of 4 %; between two questions truth moves too."""
 
 NEAR: Final = 0.06
 """Of two coins whose prices are this near, one's price is a possible price of the other."""
@@ -31,6 +34,7 @@ class Forgery(Struct, frozen=True):
         change: What it does.
         routes: Where it makes sense: `polled`, `pushed`, `second`.
         lasts_s: How long it is kept up.
+        alone_s: The same where no other source can be asked, and the tolerance is `SLOW`; null: no difference.
         tolerance: How far a price that is served may be from the truth, where the forgery is slow; a fraction.
         is_warm: Whether a service that knows nothing yet cannot see it.
         needs_second: Whether a service that knows nothing yet needs the second venue to see it or to recover soon.
@@ -39,6 +43,7 @@ class Forgery(Struct, frozen=True):
     change: Change
     routes: tuple[str, ...] = ALL_ROUTES
     lasts_s: float = 45.0
+    alone_s: float | None = None
     tolerance: float | None = None
     needs_second: bool = False
     is_warm: bool = False
@@ -211,7 +216,8 @@ FORGERIES: Final[dict[str, Forgery]] = {
     "date an hour old": Forgery(_dated(-HOUR_MS), NAMED),
     "date of 1971": Forgery(lambda shown, _, __: Shown(shown.rows, DAY_MS * 400), NAMED),
     "a stale answer repeated": Forgery(_repeated, needs_second=True),
-    "a ramp of 1 % a round": Forgery(_ramp(0.01, "BTC"), lasts_s=90.0, tolerance=SLOW),
-    "a ramp of 3 % a round of all": Forgery(_ramp(0.03), lasts_s=120.0, tolerance=SLOW),
+    "a ramp of 1 % a round": Forgery(_ramp(0.01, "BTC"), lasts_s=300.0, alone_s=90.0, tolerance=DRIFT),
+    "a ramp of -1 % a round": Forgery(_ramp(-0.01, "BTC"), lasts_s=300.0, alone_s=90.0, tolerance=DRIFT),
+    "a ramp of 3 % a round of all": Forgery(_ramp(0.03), lasts_s=300.0, alone_s=120.0, tolerance=DRIFT),
     "a spike and back": Forgery(_spike, needs_second=True),
 }

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.hostile.conftest import OpenWorld
-from tests.hostile.forgeries import FORGERIES, Change, Forgery
+from tests.hostile.forgeries import FORGERIES, SLOW, Change, Forgery
 from tests.hostile.world import World
 
 RECOVERY_S = 30.0
@@ -59,9 +59,11 @@ async def test_no_forged_value_is_served_as_fresh_and_honest_ones_come_back(
     async with warm() as world:
         assert world.not_fresh() == []
         before = await world.records()
-        world.tolerance = forgery.tolerance or world.tolerance
+        world.tolerance, lasts_s = forgery.tolerance or world.tolerance, forgery.lasts_s
+        if forgery.alone_s is not None and (scene.route == "second" or not scene.second):
+            world.tolerance, lasts_s = SLOW, forgery.alone_s
         scene.begin(world, forgery.change)
-        await world.run(forgery.lasts_s, look=True)
+        await world.run(lasts_s, look=True)
         assert await world.records() == before
         world.venues.honest()
         world.pushes = True

@@ -28,6 +28,7 @@ from service.market.plausibility_rules import (
     LOWEST_PRICE,
     RULES,
     SCALES,
+    SECOND_AGE_MS,
     USUAL_SCALE,
     Reason,
 )
@@ -66,6 +67,17 @@ def test_a_value_like_the_last_accepted_one_is_accepted() -> None:
 def test_what_is_not_shown_is_not_judged() -> None:
     assert reasons(quote(None, None, open_interest=None, prev_price=None), accepted=ACCEPTED) == Findings()
     assert reasons(quote(None, None)) == Findings()
+
+
+@pytest.mark.parametrize(
+    ("second", "agreed", "is_held"), [(98.9, 99.0, True), (99.1, 99.0, False), (98.9, None, False), (98.9, 80.0, False)]
+)
+def test_a_price_that_drifts_from_where_both_venues_agreed_is_held_back(
+    second: float, agreed: float | None, *, is_held: bool
+) -> None:
+    before = None if agreed is None else Second(agreed, None, START_MS)
+    found = reasons(quote(103.0), accepted=ACCEPTED, bar=BAR, second=Second(second, None, NOW), agreed=before)
+    assert found.price is (Reason.PRICE_SECOND_VENUE if is_held else None)
 
 
 @pytest.mark.parametrize("price", [0.0, -1.0, math.nan, math.inf, 1e99, LOWEST_PRICE / 2, HIGHEST_PRICE * 2], ids=str)
@@ -119,7 +131,7 @@ def test_the_second_venue_confirms_a_move_within_the_scale_while_it_is_fresh() -
     for price in (60.0, 1000.0):
         assert reasons(quote(price), accepted=ACCEPTED, second=Second(price * 1.02, None, NOW)).price is None
         assert reasons(quote(price), accepted=ACCEPTED, second=Second(price * 1.03, None, NOW)).price is not None
-        late = Second(price, None, NOW - MINUTE_MS - 1)
+        late = Second(price, None, NOW - SECOND_AGE_MS - 1)
         assert reasons(quote(price), accepted=ACCEPTED, second=late).price is not None
 
 

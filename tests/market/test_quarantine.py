@@ -403,7 +403,7 @@ async def test_a_recheck_ends_with_the_origin_and_with_the_age_of_the_answer(par
     parts.origin = "tomorrow"
     await parts.quotes.recheck()
     parts.origin = "test"
-    await parts.clock.advance(61)
+    await parts.clock.advance(76)
     await parts.quotes.recheck()
     await parts.quotes.recheck()
     assert {coin.price for coin in parts.desk.view().values()} == {None}
