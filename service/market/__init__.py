@@ -12,12 +12,15 @@ Decided here:
   at); **funding** the rate running this hour. Both come in one answer every 15 seconds and are dated by the venue's own
   clock (the `Date` of the answer), never later than its receipt.
 - **Between two answers** the venue's WebSocket pushes both; at most one frame in five seconds is read, the newest. A
-  frame names no coins: it is matched with the universe of the last answer and refused where the lengths differ, until
-  the next answer. That is safe because a coin's place is its number in orders: the venue lists at the end and takes
-  nobody away. Should it ever, a pushed price that more than doubles or halves is left to the next answer, and a frame
-  with more than a tenth of such prices is refused. It carries no time: it is dated by its receipt, in whole seconds as
-  the answers are. An answer older than the newest frame tells who is listed and nothing else. So while answers fail,
-  the feed alone keeps prices fresh. Answers and frames without any price are failures.
+  frame names no coins: it is matched with the universe of the last accepted answer, and refused where the lengths
+  differ, until the next answer. It carries no time: it is dated by its receipt, in whole seconds as the answers are. An
+  answer older than the newest frame tells who is listed and nothing else. So while answers fail, the feed alone keeps
+  prices fresh. Answers and frames without any price are failures.
+- **Plausibility**: every quote, polled or pushed, of either venue, passes one check before it is stored
+  (`plausibility_rules`, `docs/decisions/0001-plausibility.md`). What fails is held back (`quarantine`): the last
+  accepted value stays and is named stale, until the second venue agrees or the same level has lasted for three minutes.
+  The second venue is asked once a minute, and at once when something is held back (`second_venue`). A coin counts as
+  known once a price of it was accepted (`universe`).
 - **Fall-back**: when an answer fails and the feed is silent too, Binance is asked in the same round. What it has is
   fresh, with `venue` "binance" (that of the price, else of the funding) and its own hours between payments; the others
   keep their last values, named stale. The next answer of the first venue takes over at once. Only when both fail does
@@ -64,6 +67,6 @@ Decided here:
 - **Momentum** of funding counts back from a coin's newest payment: means over the hours of a day and of a week (of
   what is there, a day at least), and the newest payment's rank among those of the 30 days before, by the mid-rank that
   funding alerts use. Other rooms judge its age (`momentum.PAID`: named after 3 hours, null after 48).
-- Where nothing can be said: 502 with the venue's failure if there was one, or if it lists a coin without quoting it;
-  503 with `Retry-After` while nothing has been asked yet.
+- Where nothing can be said: 502 with the venue's failure if there was one; 503 with `Retry-After` while nothing has
+  been asked yet, and while nothing of a coin is confirmed.
 """

@@ -7,9 +7,10 @@ from typing import Final, NoReturn
 from msgspec import Raw
 
 from service.clock import SECOND_MS, Clock
+from service.errors import ServiceError
 from service.market.filling import Filling
 from service.market.freshness import NEVER_MS, QUOTE, Freshness
-from service.market.observed import MAJORS, VENUE, Chart, Coin, CoinView, Failure, Quote, Snapshot, State
+from service.market.observed import MAJORS, VENUE, Chart, Coin, CoinView, Quote, Snapshot, State
 from service.market.risk import Risk, assess_risk
 from service.market.silence import nothing_to_say
 from service.market.symbols import Directory, Listing
@@ -19,7 +20,8 @@ from service.wire.envelope import Answer, encode
 from service.wire.market import RiskContext
 from service.wire.sentiment import NO_MOOD, Mood
 
-_OK: Final = 200
+_CONFIRM_AFTER_S: Final = 15
+"""The time of a round: so soon a price may be confirmed."""
 
 
 def _moodless(_: str) -> Mood:
@@ -141,7 +143,8 @@ class MarketDesk:
 
         Raises:
             ServiceError: `UNKNOWN_SYMBOL` with the closest tickers; `UPSTREAM_4XX` or `UPSTREAM_5XX` where an upstream
-                failed and neither price nor funding is left to say; `UNAVAILABLE` before the first data.
+                failed and neither price nor funding is left to say; `UNAVAILABLE` before the first data, and
+                while nothing of the coin is confirmed.
         """
         entry = self._entries.get(symbol) or self._entries[self.find(symbol)]
         now_ms, mood = self._clock.now_ms(), mood_of(entry.quote.symbol)
@@ -203,8 +206,14 @@ class MarketDesk:
         }
 
     def _give_up(self, symbol: str) -> NoReturn:
-        """Say why nothing can be said: the upstream's failure, its silence about a coin, or that we have just begun."""
-        failure, now_ms = self._state.failure, self._clock.now_ms()
-        if failure is None and QUOTE.judge(self._state.quotes_ms, now_ms) is not Freshness.GONE:
-            failure = Failure(now_ms, _OK, f"neither price nor funding of {symbol}")
-        nothing_to_say(VENUE, failure, f"prices of {symbol}" if failure else "prices")
+        """Say why nothing can be said: the upstream failed, nothing is confirmed, or the first data are due."""
+        state = self._state
+        is_recent = QUOTE.judge(state.quotes_ms, self._clock.now_ms()) is not Freshness.GONE
+        if state.failure is None and is_recent:
+            raise ServiceError(
+                "UNAVAILABLE",
+                f"The price of {symbol} is not confirmed yet: no recent value of {VENUE} has passed the check. "
+                f"Retry in {_CONFIRM_AFTER_S} s.",
+                headers={"Retry-After": str(_CONFIRM_AFTER_S)},
+            )
+        nothing_to_say(VENUE, state.failure, f"prices of {symbol}" if state.failure else "prices")

@@ -368,8 +368,9 @@ async def cold(parts: Parts, prices: dict[str, float]) -> None:
 async def test_on_a_cold_start_a_price_is_unknown_until_bars_confirm_it(parts: Parts) -> None:
     await cold(parts, PRICES)
     assert {coin.price for coin in parts.desk.view().values()} == {None}
-    with pytest.raises(ServiceError):
+    with pytest.raises(ServiceError, match="The price of C7 is not confirmed yet") as refused:
         parts.desk.risk("C7")
+    assert refused.value.code == "UNAVAILABLE"
     assert reasons(parts) == {Reason.PRICE_UNCONFIRMED, Reason.FUNDING_UNCONFIRMED}
     await parts.quotes.recheck()
     await keep_bars(parts, {"C7": PRICES["C7"] * 0.95})

@@ -105,17 +105,15 @@ async def test_after_ten_minutes_of_failure_the_venues_words_are_all_there_is(
     assert refused.value.details == {"upstream": "hyperliquid", "upstreamStatus": status, "upstreamBody": body}
 
 
-async def test_a_coin_the_venue_does_not_quote_is_the_venues_failure(parts: Parts) -> None:
+async def test_a_coin_of_which_nothing_is_confirmed_is_unavailable_for_now(parts: Parts) -> None:
     parts.venue.contexts = {"BTC": context("1.0"), "DARK": context(None, None)}
     await parts.quotes.round()
-    with pytest.raises(ServiceError) as refused:
-        parts.desk.risk("DARK")
-    assert refused.value.code == "UPSTREAM_5XX"
-    assert refused.value.details == {
-        "upstream": "hyperliquid",
-        "upstreamStatus": 200,
-        "upstreamBody": "neither price nor funding of DARK",
-    }
+    for ask in (parts.desk.risk, parts.desk.assess):
+        with pytest.raises(ServiceError) as refused:
+            ask("DARK")
+        assert refused.value.code == "UNAVAILABLE"
+        assert refused.value.message.startswith("The price of DARK is not confirmed yet: ")
+        assert refused.value.headers == {"Retry-After": "15"}
 
 
 async def test_a_coin_that_is_delisted_is_unknown_from_then_on(parts: Parts) -> None:
