@@ -175,10 +175,11 @@ def judge(quote: Quote, known: Known, observed_ms: int, *, is_cleared: bool = Fa
     known = usable(known, observed_ms)
     volume = Reason.VOLUME_IMPOSSIBLE if not 0 <= quote.volume_usd <= LARGEST_VOLUME else None
     previous = None
-    if known.accepted and _are_comparable(quote, known.accepted, observed_ms):
-        if volume is None and _differ(quote.volume_usd, known.accepted.volume_usd, VOLUME_LEAP):
-            volume = Reason.VOLUME_MOVED
-        if _differ(quote.prev_price, known.accepted.prev_price, PREVIOUS_LEAP):
+    accepted = known.accepted
+    if accepted and _is_recent(accepted, observed_ms):
+        is_leap = quote.venue == accepted.venue and _differ(quote.volume_usd, accepted.volume_usd, VOLUME_LEAP)
+        volume = volume or (Reason.VOLUME_MOVED if is_leap else None)
+        if _differ(quote.prev_price, accepted.prev_price, PREVIOUS_LEAP):
             previous = Reason.PREVIOUS_MOVED
     interest = None
     if quote.open_interest is not None and not 0 <= quote.open_interest * (quote.price or 1.0) <= LARGEST_INTEREST:
@@ -329,8 +330,11 @@ def _judge_funding(funding: float, known: Known, price: Reason | None) -> Reason
 
 def _are_comparable(quote: Quote, accepted: Quote, observed_ms: int) -> bool:
     """Whether two rows are of one venue and near in time."""
-    is_recent = accepted.price_ms is not None and observed_ms - accepted.price_ms <= ROW_AGE_MS
-    return is_recent and accepted.venue == quote.venue
+    return accepted.venue == quote.venue and _is_recent(accepted, observed_ms)
+
+
+def _is_recent(accepted: Quote, observed_ms: int) -> bool:
+    return accepted.price_ms is not None and observed_ms - accepted.price_ms <= ROW_AGE_MS
 
 
 def _differ(one: float | None, other: float | None, most: float) -> bool:

@@ -235,7 +235,7 @@ RULES: Final[tuple[Rule, ...]] = (
         Reason.PREVIOUS_MOVED,
         "previous-day price",
         f"{PREVIOUS_LEAP:.0%}",
-        "Distance to the last accepted one, at most ten minutes old, of the same venue.",
+        "Distance to the last accepted one, at most ten minutes old, of either venue.",
     ),
     Rule(
         Reason.INTEREST_IMPOSSIBLE,

@@ -205,7 +205,7 @@ FORGERIES: Final[dict[str, Forgery]] = {
     ),
     "all delisted": Forgery(_each(lambda row: replace(row, delisted=True)), ("polled",)),
     # What stands beside.
-    "previous day forged": Forgery(_each(_times("prev", 10)), ("polled", "pushed")),
+    "previous day forged": Forgery(_each(_times("prev", 10))),
     "volume 1e30": Forgery(_each(_written("volume", "1e30"))),
     "volume negative": Forgery(_each(_written("volume", "-1.0"))),
     "open interest 1e30": Forgery(_each(_written("interest", "1e30"))),

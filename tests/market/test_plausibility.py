@@ -64,6 +64,11 @@ def test_a_value_like_the_last_accepted_one_is_accepted() -> None:
     assert reasons(quote(101.0, 0.00002), accepted=ACCEPTED, bar=BAR) == Findings()
 
 
+def test_the_previous_day_is_compared_with_that_of_either_venue() -> None:
+    forged = quote(prev_price=970.0, venue="binance", volume_usd=1.0)
+    assert reasons(forged, accepted=ACCEPTED) == Findings(previous=Reason.PREVIOUS_MOVED)
+
+
 def test_what_is_not_shown_is_not_judged() -> None:
     assert reasons(quote(None, None, open_interest=None, prev_price=None), accepted=ACCEPTED) == Findings()
     assert reasons(quote(None, None)) == Findings()
