@@ -127,6 +127,8 @@ class QuoteRefresh:
         found = self._source.read_frame(frame.value, frame.at_ms)
         if found is not None:
             listed = self._desk.quotes(origin)
+            if not listed:  # another history begins: the next answer names its coins
+                return
             quotes = [quote for quote in found.quotes if is_listed(quote, listed)]
             if await self._accept(origin, replace(found, quotes=quotes)) is None:
                 self._fed_s = self._clock.monotonic()
@@ -168,7 +170,11 @@ class QuoteRefresh:
 
     async def _accept(self, origin: str, found: Quotes, *, is_polled: bool = False) -> Reason | None:
         """Store what passes the check, and ask the second venue about the rest. Says why if nothing passes."""
-        await self._second.check()
+        if origin == self._of:
+            await self._second.check()
+        else:  # the store drops prices of another history with the first put: ask before, so that new ones replace them
+            self._second.forget()
+            await self._second.ask(frozenset(quote.symbol for quote in found.quotes))
         sifted = await self._keep(origin, found, is_polled=is_polled)
         if sifted and await self._second.ask(sifted.unsettled):
             sifted = await self._keep(origin, found, is_polled=is_polled)
@@ -207,7 +213,6 @@ class QuoteRefresh:
             self._of = origin
             self._quarantine.forget()
             self._references.forget()
-            self._second.agreed.clear()
         known = self._desk.quotes(origin)
         await self._references.read({symbol: quote.venue_symbol for symbol, quote in known.items()})
         was_asked, agreed = self._second.was_asked, self._second.agreed

@@ -75,6 +75,11 @@ class SecondVenue:
             self.shown = {}
         self.was_asked = True
 
+    def forget(self) -> None:
+        """Another history begins: what was shown belongs to none of it, and may be asked for at once."""
+        self.shown, self.was_asked, self._due_s = {}, False, 0.0
+        self.agreed.clear()
+
     def compare(self, accepted: Mapping[str, Quote]) -> None:
         """Remember what it shows of coins whose accepted price agrees with it.
 

@@ -35,9 +35,13 @@ async def spend(house: Indoors) -> str:
 
 
 async def set_clock(house: Indoors, at_ms: int) -> None:
-    """Set wall time; prices of a time that has not come yet are of no known age, so wait until they are asked for."""
+    """Set wall time, and wait until prices are known again: those of a time that has not come yet are not shown."""
+    observer = await house.make_key("pro")
     house.clock.set_wall(at_ms)
     await house.pass_time(20, 5)
+    async with asyncio.timeout(60):
+        while (await house.ask(key=observer)).status != 200:
+            await house.pass_time(5, 5)
 
 
 async def statuses(house: Indoors, key: str, calls: int) -> Counter[int]:
