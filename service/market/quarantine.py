@@ -170,7 +170,7 @@ class Quarantine:
             found_in = self._sift_coin(quote, source, around, found.observed_ms)
             if any(found_in):
                 findings[quote.symbol] = found_in
-        leaping = [symbol for symbol, found_in in findings.items() if found_in.price in LEAPS]
+        leaping = [symbol for symbol, found_in in findings.items() if _is_leap(symbol, found_in.price, around)]
         shown = sum(quote.price is not None for quote in found.quotes)
         whole = None
         if are_many(len(leaping), shown) and not _is_confirmed(found, findings, around):
@@ -299,6 +299,13 @@ def _is_blocked(price: float, reason: Reason, known: Known, around: Surroundings
         and contradict(price, second.price, bar.scale if bar else USUAL_SCALE)
         and any(reference and is_same_asset(reference, second.price) for reference in references)
     )
+
+
+def _is_leap(symbol: str, reason: Reason | None, around: Surroundings) -> bool:
+    """Whether a finding counts for `COINS_LEAPING`. Of contradictions by the second venue, those of first prices do."""
+    accepted = around.accepted.get(symbol)
+    is_first = accepted is None or accepted.price is None
+    return reason in LEAPS or (reason is Reason.PRICE_SECOND_VENUE and is_first)
 
 
 def _is_confirmed(found: Quotes, findings: Mapping[str, Findings], around: Surroundings) -> bool:
