@@ -6,12 +6,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from service.clock import MINUTE_MS, Clock
+from service.clock import Clock
 from service.market.desk import MarketDesk
 from service.market.observed import VENUE, Failure, Quote, Quotes
 from service.market.plausibility import Findings, Second
 from service.market.plausibility_rules import SECOND_AGE_MS, Reason
 from service.market.quarantine import Quarantine, Report, Sifted, Surroundings
+from service.market.quarantine_report import publish
 from service.market.references import References
 from service.market.second_venue import SecondVenue
 from service.market.shelf import Drawer
@@ -222,11 +223,7 @@ class QuoteRefresh:
         self._desk.show(await self._store.snapshot())
 
     async def _tell(self) -> None:
-        """Write down what is held back when that changes, and how often values were once a minute."""
-        report, kept, now_ms = self._quarantine.report(), self._report.now, self._clock.now_ms()
-        is_old = kept.observed_ms is None or now_ms - kept.observed_ms >= MINUTE_MS
-        if kept.value is None or kept.value.now != report.now or (is_old and kept.value.counts != report.counts):
-            await self._report.put(self._of, report, now_ms)
+        await publish(self._report, self._quarantine.report(), self._of, self._clock.now_ms())
 
     async def _stand_in(self, origin: str, failure: Failure) -> bool:
         """Whether somebody else tells quotes."""

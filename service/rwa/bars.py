@@ -34,6 +34,9 @@ class BarsRefresh:
         source: The venue.
         origin: Which history the venue tells at this moment.
         held: Which history the store holds: until it is the same, bars have no place.
+
+    Attributes:
+        has_asked: Whether bars have been asked for of every asset.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class BarsRefresh:
         origin: Callable[[], str],
         held: Callable[[], str],
     ) -> None:
+        self.has_asked = False
         self._clock = clock
         self._drawers = drawers
         self._store = store
@@ -70,6 +74,7 @@ class BarsRefresh:
             self._wait_until_s.clear()
             self._last_ms = _last(await self._store.closed_bars(assets))
             self._of = origin
+            self.has_asked = False
             await self._read(origin, assets, assets)
         due = self._due(assets)
         for at in range(0, len(due), BATCH):
@@ -77,6 +82,7 @@ class BarsRefresh:
             await self._read(origin, due[at : at + BATCH], assets)
             if refusal is not None:
                 raise refusal
+        self.has_asked = True
 
     def _due(self, assets: Sequence[str]) -> list[str]:
         newest_ms = (self._clock.now_ms() - PATIENCE_MS) // DAY_MS * DAY_MS - DAY_MS

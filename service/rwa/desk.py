@@ -10,6 +10,8 @@ from service.errors import ServiceError
 from service.market.filling import Filling
 from service.market.freshness import Freshness
 from service.market.observed import VENUE, Chart, Failure, Quote
+from service.market.quarantine import Report
+from service.market.shelf import Drawer
 from service.market.silence import nothing_to_say
 from service.market.symbols import MOST_CANDIDATES, closest
 from service.rwa.asset import QUOTE, tell
@@ -40,9 +42,13 @@ class RwaDesk:
     Args:
         clock: Ages are judged by it.
         drawers: The documents; the desk follows their changes.
+
+    Attributes:
+        quarantine: What is held back.
     """
 
     def __init__(self, clock: Clock, drawers: Drawers) -> None:
+        self.quarantine: Drawer[Report] = drawers.quarantine
         self._clock = clock
         self._drawers = drawers
         self._entries: dict[str, _Entry] = {}
@@ -107,7 +113,7 @@ class RwaDesk:
     def readiness(self) -> Mapping[str, object]:
         """What can be said of the room's readiness: assets, age of the quotes in seconds, trends known, failing.
 
-        `ready` once the listing and quotes are known, or were asked for in vain.
+        `quarantined` says what is held back. `ready` once the listing and quotes are known, or were asked for in vain.
         """
         listing, quotes = self._drawers.listing.now, self._drawers.quotes.now
         age_s = None if quotes.observed_ms is None else max(0, self._clock.now_ms() - quotes.observed_ms) // SECOND_MS
@@ -118,6 +124,7 @@ class RwaDesk:
             "prices_age_seconds": age_s,
             "history": {"known": known, "total": len(self._entries)},
             "failing": quotes.failure is not None,
+            "quarantined": (self.quarantine.now.value or Report()).summary(),
         }
 
     def _read(self) -> None:

@@ -4,13 +4,17 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from service.clock import Clock
-from service.market.fallback import FALLBACK_VENUE, Vouching, stand_in
+from service.market.fallback import FALLBACK_VENUE, Vouching, second_of, stand_in
 from service.market.observed import Quote
+from service.market.plausibility import Second, are_many
+from service.market.plausibility_rules import Reason
 from service.market.sources.binance import Binance, Contract
 from service.rwa.listing import Listed, Listing
+from service.upstream.failure import UpstreamError
 from service.upstream.session import UpstreamSession
 from service.wire.rwa import AssetType
 
+_OK: Final = 200
 _ISO_4217: Final[Mapping[str, str]] = {"GOLD": "XAU", "SILVER": "XAG", "PLATINUM": "XPT", "PALLADIUM": "XPD"}
 """Metals have currency codes, and are traded under them."""
 
@@ -39,6 +43,21 @@ class TradifiFallback:
         self._vouching = Vouching(clock)
         self._listing = listing
 
+    async def prices(self) -> dict[str, Second]:
+        """Price and funding of the listed assets that it has, by ticker, which may be another asset's: to compare with.
+
+        Raises:
+            UpstreamError: If there is no answer that can be trusted.
+        """
+        contracts = await self._source.contracts()
+        marks = await self._source.marks()
+        found = {asset.symbol: contract_of(asset, contracts) for asset in (self._listing() or Listing()).assets}
+        return {
+            symbol: second_of(contract, marks.rows[contract.symbol], marks.observed_ms)
+            for symbol, contract in found.items()
+            if contract and contract.symbol in marks.rows
+        }
+
     async def quotes(self, known: Mapping[str, Quote]) -> list[Quote]:
         """Price and funding of the assets it has.
 
@@ -50,7 +69,7 @@ class TradifiFallback:
         """
         contracts = await self._source.contracts()
         marks = await self._source.marks()
-        found = []
+        found, others = [], 0
         for asset in (self._listing() or Listing()).assets:
             contract, quote = contract_of(asset, contracts), known.get(asset.symbol)
             mark = marks.rows.get(contract.symbol) if contract else None
@@ -58,6 +77,10 @@ class TradifiFallback:
                 continue
             if self._vouching.holds(asset.id, quote.price, quote.price_ms, contract.symbol, mark.price):
                 found.append(stand_in(quote, contract, mark, marks.observed_ms))
+            else:
+                others += quote.price is not None
+        if are_many(others, others + len(found)):
+            raise UpstreamError(self.name, _OK, f"quarantined: {Reason.COINS_LEAPING}".encode())
         return found
 
 

@@ -8,6 +8,7 @@ from typing import Final
 from service.clock import Clock
 from service.market.fallback import FALLBACK_VENUE
 from service.market.observed import VENUE
+from service.market.quotes import RECHECK_EVERY_S
 from service.market.schedule import Lead, Loop, running
 from service.market.shelf import Shelf
 from service.market.sources.hyperliquid import Hyperliquid
@@ -62,14 +63,15 @@ async def open_rwa(  # noqa: PLR0913, PLR0917 - the parts it is built from, each
     drawers, source = Drawers.open(shelf), Hyperliquid(sessions[VENUE], clock)
     fallback = TradifiFallback(sessions[FALLBACK_VENUE], clock, lambda: drawers.listing.now.value)
     listing = ListingRefresh(clock, drawers, source, origin, coins)
-    quotes = QuotesRefresh(clock, drawers, source, fallback, origin)
     bars = BarsRefresh(clock, drawers, store, source, origin, held)
+    quotes = QuotesRefresh(clock, drawers, store, source, fallback, origin, lambda: bars.has_asked)
 
     desk = RwaDesk(clock, drawers)
     await shelf.follow()
     loops = (
         Loop("rwa.listing", listing.round, LISTING_EVERY_S),
         Loop("rwa.quotes", quotes.round, QUOTES_EVERY_S),
+        Loop("rwa.recheck", quotes.recheck, RECHECK_EVERY_S),
         Loop("rwa.bars", bars.round, BARS_EVERY_S, after=days),
     )
     async with running(loops, lead, clock):

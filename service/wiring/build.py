@@ -110,7 +110,7 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
             most_connections(raise_limit()), settings.connections_per_address, settings.trusted_proxies, clock
         )
         coins, visitor, hub = data.market.coins, data.visitor, data.watch.hub
-        held_back = (data.market.quarantine,)
+        held_back = (data.market.quarantine, data.rwa.quarantine)
         read = partial(read_all, app, limits, database, coins, upstreams.sessions, visitor, hub, lead.held)
         metrics = Metrics(lambda: [*read(), read_quarantines(held_back)])
         begun.set()

@@ -24,7 +24,7 @@ from service.wire.envelope import Answer
 from service.wire.rwa import RwaAsset, RwaAssets
 from tests.fakes.clock import START_MS, FakeClock
 from tests.market.binance_venue import BinanceVenue
-from tests.market.venue import Venue, context
+from tests.market.venue import Venue, candle, context
 from tests.upstream.conftest import listening
 
 T = TypeVar("T")
@@ -60,7 +60,8 @@ class DexVenue(Venue):
     ) -> None:
         coin = f"xyz:{ticker}"
         self.contexts[coin] = context(price, volume=volume) | {"prevDayPx": "80.0", "openInterest": "3.0"}
-        self.candles.setdefault(coin, [])
+        close = float(price or 1)
+        self.candles.setdefault(coin, [candle(coin, TODAY - 1, close, close, close, close)])
         if category is not None:
             self.notes[coin] = {"category": category} | note
 
@@ -107,13 +108,15 @@ class Parts:
         source = Hyperliquid(sessions[0], clock)
         fallback = TradifiFallback(sessions[1], clock, lambda: self.drawers.listing.now.value)
         self.listing = ListingRefresh(clock, self.drawers, source, lambda: self.origin, lambda: self.coins)
-        self.quotes = QuotesRefresh(clock, self.drawers, source, fallback, lambda: self.origin)
         self.bars = BarsRefresh(clock, self.drawers, self.store, source, lambda: self.origin, lambda: self.held)
+        self.quotes = QuotesRefresh(
+            clock, self.drawers, self.store, source, fallback, lambda: self.origin, lambda: self.bars.has_asked
+        )
 
     async def rounds(self) -> None:
         await self.listing.round()
-        await self.quotes.round()
         await self.bars.round()
+        await self.quotes.round()
 
     def told(self, text: str) -> RwaAsset:
         return read(self.desk.symbol(text), RwaAsset)

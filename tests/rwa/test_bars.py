@@ -30,6 +30,7 @@ async def market(parts: Parts) -> Parts:
     for ticker in ("AAPL", "TSLA"):
         parts.dex.list_asset(ticker, volume="2.0" if ticker == "AAPL" else "1.0")
         parts.dex.candles[f"xyz:{ticker}"] = walk(f"xyz:{ticker}", range(TODAY - 120, TODAY + 5), 1.01)
+        parts.binance.trade(ticker, "100.0", contractType="TRADIFI_PERPETUAL", underlyingType="EQUITY")
     await parts.listing.round()
     await parts.quotes.round()
     return parts
@@ -135,9 +136,10 @@ async def test_a_restart_goes_on_where_the_store_ends(market: Parts, clock: Fake
 
 async def test_what_is_no_longer_listed_has_no_trend(market: Parts, clock: FakeClock) -> None:
     await market.bars.round()
-    del market.dex.contexts["xyz:TSLA"]
-    await clock.advance(NOON_S + PATIENCE_S)
-    await market.listing.round()
+    market.dex.delisted.add("xyz:TSLA")
+    for seconds in (NOON_S, 3_600):
+        await clock.advance(seconds)
+        await market.listing.round()
     await market.bars.round()
     assert charts(market).keys() == {"xyz:AAPL"}
 

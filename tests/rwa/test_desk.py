@@ -174,6 +174,7 @@ async def test_readiness_tells_assets_age_and_history(parts: Parts, clock: FakeC
         "prices_age_seconds": None,
         "history": {"known": 0, "total": 0},
         "failing": False,
+        "quarantined": {"values": 0, "reasons": {}, "coins": []},
     }
     await fill(parts)
     await clock.advance(7)
@@ -183,6 +184,7 @@ async def test_readiness_tells_assets_age_and_history(parts: Parts, clock: FakeC
         "prices_age_seconds": 7,
         "history": {"known": 1, "total": 4},
         "failing": False,
+        "quarantined": {"values": 0, "reasons": {}, "coins": []},
     }
 
 

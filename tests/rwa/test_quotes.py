@@ -92,8 +92,8 @@ async def test_quotes_are_told_as_the_venue_shows_them(market: Parts) -> None:
 async def test_what_an_answer_lacks_keeps_its_last_value_and_is_named(market: Parts, clock: FakeClock) -> None:
     await market.rounds()
     await clock.advance(30)
-    market.dex.contexts["xyz:AAPL"] = context(None, "0.0001")
-    market.dex.contexts["xyz:EUR"] = context("1.2", None)
+    market.dex.contexts["xyz:AAPL"] |= {"markPx": None, "funding": "0.0001"}
+    market.dex.contexts["xyz:EUR"] |= {"markPx": "1.2", "funding": None}
     await market.quotes.round()
     apple, euro = market.told("AAPL"), market.told("EUR")
     assert (apple.price, apple.funding.rate) == (213.9, 0.0001)
@@ -105,10 +105,15 @@ async def test_what_an_answer_lacks_keeps_its_last_value_and_is_named(market: Pa
     assert market.desk.symbol("AAPL").as_of_ms == START_MS
 
 
-async def test_an_asset_that_is_no_longer_traded_has_no_quote(market: Parts, clock: FakeClock) -> None:
+async def test_the_quote_of_an_asset_that_is_no_longer_traded_ages_until_it_is_gone(
+    market: Parts, clock: FakeClock
+) -> None:
     await market.rounds()
     await clock.advance(30)
     market.dex.delisted.add("xyz:EUR")
+    await market.quotes.round()
+    assert (market.told("EUR").price, {"price", "funding"} <= set(market.told("EUR")._stale_fields)) == (1.17, True)
+    await clock.advance(601)
     await market.quotes.round()
     with pytest.raises(ServiceError) as gone:
         market.desk.symbol("EUR")
@@ -179,9 +184,9 @@ async def test_a_contract_at_another_price_does_not_stand_in(market: Parts, thei
     ],
 )
 async def test_only_a_contract_of_the_same_kind_stands_in(market: Parts, fields: dict[str, str]) -> None:
+    market.binance.contracts[0] |= fields
     await market.rounds()
     market.dex.faults.next = DOWN
-    market.binance.contracts[0] |= fields
     await market.quotes.round()
     assert market.told("AAPL").venue == "hyperliquid"
     assert market.told("GOLD").venue == "binance"

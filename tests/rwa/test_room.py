@@ -58,15 +58,14 @@ class Stand:
         return await fault(request) if fault and request.path != "/ws" else None
 
     @asynccontextmanager
-    async def open(self, *, bars: bool = True) -> AsyncIterator[RwaDesk]:
+    async def open(self) -> AsyncIterator[RwaDesk]:
         async with (
             open_session("hyperliquid", self.replay.url, self.clock, weight_per_minute=AMPLE, deadline_s=20) as first,
             open_session(
                 "binance", self.replay.base("binance"), self.clock, weight_per_minute=AMPLE, deadline_s=20
             ) as second,
         ):
-            if bars:
-                await self.claim()
+            await self.claim()
             async with open_rwa(
                 Shelf(self.database),
                 self.store,
@@ -173,8 +172,8 @@ async def test_a_restart_and_a_follower_answer_from_the_store_alone(stand: Stand
 async def test_while_hyperliquid_fails_binance_stands_in_and_the_rest_is_named(
     stand: Stand, fault: faults.Fault
 ) -> None:
-    async with stand.open(bars=False) as desk:
-        await stand.until(lambda: answers(desk, "AAPL"))
+    async with stand.open() as desk:
+        await stand.until(lambda: all(answers(desk, symbol) for symbol in XYZ))
         ours = {symbol: told(desk, symbol).price or 0.0 for symbol in XYZ}
         stand.hyperliquid = fault
         await stand.until(lambda: told(desk, "AAPL").venue == "binance")
@@ -192,7 +191,7 @@ async def test_while_hyperliquid_fails_binance_stands_in_and_the_rest_is_named(
 
 
 async def test_when_both_fail_the_last_values_are_named_and_then_gone(stand: Stand) -> None:
-    async with stand.open(bars=False) as desk:
+    async with stand.open() as desk:
         await stand.until(lambda: answers(desk, "AAPL"))
         stand.hyperliquid, stand.binance = faults.answer(503, b"down"), faults.answer(451, b"not here")
         await stand.until(lambda: "price" in told(desk, "AAPL")._stale_fields)
