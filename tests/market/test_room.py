@@ -170,6 +170,8 @@ async def test_when_the_origin_changes_prices_pass_over_and_history_is_fetched_a
         world.origin = "tomorrow"
         listed.list_coin("SOL", range(TODAY - 120, TODAY + 2), 0.97, price="50.0")
         await clock.advance(QUOTES_EVERY_S)
+        await until(lambda: desk.view()["SOL"].price is None)
+        await clock.advance(QUOTES_EVERY_S)
         await until(lambda: desk.view()["SOL"].price == 50.0)
         await clock.advance(QUOTES_EVERY_S)
         await until(lambda: is_complete(desk))

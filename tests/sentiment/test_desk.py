@@ -76,7 +76,7 @@ async def test_a_category_that_there_is_not_is_told_as_whoever_knows_categories_
 async def test_a_category_that_nothing_was_concluded_of_yet_is_unavailable_not_unknown(room: Room) -> None:
     await room.refresh.round()
     room.categories["New"] = ("SOL",)
-    with pytest.raises(ServiceError, match="sentiment of the category 'New'") as refused:
+    with pytest.raises(ServiceError, match="Sentiment of the category 'New'") as refused:
         room.desk.category("New")
     assert (refused.value.code, refused.value.headers) == ("UNAVAILABLE", {"Retry-After": "5"})
 

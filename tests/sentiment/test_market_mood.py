@@ -83,5 +83,5 @@ async def test_what_an_earlier_version_concluded_is_kept_and_has_no_mood_of_the_
     assert kept.value is not None
     await room.drawer.put(kept.origin, replace(kept.value, market=None), kept.observed_ms)
     room.desk.category("Meme")
-    with pytest.raises(ServiceError, match="sentiment of the market"):
+    with pytest.raises(ServiceError, match="Sentiment of the market"):
         room.desk.market()

@@ -73,11 +73,16 @@ class Hours:
 
     def __init__(self, database: Database) -> None:
         self.store = MarketStore(database)
+        self._database = database
 
     async def list_coins(self, *coins: str, origin: str = ORIGIN) -> None:
-        """Have these coins traded, and no others."""
+        """Have these coins traded, and no others: the venue flags those as delisted, twice, an hour apart."""
+        rows = await self._database.read("SELECT venue_symbol FROM market_quotes")
+        delisted = [coin for (coin,) in rows if coin not in coins]
         quotes = [Quote(coin, coin.upper(), 1e6, 1.0, START_MS, 0.0, START_MS) for coin in coins]
-        await self.store.put_quotes(origin, Quotes(START_MS, quotes))
+        if delisted:
+            await self.store.put_quotes(origin, Quotes(START_MS - HOUR_MS, [], delisted))
+        await self.store.put_quotes(origin, Quotes(START_MS, quotes, delisted))
 
     async def open(self, coin: str, opens: Mapping[int, float], *, closed: bool = True) -> None:
         """Have hours open at these prices, by their number since 1970."""

@@ -77,7 +77,7 @@ async def test_a_stale_correlation_alone_leaves_the_source_fulfilled_as_no_rule_
 
 async def test_without_price_and_funding_there_is_no_risk_context(world: World) -> None:
     world.clock.set_wall(START_MS + 10 * MINUTE_MS + 1)
-    with pytest.raises(ServiceError, match="prices"):
+    with pytest.raises(ServiceError, match="Prices"):
         await world.sources.risk("BTC")
     with pytest.raises(ServiceError) as refused:
         await world.sources.risk("VANISHED")
@@ -97,14 +97,14 @@ async def test_funding_is_stale_after_three_hours_and_nothing_after_two_days(
 ) -> None:
     await world.pay({"BTC": replace(MOMENT, newest_ms=START_MS - age_ms)})
     if stale is None:
-        with pytest.raises(ServiceError, match="payments of funding of BTC"):
+        with pytest.raises(ServiceError, match="Payments of funding of BTC"):
             await world.sources.funding("BTC")
     else:
         assert (await world.sources.funding("BTC")).stale is stale
 
 
 async def test_a_coin_without_payments_has_no_funding(world: World) -> None:
-    with pytest.raises(ServiceError, match="payments of funding of ETH"):
+    with pytest.raises(ServiceError, match="Payments of funding of ETH"):
         await world.sources.funding("ETH")
 
 
@@ -120,7 +120,7 @@ async def test_regime_is_stale_once_a_day_is_overdue_and_nothing_after_two(world
     world.clock.set_wall(CLOSE_MS + DAY_MS + 15 * MINUTE_MS + 1)
     assert (await world.sources.regime("BTC")).stale is True
     world.clock.set_wall(CLOSE_MS + 2 * DAY_MS + 1)
-    with pytest.raises(ServiceError, match="regimes"):
+    with pytest.raises(ServiceError, match="Regimes"):
         await world.sources.regime("BTC")
 
 
@@ -129,14 +129,14 @@ async def test_before_the_markets_regime_is_known_a_coin_may_have_one_and_withou
 ) -> None:
     await world.conclude(replace(concluded(), regime=None))
     assert (await world.sources.regime("BTC")).facts == RegimeFacts(iso(CLOSE_MS), None, "risk-on", 0.9)
-    with pytest.raises(ServiceError, match="regime of ETH"):
+    with pytest.raises(ServiceError, match="Regime of ETH"):
         await world.sources.regime("ETH")
 
 
 async def test_sentiment_tells_the_coins_mood(world: World) -> None:
     told = await world.sources.sentiment("BTC")
     assert told == (SentimentFacts(iso(HEARD_MS), MOOD.stance, MOOD.summary), HEARD_MS, False)
-    with pytest.raises(ServiceError, match="sentiment of KPEPE"):
+    with pytest.raises(ServiceError, match="Sentiment of KPEPE"):
         await world.sources.sentiment("KPEPE")
 
 
@@ -144,7 +144,7 @@ async def test_sentiment_is_stale_when_its_room_says_so_and_nothing_after_two_da
     await world.moods.fail(Failure(START_MS, 500, "no"))
     assert (await world.sources.sentiment("BTC")).stale is True
     world.clock.set_wall(HEARD_MS + 48 * HOUR_MS + 1)
-    with pytest.raises(ServiceError, match="sentiment of BTC"):
+    with pytest.raises(ServiceError, match="Sentiment of BTC"):
         await world.sources.sentiment("BTC")
 
 
