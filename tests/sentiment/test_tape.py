@@ -34,11 +34,11 @@ def tape_of(parts: Parts) -> Tape:
 
 
 def list_sol(parts: Parts, days: range = range(TODAY - 40, TODAY + 1)) -> None:
-    """A coin that closes at its day's number less that of forty days ago, 10 of it traded a day, 200 USD of it now."""
-    parts.venue.contexts["SOL"] = context("44.0", volume="200.0") | {"prevDayPx": "40.0"}
+    """A coin that closes at 100 and its day's number less that of forty days ago, 10 of it traded a day, 200 USD of it now."""
+    parts.venue.contexts["SOL"] = context("144.0", volume="200.0") | {"prevDayPx": "140.0"}
     parts.venue.candles["SOL"] = [
         candle("SOL", day, close, close * 1.02, close * 0.98, close)
-        for day, close in ((day, float(day - TODAY + 41)) for day in days)
+        for day, close in ((day, float(day - TODAY + 141)) for day in days)
     ]
 
 
@@ -48,27 +48,27 @@ async def test_a_coin_trades_as_its_venue_says_now_and_did_on_its_last_days(part
     tape = tape_of(parts)
     await tape.read()
     # START_MS is noon of TODAY, when the close that ended TODAY - 7 is as near to a week ago as the one before it.
-    # Of days that opened at or after noon 31 days ago 30 have closed: those that closed at 11 to 40, 10 traded in each.
+    # Of days that opened at or after noon 31 days ago 30 have closed: those that closed at 111 to 140, 10 traded in each.
     assert tape.now() == {
         "SOL": Trading(
             title="Solana",
-            change_24h=10.0,
-            change_7d=round((44 / 34 - 1) * 100, 4),
+            change_24h=round(4 / 140 * 100, 4),
+            change_7d=round((144 / 134 - 1) * 100, 4),
             funding_apr=10.95,
-            volume_ratio=round(200 / (25.5 * 10), 4),
+            volume_ratio=round(200 / (125.5 * 10), 4),
             observed_ms=START_MS,
         )
     }
 
 
-@pytest.mark.parametrize(("later_h", "close"), [(-12, 33.0), (-0.001, 33.0), (0, 34.0), (11.999, 34.0), (12, 34.0)])
+@pytest.mark.parametrize(("later_h", "close"), [(-12, 133.0), (-0.001, 133.0), (0, 134.0), (11.999, 134.0), (12, 134.0)])
 async def test_a_week_ago_is_the_close_nearest_to_it(parts: Parts, later_h: float, close: float) -> None:
     list_sol(parts)
     parts.clock.set_wall(START_MS + round(later_h * HOUR_MS))
     await parts.rounds()
     tape = tape_of(parts)
     await tape.read()
-    assert tape.now()["SOL"].change_7d == round((44 / close - 1) * 100, 4)
+    assert tape.now()["SOL"].change_7d == round((144 / close - 1) * 100, 4)
 
 
 async def test_what_is_not_known_is_null(parts: Parts) -> None:
@@ -79,7 +79,7 @@ async def test_what_is_not_known_is_null(parts: Parts) -> None:
     assert tape.now()["SOL"].volume_ratio is None
     await tape.read()
     seen = tape.now()
-    assert (seen["SOL"].change_7d, seen["SOL"].volume_ratio) == (None, round(200 / (39 * 10), 4))
+    assert (seen["SOL"].change_7d, seen["SOL"].volume_ratio) == (None, round(200 / (139 * 10), 4))
     assert seen["NEW"] == Trading()
 
 
