@@ -15,11 +15,11 @@ from service.payments.payment import Entry
 def arm(when: str, step: str, payer: str) -> None:
     honest = getattr(PaymentLedger, step)
 
-    async def armed(ledger: PaymentLedger, entry: Entry, *arguments: Any) -> Entry:
+    async def armed(ledger: PaymentLedger, entry: Entry, *arguments: Any, **named: Any) -> Entry:
         fatal = entry.payment.payer == payer
         if fatal and when == "before":
             os.kill(os.getpid(), signal.SIGKILL)
-        done: Entry = await honest(ledger, entry, *arguments)
+        done: Entry = await honest(ledger, entry, *arguments, **named)
         if fatal:
             os.kill(os.getpid(), signal.SIGKILL)
         return done
