@@ -205,10 +205,12 @@ async def test_r18_a_pending_settlement_is_named_and_served_once_it_is_final(kep
 
 async def test_r18_a_settlement_nobody_answered_is_finished_without_the_payer(kept: Kept, tmp_path: Path) -> None:
     async with selling(kept, tmp_path) as shop:
-        shop.facilitator.after = faults.reset
         payment = await shop.signed()
+        shop.facilitator.after = faults.reset
+        shop.facilitator.node.down = True
         assert (await shop.ask(payment=payment)).code == "PAYMENT_PENDING"
         shop.facilitator.after = None
+        shop.facilitator.node.down = False
         for _ in range(30):
             await shop.house.pass_time(1, 1)
         assert await shop.books() == [("settled", 1)]

@@ -9,7 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -111,18 +111,18 @@ def test_while_a_stranger_holds_the_write_lock_it_is_503_uncounted_and_then_over
         assert json.loads(service.verdict("doctor", "--json").stdout)["ok"]
 
 
+@pytest.mark.promise("connections.files")
 def test_out_of_descriptors_it_lives_and_answers_again_when_there_are_some(tmp_path: Path) -> None:
     with serving(tmp_path, **UNBOUNDED) as service:
         key = service.make_key("--tier", "pro")
         _, hard = resource.prlimit(service.process.pid, resource.RLIMIT_NOFILE)
         resource.prlimit(service.process.pid, resource.RLIMIT_NOFILE, (FEW, hard))
-        held = []
-        for _ in range(3 * FEW):
-            with suppress(OSError):
-                held.append(socket.create_connection(("127.0.0.1", service.port), timeout=5))
-        wait_until(lambda: len(descriptors(service)) >= FEW - 1)
-        for connection in held:
-            connection.close()
+        with ExitStack() as held:
+            for _ in range(3 * FEW):
+                with suppress(OSError):
+                    held.enter_context(socket.create_connection(("127.0.0.1", service.port), timeout=5))
+            service.wait_for("connection refused: This process has no file descriptor left.")
+            assert service.ask("/healthz")[0] == 200  # idle connections have been closed for it
         wait_until(lambda: len(descriptors(service)) < FEW - 12)  # some forty are its own, upstreams in it included
         answers = Counter(service.ask(RISK, key)[0] for _ in range(50))
         assert answers == {200: 50}
