@@ -264,11 +264,12 @@ def is_misplaced(quote: Quote, known: Known, accepted: Mapping[str, Quote]) -> b
 
 
 def usable(known: Known, observed_ms: int) -> Known:
-    """Leave out what is too old to compare with."""
+    """Leave out what is too old to compare with. An old bar may still confirm a first price."""
     accepted, bar, second, agreed = known
     if accepted and (accepted.price_ms is None or observed_ms - accepted.price_ms > OLDEST_MS):
         accepted = replace(accepted, price=None, price_ms=None)
-    if bar and observed_ms - bar.close_ms > OLDEST_MS:
+    is_first = accepted is None or accepted.price is None
+    if bar and _is_old(bar, observed_ms) and not is_first:
         bar = None
     if second and (abs(observed_ms - second.observed_ms) > SECOND_AGE_MS or not is_price(second.price)):
         second = None
@@ -305,13 +306,18 @@ def _judge_price(price: float, known: Known, observed_ms: int) -> Reason | None:
 
 
 def _judge_first(price: float, bar: Reference | None, second: Second | None, observed_ms: int) -> Reason | None:
-    if bar is None:
-        return Reason.PRICE_UNCONFIRMED
+    if bar is None or _is_old(bar, observed_ms):
+        is_near = bar is not None and second is None and distance(price, bar.close) <= LEAST_FROM_BAR
+        return None if is_near else Reason.PRICE_UNCONFIRMED
     if not agrees_with_bar(price, bar, observed_ms):
         return Reason.PRICE_MAGNITUDE if distance(price, bar.close) > MAGNITUDE else Reason.PRICE_OFF_BAR
     if second and is_same_asset(second.price, bar.close) and contradict(price, second.price, bar.scale):
         return Reason.PRICE_SECOND_VENUE
     return None
+
+
+def _is_old(bar: Reference, observed_ms: int) -> bool:
+    return observed_ms - bar.close_ms > OLDEST_MS
 
 
 def _judge_funding(funding: float, known: Known, price: Reason | None) -> Reason | None:

@@ -28,7 +28,7 @@ MAGNITUDE: Final = math.log(4)
 """A price that is four times the last accepted one, or a quarter of it, is never accepted from one source alone."""
 
 OLDEST_MS: Final = 3 * DAY_MS
-"""Older accepted values and bars are no reference."""
+"""Older accepted values and bars are no reference, except that an older bar may confirm a first price."""
 
 HIGHEST_FUNDING: Final = 0.04
 """Fraction an hour: Hyperliquid's cap. No venue that is read here pays more."""
@@ -160,8 +160,9 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         Reason.PRICE_UNCONFIRMED,
         "price",
-        "none",
-        "First price of a coin: it agrees neither with the last closed bar nor with the second venue.",
+        f"{LEAST_FROM_BAR:.0%} to a bar older than {OLDEST_MS // DAY_MS} days",
+        "First price of a coin: it agrees neither with the last closed bar nor with the second venue. "
+        "An older bar confirms only what the second venue does not know.",
     ),
     Rule(
         Reason.PRICE_MOVED,

@@ -6,7 +6,7 @@ A value that fails keeps the last accepted one in its place, which ages and is n
 - where the same level has been reported by every observation for three minutes and no second venue contradicts it.
   Findings in `NEVER_BY_PERSISTENCE` are not cleared by time.
 
-The first price of a coin is cleared by time only where neither bars nor the second venue have that coin.
+The first price of a coin is cleared by time only where neither recent bars nor the second venue have that coin.
 """
 
 import logging
@@ -189,9 +189,13 @@ class Quarantine:
         return Sifted(replace(found, quotes=quotes), whole, findings, unsettled)
 
     def note(self, sifted: Sifted, source: str) -> None:
-        """Count and log what an answer has come to; each coin and reason is logged once until it is cleared."""
+        """Count and log what an answer has come to; each coin and reason is logged once until it is cleared.
+
+        A first price that waits for its confirmation is no failure: it is logged as information.
+        """
         at_ms = sifted.quotes.observed_ms
         held = {}
+        waiting = {symbol for symbol, found_in in sifted.findings.items() if Reason.PRICE_UNCONFIRMED in found_in}
         for symbol, found_in in sifted.findings.items():
             for field, reason in found_in._asdict().items():
                 if reason is not None:
@@ -201,7 +205,7 @@ class Quarantine:
         for key in [key for key in self._now if key[0] == source and key[1:] not in held]:
             del self._now[key]
         for (coin, field), reason in held.items():
-            self._hold(source, coin, field, reason, at_ms)
+            self._hold(source, coin, field, reason, at_ms, logging.INFO if coin in waiting else logging.WARNING)
 
     def reject(self, source: str, reason: Reason, at_ms: int) -> None:
         """Count and log a whole answer of which nothing was looked at."""
@@ -212,14 +216,16 @@ class Quarantine:
         if times:
             self._counts[f"{source} ticker {reason}"] += times
 
-    def _hold(self, source: str, coin: str, field: str, reason: Reason, at_ms: int) -> None:
+    def _hold(
+        self, source: str, coin: str, field: str, reason: Reason, at_ms: int, level: int = logging.WARNING
+    ) -> None:
         self._counts[f"{source} {field} {reason}"] += 1
         before = self._now.get((source, coin, field))
         if before is None or before.reason is not reason:
             since_ms = at_ms if before is None else before.since_ms
             self._now[source, coin, field] = Quarantined(source, coin, field, reason, since_ms)
             told = {"source": source, "coin": coin, "field": field, "reason": str(reason)}
-            _log.warning("Quarantined: a value failed the plausibility check.", extra=told)
+            _log.log(level, "Quarantined: a value failed the plausibility check.", extra=told)
 
     def _sift_coin(self, quote: Quote, source: str, around: Surroundings, at_ms: int) -> Findings:
         known = _known(quote.symbol, around, at_ms)

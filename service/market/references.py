@@ -52,6 +52,8 @@ class References:
         if is_due:
             self._due_s = self._clock.monotonic() + READ_EVERY_S
         rows = await self._store.closed_bars(list(wanted.values()), since_ms=self._clock.now_ms() - _SPAN_MS)
+        silent = [coin for coin in wanted.values() if not rows[coin]]
+        rows |= await self._store.closed_bars(silent)
         found = {
             symbol: Reference(bars[-1][4], bars[-1][0] + DAY_MS, scale_of([bar[4] for bar in bars]))
             for symbol, coin in wanted.items()

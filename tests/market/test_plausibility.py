@@ -129,7 +129,24 @@ def test_an_accepted_price_and_a_bar_of_last_week_are_no_reference() -> None:
     old = quote(price_ms=NOW - 3 * DAY_MS - 1)
     assert reasons(quote(), accepted=old, bar=None).price is Reason.PRICE_UNCONFIRMED
     assert reasons(quote(), bar=BAR._replace(close_ms=NOW - 3 * DAY_MS)).price is None
-    assert reasons(quote(), bar=BAR._replace(close_ms=NOW - 3 * DAY_MS - 1)).price is Reason.PRICE_UNCONFIRMED
+    last_week = BAR._replace(close_ms=NOW - 7 * DAY_MS)
+    assert reasons(quote(130.0), bar=last_week).price is Reason.PRICE_UNCONFIRMED
+
+
+@pytest.mark.promise("quarantine.cold-start")
+def test_an_old_bar_confirms_a_first_price_near_it_that_the_second_venue_does_not_know() -> None:
+    old = BAR._replace(close_ms=NOW - 90 * DAY_MS)
+    assert reasons(quote(), bar=old) == Findings()
+    assert reasons(quote(125.0), bar=old).price is None
+    for price in (70.0, 130.0, 1000.0):
+        assert reasons(quote(price), bar=old).price is Reason.PRICE_UNCONFIRMED
+    assert reasons(quote(), bar=old, second=Second(90.0, None, NOW)).price is Reason.PRICE_UNCONFIRMED
+    assert reasons(quote(), bar=old, second=Second(100.5, None, NOW)).price is None
+
+
+def test_an_old_bar_is_no_reference_for_later_prices() -> None:
+    old = BAR._replace(close_ms=NOW - 90 * DAY_MS, scale=0.15)
+    assert reasons(quote(110.0), accepted=ACCEPTED, bar=old).price is Reason.PRICE_MOVED
 
 
 def test_the_second_venue_confirms_a_move_within_the_scale_while_it_is_fresh() -> None:

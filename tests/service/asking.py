@@ -126,7 +126,7 @@ class Whole(NamedTuple):
 
 
 def wait_for_all(whole: Whole, hours: int | None = None, payments: int | None = None) -> None:
-    """Wait until every route answers, and nothing more is being fetched.
+    """Wait until every route answers, and nothing more is being fetched that is asked for: readiness omits past caps.
 
     Args:
         whole: Who is asked.
@@ -148,7 +148,10 @@ def wait_for_all(whole: Whole, hours: int | None = None, payments: int | None = 
     def answers() -> bool:
         return all(whole.pro.ask(target).status == 200 for target in ROUTES.values())
 
-    wait_until(lambda: is_settled() and answers())
+    def are_pasts_read() -> bool:
+        return all(whole.pro.data(f"coin/historical/{coin}")["at"]["marketCap"] is not None for coin in ("BTC", "ETH"))
+
+    wait_until(lambda: is_settled() and answers() and are_pasts_read())
 
 
 @contextmanager

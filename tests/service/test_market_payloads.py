@@ -66,7 +66,7 @@ PAYLOADS = {
 
 ROWS: list[tuple[str, list[str], list[str]]] = [
     (ROUTES["coin.historical"], ["at"], FACTS),
-    (ROUTES["coin.historical"], ["now"], FACTS),
+    (ROUTES["coin.historical"], ["now"], [*FACTS, "as_of", "market_cap_as_of"]),
     (ROUTES["coin.historical"], ["series"], fields("t priceUSD volume fundingRate")),
     (ROUTES["signal"], ["sources"], fields("risk funding regime sentiment")),
     (ROUTES["signal"], ["raw"], fields("risk funding regime sentiment")),
