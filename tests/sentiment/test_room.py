@@ -162,6 +162,7 @@ async def test_who_does_not_lead_asks_nobody_and_answers_what_the_leader_has_con
     async with other.open() as follower, office.open() as leader:
         await office.read_categories()
         await until(lambda: leader.mood("SOL") is not NO_MOOD)
+        await clock.settle()  # the loop has begun to wait
         await clock.advance(EVERY_S)
         await until(lambda: answers(leader, "Layer 1 (L1)"))
         assert follower.mood("SOL") is NO_MOOD
