@@ -215,10 +215,11 @@ class Indoors:
     async def settle(self) -> None:
         """Let what is under way over sockets and threads come to its end; what waits for time, or for ever, does not.
 
-        A few milliseconds of calm, or a tenth of a second of it while there are requests under way.
+        Twenty milliseconds of calm, in which the store is read and written; a tenth of a second while there are
+        requests under way.
         """
         calm, before = 0, (0, 0)
-        while calm < (5 if before[0] == 0 else 100):
+        while calm < (20 if before[0] == 0 else 100):
             await asyncio.sleep(0.001)
             now = self._under_way()
             calm, before = calm + 1 if now == before else 0, now

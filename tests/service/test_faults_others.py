@@ -132,7 +132,7 @@ async def test_without_any_feed_moods_are_named_stale_and_after_two_days_conclud
     await pass_wall(house, 48)
     alone = await told(house, key, RISK)
     assert alone["data"]["sentiment_stance"] is not None
-    # At midnight the replay moves its days: bars that a live service has stored differ now, and it refuses the new ones.
+    # The replay moves its days at midnight: its bars differ from those that are stored, and are refused.
     trends = ["trend_daily", "trend_weekly"]
     assert alone["data"]["_stale_fields"] == [*trends, "sentiment_stance"]
     memes = await told(house, key, MOOD_OF_MEMES)
