@@ -34,7 +34,7 @@ def tape_of(parts: Parts) -> Tape:
 
 
 def list_sol(parts: Parts, days: range = range(TODAY - 40, TODAY + 1)) -> None:
-    """A coin that closes at 100 and its day's number less that of forty days ago, 10 of it traded a day, 200 USD of it now."""
+    """A coin that closes at 100 and its day's number since forty days ago; 10 traded a day, 200 USD of it now."""
     parts.venue.contexts["SOL"] = context("144.0", volume="200.0") | {"prevDayPx": "140.0"}
     parts.venue.candles["SOL"] = [
         candle("SOL", day, close, close * 1.02, close * 0.98, close)
@@ -48,7 +48,7 @@ async def test_a_coin_trades_as_its_venue_says_now_and_did_on_its_last_days(part
     tape = tape_of(parts)
     await tape.read()
     # START_MS is noon of TODAY, when the close that ended TODAY - 7 is as near to a week ago as the one before it.
-    # Of days that opened at or after noon 31 days ago 30 have closed: those that closed at 111 to 140, 10 traded in each.
+    # Of days that opened at or after noon 31 days ago 30 have closed: those at 111 to 140, 10 traded in each.
     assert tape.now() == {
         "SOL": Trading(
             title="Solana",
@@ -61,7 +61,9 @@ async def test_a_coin_trades_as_its_venue_says_now_and_did_on_its_last_days(part
     }
 
 
-@pytest.mark.parametrize(("later_h", "close"), [(-12, 133.0), (-0.001, 133.0), (0, 134.0), (11.999, 134.0), (12, 134.0)])
+@pytest.mark.parametrize(
+    ("later_h", "close"), [(-12, 133.0), (-0.001, 133.0), (0, 134.0), (11.999, 134.0), (12, 134.0)]
+)
 async def test_a_week_ago_is_the_close_nearest_to_it(parts: Parts, later_h: float, close: float) -> None:
     list_sol(parts)
     parts.clock.set_wall(START_MS + round(later_h * HOUR_MS))
