@@ -8,7 +8,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$p; break; }; done)
-# pip's warnings and notices are hidden, which nobody who starts this can act on. Its errors are shown.
+# Hide pip's warnings and notices: a user cannot act on them. Its errors are shown.
 QUIETLY := -m pip install -qq --disable-pip-version-check --root-user-action=ignore --require-hashes --requirement
 PIP := $(BIN)/python $(QUIETLY)
 OR_FAIL = || { echo 'Installing $< failed (the reason is above). Check the connection to the package index, then run make again.' >&2; exit 1; }

@@ -112,7 +112,7 @@ class Acceptor:
         self._loop.add_reader(listener, self._accept)
 
     def close(self) -> None:
-        """Accept no more; give up TLS handshakes."""
+        """Stop accepting, and abort TLS handshakes."""
         if self._retry is not None:
             self._retry.cancel()
         self._loop.remove_reader(self._listener)
@@ -124,7 +124,7 @@ class Acceptor:
         await asyncio.gather(*self._opening, return_exceptions=True)
 
     def _accept(self) -> None:
-        """Accept one connection: others have their turn between two, and replaced ones are closed by then."""
+        """Accept one connection per turn of the event loop, so that other work goes on and closed ones are gone."""
         try:
             end, address = self._listener.accept()
         except OSError as error:

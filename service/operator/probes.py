@@ -201,6 +201,6 @@ async def _listen(url: str, venue: Hyperliquid, clock: Clock) -> Answer:
 
 
 async def _told(asked: Awaitable[T], what: str, of: Callable[[T], Sized] | None = None) -> Answer:
-    """How many there are of what was asked for."""
+    """How many of the requested rows there are."""
     found = await asked
     return Answer(f"{len(of(found) if of else cast('Sized', found))} {what}")

@@ -67,7 +67,7 @@ class Row(Struct, frozen=True, kw_only=True):
 
 
 def check(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """Ask every upstream that the configured service would use; nothing is stored, nobody is paid."""
+    """Ask every upstream that the configured service would use. Nothing is stored and no payment is made."""
     with refusing():
         settings = Settings.from_environ(environment)
         logging.disable()  # every failure is a row
@@ -191,7 +191,7 @@ def _print(rows: Sequence[Row]) -> None:
 
 
 def _line(cells: Sequence[str], said: str) -> str:
-    """A row of the table; what was said goes on below itself where it is long."""
+    """A row of the table; a long answer is wrapped below itself."""
     start = " ".join(_fit(cell, width) for cell, width in zip(cells, _COLUMNS, strict=True)) + " "
     plain = "".join(letter if letter.isprintable() else " " for letter in said)
     room = WIDTH - len(start)

@@ -143,7 +143,7 @@ class Cashier:
         return outcome
 
     async def _look(self, entry: Entry) -> Seen | None:
-        """What the chain says of a payment; nothing where nobody looks at one."""
+        """What the chain says of a payment; nothing if no chain is configured."""
         if self._witness is None:
             return None
         try:

@@ -23,7 +23,7 @@ NOT_ON_CHAIN: Final = "settlement_not_on_chain"
 """The reason of a payment that failed because its settlement was reported and never happened."""
 
 FIRST_LOOK_MS: Final = 2 * SECOND_MS
-"""How long after a report it is checked first: a transaction that it names is in a block by then."""
+"""How long after a report the first check follows, so that its transaction can be in a block."""
 
 GRACE_MS: Final = 40 * SECOND_MS
 """How long after a report the chain must show it, by the chain's own time."""
@@ -153,7 +153,7 @@ class SettlementChecker:
     def _fail(self, connection: Connection, entry: Entry) -> None:
         now_ms = self._clock.now_ms()
         found = connection.execute("SELECT event_id FROM payments WHERE id = ?", (entry.id,)).fetchone()
-        # Whoever has the authorization may still submit it: look again when its window is over.
+        # A holder of the authorization can still submit it: check again after its window.
         look_ms = max(entry.payment.valid_before_s * SECOND_MS + MINUTE_MS, now_ms + FIRST_LOOK_MS)
         connection.execute(_FAIL, (NOT_ON_CHAIN, look_ms, entry.id))
         self._void(connection, found[0])

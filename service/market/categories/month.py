@@ -1,4 +1,4 @@
-"""CoinGecko's budget of a month: counted in the store, so that a restart does not begin anew, and spread over it."""
+"""CoinGecko's monthly budget: counted in the store, so that a restart does not reset it, and spread over the month."""
 
 from typing import Final
 

@@ -137,7 +137,7 @@ class CoinGecko:
 
     @property
     def refresh_s(self) -> float:
-        """How often coins and categories are asked for anew: what its limits allow."""
+        """How often coins and categories are requested again, in seconds: what the limits allow."""
         return REFRESH_S if self._session.calls_per_month is None else KEYED_REFRESH_S
 
     async def page(self, number: int, category: str | None = None) -> list[GeckoCoin]:
