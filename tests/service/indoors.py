@@ -15,7 +15,7 @@ from aiohttp import web
 from service.access.registrar import Registrar
 from service.access.room import open_registrar
 from service.access.secrets import open_secrets
-from service.clock import iso
+from service.clock import DAY_MS, iso
 from service.settings import Settings
 from service.storage.store import open_store
 from service.upstream.replay import server as replay_room
@@ -28,7 +28,7 @@ from service.wire.access import Tier
 from service.wiring import build as wiring
 from service.wiring import venues
 from tests.fakes.asgi import Reply, ask
-from tests.fakes.clock import FakeClock
+from tests.fakes.clock import START_MS, FakeClock
 from tests.fakes.handful import cut
 from tests.fakes.serving import live_at
 from tests.upstream.conftest import FIXTURES
@@ -54,6 +54,9 @@ EVERYTHING = (
     SIGNAL,
 )
 """Every data route, of things that the handful of coins has."""
+
+LIVE_START_MS = START_MS - 4 * DAY_MS
+"""Four days before the recording's last one: as many midnights can pass."""
 
 PATIENCE_S = 90.0
 _SHOWN = len("verdict_sk_") + 8
@@ -251,7 +254,8 @@ async def indoors(
         deadline_s: Of a call to an upstream, in the machine's own time: the loop's timer is not moved by hand.
         weights: What live upstreams allow.
         walk: Runs its walk-forwards.
-        settings: Of the service; `source="live"` alone asks a replay as if it were the real upstreams.
+        settings: Of the service; `source="live"` alone asks a replay as if it were the real upstreams. Recorded time is
+            the clock's then, so that days pass; from the recording's end on it stands still.
     """
     before = faults or Doors()
     chosen: dict[str, Any] = {"source": "fixtures", "rate_per_minute": UNBOUNDED, "rate_burst": UNBOUNDED, **settings}
@@ -273,7 +277,7 @@ async def indoors(
 
     async with AsyncExitStack() as stack:
         if chosen["source"] == "live" and "hyperliquid_url" not in chosen:
-            played = intercepted(chosen.get("fixtures_dir", FIXTURES), clock, "shifted")
+            played = intercepted(chosen.get("fixtures_dir", FIXTURES), clock, "frozen")
             chosen |= live_at((await stack.enter_async_context(played)).url)
         own = Settings(data_dir=data_dir, **chosen)
         # Undone as soon as it is built: another may be built beside it, and outlive it.
@@ -324,7 +328,7 @@ _AMPLE: Mapping[str, Any] = {"source": "live", "weights": dict.fromkeys(venues.P
 async def keep(directory: Path) -> Kept:
     """Run a service until it knows everything."""
     data_dir, fixtures_dir = directory / "data", cut(directory / "fixtures")
-    clock = FakeClock()
+    clock = FakeClock(LIVE_START_MS)
     async with indoors(data_dir, clock, fixtures_dir=fixtures_dir, **_AMPLE) as house:
         key = await house.make_key("pro")
         await house.be_complete()
