@@ -38,8 +38,8 @@ Decided here beyond `contract.md`:
 - A request whose token is not yet known counts against its network's request rate too: guessing keys is slow.
 - A network is an IPv4 address or an IPv6 /64. `X-Forwarded-For` is believed from trusted proxies only, and of it only
   the hop nearest to us that is none of them.
-- HEAD runs as GET, for nothing; where the quota is spent it is the same 402 that GET would get, and so it is with a
-  payment, which it neither takes nor looks at.
+- HEAD runs as GET, for nothing; where the quota is spent it is the same 402 that GET would get. A payment that comes
+  with it is neither taken nor read.
 - What is paid for is kept back until it is paid, then leaves whole. What fails or costs nothing leaves unpaid, and the
   payment that came with it is as good as before.
 - A request that a payment came with is one request by its user, method, path, query and body as they were sent: the

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from service.clock import DAY_MS, MINUTE_MS, Clock
 from service.market.observed import MAJORS, SETTLE_MS, VENUE, Progress
 from service.market.patience import Patience
+from service.market.schedule import Signal
 from service.market.series_check import SeriesCheck
 from service.market.sources.hyperliquid import EARLIEST_MS, Hyperliquid
 from service.market.standby import Fallback
@@ -39,7 +40,6 @@ class HistoryRefresh:
 
     Attributes:
         news: Set whenever there are bars worth concluding from: the first venue's majors, or the end of a round.
-        arrived: Set together with `news`, for who compares first prices with bars.
         idle: Whether the last round left nothing that could be asked for at once.
         caught_up: Set once that was so for the first time.
         asked_ms: When the last round began that asked for everything that was due, to its end; null before the first of
@@ -56,8 +56,7 @@ class HistoryRefresh:
         fallback: Fallback,
         check: SeriesCheck,
     ) -> None:
-        self.news = asyncio.Event()
-        self.arrived = asyncio.Event()
+        self.news = Signal()
         self.caught_up = asyncio.Event()
         self.idle = False
         self.asked_ms: int | None = None
@@ -95,7 +94,6 @@ class HistoryRefresh:
             if self._known < known + len(coins) or coins[-1] is due[-1]:
                 await self._store.mark_history_tried(origin, self._clock.now_ms())
             self.news.set()
-            self.arrived.set()
         if refusal is not None:
             raise refusal
         self.idle = True

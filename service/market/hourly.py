@@ -12,6 +12,7 @@ from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, Clock, day_of
 from service.market.history import REPORT_S
 from service.market.observed import SETTLE_MS, VENUE, Progress
 from service.market.patience import Patience
+from service.market.schedule import Signal
 from service.market.series_check import SeriesCheck
 from service.market.sources.hyperliquid import FUNDING_PAGE, Hyperliquid
 from service.market.store import MarketStore
@@ -59,7 +60,7 @@ class HourlyRefresh(ABC):
         check: SeriesCheck,
         may_ask: Callable[[], bool],
     ) -> None:
-        self.news = asyncio.Event()
+        self.news = Signal()
         self.known = self.total = 0
         self._clock = clock
         self._store = store

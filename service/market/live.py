@@ -110,7 +110,7 @@ class Live:
             Loop("quotes", self._quotes.round, QUOTES_EVERY_S, after=days),
             Loop("socket", listen, FOLLOW_EVERY_S, after=told, endless=True),
             Loop("feed", self._quotes.feed, FEED_EVERY_S, after=told),
-            Loop("recheck", self._quotes.recheck, RECHECK_EVERY_S, after=told, wake=self.history.arrived),
+            Loop("recheck", self._quotes.recheck, RECHECK_EVERY_S, after=told, wake=self.history.news.follow()),
             Loop("history", self.history.round, HISTORY_EVERY_S, after=coins),
             Loop("hours", self._hours.round, HOURS_EVERY_S, after=self.loaded() or self.history.caught_up),
             Loop("funding", self.funding.round, HOURS_EVERY_S, after=self.loaded() or self.history.caught_up),

@@ -165,12 +165,13 @@ class _Topics(Struct, frozen=True):
         samples = SampleRefresh(clock, self.samples, coins, self.worth, origin)
         alerts = AlertRefresh(clock, store, self.events, coins, origin)
         momentum = MomentumRefresh(database, self.momenta, origin)
+        days, paid = live.history.news, live.funding.news
         return (
-            Loop("conclude", live.shown(conclude.round), CONCLUDE_EVERY_S, after=known, wake=live.history.news),
+            Loop("conclude", live.shown(conclude.round), CONCLUDE_EVERY_S, after=known, wake=days.follow()),
             Loop("categories", categories.round, CATEGORIES_EVERY_S, after=known),
             Loop("samples", samples.round, MINUTELY_S, after=known),
-            Loop("alerts", alerts.round, MINUTELY_S, after=series, wake=live.funding.news),
-            Loop("momentum", momentum.round, MINUTELY_S, after=alerts.tried, wake=live.funding.news),
+            Loop("alerts", alerts.round, MINUTELY_S, after=series, wake=paid.follow()),
+            Loop("momentum", momentum.round, MINUTELY_S, after=alerts.tried, wake=paid.follow()),
         )
 
     def desks(

@@ -14,6 +14,24 @@ _LOOK_S: Final = 1.0
 """How often it is looked whether this process still leads, beside a step that has no end of its own."""
 
 
+class Signal:
+    """Wakes every loop that follows it, each by an event of its own: the loop that wakes first clears only its own."""
+
+    def __init__(self) -> None:
+        self._followers: list[asyncio.Event] = []
+
+    def follow(self) -> asyncio.Event:
+        """A new event, set by every `set` from now on."""
+        event = asyncio.Event()
+        self._followers.append(event)
+        return event
+
+    def set(self) -> None:
+        """Set the events of all followers."""
+        for event in self._followers:
+            event.set()
+
+
 class Loop(NamedTuple):
     """A step that is done again and again.
 

@@ -274,14 +274,18 @@ async def test_a_cheap_routes_payment_does_not_buy_a_dear_routes_answer(tmp_path
 
 
 @pytest.mark.parametrize("path", [RISK, SLOW])
-async def test_head_with_a_payment_is_the_challenge_and_takes_nothing(tmp_path: Path, path: str) -> None:
+async def test_head_with_a_payment_takes_nothing_and_is_the_challenge_only_once_the_quota_is_spent(
+    tmp_path: Path, path: str
+) -> None:
     async with staged(tmp_path) as stage:
         key, payment = await stage.key(), signed(stage)
-        head = await ask(stage.app, path, "HEAD", key=key, headers=payment)
-        assert (head.status, head.body) == (402, b"")
         for _ in range(10):
+            head = await ask(stage.app, path, "HEAD", key=key, headers=payment)
+            assert (head.status, head.body) == (200, b""), "questions are left"
             await ask(stage.app, path, key=key)
+        head = await ask(stage.app, path, "HEAD", key=key, headers=payment)
         spent = await ask(stage.app, path, "HEAD", key=key)
+        assert (head.status, head.body) == (402, b"")
         assert head.headers["payment-required"] == spent.headers["payment-required"]
         assert (await states(stage), stage.facilitator.asked) == ([], [])
         assert (await buy(stage, key, payment, path)).status == 200

@@ -191,18 +191,19 @@ async def test_there_is_news_once_the_majors_are_there_and_again_when_all_are(pa
     parts.list_market("SOL", "XRP")
     await parts.quotes.round()
     seen: list[bool] = []
+    news = parts.history.news.follow()
 
     async def look(request: object) -> None:
-        seen.append(parts.history.news.is_set())
-        parts.history.news.clear()
+        seen.append(news.is_set())
+        news.clear()
 
     parts.venue.faults.next = look  # type: ignore[assignment]
     await parts.history.round()
     assert seen == [False, False, True, False]
-    assert parts.history.news.is_set()
-    parts.history.news.clear()
+    assert news.is_set()
+    news.clear()
     await parts.history.round()
-    assert not parts.history.news.is_set()
+    assert not news.is_set()
 
 
 async def test_a_market_without_majors_is_fetched_too(parts: Parts) -> None:

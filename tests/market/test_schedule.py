@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from service.errors import ServiceError
-from service.market.schedule import Lead, Loop, running
+from service.market.schedule import Lead, Loop, Signal, running
 from tests.fakes.clock import FakeClock
 
 
@@ -74,6 +74,25 @@ async def test_a_step_is_woken_once_by_what_it_waits_for(clock: FakeClock) -> No
         assert step.at_s == [0, 7]
         await clock.advance(50)
     assert step.at_s == [0, 7, 67]
+
+
+async def test_a_signal_wakes_every_loop_that_follows_it_the_busy_one_once_its_step_ends(clock: FakeClock) -> None:
+    signal, quick, slow = Signal(), Steps(clock), Steps(clock)
+
+    async def take_five_seconds() -> None:
+        await slow()
+        await clock.sleep(5)
+
+    table = [
+        Loop("quick", quick, 60, wake=signal.follow()),
+        Loop("slow", take_five_seconds, 60, wake=signal.follow()),
+    ]
+    async with doing(clock, *table):
+        await clock.advance(3)
+        signal.set()
+        await clock.settle()
+        await clock.advance(10)
+    assert (quick.at_s, slow.at_s) == ([0, 3], [0, 5])
 
 
 async def test_a_step_without_an_end_is_ended_within_a_second_of_the_loss_of_the_lead_and_taken_up_with_it(

@@ -81,6 +81,10 @@ def sign(payer: Any, signed: dict[str, str], row: dict[str, Any]) -> str:
     return "0x" + signature.removeprefix("0x")
 
 
+ANOTHER_VERSION: Final = "eyJ4NDAyVmVyc2lvbiI6MH0="
+"""A payment (`{"x402Version":0}`) that is refused with the route's challenge, whatever the caller's quota."""
+
+
 def row(network: ChainId = SEPOLIA, price: int = PRICE, pay_to: str = PAYEE) -> dict[str, Any]:
     """A row of `accepts` in the words of v2."""
     chain = NETWORKS[network]

@@ -13,7 +13,7 @@ from service.payments.audit import audit_payments
 from service.storage.database import DATABASE, open_database
 from tests.fakes.asgi import Reply, ask
 from tests.fakes.facilitator import Facilitator, facilitator
-from tests.payments.signing import PAYEE, answer, wallet
+from tests.payments.signing import ANOTHER_VERSION, PAYEE, answer, wallet
 from tests.service.indoors import RISK, Indoors, Kept
 
 
@@ -48,8 +48,8 @@ class Selling(NamedTuple):
     key: str
 
     async def signed(self, target: str = RISK, payer: int = 1) -> dict[str, str]:
-        """Answer a route's challenge, which HEAD shows to whoever carries a payment, as a client does."""
-        due = await self.ask(target, "HEAD", payment={"x-payment": "any"})
+        """Answer a route's challenge as a client does."""
+        due = await self.ask(target, payment={"x-payment": ANOTHER_VERSION})
         return answer(wallet(payer), due.headers["payment-required"], now_ms=self.house.clock.now_ms())
 
     async def ask(

@@ -13,7 +13,7 @@ from service.storage.database import open_database
 from tests.fakes.asgi import Reply, ask
 from tests.http.stage import facilitated
 from tests.payments.scripted import Scripted
-from tests.payments.signing import answer, wallet
+from tests.payments.signing import ANOTHER_VERSION, answer, wallet
 from tests.service.indoors import EVERYTHING, PATIENCE_S, RISK, SIGNAL, Doors, Indoors, Kept, until
 from tests.upstream.faults import answer as fault
 
@@ -83,7 +83,7 @@ async def test_a_call_that_fails_upstream_is_not_paid_for_and_its_payment_buys_t
     async with kept.anew(tmp_path / "data", faults=doors) as house:
         await house.settle()
         key = await house.make_key()
-        due = await ask(house.service.app, RISK, "HEAD", key=key, x_payment="any")
+        due = await ask(house.service.app, RISK, key=key, x_payment=ANOTHER_VERSION)
         payment = answer(wallet(), due.headers["payment-required"], now_ms=house.clock.now_ms())
         nothing_yet = await buy(house, key, payment)
         assert (nothing_yet.status, nothing_yet.code) == (502, "UPSTREAM_5XX")

@@ -77,7 +77,7 @@ class Pay:
         return _CARRIERS.keys().isdisjoint(exchange.headers)
 
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        """Serve a call for its price; HEAD for nothing, with the challenge that GET would get unpaid.
+        """Serve a call for its price; HEAD for nothing, as if it came without the payment.
 
         Raises:
             ServiceError: BAD_REQUEST for two payments or one that cannot be read; PAYMENT_REUSED; PAYMENT_PENDING; or
@@ -89,12 +89,11 @@ class Pay:
         return self._serve(exchange, scope, receive, send)
 
     def _serve(self, exchange: Exchange, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        unpaid = self.read(scope, exchange)
-        if unpaid and self._caller(exchange) is not None:
-            return self.app(scope, receive, send)
-        if unpaid or scope["method"] == "HEAD":
+        if scope["method"] != "HEAD" and not self.read(scope, exchange):
+            return self._sell(exchange, scope, receive, send)
+        if self._caller(exchange) is None:
             return self._challenge(exchange, scope, receive, send, None)
-        return self._sell(exchange, scope, receive, send)
+        return self.app(scope, receive, send)
 
     async def _find(self, exchange: Exchange, key_hash: str, scope: Scope, receive: Receive, send: Send) -> None:
         """Give what the request's key has bought, though nobody lived to keep it with the key; else serve."""
