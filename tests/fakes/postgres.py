@@ -221,9 +221,11 @@ def postgres_dsn(*, fresh: bool = False) -> Iterator[str]:
         yield server.address(server.make_database())
         return
     name = _common_database()
-    yield server.address(name)
-    server.ask(_OTHERS, name)
-    server.ask(_EMPTY, database=name)
+    try:
+        yield server.address(name)
+    finally:  # after a failure too, which the next test would suffer from
+        server.ask(_OTHERS, name)
+        server.ask(_EMPTY, database=name)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from service.access.secrets import open_secrets
 from service.clock import DAY_MS, iso
 from service.settings import Settings
 from service.storage.store import open_store
+from service.upstream.replay import recording
 from service.upstream.replay import server as replay_room
 from service.upstream.replay.server import Replay, replay_server
 from service.upstream.session import DEADLINE_S, UpstreamSession, open_session
@@ -57,6 +58,9 @@ EVERYTHING = (
 
 LIVE_START_MS = START_MS - 4 * DAY_MS
 """Four days before the recording's last one: as many midnights can pass."""
+
+_ROWS_OF_LIVE_DAYS = 7 * 24
+"""Hours that are asked for again and again while these days pass: not unpacked each time."""
 
 PATIENCE_S = 90.0
 _SHOWN = len("verdict_sk_") + 8
@@ -278,7 +282,8 @@ async def indoors(
     async with AsyncExitStack() as stack:
         if chosen["source"] == "live" and "hyperliquid_url" not in chosen:
             played = intercepted(chosen.get("fixtures_dir", FIXTURES), clock, "frozen")
-            chosen |= live_at((await stack.enter_async_context(played)).url)
+            with patch.object(recording, "_ROWS_KEPT_UNPACKED", _ROWS_OF_LIVE_DAYS):
+                chosen |= live_at((await stack.enter_async_context(played)).url)
         own = Settings(data_dir=data_dir, **chosen)
         # Undone as soon as it is built: another may be built beside it, and outlive it.
         with (

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from service.__main__ import run
-from service.clock import DAY_MS, HOUR_MS, parse_iso
+from service.clock import DAY_MS, HOUR_MS
 from service.verdict import scorecard
 from tests.fakes.handful import COINS
 from tests.service.indoors import Indoors, Kept
@@ -21,14 +21,10 @@ from tests.service.verdicts import SYMBOLS, entries, is_sound, select
 
 pytestmark = pytest.mark.unmeasured
 
-ENOUGH = 2
+ENOUGH = 1
 """Outcomes that figures take here; thirty would take a month."""
 
 FLAT_PCT = 2.0
-HOUR_TOLD_MS = parse_iso("2025-07-24T13:00:00Z")
-"""Recorded time of the hour that tells an outcome. What was asked at noon is told by the hour of 13:00 a day later,
-which is fetched two days after the question, from a recording that moves on by a day each day."""
-
 VENUE_SYMBOLS = dict(zip(SYMBOLS, COINS, strict=True))
 _OUTCOMES = """
     SELECT l.kind, l.symbol, l.verdict, l.probability_up, l.price, l.issued_ms, o.days, o.price_ms, o.price, o.move_pct
@@ -60,11 +56,11 @@ def opens(fixtures: Path, coin: str) -> dict[int, float]:
 
 def scored(data_dir: Path, fixtures: Path) -> list[Claim]:
     """The outcomes, each recomputed from the recording; the daily ones."""
-    recorded = {symbol: opens(fixtures, coin)[HOUR_TOLD_MS] for symbol, coin in VENUE_SYMBOLS.items()}
+    recorded = {symbol: opens(fixtures, coin) for symbol, coin in VENUE_SYMBOLS.items()}
     claims = []
     for kind, symbol, verdict, claimed, entry, issued_ms, days, at_ms, price, move in select(data_dir, _OUTCOMES):
         assert (days, at_ms) == (1, (issued_ms + DAY_MS) // HOUR_MS * HOUR_MS + HOUR_MS)
-        assert price == recorded[symbol]
+        assert price == recorded[symbol][at_ms]
         assert move == pytest.approx((price / entry - 1) * 100, abs=5.1e-5)
         if kind == "daily":
             claims.append(Claim(symbol, verdict, claimed, move))

@@ -9,10 +9,13 @@ import pytest
 
 from service.clock import HOUR_MS, MINUTE_MS, SECOND_MS, iso, parse_iso
 from tests.fakes.asgi import Reply
-from tests.service.indoors import SIGNAL, Indoors, Kept
+from tests.service.indoors import LIVE_START_MS, SIGNAL, Indoors, Kept
 from tests.service.verdicts import entries, recomputes
 
 pytestmark = pytest.mark.unmeasured
+
+BEFORE = iso(LIVE_START_MS - HOUR_MS)
+"""An hour before anything was known."""
 
 
 class Issued(NamedTuple):
@@ -108,10 +111,10 @@ async def test_an_instant_of_which_nothing_was_written_down_is_not_guessed_at(ho
     ahead = await then(house, kept.key, iso(house.clock.at_ms + 1))
     assert (ahead.status, ahead.code) == (400, "BAD_REQUEST")
     assert ahead.json["error"]["details"] == {"parameter": "as_of"}
-    early = await then(house, kept.key, "2025-07-25T11:00:00Z")
+    early = await then(house, kept.key, BEFORE)
     since = early.json["error"]["details"]["recorded_since"]
     assert (early.status, early.code) == (404, "NOT_FOUND")
-    assert "2025-07-25T12:00:00.000Z" <= since <= issued.at
+    assert iso(LIVE_START_MS) <= since <= issued.at
     assert f"records begin at {since}" in early.json["error"]["message"]
     assert (await then(house, kept.key, since)).status == 200
     assert (await then(house, kept.key, iso(parse_iso(since) - 1))).status == 404
@@ -128,7 +131,7 @@ async def test_an_instant_of_which_nothing_was_written_down_is_not_guessed_at(ho
 async def test_looking_back_costs_a_question_and_a_look_at_nothing_does_not(house: Indoors) -> None:
     free = await house.make_key()
     assert (await then(house, free, iso(house.clock.at_ms))).headers["ratelimit"] == '"questions";r=9'
-    for at in ("2025-07-25T11:00:00Z", iso(house.clock.at_ms + 60_000), "2025-07-25", "now"):
+    for at in (BEFORE, iso(house.clock.at_ms + 60_000), "2025-07-25", "now"):
         refused = await then(house, free, at)
         assert refused.status in {400, 404}
         assert "ratelimit" not in refused.headers
