@@ -419,7 +419,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "quarantine.polled": "A polled value that fails the plausibility check is held back and named stale.",
         "quarantine.pushed": "A pushed value that fails the plausibility check is held back and named stale.",
         "quarantine.recovery-two": "A real crash is accepted in the same round when two venues agree.",
-        "quarantine.recovery-one": "A level that only one venue reports is accepted after three minutes.",
+        "quarantine.recovery-one": "A level that only one venue reports is accepted within three minutes of the move.",
         "quarantine.magnitude": "A value that cannot be is never accepted from one venue.",
         "quarantine.rows": "Swapped coins and shifted tables are held back.",
         "quarantine.universe": "A coin that is missing stays listed; an answer without most coins is held back.",

@@ -18,7 +18,7 @@ Decided here:
   prices fresh. Answers and frames without any price are failures.
 - **Plausibility**: every quote, polled or pushed, of either venue, passes one check before it is stored
   (`plausibility_rules`, `docs/decisions/0001-plausibility.md`). What fails is held back (`quarantine`): the last
-  accepted value stays and is named stale, until the second venue agrees or the same level has lasted for three minutes.
+  accepted value stays and is named stale, until the second venue agrees or the same level has lasted for 150 s.
   The second venue is asked once a minute, and at once when something is held back (`second_venue`). A coin counts as
   known once a price of it was accepted (`universe`).
 - **Fall-back**: when an answer fails and the feed is silent too, Binance is asked in the same round. What it has is

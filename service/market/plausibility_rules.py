@@ -48,7 +48,7 @@ ROW_AGE_MS: Final = 10 * MINUTE_MS
 VOLUME_LEAP: Final = math.log(5)
 PREVIOUS_LEAP: Final = 0.1
 """Volume of 24 hours and price of the day before that leap further within ten minutes keep their last values, unless
-they stay there for three minutes."""
+they stay there for `PERSISTENCE_MS`."""
 
 SAME_ROW: Final = 0.02
 """A row whose three fields are all this near to those of another coin is that coin's row."""
@@ -75,9 +75,10 @@ DELISTED_COINS: Final = 5
 LEAPING_SHARE: Final = 0.1
 LEAPING_COINS: Final = 3
 
-PERSISTENCE_MS: Final = 3 * MINUTE_MS
+PERSISTENCE_MS: Final = 150 * SECOND_MS
 PERSISTENCE_TIMES: Final = 4
-"""A level that only one source reports is accepted after this time and this many observations in a row."""
+"""A level that only one source reports is accepted after this time and this many observations in a row: three minutes
+after a real move, less the round of at most 30 s after which it is first seen."""
 
 LARGEST_GAP_MS: Final = 2 * MINUTE_MS
 """A level that was not reported for so long starts again."""
@@ -248,7 +249,8 @@ RULES: Final[tuple[Rule, ...]] = (
         Reason.COINS_MISSING,
         "whole answer",
         f"max({MISSING_COINS} coins, {MISSING_SHARE:.0%})",
-        "Coins with an accepted price that the answer does not name. Accepted after 3 minutes of such answers.",
+        "Coins with an accepted price that the answer does not name. "
+        f"Accepted after {PERSISTENCE_MS // SECOND_MS} s of such answers.",
     ),
     Rule(
         Reason.COINS_DELISTED,

@@ -3,7 +3,7 @@
 A value that fails keeps the last accepted one in its place, which ages and is named stale. It becomes accepted
 
 - at once where the second venue agrees (`plausibility.judge`), or
-- where the same level has been reported by every observation for three minutes and no second venue contradicts it.
+- where the same level has been reported by every observation for 150 s and no second venue contradicts it.
   Findings in `NEVER_BY_PERSISTENCE` are not cleared by time.
 
 The first price of a coin is cleared by time only where neither recent bars nor the second venue have that coin.

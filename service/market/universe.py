@@ -29,7 +29,7 @@ class Universe:
     def judge(self, found: Quotes, known: Mapping[str, Quote]) -> Reason | None:
         """Why a whole answer is not accepted; null if it is.
 
-        An answer that lacks many coins is accepted once every answer has lacked only those for three minutes.
+        An answer that lacks many coins is accepted once every answer has lacked only those for 150 s.
 
         Args:
             found: The answer.
@@ -57,7 +57,7 @@ class Universe:
         """Those quotes of an answer whose coins are listed, or are to be from now on.
 
         Two answers in a row must name a new coin. Where many are new whose prices the second venue does not confirm,
-        answers must name these for three minutes. Where nothing was confirmed yet, all are listed at once.
+        answers must name these for 150 s. Where nothing was confirmed yet, all are listed at once.
 
         Args:
             found: The answer, accepted or not.

@@ -221,3 +221,18 @@ FORGERIES: Final[dict[str, Forgery]] = {
     "a ramp of 3 % a round of all": Forgery(_ramp(0.03), lasts_s=300.0, alone_s=120.0, tolerance=DRIFT),
     "a spike and back": Forgery(_spike, needs_second=True),
 }
+
+IN_EVERY_SCENE: Final = frozenset({
+    "price x10 of one", "price x10 of all", "price -30 % of some", "price +12 % of BTC", "price -12 % of all",
+    "price +30 % of a coin of one venue", "price 1e99", "price 0 of all", "two far coins swapped",
+    "two near coins swapped", "rows shifted by one", "rows shifted by one from the tenth",
+    "funding 500 % an hour of all", "funding at the cap", "funding sign flipped x1000", "one coin alone",
+    "half the universe", "universe doubled", "one invented coin", "all but one delisted", "previous day forged",
+    "volume 1e30", "volume negative", "open interest 1e30", "date ten years ahead", "date an hour old",
+    "a stale answer repeated", "a ramp of 1 % a round", "a spike and back",
+})  # fmt: skip
+"""One for each way in which another source clears, contradicts or replaces what is forged.
+
+The others differ from these by a number or a name alone, or fail a rule that asks no other source (a number that cannot
+be, a ticker that is none): one scene a route is enough for them.
+"""

@@ -23,7 +23,8 @@ ONLY_FIRST = frozenset({"HYPE", "PUMP"})
 """Coins of those that the second venue does not trade."""
 
 HISTORY_FROM_MS = START_MS // DAY_MS * DAY_MS - 60 * DAY_MS
-PAYMENTS_FROM_MS = START_MS // HOUR_MS * HOUR_MS - 15 * DAY_MS
+PAYMENTS_FROM_MS = START_MS // HOUR_MS * HOUR_MS - 8 * DAY_MS
+"""Alerts need a week of payments."""
 
 
 class Row(Struct):
@@ -83,6 +84,7 @@ class TrueMarket:
             for coin in self.coins
             for row in tape().funding(coin, START_MS, START_MS - 2 * HOUR_MS, START_MS)[-1:]
         }
+        self._shown: tuple[PriceOf, int, Shown] | None = None
 
     def symbols(self) -> list[str]:
         """Tickers."""
@@ -97,9 +99,11 @@ class TrueMarket:
         return apr_pct(self.rate(coin))
 
     def shown(self, at_ms: int) -> Shown:
-        """An honest answer."""
+        """An honest answer. That of the last instant asked for is kept: several readers ask for the same one."""
+        if self._shown is not None and self._shown[:2] == (self.price, at_ms):
+            return self._shown[2]
         contexts = recording().contexts
-        return Shown(
+        shown = Shown(
             [
                 Row(
                     coin,
@@ -113,6 +117,8 @@ class TrueMarket:
             ],
             at_ms,
         )
+        self._shown = (self.price, at_ms, shown)
+        return shown
 
 
 def daily(coin: str, at_ms: int, start_ms: int) -> list[dict[str, Any]]:

@@ -17,10 +17,9 @@ from tests.market.recordings import DATA, candles, needs_recordings
 pytestmark = [pytest.mark.unmeasured, pytest.mark.real_data, needs_recordings]
 
 WITH_TWO_S = 30.0
-WITH_ONE_S = 195.0
-"""Three minutes, and the round that ends them."""
-
+WITH_ONE_S = 180.0
 WAY_S = 60.0
+LEAST_S = 120.0
 Way = Callable[[float], float]
 """Seconds since the move began → price as a multiple of the price before it."""
 
@@ -79,11 +78,17 @@ def _moved(way: Way, at_ms: int, *coins: str) -> PriceOf:
 
 
 async def _longest_hidden_s(world: World, way: Way, *coins: str) -> float:
-    """Play a move for five minutes; says for how long at most a coin's price was not served as fresh and true."""
+    """Play a move until two minutes have passed and all is served; five minutes at most.
+
+    Returns:
+        For how long at most a coin's price was not served as fresh and true, in seconds.
+    """
     world.truth.price = _moved(way, world.clock.now_ms() + 1, *coins)
     hidden: dict[str, float] = {}
     longest = 0.0
-    for _ in range(60):
+    for step in range(60):
+        if step * FRAME_S >= LEAST_S and not any(hidden.values()):
+            break
         await world.step(FRAME_S)
         now_ms = world.clock.now_ms()
         for coin in coins or sorted(set(world.truth.coins) - ONLY_FIRST):

@@ -19,6 +19,7 @@ from service.market.schedule import Lead, Loop
 from service.market.shelf import Shelf
 from service.sentiment.room import open_sentiment
 from service.storage.database import Database, open_database
+from service.storage.engine import SqliteConnection, connect
 from service.upstream.failure import UpstreamError
 from service.upstream.session import open_session
 from service.upstream.socket import Frame
@@ -387,12 +388,19 @@ async def open_world(path: Path, truth: TrueMarket | None = None, at_ms: int = S
     app = web.Application()
     app.router.add_post("/info", venues.info)
     app.router.add_get("/binance/{path:.*}", venues.binance)
+
+    def connected(*arguments: Any, **named: Any) -> SqliteConnection:
+        connection = connect(*arguments, **named)
+        connection.execute("PRAGMA synchronous=OFF")  # no power cut is tested here, and there are thousands of commits
+        return connection
+
     async with AsyncExitStack() as stack:
         enter = stack.enter_async_context
         venues.url = await enter(listening(app))
         for room in ("market", "watch", "sentiment"):
             stack.enter_context(patch(f"service.{room}.room.running", captured))
         stack.enter_context(patch("service.market.room.open_socket", hand_socket))
+        stack.enter_context(patch("service.storage.opening.connect", connected))
         bases = {"hyperliquid": "", "binance": "/binance"}
         sessions = {
             name: await enter(

@@ -31,7 +31,7 @@ def sifted(quarantine: Quarantine, at_ms: int, **fields: float) -> tuple[Quote, 
         ("prev_price", 105.0, None),
     ],
 )
-def test_a_size_that_leaps_keeps_its_last_value_for_three_minutes(
+def test_a_size_that_leaps_keeps_its_last_value_for_150_seconds(
     field: str, value: float, reason: Reason | None
 ) -> None:
     quarantine = Quarantine()
