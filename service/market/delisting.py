@@ -24,7 +24,7 @@ _DELETE_DELISTED: Final = """
     WHERE venue_symbol IN (SELECT venue_symbol FROM market_coins WHERE flagged_ms <= ?)
 """
 _UNCONFIRMED: Final = """
-    SELECT json_group_array(venue_symbol) FROM market_quotes
+    SELECT venue_symbol FROM market_quotes
     WHERE price IS NULL AND funding IS NULL AND venue_symbol NOT IN (SELECT value FROM json_each(?))
 """
 LIST_DELISTED: Final = """
@@ -56,7 +56,8 @@ def forget_unconfirmed(connection: Connection, named: Sequence[str]) -> None:
         connection: Inside a transaction.
         named: Venue symbols that its answer names.
     """
-    ((coins,),) = connection.execute(_UNCONFIRMED, (encode(list(named)).decode(),)).fetchall()
+    found = connection.execute(_UNCONFIRMED, (encode(list(named)).decode(),)).fetchall()
+    coins = encode([coin for (coin,) in found]).decode()
     for table in ("market_quotes", "market_coins"):
         statement = f"DELETE FROM {table} WHERE venue_symbol IN (SELECT value FROM json_each(?))"  # noqa: S608 - constants
         connection.execute(statement, (coins,))

@@ -57,7 +57,7 @@ async def take(source: Path, target: Secret, at_ms: int, *, back: bool = False) 
     """Copy a folder's store to a server, as `verdict migrate-store` does; or the other way."""
     clock = FakeClock(at_ms)
     async with (
-        open_database(source / DATABASE, clock) as file,
+        open_database(source / DATABASE, clock, new=back) as file,
         open_postgres(target, source / DATABASE, clock) as server,
     ):
         await (transfer(server, file) if back else transfer(file, server))
