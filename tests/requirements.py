@@ -353,7 +353,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "bars.confirmed": "A Binance bar is final once its close time has passed and a later request confirms it.",
         "candles.end-time": "candleSnapshot is always asked with endTime, and paged by advancing startTime.",
         "chain.nodes": "Nodes are asked in turn, by contract where they want that, in ranges they take; one is named.",
-        "coingecko.first-fill": "Without a key markets and 40 categories are read within an hour, markets first.",
+        "coingecko.first-fill": "Without a key markets, categories, then past caps are read within an hour.",
         "coingecko.month": "A CoinGecko key's 10,000 calls a month are counted in the store and spread over it.",
         "feeds.redirects": "A feed's redirects are followed on its own site alone; a permanent one is remembered.",
     },

@@ -11,6 +11,9 @@ SHARE: Final = 0.8
 BURST: Final = 0.25
 """The part of our share that may be spent at once. It refills with the rest, so any 60 s hold at most our share."""
 
+FEW: Final = 30
+"""A budget of fewer calls a minute has no burst: they are spread evenly, and a call an hour more is worth having."""
+
 RETRY_SHARE: Final = 0.1
 MOST_RETRIES: Final = 10.0
 FAILURES_TO_OPEN: Final = 5
@@ -31,7 +34,7 @@ class WeightBudget:
     def __init__(self, clock: Clock, per_minute: int) -> None:
         share = per_minute * SHARE
         self._clock = clock
-        self._most = share * BURST
+        self._most = share * BURST if per_minute >= FEW else 0.0
         self._per_second = (share - self._most) / 60
         self._left = self._most
         self._at = clock.monotonic()

@@ -154,7 +154,9 @@ async def test_a_simulated_hour_stays_within_the_budget_at_all_times(clock: Fake
     by_path = dict(zip(reversed(paths), reversed(times), strict=True))  # when each was first asked for
     assert ["markets" in path or "categories" in path for path in paths[:4]] == [True] * 4
     assert "category=" not in "".join(paths[:3])
-    assert max(at_s for path, at_s in by_path.items() if "category=" in path) < HOUR_S / 3
+    assert max(at_s for path, at_s in by_path.items() if "category=" in path) < HOUR_S / 4
+    assert max(at_s for path, at_s in by_path.items() if "market_chart" in path) < HOUR_S * 11 / 12
+    assert len([path for path in by_path if "market_chart" in path]) == 2 * len(gecko.identities()) > 140
     assert 120 < len(first) <= 240
     assert max(sum(at_s <= other < at_s + 60 for other in times) for at_s in times) <= 0.8 * KEYLESS
     assert len(known_members(gecko.drawers.members.now)) == CATEGORIES

@@ -91,7 +91,7 @@ async def test_a_call_that_is_not_left_is_not_sent(refused: CoinGecko) -> None:
         with pytest.raises(UpstreamError, match="coingecko") as caught:
             await call
         assert caught.value.retry_after_s == 5.0
-    assert refused.refresh_s == KEYED_REFRESH_S
+    assert refused.refresh_s() == KEYED_REFRESH_S
 
 
 @pytest.mark.promise("coingecko.month")
@@ -101,5 +101,5 @@ async def test_a_key_brings_its_own_limits(key: Secret | None, most: int | None,
     async with open_upstreams(Settings(source="live", coingecko_key=key), clock) as upstreams:
         session = upstreams.sessions["coingecko"]
         assert session.calls_per_month == most
-        assert CoinGecko(session, clock).refresh_s == every_s
+        assert CoinGecko(session, clock).refresh_s() == every_s
         assert upstreams.sessions["binance"].calls_per_month is None

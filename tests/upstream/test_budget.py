@@ -85,3 +85,18 @@ async def test_a_success_does_not_shorten_the_pause_that_was_asked_for() -> None
     breaker.pause(5)
     breaker.succeeded()
     assert breaker.wait_s() == 30
+
+
+async def test_a_budget_of_few_calls_is_spread_evenly_and_used_up(clock: FakeClock) -> None:
+    budget, times = WeightBudget(clock, 5), []
+
+    async def call() -> None:
+        for _ in range(9):
+            await budget.take(1)
+            times.append(clock.monotonic())
+
+    task = asyncio.create_task(call())
+    await clock.settle()
+    await clock.advance(120)
+    await task
+    assert times == [15 * place for place in range(9)]

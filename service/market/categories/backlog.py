@@ -23,6 +23,9 @@ WAIT_S: Final = 3_600.0
 SAVE_S: Final = 30.0
 """Members are stored when so much time has passed, not with every category: they are one document."""
 
+_SEEN: Final = 3
+"""Urgency of what was read before."""
+
 _log: Final = logging.getLogger("verdict.market")
 
 
@@ -52,6 +55,9 @@ class Backlog:
         origin: Which history it tells at this moment.
         register: Who our coins are there; learns from every category that is read.
         loaded: Whether the coins' own series are loaded, and coins' pasts may be read.
+
+    Attributes:
+        filling: Whether the next piece is one that has never been read.
     """
 
     def __init__(
@@ -72,6 +78,7 @@ class Backlog:
         self._register = register
         self._loaded = loaded
         self._waits: dict[str, float] = {}
+        self.filling = False
 
     async def work(self, origin: str, stop: Callable[[], bool]) -> None:
         """Read pieces, the most urgent first, until all are done or it is time to stop; one at least.
@@ -112,7 +119,9 @@ class Backlog:
         now_s = self._clock.monotonic()
         self._waits = {key: until_s for key, until_s in self._waits.items() if until_s > now_s}
         due = (piece for piece in self._due(origin, done) if f"{origin} {piece.kind} {piece.id}" not in self._waits)
-        return min(due, default=None)
+        piece = min(due, default=None)
+        self.filling = piece is not None and piece.urgency[0] < _SEEN
+        return piece
 
     def _due(self, origin: str, done: _Done) -> Iterator[_Piece]:
         kept, now_ms = self._drawers.categories.now, self._clock.now_ms()
@@ -122,13 +131,13 @@ class Backlog:
             if membership is None:
                 yield _Piece((0 if place < FIRST else 2, place), "members", category.id)
             elif now_ms - membership.read_ms >= AGAIN_MS:
-                yield _Piece((3, membership.read_ms), "members", category.id)
+                yield _Piece((_SEEN, membership.read_ms), "members", category.id)
         for place, coin_id in enumerate(self._register.by_volume(origin)):
             read_ms = done.pasts.get(coin_id)
             if read_ms is None:
                 yield _Piece((1, place), "past", coin_id)
             elif now_ms - read_ms >= AGAIN_MS:
-                yield _Piece((3, read_ms), "past", coin_id)
+                yield _Piece((_SEEN, read_ms), "past", coin_id)
 
     async def _read(self, origin: str, piece: _Piece, done: _Done) -> UpstreamError | None:
         """Read a piece; gives the failure back where CoinGecko wants to be left alone."""

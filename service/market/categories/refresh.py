@@ -78,7 +78,8 @@ class CategoryRefresh:
 
     def _is_due(self, origin: str, name: str) -> bool:
         asked_of, asked_s = self._asked.get(name, ("", 0.0))
-        return asked_of != origin or asked_s + self._source.refresh_s <= self._clock.monotonic()
+        every_s = self._source.refresh_s(filling=self._backlog.filling)
+        return asked_of != origin or asked_s + every_s <= self._clock.monotonic()
 
     async def _try(self, origin: str, name: str, step: Callable[[str], Awaitable[None]]) -> UpstreamError | None:
         started_s = self._clock.monotonic()

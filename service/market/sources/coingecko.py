@@ -28,6 +28,9 @@ HOURLY_DAYS: Final = 42
 """Days of a chart with a point an hour (CoinGecko gives those from 2 to 90 days): 1,000 hours and some."""
 
 REFRESH_S: Final = 300.0
+FILLING_REFRESH_S: Final = 900.0
+"""While something has never been read: the calls saved read it sooner."""
+
 KEYED_REFRESH_S: Final = 3_600.0
 """With a key a month has 10,000 calls, some 300 a day: fewer than without one, which answers 5 a minute."""
 
@@ -135,10 +138,15 @@ class CoinGecko:
         self._clock = clock
         self._take = take
 
-    @property
-    def refresh_s(self) -> float:
-        """How often coins and categories are requested again, in seconds: what the limits allow."""
-        return REFRESH_S if self._session.calls_per_month is None else KEYED_REFRESH_S
+    def refresh_s(self, *, filling: bool = False) -> float:
+        """How often coins and categories are requested again, in seconds: what the limits allow.
+
+        Args:
+            filling: Whether something has never been read.
+        """
+        if self._session.calls_per_month is not None:
+            return KEYED_REFRESH_S
+        return FILLING_REFRESH_S if filling else REFRESH_S
 
     async def page(self, number: int, category: str | None = None) -> list[GeckoCoin]:
         """Ask for a page of the coins, the largest market caps first.
