@@ -429,6 +429,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "quarantine.delisting": "A coin is delisted by the venue's own flag alone, seen twice, an hour apart.",
         "quarantine.listing": "A new coin is listed once two answers in a row have named it.",
         "quarantine.tickers": "A symbol that is no ticker is dropped and counted.",
+        "quarantine.series-reported": "Bars and payments that are held back are counted and named as quotes are.",
         "quarantine.page-notice": "The pages say which values failed the plausibility check.",
     },
     "contract-2 §3": {
@@ -460,6 +461,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "contract-2 §2: bars and payments": {
         "plausibility.no-forged-value-is-fresh": "No forged value of either venue is served as a fresh one.",
+        "plausibility.nothing-forged-leaves": "Nothing forged reaches an answer, an alert, a stream or the ledger.",
         "plausibility.real-moves-pass": "A real crash is served within 30 s with two sources, 3 min with one.",
         "plausibility.slow-drift": "A price that drifts slowly away from the second venue's is held back, both ways.",
         "plausibility.bars": "Bars that do not continue a coin's history are not stored, of whichever venue.",

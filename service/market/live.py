@@ -60,7 +60,8 @@ class Live:
         self._quotes = QuoteRefresh(
             clock, store, source, origin, self.desk, fallback, quarantine, lambda: self.history.asked_ms is not None
         )
-        background, check = asyncio.Lock(), SeriesCheck(clock, store, self.desk.quotes, fallback)
+        background, held_back = asyncio.Lock(), self._quotes.quarantine
+        check = SeriesCheck(clock, store, self.desk.quotes, held_back, fallback)
         self.bulk = None if recorded is None else BulkHistory(clock, store, recorded, origin, self.known)
         self.history = HistoryRefresh(clock, store, source, origin, background, fallback, check)
         self._hours = HourlyBars(clock, store, source, origin, background, check, self._is_idle)

@@ -256,7 +256,8 @@ RULES: Final[tuple[Rule, ...]] = (
         Reason.COINS_DELISTED,
         "whole answer",
         f"max({DELISTED_COINS} coins, {DELISTED_SHARE:.0%})",
-        "Listed coins that one answer calls delisted. In a first answer: more than it lists.",
+        "Listed coins that one answer calls delisted. In a first answer: more than it lists. "
+        f"Accepted after {DELISTING_MS // HOUR_MS} h of such answers; the flags count from then on.",
     ),
     Rule(
         Reason.COINS_LEAPING,

@@ -53,6 +53,9 @@ WHOLE: Final = "*"
 QUARANTINE: Final = "market.quarantine"
 """The document that tells what is held back."""
 
+_OF_QUOTES: Final = frozenset({*Findings._fields, "answer"})
+"""Fields that an answer of quotes shows: each one says anew which of them are held back."""
+
 MOST_NAMED: Final = 10
 """Coins in a summary."""
 
@@ -202,23 +205,33 @@ class Quarantine:
                     held[symbol, field] = reason
         if sifted.whole is not None:
             held[WHOLE, "answer"] = sifted.whole
-        for key in [key for key in self._now if key[0] == source and key[1:] not in held]:
+        for key in [key for key in self._now if key[0] == source and key[2] in _OF_QUOTES and key[1:] not in held]:
             del self._now[key]
         for (coin, field), reason in held.items():
-            self._hold(source, coin, field, reason, at_ms, logging.INFO if coin in waiting else logging.WARNING)
+            self.hold(source, coin, field, reason, at_ms, logging.INFO if coin in waiting else logging.WARNING)
 
     def reject(self, source: str, reason: Reason, at_ms: int) -> None:
         """Count and log a whole answer of which nothing was looked at."""
-        self._hold(source, WHOLE, "answer", reason, at_ms)
+        self.hold(source, WHOLE, "answer", reason, at_ms)
 
     def count(self, source: str, reason: Reason, times: int) -> None:
         """Count rows that were dropped."""
         if times:
             self._counts[f"{source} ticker {reason}"] += times
 
-    def _hold(
+    def hold(
         self, source: str, coin: str, field: str, reason: Reason, at_ms: int, level: int = logging.WARNING
     ) -> None:
+        """Count a value that is held back, and log it unless it was held back before for the same reason.
+
+        Args:
+            source: Who showed it.
+            coin: A ticker, or `WHOLE`.
+            field: One of `Findings`, or a series without spaces: `bars-1d`, `payments`.
+            reason: Why.
+            at_ms: When it was seen, epoch milliseconds.
+            level: Of the line in the log.
+        """
         self._counts[f"{source} {field} {reason}"] += 1
         before = self._now.get((source, coin, field))
         if before is None or before.reason is not reason:
@@ -226,6 +239,11 @@ class Quarantine:
             self._now[source, coin, field] = Quarantined(source, coin, field, reason, since_ms)
             told = {"source": source, "coin": coin, "field": field, "reason": str(reason)}
             _log.log(level, "Quarantined: a value failed the plausibility check.", extra=told)
+
+    def release(self, coin: str, field: str) -> None:
+        """A series of a coin goes on: no answer of it is held back any more, whoever gave it."""
+        for key in [key for key in self._now if key[1:] == (coin, field)]:
+            del self._now[key]
 
     def _sift_coin(self, quote: Quote, source: str, around: Surroundings, at_ms: int) -> Findings:
         known = _known(quote.symbol, around, at_ms)

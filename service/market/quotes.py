@@ -51,6 +51,7 @@ class QuoteRefresh:
 
     Attributes:
         coins_known: Set once the store holds coins that this process has fetched.
+        quarantine: Holds back what fails the check.
         prices_known: Set once no first price waits for its bars any more, or `LONGEST_WAIT_S` after the first round.
     """
 
@@ -76,7 +77,7 @@ class QuoteRefresh:
         self._report = report
         self._has_bars = has_bars
         self._references = References(clock, store)
-        self._quarantine = Quarantine()
+        self.quarantine = Quarantine()
         self._second = SecondVenue(clock, fallback.prices)
         self._universe = Universe()
         self._of = ""
@@ -160,11 +161,11 @@ class QuoteRefresh:
             await self._second.ask(newcomers)
         reason = self._universe.judge(found, known)
         listed = self._universe.admit(found, known, self._second.shown)
-        self._quarantine.count(VENUE, Reason.TICKER_INVALID, found.dropped)
+        self.quarantine.count(VENUE, Reason.TICKER_INVALID, found.dropped)
         if reason is None:
             reason = await self._accept(origin, replace(found, quotes=listed), is_polled=True)
         else:
-            self._quarantine.reject(VENUE, reason, found.observed_ms)
+            self.quarantine.reject(VENUE, reason, found.observed_ms)
             await self._tell()
         if reason is not None:
             raise UpstreamError(VENUE, _OK, f"quarantined: {reason}".encode())
@@ -181,7 +182,7 @@ class QuoteRefresh:
             sifted = await self._keep(origin, found, is_polled=is_polled)
         if sifted is None:
             return None
-        self._quarantine.note(sifted, VENUE)
+        self.quarantine.note(sifted, VENUE)
         self._second.compare(self._desk.quotes(origin))
         self._waiting = found if any(map(_is_first, sifted.findings.values())) else None
         waited_s = self._clock.monotonic() - self._began_s
@@ -198,7 +199,7 @@ class QuoteRefresh:
             # What lies ahead of the clock was dated before that was set back, and overtakes nothing.
             overtaken = newest_origin == origin and found.observed_ms < newest_ms <= self._clock.now_ms()
             kept = _overtaken(found, newest_ms) if overtaken else found
-            sifted = self._quarantine.sift(kept, VENUE, await self._around(origin, self._second.shown))
+            sifted = self.quarantine.sift(kept, VENUE, await self._around(origin, self._second.shown))
             if sifted.whole is None:
                 if is_polled:
                     self._source.adopt_universe()
@@ -212,7 +213,7 @@ class QuoteRefresh:
         """What observations are compared with at this moment."""
         if origin != self._of:
             self._of = origin
-            self._quarantine.forget()
+            self.quarantine.forget()
             self._references.forget()
         known = self._desk.quotes(origin)
         await self._references.read({symbol: quote.venue_symbol for symbol, quote in known.items()})
@@ -223,7 +224,7 @@ class QuoteRefresh:
         self._desk.show(await self._store.snapshot())
 
     async def _tell(self) -> None:
-        await publish(self._report, self._quarantine.report(), self._of, self._clock.now_ms())
+        await publish(self._report, self.quarantine.report(), self._of, self._clock.now_ms())
 
     async def _stand_in(self, origin: str, failure: Failure) -> bool:
         """Whether somebody else tells quotes."""
@@ -249,8 +250,8 @@ class QuoteRefresh:
         if not told_ms or self._origin() != origin or self._is_fed():
             return False
         found = Quotes(min(told_ms), quotes)
-        sifted = self._quarantine.sift(found, self._fallback.name, await self._around(origin, {}))
-        self._quarantine.note(sifted, self._fallback.name)
+        sifted = self.quarantine.sift(found, self._fallback.name, await self._around(origin, {}))
+        self.quarantine.note(sifted, self._fallback.name)
         await self._tell()
         if sifted.whole is not None or all(quote.price is None for quote in sifted.quotes.quotes):
             return False

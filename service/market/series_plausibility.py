@@ -29,7 +29,13 @@ from service.market.plausibility_rules import (
 
 
 def judge_bars(
-    shown: Sequence[Bar], stored: Sequence[Bar], quote: Quote | None, step_ms: int, last_closed_ms: int
+    shown: Sequence[Bar],
+    stored: Sequence[Bar],
+    quote: Quote | None,
+    step_ms: int,
+    last_closed_ms: int,
+    *,
+    may_pause: bool = False,
 ) -> Reason | None:
     """Judge an answer of bars of one coin.
 
@@ -39,6 +45,7 @@ def judge_bars(
         quote: The last accepted quote; null if there is none.
         step_ms: Length of a bar.
         last_closed_ms: Bars that opened until this instant are closed.
+        may_pause: Whether bars may be missing: the market of the asset closes.
 
     Returns:
         Why the answer is not stored; null if its closed bars may be.
@@ -49,16 +56,22 @@ def judge_bars(
     same = BAR_SAME * math.sqrt(step_ms / DAY_MS)
     if any(_is_changed(bar, known[bar.open_ms], same) for bar in shown if bar.open_ms in known):
         return Reason.BAR_CHANGED
-    return _judge_new(shown, stored, quote, step_ms, last_closed_ms)
+    return _judge_new(shown, stored, quote, step_ms, last_closed_ms, may_pause=may_pause)
 
 
 def _judge_new(
-    shown: Sequence[Bar], stored: Sequence[Bar], quote: Quote | None, step_ms: int, last_closed_ms: int
+    shown: Sequence[Bar],
+    stored: Sequence[Bar],
+    quote: Quote | None,
+    step_ms: int,
+    last_closed_ms: int,
+    *,
+    may_pause: bool,
 ) -> Reason | None:
     """Judge the bars that are not stored yet: that they follow, and that what leaps is held."""
     newest_ms = stored[-1].open_ms if stored else -1
     series = [*stored[-1:], *(bar for bar in shown if bar.open_ms > newest_ms)]
-    if any(later.open_ms - earlier.open_ms != step_ms for earlier, later in pairwise(series)):
+    if not may_pause and any(later.open_ms - earlier.open_ms != step_ms for earlier, later in pairwise(series)):
         return Reason.BAR_MISSING
     closed = [bar for bar in series if bar.open_ms <= last_closed_ms]
     if len(closed) <= len(stored[-1:]):

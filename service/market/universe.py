@@ -9,6 +9,7 @@ from collections.abc import Set as AbstractSet
 from service.market.observed import Quote, Quotes
 from service.market.plausibility import Known, Second, agree, judge_universe, usable
 from service.market.plausibility_rules import (
+    DELISTING_MS,
     LARGEST_GAP_MS,
     MISSING_COINS,
     MISSING_SHARE,
@@ -23,13 +24,12 @@ class Universe:
 
     def __init__(self) -> None:
         self._newcomers: dict[str, int] = {}
-        self._missing: AbstractSet[str] = frozenset()
+        self._reason: Reason | None = None
+        self._about: AbstractSet[str] = frozenset()
         self._since_ms = self._seen_ms = self._times = 0
 
     def judge(self, found: Quotes, known: Mapping[str, Quote]) -> Reason | None:
         """Why a whole answer is not accepted; null if it is.
-
-        An answer that lacks many coins is accepted once every answer has lacked only those for 150 s.
 
         Args:
             found: The answer.
@@ -37,16 +37,31 @@ class Universe:
         """
         confirmed = {quote.venue_symbol for quote in known.values() if quote.price is not None}
         shown = {quote.venue_symbol for quote in found.quotes}
-        reason = judge_universe(shown, found.delisted or (), confirmed)
-        if reason is not Reason.COINS_MISSING:
-            self._times = 0
-            return reason
-        missing, at_ms = confirmed - shown, found.observed_ms
-        is_same = missing <= self._missing and 0 <= at_ms - self._seen_ms <= LARGEST_GAP_MS
-        if not self._times or not is_same:
+        return self.judge_names(shown, frozenset(found.delisted or ()), confirmed, found.observed_ms)
+
+    def judge_names(
+        self, shown: AbstractSet[str], flagged: AbstractSet[str], listed: AbstractSet[str], at_ms: int
+    ) -> Reason | None:
+        """Why an answer is not accepted that names these coins; null if it is.
+
+        An answer that lacks many coins is accepted once every answer has lacked only those for 150 s, one that calls
+        many coins delisted once every answer has flagged only those for an hour. Their flags count from then on.
+
+        Args:
+            shown: Venue symbols that it names as traded.
+            flagged: Those that it names as delisted.
+            listed: Those that are listed.
+            at_ms: When the venue showed it.
+        """
+        reason = judge_universe(shown, flagged, listed)
+        is_missing = reason is Reason.COINS_MISSING
+        about = listed - shown - flagged if is_missing else flagged
+        is_same = reason is self._reason and about <= self._about and 0 <= at_ms - self._seen_ms <= LARGEST_GAP_MS
+        if not is_same:
             self._since_ms, self._times = at_ms, 0
-        self._missing, self._seen_ms, self._times = missing, at_ms, self._times + 1
-        has_persisted = at_ms - self._since_ms >= PERSISTENCE_MS and self._times >= PERSISTENCE_TIMES
+        self._reason, self._about, self._seen_ms, self._times = reason, about, at_ms, self._times + 1
+        wait_ms = PERSISTENCE_MS if is_missing else DELISTING_MS
+        has_persisted = at_ms - self._since_ms >= wait_ms and self._times >= PERSISTENCE_TIMES
         return None if has_persisted else reason
 
     def newcomers(self, found: Quotes, known: Mapping[str, Quote]) -> frozenset[str]:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from service.clock import DAY_MS, MINUTE_MS, Clock
-from service.market.observed import SETTLE_MS, Chart, Row
+from service.market.observed import SETTLE_MS, VENUE, Chart, Progress, Row
+from service.market.series_check import SeriesCheck
 from service.market.sources.hyperliquid import EARLIEST_MS, Hyperliquid
 from service.market.store import MarketStore
 from service.rwa.drawers import Charts, Drawers
@@ -34,6 +35,7 @@ class BarsRefresh:
         source: The venue.
         origin: Which history the venue tells at this moment.
         held: Which history the store holds: until it is the same, bars have no place.
+        check: Decides whether an answer is stored.
 
     Attributes:
         has_asked: Whether bars have been asked for of every asset.
@@ -47,6 +49,7 @@ class BarsRefresh:
         source: Hyperliquid,
         origin: Callable[[], str],
         held: Callable[[], str],
+        check: SeriesCheck,
     ) -> None:
         self.has_asked = False
         self._clock = clock
@@ -55,6 +58,7 @@ class BarsRefresh:
         self._source = source
         self._origin = origin
         self._held = held
+        self._check = check
         self._of = ""
         self._last_ms: dict[str, int] = {}
         self._wait_until_s: dict[str, float] = {}
@@ -97,7 +101,8 @@ class BarsRefresh:
         """Fetch the bars of some assets; one asset's failure is its own, unless the venue asks for silence."""
         for asset in batch:
             last_ms = self._last_ms.get(asset)
-            start_ms = EARLIEST_MS if last_ms is None else last_ms + DAY_MS
+            # The last stored bar is asked for again: that it is the same shows that the answer continues this history.
+            start_ms = EARLIEST_MS if last_ms is None else last_ms
             self._wait_until_s[asset] = self._clock.monotonic() + WAIT_S
             try:
                 history = await self._source.bars(asset, "1d", start_ms)
@@ -109,7 +114,9 @@ class BarsRefresh:
             else:
                 if self._origin() == origin:
                     closed_ms = history.observed_ms - SETTLE_MS - DAY_MS
-                    await self._store.put_bars(origin, asset, history.bars, closed_ms)
+                    known = Progress(asset, asset.rpartition(":")[2].upper(), listed=True, last_ms=last_ms)
+                    if await self._check.accepts_bars(origin, known, "1d", history, closed_ms, venue=VENUE):
+                        await self._store.put_bars(origin, asset, history.bars, closed_ms)
         return None
 
     async def _read(self, origin: str, some: Sequence[str], assets: Sequence[str]) -> None:

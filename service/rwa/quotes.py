@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from service.clock import HOUR_MS, Clock
 from service.market.observed import VENUE, Failure, Quote, Quotes
-from service.market.plausibility import Second, judge_universe
+from service.market.plausibility import Second
 from service.market.plausibility_rules import DELISTING_MS, OLDEST_MS, SECOND_AGE_MS, Reason
 from service.market.quarantine import Quarantine, Sifted, Surroundings
 from service.market.quarantine_report import publish
@@ -55,6 +55,7 @@ class ListingRefresh:
         self._coins = coins
         self._left_out: list[str] = []
         self._flagged: dict[str, int] = {}
+        self._universe = Universe()
 
     async def round(self) -> None:
         """Read it if it is due.
@@ -86,10 +87,13 @@ class ListingRefresh:
         annotations = await self._source.annotations()
         shown = await self._source.quotes(DEX)
         traded, delisted = {quote.venue_symbol for quote in shown.quotes}, shown.delisted or ()
-        reason = judge_universe(traded, delisted, [asset.id for asset in known])
+        reason = self._universe.judge_names(
+            traded, frozenset(delisted), frozenset(asset.id for asset in known), shown.observed_ms
+        )
         if reason is not None:
             raise _refusal(reason)
-        admitted = {quote.venue_symbol for quote in _known(self._drawers, origin).values()} if known else traded
+        quoted = accepted_quotes(self._drawers, origin).values()
+        admitted = {quote.venue_symbol for quote in quoted} if known else traded
         admitted.update(asset.id for asset in known)
         found, left_out = list_assets(shown.quotes, annotations, coins)
         now_ms = shown.observed_ms
@@ -115,6 +119,9 @@ class QuotesRefresh:
         fallback: The second venue: asked when the first fails, and when something is held back.
         origin: Which history the venue tells at this moment.
         has_bars: Whether daily bars have been asked for of every asset.
+
+    Attributes:
+        quarantine: Holds back what fails the check.
     """
 
     def __init__(
@@ -134,7 +141,7 @@ class QuotesRefresh:
         self._origin = origin
         self._has_bars = has_bars
         self._references = References(clock, store)
-        self._quarantine = Quarantine()
+        self.quarantine = Quarantine()
         self._second = SecondVenue(clock, fallback.prices)
         self._universe = Universe()
         self._of = ""
@@ -152,10 +159,11 @@ class QuotesRefresh:
             origin = self._origin()
             if origin != self._of:
                 self._of = origin
-                self._quarantine.forget()
+                self.quarantine.forget()
                 self._references.forget()
+                self._second.forget()
             self._waiting = None
-            known = _known(self._drawers, origin)
+            known = accepted_quotes(self._drawers, origin)
             try:
                 told = await self._poll(known)
             except UpstreamError as error:
@@ -180,7 +188,7 @@ class QuotesRefresh:
                 return
             is_second_due = self._is_listed() and not self._second.was_asked
             if await self._references.read(_coins(found)) or is_second_due:
-                known = _known(self._drawers, origin)
+                known = accepted_quotes(self._drawers, origin)
                 sifted = await self._judge(found, known)
                 await self._tell()
                 if sifted.whole is None:
@@ -196,21 +204,25 @@ class QuotesRefresh:
         found = await self._source.quotes(DEX)
         reason = self._universe.judge(found, known)
         listed = self._universe.admit(found, known, self._second.shown)
-        self._quarantine.count(VENUE, Reason.TICKER_INVALID, found.dropped)
+        self.quarantine.count(VENUE, Reason.TICKER_INVALID, found.dropped)
         if reason is not None:
-            self._quarantine.reject(VENUE, reason, found.observed_ms)
+            self.quarantine.reject(VENUE, reason, found.observed_ms)
             raise _refusal(reason)
+        if self._is_listed():
+            await self._second.check()
         sifted = await self._judge(replace(found, quotes=listed), known)
         if sifted.whole is not None:
             raise _refusal(sifted.whole)
-        return _merge(sifted.quotes, known)
+        merged = _merge(sifted.quotes, known)
+        self._second.compare({quote.symbol: quote for quote in merged.quotes})
+        return merged
 
     async def _judge(self, found: Quotes, known: Mapping[str, Quote]) -> Sifted:
         """Judge an answer of the first venue, and ask the second one about what is held back."""
         sifted = await self._sift(found, VENUE, known, self._second.shown)
         if self._is_listed() and await self._second.ask(sifted.unsettled):
             sifted = await self._sift(found, VENUE, known, self._second.shown)
-        self._quarantine.note(sifted, VENUE)
+        self.quarantine.note(sifted, VENUE)
         is_waiting = any(Reason.PRICE_UNCONFIRMED in reasons for reasons in sifted.findings.values())
         self._waiting = found if is_waiting else None
         return sifted
@@ -219,8 +231,9 @@ class QuotesRefresh:
         self, found: Quotes, source: str, known: Mapping[str, Quote], second: Mapping[str, Second]
     ) -> Sifted:
         await self._references.read(_coins(found))
-        around = Surroundings(known, self._references.now, second, self._has_bars(), self._second.was_asked)
-        return self._quarantine.sift(found, source, around)
+        was_asked, agreed = self._second.was_asked, self._second.agreed
+        around = Surroundings(known, self._references.now, second, self._has_bars(), was_asked, agreed)
+        return self.quarantine.sift(found, source, around)
 
     async def _stand_in(self, known: Mapping[str, Quote], error: UpstreamError) -> Quotes:
         """What the second venue tells in the first one's place.
@@ -236,21 +249,21 @@ class QuotesRefresh:
         times = [quote.price_ms for quote in shown if quote.price_ms is not None]
         if times:
             sifted = await self._sift(Quotes(min(times), shown), self._fallback.name, known, {})
-            self._quarantine.note(sifted, self._fallback.name)
+            self.quarantine.note(sifted, self._fallback.name)
             if sifted.whole is None and any(quote.price is not None for quote in sifted.quotes.quotes):
                 return _merge(sifted.quotes, known)
         await self._drawers.quotes.fail(Failure(self._clock.now_ms(), error.upstream_status, error.body))
         raise error
 
     async def _tell(self) -> None:
-        await publish(self._drawers.quarantine, self._quarantine.report(), self._of, self._clock.now_ms())
+        await publish(self._drawers.quarantine, self.quarantine.report(), self._of, self._clock.now_ms())
 
     def _is_listed(self) -> bool:
         """Whether it is known which assets there are, without which the second venue's cannot be told."""
         return self._drawers.listing.now.value is not None
 
 
-def _known(drawers: Drawers, origin: str) -> dict[str, Quote]:
+def accepted_quotes(drawers: Drawers, origin: str) -> dict[str, Quote]:
     """The last accepted quotes of a history, by ticker."""
     kept = drawers.quotes.now
     return {quote.symbol: quote for quote in kept.value.quotes} if kept.value and kept.origin == origin else {}

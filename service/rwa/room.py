@@ -10,6 +10,7 @@ from service.market.fallback import FALLBACK_VENUE
 from service.market.observed import VENUE
 from service.market.quotes import RECHECK_EVERY_S
 from service.market.schedule import Lead, Loop, running
+from service.market.series_check import SeriesCheck
 from service.market.shelf import Shelf
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.store import MarketStore
@@ -18,7 +19,7 @@ from service.rwa.desk import RwaDesk
 from service.rwa.drawers import Drawers
 from service.rwa.fallback import TradifiFallback
 from service.rwa.listing import Priced
-from service.rwa.quotes import ListingRefresh, QuotesRefresh
+from service.rwa.quotes import ListingRefresh, QuotesRefresh, accepted_quotes
 from service.upstream.session import UpstreamSession
 
 QUOTES_EVERY_S: Final = 30.0
@@ -63,8 +64,9 @@ async def open_rwa(  # noqa: PLR0913, PLR0917 - the parts it is built from, each
     drawers, source = Drawers.open(shelf), Hyperliquid(sessions[VENUE], clock)
     fallback = TradifiFallback(sessions[FALLBACK_VENUE], clock, lambda: drawers.listing.now.value)
     listing = ListingRefresh(clock, drawers, source, origin, coins)
-    bars = BarsRefresh(clock, drawers, store, source, origin, held)
     quotes = QuotesRefresh(clock, drawers, store, source, fallback, origin, lambda: bars.has_asked)
+    check = SeriesCheck(clock, store, lambda of: accepted_quotes(drawers, of), quotes.quarantine)
+    bars = BarsRefresh(clock, drawers, store, source, origin, held, check)
 
     desk = RwaDesk(clock, drawers)
     await shelf.follow()

@@ -104,7 +104,7 @@ class Parts:
         self.quotes = QuoteRefresh(
             clock, store, self.source, self.told, self.desk, self.fallback, self.report, self.has_bars
         )
-        self.check = SeriesCheck(clock, store, self.desk.quotes, self.fallback)
+        self.check = SeriesCheck(clock, store, self.desk.quotes, self.quotes.quarantine, self.fallback)
         self.history = HistoryRefresh(clock, store, self.source, self.told, self.background, self.fallback, self.check)
         conclusions = self.shelf.drawer(CONCLUSIONS, Conclusions)
         self.conclude = ConcludeRefresh(clock, store, conclusions, self.told, lambda: self.history.asked_ms)

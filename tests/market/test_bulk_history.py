@@ -15,6 +15,7 @@ from service.market.bulk_history import BulkHistory
 from service.market.history import HistoryRefresh
 from service.market.hourly import FundingHistory, HourlyBars
 from service.market.observed import Quote, Quotes
+from service.market.quarantine import Quarantine
 from service.market.series_check import SeriesCheck
 from service.market.sources.hyperliquid import EARLIEST_MS, Hyperliquid
 from service.market.store import MarketStore
@@ -61,7 +62,7 @@ async def one_by_one(database: Database, replay: Replay, clock: FakeClock) -> di
     async with open_session("hyperliquid", replay.url, clock, weight_per_minute=10**9) as session:
         source = Hyperliquid(session, clock)
         standby = Standby()
-        check = SeriesCheck(clock, store, lambda _: {}, standby)
+        check = SeriesCheck(clock, store, lambda _: {}, Quarantine(), standby)
         await store.claim(origin())
         await store.put_quotes(origin(), await source.quotes())
         await HistoryRefresh(clock, store, source, origin, lock, standby, check).round()

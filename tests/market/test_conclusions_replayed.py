@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from service.clock import DAY_MS, FrozenClock
 from service.market.history import HistoryRefresh
 from service.market.observed import Row
-from service.market.quarantine import QUARANTINE, Report
+from service.market.quarantine import QUARANTINE, Quarantine, Report
 from service.market.quotes import QuoteRefresh
 from service.market.series_check import SeriesCheck
 from service.market.shelf import Shelf
@@ -46,7 +46,7 @@ async def conclude(folder: Path) -> tuple[Leader, dict[str, list[Row]]]:
         quotes = QuoteRefresh(
             clock, leader.store, source, lambda: replay.origin, leader.coins, standby, report, lambda: False
         )
-        check = SeriesCheck(clock, leader.store, leader.coins.quotes, standby)
+        check = SeriesCheck(clock, leader.store, leader.coins.quotes, Quarantine(), standby)
         history = HistoryRefresh(clock, leader.store, source, lambda: replay.origin, asyncio.Lock(), standby, check)
         await leader.store.claim(replay.origin)
         await quotes.round()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from service.clock import DAY_MS, SECOND_MS
+from service.clock import DAY_MS, HOUR_MS, SECOND_MS
 from service.errors import ServiceError
 from service.market.observed import Bar
 from service.market.plausibility_rules import Reason
@@ -273,6 +273,19 @@ async def test_an_answer_that_calls_nearly_all_coins_delisted_is_a_failure(parts
     await rounds(parts, 75)
     assert len(parts.desk.view()) == len(PRICES)
     assert reasons(parts) == {Reason.COINS_DELISTED}
+
+
+@pytest.mark.promise("quarantine.delisting")
+async def test_flags_of_nearly_all_coins_count_once_they_have_lasted_for_an_hour(parts: Parts) -> None:
+    await begin(parts)
+    parts.venue.delisted = set(list(PRICES)[1:])
+    await rounds(parts, HOUR_MS // 1_000)
+    assert reasons(parts) == {Reason.COINS_DELISTED}
+    await rounds(parts, HOUR_MS // 1_000)
+    assert reasons(parts) == set()
+    assert len(parts.desk.view()) == len(PRICES)
+    await rounds(parts, 60)
+    assert list(parts.desk.view()) == list(PRICES)[:1]
 
 
 async def test_a_first_answer_of_mostly_delisted_coins_is_a_failure(parts: Parts) -> None:

@@ -199,6 +199,29 @@ async def test_an_answer_that_stays_the_same_for_an_hour_is_stored(parts: Parts)
     assert asked >= BARS_PERSISTENCE_MS / SECOND_MS / FIRST_WAIT_S
 
 
+@pytest.mark.promise("quarantine.series-reported")
+async def test_bars_that_are_held_back_stand_in_the_same_report_as_quotes_until_they_are_stored(parts: Parts) -> None:
+    await a_day_later(parts)
+    before = await closes(parts)
+    _leap(parts)
+    await parts.history.round()
+    await parts.quotes.round()
+    report = parts.report.now.value
+    assert report is not None
+    (held,) = report.now
+    assert (held.source, held.coin, held.field, held.since_ms) == (
+        "hyperliquid", "BTC", "bars-1d", parts.clock.now_ms(),
+    )  # fmt: skip
+    assert report.counts[f"hyperliquid bars-1d {held.reason}"] == 1
+    while len(await closes(parts)) == len(before):
+        await parts.clock.advance(FIRST_WAIT_S)
+        await parts.history.round()
+    await parts.quotes.round()
+    report = parts.report.now.value
+    assert report is not None
+    assert report.now == ()
+
+
 async def test_an_answer_that_changes_starts_its_hour_again(parts: Parts) -> None:
     await a_day_later(parts)
     before = await closes(parts)

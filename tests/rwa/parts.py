@@ -10,6 +10,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from service.clock import DAY_MS
+from service.market.series_check import SeriesCheck
 from service.market.shelf import Shelf
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.store import MarketStore
@@ -17,7 +18,7 @@ from service.rwa.bars import BarsRefresh
 from service.rwa.desk import RwaDesk
 from service.rwa.drawers import Drawers
 from service.rwa.fallback import TradifiFallback
-from service.rwa.quotes import ListingRefresh, QuotesRefresh
+from service.rwa.quotes import ListingRefresh, QuotesRefresh, accepted_quotes
 from service.storage.database import Database
 from service.upstream.session import UpstreamSession
 from service.wire.envelope import Answer
@@ -108,10 +109,11 @@ class Parts:
         source = Hyperliquid(sessions[0], clock)
         fallback = TradifiFallback(sessions[1], clock, lambda: self.drawers.listing.now.value)
         self.listing = ListingRefresh(clock, self.drawers, source, lambda: self.origin, lambda: self.coins)
-        self.bars = BarsRefresh(clock, self.drawers, self.store, source, lambda: self.origin, lambda: self.held)
         self.quotes = QuotesRefresh(
             clock, self.drawers, self.store, source, fallback, lambda: self.origin, lambda: self.bars.has_asked
         )
+        check = SeriesCheck(clock, self.store, lambda of: accepted_quotes(self.drawers, of), self.quotes.quarantine)
+        self.bars = BarsRefresh(clock, self.drawers, self.store, source, lambda: self.origin, lambda: self.held, check)
 
     async def rounds(self) -> None:
         await self.listing.round()

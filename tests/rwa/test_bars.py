@@ -56,7 +56,8 @@ async def test_only_the_new_bar_is_asked_for_ten_minutes_into_the_next_day(marke
     assert len(asked(market)) == 2
     await clock.advance(1)
     await market.bars.round()
-    assert asked(market)[2:] == [("xyz:AAPL", TODAY * DAY_MS), ("xyz:TSLA", TODAY * DAY_MS)]
+    last_ms = (TODAY - 1) * DAY_MS
+    assert asked(market)[2:] == [("xyz:AAPL", last_ms), ("xyz:TSLA", last_ms)], "the last stored one is compared"
     assert market.drawers.charts.now.observed_ms == (TODAY + 1) * DAY_MS
 
 
@@ -107,10 +108,11 @@ async def test_trends_are_read_batch_by_batch(parts: Parts) -> None:
 
 
 async def test_no_bar_that_is_open_ever_enters(market: Parts) -> None:
-    market.dex.candles["xyz:AAPL"][-5] = candle("xyz:AAPL", TODAY, 1e6, 1e7, 1e-3, 1e6)
+    level = float(market.dex.candles["xyz:AAPL"][-6]["c"])
+    market.dex.candles["xyz:AAPL"][-5] = candle("xyz:AAPL", TODAY, level, level * 3, level / 3, level * 3)
     await market.bars.round()
     first = market.drawers.charts.now.value
-    market.dex.candles["xyz:AAPL"][-5] = candle("xyz:AAPL", TODAY, 1.0, 1.0, 1.0, 1.0)
+    market.dex.candles["xyz:AAPL"][-5] = candle("xyz:AAPL", TODAY, level, level, level, level)
     market.bars._of = ""
     await market.bars.round()
     assert market.drawers.charts.now.value == first
@@ -185,3 +187,49 @@ async def test_a_young_asset_has_no_trend_yet_and_is_said_to_have_none(parts: Pa
     await parts.rounds()
     assert parts.told("AAPL")._stale_fields == ["trend_daily", "trend_weekly"]
     assert charts(parts)["xyz:AAPL"] == Chart(through_ms=TODAY * DAY_MS)
+
+
+@pytest.mark.promise("plausibility.bars", "quarantine.series-reported")
+async def test_a_forged_day_is_not_stored_and_is_named(market: Parts, clock: FakeClock) -> None:
+    await market.bars.round()
+    honest = market.dex.candles["xyz:AAPL"]
+    level = float(honest[-5]["o"])
+    forged = [dict(bar) for bar in honest]
+    forged[-5] |= {"h": repr(level * 20), "c": repr(level * 20)}
+    market.dex.candles["xyz:AAPL"] = forged
+    await clock.advance(NOON_S + PATIENCE_S)
+    await market.bars.round()
+    await market.quotes.round()
+    assert charts(market)["xyz:AAPL"].through_ms == TODAY * DAY_MS
+    assert charts(market)["xyz:TSLA"].through_ms == (TODAY + 1) * DAY_MS
+    report = market.drawers.quarantine.now.value
+    assert report is not None
+    assert [(held.coin, held.field, str(held.reason)) for held in report.now] == [("AAPL", "bars-1d", "bar-impossible")]
+    market.dex.candles["xyz:AAPL"] = honest
+    await clock.advance(WAIT_S)
+    await market.bars.round()
+    await market.quotes.round()
+    assert charts(market)["xyz:AAPL"].through_ms == (TODAY + 1) * DAY_MS
+    report = market.drawers.quarantine.now.value
+    assert report is not None
+    assert report.now == ()
+
+
+async def test_days_on_which_the_market_is_closed_may_be_missing(market: Parts) -> None:
+    market.dex.candles["xyz:AAPL"] = [bar for bar in market.dex.candles["xyz:AAPL"] if int(bar["t"]) // DAY_MS % 7 < 5]
+    await market.bars.round()
+    assert "xyz:AAPL" in charts(market)
+
+
+async def test_a_strange_day_that_stays_the_same_for_an_hour_is_stored(market: Parts, clock: FakeClock) -> None:
+    await market.bars.round()
+    strange = market.dex.candles["xyz:AAPL"]
+    level = float(strange[-5]["o"]) * 1.4
+    strange[-5] |= {"h": repr(level), "c": repr(level)}
+    await clock.advance(NOON_S + PATIENCE_S)
+    for _ in range(4):
+        await market.bars.round()
+        assert charts(market)["xyz:AAPL"].through_ms == TODAY * DAY_MS
+        await clock.advance(WAIT_S)
+    await market.bars.round()
+    assert charts(market)["xyz:AAPL"].through_ms == (TODAY + 1) * DAY_MS

@@ -244,6 +244,21 @@ async def test_a_level_that_only_the_dex_reports_is_accepted_within_three_minute
     assert "price" not in market.told("A1")._stale_fields
 
 
+@pytest.mark.promise("plausibility.slow-drift")
+async def test_an_asset_that_slowly_drifts_away_from_binance_is_held_back(listed: Parts) -> None:
+    trade(listed, range(3))
+    await listed.rounds()
+    for number in range(1, 8):
+        show(listed, 1, markPx=str(101.0 * 1.01**number))
+        await advance(listed)
+    assert listed.told("A1").price == pytest.approx(101.0, rel=0.041)
+    assert "price" in listed.told("A1")._stale_fields
+    assert ("hyperliquid", "A1", "price", "price-second-venue") in reasons(listed)
+    show(listed, 1, markPx="101.0")
+    await advance(listed)
+    assert "price" not in listed.told("A1")._stale_fields
+
+
 async def test_a_level_that_binance_contradicts_is_not_accepted_by_time(listed: Parts) -> None:
     trade(listed, range(3))
     await listed.rounds()
