@@ -177,14 +177,9 @@ class MarketDesk:
             self._give_up(symbol)
         return risk.context, risk.as_of_ms
 
-    def filling(self, remaining_s: float | None = None) -> Filling:
-        """Of how many coins the daily history is known.
-
-        Args:
-            remaining_s: Estimate of the seconds that the others take, where there is one.
-        """
-        charted = sum(entry.chart.through_ms is not None for entry in self._entries.values())
-        return Filling(charted, len(self._entries), remaining_s=remaining_s)
+    def filling(self) -> Filling:
+        """Of how many coins the daily history is known."""
+        return Filling(sum(entry.chart.through_ms is not None for entry in self._entries.values()), len(self._entries))
 
     def readiness(self) -> Mapping[str, object]:
         """What can be said of the room's readiness: coins, age of the prices in seconds, history, last failure.

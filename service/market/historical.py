@@ -1,11 +1,12 @@
 """A coin some hours or days ago, now, and between: the front of `coin/historical`."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from service.clock import DAY_MS, HOUR_MS, Clock, iso
 from service.market.categories.caps import PastCaps
 from service.market.desk import MarketDesk
+from service.market.filling import Filling
 from service.market.observed import VENUE, CoinView
 from service.market.samples import SampleStore
 from service.market.silence import nothing_to_say
@@ -54,6 +55,7 @@ class HistoricalDesk:
         samples: What was written down of them each hour.
         past: What CoinGecko tells of their past.
         worth: Ticker → the coin as CoinGecko last showed it.
+        loading: Venue symbol and interval → how long it takes until there are bars.
     """
 
     def __init__(
@@ -64,6 +66,7 @@ class HistoricalDesk:
         samples: SampleStore,
         past: PastCaps,
         worth: Callable[[], Mapping[str, GeckoCoin]],
+        loading: Callable[[str, Interval], Awaitable[Filling]],
     ) -> None:
         self._clock = clock
         self._database = database
@@ -71,6 +74,7 @@ class HistoricalDesk:
         self._samples = samples
         self._past = past
         self._worth = worth
+        self._loading = loading
 
     async def historical(self, query: HistoricalQuery) -> Answer:
         """Tell a coin's past, `count` closed bars of it.
@@ -88,7 +92,8 @@ class HistoricalDesk:
         span_ms = (query.count - 1) * unit_ms
         bars = await self._bars(coin, interval, span_ms + DAY_MS - unit_ms)
         if not bars:
-            nothing_to_say(VENUE, self._market.state.failure, f"{_WORDS[query.unit]} bars of {view.symbol}")
+            filling = await self._loading(coin, interval)
+            nothing_to_say(VENUE, self._market.state.failure, f"{_WORDS[query.unit]} bars of {view.symbol}", filling)
         from_ms, through_ms = bars[-1].open_ms - span_ms, bars[-1].open_ms + unit_ms
         rates = await self._rates(coin, unit_ms, from_ms, through_ms)
         then = await self._tell_then(view, from_ms + unit_ms, bars, unit_ms, rates.get(from_ms))

@@ -42,6 +42,7 @@ class HistoryRefresh:
         news: Set whenever there are bars worth concluding from: the first venue's majors, or the end of a round.
         idle: Whether the last round left nothing that could be asked for at once.
         caught_up: Set once that was so for the first time.
+        left: How many coins are due and have not been asked for.
         asked_ms: When the last round began that asked for everything that was due, to its end; null before the first of
             this history.
     """
@@ -69,7 +70,7 @@ class HistoryRefresh:
         self._check = check
         self._patience = Patience(clock)
         self._asked_of = ""
-        self._known = self._total = self._left = 0
+        self._known = self._total = self.left = 0
         self._reported_s: float | None = None
 
     async def round(self) -> None:
@@ -87,7 +88,7 @@ class HistoryRefresh:
         self.idle = not due
         self._known, self._total = _count(progress, self._newest_ms())
         refusal: UpstreamError | None = None
-        self._left = len(due)
+        self.left = len(due)
         for coins in _parts(due):
             known = self._known
             refusal = await self._fetch(origin, coins, refusal)
@@ -102,10 +103,6 @@ class HistoryRefresh:
             if self.asked_ms is None:
                 self.news.set()  # what is already there may be concluded from only now
             self.asked_ms = began_ms
-
-    def remaining_s(self) -> float:
-        """Estimate of the seconds until every coin that is due has been asked for."""
-        return self._source.bars_wait_s(self._left, "1d", EARLIEST_MS)
 
     def _due(self, origin: str, progress: Sequence[Progress]) -> list[Progress]:
         """The coins whose newest closed bar we lack, but those that were asked for it in vain a moment ago.
@@ -150,7 +147,7 @@ class HistoryRefresh:
             if found or (found is False and refusal is None):
                 self._patience.note(coin.venue_symbol, found=found)
             self._known += found is True and coin.listed
-            self._left -= 1
+            self.left -= 1
             self._report()
         return refusal
 

@@ -9,6 +9,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, Clock, day_of
+from service.market.filling import Pace
 from service.market.history import REPORT_S
 from service.market.observed import SETTLE_MS, VENUE, Progress
 from service.market.patience import Patience
@@ -43,7 +44,8 @@ class HourlyRefresh(ABC):
         may_ask: Whether nothing more urgent is missing; asked before each coin.
 
     Attributes:
-        news: Set after every round that brought coins which were not known before.
+        news: Set after the first coin, and after every round that brought coins which were not known before.
+        pace: How long a coin takes.
         known: Coins whose series was complete when last looked at.
         total: Coins that were listed then.
     """
@@ -61,6 +63,7 @@ class HourlyRefresh(ABC):
         may_ask: Callable[[], bool],
     ) -> None:
         self.news = Signal()
+        self.pace = Pace(clock)
         self.known = self.total = 0
         self._clock = clock
         self._store = store
@@ -84,12 +87,17 @@ class HourlyRefresh(ABC):
         progress = await self._progress(origin)
         self._count(progress)
         known = self.known
+        self.pace.begin()
         for place, coin in enumerate(progress):
             if not self._may_ask() or self._origin() != origin:
                 break
             if self._is_due(origin, coin, place / len(progress)):
                 await self._fetch(origin, coin)
+                self.pace.note()
                 self._report()
+            if self.known > known == 0:
+                known = self.known
+                self.news.set()
         if self.known > known:
             self.news.set()
         today = day_of(self._clock.now_ms())

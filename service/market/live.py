@@ -9,6 +9,7 @@ from service.market.bulk_history import LOAD_EVERY_S, BulkHistory, Recorded
 from service.market.desk import MarketDesk
 from service.market.history import HistoryRefresh
 from service.market.hourly import FundingHistory, HourlyBars
+from service.market.loading import Loading
 from service.market.quarantine import Report
 from service.market.quotes import FEED_EVERY_S, QUOTES_EVERY_S, RECHECK_EVERY_S, QuoteRefresh
 from service.market.schedule import Loop
@@ -42,6 +43,7 @@ class Live:
         quarantine: What is held back.
         history: What keeps the daily bars.
         funding: What keeps the payments of funding.
+        loading: Tells how long the rest of them takes.
     """
 
     def __init__(
@@ -64,7 +66,8 @@ class Live:
         check = SeriesCheck(clock, store, self.desk.quotes, held_back, fallback)
         self.bulk = None if recorded is None else BulkHistory(clock, store, recorded, origin, self.known)
         self.history = HistoryRefresh(clock, store, source, origin, background, fallback, check)
-        self._hours = HourlyBars(clock, store, source, origin, background, check, self._is_idle)
+        self._hours = hours = HourlyBars(clock, store, source, origin, background, check, self._is_idle)
+        self.loading = Loading(clock, store, source, origin, hours.pace)
         self.funding = FundingHistory(clock, store, source, origin, background, check, self._is_idle)
 
     async def load(self) -> None:

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from service.clock import Clock
 from service.market.alerts.desk import AlertDesk
@@ -134,7 +135,7 @@ async def open_market(  # noqa: PLR0913, PLR0917 - the parts it is built from, e
             *topics.loops(clock, live, database, store, source, origin),
         ]
         async with running(loops, lead, clock):
-            yield topics.desks(clock, live, database, store, cursors, origin, lead)
+            yield topics.desks(clock, live, database, store, source, cursors, origin, lead)
 
 
 class _Topics(Struct, frozen=True):
@@ -180,16 +181,19 @@ class _Topics(Struct, frozen=True):
         live: Live,
         database: Database,
         store: MarketStore,
+        source: CoinGecko,
         cursors: Cursors,
         origin: Callable[[], str],
         lead: Lead,
     ) -> Market:
         """What answers."""
         coins, momentum = live.desk, MomentumDesk(self.momenta)
-        categories = CategoryDesk(clock, self.gecko, coins.view)
+        categories = CategoryDesk(clock, self.gecko, coins.view, source.wait_s)
 
         def daily() -> Filling:
-            return coins.filling(live.history.remaining_s() if lead.held() else None)
+            known = coins.filling()
+            left = live.history.left if lead.held() else known.total - known.known
+            return replace(known, remaining_s=live.loading.daily_wait_s(left))
 
         def filling() -> Mapping[str, Filling]:
             published, view = self.conclusions.now, coins.view()
@@ -207,9 +211,9 @@ class _Topics(Struct, frozen=True):
             coins=coins,
             breadth=BreadthDesk(clock, self.conclusions, coins, daily),
             regimes=RegimeDesk(clock, self.conclusions, coins, daily),
-            historical=HistoricalDesk(clock, database, coins, self.samples, past, self.worth),
+            historical=HistoricalDesk(clock, database, coins, self.samples, past, self.worth, live.loading.bars),
             categories=categories,
-            alerts=AlertDesk(self.events, cursors, coins),
+            alerts=AlertDesk(self.events, cursors, coins, live.loading.payments),
             momentum=momentum,
             conclusions=self.conclusions,
             quarantine=live.quarantine,

@@ -44,10 +44,11 @@ def refuse_until_loaded(what: str, filling: Filling | None) -> NoReturn:
     """
     remaining_s = None if filling is None else filling.remaining_s
     wait_s = _RETRY_AFTER_S if remaining_s is None else max(LEAST_WAIT_S, math.ceil(remaining_s))
-    loading = "data is loading" if filling is None else f"history is loading ({filling})"
+    loaded = "history" if filling is not None and filling.of == "coins" else "data"
+    progress = "" if filling is None else f" ({filling})"
     verb = "are" if what.partition(" of ")[0].endswith("s") else "is"
     raise ServiceError(
         "UNAVAILABLE",
-        f"{what[0].upper()}{what[1:]} {verb} not available yet: {loading}. Retry in {wait_s} s.",
+        f"{what[0].upper()}{what[1:]} {verb} not available yet: {loaded} is loading{progress}. Retry in {wait_s} s.",
         headers={"Retry-After": str(wait_s)},
     )

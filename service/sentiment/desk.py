@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Raw
 
 from service.clock import SECOND_MS, Clock
+from service.market.filling import Filling
 from service.market.shelf import Drawer, Kept
 from service.market.silence import nothing_to_say
 from service.sentiment.mood import Conclusions
@@ -24,11 +25,19 @@ class SentimentDesk:
         clock: Ages are judged by it.
         drawer: Where conclusions are kept.
         find: Looks a category up by its exact name, and refuses one that there is not.
+        filling: Tells how long it takes until the coins of a category are known.
     """
 
-    def __init__(self, clock: Clock, drawer: Drawer[Conclusions], find: Callable[[str], object]) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        drawer: Drawer[Conclusions],
+        find: Callable[[str], object],
+        filling: Callable[[str], Filling],
+    ) -> None:
         self._clock = clock
         self._find = find
+        self._filling = filling
         self._kept: Kept[Conclusions] = Kept()
         self._moods: dict[str, Mood] = {}
         self._answers: dict[str, Answer] = {}
@@ -63,7 +72,7 @@ class SentimentDesk:
             sentiment = said.categories.get(name)
             if sentiment is None:
                 self._find(name)
-                nothing_to_say(FIRST_FEED, None, f"sentiment of the category {name!r}")
+                nothing_to_say(FIRST_FEED, None, f"sentiment of the category {name!r}", self._filling(name))
             answer = self._answers[name] = Answer(Raw(encode(sentiment)), as_of_ms)
         return answer
 

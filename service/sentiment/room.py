@@ -59,7 +59,7 @@ async def open_sentiment(
         await tape.read()
         await refresh.round()
 
-    desk = SentimentDesk(clock, drawer, market.categories.find)
+    desk = SentimentDesk(clock, drawer, market.categories.find, market.categories.filling)
     await shelf.follow()
     async with running(
         [Loop("sentiment", read_the_news, EVERY_S, after=market.known, wake=market.members)], lead, clock

@@ -95,7 +95,7 @@ class Gecko:
         self.refresh = CategoryRefresh(
             self.clock, self.drawers, self.caps, self.source, lambda: self.origin, lambda: self.view
         )
-        self.desk = CategoryDesk(self.clock, self.drawers, lambda: self.view)
+        self.desk = CategoryDesk(self.clock, self.drawers, lambda: self.view, self.source.wait_s)
         self.past = PastCaps(self.caps, lambda: self.origin, self.identities)
 
     def look(self) -> None:

@@ -11,6 +11,7 @@ from service.storage.database import Database
 from service.wire.cursor import Cursors
 from service.wire.queries import AlertsQuery
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.loading import series_loading
 from tests.market.watching import CALM, COLD, HOT, VERY_HOT, Watching, calm
 
 MONTH = 45 * 24
@@ -111,7 +112,7 @@ async def test_a_cursor_goes_with_the_same_instant_and_coin_in_another_spelling(
 async def test_a_foreign_cursor_is_refused(watching: Watching) -> None:
     cursor = (await watching.said(AlertsQuery(limit=1))).meta.next_cursor
     assert cursor is not None
-    elsewhere = AlertDesk(watching.alerts, Cursors(b"\1" * 32), watching.market)
+    elsewhere = AlertDesk(watching.alerts, Cursors(b"\1" * 32), watching.market, series_loading)
     foreign = (await elsewhere.alerts(AlertsQuery(limit=1))).data
     for query in (
         AlertsQuery(symbol="BTC", cursor=cursor),

@@ -18,6 +18,7 @@ from service.upstream.replay.server import replay_server
 from service.upstream.session import open_session
 from service.wire.envelope import encode
 from service.wire.queries import AlertsQuery, HistoricalQuery
+from tests.fakes.loading import series_loading
 from tests.market.watching import Watching
 
 FIXTURES = Path(__file__).resolve().parents[2] / "fixtures" / "upstream"
@@ -38,7 +39,7 @@ async def watch(folder: Path) -> tuple[bytes, bytes, bytes, bytes]:
         await SampleRefresh(clock, samples, watching.market, dict, lambda: watching.origin).round()
         await watching.refresh.round()
         past = PastCaps(CapStore(database), lambda: watching.origin, dict)
-        history = HistoricalDesk(clock, database, watching.market, samples, past, dict)
+        history = HistoricalDesk(clock, database, watching.market, samples, past, dict, series_loading)
         first = await watching.said(AlertsQuery(limit=5))
         rest = await watching.said(AlertsQuery(limit=200, cursor=first.meta.next_cursor))
         assert len(first.events) == 5

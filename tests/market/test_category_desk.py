@@ -20,6 +20,7 @@ from service.market.sources.coingecko import GeckoCategory, GeckoCoin
 from service.storage.database import Database
 from service.wire.market import CategoryInfo, TrendCounts
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.loading import calls_wait_s
 from tests.market.gecko import Gecko, coin, open_gecko, raw, said
 
 TODAY_MS = START_MS // DAY_MS * DAY_MS
@@ -44,7 +45,7 @@ class Stage:
         self.view: dict[str, CoinView] = {}
         self.coins: dict[str, GeckoCoin] = {}
         self.drawers = GeckoDrawers.on(Shelf(database))
-        self.desk = CategoryDesk(clock, self.drawers, lambda: self.view)
+        self.desk = CategoryDesk(clock, self.drawers, lambda: self.view, calls_wait_s)
 
     def list_coin(self, symbol: str, cap: float | None, change: float | None = 0.0, **told: Any) -> None:
         usual = {
@@ -235,7 +236,7 @@ async def test_an_answer_is_made_once_for_as_long_as_it_holds(stage: Stage, cloc
 
 async def test_before_coingecko_was_asked_there_is_nothing_to_say_yet(stage: Stage) -> None:
     error = refused(stage, "Dogs")
-    assert (error.code, error.headers["Retry-After"]) == ("UNAVAILABLE", "5")
+    assert (error.code, error.headers["Retry-After"]) == ("UNAVAILABLE", "45")
     assert stage.desk.category_names() == []
     assert stage.desk.titles() == {}
     assert stage.desk.memberships() == {}

@@ -19,6 +19,7 @@ from service.wire.envelope import Answer
 from service.wire.market import Facts, FactsNow, Historical, HistoricalPoint
 from service.wire.queries import HistoricalQuery
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.loading import series_loading
 
 NOTHING = Facts(None, None, None, None, None, None)
 TODAY_MS = START_MS // DAY_MS * DAY_MS
@@ -36,7 +37,7 @@ class Past:
         self.caps = CapStore(database)
         self.worth: dict[str, GeckoCoin] = {}
         past = PastCaps(self.caps, lambda: "one", lambda: {"KPEPE": "pepe"})
-        self.desk = HistoricalDesk(clock, database, self.market, self.samples, past, lambda: self.worth)
+        self.desk = HistoricalDesk(clock, database, self.market, self.samples, past, lambda: self.worth, series_loading)
 
     async def show(self, price: float = 200.0) -> None:
         now_ms = self.clock.now_ms()

@@ -19,6 +19,7 @@ from service.wire.envelope import encode
 from service.wire.market import Historical
 from service.wire.queries import HistoricalQuery
 from tests.fakes.clock import FakeClock
+from tests.fakes.loading import series_loading
 from tests.market.recordings import candles, funding, needs_recordings
 
 pytestmark = [pytest.mark.unmeasured, pytest.mark.real_data, needs_recordings]
@@ -46,7 +47,7 @@ async def desk(database: Database, clock: FakeClock) -> HistoricalDesk:
         await store.put_payments("one", coin, [row for row in paid if NOW_MS - 100 * DAY_MS < row[0] <= NOW_MS])
     market.show(await store.snapshot())
     past = PastCaps(CapStore(database), lambda: "one", dict)
-    return HistoricalDesk(clock, database, market, SampleStore(database), past, dict)
+    return HistoricalDesk(clock, database, market, SampleStore(database), past, dict, series_loading)
 
 
 def fields(bar: dict[str, str]) -> dict[str, object]:

@@ -57,6 +57,24 @@ async def test_ninety_days_are_asked_for_at_first_the_most_traded_coin_first(par
     assert (parts.hours.known, parts.hours.total) == (3, 3)
 
 
+async def test_there_is_news_after_the_first_coin_and_after_a_round_that_brought_more(parts: Parts) -> None:
+    await listed(parts, "BTC", "ETH", "SOL")
+    seen: list[bool] = []
+    news = parts.funding.news.follow()
+
+    async def look(request: object) -> None:
+        seen.append(news.is_set())
+        news.clear()
+
+    parts.venue.faults.next = look  # type: ignore[assignment]
+    await parts.funding.round()
+    assert seen == [False, True, False]
+    assert news.is_set()
+    news.clear()
+    await parts.funding.round()
+    assert not news.is_set()
+
+
 async def test_the_open_hour_is_not_kept(parts: Parts) -> None:
     await listed(parts, "BTC")
     await parts.clock.advance(3_000)

@@ -14,6 +14,7 @@ from service.wire.cursor import Cursors
 from service.wire.market import FundingAlert, FundingAlerts
 from service.wire.queries import AlertsQuery
 from tests.fakes.clock import FakeClock
+from tests.fakes.loading import series_loading
 from tests.market.parts import show_only
 
 CALM = 0.000_01
@@ -40,7 +41,7 @@ class Watching:
         self.store = MarketStore(database)
         self.market = MarketDesk(clock)
         self.alerts = AlertStore(database)
-        self.desk = AlertDesk(self.alerts, Cursors(bytes(32)), self.market)
+        self.desk = AlertDesk(self.alerts, Cursors(bytes(32)), self.market, series_loading)
         self.refresh = self.new_refresh()
 
     def new_refresh(self) -> AlertRefresh:

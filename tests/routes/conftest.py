@@ -59,6 +59,7 @@ from service.wire.envelope import Answer
 from service.wire.offers import NoParameters
 from tests.access.signing import NETWORK, login, wallet
 from tests.fakes.clock import FakeClock
+from tests.fakes.loading import calls_wait_s, series_loading
 
 T = TypeVar("T", bound=msgspec.Struct)
 
@@ -116,9 +117,9 @@ def desks_over(database: Database, clock: FakeClock, access: Access, meter: Mete
         coins=coins,
         breadth=BreadthDesk(clock, conclusions, coins),
         regimes=RegimeDesk(clock, conclusions, coins),
-        historical=HistoricalDesk(clock, database, coins, SampleStore(database), past, dict),
-        categories=CategoryDesk(clock, gecko, coins.view),
-        alerts=AlertDesk(AlertStore(database), cursors, coins),
+        historical=HistoricalDesk(clock, database, coins, SampleStore(database), past, dict, series_loading),
+        categories=CategoryDesk(clock, gecko, coins.view, calls_wait_s),
+        alerts=AlertDesk(AlertStore(database), cursors, coins, series_loading),
         momentum=MomentumDesk(shelf.drawer(MOMENTUM, Momenta)),
         conclusions=conclusions,
         quarantine=shelf.drawer(QUARANTINE, Report),
@@ -131,7 +132,9 @@ def desks_over(database: Database, clock: FakeClock, access: Access, meter: Mete
         readiness=coins.readiness,
         filling=dict,
     )
-    sentiment = SentimentDesk(clock, shelf.drawer("sentiment.conclusions", Moods), market.categories.find)
+    sentiment = SentimentDesk(
+        clock, shelf.drawer("sentiment.conclusions", Moods), market.categories.find, market.categories.filling
+    )
     observer = Observer(clock, open_sources(clock, market, sentiment), coins)
     scorecards = Scorecards(shelf.drawer(SCORECARD, Scorecard), lambda: "test")
     verdict = VerdictDesk(clock, coins, observer, InputStore(database), Ledger(database), scorecards)

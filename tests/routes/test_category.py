@@ -15,6 +15,7 @@ from service.storage.database import open_database
 from service.wire.envelope import success
 from service.wire.queries import OfCategory
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.loading import calls_wait_s
 
 ORACLES = GeckoCategory("oracle", "Oracle", None, 5.0, 1.0, 2.0, START_MS - 1_500)
 
@@ -26,7 +27,7 @@ async def test_a_category_is_answered_under_its_exact_name_alone(tmp_path: Path)
         drawers = GeckoDrawers.on(Shelf(database))
         await drawers.categories.put("test", GeckoCategories((ORACLES,)), START_MS)
         await drawers.members.put("test", GeckoMembers({"oracle": Membership(frozenset(), START_MS)}), START_MS)
-        desk = CategoryDesk(clock, drawers, dict)
+        desk = CategoryDesk(clock, drawers, dict, calls_wait_s)
         answer = info(desk, Call(OfCategory("Oracle"), None, None))
         assert success(answer, START_MS) == (
             b'{"schemaVersion":1,"data":{"name":"Oracle","description":null,"coins":[],'

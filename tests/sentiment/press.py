@@ -21,6 +21,7 @@ from service.sentiment.store import NewsStore
 from service.storage.database import Database, open_database
 from service.upstream.session import open_session
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.loading import category_loading
 from tests.upstream.conftest import listening
 from tests.upstream.faults import Faults
 
@@ -89,7 +90,7 @@ class Room:
         self.shelf = Shelf(database)
         self.drawer = self.shelf.drawer("sentiment.conclusions", Conclusions)
         self.store = NewsStore(database)
-        self.desk = SentimentDesk(clock, self.drawer, self.find)
+        self.desk = SentimentDesk(clock, self.drawer, self.find, category_loading)
         market = Market(lambda: self.origin, lambda: self.tape, lambda: self.categories)
         self.refresh = SentimentRefresh(clock, self.store, self.drawer, sources, market)
 

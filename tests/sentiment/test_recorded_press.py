@@ -19,6 +19,7 @@ from service.storage.database import open_database
 from service.upstream.replay.recording import frozen_at, load_recording
 from service.upstream.replay.server import replay_server
 from service.wire.sentiment import CategorySentiment
+from tests.fakes.loading import category_loading
 from tests.sentiment.press import open_sources
 from tests.upstream.conftest import FIXTURES
 
@@ -58,7 +59,7 @@ async def answers(folder: Path, tape: dict[str, Trading]) -> dict[str, tuple[byt
         open_database(folder / "verdict.db", clock) as database,
     ):
         drawer = Shelf(database).drawer("sentiment.conclusions", Conclusions)
-        desk = SentimentDesk(clock, drawer, CATEGORIES.__getitem__)
+        desk = SentimentDesk(clock, drawer, CATEGORIES.__getitem__, category_loading)
         market = Market(lambda: replay.origin, lambda: tape, lambda: CATEGORIES)
         await SentimentRefresh(clock, NewsStore(database), drawer, sources, market).round()
         said = {name: desk.category(name) for name in CATEGORIES}

@@ -25,6 +25,7 @@ from service.storage.database import Database, open_database
 from service.upstream.session import open_session
 from service.wire.sentiment import NO_MOOD, CategorySentiment
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.loading import calls_wait_s
 from tests.fakes.market import market_of
 from tests.sentiment.press import AMPLE, FEEDS, Press, open_press
 
@@ -42,7 +43,9 @@ class Office:
         coins = MarketDesk(clock)
         coins.show(Snapshot(State("test", 1, quotes_ms=START_MS), [(QUOTE, Chart())]))
         self.market = market_of(
-            coins=coins, categories=CategoryDesk(clock, self.gecko, coins.view), store=MarketStore(database)
+            coins=coins,
+            categories=CategoryDesk(clock, self.gecko, coins.view, calls_wait_s),
+            store=MarketStore(database),
         )
 
     @asynccontextmanager

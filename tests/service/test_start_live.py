@@ -9,6 +9,11 @@ from tests.fakes.clock import FakeClock
 from tests.service.indoors import Kept, indoors
 
 HEALTH = "/api/cli/market/health"
+HOURS = "/api/cli/coin/historical/{}?count=24&unit=h"
+DAYS = "/api/cli/coin/historical/{}?count=30&unit=d"
+ALERTS = "/api/cli/funding/alerts"
+CATEGORY = "/api/cli/category/info/Meme"
+SENTIMENT = "/api/cli/category/sentiment/Meme"
 EARLY = 0.5
 """An answer that came before this part of the wait that was named would make the estimate useless."""
 
@@ -42,3 +47,40 @@ async def test_a_route_that_is_loading_answers_after_the_time_it_named(kept: Kep
         assert refused.status == 200
         assert waits[0] > 10, "the estimate is of the actual work"
         assert sum(waits) <= 1.25 * waits[0], f"{waits}: who waited as long as was said is answered little later"
+
+
+@pytest.mark.promise("start.live-progress")
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        (HOURS.format("BTC"), "Hourly bars of BTC are not available yet: history is loading ("),
+        (HOURS.format("DOGE"), "Hourly bars of DOGE are not available yet: history is loading ("),
+        (DAYS.format("DOGE"), "Daily bars of DOGE are not available yet: history is loading ("),
+        (ALERTS, "Funding alerts are not available yet: history is loading ("),
+        (CATEGORY, "Categories are not available yet: data is loading (not begun)."),
+        (SENTIMENT, "Categories are not available yet: data is loading (not begun)."),
+    ],
+)
+async def test_who_waits_exactly_as_told_is_refused_once_more_at_most(
+    kept: Kept, tmp_path: Path, target: str, message: str
+) -> None:
+    clock = FakeClock(kept.at_ms)
+    slow = {**PUBLISHED, "hyperliquid": 400}
+    async with indoors(tmp_path, clock, fixtures_dir=kept.fixtures_dir, source="live", weights=slow) as house:
+        key = await house.make_key("pro")
+        await house.be_ready()
+        refused = await house.ask(target, key=key)
+        assert refused.json["error"]["message"].startswith(message)
+        waits = []
+        while refused.status == 503:
+            wait_s = int(refused.headers["retry-after"])
+            assert refused.json["error"]["message"].endswith(f"Retry in {wait_s} s.")
+            waits.append(wait_s)
+            await house.pass_time(wait_s * EARLY, 1)
+            early = await house.ask(target, key=key)
+            await house.pass_time(wait_s * (1 - EARLY), 1)
+            refused = await house.ask(target, key=key)
+            assert early.status == 503 or len(waits) > 1, "it was not available much earlier than first said"
+        assert refused.status == 200
+        assert waits[0] > 10, "the estimate is of the actual work"
+        assert len(waits) <= 2, waits

@@ -26,6 +26,7 @@ from service.wire.cursor import Cursors
 from service.wire.envelope import encode
 from service.wire.transcripts import Highlights, TranscriptSources, TranscriptsQuery
 from tests.fakes.clock import FakeClock
+from tests.fakes.loading import calls_wait_s
 from tests.fakes.market import market_of
 from tests.upstream.conftest import FIXTURES
 
@@ -46,7 +47,7 @@ class Office:
             (Quote(symbol, symbol, 1e8, 1.0, clock.now_ms(), 0.0000125, clock.now_ms()), Chart()) for symbol in COINS
         ]
         coins.show(Snapshot(State("test", 1, quotes_ms=clock.now_ms()), quotes))
-        self.market = market_of(coins=coins, categories=CategoryDesk(clock, self.gecko, coins.view))
+        self.market = market_of(coins=coins, categories=CategoryDesk(clock, self.gecko, coins.view, calls_wait_s))
 
     async def learn(self) -> None:
         now_ms = self.clock.now_ms()

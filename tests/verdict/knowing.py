@@ -29,6 +29,7 @@ from service.wire.market import MarketHealth, TrendCounts, TrendShares
 from service.wire.regime import CoinRegime, MarketRegime
 from service.wire.verdict import Signal
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.loading import category_loading
 from tests.fakes.market import market_of
 
 ORIGIN = "test"
@@ -82,7 +83,7 @@ class World:
             store=MarketStore(database),
             readiness=dict,
         )
-        self.sentiment = SentimentDesk(clock, self.moods, str)
+        self.sentiment = SentimentDesk(clock, self.moods, str, category_loading)
         self.sources = open_sources(clock, self.market, self.sentiment)
         self.observer = Observer(clock, self.sources, self.coins)
         self.inputs = InputStore(database)

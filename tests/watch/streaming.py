@@ -33,6 +33,7 @@ from service.wire.market import Crossing, MarketHealth, TrendCounts, TrendShares
 from service.wire.regime import MarketRegime, RegimePosition
 from service.wire.streams import StreamName
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.loading import category_loading, series_loading
 from tests.fakes.market import market_of
 
 ORIGIN = "one"
@@ -76,12 +77,12 @@ class Process:
         self.market = market_of(
             coins=self.coins,
             regimes=RegimeDesk(clock, self.conclusions, self.coins),
-            alerts=AlertDesk(self.alerts, CURSORS, self.coins),
+            alerts=AlertDesk(self.alerts, CURSORS, self.coins, series_loading),
             conclusions=self.conclusions,
             store=self.series,
             readiness=dict,
         )
-        self.sentiment = SentimentDesk(clock, self.moods, str)
+        self.sentiment = SentimentDesk(clock, self.moods, str, category_loading)
         self.hub = Hub(clock, CURSORS, SHAPES, lambda: is_live(self.coins.state, clock.now_ms()))
         self.store = StreamStore(database)
         self.follower = Follower(self.store, self.hub)

@@ -1,5 +1,6 @@
 """The front of funding alerts: a page of events, read from the store."""
 
+from collections.abc import Awaitable, Callable
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -7,6 +8,7 @@ from msgspec.structs import replace
 from service.clock import iso
 from service.market.alerts.store import AlertStore, Event
 from service.market.desk import MarketDesk
+from service.market.filling import Filling
 from service.market.observed import VENUE
 from service.market.silence import nothing_to_say
 from service.market.symbols import canonical
@@ -34,12 +36,16 @@ class AlertDesk:
         alerts: Where events are kept.
         cursors: Writes and reads where pages begin.
         market: The coins there are.
+        loading: How long it takes until there are payments to look at.
     """
 
-    def __init__(self, alerts: AlertStore, cursors: Cursors, market: MarketDesk) -> None:
+    def __init__(
+        self, alerts: AlertStore, cursors: Cursors, market: MarketDesk, loading: Callable[[], Awaitable[Filling]]
+    ) -> None:
         self._alerts = alerts
         self._cursors = cursors
         self._market = market
+        self._loading = loading
 
     async def alerts(self, query: AlertsQuery) -> Answer:
         """Read a page of events, newest first.
@@ -58,7 +64,7 @@ class AlertDesk:
         after = _NEWEST if query.cursor is None else self._cursors.read(query.cursor, ROUTE, filters)
         page = await self._alerts.page(coin, since_ms, after, query.limit + 1)
         if page.through_ms is None:
-            nothing_to_say(VENUE, self._market.state.failure, "funding alerts")
+            nothing_to_say(VENUE, self._market.state.failure, "funding alerts", await self._loading())
         events, more = page.events[: query.limit], page.events[query.limit :]
         cursor = self._cursors.write(ROUTE, filters, (events[-1].fired_ms, events[-1].id)) if more else None
         return Answer(FundingAlerts([_tell(event) for event in events], PageMeta(page.total, cursor)), page.through_ms)

@@ -1,7 +1,7 @@
 """What CoinGecko is asked for once a day, piece by piece: who belongs to a category, what a coin was worth."""
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from service.clock import DAY_MS, Clock
@@ -20,8 +20,13 @@ AGAIN_MS: Final = DAY_MS
 WAIT_S: Final = 3_600.0
 """A piece that could not be read is left alone for so long."""
 
-SAVE_S: Final = 30.0
+SAVE_S: Final = 10.0
 """Members are stored when so much time has passed, not with every category: they are one document."""
+
+_LISTS: Final = 3
+"""Calls that are made before any category is known: two pages of coins, and the categories."""
+
+_CALLS_A_PAST: Final = 2
 
 _SEEN: Final = 3
 """Urgency of what was read before."""
@@ -42,6 +47,18 @@ class _Done(NamedTuple):
 
     members: dict[str, Membership]
     pasts: dict[str, int]
+
+
+def calls_until(place: int, read: Sequence[bool], coins: int) -> int:
+    """Calls until the members of a category have been read for the first time.
+
+    Args:
+        place: Of the category, among all.
+        read: Of each category whether its members have been read.
+        coins: How many coins' pasts are read before all but the first categories; none once one of those was read.
+    """
+    unread = read[: place + 1].count(False) if read else _LISTS
+    return unread if place < FIRST or any(read[FIRST:]) else unread + _CALLS_A_PAST * coins
 
 
 class Backlog:

@@ -9,6 +9,7 @@ from msgspec import Raw
 
 from service.clock import DAY_MS, HOUR_MS, Clock
 from service.errors import ServiceError
+from service.market.categories.backlog import calls_until
 from service.market.categories.gecko import UPSTREAM, GeckoDrawers, known_coins, known_members
 from service.market.filling import Filling
 from service.market.freshness import Freshness, Limits, span_around
@@ -51,12 +52,20 @@ class CategoryDesk:
         clock: Ages are judged by it.
         drawers: What is known of CoinGecko.
         view: The venue's coins as they stand now; the same mapping while nothing changes.
+        wait_s: How many seconds so many calls of CoinGecko take.
     """
 
-    def __init__(self, clock: Clock, drawers: GeckoDrawers, view: Callable[[], Mapping[str, CoinView]]) -> None:
+    def __init__(
+        self,
+        clock: Clock,
+        drawers: GeckoDrawers,
+        view: Callable[[], Mapping[str, CoinView]],
+        wait_s: Callable[[int], float],
+    ) -> None:
         self._clock = clock
         self._drawers = drawers
         self._view = view
+        self._wait_s = wait_s
         self._said: dict[str, _Said] = {}
 
     def info(self, name: str) -> Answer:
@@ -89,7 +98,7 @@ class CategoryDesk:
         """
         kept = self._drawers.categories.now
         if kept.value is None:
-            nothing_to_say(UPSTREAM, kept.failure, "categories")
+            nothing_to_say(UPSTREAM, kept.failure, "categories", self.filling())
         for category in kept.value.categories:
             if category.name == name:
                 return category
@@ -137,9 +146,17 @@ class CategoryDesk:
         """What people call the venue's coins, by ticker, of those CoinGecko knows."""
         return {Symbol(symbol): row.name for symbol, row in known_coins(self._drawers.coins.now).items()}
 
-    def filling(self) -> Filling:
-        """Of how many categories the members are known."""
-        return Filling(len(known_members(self._drawers.members.now)), len(self.category_names()), "categories")
+    def filling(self, name: str | None = None) -> Filling:
+        """Of how many categories the members are known, and how long it takes until one category's are.
+
+        Args:
+            name: That category; null for the largest.
+        """
+        kept, members = self._drawers.categories.now, known_members(self._drawers.members.now)
+        categories = () if kept.value is None else kept.value.categories
+        place = 0 if name is None else self.category_names().index(name)
+        calls = calls_until(place, [category.id in members for category in categories], len(self.titles()))
+        return Filling(len(members), len(categories), "categories", self._wait_s(calls) if calls else None)
 
     def readiness(self) -> Mapping[str, object]:
         """How much is known: categories, those of them whose coins are known, our coins at CoinGecko; and failures."""
@@ -170,7 +187,8 @@ class CategoryDesk:
         kept = self._drawers.members.now
         membership = known_members(kept).get(category.id)
         if membership is None:
-            nothing_to_say(UPSTREAM, kept.failure, f"coins of the category {category.name!r}")
+            filling = self.filling(category.name)
+            nothing_to_say(UPSTREAM, kept.failure, f"coins of the category {category.name!r}", filling)
         return [(symbol, row) for symbol, row in self._ranked(view) if row.id in membership.ids]
 
     def _ranked(self, view: Mapping[str, CoinView]) -> list[tuple[str, GeckoCoin]]:

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 
 from service.clock import HOUR_MS, SECOND_MS, Clock, iso
 from service.errors import ServiceError
-from service.market.conclusions.breadth_desk import standing
 from service.market.conclusions.concluded import Conclusions
+from service.market.conclusions.desk import ConclusionsDesk
 from service.market.conclusions.wording import summarise
 from service.market.desk import MarketDesk
 from service.market.filling import Filling
@@ -52,27 +52,13 @@ class Standing(NamedTuple):
     coin: CoinRegime | None
 
 
-class RegimeDesk:
-    """Answers from the conclusions and the live prices, in any process.
-
-    Args:
-        clock: Ages are judged by it.
-        drawer: Where the leader puts its conclusions.
-        coins: Knows what is listed, and at what price.
-        filling: Tells how far daily history is.
-    """
+class RegimeDesk(ConclusionsDesk):
+    """Tells regimes, with live prices. Arguments: as `ConclusionsDesk`."""
 
     def __init__(
-        self,
-        clock: Clock,
-        drawer: Drawer[Conclusions],
-        coins: MarketDesk,
-        filling: Callable[[], Filling] | None = None,
+        self, clock: Clock, drawer: Drawer[Conclusions], coins: MarketDesk, filling: Callable[[], Filling] | None = None
     ) -> None:
-        self._clock = clock
-        self._drawer = drawer
-        self._coins = coins
-        self._filling = filling
+        super().__init__(clock, drawer, coins, filling)
         self._encoded: dict[tuple[RegimeAction, str | None], _Encoded] = {}
         self._coin_regimes: dict[str, CoinRegime] = {}
         drawer.on_change(self._forget)
@@ -93,7 +79,7 @@ class RegimeDesk:
                 nothing was concluded, the last published day closed more than 48 hours ago, or the market's regime
                 is not known yet.
         """
-        found = self._found(self._clock.now_ms())
+        found = self._found("regimes")
         coin = None if symbol is None else self._find(symbol, found, action)
         held = _held(found, action, coin)
         view = self._coins.view()
@@ -115,15 +101,10 @@ class RegimeDesk:
         Raises:
             ServiceError: `UPSTREAM_4XX`, `UPSTREAM_5XX` or `UNAVAILABLE` where nothing may be said (any more).
         """
-        now_ms = self._clock.now_ms()
-        found = self._found(now_ms)
-        stale = CHART.judge(found.through_ms, now_ms) is Freshness.STALE
+        found = self._found("regimes")
+        stale = CHART.judge(found.through_ms, self._clock.now_ms()) is Freshness.STALE
         market = None if found.regime is None else found.regime.regime
         return Standing(found.through_ms, stale, market, self._coin_regimes.get(symbol))
-
-    def _found(self, now_ms: int) -> Conclusions:
-        filling = self._filling and self._filling()
-        return standing(self._drawer.now, now_ms, self._coins.state.failure, "regimes", filling)
 
     def _find(self, symbol: str, found: Conclusions, action: RegimeAction) -> str:
         try:

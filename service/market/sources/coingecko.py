@@ -35,6 +35,9 @@ KEYED_REFRESH_S: Final = 3_600.0
 """With a key a month has 10,000 calls, some 300 a day: fewer than without one, which answers 5 a minute."""
 
 _CALL: Final = 1
+_ROUND_CALLS: Final = 4
+"""Two pages of coins, some coins by their ids, and the categories."""
+
 _MARKETS: Final = "/api/v3/coins/markets"
 _FINITE: Final = 1e300
 _LONGEST_TEXT: Final = 600
@@ -147,6 +150,10 @@ class CoinGecko:
         if self._session.calls_per_month is not None:
             return KEYED_REFRESH_S
         return FILLING_REFRESH_S if filling else REFRESH_S
+
+    def wait_s(self, calls: int) -> float:
+        """Estimate of the seconds until so many calls have been made, beside those for coins and categories."""
+        return self._session.wait_s(calls * _CALL, _ROUND_CALLS / self.refresh_s(filling=True))
 
     async def page(self, number: int, category: str | None = None) -> list[GeckoCoin]:
         """Ask for a page of the coins, the largest market caps first.

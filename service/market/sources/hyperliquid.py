@@ -82,13 +82,19 @@ class Hyperliquid:
         self._shown: Sequence[Asset] = ()
         self._universe: Sequence[Asset] = ()
 
-    def bars_wait_s(self, coins: int, interval: Interval, start_ms: int) -> float:
-        """Estimate of the seconds until the bars of so many coins have been asked for, each from an instant on."""
-        return self._session.wait_s(coins * self._weight_of_bars(interval, start_ms), PRICES_PER_SECOND)
+    def wait_s(self, weight: int) -> float:
+        """Estimate of the seconds until so much weight has been spent, beside what asking for prices takes."""
+        return self._session.wait_s(weight, PRICES_PER_SECOND)
 
-    def _weight_of_bars(self, interval: Interval, start_ms: int) -> int:
+    def weight_of_bars(self, interval: Interval, start_ms: int) -> int:
+        """What it weighs to ask for a coin's bars from an instant on."""
         wanted = max(0, self._clock.now_ms() - start_ms) // INTERVAL_MS[interval] + 1
         return _WEIGHT + -(-wanted // _CANDLES_A_WEIGHT)
+
+    def weight_of_payments(self, start_ms: int) -> int:
+        """What it weighs to ask for the first page of a coin's payments of funding from an instant on."""
+        wanted = min(FUNDING_PAGE, max(0, self._clock.now_ms() - start_ms) // HOUR_MS + 1)
+        return _WEIGHT + -(-wanted // _PAYMENTS_A_WEIGHT)
 
     async def quotes(self, dex: str = MAIN_DEX) -> Quotes:
         """Ask for price and funding of all coins of a market.
@@ -201,11 +207,10 @@ class Hyperliquid:
         Raises:
             UpstreamError: If there is no answer that can be trusted.
         """
-        wanted = min(FUNDING_PAGE, max(0, self._clock.now_ms() - start_ms) // HOUR_MS + 1)
         fetched = await self._session.post_json(
             _INFO,
             {"type": "fundingHistory", "coin": coin, "startTime": start_ms},
-            weight=_WEIGHT + -(-wanted // _PAYMENTS_A_WEIGHT),
+            weight=self.weight_of_payments(start_ms),
             decoder=FUNDING_HISTORY,
         )
         rates = fetched.value or ()
