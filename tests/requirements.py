@@ -429,6 +429,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "quarantine.delisting": "A coin is delisted by the venue's own flag alone, seen twice, an hour apart.",
         "quarantine.listing": "A new coin is listed once two answers in a row have named it.",
         "quarantine.tickers": "A symbol that is no ticker is dropped and counted.",
+        "quarantine.stale-fields": "A volume, open interest or change of a day that is held back is named stale.",
         "quarantine.series-reported": "Bars and payments that are held back are counted and named as quotes are.",
         "quarantine.page-notice": "The pages say which values failed the plausibility check.",
     },

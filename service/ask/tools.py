@@ -17,6 +17,7 @@ from service.ask.compute import convert_value, estimate_carry
 from service.ask.glossary import define
 from service.clock import Clock, iso
 from service.errors import ServiceError
+from service.market.quarantine import Report
 from service.market.room import Market
 from service.market.scan import ScanDesk
 from service.rwa.desk import RwaDesk
@@ -121,7 +122,8 @@ def open_toolbox(rooms: Rooms) -> Toolbox:
     Args:
         rooms: Who is asked.
     """
-    market, access, scans = rooms.market, rooms.access, ScanDesk(rooms.clock, rooms.market.coins)
+    market, access = rooms.market, rooms.access
+    scans = ScanDesk(rooms.clock, market.coins, lambda: market.quarantine.now.value or Report())
     coins, categories = market.coins, market.categories
 
     def members(name: str | None) -> Any:

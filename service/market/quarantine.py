@@ -11,7 +11,7 @@ The first price of a coin is cleared by time only where neither recent bars nor 
 
 import logging
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -83,6 +83,10 @@ class Report(Struct, frozen=True):
 
     now: Sequence[Quarantined] = ()
     counts: Mapping[str, int] = {}
+
+    def fields(self, coins: Collection[str]) -> frozenset[str]:
+        """The fields of some coins that are held back now, by the names of `Findings`."""
+        return frozenset(held.field for held in self.now if held.coin in coins)
 
     def summary(self) -> Mapping[str, object]:
         """What is held back, for a person: how many values by reason, and the first coins."""

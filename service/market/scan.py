@@ -1,6 +1,7 @@
 """Coins in the order of a figure: the front of scans, from memory."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final
 
 from service.clock import Clock
@@ -8,6 +9,7 @@ from service.errors import ServiceError
 from service.market.desk import MarketDesk
 from service.market.freshness import CHART, QUOTE, Freshness
 from service.market.observed import VENUE, CoinView, State
+from service.market.quarantine import Report
 from service.market.risk import was_missed
 from service.market.silence import nothing_to_say
 from service.units import Symbol
@@ -24,11 +26,13 @@ class ScanDesk:
     Args:
         clock: Ages are judged by it.
         market: The coins there are.
+        held_back: What fails the plausibility check at this moment.
     """
 
-    def __init__(self, clock: Clock, market: MarketDesk) -> None:
+    def __init__(self, clock: Clock, market: MarketDesk, held_back: Callable[[], Report]) -> None:
         self._clock = clock
         self._market = market
+        self._held_back = held_back
 
     def scan(self, query: ScanQuery, members: Iterable[Symbol] | None = None) -> Answer:
         """Rank coins.
@@ -65,7 +69,7 @@ class ScanDesk:
             count=len(ranked),
             unknown=len(wanted) - len(ranked),
             coins=shown,
-            _stale_fields=_stale(seen, self._market.state, self._clock.now_ms()),
+            _stale_fields=_stale(seen, self._market.state, self._held_back().fields(symbols), self._clock.now_ms()),
         )
         return Answer(scan, as_of_ms)
 
@@ -107,8 +111,8 @@ def _oldest_ms(coins: Sequence[CoinView], query: ScanQuery) -> int | None:
     return min((at_ms for at_ms in times if at_ms is not None), default=None)
 
 
-def _stale(coins: Sequence[CoinView], state: State, now_ms: int) -> list[str]:
-    """Fields of which a value shown could not be refreshed, by the rules of the risk context."""
+def _stale(coins: Sequence[CoinView], state: State, held: AbstractSet[str], now_ms: int) -> list[str]:
+    """Fields of which a value shown could not be refreshed, by the rules of the risk context, or is held back."""
 
     def is_stale(at_ms: int | None) -> bool:
         return at_ms is not None and (QUOTE.judge(at_ms, now_ms) is Freshness.STALE or was_missed(at_ms, state))
@@ -118,10 +122,10 @@ def _stale(coins: Sequence[CoinView], state: State, now_ms: int) -> list[str]:
     charts = any(CHART.judge(coin.through_ms, now_ms) is Freshness.STALE for coin in coins)
     named = {
         "price": prices,
-        "change_24h": prices,
+        "change_24h": prices or "previous" in held,
         "funding_apr": payments,
-        "volume_usd": prices,
-        "open_interest_usd": prices,
+        "volume_usd": prices or "volume" in held,
+        "open_interest_usd": prices or "interest" in held,
         "trend_daily": charts,
         "trend_weekly": charts,
         "btc_correlation": charts,

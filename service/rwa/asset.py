@@ -1,6 +1,7 @@
 """One asset as it is told, made of what was observed: pure, no I/O, no clock."""
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Final, NamedTuple
 
 from service.clock import MINUTE_MS, SECOND_MS
@@ -15,6 +16,7 @@ QUOTE: Final = Limits(stale=90 * SECOND_MS, gone=10 * MINUTE_MS)
 
 _WITH_PRICE: Final = ("price", "change_24h", "open_interest_usd")
 _WITH_CHART: Final = ("trend_daily", "trend_weekly")
+_HELD: Final = {"volume": "volume_24h_usd", "interest": "open_interest_usd", "previous": "change_24h"}
 _CENTS: Final = 2
 
 
@@ -32,7 +34,14 @@ class Told(NamedTuple):
     until_ms: int
 
 
-def tell(listed: Listed, quote: Quote, chart: Chart, newest_ms: int | None, now_ms: int) -> Told:
+def tell(
+    listed: Listed,
+    quote: Quote,
+    chart: Chart,
+    newest_ms: int | None,
+    now_ms: int,
+    held: AbstractSet[str] = frozenset(),
+) -> Told:
     """Say what is known of an asset.
 
     Args:
@@ -42,6 +51,7 @@ def tell(listed: Listed, quote: Quote, chart: Chart, newest_ms: int | None, now_
         newest_ms: When the newest quotes were observed, null if the last attempt to refresh them failed: what they did
             not bring is stale at once, whatever its age.
         now_ms: The instant to judge ages at.
+        held: Fields that fail the plausibility check, by the names of `Findings`: their last accepted values are told.
     """
     turns = [*QUOTE.turns(quote.price_ms), *QUOTE.turns(quote.funding_ms), *CHART.turns(chart.through_ms)]
     since_ms, until_ms = span_around(now_ms, turns)
@@ -57,6 +67,7 @@ def tell(listed: Listed, quote: Quote, chart: Chart, newest_ms: int | None, now_
         *(_WITH_PRICE if missed_price else ()),
         *(("funding",) if missed_funding else ()),
         *(("volume_24h_usd",) if missed_price and missed_funding else ()),
+        *(name for field, name in _HELD.items() if field in held),
         *(_WITH_CHART if chart_is is Freshness.STALE else ()),
     ]
     asset = _bundle(

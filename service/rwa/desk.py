@@ -56,6 +56,7 @@ class RwaDesk:
         drawers.listing.on_change(lambda _: self._read())
         drawers.quotes.on_change(lambda _: self._read())
         drawers.charts.on_change(lambda _: self._read())
+        drawers.quarantine.on_change(lambda _: self._read())
 
     def symbol(self, text: str) -> Answer:
         """Tell one asset.
@@ -75,7 +76,8 @@ class RwaDesk:
         if entry.quote is not None and not entry.since_ms <= now_ms < entry.until_ms:
             kept = self._drawers.quotes.now
             newest_ms = None if kept.failure else kept.observed_ms
-            told = tell(entry.listed, entry.quote, entry.chart, newest_ms, now_ms)
+            held = (self.quarantine.now.value or Report()).fields({entry.listed.symbol})
+            told = tell(entry.listed, entry.quote, entry.chart, newest_ms, now_ms, held)
             entry.since_ms, entry.until_ms = told.since_ms, told.until_ms
             entry.answer = None if told.asset is None else Answer(Raw(encode(told.asset)), told.as_of_ms)
         if entry.answer is None:

@@ -7,6 +7,8 @@ from service.clock import DAY_MS, HOUR_MS
 from service.errors import ServiceError
 from service.market.desk import MarketDesk
 from service.market.observed import Chart, Failure, Quote, Snapshot, State
+from service.market.plausibility_rules import Reason
+from service.market.quarantine import Quarantined, Report
 from service.market.scan import ScanDesk
 from service.units import Symbol
 from service.wire.tools import Scan, ScanQuery
@@ -44,13 +46,16 @@ ETH = coin("ETH", 50.0, 100.0, -1e-5, 5e9)
 SOL = coin("SOL", 120.0, 100.0, 3e-5, 7e9)
 XMR = coin("XMR", 10.0, None, None, 1e3)
 STATE = State("test", 1, START_MS, None, None, "hyperliquid")
+NOTHING_HELD = Report()
 COINS = [(BTC, UP), (ETH, DOWN), (SOL, UP), (XMR, Chart())]
 
 
-def desk(clock: FakeClock, coins: list[tuple[Quote, Chart]] = COINS, state: State = STATE) -> ScanDesk:
+def desk(
+    clock: FakeClock, coins: list[tuple[Quote, Chart]] = COINS, state: State = STATE, held: Report = NOTHING_HELD
+) -> ScanDesk:
     market = MarketDesk(clock)
     market.show(Snapshot(state, coins))
-    return ScanDesk(clock, market)
+    return ScanDesk(clock, market, lambda: held)
 
 
 def scan(made: ScanDesk, query: ScanQuery, members: list[str] | None = None) -> Scan:
@@ -165,6 +170,17 @@ def test_fields_of_which_a_value_shown_is_old_are_named(clock: FakeClock) -> Non
         "trend_weekly",
         "btc_correlation",
     ]
+
+
+@pytest.mark.promise("quarantine.stale-fields")
+@pytest.mark.parametrize(
+    ("field", "named"), [("volume", "volume_usd"), ("interest", "open_interest_usd"), ("previous", "change_24h")]
+)
+def test_a_size_that_is_held_back_is_named_where_its_coin_is_shown(clock: FakeClock, field: str, named: str) -> None:
+    held = Report([Quarantined("hyperliquid", "BTC", field, Reason.VOLUME_MOVED, START_MS)])
+    made = desk(clock, held=held)
+    assert scan(made, ScanQuery(by="volume_usd", limit=1))._stale_fields == [named]
+    assert scan(made, ScanQuery(by="volume_usd", limit=1, exclude=("BTC",)))._stale_fields == []
 
 
 def test_what_the_newest_refresh_did_not_bring_is_named_at_once(clock: FakeClock) -> None:

@@ -8,6 +8,7 @@ from service.market.plausibility_rules import OLDEST_MS, SECOND_AGE_MS
 from service.operator.quarantine import DOCUMENTS, check_quarantine
 from service.rwa.drawers import QUARANTINE
 from service.upstream.failure import UpstreamError
+from service.wire.rwa import RwaAsset
 from tests.fakes.clock import START_MS, FakeClock
 from tests.market.venue import candle
 from tests.rwa.parts import TODAY, Parts
@@ -16,6 +17,7 @@ from tests.upstream import faults
 DOWN = faults.answer(400, b"closed")
 ASSETS = 12
 ROUND_S = 30
+FIELDS = RwaAsset.__struct_fields__
 PRICE_FIELDS = {"price", "change_24h", "open_interest_usd"}
 
 
@@ -218,6 +220,29 @@ async def test_funding_of_five_hundred_percent_is_held_back_alone_and_for_ever(m
     assert "funding" in asset._stale_fields
     assert PRICE_FIELDS.isdisjoint(asset._stale_fields)
     assert reasons(market) == {("hyperliquid", "A1", "funding", "funding-cap")}
+
+
+@pytest.mark.promise("quarantine.stale-fields")
+@pytest.mark.parametrize(
+    ("shown", "named"),
+    [
+        ({"dayNtlVlm": "1.0"}, "volume_24h_usd"),
+        ({"openInterest": "1e30"}, "open_interest_usd"),
+        ({"prevDayPx": "1010.0"}, "change_24h"),
+    ],
+)
+async def test_a_size_that_is_held_back_keeps_its_value_and_is_named(
+    market: Parts, shown: dict[str, str], named: str
+) -> None:
+    before, honest = market.told("A1"), dict(market.dex.contexts["xyz:A1"])
+    show(market, 1, **shown)
+    await advance(market)
+    asset = market.told("A1")
+    assert asset._stale_fields == [*sorted({*before._stale_fields, named}, key=list(FIELDS).index)]
+    assert getattr(asset, named) == getattr(before, named)
+    show(market, 1, **honest)
+    await advance(market)
+    assert market.told("A1")._stale_fields == before._stale_fields
 
 
 @pytest.mark.promise("quarantine.recovery-two")
