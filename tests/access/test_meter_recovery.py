@@ -1,5 +1,6 @@
 """What a start does about processes that ended out of order, and what the operator can look at and repair."""
 
+import errno
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from service.access.caller import Caller
 from service.access.meter import Meter, open_meter
 from service.clock import DAY_MS, day_of
 from service.storage.database import Database
-from service.storage.engine import Connection
+from service.storage.engine import Connection, StorageError
 from service.storage.journal import folder_beside
 from tests.fakes.clock import START_MS, FakeClock
 from tests.fakes.stores import open_database
@@ -264,3 +265,14 @@ async def test_what_was_used_today_and_on_a_day_in_the_future_counts_together_on
     clock.set_wall(START_MS)
     async with open_meter(db, clock) as meter:
         assert (await meter.standing(caller)).used == 2
+
+
+async def test_metering_does_not_start_where_its_journal_cannot_be_written(
+    db: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr("service.access.meter.Journal", refuse)
+    with pytest.raises(StorageError, match=r"cannot be written \(Permission denied\).* VERDICT_DATA_DIR"):
+        await open_meter(db, clock).__aenter__()

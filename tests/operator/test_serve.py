@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from service.clients.cli.refusal import RefusalError
 from service.operator import serve
+from service.operator.folder import run_in_folder
 from tests.fakes.serving import Serving, ended, run_verdict, serving
 
 DROPPED = {"CapInh", "CapPrm", "CapEff", "CapAmb"}
@@ -84,3 +86,20 @@ def test_a_command_beside_the_interpreter_is_typed_for_the_package(
     monkeypatch.setattr(sys, "argv", ["/home/somebody/verdict/service/__main__.py", "serve"])
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     assert serve._command() == str(tmp_path / "verdict")
+
+
+def test_a_folder_that_cannot_be_made_is_refused_with_the_setting_to_change(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(RefusalError, match=r"\(Not a directory\): make it writable .* VERDICT_DATA_DIR"):
+        serve._make_folder(tmp_path / "file" / "data")
+
+
+def test_the_first_key_of_an_earlier_start_is_revoked(tmp_path: Path) -> None:
+    environment = {"VERDICT_DATA_DIR": str(tmp_path), "VERDICT_SOURCE": "fixtures"}
+    (key, user_id), (renewed, same) = (run_in_folder(environment, serve._renew_first_key, make=True) for _ in range(2))
+    listed = run_in_folder(environment, lambda folder: folder.registrar.list_keys())
+    assert (key == renewed, user_id == same) == (False, True)
+    assert {each.prefix == renewed[: len(str(each.prefix))]: each.revoked_ms is None for each in listed} == {
+        True: True,
+        False: False,
+    }

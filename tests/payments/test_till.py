@@ -6,12 +6,13 @@ from base64 import b64decode
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn, cast
 
 import pytest
 from msgspec.structs import replace
 
 from service.errors import ServiceError
+from service.payments.admission import Admission
 from service.payments.cashier import Cashier
 from service.payments.challenge import Challenger
 from service.payments.facilitators.port import Refused, Settled, Unknown
@@ -460,3 +461,22 @@ async def test_a_settlement_that_is_over_is_not_remembered(tmp_path: Path) -> No
 def test_a_failure_without_a_reason_is_told_by_the_word_that_clients_know() -> None:
     entry = Entry(id=1, receipt_id="rcp_1", state="failed", payment=payment(), order=OURS, claimed_ms=0)
     assert NotSettledError(entry).reason == "unexpected_settle_error"
+
+
+class Refusing:
+    """An admission that finds every payment not worth the work."""
+
+    async def check(self, _: Entry) -> NoReturn:
+        raise PaymentRefusedError("insufficient_funds", "The payer's token balance is below the price.")
+
+
+@pytest.mark.promise("pay.verify-first")
+async def test_a_payment_that_is_not_admitted_is_given_back_before_the_work(tmp_path: Path) -> None:
+    async with shop(tmp_path) as it:
+        it.till._admission = cast(Admission, Refusing())
+        tender = it.tender()
+        with pytest.raises(PaymentRefusedError):
+            await it.till.take(OURS, tender)
+        held = await it.books.ledger.held(tender.payment)
+        assert held is not None
+        assert held.state == "released"

@@ -19,7 +19,7 @@ from service.clock import SECOND_MS
 from service.settings import Secret
 from service.storage.journal import Journal, path_of
 from service.storage.postgres.database import PostgresDatabase, open_postgres
-from service.storage.runs import Runs, node_of
+from service.storage.runs import Runs, _plant, node_of
 from tests.fakes.clock import FakeClock
 from tests.fakes.postgres import postgres_dsn
 
@@ -185,3 +185,11 @@ async def test_a_process_that_starts_right_behind_another_does_not_take_it_for_d
         assert await over() == [True, False, False]
         Journal(path_of(folder, 2), 0, b"").close(settled=True)
         assert await over() == [True, True, False, False]
+
+
+def test_a_seed_that_another_process_has_given_meanwhile_stays(tmp_path: Path) -> None:
+    seed = tmp_path / "node"
+    _plant(seed)
+    given = seed.read_bytes()
+    _plant(seed)
+    assert seed.read_bytes() == given
