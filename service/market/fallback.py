@@ -160,7 +160,8 @@ def stand_in(quote: Quote, contract: Contract, mark: Mark, observed_ms: int) -> 
 
 def second_of(contract: Contract, mark: Mark, observed_ms: int) -> Second:
     """What the other venue shows of a contract, to compare with; funding by the hour."""
-    return Second(mark.price, None if mark.funding is None else mark.funding / contract.interval_hours, observed_ms)
+    funding = None if mark.funding is None else mark.funding / contract.interval_hours
+    return Second(mark.price, funding, observed_ms, mark.volume_usd)
 
 
 def coins_of(contracts: Mapping[str, Contract]) -> dict[str, Contract]:

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from service.clock import DAY_MS
-from service.market.observed import Quote
+from service.market.observed import VENUE, Quote
 from service.market.plausibility_rules import (
     AGREEMENT,
     AGREEMENT_OF_ROWS,
@@ -66,11 +66,15 @@ class Reference(NamedTuple):
 
 
 class Second(NamedTuple):
-    """What the second venue shows: price in USD, funding a fraction an hour (null: unknown), and when."""
+    """What the second venue shows: price in USD, funding a fraction an hour, volume of 24 hours in USD, and when.
+
+    Funding and volume are null where it does not tell.
+    """
 
     price: float
     funding: float | None
     observed_ms: int
+    volume_usd: float | None = None
 
 
 class Known(NamedTuple):
@@ -177,7 +181,7 @@ def judge(quote: Quote, known: Known, observed_ms: int, *, is_cleared: bool = Fa
     previous = None
     accepted = known.accepted
     if accepted and _is_recent(accepted, observed_ms):
-        is_leap = quote.venue == accepted.venue and _differ(quote.volume_usd, accepted.volume_usd, VOLUME_LEAP)
+        is_leap = _differ(quote.volume_usd, _last_volume(quote, known, observed_ms), VOLUME_LEAP)
         volume = volume or (Reason.VOLUME_MOVED if is_leap else None)
         if _differ(quote.prev_price, accepted.prev_price, PREVIOUS_LEAP):
             previous = Reason.PREVIOUS_MOVED
@@ -332,6 +336,15 @@ def _judge_funding(funding: float, known: Known, price: Reason | None) -> Reason
     if last is None:
         return Reason.FUNDING_UNCONFIRMED if abs(funding) > LEAST_FUNDING_MOVE else None
     return Reason.FUNDING_MOVED if abs(funding - last) > max(LEAST_FUNDING_MOVE, abs(last)) else None
+
+
+def _last_volume(quote: Quote, known: Known, observed_ms: int) -> float | None:
+    """The last volume of the venue that shows a quote; null where none is known. The second one's is from its check."""
+    accepted, _, _, agreed = known
+    if accepted and quote.venue == accepted.venue:
+        return accepted.volume_usd
+    is_checked = agreed and quote.venue != VENUE and observed_ms - agreed.observed_ms <= ROW_AGE_MS
+    return agreed.volume_usd if agreed and is_checked else None
 
 
 def _are_comparable(quote: Quote, accepted: Quote, observed_ms: int) -> bool:

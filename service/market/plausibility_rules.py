@@ -231,7 +231,8 @@ RULES: Final[tuple[Rule, ...]] = (
         Reason.VOLUME_MOVED,
         "volume",
         f"x {math.exp(VOLUME_LEAP):.0f}",
-        "Ratio to the last accepted volume, at most ten minutes old, of the same venue.",
+        "Ratio to the last accepted volume, at most ten minutes old, of the same venue. "
+        "When the second venue begins to stand in: to the volume of its last check.",
     ),
     Rule(
         Reason.PREVIOUS_MOVED,

@@ -170,7 +170,7 @@ FORGERIES: Final[dict[str, Forgery]] = {
     "price of the day before": Forgery(_each(lambda row: replace(row, price=f"{float(row.prev) * 1.4:.8f}"))),
     # Rows in the wrong place.
     "two far coins swapped": Forgery(_swapped("BTC", "DOGE")),
-    "two near coins swapped": Forgery(_nearest_pair, ("polled", "pushed"), tolerance=NEAR),
+    "two near coins swapped": Forgery(_nearest_pair, tolerance=NEAR),
     "rows shifted by one": Forgery(_moved(lambda at, count: (at + 1) % count)),
     "rows shifted by one from the tenth": Forgery(
         _moved(lambda at, count: at if at < 10 else 10 + (at - 9) % (count - 10)), ("polled", "pushed")

@@ -222,7 +222,10 @@ async def test_prices_to_compare_with_are_told_of_every_coin_it_has(
     venue.trade("ETH", "3.0", "")
     venue.trade("OLD", "3.0")
     del venue.prices["OLDUSDT"]
-    assert await fallback.prices() == {"BTC": Second(100.0, 0.0001, START_MS), "ETH": Second(3.0, None, START_MS)}
+    assert await fallback.prices() == {
+        "BTC": Second(100.0, 0.0001, START_MS, 5000.5),
+        "ETH": Second(3.0, None, START_MS, 5000.5),
+    }
 
 
 def test_nothing_is_asked_before_it_is_needed(venue: BinanceVenue, fallback: BinanceFallback) -> None:

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from service.clock import MINUTE_MS, SECOND_MS
 from service.market.observed import Quote, Quotes
+from service.market.plausibility import Second
 from service.market.plausibility_rules import Reason
 from service.market.quarantine import Quarantine, Surroundings
 from tests.fakes.clock import START_MS
@@ -42,3 +43,27 @@ def test_a_size_that_leaps_keeps_its_last_value_for_150_seconds(
         quote, found = sifted(quarantine, at_ms, **{field: value})
     assert found is None
     assert getattr(quote, field) == value
+
+
+@pytest.mark.promise("quarantine.second-venue")
+@pytest.mark.parametrize(
+    ("volume_usd", "age_ms", "is_held"),
+    [(1.0e7, MINUTE_MS, True), (3.0e6, MINUTE_MS, False), (1.0e7, 11 * MINUTE_MS, False)],
+)
+def test_a_volume_of_the_second_venue_that_stands_in_is_compared_with_that_of_its_last_check(
+    volume_usd: float, age_ms: int, *, is_held: bool
+) -> None:
+    shown = replace(QUOTE, venue="binance", volume_usd=volume_usd, open_interest=None)
+    checked = {"SOL": Second(100.0, None, START_MS - age_ms, 1.0e6)}
+    around = Surroundings({"SOL": QUOTE}, {}, {}, is_complete=True, was_second_asked=True, agreed=checked)
+    found = Quarantine().sift(Quotes(START_MS, [shown]), "binance", around)
+    assert (found.findings == {}) is not is_held
+    (quote,) = found.quotes.quotes
+    assert quote.volume_usd == (QUOTE.volume_usd if is_held else volume_usd)
+
+
+def test_the_first_venue_s_volume_is_not_compared_with_the_second_one_s() -> None:
+    checked = {"SOL": Second(100.0, None, START_MS, 1.0)}
+    accepted = replace(QUOTE, venue="binance", volume_usd=1.0)
+    around = Surroundings({"SOL": accepted}, {}, {}, is_complete=True, was_second_asked=True, agreed=checked)
+    assert Quarantine().sift(Quotes(START_MS, [QUOTE]), "hyperliquid", around).findings == {}
