@@ -10,7 +10,7 @@ from service.operator.check import Check, judge
 from service.storage.engine import Connection
 
 DOCUMENTS: Final = (QUARANTINE, "rwa.quarantine")
-_READ: Final = "SELECT body FROM documents WHERE name = ?"
+_READ: Final = "SELECT body FROM documents WHERE name = ? AND body IS NOT NULL"
 _REMEDY: Final = (
     "run `verdict doctor --upstreams`; values are accepted again by themselves once the upstream's answers are "
     "plausible, or once a second source confirms them"
@@ -29,7 +29,5 @@ def check_quarantine(connection: Connection) -> Check:
 
 
 def _report(connection: Connection, name: str) -> Report:
-    for (body,) in connection.execute(_READ, (name,)).fetchall():
-        if body is not None:
-            return msgspec.json.decode(body, type=Report)
-    return Report()
+    found = connection.execute(_READ, (name,)).fetchall()
+    return msgspec.json.decode(found[0][0], type=Report) if found else Report()

@@ -7,6 +7,7 @@ import pytest
 
 from service.access import doorkeeper as room
 from service.access.caller import Caller
+from service.access.credentials import find
 from service.access.doorkeeper import Doorkeeper
 from service.access.registrar import Registrar
 from service.access.room import Access, open_access
@@ -475,3 +476,7 @@ async def test_a_reading_that_is_cancelled_is_forgotten(
         with pytest.raises(asyncio.CancelledError):
             await waiting
     assert (await doorkeeper.admit(key.key)).credential_id
+
+
+async def test_a_credential_that_the_store_does_not_have_is_not_found(db: Database) -> None:
+    assert await find(db, bytes(32)) is None

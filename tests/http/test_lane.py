@@ -113,6 +113,12 @@ async def test_who_is_not_known_by_heart_goes_through_the_stack_once(tmp_path: P
     assert hurried == [False, True, True, False, False]
 
 
+async def test_who_shows_no_token_where_payments_do_takes_the_stack(tmp_path: Path, hurried: list[bool]) -> None:
+    async with staged(tmp_path, anonymous="pay") as stage, served(stage.app) as wire:
+        assert [(await send(wire, RISK)).code for _ in range(2)] == ["PAYMENT_REQUIRED"] * 2
+    assert hurried == [False, False]
+
+
 async def test_a_payment_takes_the_stack_and_counts_to_the_rate_once(tmp_path: Path, hurried: list[bool]) -> None:
     async with staged(tmp_path, rate_per_minute=1, rate_burst=3) as stage, served(stage.app) as wire:
         key = bearer(await stage.key())

@@ -1,0 +1,46 @@
+"""What readiness on a recording waits for."""
+
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from service.market.filling import Filling
+from service.wiring.data import Data
+
+HALF, DONE, NONE = Filling(1, 2), Filling(2, 2), Filling(0, 0)
+
+
+def loading(rwa: Filling, *, rwa_is_ready: bool, categories_fail: bool) -> Any:
+    """The readiness of data whose history is half loaded, and whose categories are not begun."""
+    data = SimpleNamespace(
+        market=SimpleNamespace(
+            filling=lambda: {"history": HALF, "categories": NONE},
+            categories=SimpleNamespace(readiness=lambda: {"failing": categories_fail}),
+        ),
+        rwa=SimpleNamespace(filling=lambda: rwa, readiness=lambda: {"ready": rwa_is_ready}),
+        sentiment=SimpleNamespace(categories=lambda: 0),
+    )
+    return Data._loading(cast(Data, data))
+
+
+@pytest.mark.parametrize(
+    ("rwa", "rwa_is_ready", "named"),
+    [
+        (NONE, False, {"real-world assets": "not begun"}),
+        (HALF, True, {"real-world assets": "1 of 2 coins"}),
+        (DONE, True, {}),
+        (NONE, True, {}),
+    ],
+)
+def test_assets_are_waited_for_unless_the_recording_has_none(
+    rwa: Filling, rwa_is_ready: bool, named: dict[str, str]
+) -> None:
+    found = loading(rwa, rwa_is_ready=rwa_is_ready, categories_fail=True)
+    assert found == {"ready": rwa.known > 0 or rwa_is_ready, "history": "1 of 2 coins"} | named
+
+
+def test_categories_that_an_upstream_refuses_are_not_waited_for() -> None:
+    assert loading(DONE, rwa_is_ready=True, categories_fail=True)["ready"]
+    waiting = loading(DONE, rwa_is_ready=True, categories_fail=False)
+    assert (waiting["ready"], waiting["categories"], waiting["sentiment"]) == (False, "not begun", "not begun")
