@@ -19,6 +19,9 @@ class Wallet(Protocol):
     def address(self) -> str:
         """In EIP-55's form."""
 
+    def sign_text(self, text: str) -> str:
+        """Sign a text as `personal_sign` does (EIP-191): 0x and 130 hexadecimal digits."""
+
     def sign_digest(self, digest: bytes) -> bytes:
         """Sign 32 bytes: r, s, v, where s is low and v is 27 or 28."""
 

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple, NoReturn
 from service.clients.paying.authorization import HEADER, Wallet, authorize
 from service.clients.paying.bill import Bill, Ceilings, dollars, draw
 from service.clients.paying.drawer import SETTLING_S, Drawer, Kept
-from service.clients.paying.receipt import Asks, keep_receipt, receipt_id
+from service.clients.paying.receipt import Asks, keep_receipt, prove, receipt_id
 from service.clients.paying.refusal import OpenPaymentError, UnpaidError
 from service.clients.sdk.answer import Answer, Asked, RefusedError, UnreachableError
 from service.clients.signin.wallet import KEY
@@ -120,6 +120,8 @@ class Buyer(NamedTuple):
 
     def _send(self, asked: Asked, kept: Kept, send: Send, client: Asks) -> Answer:
         """Send a payment until something is said about it, and keep the receipt."""
+        # A wallet that does not open is told before anything is sent: an answer that is paid for is never lost.
+        reader = self.open_wallet() if client.token is None and self.open_wallet is not None else None
         left = TRIES
         while True:
             left -= 1
@@ -132,7 +134,7 @@ class Buyer(NamedTuple):
                     raise
                 self._wait(left, kept, error, _pause_s(error))
             else:
-                self._bought(asked, kept, answer, client)
+                self._bought(asked, kept, answer, client, reader)
                 return answer
 
     def _wait(self, left: int, kept: Kept, error: RefusedError | UnreachableError, pause_s: float) -> None:
@@ -144,14 +146,15 @@ class Buyer(NamedTuple):
             ) from error
         self.pause(pause_s)
 
-    def _bought(self, asked: Asked, kept: Kept, answer: Answer, client: Asks) -> None:
+    def _bought(self, asked: Asked, kept: Kept, answer: Answer, client: Asks, reader: Wallet | None) -> None:
         name = receipt_id(answer)
         if name is None:
             # Some answers cost nothing. What was signed could be taken all the same: it stays until it cannot.
             self.tell(f"the service took nothing for this answer; {dollars(kept.amount)} count for today all the same")
             return
+        proof = {} if reader is None else prove(reader, name, self.clock.now_ms() // SECOND_MS)
         try:
-            faults = keep_receipt(self.drawer, client, asked, kept, answer)
+            faults = keep_receipt(self.drawer, client, asked, kept, answer, proof)
         except UnpaidError as error:
             faults = [f"it could not be kept ({error})"]
         paid = f"paid {dollars(kept.amount)} on {kept.network} to {kept.pay_to}; receipt {name}"

@@ -1,6 +1,7 @@
 """What paying begins with: the ceilings that hold, and the wallet that is meant."""
 
 from collections.abc import Callable, Mapping
+from functools import cache
 
 from service.clients.cli.refusal import RefusalError
 from service.clients.paying.authorization import Wallet
@@ -31,12 +32,12 @@ def find_wallet(environment: Mapping[str, str], chosen: config.Config) -> Callab
     """The wallet that is meant, still closed: the key in `VERDICT_WALLET_KEY`, else the configured keystore.
 
     Returns:
-        Opens it: raises `RefusalError` where that fails, and may ask for a password. None where no wallet is meant.
+        Opens it, once: raises `RefusalError` where that fails, may ask for a password. None where no wallet is meant.
     """
     keystore = None if environment.get(KEY) else chosen.keystore
     if keystore is None and not environment.get(KEY):
         return None
-    return lambda: open_wallet(environment, keystore)
+    return cache(lambda: open_wallet(environment, keystore))
 
 
 def unattended(
@@ -61,12 +62,12 @@ def unattended(
         raise RefusalError(f"there is no wallet to pay with: {NO_WALLET}")
     if not environment.get(KEY) and not environment.get(PASSWORD):
         raise RefusalError(f"nobody can be asked for the password of {chosen.keystore}: set {PASSWORD}")
-    wallet = found()
+    found()
     return Buyer(
         drawer=Drawer(state_dir(environment), clock),
         ceilings=ceilings_of(chosen, None),
         agree=known_payee_only,
-        open_wallet=lambda: wallet,
+        open_wallet=found,
         tell=tell,
         pause=pause,
         clock=clock,

@@ -11,10 +11,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
+from service.clients.paying.authorization import Wallet
 from service.clients.paying.drawer import RECEIPTS, Drawer, Kept, kept_of
 from service.clients.sdk.answer import Answer, Asked, RefusedError, UnreachableError, UnreadableError
 
 HEADER: Final = "x-receipt-id"
+_NONE: Final[Mapping[str, str]] = {}
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _SIGNATURE: Final = re.compile(r"0x[0-9a-fA-F]{130}", re.ASCII)
 
@@ -40,7 +42,11 @@ class Bought(NamedTuple):
 class Asks(Protocol):
     """What a receipt is fetched with: the library's client, as whoever paid."""
 
-    def ask(self, method: str, path: str) -> Answer:
+    @property
+    def token(self) -> str | None:
+        """API key or session; null for a payer without an account."""
+
+    def ask(self, method: str, path: str, *, headers: Mapping[str, str] = ...) -> Answer:
         """Send a request and read its whole answer."""
 
 
@@ -50,7 +56,22 @@ def receipt_id(answer: Answer) -> str | None:
     return told if _ID.fullmatch(told) else None
 
 
-def keep_receipt(drawer: Drawer, client: Asks, asked: Asked, kept: Kept, answer: Answer) -> list[str]:
+def prove(wallet: Wallet, name: str, now_s: int) -> dict[str, str]:
+    """Sign for reading a receipt without an account: header fields that are good for a minute.
+
+    Args:
+        wallet: The payer's.
+        name: The receipt's.
+        now_s: Epoch seconds.
+    """
+    from service.wire.payment import reading_message  # noqa: PLC0415 - most calls pay for nothing
+
+    return {"X-Payer-Time": str(now_s), "X-Payer-Signature": wallet.sign_text(reading_message(name, now_s))}
+
+
+def keep_receipt(
+    drawer: Drawer, client: Asks, asked: Asked, kept: Kept, answer: Answer, proof: Mapping[str, str] = _NONE
+) -> list[str]:
     """Fetch a receipt and keep it beside what was paid and what of the two does not agree; the payment is closed.
 
     Args:
@@ -59,6 +80,7 @@ def keep_receipt(drawer: Drawer, client: Asks, asked: Asked, kept: Kept, answer:
         asked: What was asked for.
         kept: What was paid.
         answer: What was bought, with the name of its receipt.
+        proof: Header fields that let a payer without an account read it (`prove`).
 
     Returns:
         What does not agree, in words; nothing where the receipt proves the purchase.
@@ -67,7 +89,7 @@ def keep_receipt(drawer: Drawer, client: Asks, asked: Asked, kept: Kept, answer:
         UnpaidError: If it cannot be kept.
     """
     name = receipt_id(answer)
-    document, faults = _fetched(client, name)
+    document, faults = _fetched(client, name, proof)
     if document:
         faults = list(_faults(document, asked, kept, answer.body))
     paid = kept._asdict()
@@ -88,10 +110,10 @@ def read_receipts(drawer: Drawer) -> list[Bought]:
     return sorted(found, key=lambda bought: (-bought.paid.signed_ms, bought.path))
 
 
-def _fetched(client: Asks, name: str | None) -> tuple[dict[str, Any], list[str]]:
+def _fetched(client: Asks, name: str | None, proof: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
     """The signed receipt with the service's signer, or why there is none."""
     try:
-        signed = client.ask("GET", f"/api/receipts/{name}").document
+        signed = client.ask("GET", f"/api/receipts/{name}", headers=proof).document
         signer = client.ask("GET", "/api/cli/manifest").data["receiptSigner"]
         return {**{part: signed[part] for part in ("receipt", "signer", "signature")}, "receiptSigner": signer}, []
     except (RefusedError, UnreachableError, UnreadableError) as error:

@@ -18,7 +18,7 @@ _NETWORK: Final = re.compile(r"eip155:([1-9][0-9]{0,19})\Z")
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}\Z")
 
 
-def sign_in(client: Client, wallet: Wallet) -> Credential:
+def sign_in(client: Client, wallet: Wallet) -> tuple[Credential, str | None]:
     """Sign in with a wallet.
 
     Args:
@@ -26,7 +26,7 @@ def sign_in(client: Client, wallet: Wallet) -> Credential:
         wallet: Who signs.
 
     Returns:
-        The session.
+        The session, and what the service tells its user, if anything.
 
     Raises:
         RefusedError: If the service does not take the signature; its message says why.
@@ -46,7 +46,8 @@ def sign_in(client: Client, wallet: Wallet) -> Credential:
     )
     signed = {"message": message, "signature": wallet.sign_text(message)}
     session = client.ask("POST", "/api/auth/login", body=signed).document
-    return Credential(_field(session, "token"), "session", wallet.address, iso(_instant(session, "expiresAt")))
+    credential = Credential(_field(session, "token"), "session", wallet.address, iso(_instant(session, "expiresAt")))
+    return credential, session.get("notice") and _field(session, "notice")
 
 
 def whose(client: Client, token: str, expires_at: str | None = None) -> Credential:

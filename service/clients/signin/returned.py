@@ -1,4 +1,4 @@
-"""What a browser brings back from the page: `state`, `token`, `wallet` and `expiresAt`, as the query of a URL."""
+"""What a browser brings back from the page: `state`, `token`, `wallet`, `expiresAt`, perhaps `notice`, as a query."""
 
 import hmac
 from typing import Final, NamedTuple
@@ -8,6 +8,7 @@ from service.clients.sdk.client import is_token
 from service.clock import iso, parse_iso
 
 _NAMES: Final = frozenset({"state", "token", "wallet", "expiresAt"})
+_NOTICE: Final = "notice"
 _LONGEST: Final = 8_192
 
 
@@ -17,6 +18,7 @@ class Returned(NamedTuple):
     token: str
     wallet: str
     expires_at: str
+    notice: str | None = None
 
     def __repr__(self) -> str:
         """Without the token: this may end up in a log."""
@@ -34,14 +36,14 @@ def read_returned(query: str, state: str) -> Returned:
         ValueError: If it is another login's, or not what the page gives; what it says holds nothing of the token.
     """
     try:
-        fields = parse_qs(query[:_LONGEST], strict_parsing=True, max_num_fields=len(_NAMES), errors="strict")
+        fields = parse_qs(query[:_LONGEST], strict_parsing=True, max_num_fields=len(_NAMES) + 1, errors="strict")
     except ValueError:
         raise ValueError("that is not what the page gives") from None
-    if fields.keys() != _NAMES:  # and so each is there once: there were no more fields than names
+    if fields.keys() - {_NOTICE} != _NAMES or any(len(values) > 1 for values in fields.values()):
         raise ValueError("that is not what the page gives")
     if not hmac.compare_digest(fields["state"][0].encode(), state.encode()):
         raise ValueError("that is of another login; begin again with `verdict login`")
     token, expires_at = fields["token"][0], fields["expiresAt"][0]
     if not is_token(token):
         raise ValueError("that is not what the page gives")
-    return Returned(token, fields["wallet"][0], iso(parse_iso(expires_at)))
+    return Returned(token, fields["wallet"][0], iso(parse_iso(expires_at)), fields.get(_NOTICE, [None])[0])

@@ -14,8 +14,8 @@
   };
 
   // What the command line takes, by its callback or by hand.
-  const written = ({ token, walletAddress, expiresAt }) =>
-    new URLSearchParams({ state, token, wallet: walletAddress, expiresAt }).toString();
+  const written = ({ token, walletAddress, expiresAt, notice }) =>
+    new URLSearchParams({ state, token, wallet: walletAddress, expiresAt, ...(notice && { notice }) }).toString();
 
   const back = (query) => (port ? `http://127.0.0.1:${port}/callback?${query}` : "");
 

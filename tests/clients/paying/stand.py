@@ -70,6 +70,9 @@ def payment_in(headers: Mapping[str, str]) -> Any:
     return json.loads(b64decode(headers["PAYMENT-SIGNATURE"], validate=True))
 
 
+NOTHING: Mapping[str, str] = {}
+
+
 class Stand:
     """Both sides of a purchase.
 
@@ -81,6 +84,8 @@ class Stand:
         agreed: Every bill that was agreed to.
         receipt: Changes to the honest receipt.
         signs: Who signs receipts.
+        token: Of the caller; null for one without an account.
+        proofs: The headers that came with each request for a receipt or the manifest.
     """
 
     def __init__(self, state: Path, *script: Step) -> None:
@@ -97,6 +102,8 @@ class Stand:
         self.manifest: Any = {"data": {"receiptSigner": SIGNER.address}}
         self.wallet = Wallet(SECRET)
         self.opened = 0
+        self.token: str | None = "verdict_sk_any"
+        self.proofs: list[Mapping[str, str]] = []
 
     @property
     def drawer(self) -> Drawer:
@@ -123,9 +130,10 @@ class Stand:
             raise step
         return step
 
-    def ask(self, method: str, path: str) -> Answer:
+    def ask(self, method: str, path: str, *, headers: Mapping[str, str] = NOTHING) -> Answer:
         """What a receipt is fetched with."""
         assert method == "GET"
+        self.proofs.append(headers)
         if path == "/api/cli/manifest":
             return Answer(200, {}, json.dumps(self.manifest).encode())
         assert path == f"/api/receipts/{NAME}"

@@ -1,6 +1,7 @@
 """A receipt is kept with every purchase, and it is said where it does not prove it."""
 
 from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,11 @@ import pytest
 from eth_account import Account
 
 from service.clients.paying.receipt import read_receipts, receipt_id
+from service.clients.paying.refusal import OpenPaymentError
 from service.clients.sdk.answer import Answer, RefusedError, UnreachableError, UnreadableError
+from service.ethereum.signatures import recover_personal
 from service.operator.receipt import verify
-from tests.clients.paying.stand import ASKED, BODY, NAME, SIGNER, URL, Stand, answered, asking, sold
+from tests.clients.paying.stand import ASKED, BODY, NAME, NOTHING, SIGNER, URL, Stand, answered, asking, sold
 
 PAID = f"paid 0.005 USDC on eip155:84532 to 0x2222222222222222222222222222222222222222; receipt {NAME}"
 
@@ -99,13 +102,13 @@ def test_a_service_without_a_signer_is_named(tmp_path: Path, manifest: Any) -> N
     [UnreachableError("gone"), UnreadableError("no JSON"), RefusedError(404, {}, {"error": {"message": "none"}})],
 )
 def test_a_receipt_that_cannot_be_fetched_costs_nobody_the_answer(tmp_path: Path, error: Exception) -> None:
-    class Gone:
-        def ask(self, method: str, path: str) -> Answer:
-            assert (method, path) == ("GET", f"/api/receipts/{NAME}")
+    class Gone(Stand):
+        def ask(self, method: str, path: str, *, headers: Mapping[str, str] = NOTHING) -> Answer:
+            assert (method, path, headers) == ("GET", f"/api/receipts/{NAME}", {})
             raise error
 
     stand = Stand(tmp_path, sold())
-    assert stand.buyer().buy(asking(), stand.send, Gone()).body == BODY
+    assert stand.buyer().buy(asking(), stand.send, Gone(tmp_path)).body == BODY
     (kept,) = read_receipts(stand.drawer)
     assert (kept.proven, kept.record["faults"]) == (False, [f"it could not be fetched ({error})"])
     assert "receipt" not in kept.record
@@ -144,3 +147,33 @@ def test_a_file_that_is_no_receipt_is_left_out(tmp_path: Path, content: bytes) -
     stand.buy()
     (stand.drawer.folder / "receipts" / "other.json").write_bytes(content)
     assert [kept.name for kept in read_receipts(stand.drawer)] == [NAME]
+
+
+def test_who_pays_without_an_account_reads_the_receipt_by_the_payers_signature(tmp_path: Path) -> None:
+    stand = Stand(tmp_path, sold())
+    stand.token = None
+    kept = bought(stand)
+    assert (kept.proven, kept.record["faults"]) == (True, [])
+    at_s = stand.clock.now_ms() // 1_000
+    proof = stand.proofs[0]
+    assert proof["X-Payer-Time"] == str(at_s)
+    signer = recover_personal(f"Read receipt {NAME}\nTime: {at_s}", bytes.fromhex(proof["X-Payer-Signature"][2:]))
+    assert signer.lower() == stand.wallet.address.lower()
+    assert stand.proofs[1:] == [{}], "nothing is signed for the manifest"
+
+
+def test_who_has_an_account_signs_nothing_to_read_a_receipt(tmp_path: Path) -> None:
+    stand = Stand(tmp_path, sold())
+    stand.buy()
+    assert stand.proofs == [{}, {}]
+
+
+def test_a_kept_payment_without_an_account_opens_the_wallet_before_it_is_sent_again(tmp_path: Path) -> None:
+    stand = Stand(tmp_path, UnreachableError("gone", sent=True))
+    stand.token = None
+    with pytest.raises(OpenPaymentError):
+        stand.buy()
+    stand.script, stand.opened = [sold()], 0
+    stand.buy()
+    assert (stand.opened, len(stand.proofs)) == (1, 2)
+    assert stand.proofs[0].keys() == {"X-Payer-Time", "X-Payer-Signature"}

@@ -28,6 +28,7 @@ class Gate:
         asked: Method and path of each request, in order.
         messages: What was signed.
         answers: Path → (status, document) said instead.
+        notice: What it tells those who sign in (`{"notice": …}`).
     """
 
     def __init__(self) -> None:
@@ -38,6 +39,7 @@ class Gate:
         self.asked: list[str] = []
         self.messages: list[str] = []
         self.answers: dict[str, tuple[int, Any]] = {}
+        self.notice: dict[str, str] = {}
         self.url = ""
 
     def open_session(self, wallet: str) -> tuple[str, str]:
@@ -82,7 +84,7 @@ class Gate:
             return error.status, _refused(error.code, error.message)
         self.messages.append(login.message)
         token, ends = self.open_session(proof.address)
-        return 200, {"token": token, "walletAddress": proof.address, "expiresAt": ends}
+        return 200, {"token": token, "walletAddress": proof.address, "expiresAt": ends, **self.notice}
 
 
 def _enveloped(data: Any) -> dict[str, Any]:

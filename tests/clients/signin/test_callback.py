@@ -46,7 +46,7 @@ def test_a_login_that_returns_is_taken_and_the_browser_sent_on_to_the_service(ca
     answer = ask(callback, f"/callback?{query()}")
     assert (answer.status, answer.headers["location"]) == (303, ONWARD)
     assert "secret-token" not in answer.text + str(answer.headers)
-    assert callback.wait(PATIENCE_S) == ("secret-token", ADDRESS, ENDS)
+    assert callback.wait(PATIENCE_S) == ("secret-token", ADDRESS, ENDS, None)
 
 
 def test_it_listens_on_this_machine_alone(callback: Callback) -> None:
@@ -58,7 +58,7 @@ def test_it_returns_once(callback: Callback) -> None:
     ask(callback, f"/callback?{query()}")
     again = ask(callback, f"/callback?{query(token='other')}")
     assert (again.status, again.text) == (410, "This login has returned already.\n")
-    assert callback.wait(PATIENCE_S) == ("secret-token", ADDRESS, ENDS)
+    assert callback.wait(PATIENCE_S) == ("secret-token", ADDRESS, ENDS, None)
     assert callback.wait(0) is None
 
 
@@ -129,7 +129,7 @@ def test_a_browser_that_is_gone_in_the_middle_is_no_news(
     monkeypatch.setattr("service.clients.signin.callback._Handler.end_headers", fail)
     with pytest.raises(http.client.RemoteDisconnected):
         ask(callback, f"/callback?{query()}")
-    assert callback.wait(PATIENCE_S) == ("secret-token", ADDRESS, ENDS)
+    assert callback.wait(PATIENCE_S) == ("secret-token", ADDRESS, ENDS, None)
     assert capfd.readouterr().err == ""
 
 

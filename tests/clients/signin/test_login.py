@@ -98,6 +98,25 @@ def test_a_key_of_the_environment_signs_too(gate: Gate, person: Person, browser:
     assert gate.messages[0].splitlines()[1] == ADDRESS
 
 
+def test_what_the_service_tells_a_new_account_is_shown_once(
+    gate: Gate, person: Person, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gate.notice = {"notice": "This account has no free questions.\x1b[2J"}
+    person.environment["VERDICT_WALLET_KEY"] = KEY
+    assert person.login() == 0
+    assert capsys.readouterr().err == "verdict: This account has no free questions.\N{REPLACEMENT CHARACTER}[2J\n"
+
+
+@pytest.mark.usefixtures("terminal")
+def test_what_the_service_tells_by_the_browser_is_shown_too(
+    person: Person, browser: Browser, capsys: pytest.CaptureFixture[str]
+) -> None:
+    browser.changed = {"notice": "This account has no free questions."}
+    assert person.login() == 0
+    assert browser.answered[0] == 303
+    assert capsys.readouterr().err.endswith("verdict: This account has no free questions.\n")
+
+
 def test_what_is_signed_is_for_the_address_that_was_asked(gate: Gate, person: Person) -> None:
     person.environment["VERDICT_WALLET_KEY"] = KEY
     gate.domains = {"api.example.org"}

@@ -11,7 +11,12 @@ FIELDS = {"state": STATE, "token": "a.b-c_d", "wallet": ADDRESS, "expiresAt": "2
 
 def test_what_the_page_gives_is_read_in_any_order() -> None:
     returned = read_returned(urlencode(dict(reversed(FIELDS.items()))), STATE)
-    assert returned == ("a.b-c_d", ADDRESS, "2026-03-02T00:00:00.000Z")
+    assert returned == ("a.b-c_d", ADDRESS, "2026-03-02T00:00:00.000Z", None)
+
+
+def test_a_notice_may_come_with_it() -> None:
+    returned = read_returned(urlencode({**FIELDS, "notice": "No free questions."}), STATE)
+    assert returned.notice == "No free questions."
 
 
 def test_no_token_is_shown_where_it_is_printed() -> None:
@@ -32,6 +37,7 @@ def test_what_belongs_to_another_login_is_refused(state: str) -> None:
         STATE,
         urlencode({name: value for name, value in FIELDS.items() if name != "wallet"}),
         urlencode({**FIELDS, "more": "1"}),
+        urlencode(FIELDS) + "&token=another",
         urlencode({**FIELDS, "mode": "1"} | {"state": STATE}).replace("mode", "token"),
         urlencode({**FIELDS, "token": "two words"}),
         urlencode({**FIELDS, "token": "tök"}),

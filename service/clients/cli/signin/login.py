@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 from urllib.parse import urlencode
 
 from service.clients.cli.refusal import DONE, UNKNOWN_CALLER, UNREACHABLE, RefusalError
+from service.clients.cli.screen import safe
 from service.clients.cli.spinner import Spinner
 from service.clients.cli.terminal import is_terminal
 from service.clients.profile import credentials
@@ -30,6 +31,10 @@ PATIENCE_S: Final = 600.0
 _NOT_FOUND: Final = 404
 
 
+SignedIn = tuple[Credential, str | None]
+"""A credential, and what the service tells its user, if anything."""
+
+
 class Login(NamedTuple):
     """What a login is begun with."""
 
@@ -41,14 +46,16 @@ class Login(NamedTuple):
 def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
     """Sign in, and keep the credential for the service's address."""
     login = Login(open_client(arguments, environment, token=False), arguments, environment)
-    credential = _way(arguments, environment)(login)
+    credential, notice = _way(arguments, environment)(login)
     kept = credentials.keep(environment, login.client.url, credential)
     pending.end(environment)
     _tell(login, credential, kept)
+    if notice:
+        sys.stderr.write(f"verdict: {safe(notice)}\n")
     return DONE
 
 
-def _way(arguments: Namespace, environment: Mapping[str, str]) -> Callable[[Login], Credential]:
+def _way(arguments: Namespace, environment: Mapping[str, str]) -> Callable[[Login], SignedIn]:
     if arguments.token:
         return _by_token
     if arguments.paste:
@@ -58,20 +65,20 @@ def _way(arguments: Namespace, environment: Mapping[str, str]) -> Callable[[Logi
     return _by_browser
 
 
-def _by_token(login: Login) -> Credential:
+def _by_token(login: Login) -> SignedIn:
     token = secret("API key", login.environment)
     if not is_token(token):
         raise RefusalError("that is no API key: it holds a space or a letter that none has", UNKNOWN_CALLER)
-    return whose(login.client, token)
+    return whose(login.client, token), None
 
 
-def _by_wallet(login: Login) -> Credential:
+def _by_wallet(login: Login) -> SignedIn:
     wallet = open_wallet(login.environment, login.arguments.keystore)
     with Spinner(sys.stderr, login.environment, "signing in"):
         return sign_in(login.client, wallet)
 
 
-def _by_paste(login: Login) -> Credential:
+def _by_paste(login: Login) -> SignedIn:
     state = pending.find(login.environment, login.client.url) or pending.begin(login.environment, login.client.url)
     page = _page(login.client, state=state)
     sys.stderr.write(f"Sign in on this page, unless you have, and copy what it shows:\n  {page}\n")
@@ -84,7 +91,7 @@ def _by_paste(login: Login) -> Credential:
     return _confirmed(login, returned)
 
 
-def _by_browser(login: Login) -> Credential:
+def _by_browser(login: Login) -> SignedIn:
     state = pending.begin(login.environment, login.client.url)
     with Callback(state, f"{login.client.url}{PAGE}/done").open() as callback:
         page = _page(login.client, state=state, port=callback.port)
@@ -119,11 +126,11 @@ def _send_to(page: str, login: Login) -> None:
     sys.stderr.flush()
 
 
-def _confirmed(login: Login, returned: Returned) -> Credential:
+def _confirmed(login: Login, returned: Returned) -> SignedIn:
     credential = whose(login.client, returned.token, returned.expires_at)
     if (credential.wallet or "").lower() != returned.wallet.lower():
         raise RefusalError("the session that came back is not the wallet's that it names; begin again", UNKNOWN_CALLER)
-    return credential
+    return credential, returned.notice
 
 
 def _tell(login: Login, credential: Credential, kept: str) -> None:
