@@ -430,6 +430,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "quarantine.listing": "A new coin is listed once two answers in a row have named it.",
         "quarantine.tickers": "A symbol that is no ticker is dropped and counted.",
         "quarantine.stale-fields": "A volume, open interest or change of a day that is held back is named stale.",
+        "quarantine.worth": "A market cap or spot volume that leaps keeps its last value and time, and is reported.",
         "quarantine.series-reported": "Bars and payments that are held back are counted and named as quotes are.",
         "quarantine.page-notice": "The pages say which values failed the plausibility check.",
     },

@@ -41,6 +41,7 @@ class Live:
         bulk: What loads the recording.
         desk: What answers.
         quarantine: What is held back.
+        held_back: Holds back what fails the plausibility check.
         history: What keeps the daily bars.
         funding: What keeps the payments of funding.
         loading: Tells how long the rest of them takes.
@@ -62,8 +63,8 @@ class Live:
         self._quotes = QuoteRefresh(
             clock, store, source, origin, self.desk, fallback, quarantine, lambda: self.history.asked_ms is not None
         )
-        background, held_back = asyncio.Lock(), self._quotes.quarantine
-        check = SeriesCheck(clock, store, self.desk.quotes, held_back, fallback)
+        background, self.held_back = asyncio.Lock(), self._quotes.quarantine
+        check = SeriesCheck(clock, store, self.desk.quotes, self.held_back, fallback)
         self.bulk = None if recorded is None else BulkHistory(clock, store, recorded, origin, self.known)
         self.history = HistoryRefresh(clock, store, source, origin, background, fallback, check)
         self._hours = hours = HourlyBars(clock, store, source, origin, background, check, self._is_idle)

@@ -46,6 +46,7 @@ from service.market.plausibility_rules import (
     SCALE_BARS,
     SCALES,
     SECOND_AGE_MS,
+    SUPPLY_LEAP,
     USUAL_SCALE,
     VOLUME_LEAP,
     Reason,
@@ -336,6 +337,20 @@ def _judge_funding(funding: float, known: Known, price: Reason | None) -> Reason
     if last is None:
         return Reason.FUNDING_UNCONFIRMED if abs(funding) > LEAST_FUNDING_MOVE else None
     return Reason.FUNDING_MOVED if abs(funding - last) > max(LEAST_FUNDING_MOVE, abs(last)) else None
+
+
+def is_worth_moved(
+    now: tuple[float | None, float | None, float | None], last: tuple[float | None, float | None, float | None]
+) -> bool:
+    """Whether price, market cap and spot volume of a coin (USD; null is unknown) leap from what was shown last."""
+    (price, cap, volume), (last_price, last_cap, last_volume) = now, last
+    if _differ(volume, last_volume, VOLUME_LEAP):
+        return True
+    return _differ(_ratio(cap, price), _ratio(last_cap, last_price), SUPPLY_LEAP)
+
+
+def _ratio(one: float | None, other: float | None) -> float | None:
+    return one / other if one and other else None
 
 
 def _last_volume(quote: Quote, known: Known, observed_ms: int) -> float | None:

@@ -106,6 +106,11 @@ BARS_PERSISTENCE_MS: Final = HOUR_MS
 LARGEST_CAP: Final = 1e14
 """USD: many times the value of all coins together."""
 
+SUPPLY_LEAP: Final = math.log(1.2)
+WORTH_HELD_MS: Final = 3 * HOUR_MS
+"""Market cap divided by price is the supply: where it leaps further, or the volume by more than `VOLUME_LEAP`, what
+CoinGecko showed last stays for so long. It is asked once an hour at least."""
+
 PAYMENT_LATE_MS: Final = 20 * MINUTE_MS
 """Payments are made at the full hour, the latest recorded a quarter of an hour after it."""
 
@@ -140,6 +145,7 @@ class Reason(StrEnum):
     PAYMENT_IMPOSSIBLE = "payment-impossible"
     PAYMENT_MOVED = "payment-moved"
     WORTH_IMPOSSIBLE = "worth-impossible"
+    WORTH_MOVED = "worth-moved"
 
 
 class Rule(NamedTuple):
@@ -314,6 +320,13 @@ RULES: Final[tuple[Rule, ...]] = (
         "market cap, spot price and volume",
         f"0 to {LARGEST_CAP:g} USD, price {LOWEST_PRICE:g} to {HIGHEST_PRICE:g}",
         "CoinGecko's figures outside the range are unknown. A price also decides which coin a row is.",
+    ),
+    Rule(
+        Reason.WORTH_MOVED,
+        "market cap, spot price and volume",
+        f"supply x {math.exp(SUPPLY_LEAP):.1f}, volume x {math.exp(VOLUME_LEAP):.0f}",
+        "Ratio to what CoinGecko showed of the coin last; supply is market cap divided by price. The last figures stay "
+        f"for {WORTH_HELD_MS // HOUR_MS} h, with their own time.",
     ),
 )
 """The published table, in the order in which the rules are applied."""

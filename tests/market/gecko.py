@@ -14,6 +14,7 @@ from service.market.categories.desk import CategoryDesk
 from service.market.categories.gecko import GeckoDrawers, known_coins
 from service.market.categories.refresh import CategoryRefresh
 from service.market.observed import CoinView
+from service.market.quarantine import Quarantine
 from service.market.shelf import Shelf
 from service.market.sources.coingecko import CoinGecko
 from service.storage.database import Database
@@ -92,8 +93,9 @@ class Gecko:
         """Begin anew, as another process would, with what is stored."""
         self.shelf = Shelf(self.database)
         self.drawers = GeckoDrawers.on(self.shelf)
+        self.quarantine = Quarantine()
         self.refresh = CategoryRefresh(
-            self.clock, self.drawers, self.caps, self.source, lambda: self.origin, lambda: self.view
+            self.clock, self.drawers, self.caps, self.source, lambda: self.origin, lambda: self.view, self.quarantine
         )
         self.desk = CategoryDesk(self.clock, self.drawers, lambda: self.view, self.source.wait_s)
         self.past = PastCaps(self.caps, lambda: self.origin, self.identities)

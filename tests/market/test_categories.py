@@ -180,7 +180,7 @@ def hide_notcoin(gecko: Gecko) -> None:
     """Show Bitcoin alone among the largest, and Notcoin in one category alone."""
     few(gecko, "BTC", "ETH", "NOT")
     large = {"id": "bitcoin", "symbol": "btc", "current_price": gecko.view["BTC"].price}
-    small = {"id": "notcoin", "symbol": "not", "current_price": gecko.view["NOT"].price}
+    small = {"market_cap": None, "id": "notcoin", "symbol": "not", "current_price": gecko.view["NOT"].price}
     gecko.broken = {
         "category=gaming&": web.Response(body=rows(small)),
         "category=": web.Response(body=b"[]"),

@@ -252,5 +252,32 @@ async def test_a_forged_daily_bar_reaches_no_answer_and_no_verdict_and_is_fetche
     assert (await quarantined(house))["values"] == 0
 
 
+@pytest.mark.promise("plausibility.nothing-forged-leaves")
+async def test_forged_market_caps_are_not_told_and_the_last_ones_keep_their_time(house: Indoors, kept: Kept) -> None:
+    async def intercept(request: web.Request) -> web.StreamResponse | None:
+        if _HONEST in request.headers or not request.path.endswith("/coins/markets"):
+            return None
+        async with aiohttp.ClientSession(headers={_HONEST: "1"}) as session, session.get(request.url) as honest:
+            rows = [row | {"market_cap": (row["market_cap"] or 0) * 10} for row in await honest.json()]
+            return web.json_response(rows, headers={"Date": honest.headers["Date"]})
+
+    async def now() -> Any:
+        said = await told(house, kept.key, "/api/cli/coin/historical/BTC?count=2&unit=d")
+        return said["data"]["now"]
+
+    before = await now()
+    house.doors.shut("coingecko", fault=intercept)
+    await house.pass_time(900, 30)
+    said = await now()
+    assert said["marketCap"] == pytest.approx(before["marketCap"], rel=0.2)
+    assert parse_iso(said["market_cap_as_of"]) < house.clock.at_ms - 5 * MINUTE_MS
+    assert "worth-moved" in (await quarantined(house))["reasons"]
+    assert await counted(house, "worth-moved")
+    house.doors.open()
+    await house.pass_time(900, 30)
+    assert parse_iso((await now())["market_cap_as_of"]) > parse_iso(said["market_cap_as_of"])
+    assert (await quarantined(house))["values"] == 0
+
+
 def test_the_forged_rate_is_beyond_everything_that_is_compared_with() -> None:
     assert apr_pct(_FORGED_RATE) > 1_000 * 300

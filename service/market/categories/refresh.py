@@ -9,6 +9,7 @@ from service.market.categories.caps import CapStore
 from service.market.categories.gecko import GeckoCategories, GeckoDrawers, note_failure
 from service.market.categories.register import Register
 from service.market.observed import CoinView
+from service.market.quarantine import Quarantine
 from service.market.sources.coingecko import PER_PAGE, CoinGecko, GeckoCoin
 from service.upstream.failure import UpstreamError
 
@@ -29,6 +30,7 @@ class CategoryRefresh:
         source: CoinGecko.
         origin: Which history it tells at this moment; a replay's changes at midnight.
         view: The venue's coins as they stand now.
+        quarantine: Where it is told what is held back.
         loaded: Whether the coins' own series are loaded, and coins' pasts may be read.
     """
 
@@ -40,6 +42,7 @@ class CategoryRefresh:
         source: CoinGecko,
         origin: Callable[[], str],
         view: Callable[[], Mapping[str, CoinView]],
+        quarantine: Quarantine,
         loaded: Callable[[], bool] = lambda: True,
     ) -> None:
         self._clock = clock
@@ -47,7 +50,7 @@ class CategoryRefresh:
         self._source = source
         self._origin = origin
         self._view = view
-        self._register = Register(clock, drawers.coins, view)
+        self._register = Register(clock, drawers.coins, view, quarantine)
         self._backlog = Backlog(clock, drawers, caps, source, origin, self._register, loaded)
         self._asked: dict[str, tuple[str, float]] = {}
 
