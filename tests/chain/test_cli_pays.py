@@ -93,6 +93,19 @@ def test_the_price_moves_once_and_the_receipt_names_the_transaction(shop: Shop, 
     assert (person.wallet()["signedTodayUsdc"], person.wallet()["open"]) == ("0.005", [])
 
 
+@pytest.mark.promise("pay.keyless-receipts")
+def test_without_a_token_the_price_moves_once_and_the_receipt_is_read_by_the_payers_signature(
+    shop: Shop, tmp_path: Path
+) -> None:
+    with opened(shop.node, "our own transactions", tmp_path / "data", anonymous="pay") as service:
+        person, before = Person(Shop(service, shop.chain, shop.node, ""), tmp_path / "home"), moved(shop)
+        code, out, err = person.buy()
+        assert (code, json.loads(out)["data"]["symbol"]) == (0, "BTC"), err
+        assert moved(shop) - before == PRICE
+        (kept,) = person.receipts()
+        assert (kept["faults"], kept["receipt"]["payer"].lower()) == ([], PAYER.address.lower())
+
+
 def test_a_question_moves_its_own_price(shop: Shop, tmp_path: Path) -> None:
     person, before = Person(shop, tmp_path), moved(shop)
     code, out, err = person.verdict("ask", "What is the price of BTC?", "--json", "--yes")
