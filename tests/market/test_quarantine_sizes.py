@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from service.clock import MINUTE_MS, SECOND_MS
 from service.market.observed import Quote, Quotes
-from service.market.plausibility import Second
+from service.market.plausibility import Second, owner_of
 from service.market.plausibility_rules import Reason
 from service.market.quarantine import Quarantine, Surroundings
 from tests.fakes.clock import START_MS
@@ -67,3 +67,11 @@ def test_the_first_venue_s_volume_is_not_compared_with_the_second_one_s() -> Non
     accepted = replace(QUOTE, venue="binance", volume_usd=1.0)
     around = Surroundings({"SOL": accepted}, {}, {}, is_complete=True, was_second_asked=True, agreed=checked)
     assert Quarantine().sift(Quotes(START_MS, [QUOTE]), "hyperliquid", around).findings == {}
+
+
+def test_a_row_between_its_own_and_a_like_one_of_another_coin_is_its_own() -> None:
+    own = replace(QUOTE, volume_usd=1.00e6)
+    like = replace(QUOTE, symbol="XRP", volume_usd=1.015e6)
+    shown = replace(QUOTE, volume_usd=1.03e6)
+    assert owner_of(shown, {"SOL": own, "XRP": like}) is None
+    assert owner_of(shown, {"SOL": own, "XRP": replace(like, volume_usd=1.04e6)}) == "XRP"

@@ -12,6 +12,7 @@ from service.market.observed import Bar, PaymentRow, Quote
 from service.market.patience import FIRST_WAIT_S
 from service.market.plausibility_rules import BARS_PERSISTENCE_MS, HIGHEST_FUNDING, Reason
 from service.market.series_plausibility import judge_bars, judge_payments
+from service.upstream.failure import UpstreamError
 from tests.fakes.clock import START_MS
 from tests.market.parts import TODAY, Parts
 from tests.market.recordings import candles, coins, funding, needs_recordings
@@ -181,6 +182,23 @@ async def test_the_second_venue_confirms_a_day_at_once_and_its_contradiction_hol
         await parts.clock.advance(BARS_PERSISTENCE_MS / SECOND_MS)
     assert await closes(parts) == before
     parts.fallback.days = {"BTC": [Bar(MIDNIGHT, low, low, low, low, 1.0, 1)]}
+    await parts.history.round()
+    assert await closes(parts) == [*before, low]
+
+
+async def test_while_the_second_venue_fails_a_day_waits_for_its_hour(
+    parts: Parts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object) -> None:
+        raise UpstreamError("binance", 503, b"down")
+
+    monkeypatch.setattr(parts.fallback, "daily_bars", fail)
+    await a_day_later(parts)
+    before = await closes(parts)
+    low = _leap(parts)
+    await parts.history.round()
+    assert await closes(parts) == before
+    await parts.clock.advance(BARS_PERSISTENCE_MS / SECOND_MS)
     await parts.history.round()
     assert await closes(parts) == [*before, low]
 
