@@ -40,6 +40,9 @@ So strict because alerts are to be read: over 19 months of 40 coins they are 13 
 coin, where percentiles of 90 and 98 left five points further inside made 41, a third of them over within the hour.
 """
 
+_HIGHEST_ORDINARY: Final = min(rule.enter_apr for rule in _RULES if rule.side > 0)
+_LOWEST_ORDINARY: Final = max(rule.enter_apr for rule in _RULES if rule.side < 0)
+
 _MILDER: Final[dict[Zone, Zone]] = {"very-hot": "hot", "very-cold": "cold"}
 
 
@@ -86,6 +89,11 @@ def next_zone(zone: Zone | None, percentile: float, apr: float) -> Zone | None:
     """
     was = {zone, _MILDER.get(zone)} if zone else set()
     return next((rule.zone for rule in _RULES if _holds(rule, percentile, apr, stays=rule.zone in was)), None)
+
+
+def can_enter(apr: float) -> bool:
+    """Whether a rate, percent a year, can enter a zone, whatever its percentile is."""
+    return not _LOWEST_ORDINARY <= apr <= _HIGHEST_ORDINARY
 
 
 def _holds(rule: _Rule, percentile: float, apr: float, *, stays: bool) -> bool:

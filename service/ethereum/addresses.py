@@ -4,8 +4,6 @@ import importlib.util
 import re
 from typing import Any, Final
 
-from Crypto.Hash import keccak
-
 ADDRESS: Final = re.compile(r"0x[0-9A-Fa-f]{40}\Z")
 _HEX_SHIFT: Final = 8
 
@@ -13,6 +11,8 @@ _HEX_SHIFT: Final = 8
 def _fastest() -> Any:
     """A hash object of some bytes: of `safe-pysha3` where it is installed, which takes a sixth of the time."""
     if importlib.util.find_spec("sha3") is None:
+        from Crypto.Hash import keccak  # noqa: PLC0415 -- it brings a C parser: 50 ms of a start
+
         return lambda data: keccak.new(digest_bits=256, data=data)
     import sha3  # noqa: PLC0415 -- wheels of it exist for Linux only
 

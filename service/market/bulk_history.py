@@ -105,14 +105,19 @@ class BulkHistory:
         await self._load_payments(origin, main, since_ms)
 
     async def _load_bars(self, origin: str, interval: Interval, coins: Sequence[str], since_ms: int) -> None:
+        rows: dict[str, list[BarRow]] = {}
         for batch in _batches(await self._store.without_bars(coins, interval)):
-            rows = await asyncio.to_thread(self._bars, interval, batch, since_ms)
-            await self._store.put_closed_bars(origin, interval, rows)
+            rows, _ = await asyncio.gather(
+                asyncio.to_thread(self._bars, interval, batch, since_ms),
+                self._store.put_closed_bars(origin, interval, rows),
+            )
 
     async def _load_payments(self, origin: str, coins: Sequence[str], since_ms: int) -> None:
+        rows: dict[str, list[PaymentRow]] = {}
         for batch in _batches(await self._store.without_payments(coins)):
-            rows = await asyncio.to_thread(self._payments, batch, since_ms)
-            await self._store.put_all_payments(origin, rows)
+            rows, _ = await asyncio.gather(
+                asyncio.to_thread(self._payments, batch, since_ms), self._store.put_all_payments(origin, rows)
+            )
 
     def _bars(self, interval: Interval, coins: Sequence[str], since_ms: int) -> dict[str, list[BarRow]]:
         at_ms, shift_ms = self._recorded.now()
@@ -157,4 +162,5 @@ def _filled(cells: object, length: int) -> Iterable[Any]:
 
 
 def _batches(coins: Sequence[str]) -> Iterable[Sequence[str]]:
-    return (coins[first : first + COINS_A_BATCH] for first in range(0, len(coins), COINS_A_BATCH))
+    """Coins a transaction; none at last: while a batch is read, the one before it is written."""
+    return [*(coins[first : first + COINS_A_BATCH] for first in range(0, len(coins), COINS_A_BATCH)), ()]

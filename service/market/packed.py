@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Final, cast
 
 from service.market.observed import Row
@@ -36,14 +37,9 @@ class Bars:
         """Open of the newest bar; there must be one."""
         return int(self._numbers[-_FIELDS])
 
-    def append(self, row: Iterable[float]) -> None:
-        """Add a bar that follows."""
-        self._numbers.extend(row)
-
     def extend(self, rows: Iterable[Row]) -> None:
         """Add bars that follow."""
-        for row in rows:
-            self.append(row)
+        self._numbers.extend(chain.from_iterable(rows))
 
     def before(self, end_ms: int) -> "Bars":
         """Those that opened before an instant."""

@@ -51,9 +51,9 @@ class Market(Struct, frozen=True):
 
     `conclusions` is the document that `breadth` and `regimes` answer from, `quarantine` the one that tells what is held
     back, `store` holds the series. `known` is set once there are prices, kept or accepted; `days` once the daily bars
-    of coins have been had, `loaded` once nothing is loaded in bulk any more, `members` whenever coins of categories
-    were read. `recorded` says whether recorded history is loaded in bulk. `readiness` says how far all is, `filling`
-    how far what is loaded piece by piece.
+    of coins have been had, `loaded` once nothing is loaded in bulk any more, `watched` once funding alerts have looked
+    at all coins for the first time, `members` whenever coins of categories were read. `recorded` says whether recorded
+    history is loaded in bulk. `readiness` says how far all is, `filling` how far what is loaded piece by piece.
     """
 
     coins: MarketDesk
@@ -68,6 +68,7 @@ class Market(Struct, frozen=True):
     store: MarketStore
     known: asyncio.Event
     loaded: asyncio.Event
+    watched: asyncio.Event
     members: asyncio.Event
     days: asyncio.Event
     recorded: bool
@@ -115,7 +116,7 @@ async def open_market(  # noqa: PLR0913, PLR0917 - the parts it is built from, e
         conclusions=shelf.drawer(CONCLUSIONS, Conclusions),
         momenta=shelf.drawer(MOMENTUM, Momenta),
         samples=SampleStore(database),
-        events=AlertStore(database),
+        alerts=AlertRefresh(clock, store, AlertStore(database), live.desk, origin),
         caps=CapStore(database),
         members=asyncio.Event(),
     )
@@ -145,7 +146,7 @@ class _Topics(Struct, frozen=True):
     conclusions: Drawer[Conclusions]
     momenta: Drawer[Momenta]
     samples: SampleStore
-    events: AlertStore
+    alerts: AlertRefresh
     caps: CapStore
     members: asyncio.Event
 
@@ -165,15 +166,14 @@ class _Topics(Struct, frozen=True):
         held_back, is_loaded = live.held_back, series.is_set
         categories = CategoryRefresh(clock, self.gecko, self.caps, source, origin, coins.view, held_back, is_loaded)
         samples = SampleRefresh(clock, self.samples, coins, self.worth, origin)
-        alerts = AlertRefresh(clock, store, self.events, coins, origin)
         momentum = MomentumRefresh(database, self.momenta, origin)
         days, paid = live.history.news, live.funding.news
         return (
             Loop("conclude", live.shown(conclude.round), CONCLUDE_EVERY_S, after=known, wake=days.follow()),
             Loop("categories", categories.round, CATEGORIES_EVERY_S, after=known),
             Loop("samples", samples.round, MINUTELY_S, after=known),
-            Loop("alerts", alerts.round, MINUTELY_S, after=series, wake=paid.follow()),
-            Loop("momentum", momentum.round, MINUTELY_S, after=alerts.tried, wake=paid.follow()),
+            Loop("alerts", self.alerts.round, MINUTELY_S, after=series, wake=paid.follow()),
+            Loop("momentum", momentum.round, MINUTELY_S, after=self.alerts.tried, wake=paid.follow()),
         )
 
     def desks(
@@ -214,13 +214,14 @@ class _Topics(Struct, frozen=True):
             regimes=RegimeDesk(clock, self.conclusions, coins, daily),
             historical=HistoricalDesk(clock, database, coins, self.samples, past, self.worth, live.loading.bars),
             categories=categories,
-            alerts=AlertDesk(self.events, cursors, coins, live.loading.payments),
+            alerts=AlertDesk(AlertStore(database), cursors, coins, live.loading.payments),
             momentum=momentum,
             conclusions=self.conclusions,
             quarantine=live.quarantine,
             store=store,
             known=live.known(),
             loaded=live.loaded() or live.known(),
+            watched=self.alerts.tried,
             members=self.members,
             days=live.history.caught_up if live.bulk is None else live.bulk.days,
             recorded=live.bulk is not None,

@@ -3,9 +3,10 @@
 What a whole market holds is read on a thread and a connection of its own, so that nobody waits for it.
 """
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, Final, NamedTuple, TypeVar
+from itertools import groupby
+from operator import itemgetter
+from typing import Any, Final, NamedTuple, TypeVar, cast
 
 from service.clock import DAY_MS
 from service.market.conclusions.concluded import CONCLUSIONS
@@ -159,10 +160,8 @@ class Series:
         wanted = encode(dict(since_ms)).decode()
 
         def look(connection: Connection) -> dict[str, Bars]:
-            found: dict[str, Bars] = defaultdict(Bars)
-            for coin, *row in connection.execute(_CLOSED.format(wanted=_WANTED), (wanted, "1d")):
-                found[coin].append(row)
-            return dict(found)
+            rows: dict[str, list[Row]] = _by_coin(connection.execute(_CLOSED.format(wanted=_WANTED), (wanted, "1d")))
+            return {coin: Bars(of_coin) for coin, of_coin in rows.items()}
 
         return await self._database.inspect(look)
 
@@ -201,7 +200,5 @@ class Series:
 
 
 def _by_coin(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[T]]:
-    found: dict[str, list[T]] = defaultdict(list)
-    for coin, *row in rows:
-        found[coin].append(tuple(row))  # type: ignore[arg-type] # the statement's columns are T's
-    return dict(found)
+    """Rows by the coin that each begins with; those of a coin follow one another."""
+    return {coin: [cast("T", row[1:]) for row in of_coin] for coin, of_coin in groupby(rows, itemgetter(0))}

@@ -119,7 +119,8 @@ def _newest(cell: bytes, most: int) -> Sequence[object]:
     if not cell.startswith(b"["):
         return [msgspec.json.decode(cell)] * most
     if cell[1:2] in b"-0123456789":
-        return [*accumulate(msgspec.json.decode(cell, type=list[int]))][-most:]
+        steps = msgspec.json.decode(cell, type=list[int])
+        return [*accumulate(steps[-most:], initial=sum(steps[:-most]))][1:]
     newest: Sequence[object] = msgspec.json.decode(b"[" + b",".join(cell[1:-1].rsplit(b",", most)[-most:]) + b"]")
     return newest
 

@@ -38,11 +38,13 @@ async def open_walkforward(
         The desk. On leaving, a run that is under way is ended with its process.
     """
     runs = RunStore(database)
-    quiet_s = 0.0 if market.recorded else QUIET_S  # once recorded history is loaded nothing more urgent is computed
+    quiet_s = 0.0 if market.recorded else QUIET_S  # once recorded funding is watched nothing more urgent is computed
     refresh = WalkforwardRefresh(clock, runs, market.store, database.address, origin, run_apart, quiet_s)
     concluded = asyncio.Event() if market.recorded else None
     if concluded is not None:
         market.conclusions.on_change(lambda _: concluded.set())
     desk = WalkforwardDesk(clock, runs, cursors, market.coins, origin)
-    async with running([Loop("walkforward", refresh.round, EVERY_S, after=market.loaded, wake=concluded)], lead, clock):
+    async with running(
+        [Loop("walkforward", refresh.round, EVERY_S, after=market.watched, wake=concluded)], lead, clock
+    ):
         yield desk

@@ -1,7 +1,8 @@
 """JSON Schema 2020-12 of the structs that travel, as the manifest and the OpenAPI document show them."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from inspect import cleandoc
 from typing import Any, Final
 
@@ -50,12 +51,15 @@ def body_rows(offer: Offer) -> list[ParameterRow]:
     return [ParameterRow(name, "body", required, schema) for name, required, schema in fields]
 
 
-def _fields(kind: type[msgspec.Struct]) -> Iterator[tuple[str, bool, JsonSchema]]:
+@cache
+def _fields(kind: type[msgspec.Struct]) -> Sequence[tuple[str, bool, JsonSchema]]:
     """Name, whether it is required, and schema of each field; what a schema refers to stands in it."""
     _, named = components([kind])
     described = named[kind.__name__]
-    for name, schema in described["properties"].items():
-        yield name, name in described["required"], _inlined(schema, named)
+    return [
+        (name, name in described["required"], _inlined(schema, named))
+        for name, schema in described["properties"].items()
+    ]
 
 
 def _inlined(value: Any, named: Mapping[str, JsonSchema]) -> Any:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.analytics.funding import DEFAULT_APR, Zone, fires, next_zone, percentile
+from service.analytics.funding import DEFAULT_APR, Zone, can_enter, fires, next_zone, percentile
 from service.units import apr_pct
 from tests.analytics import independent
 
@@ -115,6 +115,11 @@ def test_an_apr_that_hovers_around_a_threshold_changes_the_zone_once(threshold: 
     for percent in (0.0, 100.0):
         seen = walked([(percent, threshold + by) for by in drift])
         assert sum(before != after for before, after in itertools.pairwise(seen)) <= 1
+
+
+@given(st.floats(-60, 60) | st.sampled_from([-21.9, -10.95, 0.0, 21.9, 43.8]))
+def test_a_rate_can_enter_a_zone_if_it_does_at_one_of_the_two_ends_of_its_history(apr: float) -> None:
+    assert can_enter(apr) == any(next_zone(None, percent, apr) is not None for percent in (0.0, 100.0))
 
 
 @pytest.mark.parametrize(

@@ -10,4 +10,5 @@ def market_of(**desks: Any) -> Market:
     """A room with these desks; where another stands there is nothing, and no coin is known until a test says so."""
     absent: dict[str, Any] = dict.fromkeys(Market.__struct_fields__)
     known = desks.get("known") or asyncio.Event()
-    return Market(**{**absent, "known": known, "loaded": known, "members": asyncio.Event(), **desks})
+    events = {"known": known, "loaded": known, "watched": known, "members": asyncio.Event()}
+    return Market(**{**absent, **events, **desks})

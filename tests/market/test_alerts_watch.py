@@ -128,3 +128,15 @@ def test_a_rate_that_hovers_around_twice_the_default_fires_once_however_rare_it_
     at_ms = START + 30 * DAY_MS - HOUR_MS
     found = [change for minute, apr in enumerate([22.0, *aprs]) for change in watch.judge(at_ms + minute, apr, 1.0)]
     assert [(change.before, change.after) for change in found] == [(None, "hot")]
+
+
+def test_payments_that_are_taken_at_once_and_not_judged_count_as_if_they_came_one_by_one() -> None:
+    rates = [*calm(30 * 24), *[0.0001, DEFAULT, 0.0001] * 8]
+    rows = paid(rates)
+    through_ms = rows[29 * 24][0]
+    at_once, one_by_one = Watch(None, through_ms), Watch(None, through_ms)
+    expected = [change for row in rows for change in one_by_one.pay([row])]
+    assert expected
+    assert list(at_once.pay(rows)) == expected
+    assert list(at_once.pay(rows)) == []
+    assert (at_once.newest_ms, at_once.through_ms, at_once.zone) == (rows[-1][0], rows[-1][0], one_by_one.zone)

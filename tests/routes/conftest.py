@@ -126,6 +126,7 @@ def desks_over(database: Database, clock: FakeClock, access: Access, meter: Mete
         store=store,
         known=asyncio.Event(),
         loaded=asyncio.Event(),
+        watched=asyncio.Event(),
         members=asyncio.Event(),
         days=asyncio.Event(),
         recorded=False,

@@ -244,7 +244,7 @@ def test_rows_stay_packed_until_they_are_looked_at() -> None:
     assert rows[-1] == rows[899] == rows.newest[-1]
     assert isinstance(recent, Packed)
     assert list(recent[-len(recent.newest) :]) == recent.newest
-    assert Packed(rows.packed, Candle)[3:5] == rows[3:5]
+    assert Packed(rows.packed, Candle, 2)[3:5] == rows[3:5]
 
 
 @given(st.integers(END_MS - 5 * DAY_MS, END_MS), st.integers(0, 3 * DAY_MS), st.sampled_from(["BTC", "xyz:AAPL"]))

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
+from msgspec.structs import replace
 
 from service.market.desk import MarketDesk
 from service.market.schedule import Lead
@@ -100,3 +101,27 @@ async def test_a_run_that_is_under_way_ends_when_the_room_closes(
                 await asyncio.sleep(0.005)
         assert went == ["begun"]
     assert went == ["begun", "ended"]
+
+
+async def test_the_first_run_waits_until_funding_alerts_have_looked_at_all_coins(
+    opened: Opened, database: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await hold_history(database, "live")
+    begun = asyncio.Event()
+
+    async def run(_job: Job, _heard: Callable[[int, int], None]) -> Packed:
+        begun.set()
+        return await asyncio.Future[Packed]()
+
+    monkeypatch.setattr(room, "run_apart", run)
+    watched = asyncio.Event()
+    opened.known.set()
+    opened.market = replace(opened.market, watched=watched)
+    async with opened.open():
+        await clock.advance(QUIET_S * 2)
+        assert not begun.is_set()
+        watched.set()
+        async with asyncio.timeout(PATIENCE_S):
+            while not begun.is_set():
+                await clock.advance(EVERY_S)
+                await asyncio.sleep(0.005)

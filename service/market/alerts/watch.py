@@ -2,18 +2,21 @@
 
 from array import array
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from operator import itemgetter
 from typing import Final
 
 from msgspec import Struct
 
-from service.analytics.funding import LEAST_ROWS, Zone, next_zone, percentile
+from service.analytics.funding import LEAST_ROWS, Zone, can_enter, next_zone, percentile
 from service.clock import DAY_MS
 from service.market.observed import PaymentRow
 from service.units import apr_pct
 
 WINDOW_MS: Final = 30 * DAY_MS
 """What a rate is ranked within: the coin's payments of so long before."""
+
+_paid_at: Final = itemgetter(0)
 
 
 class Change(Struct, frozen=True):
@@ -53,7 +56,7 @@ class Watch:
         self._aprs = array("d")
         self._ranked = array("d")
 
-    def pay(self, payments: Iterable[PaymentRow]) -> Iterator[Change]:
+    def pay(self, payments: Sequence[PaymentRow]) -> Iterator[Change]:
         """Take over payments, oldest first; those after `through_ms` are judged as they were made.
 
         A payment is ranked within those before it, as the rate is that will be paid next: nothing later enters.
@@ -61,12 +64,13 @@ class Watch:
         Yields:
             The changes of zone, dated by the payment.
         """
-        for paid_ms, rate, interval_hours in payments:
-            if paid_ms <= self.newest_ms:
-                continue
+        first = bisect_right(payments, self.newest_ms, key=_paid_at)
+        judged = max(first, bisect_right(payments, self.through_ms, key=_paid_at))
+        if first < judged:
+            self._add_unjudged(payments[first:judged])
+        for paid_ms, rate, interval_hours in payments[judged:]:
             apr = apr_pct(rate)
-            if paid_ms > self.through_ms:
-                yield from self.judge(paid_ms, apr, interval_hours)
+            yield from self.judge(paid_ms, apr, interval_hours)
             self.newest_ms = paid_ms
             self._paid_ms.append(paid_ms)
             self._aprs.append(apr)
@@ -86,12 +90,22 @@ class Watch:
         """
         self.through_ms = at_ms
         self._forget(at_ms - WINDOW_MS)
+        if self.zone is None and not can_enter(apr):
+            return
         rank = percentile(apr, self._ranked)
         if rank is None or len(self._ranked) < LEAST_ROWS:
             return
         before, self.zone = self.zone, next_zone(self.zone, rank, apr)
         if self.zone != before:
             yield Change(at_ms, before, self.zone, apr, rank, interval_hours, price)
+
+    def _add_unjudged(self, payments: Sequence[PaymentRow]) -> None:
+        """Take over many payments at once: a month of each coin at a start."""
+        aprs = [apr_pct(rate) for _, rate, _ in payments]
+        self._paid_ms.extend(map(_paid_at, payments))
+        self._aprs.extend(aprs)
+        self._ranked = array("d", sorted([*self._ranked, *aprs]))
+        self.newest_ms = self._paid_ms[-1]
 
     def _forget(self, until_ms: int) -> None:
         gone = bisect_right(self._paid_ms, until_ms)

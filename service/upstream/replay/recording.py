@@ -20,13 +20,14 @@ DEXS_FILE: Final = f"{VENUE}/perpDexs.json"
 ANNOTATIONS_FILE: Final = f"{VENUE}/perpConciseAnnotations.json"
 _CONTEXTS: Final = "metaAndAssetCtxs.json"
 _SERIES_ENDING: Final = ".json.gz"
-_ROWS_KEPT_UNPACKED: Final = 64
-"""Two days of hours and more: nearly all that is asked after a service's start."""
-
 _SERIES_KEPT_UNPACKED: Final = 8
 HOURLY: Final = "candles-1h"
 DAILY: Final = "candles-1d"
 FUNDING: Final = "funding"
+
+_NEWEST: Final = {HOURLY: 80, DAILY: 8, FUNDING: 64}
+"""Rows of each kind that are kept unpacked: nearly all that is asked for after a start. Hours reach two days and an
+hour back from any time of the last day: a volume of 24 hours and the one of the day before."""
 
 
 class Candle(
@@ -144,12 +145,13 @@ class Packed(Sequence[R]):
     Args:
         packed: What `pack_rows` wrote.
         kind: Of the rows.
+        most: Newest rows that are kept unpacked.
     """
 
-    def __init__(self, packed: bytes, kind: type[R]) -> None:
+    def __init__(self, packed: bytes, kind: type[R], most: int) -> None:
         self.packed = packed
         self.kind = kind
-        self.newest, self._length = unpack_newest(packed, kind, _ROWS_KEPT_UNPACKED)
+        self.newest, self._length = unpack_newest(packed, kind, most)
 
     def __len__(self) -> int:
         return self._length
@@ -225,7 +227,7 @@ def _understood(identity: str, frozen_at_ms: int, files: Mapping[str, bytes]) ->
 
 def _series(files: Mapping[str, bytes], coins: Iterable[str], kind: str, row: type[R]) -> dict[str, Sequence[R]]:
     found = ((coin, files.get(series_file(kind, coin))) for coin in coins)
-    return {coin: Packed(packed, row) for coin, packed in found if packed is not None}
+    return {coin: Packed(packed, row, _NEWEST[kind]) for coin, packed in found if packed is not None}
 
 
 def frozen_at(directory: Path) -> int:
