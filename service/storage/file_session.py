@@ -35,6 +35,11 @@ class FileSession:
         self._turnstile = turnstile
         self._version: int | None = None
 
+    @property
+    def changes(self) -> int:
+        """Rows that the connection has changed so far."""
+        return self._connection.total_changes
+
     def begin(self) -> None:
         """Begin a transaction when it is this process's turn."""
         if not self._turnstile.take(BUSY_MS / 1_000):

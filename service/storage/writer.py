@@ -41,6 +41,10 @@ class Session(Protocol):
 
     foreign_commits: int
 
+    @property
+    def changes(self) -> int:
+        """Rows that the connection of the open transaction has changed so far."""
+
     def begin(self) -> None:
         """Begin a transaction that nobody else writes beside.
 
@@ -85,7 +89,7 @@ class Writer:
         transactions: Committed since the start.
         closures: What they held.
         failing: Name of the failure that the last transaction ended with; null where it was committed, or where the
-            store was only busy.
+            store was only busy. A transaction that changes nothing needs no disk, so its commit ends no failure.
     """
 
     def __init__(self, session: Session, loop: asyncio.AbstractEventLoop) -> None:
@@ -157,14 +161,16 @@ class Writer:
         except LostError as lost:
             late = self._waiting(self._jobs.qsize())  # waited behind this group; a second wait would be too long
             return self._refuse([*group, *late], lost)
-        alone = len(group) == 1
+        alone, before = len(group) == 1, self._session.changes
         try:
             outcomes = [self._attempt(work, answer, alone=alone) for work, answer in group]
+            changed = self._session.changes != before
             self._session.commit()
         except LostError as lost:
             self._session.roll_back()
             return self._refuse(group, lost)
-        self.failing = None
+        if changed:
+            self.failing = None
         self.transactions += 1
         self.closures += len(group)
         return outcomes

@@ -72,11 +72,14 @@ async def failing(database: Database) -> str | None:
 async def test_a_store_that_is_full_is_failing_until_a_write_succeeds_without_anybody_asking(
     db: Database, clock: FakeClock
 ) -> None:
+    await db.write(lambda connection: connection.execute("INSERT INTO usage_runs (started_ms) VALUES (1)"))
     assert await failing(db) is None
     await resize(db, 1)  # as many pages as there are
     with pytest.raises(ServiceError):
         await db.write(lambda connection: connection.execute("CREATE TABLE large AS SELECT zeroblob(1000000)"))
     assert await failing(db) == "SQLITE_FULL"
+    await db.write(lambda connection: connection.execute("DELETE FROM usage_runs WHERE id = 0"))
+    assert await failing(db) == "SQLITE_FULL", "a transaction that changes nothing does not show that there is room"
     watching = asyncio.ensure_future(db.watch(clock))
     await asyncio.sleep(0)
     await clock.advance(PROBE_EVERY_S)

@@ -42,6 +42,11 @@ class ServerSession:
         self._pause_s = 0.0
         self._not_before_s = 0.0
 
+    @property
+    def changes(self) -> int:
+        """Rows that the connection of the open transaction has changed so far."""
+        return self._open.total_changes
+
     def begin(self) -> None:
         """Begin a transaction when it is this process's turn."""
         self._saved = False
