@@ -282,7 +282,7 @@ async def indoors(
     async with AsyncExitStack() as stack:
         if chosen["source"] == "live" and "hyperliquid_url" not in chosen:
             played = intercepted(chosen.get("fixtures_dir", FIXTURES), clock, "frozen")
-            with patch.object(recording, "_ROWS_KEPT_UNPACKED", _ROWS_OF_LIVE_DAYS):
+            with patch.dict(recording._ROWS_KEPT_UNPACKED, {recording.HOURLY: _ROWS_OF_LIVE_DAYS}):
                 chosen |= live_at((await stack.enter_async_context(played)).url)
         own = Settings(data_dir=data_dir, **chosen)
         # Undone as soon as it is built: another may be built beside it, and outlive it.

@@ -25,7 +25,7 @@ HOURLY: Final = "candles-1h"
 DAILY: Final = "candles-1d"
 FUNDING: Final = "funding"
 
-_NEWEST: Final = {HOURLY: 80, DAILY: 8, FUNDING: 64}
+_ROWS_KEPT_UNPACKED: Final = {HOURLY: 80, DAILY: 8, FUNDING: 64}
 """Rows of each kind that are kept unpacked: nearly all that is asked for after a start. Hours reach two days and an
 hour back from any time of the last day: a volume of 24 hours and the one of the day before."""
 
@@ -227,7 +227,7 @@ def _understood(identity: str, frozen_at_ms: int, files: Mapping[str, bytes]) ->
 
 def _series(files: Mapping[str, bytes], coins: Iterable[str], kind: str, row: type[R]) -> dict[str, Sequence[R]]:
     found = ((coin, files.get(series_file(kind, coin))) for coin in coins)
-    return {coin: Packed(packed, row, _NEWEST[kind]) for coin, packed in found if packed is not None}
+    return {coin: Packed(packed, row, _ROWS_KEPT_UNPACKED[kind]) for coin, packed in found if packed is not None}
 
 
 def frozen_at(directory: Path) -> int:
