@@ -166,14 +166,20 @@ class _Topics(Struct, frozen=True):
         held_back, is_loaded = live.held_back, series.is_set
         categories = CategoryRefresh(clock, self.gecko, self.caps, source, origin, coins.view, held_back, is_loaded)
         samples = SampleRefresh(clock, self.samples, coins, self.worth, origin)
-        momentum = MomentumRefresh(database, self.momenta, origin)
+        momentum, summed = MomentumRefresh(database, self.momenta, origin), asyncio.Event()
+
+        async def sum_up() -> None:
+            await momentum.round()
+            summed.set()
+
         days, paid = live.history.news, live.funding.news
         return (
             Loop("conclude", live.shown(conclude.round), CONCLUDE_EVERY_S, after=known, wake=days.follow()),
-            Loop("categories", categories.round, CATEGORIES_EVERY_S, after=known),
+            # Past market caps wait for all that readiness waits for, and for nothing more.
+            Loop("categories", categories.round, CATEGORIES_EVERY_S, after=known, wake=summed),
             Loop("samples", samples.round, MINUTELY_S, after=known),
             Loop("alerts", self.alerts.round, MINUTELY_S, after=series, wake=paid.follow()),
-            Loop("momentum", momentum.round, MINUTELY_S, after=self.alerts.tried, wake=paid.follow()),
+            Loop("momentum", sum_up, MINUTELY_S, after=self.alerts.tried, wake=paid.follow()),
         )
 
     def desks(

@@ -1,12 +1,16 @@
 """Live, with the replay as upstream and the venue's own budget: readiness and 503s are truthful to the second."""
 
+import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from service.market.bulk_history import BulkHistory
+from service.market.categories.refresh import CATEGORIES_EVERY_S
 from service.wiring.venues import PUBLISHED
 from tests.fakes.clock import FakeClock
-from tests.service.indoors import Kept, indoors
+from tests.service.indoors import PATIENCE_S, Kept, indoors
 
 HEALTH = "/api/cli/market/health"
 HOURS = "/api/cli/coin/historical/{}?count=24&unit=h"
@@ -84,3 +88,26 @@ async def test_who_waits_exactly_as_told_is_refused_once_more_at_most(
         assert refused.status == 200
         assert waits[0] > 10, "the estimate is of the actual work"
         assert len(waits) <= 2, waits
+
+
+async def test_on_fixtures_past_market_caps_follow_readiness_without_waiting_for_a_round(
+    kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    categories_read, load = asyncio.Event(), BulkHistory._load_payments
+
+    async def load_late(self: BulkHistory, *arguments: Any) -> None:
+        await categories_read.wait()
+        await load(self, *arguments)
+
+    monkeypatch.setattr(BulkHistory, "_load_payments", load_late)
+    clock = FakeClock()
+    async with indoors(tmp_path, clock, fixtures_dir=kept.fixtures_dir) as house, asyncio.timeout(PATIENCE_S):
+        key = await house.make_key("pro")
+        while (await house.readiness())["categories"]["read"] < 3:
+            await house.settle()
+        await house.settle()
+        categories_read.set()
+        await house.be_ready()
+        while (await house.ask(HOURS.format("BTC"), key=key)).json["data"]["at"]["marketCap"] is None:
+            await house.settle()
+        assert clock.monotonic() < CATEGORIES_EVERY_S
