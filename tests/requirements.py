@@ -439,6 +439,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "start.live-ready": "Live, /readyz is 200 once prices and funding are served; it lists what is still loading.",
         "start.live-progress": "A route whose data is loading answers 503 with progress and a truthful Retry-After.",
         "start.bulk-history": "Recorded history is loaded in bulk, the same as the adapters read it bar by bar.",
+        "start.walkforward": "On fixtures the first walk-forward is filled within a minute of a start.",
         "start.full-disk": "A full disk is the reason that /readyz and a start name; the service recovers by itself.",
         "start.lost-store": "A store that is missing or empty in a used folder is refused, with the remedy.",
     },

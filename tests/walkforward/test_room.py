@@ -7,12 +7,17 @@ from contextlib import asynccontextmanager
 import pytest
 from msgspec.structs import replace
 
+from service.market.conclusions.concluded import CONCLUSIONS, Conclusions
 from service.market.desk import MarketDesk
 from service.market.schedule import Lead
+from service.market.shelf import Shelf
 from service.market.store import MarketStore
 from service.storage.database import Database
-from service.walkforward import room
+from service.upstream.replay.recording import frozen_at
+from service.walkforward import engine, room
 from service.walkforward.desk import WalkforwardDesk
+from service.walkforward.parameters import Parameters, Request
+from service.walkforward.recordings import read_recordings
 from service.walkforward.records import Packed
 from service.walkforward.refresh import EVERY_S, QUIET_S
 from service.walkforward.room import open_walkforward
@@ -23,6 +28,7 @@ from service.wire.queries import WalkforwardQuery
 from service.wire.walkforward import WalkforwardSignals
 from tests.fakes.clock import FakeClock
 from tests.fakes.market import market_of
+from tests.upstream.conftest import FIXTURES
 from tests.walkforward.histories import hold_history
 
 PATIENCE_S = 60
@@ -125,3 +131,43 @@ async def test_the_first_run_waits_until_funding_alerts_have_looked_at_all_coins
             while not begun.is_set():
                 await clock.advance(EVERY_S)
                 await asyncio.sleep(0.005)
+
+
+@pytest.mark.promise("start.walkforward")
+async def test_a_walk_forward_on_recorded_history_is_begun_at_once_and_not_after_a_quiet_minute(
+    opened: Opened, database: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await hold_history(database, "live")
+    begun = asyncio.Event()
+
+    async def run(_job: Job, _heard: Callable[[int, int], None]) -> Packed:
+        begun.set()
+        return await asyncio.Future[Packed]()
+
+    monkeypatch.setattr(room, "run_apart", run)
+    opened.known.set()
+    concluded = Shelf(database).drawer(CONCLUSIONS, Conclusions)
+    opened.market = replace(opened.market, recorded=True, conclusions=concluded)
+    began_ms = clock.now_ms()
+    async with opened.open(), asyncio.timeout(PATIENCE_S):
+        while not begun.is_set():
+            await clock.settle()
+            await asyncio.sleep(0.005)
+    assert clock.now_ms() == began_ms
+
+
+@pytest.mark.promise("start.walkforward")
+def test_a_walk_forward_of_the_fixtures_has_no_more_steps_than_fit_in_a_minute() -> None:
+    # A step is a back-test or a plan of a shortened tape: 12 ms of CPU on the slowest machine that was measured.
+    class EnoughError(Exception):
+        pass
+
+    def report(_done: int, total: int) -> None:
+        totals.append(total)
+        raise EnoughError
+
+    totals: list[int] = []
+    now_ms = frozen_at(FIXTURES)
+    with pytest.raises(EnoughError):
+        engine.run(Request(now_ms, Parameters(), read_recordings(FIXTURES / "hyperliquid", now_ms)), report)
+    assert 0 < totals[0] * 12 < 45_000
