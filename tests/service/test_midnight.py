@@ -49,7 +49,8 @@ async def test_midnight_passes_without_a_failure_and_no_two_histories_are_mixed(
         if gaps:
             # Bars are the new history's or none: for some seconds there are none.
             assert gaps <= {HOURS, DAYS}
-            assert {(now[gap].code, now[gap].headers["retry-after"]) for gap in gaps} == {("UNAVAILABLE", "5")}
+            assert {now[gap].code for gap in gaps} == {"UNAVAILABLE"}
+            assert all(1 <= int(now[gap].headers["retry-after"]) <= LONGEST_GAP_S for gap in gaps)
             assert house.clock.at_ms < MIDNIGHT_MS + LONGEST_GAP_S * SECOND_MS
             assert house.clock.at_ms >= MIDNIGHT_MS
         else:
