@@ -68,13 +68,15 @@ async def open_rwa(  # noqa: PLR0913, PLR0917 - the parts it is built from, each
     check = SeriesCheck(clock, store, lambda of: accepted_quotes(drawers, of), quotes.quarantine)
     bars = BarsRefresh(clock, drawers, store, source, origin, held, check)
 
+    listed = asyncio.Event()
+    drawers.listing.on_change(lambda _: listed.set())
     desk = RwaDesk(clock, drawers)
     await shelf.follow()
     loops = (
         Loop("rwa.listing", listing.round, LISTING_EVERY_S),
         Loop("rwa.quotes", quotes.round, QUOTES_EVERY_S),
         Loop("rwa.recheck", quotes.recheck, RECHECK_EVERY_S),
-        Loop("rwa.bars", bars.round, BARS_EVERY_S, after=days),
+        Loop("rwa.bars", bars.round, BARS_EVERY_S, after=days, wake=listed),
     )
     async with running(loops, lead, clock):
         yield desk

@@ -116,6 +116,14 @@ def known(desk: RwaDesk) -> bool:
     return history == {"known": len(XYZ), "total": len(XYZ)} and answers(desk, "AAPL")
 
 
+@pytest.mark.promise("start.ready")
+async def test_bars_are_read_as_soon_as_the_listing_has_come(stand: Stand) -> None:
+    async with stand.open() as desk, asyncio.timeout(20):
+        while desk.readiness()["history"] != {"known": len(XYZ), "total": len(XYZ)}:
+            await asyncio.sleep(0.002)
+        assert stand.clock.now_ms() == START_MS + 400 * DAY_MS
+
+
 @pytest.mark.promise("assets.lists", "rwa.no-wrappers", "rwa.symbol-payload")
 async def test_every_asset_of_the_dex_answers_and_no_wrapper_does(stand: Stand) -> None:
     async with stand.open() as desk:
