@@ -1,6 +1,7 @@
 """What a start does about processes that ended out of order, and what the operator can look at and repair."""
 
 import errno
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -267,12 +268,19 @@ async def test_what_was_used_today_and_on_a_day_in_the_future_counts_together_on
         assert (await meter.standing(caller)).used == 2
 
 
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (errno.EACCES, r"cannot be written \(Permission denied\).* VERDICT_DATA_DIR"),
+        (errno.ENOSPC, r"^The disk of the data folder .* is full"),
+    ],
+)
 async def test_metering_does_not_start_where_its_journal_cannot_be_written(
-    db: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+    db: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch, code: int, said: str
 ) -> None:
     def refuse(*_: object) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied")
+        raise OSError(code, os.strerror(code))
 
     monkeypatch.setattr("service.access.meter.Journal", refuse)
-    with pytest.raises(StorageError, match=r"cannot be written \(Permission denied\).* VERDICT_DATA_DIR"):
+    with pytest.raises(StorageError, match=said):
         await open_meter(db, clock).__aenter__()

@@ -320,6 +320,15 @@ async def test_a_pushed_frame_is_newer_than_the_round_before_it(parts: Parts) ->
     assert len(parts.venue.faults.requests) == 1
 
 
+async def test_a_frame_of_a_history_without_quotes_is_left_out(parts: Parts) -> None:
+    parts.venue.contexts = {"BTC": context("1.0")}
+    await parts.quotes.round()
+    parts.origin = "another"
+    pushed(parts, context("1.02"))
+    await parts.quotes.feed()
+    assert parts.risk("BTC").price == 1.0
+
+
 async def test_only_the_newest_of_many_frames_is_read(parts: Parts) -> None:
     parts.venue.contexts = {"BTC": context("1.0")}
     await parts.quotes.round()

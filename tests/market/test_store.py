@@ -205,6 +205,14 @@ async def test_claiming_another_origin_clears_everything(claimed: MarketStore, d
         assert await database.read(f"SELECT count(*) FROM {table}") == [(0,)]  # noqa: S608 - constants
 
 
+async def test_recorded_history_of_another_origin_is_not_stored(claimed: MarketStore) -> None:
+    await filled(claimed, "one")
+    await claimed.put_closed_bars("two", "1d", {"BTC": [(9 * DAY_MS, 2.0, 4.0, 1.0, 3.0, 10.0, 7)]})
+    await claimed.put_all_payments("two", {"BTC": [(1, 0.1, 8.0)]})
+    assert [row[0] for row in (await claimed.closed_bars(["BTC"]))["BTC"]] == [DAY * DAY_MS]
+    assert await claimed.without_payments(["BTC"]) == ["BTC"]
+
+
 async def test_quotes_of_another_origin_replace_all_in_one_step(claimed: MarketStore) -> None:
     await filled(claimed, "one")
     await claimed.put_quotes("two", Quotes(2_000, [BTC]))

@@ -1,3 +1,4 @@
+import errno
 import os
 import stat
 import sys
@@ -92,6 +93,15 @@ def test_a_folder_that_cannot_be_made_is_refused_with_the_setting_to_change(tmp_
     (tmp_path / "file").touch()
     with pytest.raises(RefusalError, match=r"\(Not a directory\): make it writable .* VERDICT_DATA_DIR"):
         serve._make_folder(tmp_path / "file" / "data")
+
+
+def test_a_folder_on_a_full_disk_is_refused_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("service.operator.serve.tempfile.TemporaryFile", refuse)
+    with pytest.raises(RefusalError, match=r"^The disk of the data folder .* is full"):
+        serve._make_folder(tmp_path)
 
 
 def test_the_first_key_of_an_earlier_start_is_revoked(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def known(desk: RwaDesk) -> bool:
 async def test_bars_are_read_as_soon_as_the_listing_has_come(stand: Stand) -> None:
     async with stand.open() as desk, asyncio.timeout(20):
         while desk.readiness()["history"] != {"known": len(XYZ), "total": len(XYZ)}:
-            await asyncio.sleep(0.002)
+            await stand.clock.settle()
         assert stand.clock.now_ms() == START_MS + 400 * DAY_MS
 
 

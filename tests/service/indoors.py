@@ -56,8 +56,8 @@ EVERYTHING = (
 )
 """Every data route, of things that the handful of coins has."""
 
-LIVE_START_MS = START_MS - 4 * DAY_MS
-"""Four days before the recording's last one: as many midnights can pass."""
+LIVE_START_MS = START_MS - 3 * DAY_MS
+"""Three days before the recording's last one: as many midnights can pass."""
 
 _ROWS_OF_LIVE_DAYS = 7 * 24
 """Hours that are asked for again and again while these days pass: not unpacked each time."""
