@@ -49,7 +49,7 @@ async def test_a_route_that_is_loading_answers_after_the_time_it_named(kept: Kep
                 await house.pass_time(wait_s, 1)
             refused = await house.ask(HEALTH, key=key)
         assert refused.status == 200
-        assert waits[0] > 10, "the estimate is of the actual work"
+        assert waits[0] > 5, "the estimate is of the actual work"
         assert sum(waits) <= 1.25 * waits[0], f"{waits}: who waited as long as was said is answered little later"
 
 
@@ -86,7 +86,7 @@ async def test_who_waits_exactly_as_told_is_refused_once_more_at_most(
             refused = await house.ask(target, key=key)
             assert early.status == 503 or len(waits) > 1, "it was not available much earlier than first said"
         assert refused.status == 200
-        assert waits[0] > 10, "the estimate is of the actual work"
+        assert waits[0] > 5, "the estimate is of the actual work"
         assert len(waits) <= 2, waits
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from service.clock import DAY_MS
+from service.clock import DAY_MS, day_of
 from service.settings import Settings
 from service.storage.database import Database, open_database
 from service.storage.store import open_store
@@ -26,7 +26,7 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.serving import Serving, ended, run_verdict, wait_until
 from tests.service.indoors import EVERYTHING, Indoors, Kept, until
 from tests.service.walking import ACTIONS, ask, data, older, pages, records, run_told, shortened, walkers, walks
-from tests.walkforward.runs import TODAY, made, packed, summary
+from tests.walkforward.runs import made, packed, summary
 
 pytestmark = pytest.mark.unmeasured
 
@@ -167,7 +167,7 @@ class Written:
 async def test_a_run_that_finds_no_room_is_lost_alone_and_is_made_again_when_there_is_some(
     kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    written, jobs = Written(), list[Job]()
+    written, jobs, today = Written(), list[Job](), day_of(kept.at_ms)
     monkeypatch.setattr(wiring, "open_store", written.open)
 
     async def walk(job: Job, _heard: Callable[[int, int], None]) -> Packed:
@@ -176,7 +176,7 @@ async def test_a_run_that_finds_no_room_is_lost_alone_and_is_made_again_when_the
 
     async with kept.reopened(tmp_path / "data", walk=walk) as house:
         assert written.database is not None
-        previous = pack(made("old", told=summary()), TODAY - 2)
+        previous = pack(made("old", told=summary()), today - 2)
         await RunStore(written.database).put("live", previous)
         assert await run_told(house, kept.key) == "old"
         await written.room(8)
@@ -192,7 +192,7 @@ async def test_a_run_that_finds_no_room_is_lost_alone_and_is_made_again_when_the
         assert await run_told(house, kept.key, since="old") == "new"
         assert (await data(house, kept.key))["meta"]["total"] == 20_000
         assert jobs[1].now_ms - jobs[0].now_ms >= FIRST_PAUSE_S * 1_000
-        assert {job.until_ms for job in jobs} == {TODAY * DAY_MS}
+        assert {job.until_ms for job in jobs} == {today * DAY_MS}
 
 
 class Hasty(Serving):
