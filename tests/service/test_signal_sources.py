@@ -1,5 +1,6 @@
 """Verdicts while upstreams fail: less is known, the verdict says so and is less sure, and at last there is none."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from aiohttp import web
 
 from service.clock import HOUR_MS, iso
 from service.verdict.ledger import ABSTAINED
-from tests.service.indoors import SIGNAL, Doors, Indoors, Kept
+from tests.service.indoors import PATIENCE_S, SIGNAL, Doors, Indoors, Kept
 from tests.service.verdicts import SOURCES, STEPS, SYMBOLS, check, entries, recomputes, told_by
 from tests.upstream.faults import answer, hang
 
@@ -90,7 +91,9 @@ async def test_with_mood_and_regime_down_there_is_a_verdict_less_sure_that_names
         key = await house.make_key("pro")
         await house.be_ready()
         await house.pass_time(15, 5)
-        said = await judged(house, key)
+        async with asyncio.timeout(PATIENCE_S):
+            while (said := await judged(house, key))["raw"]["risk"]["trend_weekly"] is None:
+                await house.pass_time(5, 5)
         assert said["sources"] == {
             "risk": "fulfilled",
             "funding": "rejected",

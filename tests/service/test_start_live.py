@@ -50,7 +50,7 @@ async def test_a_route_that_is_loading_answers_after_the_time_it_named(kept: Kep
             refused = await house.ask(HEALTH, key=key)
         assert refused.status == 200
         assert waits[0] > 5, "the estimate is of the actual work"
-        assert sum(waits) <= 1.25 * waits[0], f"{waits}: who waited as long as was said is answered little later"
+        assert sum(waits) <= 1.25 * waits[0] + 5, f"{waits}: who waited as long as was said is answered little later"
 
 
 @pytest.mark.promise("start.live-progress")
