@@ -171,8 +171,10 @@ async def test_when_the_origin_changes_prices_pass_over_and_history_is_fetched_a
         listed.list_coin("SOL", range(TODAY - 120, TODAY + 2), 0.97, price="50.0")
         await clock.advance(QUOTES_EVERY_S)
         await until(lambda: desk.view()["SOL"].price is None)
-        await clock.advance(QUOTES_EVERY_S)
-        await until(lambda: desk.view()["SOL"].price == 50.0)
+        async with asyncio.timeout(20):
+            while desk.view()["SOL"].price != 50.0:  # bars confirm it as soon as they are there
+                await clock.advance(1)
+                await settled()
         await clock.advance(QUOTES_EVERY_S)
         await until(lambda: is_complete(desk))
         assert len(listed.asked_bars()) == 6
