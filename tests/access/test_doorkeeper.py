@@ -411,17 +411,18 @@ async def test_who_comes_after_a_revocation_does_not_share_a_reading_that_began_
 ) -> None:
     key = await registrar.create_key("mine")
     await doorkeeper._index.catch_up()
-    read, goes_on = db.read, asyncio.Event()
+    read, has_read, goes_on = db.read, asyncio.Event(), asyncio.Event()
 
     async def slow_read(sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         rows = await read(sql, parameters)
         if "c.fingerprint" in sql and not goes_on.is_set():
+            has_read.set()
             await goes_on.wait()
         return rows
 
     monkeypatch.setattr(db, "read", slow_read)
     early = asyncio.create_task(doorkeeper.admit(key.key))
-    await asyncio.sleep(0)
+    await has_read.wait()
     await registrar.revoke_key(key.prefix)
     await doorkeeper.catch_up()
     late = asyncio.create_task(doorkeeper.admit(key.key))

@@ -1,6 +1,8 @@
 """What is told of wallets: who is followed, and what moved in and out of them, to the last digit."""
 
 import re
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -239,3 +241,12 @@ def test_how_much_moved_of_one_token_is_not_said_of_another() -> None:
     both = Evidence([movements(moved()), movements(LINKS, contract=LINK, total=156, id="s2")])
     assert check("On record: 415 movements of WETH, and 156 movements of LINK.", both) == ()
     assert check("On record: 156 movements of WETH.", both) != ()
+
+
+def test_a_list_that_cannot_be_told_safely_is_left_out_and_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    said: list[object] = []
+    monkeypatch.setattr("service.ask.writing.sound.table", lambda *_: False)
+    monkeypatch.setattr(wallets, "_cells", lambda *_: [])
+    style, draft = SimpleNamespace(full=False), SimpleNamespace(say=said.append)
+    wallets._table(*(cast(Any, each) for each in (None, None, style, ["one", "two"], draft)))
+    assert said == ["A part of this list is left out: it could not be told safely."]

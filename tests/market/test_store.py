@@ -205,12 +205,14 @@ async def test_claiming_another_origin_clears_everything(claimed: MarketStore, d
         assert await database.read(f"SELECT count(*) FROM {table}") == [(0,)]  # noqa: S608 - constants
 
 
-async def test_recorded_history_of_another_origin_is_not_stored(claimed: MarketStore) -> None:
+async def test_recorded_history_of_another_origin_is_not_stored(claimed: MarketStore, database: Database) -> None:
     await filled(claimed, "one")
     await claimed.put_closed_bars("two", "1d", {"BTC": [(9 * DAY_MS, 2.0, 4.0, 1.0, 3.0, 10.0, 7)]})
     await claimed.put_all_payments("two", {"BTC": [(1, 0.1, 8.0)]})
     assert [row[0] for row in (await claimed.closed_bars(["BTC"]))["BTC"]] == [DAY * DAY_MS]
+    await claimed.put_delisted("two", ["GONE"])
     assert await claimed.without_payments(["BTC"]) == ["BTC"]
+    assert await database.read("SELECT count(*) FROM market_coins WHERE venue_symbol = 'GONE'") == [(0,)]
 
 
 async def test_quotes_of_another_origin_replace_all_in_one_step(claimed: MarketStore) -> None:

@@ -61,8 +61,8 @@ async def test_a_route_that_is_loading_answers_after_the_time_it_named(kept: Kep
         (HOURS.format("DOGE"), "Hourly bars of DOGE are not available yet: history is loading ("),
         (DAYS.format("DOGE"), "Daily bars of DOGE are not available yet: history is loading ("),
         (ALERTS, "Funding alerts are not available yet: history is loading ("),
-        (CATEGORY, "Categories are not available yet: data is loading (not begun)."),
-        (SENTIMENT, "Categories are not available yet: data is loading (not begun)."),
+        (CATEGORY, "Categories are not available yet: data is loading ("),
+        (SENTIMENT, "Categories are not available yet: data is loading ("),
     ],
 )
 async def test_who_waits_exactly_as_told_is_refused_once_more_at_most(
