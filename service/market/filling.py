@@ -38,7 +38,7 @@ class Filling(Struct, frozen=True):
 
 
 class Pace:
-    """Measures how long a piece takes of what is loaded one piece after the other.
+    """Measures how long one piece takes to load, where pieces are loaded one after another.
 
     Args:
         clock: Measures.

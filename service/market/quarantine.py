@@ -54,7 +54,7 @@ QUARANTINE: Final = "market.quarantine"
 """The document that tells what is held back."""
 
 _OF_QUOTES: Final = frozenset({*Findings._fields, "answer"})
-"""Fields that an answer of quotes shows: each one says anew which of them are held back."""
+"""Fields of a quotes answer. Each new answer decides again which of them are held back."""
 
 MOST_NAMED: Final = 10
 """Coins in a summary."""
@@ -245,7 +245,7 @@ class Quarantine:
             _log.log(level, "Quarantined: a value failed the plausibility check.", extra=told)
 
     def release(self, coin: str, field: str) -> None:
-        """A series of a coin goes on: no answer of it is held back any more, whoever gave it."""
+        """Remove a coin's series from the report, whichever venue its answers came from."""
         for key in [key for key in self._now if key[1:] == (coin, field)]:
             del self._now[key]
 

@@ -109,10 +109,8 @@ async def test_a_run_that_is_under_way_ends_when_the_room_closes(
     assert went == ["begun", "ended"]
 
 
-async def test_the_first_run_waits_until_funding_alerts_have_looked_at_all_coins(
-    opened: Opened, database: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    await hold_history(database, "live")
+def begin_only(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
+    """Let runs begin and never end; the event is set when one has begun."""
     begun = asyncio.Event()
 
     async def run(_job: Job, _heard: Callable[[int, int], None]) -> Packed:
@@ -120,6 +118,14 @@ async def test_the_first_run_waits_until_funding_alerts_have_looked_at_all_coins
         return await asyncio.Future[Packed]()
 
     monkeypatch.setattr(room, "run_apart", run)
+    return begun
+
+
+async def test_the_first_run_waits_until_funding_alerts_have_looked_at_all_coins(
+    opened: Opened, database: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await hold_history(database, "live")
+    begun = begin_only(monkeypatch)
     watched = asyncio.Event()
     opened.known.set()
     opened.market = replace(opened.market, watched=watched)
@@ -138,13 +144,7 @@ async def test_a_walk_forward_on_recorded_history_is_begun_at_once_and_not_after
     opened: Opened, database: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await hold_history(database, "live")
-    begun = asyncio.Event()
-
-    async def run(_job: Job, _heard: Callable[[int, int], None]) -> Packed:
-        begun.set()
-        return await asyncio.Future[Packed]()
-
-    monkeypatch.setattr(room, "run_apart", run)
+    begun = begin_only(monkeypatch)
     opened.known.set()
     concluded = Shelf(database).drawer(CONCLUSIONS, Conclusions)
     opened.market = replace(opened.market, recorded=True, conclusions=concluded)

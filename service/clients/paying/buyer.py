@@ -120,7 +120,7 @@ class Buyer(NamedTuple):
 
     def _send(self, asked: Asked, kept: Kept, send: Send, client: Asks) -> Answer:
         """Send a payment until something is said about it, and keep the receipt."""
-        # A wallet that does not open is told before anything is sent: an answer that is paid for is never lost.
+        # Open the wallet before anything is sent: if it cannot be opened, nothing has been paid.
         reader = self.open_wallet() if client.token is None and self.open_wallet is not None else None
         left = TRIES
         while True:

@@ -29,7 +29,7 @@ _LISTS: Final = 3
 _CALLS_A_PAST: Final = 2
 
 _SEEN: Final = 3
-"""Urgency of what was read before."""
+"""Urgency of a piece that has been read before; the lowest number comes first."""
 
 _log: Final = logging.getLogger("verdict.market")
 
