@@ -42,13 +42,15 @@ BEYOND_SCHEMAS = (
     (None, "the body: the last of messages must have the role user"),
     (None, "the body: the last of messages says nothing"),
     (None, "the body: messages hold more than 8000 characters in all"),
+    ("X-Payer-Time", "X-Payer-Time takes epoch seconds in digits"),
+    ("X-Payer-Signature", "X-Payer-Signature takes 0x and 130 hexadecimal digits"),
 )
 """By `details.parameter`, what no schema can say of a request, and how the 400 begins that says it.
 
 To JSON Schema 60.0 is an integer; here a whole number is written in plain digits, in a body as in a query. What can be
 printed is Unicode's to say, and changes with its versions. Cursors are signed; the year 9999 is no instant here, and
 what lies ahead changes with the clock.
-One parameter cannot require or forbid another in an OpenAPI document.
+One parameter cannot require or forbid another in an OpenAPI document, and a security scheme has no place for a schema.
 """
 
 

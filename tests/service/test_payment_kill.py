@@ -197,7 +197,7 @@ class Lane:
         assert not self.owed
         moved = [moved.transaction for moved in self.facilitator.moved]
         assert {sale.transaction for sale in self.sold.values()} <= set(moved)
-        assert self.facilitator.verified == 0
+        assert self.facilitator.verified >= len(moved), "no money is asked for that was not verified"
         payments = asyncio.run(books(self.data_dir))
         assert {payment.state for payment in payments} <= {"settled", "delivered", "released"}
         assert settled_in(payments) == sorted(moved)
