@@ -72,7 +72,8 @@ def _show(record: _Record) -> None:
         print_table(_HEADERS, [_row(found) for found in _figures(pools, kind)], nothing="")
     _say(
         "\nHIT RATE: how often what the verdict says came true. BASE RATE: how often the same came true of all daily "
-        "verdicts. BRIER: 0 is perfect, 0.25 a coin toss."
+        "verdicts. BRIER: 0 is perfect, 0.25 a coin toss; only of verdicts that claimed a probability, which those of "
+        "version 2 of the rules do not."
     )
     _show_reliability(record.scorecard)
 
@@ -103,10 +104,10 @@ def _figures(pools: Pools, kind: Kind) -> Iterator[tuple[str, int, Figures]]:
 
 def _row(found: tuple[str, int, Figures]) -> list[str]:
     verdict, days, (outcomes, hit_rate, base_rate, brier, move, _) = found
-    if hit_rate is None or brier is None or move is None:
+    if hit_rate is None or move is None:
         figures = [_NOT_YET, "", "", ""]
     else:
-        figures = [_percent(hit_rate), _percent(base_rate), f"{brier:.4f}", f"{move:+.2f} %"]
+        figures = [_percent(hit_rate), _percent(base_rate), "-" if brier is None else f"{brier:.4f}", f"{move:+.2f} %"]
     return [verdict, *_align(_HEADERS[1:], [days, outcomes, *figures])]
 
 
@@ -120,7 +121,7 @@ def _show_reliability(scorecard: Scorecard) -> None:
     known = [(days, found) for days, table in tables.items() for found in table if found.rose is not None]
     sys.stdout.write("\nRELIABILITY of daily verdicts: after what was claimed, how often prices rose\n\n")
     if not known:
-        _say(f"Not enough yet: {LEAST} outcomes of one claim are needed.")
+        _say(f"No figures: fewer than {LEAST} outcomes of verdicts that claimed the same probability.")
         return
     headers = [title for days in HORIZONS for title in (f"OUTCOMES, {days} D", "  ROSE")]
     rows = [[claim, *_align(headers, cells)] for claim, cells in _reliability_rows(tables)]

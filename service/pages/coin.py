@@ -17,7 +17,6 @@ from service.pages.market import notices
 from service.pages.page import Page
 from service.pages.rooms import Rooms
 from service.verdict.ledger import ABSTAINED, HORIZONS
-from service.verdict.ruleset import probability_up
 from service.verdict.scorecard import Figures, Pools
 from service.wire.market import FundingAlerts, Historical, RiskContext
 from service.wire.regime import RegimeHistory
@@ -93,7 +92,6 @@ class CoinView:
             spans=SPANS,
             verdict=verdict,
             needle=_needle(verdict),
-            claim=None if isinstance(verdict, ServiceError) else probability_up(verdict.data.score),
             track=_track(verdict, rooms.record.now()[1]),
             regime=await ask("regime", RegimeHistory, action="history", symbol=symbol),
             trades=TRADES,

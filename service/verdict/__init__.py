@@ -2,30 +2,44 @@
 
 May import rank 0, wire, storage, analytics, market and sentiment; nothing of the network, and no model.
 
-**Rules** (`ruleset`, version 1; every bound, point and sentence is in its tables). Contributions sum to the score:
+**Rules** (`rules_v2`, version 2; every bound, point and sentence is in its tables). Contributions sum to the score:
 
-| rule | looks at | contributes |
-|---|---|---|
-| trend-daily, trend-weekly | the coin's trend | UP +1, HODL 0, DOWN -1 |
-| regime-market, regime-coin | the market's regime, the coin's own | risk-on +0.5, neutral 0, risk-off -0.5 |
-| funding-level | percent a year, against the crowd | ≥ 43.8 -0.5, ≥ 21.9 -0.25, ≤ -10.95 +0.25, ≤ -21.9 +0.5, else 0 |
-| funding-momentum | mean of 24 hours less that of 7 days | ≥ 10 points +0.25, ≤ -10 -0.25, else 0 |
-| sentiment | stance | accumulation, capitulation +0.25; exhaustion, neutral 0; distribution, euphoria -0.25 |
+| group | rule | reads | contributes |
+|---|---|---|---|
+| trend 2.5 | trend-daily | the coin's daily trend | UP +0.5, HODL 0, DOWN -0.5 |
+| | trend-weekly | the coin's weekly trend | UP +1, HODL 0, DOWN -1 |
+| | regime-market, -coin | regime of the market, of the coin | risk-on +0.5, neutral 0, risk-off -0.5 |
+| positioning 1 | funding-level | mean of 24 hours | ≥ 43.8 -0.75, ≥ 21.9 -0.5, ≤ -10.95 +0.5, ≤ -21.9 +0.75, else 0 |
+| | funding-momentum | that less the mean of 7 days | ≥ 10 points +0.25, ≤ -10 -0.25, else 0 |
+| mood 0.5 | sentiment | stance | accumulation, capitulation +0.5; distribution, euphoria -0.5; else 0 |
+
+Funding is in percent a year, and counts against the side that pays much: longs where it is positive.
+
+Daily trend and coin regime correlate 0.76 over the recorded history, so the two together weigh as much as the weekly
+trend. Funding is read as a mean of 24 hours, so that no single payment decides.
+
+Version 1 (`rules_v1`) is kept: its verdicts and ledger entries are recomputed by its own tables, and it issues no new
+ones. It weighed daily and weekly trend 1 each, each regime 0.5, the momentary funding 0.5, momentum 0.25, sentiment
+0.25. It had no groups and claimed a probability, 0.5 + score / 20, which was worse than the base rate. Version 2 claims
+none.
 
 **Verdict**: score ≥ 2.5 strong-bull, ≥ 1 bull, ≤ -2.5 strong-bear, ≤ -1 bear, else neutral. `insufficient-evidence`
 where the price is not known, neither trend is, or coverage is under 0.5; the score is still said, and never scored.
 
-**Confidence**: coverage = weight of the rules whose input is known (a stale one half) / 4; agreement = |Σ c| / Σ|c| of
-the contributions; where m of the weight is missing, the least that it could be, max(0, |Σ c| - m) / (Σ|c| + m); 1 where
-all is known and nothing contributes. Agreement ≥ 0.75 high, ≥ 0.5 medium, else low. One level lower where a source is
-not fulfilled or coverage is under 0.9, two where it is under 0.6. Without a verdict it is low.
+**Confidence**: coverage = weight of the rules whose input is known (a stale one half) / 4; agreement = |Σ g| / Σ|g| of
+what the groups say, each the sum of its rules' contributions (in version 1 each rule is a group); where m of the weight
+is missing, the least that it could be, max(0, |Σ g| - m) / (Σ|g| + m); 1 where all is known and nothing contributes.
+Agreement ≥ 0.75 high, ≥ 0.5 medium, else low. One level lower where a source is not fulfilled or coverage is under 0.9,
+two where it is under 0.6. Without a verdict it is low.
 
 Decided here, about the rules:
 - Bounds belong to the outer band: 43.8 is crowded already. The bounds are those of the funding alerts, multiples of the
-  venue's resting rate of 10.95, so that an alert and a verdict never tell two stories.
+  venue's resting rate of 10.95. Alerts read the momentary rate, verdicts the mean of 24 hours.
 - Every rule is always shown. What is not known contributes nothing, flips nowhere, and is said to be missing.
 - What is missing counts against agreement as if it said the contrary: else confidence would rise whenever a rule that
   disagrees falls silent. So nothing that goes missing or stale ever raises it.
+- Within a group, rules that disagree cancel; between groups they count as disagreement. A source that goes missing or
+  stale, or turns against the score without changing its sign, never raises confidence.
 - `flips_at` is the nearest value with another contribution: a bound, or 0.0001 short of one; of names, the nearest in
   the order above. Of two as near, the one further up. It is what the rule's own input would have to be, all else equal.
 - `threshold` is the bound that was reached; between all bounds, the nearest one, which was not.
@@ -62,7 +76,7 @@ Decided here, about outcomes:
   traded): by the hours and not by the wall clock, since a service that was off first has to fetch what it missed.
 - Everything is judged on the move in percent to four decimals. Bullish is right above 0, bearish below, neutral within
   2, 3.5 and 5 % (1, 3 and 7 days). Base rate: how often the same came true of all daily verdicts, of all coins or of
-  this one. Brier score by what the score claims, 0.5 + score / 20.
+  this one. The Brier score is over entries that claim a probability: those of version 1.
 - Figures count daily verdicts alone: nobody can tilt them by asking. Asked ones are told apart, by `verdict scorecard`.
 - Under 30 outcomes there are no figures, of a range of the reliability table neither.
 

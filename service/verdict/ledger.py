@@ -15,7 +15,7 @@ from service.storage.database import Database
 from service.storage.engine import Connection
 from service.storage.rows import insert_rows
 from service.verdict.recorded import Recorded
-from service.verdict.ruleset import probability_up
+from service.verdict.ruleset import claimed
 from service.wire.canonical import canonical
 from service.wire.verdict import Label, Verdict, VerdictInputs
 
@@ -75,7 +75,7 @@ class Entry(NamedTuple):
     verdict: Label
     score: float
     confidence: str
-    probability_up: float
+    probability_up: float | None
     price: float | None
     body: bytes
     """Canonical JSON of the whole verdict."""
@@ -93,7 +93,7 @@ def prepare(kind: Kind, day: int | None, origin: str, verdict: Verdict, issued_m
         verdict.verdict,
         verdict.score,
         verdict.confidence,
-        probability_up(verdict.score),
+        claimed(verdict),
         price_of(verdict),
         canonical(verdict),
     )

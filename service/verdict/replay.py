@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from service.verdict.decide import decide
-from service.verdict.ruleset import RULESET, probability_up
+from service.verdict.ruleset import claimed, find, versions
 from service.wire.verdict import Ruleset, Verdict, VerdictInputs
 
 NOT_JUDGED: Final = "track_record"
@@ -37,7 +37,7 @@ class Replay(NamedTuple):
 
 
 def replay(saved: Mapping[str, object]) -> Replay:
-    """Recompute a verdict and compare every field of it, its identity included.
+    """Recompute a verdict by its own rule set and compare every field of it, its identity included.
 
     Args:
         saved: A verdict as JSON says it, with or without its track record.
@@ -46,20 +46,21 @@ def replay(saved: Mapping[str, object]) -> Replay:
         What its inputs give, and where it differs from that.
 
     Raises:
-        ReplayError: If it is no verdict, or one of another rule set.
+        ReplayError: If it is no verdict, or one of a rule set that this program does not have.
     """
     try:
         ruleset = msgspec.convert(saved.get("ruleset"), Ruleset)
     except msgspec.ValidationError as error:
         raise ReplayError(f"this is not a verdict: no rule set is named ({error})") from error
-    if (ruleset.name, ruleset.version) != (RULESET.name, RULESET.version):
+    rules = find(ruleset.name, ruleset.version)
+    if rules is None:
         raise ReplayError(
-            f"this verdict was given by {ruleset.name} version {ruleset.version}; this program has {RULESET.name} "
-            f"version {RULESET.version}: use a release that has the other"
+            f"this verdict was given by {ruleset.name} version {ruleset.version}; this program has {versions()}: use a "
+            "release that has the other"
         )
     try:
         inputs = msgspec.convert({name: saved.get(name) for name in VerdictInputs.__struct_fields__}, VerdictInputs)
-        verdict = decide(inputs)
+        verdict = decide(inputs, rules)
     except ValueError as error:
         raise ReplayError(f"this verdict's inputs cannot be read: {error}") from error
     expected = msgspec.to_builtins(verdict)
@@ -70,7 +71,7 @@ def replay(saved: Mapping[str, object]) -> Replay:
 def _claim(saved: Mapping[str, object], verdict: Verdict) -> Iterator[Difference]:
     record = saved.get(NOT_JUDGED)
     if isinstance(record, dict) and _CLAIM in record:
-        yield from _compare(f"{NOT_JUDGED}.{_CLAIM}", record[_CLAIM], probability_up(verdict.score))
+        yield from _compare(f"{NOT_JUDGED}.{_CLAIM}", record[_CLAIM], claimed(verdict))
 
 
 def _compare(field: str, saved: object, expected: object) -> Iterator[Difference]:

@@ -2,8 +2,7 @@
 
 from typing import Final, NamedTuple
 
-from service.verdict.ruleset import TABLES
-from service.verdict.tables import Rule, bound_of, category_of, nearest_figure, nearest_name, row_of
+from service.verdict.tables import Rule, Tables, bound_of, category_of, nearest_figure, nearest_name, row_of
 from service.verdict.wording import tell, tell_missing
 from service.wire.verdict import AppliedRule, VerdictInputs, VerdictRaw
 
@@ -19,10 +18,11 @@ class Finding(NamedTuple):
     covered: float
 
 
-def apply(rule: Rule, inputs: VerdictInputs, index: int) -> Finding:
+def apply(tables: Tables, rule: Rule, inputs: VerdictInputs, index: int) -> Finding:
     """Apply one rule.
 
     Args:
+        tables: Those of the rule.
         rule: From the tables.
         inputs: What is known.
         index: Which sentence of evidence its sentence will be.
@@ -33,19 +33,19 @@ def apply(rule: Rule, inputs: VerdictInputs, index: int) -> Finding:
     value = _value(rule, inputs.raw)
     if value is None:
         missing = AppliedRule(rule.id, rule.input, None, None, 0.0, index, None)
-        return Finding(missing, tell_missing(rule, inputs), 0.0)
+        return Finding(missing, tell_missing(tables, rule, inputs), 0.0)
     stale = _is_stale(rule, inputs)
-    covered = TABLES.trust.stale_counts if stale else 1.0
+    covered = tables.trust.stale_counts if stale else 1.0
     if isinstance(value, str):
         category = category_of(rule, value)
         named = AppliedRule(rule.id, rule.input, value, value, category.contribution, index, nearest_name(rule, value))
-        return Finding(named, tell(rule, category.sentence, inputs, None, stale=stale), covered)
-    band, flips_at = row_of(rule.bands, value), nearest_figure(rule, value, TABLES.step)
+        return Finding(named, tell(tables, rule, category.sentence, inputs, None, stale=stale), covered)
+    band, flips_at = row_of(rule.bands, value), nearest_figure(rule, value, tables.step)
     bound = bound_of(band)
     # Between all bounds it is because the nearest one is not reached.
     threshold = flips_at if bound is None else bound
     measured = AppliedRule(rule.id, rule.input, value, threshold, band.contribution, index, flips_at)
-    return Finding(measured, tell(rule, band.sentence, inputs, value, stale=stale), covered)
+    return Finding(measured, tell(tables, rule, band.sentence, inputs, value, stale=stale), covered)
 
 
 def _value(rule: Rule, raw: VerdictRaw) -> str | float | None:

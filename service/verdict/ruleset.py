@@ -1,156 +1,55 @@
-"""The rules, as data: every bound, point and sentence of a verdict. Whoever has these tables has the rules.
+"""The published rule sets. Verdicts are issued by the current one; those of every other one can be recomputed."""
 
-A table is read from its top: the first row that holds is the one. To change anything here is to make another version:
-verdicts that were given by this one must stay what they are.
-"""
+from typing import Final, NamedTuple
 
-from typing import Final
-
-from service.verdict.tables import Band, Category, Grade, Level, Rule, Tables, Trust
-from service.wire.canonical import digest
-from service.wire.verdict import Ruleset
+from service.verdict.rules_v1 import TABLES_V1
+from service.verdict.rules_v2 import TABLES_V2
+from service.verdict.tables import Group, Tables
+from service.wire.canonical import canonical, digest
+from service.wire.verdict import Ruleset, Verdict
 
 
-def _trend(id_: str, input_: str, bars: str) -> Rule:
-    said = "{symbol}'s " + bars + " trend is "
-    return Rule(
-        id_,
-        input_,
-        1.0,
-        "{symbol}'s " + bars + " trend",
-        names=(
-            Category("UP", 1.0, said + "UP, above its SuperTrend line in every comparison, which counts for it."),
-            Category("HODL", 0.0, said + "HODL, with its SuperTrend lines at odds, which counts neither way."),
-            Category("DOWN", -1.0, said + "DOWN, below its SuperTrend line in every comparison: it counts against it."),
-        ),
-    )
+class RuleSet(NamedTuple):
+    """A rule set, with what every verdict needs of it.
 
-
-def _regime(id_: str, input_: str, whose: str, conviction: str) -> Rule:
-    said = whose + " regime is "
-    return Rule(
-        id_,
-        input_,
-        0.5,
-        whose + " regime",
-        names=(
-            Category("risk-on", 0.5, said + "risk-on" + conviction + ", which counts for {symbol}."),
-            Category("neutral", 0.0, said + "neutral" + conviction + ", which counts neither way."),
-            Category("risk-off", -0.5, said + "risk-off" + conviction + ", which counts against {symbol}."),
-        ),
-    )
-
-
-_FUNDING: Final = Rule(
-    "funding-level",
-    "risk.funding_apr",
-    0.5,
-    "Funding on {symbol}",
-    bands=(
-        Band(
-            43.8,
-            None,
-            -0.5,
-            "{paid} on {symbol}, at or above {bound} %: the long side is crowded, which counts against it.",
-        ),
-        Band(
-            21.9,
-            None,
-            -0.25,
-            "{paid} on {symbol}, at or above {bound} %: the long side is filling up, which counts against it.",
-        ),
-        Band(
-            None,
-            -21.9,
-            0.5,
-            "{paid} on {symbol}, at or above {bound} %: the short side is crowded, which counts for it.",
-        ),
-        Band(
-            None,
-            -10.95,
-            0.25,
-            "{paid} on {symbol}, at or above {bound} %: the short side is filling up, which counts for it.",
-        ),
-        Band(None, None, 0.0, "{paid} on {symbol}: neither side is crowded, which counts neither way."),
-    ),
-)
-
-_MEANS: Final = "Funding on {symbol} averaged {day} % a year over 24 hours and {week} % over 7 days, "
-
-_MOMENTUM: Final = Rule(
-    "funding-momentum",
-    "funding.apr_24h - funding.apr_7d",
-    0.25,
-    "Funding momentum of {symbol}",
-    bands=(
-        Band(10.0, None, 0.25, _MEANS + "{change} points up: demand to be long is growing, which counts for it."),
-        Band(
-            None, -10.0, -0.25, _MEANS + "{change} points down: demand to be long is fading, which counts against it."
-        ),
-        Band(None, None, 0.0, _MEANS + "{change} points apart: under 10, which counts neither way."),
-    ),
-)
-
-_SAID: Final = "Sentiment on {symbol} is "
-_FOR_IT: Final = ", which counts for it."
-_AGAINST_IT: Final = ", which counts against it."
-_NEITHER_WAY: Final = ", which counts neither way."
-
-_SENTIMENT: Final = Rule(
-    "sentiment",
-    "sentiment.stance",
-    0.25,
-    "Sentiment on {symbol}",
-    names=(
-        Category("accumulation", 0.25, _SAID + "accumulation" + _FOR_IT),
-        Category("capitulation", 0.25, _SAID + "capitulation" + _FOR_IT),
-        Category("exhaustion", 0.0, _SAID + "exhaustion" + _NEITHER_WAY),
-        Category("neutral", 0.0, _SAID + "neutral" + _NEITHER_WAY),
-        Category("distribution", -0.25, _SAID + "distribution" + _AGAINST_IT),
-        Category("euphoria", -0.25, _SAID + "euphoria" + _AGAINST_IT),
-    ),
-)
-
-TABLES: Final = Tables(
-    name="verdict-rules",
-    version=1,
-    rules=(
-        _trend("trend-daily", "risk.trend_daily", "daily"),
-        _trend("trend-weekly", "risk.trend_weekly", "weekly"),
-        _regime("regime-market", "regime.market", "The market's", ""),
-        _regime("regime-coin", "regime.coin", "{symbol}'s own", "{conviction}"),
-        _FUNDING,
-        _MOMENTUM,
-        _SENTIMENT,
-    ),
-    grades=(
-        Grade("strong-bull", 2.5, None),
-        Grade("bull", 1.0, None),
-        Grade("strong-bear", None, -2.5),
-        Grade("bear", None, -1.0),
-        Grade("neutral", None, None),
-    ),
-    trust=Trust(
-        levels=(Level("high", 0.75), Level("medium", 0.5), Level("low", 0.0)),
-        full=0.9,
-        half=0.6,
-        least=0.5,
-        stale_counts=0.5,
-    ),
-    step=0.0001,
-    claim=0.05,
-    missing="{subject} is not known and does not count.",
-    stale="This could not be refreshed, which lowers confidence.",
-)
-"""Contributions are multiples of a quarter and weights sum to 4: every sum of them is exact."""
-
-RULESET: Final = Ruleset(TABLES.name, TABLES.version, digest(TABLES))
-
-
-def probability_up(score: float) -> float:
-    """What a score claims: the probability that the price will be higher, 0.3 to 0.7, 4 decimals.
-
-    A point of the score is five in a hundred. Nothing was fitted: it is a claim, made before the outcome is known, so
-    that the outcomes can judge it.
+    Attributes:
+        tables: The rules.
+        label: Name, version and digest, as verdicts carry them.
+        form: Canonical JSON of the tables.
+        groups: The groups of evidence that confidence counts.
+        weight: The sum of all rules' weights.
     """
-    return round(0.5 + TABLES.claim * score, 4)
+
+    tables: Tables
+    label: Ruleset
+    form: bytes
+    groups: tuple[Group, ...]
+    weight: float
+
+
+def _publish(tables: Tables) -> RuleSet:
+    label = Ruleset(tables.name, tables.version, digest(tables))
+    return RuleSet(tables, label, canonical(tables), tables.evidence(), sum(rule.weight for rule in tables.rules))
+
+
+VERSION_1: Final = _publish(TABLES_V1)
+VERSION_2: Final = _publish(TABLES_V2)
+CURRENT: Final = VERSION_2
+"""The rule set that verdicts are issued by."""
+
+_KNOWN: Final = {(known.label.name, known.label.version): known for known in (VERSION_1, VERSION_2)}
+
+
+def find(name: str, version: int) -> RuleSet | None:
+    """The rule set of a name and version; null if this program does not have it."""
+    return _KNOWN.get((name, version))
+
+
+def versions() -> str:
+    """The rule sets that this program has, for people."""
+    return " and ".join(f"{name} version {version}" for name, version in _KNOWN)
+
+
+def claimed(verdict: Verdict) -> float | None:
+    """The probability that a verdict claims by its score alone; null except for version 1."""
+    return _KNOWN[verdict.ruleset.name, verdict.ruleset.version].tables.claimed(verdict.score)

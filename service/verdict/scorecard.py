@@ -3,7 +3,8 @@
 Pure: no I/O, no clock. A verdict's outcome is judged on its move, the price's change in percent to four decimals: a
 bullish verdict was right where it is above zero, a bearish one where it is below, a neutral one where it stayed within
 the bound of its horizon. The Brier score is the mean of (probability of a rise - whether it rose)², after Brier,
-"Verification of forecasts expressed in terms of probability", Monthly Weather Review 78 (1950): 0.25 is a coin toss.
+"Verification of forecasts expressed in terms of probability", Monthly Weather Review 78 (1950): 0.25 is a coin toss. It
+and the reliability table count only entries that claim a probability: those of version 1 of the rules.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -13,7 +14,7 @@ from msgspec import Struct
 
 from service.market.shelf import Drawer, Kept
 from service.verdict.ledger import ABSTAINED, HORIZONS, Head, Kind
-from service.verdict.ruleset import probability_up
+from service.verdict.ruleset import claimed
 from service.wire.verdict import HorizonRecord, Label, TrackRecord, Verdict
 
 SCORECARD: Final = "verdict.scorecard"
@@ -37,7 +38,7 @@ _DECIMALS: Final = 4
 class Tally(Struct, frozen=True):
     """Sums over outcomes: how many there are, how many went up, down, and neither far; of moves (percent); of errors².
 
-    `flats` overlaps with both `ups` and `downs`.
+    `flats` overlaps with both `ups` and `downs`. `claimed` is how many had a claimed probability; `errors` sums theirs.
     """
 
     outcomes: int = 0
@@ -46,6 +47,7 @@ class Tally(Struct, frozen=True):
     flats: int = 0
     moves: float = 0.0
     errors: float = 0.0
+    claimed: int = 0
 
     def plus(self, other: "Tally") -> "Tally":
         """Both together."""
@@ -56,6 +58,7 @@ class Tally(Struct, frozen=True):
             self.flats + other.flats,
             self.moves + other.moves,
             self.errors + other.errors,
+            self.claimed + other.claimed,
         )
 
 
@@ -75,6 +78,7 @@ class Cell(Struct, frozen=True, array_like=True):
     flats: int
     moves: float
     errors: float
+    claimed: int = 0
 
 
 class Bin(Struct, frozen=True, array_like=True):
@@ -100,6 +104,8 @@ class Scorecard(Struct, frozen=True):
 
 class Figures(NamedTuple):
     """What outcomes say: rates and Brier score 0 to 1, the mean move in percent; null below 30 of them.
+
+    `brier` is over the outcomes of verdicts that claimed a probability, and null below 30 of these.
 
     `base_rate` is how often what the verdict says came true of all daily verdicts' coins; `compared`, how many those
     are.
@@ -137,7 +143,7 @@ class Pools:
     def __init__(self, cells: Iterable[Cell] = ()) -> None:
         self._tallies: dict[_Key, Tally] = {}
         for cell in cells:
-            part = Tally(cell.outcomes, cell.ups, cell.downs, cell.flats, cell.moves, cell.errors)
+            part = Tally(cell.outcomes, cell.ups, cell.downs, cell.flats, cell.moves, cell.errors, cell.claimed)
             for symbol in (None, cell.symbol):
                 for verdict in (None, cell.verdict):
                     key: _Key = (cell.kind, symbol, cell.days, verdict)
@@ -163,7 +169,7 @@ class Pools:
             own.outcomes,
             _rate(_hits(own, verdict), own.outcomes),
             _rate(_hits(compared, verdict), compared.outcomes) if compared.outcomes >= LEAST else None,
-            _rate(own.errors, own.outcomes),
+            _rate(own.errors, own.claimed) if own.claimed >= LEAST else None,
             _rate(own.moves, own.outcomes),
             compared.outcomes,
         )
@@ -229,7 +235,7 @@ class Scorecards:
 
 def _tell(pools: Pools, verdict: Verdict, head: Head) -> TrackRecord:
     return TrackRecord(
-        probability_up=probability_up(verdict.score),
+        probability_up=claimed(verdict),
         all_coins=[_record(pools, verdict.verdict, days, None) for days in HORIZONS],
         this_coin=[_record(pools, verdict.verdict, days, verdict.symbol) for days in HORIZONS],
         entries=head.entries,

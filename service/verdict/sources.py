@@ -17,10 +17,9 @@ from service.wire.verdict import FundingFacts, RegimeFacts, RiskFacts, Sentiment
 
 T = TypeVar("T")
 
-_QUOTED: Final = ("price", "funding_apr")
 _CHARTED: Final = ("trend_daily", "trend_weekly")
-_FIELDS: Final = (*_QUOTED, *_CHARTED, "btc_correlation")
-"""What of the risk context is said of a coin; no rule looks at the last."""
+_FIELDS: Final = ("price", "funding_apr", *_CHARTED, "btc_correlation")
+"""Fields of the risk context that are part of the inputs. No rule reads the momentary funding or the correlation."""
 
 
 class Told(NamedTuple, Generic[T]):
@@ -80,7 +79,7 @@ def _is_missed(facts: RiskFacts, field: str) -> bool:
     """Whether a field that is named stale is one that the rules look at, and could not be refreshed."""
     if field in _CHARTED:
         return facts.charted_at is None or getattr(facts, field) is not None
-    return field in _QUOTED
+    return field == "price"
 
 
 async def _funding(clock: Clock, momentum: MomentumDesk, symbol: str) -> Told[FundingFacts]:

@@ -71,11 +71,21 @@ class Trust(Struct, frozen=True):
     stale_counts: float
 
 
+class Group(Struct, frozen=True):
+    """Rules that read the same kind of evidence. Confidence counts a group once: by the sum of its contributions.
+
+    `rules` are ids of rules, `weight` is the sum of their weights.
+    """
+
+    name: str
+    weight: float
+    rules: tuple[str, ...]
+
+
 class Tables(Struct, frozen=True):
-    """A whole rule set.
+    """What the tables of every version have.
 
     `step` is the smallest difference between two figures: what lies just short of a bound lies that far from it.
-    `claim` is what a point of the score claims above an even chance that the price will be higher.
     """
 
     name: str
@@ -84,9 +94,39 @@ class Tables(Struct, frozen=True):
     grades: tuple[Grade, ...]
     trust: Trust
     step: float
-    claim: float
     missing: str
     stale: str
+
+    def evidence(self) -> tuple[Group, ...]:
+        """The groups that confidence counts. Without groups in the tables, each rule is one of its own."""
+        return tuple(Group(rule.id, rule.weight, (rule.id,)) for rule in self.rules)
+
+    def claimed(self, score: float) -> float | None:  # noqa: ARG002 - read by version 1
+        """The probability that the price rises, by the score alone; null in every version but the first."""
+        return None
+
+
+class TablesV1(Tables, frozen=True):
+    """Tables of version 1.
+
+    `claim` is added to 0.5 for each point of the score and published as the probability that the price rises.
+    """
+
+    claim: float
+
+    def claimed(self, score: float) -> float:
+        """The probability that the price rises: 0.3 to 0.7, 4 decimals. It was never fitted to outcomes."""
+        return round(0.5 + self.claim * score, _DECIMALS)
+
+
+class TablesV2(Tables, frozen=True):
+    """Tables of version 2: evidence in groups. Each rule is in one group."""
+
+    groups: tuple[Group, ...]
+
+    def evidence(self) -> tuple[Group, ...]:
+        """The groups of the tables."""
+        return self.groups
 
 
 Bounded = TypeVar("Bounded", Band, Grade)

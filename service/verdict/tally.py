@@ -18,13 +18,14 @@ _SCORED: Final = """
 _CELLS: Final = f"""
     SELECT l.kind, o.days, CASE l.kind WHEN 'daily' THEN l.symbol ELSE '' END, l.verdict, count(*),
         {_RISEN}, count(*) FILTER (WHERE o.move_pct < 0),
-        count(*) FILTER (WHERE abs(o.move_pct) <= CASE o.days {_FLAT} END), total(o.move_pct), total({_MISS} * {_MISS})
+        count(*) FILTER (WHERE abs(o.move_pct) <= CASE o.days {_FLAT} END), total(o.move_pct), total({_MISS} * {_MISS}),
+        count(l.probability_up)
     {_SCORED} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
 """
 _BINS: Final = f"""
     SELECT l.kind, o.days, CASE {_PLACES} ELSE {BINS - 1} END AS place, count(*),
         {_RISEN}, total(l.probability_up)
-    {_SCORED} GROUP BY 1, 2, place ORDER BY 1, 2, place
+    {_SCORED} AND l.probability_up IS NOT NULL GROUP BY 1, 2, place ORDER BY 1, 2, place
 """
 _ENTRIES: Final = """
     SELECT kind, count(*), count(*) FILTER (WHERE verdict = ?), min(issued_ms), max(issued_ms)

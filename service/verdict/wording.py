@@ -3,18 +3,18 @@
 from collections.abc import Sequence
 from typing import Final
 
-from service.verdict.ruleset import TABLES
-from service.verdict.tables import Band, Rule, bound_of, row_of
+from service.verdict.tables import Band, Rule, Tables, bound_of, row_of
 from service.wire.verdict import VerdictInputs
 
 _FEWEST, _MOST = 2, 4
 _PERCENT: Final = 100
 
 
-def tell(rule: Rule, template: str, inputs: VerdictInputs, figure: float | None, *, stale: bool) -> str:
+def tell(tables: Tables, rule: Rule, template: str, inputs: VerdictInputs, figure: float | None, *, stale: bool) -> str:
     """Fill in the sentence of a rule.
 
     Args:
+        tables: Those of the rule.
         rule: The rule.
         template: The sentence of the row that holds.
         inputs: Whence the words are taken.
@@ -26,13 +26,13 @@ def tell(rule: Rule, template: str, inputs: VerdictInputs, figure: float | None,
     if rule.input.startswith("sentiment") and sentiment is not None and sentiment.summary is not None:
         sentences.append(sentiment.summary)
     if stale:
-        sentences.append(TABLES.stale)
+        sentences.append(tables.stale)
     return " ".join(sentences)
 
 
-def tell_missing(rule: Rule, inputs: VerdictInputs) -> str:
+def tell_missing(tables: Tables, rule: Rule, inputs: VerdictInputs) -> str:
     """Say that what a rule looks at is not known, and that it does not count."""
-    return TABLES.missing.format(subject=rule.subject.format(symbol=inputs.symbol))
+    return tables.missing.format(subject=rule.subject.format(symbol=inputs.symbol))
 
 
 def show(figure: float, bands: Sequence[Band] = ()) -> str:
@@ -62,6 +62,8 @@ def _figures(rule: Rule, inputs: VerdictInputs, figure: float) -> dict[str, str]
     funding = inputs.raw.funding
     return {
         "symbol": inputs.symbol,
+        "figure": show(figure, rule.bands),
+        "limit": "" if bound is None else show(bound),
         "paid": _paid(figure, size),
         "change": size,
         "bound": "" if bound is None else show(abs(bound)),

@@ -120,7 +120,7 @@ class ConfidenceBasis(Struct, frozen=True):
     """What confidence follows from, 0 to 1.
 
     `coverage` is the share of the rules' weight whose inputs are known, stale ones counting half; `agreement` how much
-    of what the rules say points one way, at the least: as if those whose inputs are not known said the contrary.
+    of what the groups of evidence say points one way, at the least: as if rules without input said the contrary.
     """
 
     coverage: Share
@@ -132,7 +132,8 @@ class HorizonRecord(Struct, frozen=True):
     """How verdicts of a class turned out so many days later.
 
     `outcomes` were scored; `hit_rate` and `base_rate` (how often the same would have been right of any verdict's coin)
-    0 to 1, `brier` 0 to 1 (0.25 is a coin toss), `mean_move_pct` percent. All null below 30 outcomes: `says` says so.
+    0 to 1, `brier` 0 to 1 (0.25 is a coin toss) of those that claimed a probability, null where fewer than 30 did,
+    `mean_move_pct` percent. All null below 30 outcomes: `says` says so.
     """
 
     days: int
@@ -147,12 +148,12 @@ class HorizonRecord(Struct, frozen=True):
 class TrackRecord(Struct, frozen=True):
     """What became of past verdicts like this one, of all coins and of this coin.
 
-    `probability_up` is what this score claims: that the price will be higher. `entries` and `head` are the length and
-    last hash of the ledger that every verdict is written to before its outcome is known: keep them, and nobody can
+    `probability_up` is null: a score claims no probability that the price rises. `entries` and `head` are the length
+    and last hash of the ledger that every verdict is written to before its outcome is known: keep them, and nobody can
     rewrite the past unnoticed. None of this enters `verdict_id`.
     """
 
-    probability_up: Share
+    probability_up: Share | None
     all_coins: list[HorizonRecord]
     this_coin: list[HorizonRecord]
     entries: int

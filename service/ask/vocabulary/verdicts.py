@@ -9,9 +9,9 @@ TERMS: Final = (
         key="verdict",
         title="verdict",
         short="A verdict is what published rules make of a coin's trends, funding, regimes and sentiment.",
-        text="A verdict is what published rules make of what is known of a coin: its daily and weekly trend (up "
-        "to 1 point each, either way), the market's and its own regime (up to 0.5 each), the level of funding "
-        "(0.5), its momentum (0.25) and sentiment (0.25). Their sum is the score: 2.5 or more is strong-bull, 1 "
+        text="A verdict is what published rules make of what is known of a coin: its daily trend (up to 0.5 "
+        "points, either way) and weekly trend (1), the market's and its own regime (0.5 each), the mean funding of 24 "
+        "hours (0.75), its momentum (0.25) and sentiment (0.5). Their sum is the score: 2.5 or more is strong-bull, 1 "
         "or more bull, -1 or less bear, -2.5 or less strong-bear, anything between neutral. No model is asked, "
         "and anyone can recompute it.",
         synonyms=("verdict", "verdicts", "how a verdict is made", "signal verdict", "bull or bear", "strong-bull",
@@ -50,9 +50,9 @@ TERMS: Final = (
         title="confidence",
         short="The confidence of a verdict says how much of its evidence is known and how far that agrees.",
         text="The confidence of a verdict is high, medium or low. It follows from coverage, the share of the "
-        "rules' weight whose inputs are known (stale ones count half), and agreement, how much of what they say "
-        "points one way: 0.75 or more is high, 0.5 or more medium. It is a level lower where a source is missing "
-        "or stale. It is no probability.",
+        "rules' weight whose inputs are known (stale ones count half), and agreement, how much of what the groups of "
+        "evidence (trend, positioning, mood) say points one way: 0.75 or more is high, 0.5 or more medium. It is a "
+        "level lower where a source is missing or stale. It is no probability.",
         synonyms=("confidence", "coverage", "agreement", "how sure"),
         see=("verdict",),
     ),
@@ -103,8 +103,8 @@ TERMS: Final = (
         short="The Brier score is the mean squared distance between what was claimed and what came, and lower is "
         "better.",
         text="The Brier score is the mean squared difference between the claimed probability and what happened (1 "
-        "or 0): 0 is perfect, 0.25 is what a coin toss gets. A verdict claims 0.5 + score / 20 that the price "
-        "will be higher.",
+        "or 0): 0 is perfect, 0.25 is what a coin toss gets. Only verdicts that claimed a probability have one: those "
+        "of version 2 of the rules claim none.",
         synonyms=("brier", "brier score"),
         see=("track-record",),
     ),

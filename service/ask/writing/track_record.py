@@ -26,9 +26,7 @@ def write(assignment: Assignment, draft: Draft) -> None:
         if assignment.style.full:
             draft.table(_HEAD, _rows(signal, "all_coins"))
         if not assignment.style.terse:
-            probability = share(signal, "/track_record/probability_up")
-            claim = ("By its score the verdict claims a probability of ", probability)
-            draft.say(*claim, " that ", ticker(signal), "'s price rises; its Brier score will tell what that is worth.")
+            draft.say("The verdict claims no probability that ", ticker(signal), "'s price rises.")
     for term in ("track-record", "brier"):
         draft.explain(term)
 

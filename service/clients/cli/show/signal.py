@@ -25,7 +25,7 @@ _TITLES: Final = {
     "trend-weekly": "weekly trend",
     "regime-market": "market's regime",
     "regime-coin": "coin's regime",
-    "funding-level": "funding, a year",
+    "funding-level": "funding level",
     "funding-momentum": "funding, 24 h - 7 d",
 }
 _STYLES: Final[Mapping[str, Style]] = {
@@ -120,7 +120,7 @@ def _record(data: Any, screen: Screen) -> Iterator[str]:
     if record is None:
         yield from flow(screen, ["Not told of a verdict in the past: it was not known then."])
         return
-    yield from flow(screen, [f"It claims {share(record['probability_up'], 0)} that the price will be higher."])
+    yield from flow(screen, [_claim(record["probability_up"])])
     whose = (("all_coins", "on all coins"), ("this_coin", f"on {data['symbol']}"))
     rows = [_outcomes(name, found) for part, name in whose for found in record[part] if found["hit_rate"] is not None]
     if rows:
@@ -128,6 +128,13 @@ def _record(data: Any, screen: Screen) -> Iterator[str]:
     else:
         every = chain(*(record[part] for part, _ in whose))
         yield from flow(screen, [max(every, key=lambda found: found["outcomes"])["says"]])
+
+
+def _claim(probability: float | None) -> str:
+    """What is claimed: services older than version 2 of the rules answer with a probability."""
+    if probability is None:
+        return "No probability is claimed."
+    return f"It claims {share(probability, 0)} that the price will be higher."
 
 
 def _outcomes(name: str, found: Any) -> list[Cell | object]:
