@@ -21,9 +21,9 @@ def _trend(id_: str, input_: str, bars: str, weight: float) -> Rule:
         weight,
         subject,
         names=(
-            Category("UP", weight, subject + " is UP: every comparison is above its SuperTrend line." + _FOR),
-            Category("HODL", 0.0, subject + " is HODL: the comparisons with SuperTrend lines disagree." + _NEITHER),
-            Category("DOWN", -weight, subject + " is DOWN: every comparison is below its SuperTrend line." + _AGAINST),
+            Category("UP", weight, subject + " is UP: {symbol} is above its SuperTrend line in every comparison." + _FOR),
+            Category("HODL", 0.0, subject + " is HODL: its SuperTrend lines disagree." + _NEITHER),
+            Category("DOWN", -weight, subject + " is DOWN: {symbol} is below its SuperTrend line in every comparison." + _AGAINST),
         ),
     )
 

@@ -14,7 +14,6 @@ from msgspec import Struct
 
 from service.market.shelf import Drawer, Kept
 from service.verdict.ledger import ABSTAINED, HORIZONS, Head, Kind
-from service.verdict.ruleset import claimed
 from service.wire.verdict import HorizonRecord, Label, TrackRecord, Verdict
 
 SCORECARD: Final = "verdict.scorecard"
@@ -217,7 +216,7 @@ class Scorecards:
             The same object for as long as nothing in it changes.
         """
         pools = self._pools if self._of == self._origin() else Pools()
-        key = (pools if pools is self._pools else None, verdict.verdict, verdict.score, head)
+        key = (pools if pools is self._pools else None, verdict.verdict, head)
         told = self._told.get(verdict.symbol)
         if told is None or told[0] != key:
             told = self._told[verdict.symbol] = (key, _tell(pools, verdict, head))
@@ -235,7 +234,7 @@ class Scorecards:
 
 def _tell(pools: Pools, verdict: Verdict, head: Head) -> TrackRecord:
     return TrackRecord(
-        probability_up=claimed(verdict),
+        probability_up=None,
         all_coins=[_record(pools, verdict.verdict, days, None) for days in HORIZONS],
         this_coin=[_record(pools, verdict.verdict, days, verdict.symbol) for days in HORIZONS],
         entries=head.entries,

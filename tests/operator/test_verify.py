@@ -50,20 +50,20 @@ def test_a_saved_answer_is_recomputed_and_shown(verified: Verify) -> None:
     verdict = decide(KNOWN)
     assert told.out == (
         "COIN  VERDICT      SCORE  CONFIDENCE  AS OF\n"
-        "BTC   strong-bull  +3.00  high        2025-07-25T00:00:00.000Z\n"
+        "BTC   strong-bull  +2.50  high        2025-07-25T00:00:00.000Z\n"
         "\n"
         "RULE              VALUE    POINTS  FLIPS AT\n"
-        "trend-daily       UP       +1.00   HODL\n"
+        "trend-daily       UP       +0.50   HODL\n"
         "trend-weekly      UP       +1.00   HODL\n"
         "regime-market     risk-on  +0.50   neutral\n"
         "regime-coin       risk-on  +0.50   neutral\n"
-        "funding-level     10.95    +0.00   21.9\n"
+        "funding-level     12.5     +0.00   21.9\n"
         "funding-momentum  1.25     +0.00   10.0\n"
         "sentiment         neutral  +0.00   distribution\n"
         "\n"
         "Recomputed from the inputs in the file (symbol, as_of, sources, raw):\n"
         "  7 rules and their sum, 9 sentences, confidence and what it rests on\n"
-        "  rule set    verdict-rules version 1\n"
+        "  rule set    verdict-rules version 2\n"
         f"  its digest  {verdict.ruleset.digest}\n"
         f"  verdict_id  {verdict.verdict_id}\n"
         "\n"
@@ -81,7 +81,7 @@ def test_what_is_not_known_is_a_dash(verified: Verify) -> None:
 
 
 def test_the_track_record_is_said_not_to_be_recomputed(verified: Verify) -> None:
-    told = verified(with_data(track_record={"probability_up": 0.65}))
+    told = verified(with_data(track_record={"probability_up": None}))
     assert told.code == 0
     assert "Not recomputed: track_record, but for what the score claims; the ledger holds it.\n" in told.out
 
@@ -93,7 +93,7 @@ def test_what_differs_is_named_with_both_values(verified: Verify) -> None:
         "\nNOT THE SAME in 2 fields:\n"
         "FIELD    SAVED   RECOMPUTED\n"
         'verdict  "bear"  "strong-bull"\n'
-        "score    -1      3.0\n"
+        "score    -1      2.5\n"
     )
     assert "The same:" not in told.out
 
@@ -108,16 +108,16 @@ def test_an_input_that_was_changed_changes_the_identity(verified: Verify) -> Non
 
 def test_of_long_values_the_part_that_differs_is_shown(verified: Verify) -> None:
     evidence = list(ANSWER["data"]["evidence"])
-    evidence[0] = evidence[0].replace("counts for it.", "counts against it.")
+    evidence[0] = evidence[0].replace("counts for BTC.", "counts against BTC.")
     assert verified(with_data(evidence=evidence)).out.endswith(
-        'FIELD        SAVED                  RECOMPUTED\nevidence[0]  … counts against it."  … counts for it."\n'
+        'FIELD        SAVED                   RECOMPUTED\nevidence[0]  … counts against BTC."  … counts for BTC."\n'
     )
 
 
 def test_a_value_that_ends_too_soon_is_shown_from_where_it_ends(verified: Verify) -> None:
     evidence = list(ANSWER["data"]["evidence"])
-    evidence[0] = evidence[0].removesuffix(" for it.")
-    assert verified(with_data(evidence=evidence)).out.endswith('evidence[0]  …h counts"  …h counts for it."\n')
+    evidence[0] = evidence[0].removesuffix(" for BTC.")
+    assert verified(with_data(evidence=evidence)).out.endswith('evidence[0]  …s counts"  …s counts for BTC."\n')
 
 
 def test_many_differences_are_counted(verified: Verify) -> None:
@@ -185,6 +185,17 @@ def test_a_dash_reads_what_is_piped_in(monkeypatch: pytest.MonkeyPatch, capsys: 
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(ANSWER).encode())))
     assert verify(Namespace(file="-"), {}) == 0
     assert capsys.readouterr().out.startswith("COIN")
+
+
+@pytest.mark.promise("signal.verify")
+def test_an_answer_saved_before_version_2_of_the_rules_still_verifies(verified: Verify) -> None:
+    saved = (Path(__file__).parents[1] / "verdict" / "version_1" / "answer.json").read_bytes()
+    told = verified(saved)
+    assert told.code == 0
+    assert "  rule set    verdict-rules version 1\n" in told.out
+    assert told.out.endswith("The same: every field of the verdict, and its identity.\n")
+    forged = verified(saved.replace(b'"probability_up": 0.65', b'"probability_up": 0.75'))
+    assert (forged.code, forged.out.count("track_record.probability_up  0.75   0.65\n")) == (1, 1)
 
 
 @pytest.mark.promise("signal.verify")

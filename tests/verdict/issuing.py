@@ -11,7 +11,8 @@ from service.market.observed import Bar, Quote, Quotes
 from service.market.store import MarketStore
 from service.storage.database import Database
 from service.verdict.decide import decide
-from service.wire.market import Trend
+from service.verdict.ruleset import CURRENT, RuleSet
+from service.wire.market import Stance, Trend
 from service.wire.regime import Regime
 from service.wire.verdict import (
     FundingFacts,
@@ -29,12 +30,12 @@ from tests.fakes.clock import START_MS
 
 ORIGIN: Final = "test"
 
-LEANS: Final[Mapping[Label, tuple[Trend, Trend, Regime]]] = {
-    "strong-bull": ("UP", "UP", "risk-on"),
-    "bull": ("UP", "HODL", "risk-on"),
-    "neutral": ("HODL", "HODL", "neutral"),
-    "bear": ("DOWN", "HODL", "risk-off"),
-    "strong-bear": ("DOWN", "DOWN", "risk-off"),
+LEANS: Final[Mapping[Label, tuple[Trend, Trend, Regime, Stance]]] = {
+    "strong-bull": ("UP", "UP", "risk-on", "accumulation"),
+    "bull": ("UP", "HODL", "risk-on", "neutral"),
+    "neutral": ("HODL", "HODL", "neutral", "neutral"),
+    "bear": ("DOWN", "HODL", "risk-off", "neutral"),
+    "strong-bear": ("DOWN", "DOWN", "risk-off", "euphoria"),
 }
 
 
@@ -42,7 +43,7 @@ def known(symbol: str, price: float | None, verdict: Label = "bull", funding: fl
     """What leads to a verdict; without a price, to none."""
     at = iso(START_MS)
     state: SourceState = "fulfilled" if price else "rejected"
-    daily, weekly, regime = LEANS[verdict]
+    daily, weekly, regime, stance = LEANS[verdict]
     risk = RiskFacts(at, price, funding, at, daily, weekly, 0.5, []) if price else None
     return VerdictInputs(
         symbol,
@@ -50,16 +51,22 @@ def known(symbol: str, price: float | None, verdict: Label = "bull", funding: fl
         Sources(state, "fulfilled", "fulfilled", "fulfilled"),
         VerdictRaw(
             risk,
-            FundingFacts(at, 10.0, 9.0, 50.0, 700),
+            FundingFacts(at, funding, funding, 50.0, 700),
             RegimeFacts(at, regime, regime, 0.5),
-            SentimentFacts(at, "neutral", None),
+            SentimentFacts(at, stance, None),
         ),
     )
 
 
-def judged(symbol: str, price: float | None = 100.0, verdict: Label = "bull", funding: float = 0.0) -> Verdict:
+def judged(
+    symbol: str,
+    price: float | None = 100.0,
+    verdict: Label = "bull",
+    funding: float = 0.0,
+    rules: RuleSet = CURRENT,
+) -> Verdict:
     """A verdict of a coin at a price."""
-    found = decide(known(symbol, price, verdict, funding))
+    found = decide(known(symbol, price, verdict, funding), rules)
     assert found.verdict == (verdict if price else "insufficient-evidence")
     return found
 

@@ -11,6 +11,7 @@ from typing import Final, TypeVar, get_args
 import msgspec
 
 from service.verdict.decide import decide
+from service.verdict.ruleset import VERSION_1, VERSION_2
 from service.wire.market import Stance, Trend
 from service.wire.regime import Regime
 from service.wire.verdict import (
@@ -59,11 +60,12 @@ def draw(chance: Random) -> VerdictInputs:
     )
 
 
-def fingerprint(count: int = COUNT) -> str:
-    """One digest of that many verdicts as they are sent, byte for byte."""
+def fingerprint(version: int, count: int = COUNT) -> str:
+    """One digest of that many verdicts of a version as they are sent, byte for byte."""
+    rules = VERSION_1 if version == 1 else VERSION_2
     whole = hashlib.sha256()
     for known in inputs(count):
-        whole.update(msgspec.json.encode(decide(known)))
+        whole.update(msgspec.json.encode(decide(known, rules)))
     return whole.hexdigest()
 
 

@@ -6,7 +6,14 @@ from typing import NamedTuple
 from service.wire.verdict import VerdictInputs
 
 UNIT = Fraction(1, 10_000)
-WEIGHTS = tuple(Fraction(weight) for weight in ("1", "1", "1/2", "1/2", "1/2", "1/4", "1/4"))
+WEIGHTS = {
+    1: tuple(Fraction(weight) for weight in ("1", "1", "1/2", "1/2", "1/2", "1/4", "1/4")),
+    2: tuple(Fraction(weight) for weight in ("1/2", "1", "1/2", "1/2", "3/4", "1/4", "1/2")),
+}
+"""Of the daily and weekly trend, the market's and the coin's regime, funding's level and momentum, sentiment."""
+
+GROUPS = {1: ((0,), (1,), (2,), (3,), (4,), (5,), (6,)), 2: ((0, 1, 2, 3), (4, 5), (6,))}
+"""Which of these rules are one piece of evidence, by version."""
 
 
 class Judged(NamedTuple):
@@ -30,6 +37,7 @@ class Opinion(NamedTuple):
 
 UNKNOWN = Judged(None, 0, None, None, Fraction(0))
 TREND = {"UP": (4, "HODL"), "HODL": (0, "UP"), "DOWN": (-4, "HODL")}
+HALF_TREND = {"UP": (2, "HODL"), "HODL": (0, "UP"), "DOWN": (-2, "HODL")}
 REGIME = {"risk-on": (2, "neutral"), "neutral": (0, "risk-on"), "risk-off": (-2, "neutral")}
 STANCE = {
     "accumulation": (1, "exhaustion"),
@@ -39,6 +47,7 @@ STANCE = {
     "distribution": (-1, "neutral"),
     "euphoria": (-1, "neutral"),
 }
+DOUBLE_STANCE = {stance: (2 * quarters, flips_at) for stance, (quarters, flips_at) in STANCE.items()}
 
 
 def exact(figure: float) -> Fraction:
@@ -46,18 +55,26 @@ def exact(figure: float) -> Fraction:
     return Fraction(repr(figure))
 
 
-def funding_level(apr: Fraction) -> tuple[int, Fraction, Fraction]:
-    """Quarters, threshold, nearest flip."""
+def funding_level_v1(apr: Fraction) -> tuple[int, Fraction, Fraction]:
+    return funding_level(apr, most=2, less=1)
+
+
+def funding_level_v2(apr: Fraction) -> tuple[int, Fraction, Fraction]:
+    return funding_level(apr, most=3, less=2)
+
+
+def funding_level(apr: Fraction, most: int, less: int) -> tuple[int, Fraction, Fraction]:
+    """Quarters, threshold, nearest flip; beyond an outer bound `most` quarters, beyond an inner one `less`."""
     crowded, filling = Fraction("43.8"), Fraction("21.9")
     quiet, paid = Fraction("-10.95"), Fraction("-21.9")
     if apr >= crowded:
-        return -2, crowded, crowded - UNIT
+        return -most, crowded, crowded - UNIT
     if apr >= filling:
-        return -1, filling, crowded if crowded - apr <= apr - (filling - UNIT) else filling - UNIT
+        return -less, filling, crowded if crowded - apr <= apr - (filling - UNIT) else filling - UNIT
     if apr <= paid:
-        return 2, paid, paid + UNIT
+        return most, paid, paid + UNIT
     if apr <= quiet:
-        return 1, quiet, paid if apr - paid <= quiet + UNIT - apr else quiet + UNIT
+        return less, quiet, paid if apr - paid <= quiet + UNIT - apr else quiet + UNIT
     nearest = filling if filling - apr <= apr - quiet else quiet
     return 0, nearest, nearest
 
@@ -78,37 +95,40 @@ def named(name: str | None, table: dict[str, tuple[int, str]], *, stale: bool) -
     return Judged(name, quarters, name, flips_at, Fraction(1, 2 if stale else 1))
 
 
-def judge(known: VerdictInputs) -> list[Judged]:
+def judge(known: VerdictInputs, version: int) -> list[Judged]:
     risk, funding, regime, sentiment = known.raw.risk, known.raw.funding, known.raw.regime, known.raw.sentiment
     rules = [UNKNOWN] * 7
     if risk is not None:
-        rules[0] = named(risk.trend_daily, TREND, stale="trend_daily" in risk.stale_fields)
+        daily = TREND if version == 1 else HALF_TREND
+        rules[0] = named(risk.trend_daily, daily, stale="trend_daily" in risk.stale_fields)
         rules[1] = named(risk.trend_weekly, TREND, stale="trend_weekly" in risk.stale_fields)
-        if risk.funding_apr is not None:
-            apr = exact(risk.funding_apr)
-            quarters, threshold, flips_at = funding_level(apr)
-            stale = "funding_apr" in risk.stale_fields
-            rules[4] = Judged(apr, quarters, threshold, flips_at, Fraction(1, 2 if stale else 1))
+        if version == 1 and risk.funding_apr is not None:
+            apr, stale = exact(risk.funding_apr), "funding_apr" in risk.stale_fields
+            rules[4] = Judged(apr, *funding_level_v1(apr), Fraction(1, 2 if stale else 1))
     if regime is not None:
         rules[2] = named(regime.market, REGIME, stale=known.sources.regime == "stale")
         rules[3] = named(regime.coin, REGIME, stale=known.sources.regime == "stale")
     if funding is not None:
+        covered = Fraction(1, 2 if known.sources.funding == "stale" else 1)
+        if version == 2:
+            apr = exact(funding.apr_24h)
+            rules[4] = Judged(apr, *funding_level_v2(apr), covered)
         change = round((exact(funding.apr_24h) - exact(funding.apr_7d)) / UNIT) * UNIT
-        quarters, threshold, flips_at = momentum(change)
-        stale = known.sources.funding == "stale"
-        rules[5] = Judged(change, quarters, threshold, flips_at, Fraction(1, 2 if stale else 1))
+        rules[5] = Judged(change, *momentum(change), covered)
     if sentiment is not None:
-        rules[6] = named(sentiment.stance, STANCE, stale=known.sources.sentiment == "stale")
+        stances = STANCE if version == 1 else DOUBLE_STANCE
+        rules[6] = named(sentiment.stance, stances, stale=known.sources.sentiment == "stale")
     return rules
 
 
-def opine(known: VerdictInputs) -> Opinion:
-    rules = judge(known)
-    quarters = sum(rule.quarters for rule in rules)
-    spoken = sum(abs(rule.quarters) for rule in rules)
-    coverage = sum((weight * rule.covered for weight, rule in zip(WEIGHTS, rules, strict=True)), Fraction()) / 4
+def opine(known: VerdictInputs, version: int) -> Opinion:
+    rules, weights = judge(known, version), WEIGHTS[version]
+    groups = [sum(rules[rule].quarters for rule in group) for group in GROUPS[version]]
+    quarters = sum(groups)
+    spoken = sum(map(abs, groups))
+    coverage = sum((weight * rule.covered for weight, rule in zip(weights, rules, strict=True)), Fraction()) / 4
     agreement = Fraction(1)
-    mute = 4 * sum((weight for weight, rule in zip(WEIGHTS, rules, strict=True) if not rule.covered), Fraction())
+    mute = 4 * sum((weight for weight, rule in zip(weights, rules, strict=True) if not rule.covered), Fraction())
     if spoken or mute:
         agreement = max(Fraction(0), (abs(quarters) - mute) / (spoken + mute))
     risk = known.raw.risk

@@ -96,12 +96,13 @@ async def test_outcomes_that_could_not_be_summed_up_are_summed_up_next_time(
 
 async def test_an_entry_of_an_earlier_version_does_not_break_a_question_about_then(world: World) -> None:
     issued = await world.signal()
-    ((seq, *columns, _, _),) = await world.database.read("SELECT * FROM verdict_ledger")
+    ((seq, *columns),) = await world.database.read(f"SELECT {', '.join(COLUMNS)} FROM verdict_ledger")  # noqa: S608
     body, at_ms = zlib.compress(b'{"symbol": "BTC", "inputs": "as they used to be"}'), START_MS + MINUTE_MS
     earlier = dict(zip(COLUMNS[1:], columns, strict=True)) | {"body": body, "issued_ms": at_ms, "verdict_id": "0" * 64}
     ((head,),) = await world.database.read("SELECT hash FROM verdict_ledger")
     row = (seq + 1, *earlier.values(), head, GENESIS)
-    await world.database.write(lambda connection: insert_rows(connection, "INSERT INTO verdict_ledger", [row]))
+    into = f"INSERT INTO verdict_ledger ({', '.join(COLUMNS)}, previous, hash)"
+    await world.database.write(lambda connection: insert_rows(connection, into, [row]))
     await world.recorder.round()
     world.clock.set_wall(at_ms)
     assert (await world.signal(as_of="2025-07-25T12:01:00Z")).verdict_id == issued.verdict_id

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.verdict.decide import decide
-from service.verdict.ruleset import RULESET, TABLES
+from service.verdict.ruleset import VERSION_1, VERSION_2, RuleSet
 from service.wire.canonical import canonical
 from service.wire.verdict import VerdictInputs
 from tests.verdict.jcs import write
@@ -89,12 +89,15 @@ def test_any_value_is_written_as_by_a_second_implementation(value: object) -> No
     assert canonical(value) == write(value)
 
 
-def identity(verdict_inputs: VerdictInputs) -> str:
+VERSIONS = pytest.mark.parametrize("rules", [VERSION_1, VERSION_2], ids=["version 1", "version 2"])
+
+
+def identity(verdict_inputs: VerdictInputs, rules: RuleSet) -> str:
     """The identity, from the published words: of what an answer shows, and the tables."""
-    answer = msgspec.json.decode(msgspec.json.encode(decide(verdict_inputs)))
+    answer = msgspec.json.decode(msgspec.json.encode(decide(verdict_inputs, rules)))
     whole = {
         "inputs": {name: answer[name] for name in ("symbol", "as_of", "sources", "raw")},
-        "ruleset": msgspec.to_builtins(TABLES),
+        "ruleset": msgspec.to_builtins(rules.tables),
         "output": {
             name: answer[name] for name in ("verdict", "score", "confidence", "confidence_basis", "evidence", "rules")
         },
@@ -103,13 +106,15 @@ def identity(verdict_inputs: VerdictInputs) -> str:
 
 
 @pytest.mark.promise("signal.verdict-id")
-def test_the_identity_is_the_digest_of_inputs_rules_and_output_in_canonical_form() -> None:
+@VERSIONS
+def test_the_identity_is_the_digest_of_inputs_rules_and_output_in_canonical_form(rules: RuleSet) -> None:
     for known_inputs in (KNOWN, without(KNOWN, "risk", "regime"), *inputs(100)):
-        assert decide(known_inputs).verdict_id == identity(known_inputs)
+        assert decide(known_inputs, rules).verdict_id == identity(known_inputs, rules)
 
 
-def test_the_digest_of_a_rule_set_is_that_of_its_tables() -> None:
-    assert hashlib.sha256(write(msgspec.to_builtins(TABLES))).hexdigest() == RULESET.digest
+@VERSIONS
+def test_the_digest_of_a_rule_set_is_that_of_its_tables(rules: RuleSet) -> None:
+    assert hashlib.sha256(write(msgspec.to_builtins(rules.tables))).hexdigest() == rules.label.digest
 
 
 def test_what_the_rules_do_not_look_at_is_part_of_the_identity_all_the_same() -> None:
@@ -131,6 +136,6 @@ def test_what_the_rules_do_not_look_at_is_part_of_the_identity_all_the_same() ->
 
 
 def test_zero_has_one_identity_whatever_its_sign() -> None:
-    plus, minus = decide(known(risk__funding_apr=0.0)), decide(known(risk__funding_apr=-0.0))
+    plus, minus = (decide(known(risk__funding_apr=zero, funding__apr_24h=zero)) for zero in (0.0, -0.0))
     assert plus.verdict_id == minus.verdict_id
     assert plus.evidence == minus.evidence

@@ -19,7 +19,7 @@ from service.verdict import ledger as ledger_module
 from service.verdict.audit import audit_ledger
 from service.verdict.decide import decide
 from service.verdict.ledger import COLUMNS, GENESIS, HORIZONS, Head, Ledger, prepare, price_of
-from service.verdict.ruleset import probability_up
+from service.verdict.ruleset import VERSION_1
 from service.wire.verdict import Verdict, VerdictRaw
 from tests.fakes.clock import START_MS, FakeClock
 from tests.verdict.issuing import ORIGIN, judged, known
@@ -65,11 +65,20 @@ async def test_an_entry_holds_the_whole_verdict_and_what_it_claims(ledger: Ledge
         "verdict": "bull",
         "score": verdict.score,
         "confidence": verdict.confidence,
-        "probability_up": probability_up(verdict.score),
+        "probability_up": None,
         "price": 117_000.5,
         "previous": GENESIS,
         "hash": head.hash,
     }
+
+
+async def test_an_entry_of_version_1_of_the_rules_holds_the_probability_that_its_score_claimed(
+    ledger: Ledger, database: Database
+) -> None:
+    verdict = judged("BTC", rules=VERSION_1)
+    await ledger.issue(ORIGIN, verdict, START_MS)
+    (entry,) = await entries(database)
+    assert (entry["score"], entry["probability_up"]) == (verdict.score, round(0.5 + verdict.score / 20, 4))
 
 
 async def test_each_hash_is_the_digest_of_the_one_before_and_of_its_own_entry(
@@ -232,7 +241,9 @@ async def test_where_the_store_cannot_write_nothing_is_issued_nor_remembered(
         ("DELETE FROM verdict_ledger WHERE seq = 2", "never deleted"),
         ("INSERT OR REPLACE INTO verdict_ledger SELECT * FROM verdict_ledger WHERE seq = 1", "follows its head"),
         (
-            """INSERT INTO verdict_ledger SELECT 4, kind, day, origin, symbol, issued_ms, verdict_id, verdict, score,
+            """INSERT INTO verdict_ledger (seq, kind, day, origin, symbol, issued_ms, verdict_id, verdict, score,
+            confidence, probability_up, price, body, previous, hash)
+            SELECT 4, kind, day, origin, symbol, issued_ms, verdict_id, verdict, score,
             confidence, probability_up, price, body, hash, printf('%064d', 5) FROM verdict_ledger WHERE seq = 2""",
             "follows its head",
         ),

@@ -1,5 +1,6 @@
 import copy
 import json
+import pathlib as files
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,15 +11,18 @@ from hypothesis import strategies as st
 
 from service.verdict.decide import decide
 from service.verdict.replay import Difference, ReplayError, _same, replay
-from service.verdict.ruleset import probability_up
+from service.verdict.ruleset import VERSION_1, VERSION_2, RuleSet
 from tests.verdict.jcs import write
 from tests.verdict.known import KNOWN, known, without
 
 Path = tuple[str | int, ...]
 
+RECORDED = files.Path(__file__).parent / "version_1" / "answer.json"
+"""An answer as the service gave it when version 1 was in force."""
 
-def saved(**changed: Any) -> dict[str, Any]:
-    answer: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(decide(known(**changed))))
+
+def saved(rules: RuleSet = VERSION_2, **changed: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(decide(known(**changed), rules)))
     return answer
 
 
@@ -105,7 +109,7 @@ def test_a_difference_is_told_as_json_has_it() -> None:
     changed = place(changed, ("evidence",), [*ANSWER["evidence"], {"a": [1]}])
     changed = place(place(changed, ("confidence_basis",), [1]), ("score",), {})
     assert replay(changed).differences == [
-        Difference("score", "{…}", "2.5"),
+        Difference("score", "{…}", "2.0"),
         Difference("evidence[9]", "{…}", "not there"),
         Difference("rules[2].contribution", "0.75", "0.5"),
         Difference("rules[3].value", '"risk—on"', "null"),
@@ -121,24 +125,50 @@ def test_a_list_that_is_too_short_differs_where_it_ends() -> None:
 
 def test_true_is_not_one() -> None:
     answer = saved(funding__percentile_30d=1.0)
-    noticed = replay(place(answer, ("rules", 0, "contribution"), True)).differences  # noqa: FBT003 - a value of JSON
-    assert noticed == [Difference("rules[0].contribution", "true", "1.0")]
+    noticed = replay(place(answer, ("rules", 1, "contribution"), True)).differences  # noqa: FBT003 - a value of JSON
+    assert noticed == [Difference("rules[1].contribution", "true", "1.0")]
 
 
-def test_the_track_record_is_no_part_of_a_verdict_but_what_it_claims_is() -> None:
-    claim = probability_up(ANSWER["score"])
+@pytest.mark.parametrize(("rules", "claim"), [(VERSION_1, 0.625), (VERSION_2, None)])
+def test_the_track_record_is_no_part_of_a_verdict_but_what_it_claims_is(rules: RuleSet, claim: float | None) -> None:
+    answer = saved(rules, regime__coin=None)
     for record in ({"probability_up": claim, "entries": 3}, {"entries": 3}, None, "anything"):
-        assert replay({**ANSWER, "track_record": record}).differences == []
-    assert replay({**ANSWER, "track_record": {"probability_up": 0.7}}).differences == [
-        Difference("track_record.probability_up", "0.7", str(claim))
+        assert replay({**answer, "track_record": record}).differences == []
+    assert replay({**answer, "track_record": {"probability_up": 0.7}}).differences == [
+        Difference("track_record.probability_up", "0.7", json.dumps(claim))
     ]
 
 
-def test_a_verdict_of_other_rules_is_not_judged_by_these() -> None:
-    other = place(ANSWER, ("ruleset", "version"), 2)
-    with pytest.raises(ReplayError, match=r"verdict-rules version 2; this program has verdict-rules version 1"):
+def test_each_version_is_recomputed_by_its_own_rules() -> None:
+    one, two = saved(VERSION_1), saved(VERSION_2)
+    assert [found["ruleset"]["version"] for found in (one, two)] == [1, 2]
+    assert (replay(one).differences, replay(two).differences) == ([], [])
+    assert one["verdict_id"] != two["verdict_id"]
+
+
+@pytest.mark.parametrize(("rules", "other"), [(VERSION_1, VERSION_2), (VERSION_2, VERSION_1)])
+def test_a_verdict_of_one_version_is_not_one_of_another(rules: RuleSet, other: RuleSet) -> None:
+    found = replay({**saved(rules), "ruleset": msgspec.to_builtins(other.label)})
+    assert {"evidence[0]", "verdict_id"} <= {difference.field for difference in found.differences}
+
+
+def test_an_answer_saved_before_version_2_is_recomputed() -> None:
+    answer = json.loads(RECORDED.read_bytes())["data"]
+    assert (answer["ruleset"]["version"], answer["track_record"]["probability_up"]) == (1, 0.65)
+    assert replay(answer).differences == []
+    assert replay(place(answer, ("track_record", "probability_up"), 0.7)).differences == [
+        Difference("track_record.probability_up", "0.7", "0.65")
+    ]
+
+
+def test_a_verdict_of_unknown_rules_is_refused() -> None:
+    other = place(ANSWER, ("ruleset", "version"), 3)
+    with pytest.raises(
+        ReplayError,
+        match="verdict-rules version 3; this program has verdict-rules version 1 and verdict-rules version 2: use",
+    ):
         replay(other)
-    with pytest.raises(ReplayError, match="given by other-rules version 1"):
+    with pytest.raises(ReplayError, match="given by other-rules version 2"):
         replay(place(ANSWER, ("ruleset", "name"), "other-rules"))
 
 

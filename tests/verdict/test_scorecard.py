@@ -15,7 +15,8 @@ from service.market.shelf import Drawer, Shelf
 from service.storage.database import Database
 from service.storage.engine import Connection, connect
 from service.verdict.ledger import HORIZONS, Head, Kind, Ledger
-from service.verdict.ruleset import probability_up
+from service.verdict.rules_v1 import TABLES_V1
+from service.verdict.ruleset import VERSION_1, VERSION_2
 from service.verdict.scorecard import (
     LABELS,
     LEAST,
@@ -45,7 +46,7 @@ class Past(NamedTuple):
     kind: str
     symbol: str
     verdict: str
-    claimed: float
+    claimed: float | None
     days: int
     entry: float
     price: float
@@ -66,17 +67,21 @@ class Past(NamedTuple):
 
 
 async def live_through(database: Database, days: int) -> list[Past]:
-    """Issue verdicts for so many days, on every coin and for somebody who asks, and have some of them turn out."""
+    """Issue verdicts for so many days, on every coin and for somebody who asks, and have some of them turn out.
+
+    Every fourth day they are of version 2 of the rules, which claims no probability.
+    """
     chance = random.Random(days)  # noqa: S311 - a made-up past
     ledger = Ledger(database)
     for day in range(days):
-        at_ms = START_MS + day * DAY_MS
+        at_ms, rules = START_MS + day * DAY_MS, VERSION_1 if day % 4 else VERSION_2
         verdicts = [
-            judged(coin, round(chance.uniform(10, 99), 2), chance.choice([*LEANS]), chance.choice([0.0, 30.0, -15.0]))
+            judged(coin, _price(chance), chance.choice([*LEANS]), chance.choice([0.0, 30.0, -15.0]), rules)
             for coin in COINS
         ]
         await ledger.issue_day(ORIGIN, day, verdicts, at_ms)
-        await ledger.issue(ORIGIN, judged("BTC", round(chance.uniform(10, 99), 2), chance.choice([*LEANS])), at_ms)
+        asked = judged("BTC", _price(chance), chance.choice([*LEANS]), rules=rules)
+        await ledger.issue(ORIGIN, asked, at_ms)
     rows = await database.read("SELECT seq, kind, symbol, verdict, probability_up, price FROM verdict_ledger")
     past = []
     outcomes: list[tuple[object, ...]] = []
@@ -91,6 +96,16 @@ async def live_through(database: Database, days: int) -> list[Past]:
             outcomes.append((1, seq, horizon, 1, price, move_pct(entry, price), None))
     await database.write(lambda connection: _put(connection, outcomes))
     return past
+
+
+def _price(chance: random.Random) -> float:
+    return round(chance.uniform(10, 99), 2)
+
+
+def _brier(past: Sequence[Past]) -> float | None:
+    """Of those that claimed a probability, if there are thirty."""
+    errors = [(each.claimed - each.rose) ** 2 for each in past if each.claimed is not None]
+    return None if len(errors) < 30 else fmean(errors)
 
 
 def _put(connection: Connection, outcomes: Sequence[tuple[object, ...]]) -> None:
@@ -114,7 +129,7 @@ async def test_figures_equal_an_independent_count_of_the_same_outcomes(database:
     past = await live_through(database, 100)
     pools = Pools((await look(database)).cells)
     of_coin: dict[str, object] = {} if symbol is None else {"symbol": symbol}
-    seen = 0
+    seen = scored = 0
     for verdict in LABELS:
         for days in HORIZONS:
             own = among(past, kind="daily", verdict=verdict, days=days, **of_coin)
@@ -128,10 +143,12 @@ async def test_figures_equal_an_independent_count_of_the_same_outcomes(database:
             assert found.compared == len(every)
             assert found.hit_rate == pytest.approx(fmean(each.came_true(verdict) for each in own), abs=5e-5)
             assert found.base_rate == pytest.approx(fmean(each.came_true(verdict) for each in every), abs=5e-5)
-            assert found.brier == pytest.approx(fmean((each.claimed - each.rose) ** 2 for each in own), abs=5.1e-5)
+            assert found.brier == pytest.approx(_brier(own), abs=5.1e-5)
+            scored += found.brier is not None
             move = fmean((each.price / each.entry - 1) * 100 for each in own)
             assert found.mean_move_pct == pytest.approx(move, abs=1.1e-4)
-    assert seen == (15 if symbol is None else seen)
+    if symbol is None:
+        assert (seen, scored) == (15, 15)
 
 
 async def test_the_reliability_table_equals_an_independent_sorting_into_ranges(database: Database) -> None:
@@ -142,14 +159,15 @@ async def test_the_reliability_table_equals_an_independent_sorting_into_ranges(d
         for days in HORIZONS:
             ranges: dict[int, list[Past]] = {}
             for each in among(past, kind=kind, days=days):
-                ranges.setdefault(int(Decimal(repr(each.claimed)) * 100) // 5, []).append(each)
+                if each.claimed is not None:
+                    ranges.setdefault(int(Decimal(repr(each.claimed)) * 100) // 5, []).append(each)
             found = reliability(card, days, kind)
             assert [round(row.low * 20) for row in found] == sorted(ranges)
             assert len(found) >= 4
             for row, place in zip(found, sorted(ranges), strict=True):
                 own = ranges[place]
                 assert (row.high, row.outcomes) == ((place + 1) / 20, len(own))
-                assert row.claimed == pytest.approx(fmean(one.claimed for one in own), abs=5.1e-5)
+                assert row.claimed == pytest.approx(fmean(one.claimed or 0.0 for one in own), abs=5.1e-5)
                 rose = None if len(own) < 30 else pytest.approx(fmean(one.rose for one in own), abs=5.1e-5)
                 assert row.rose == rose
 
@@ -192,7 +210,7 @@ def cells(count: int, *, ups: int, symbol: str = "BTC", verdict: Label = "bull",
     """So many outcomes that claimed 0.6, of which so many rose by 3 %, and the rest fell by 1 %."""
     downs = count - ups
     moves, errors = ups * 3.0 - downs, ups * 0.16 + downs * 0.36
-    return [Cell("daily", days, symbol, verdict, count, ups, downs, downs, moves, errors)]
+    return [Cell("daily", days, symbol, verdict, count, ups, downs, downs, moves, errors, count)]
 
 
 @pytest.fixture
@@ -216,7 +234,7 @@ def put(drawer: Drawer[Scorecard]) -> Put:
 def test_before_anything_was_scored_a_record_says_that_it_is_not_enough_yet(scorecards: Scorecards) -> None:
     verdict = judged("BTC")
     record = scorecards.track(verdict, HEAD)
-    assert (record.entries, record.head, record.probability_up) == (7, "a" * 64, 0.5 + verdict.score / 20)
+    assert (record.entries, record.head, record.probability_up) == (7, "a" * 64, None)
     assert [each.days for each in record.all_coins] == [each.days for each in record.this_coin] == [1, 3, 7]
     for each in record.all_coins + record.this_coin:
         assert each.outcomes == 0
@@ -285,7 +303,6 @@ async def test_a_record_is_the_same_object_until_something_in_it_changes(scoreca
     others: list[TrackRecord] = [
         scorecards.track(judged("BTC"), Head(8, "b" * 64)),
         scorecards.track(judged("BTC", 100.0, "bear"), HEAD),
-        scorecards.track(judged("BTC", 100.0, "bull", 30.0), HEAD),
     ]
     await put(cells(40, ups=10))
     others.append(scorecards.track(judged("BTC"), HEAD))
@@ -328,7 +345,7 @@ async def test_the_bounds_of_neutral_belong_to_it(database: Database) -> None:
 @pytest.mark.parametrize(
     ("claimed", "place"),
     [
-        *((probability_up(quarters / 4), 10 + quarters // 4) for quarters in range(-16, 17)),
+        *((TABLES_V1.claimed(quarters / 4), 10 + quarters // 4) for quarters in range(-16, 17)),
         (0.0, 0),
         (0.9, 18),
         (0.95, 19),
@@ -364,5 +381,21 @@ def test_a_range_tells_how_often_prices_rose_from_thirty_outcomes_on(outcomes: i
     assert [(found.outcomes, found.rose) for found in reliability(card, 1)] == [(outcomes, rate)]
 
 
-def test_a_claim_is_told_to_four_decimals() -> None:
-    assert [probability_up(score) for score in (1.2345, -4.0, 0.0)] == [0.5617, 0.3, 0.5]
+async def test_verdicts_that_claim_no_probability_have_every_figure_but_the_brier_score(database: Database) -> None:
+    ledger = Ledger(database)
+    for place in range(40):
+        rules = VERSION_1 if place < 29 else VERSION_2
+        await ledger.issue_day(ORIGIN, place, [judged("BTC", 100.0 + place, rules=rules)], START_MS)
+    rows = [(1, seq, 1, 1, 99.0, 1.0 if seq % 2 else -1.0, None) for seq in range(1, 41)]
+    await database.write(lambda connection: _put(connection, rows))
+    card = await look(database)
+    found = Pools(card.cells).figures("bull", 1)
+    assert (found.outcomes, found.hit_rate, found.base_rate, found.brier) == (40, 0.5, 0.5, None)
+    assert sum(row.outcomes for row in reliability(card, 1)) == 29
+
+
+async def test_without_any_claimed_probability_there_is_no_reliability_table(database: Database) -> None:
+    await Ledger(database).issue_day(ORIGIN, 1, [judged("BTC")], START_MS)
+    await database.write(lambda connection: _put(connection, [(1, 1, 1, 1, 101.0, 1.0, None)]))
+    card = await look(database)
+    assert (card.bins, [cell.outcomes for cell in card.cells]) == ([], [1])

@@ -40,11 +40,16 @@ async def test_risk_names_stale_what_the_risk_route_does(world: World, age_s: in
     assert facts.observed_at == iso(answer.as_of_ms or 0)
 
 
-async def test_risk_is_stale_where_price_or_funding_could_not_be_refreshed(world: World) -> None:
+async def test_stale_momentary_funding_alone_leaves_risk_fulfilled_as_no_rule_reads_it(world: World) -> None:
     world.quotes["BTC"] = replace(quote("BTC"), funding_ms=START_MS - MINUTE_MS)
     world.show()
     told = await world.sources.risk("BTC")
-    assert (told.stale, told.facts.stale_fields) == (True, ["funding_apr"])
+    assert (told.stale, told.facts.stale_fields) == (False, ["funding_apr"])
+
+
+async def test_risk_is_stale_where_the_price_could_not_be_refreshed(world: World) -> None:
+    world.quotes["BTC"] = replace(quote("BTC"), funding_ms=START_MS - MINUTE_MS)
+    world.show()
     world.clock.set_wall(START_MS + 10 * MINUTE_MS)
     gone = await world.sources.risk("BTC")
     assert (gone.stale, gone.facts.funding_apr, gone.facts.price) == (True, None, PRICE)

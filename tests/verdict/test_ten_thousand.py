@@ -16,44 +16,52 @@ from msgspec.structs import replace
 from service.verdict.decide import decide
 from service.verdict.replay import replay
 from service.verdict.rules import apply
-from service.verdict.ruleset import TABLES
+from service.verdict.ruleset import VERSION_1, VERSION_2
 from service.wire.verdict import AppliedRule, Verdict, VerdictInputs
 from tests.verdict.knowledge import COUNT, inputs
 from tests.verdict.reference import exact, opine
 
 pytestmark = pytest.mark.unmeasured
 
-FINGERPRINT = "f46fb43b1245da5e3346c800149fbd7719ed013870b8c1113351da920eff8430"
-"""SHA-256 over ten thousand verdicts of version 1, as they are sent.
+FINGERPRINTS = {
+    1: "f46fb43b1245da5e3346c800149fbd7719ed013870b8c1113351da920eff8430",
+    2: "47b46dc8e2fdc87905ab3b9b150349671eb2615906027506d1db34c3487a2863",
+}
+"""SHA-256 over ten thousand verdicts of each version, as they are sent.
 
-Where it changes, so does what version 1 says, and verdicts already given could not be recomputed: make version 2.
+If one changes, verdicts of that version cannot be recomputed any more: make a new version instead.
 """
 
+RULE_SETS = {1: VERSION_1, 2: VERSION_2}
+VERSIONS = pytest.mark.parametrize("version", RULE_SETS)
+
 ROOT = Path(__file__).resolve().parents[2]
-ASK = "from tests.verdict.knowledge import fingerprint; print(fingerprint())"
+ASK = "from tests.verdict.knowledge import fingerprint; print(fingerprint(1), fingerprint(2))"
 OTHERS = tuple(f"python3.{minor}" for minor in range(11, 20))
 
 
 @pytest.mark.promise("signal.rules")
-def test_two_thousand_verdicts_are_what_the_rules_say_and_can_be_replayed_byte_for_byte() -> None:
+@VERSIONS
+def test_two_thousand_verdicts_are_what_the_rules_say_and_can_be_replayed_byte_for_byte(version: int) -> None:
     """Whether all ten thousand are the known ones is asked of another process below, which only decides."""
-    _, verdicts = examined(2_000)
+    _, verdicts = examined(2_000, version)
     assert len(verdicts) >= 15, "of every verdict with every confidence one at the most is missing"
 
 
+@VERSIONS
 @pytest.mark.soak
-def test_ten_thousand_verdicts_are_what_the_rules_say_and_can_be_replayed_byte_for_byte() -> None:
-    fingerprint, verdicts = examined(COUNT)
+def test_ten_thousand_verdicts_are_what_the_rules_say_and_can_be_replayed_byte_for_byte(version: int) -> None:
+    fingerprint, verdicts = examined(COUNT, version)
     assert len(verdicts) == 16, "every verdict with every confidence"
     assert min(verdicts.values()) >= 10
-    assert fingerprint == FINGERPRINT
+    assert fingerprint == FINGERPRINTS[version]
 
 
-def examined(count: int) -> tuple[str, Counter[str]]:
+def examined(count: int, version: int) -> tuple[str, Counter[str]]:
     """Hold the first so many against the rules written a second time; return their fingerprint, and them by kind."""
     whole, verdicts = sha256(), Counter[str]()
     for known in inputs(count):
-        verdict = decide(known)
+        verdict = decide(known, RULE_SETS[version])
         agrees_with_the_reference(known, verdict)
         assert sum(Fraction(rule.contribution) for rule in verdict.rules) == Fraction(verdict.score)
         flips_flip(known, verdict)
@@ -68,7 +76,7 @@ def examined(count: int) -> tuple[str, Counter[str]]:
 
 
 def agrees_with_the_reference(known: VerdictInputs, verdict: Verdict) -> None:
-    opinion = opine(known)
+    opinion = opine(known, verdict.ruleset.version)
     assert [judged_of(rule) for rule in verdict.rules] == [rule[:4] for rule in opinion.rules]
     assert Fraction(verdict.score) == opinion.score
     assert (verdict.verdict, verdict.confidence) == (opinion.verdict, opinion.confidence)
@@ -93,11 +101,12 @@ def as_written(value: str | float | None) -> str | Fraction | None:
 
 
 def flips_flip(known: VerdictInputs, verdict: Verdict) -> None:
-    for rule, applied in zip(TABLES.rules, verdict.rules, strict=True):
+    tables = RULE_SETS[verdict.ruleset.version].tables
+    for rule, applied in zip(tables.rules, verdict.rules, strict=True):
         if applied.value is None:
             assert applied.flips_at is None
             continue
-        other = apply(rule, with_value(known, rule.input, applied.flips_at), 0).applied
+        other = apply(tables, rule, with_value(known, rule.input, applied.flips_at), 0).applied
         assert other.value == applied.flips_at
         assert other.contribution != applied.contribution
 
@@ -115,7 +124,7 @@ def with_value(known: VerdictInputs, path: str, value: object) -> VerdictInputs:
 
 @pytest.mark.slow
 def test_another_process_with_another_order_of_hashes_gives_the_same_bytes() -> None:
-    assert asked(sys.executable) == FINGERPRINT
+    assert asked(sys.executable) == [*FINGERPRINTS.values()]
 
 
 @pytest.mark.slow
@@ -123,16 +132,16 @@ def test_another_version_of_python_gives_the_same_bytes() -> None:
     others = [path for path in map(shutil.which, OTHERS) if path and is_another(path)]
     if not others:
         pytest.skip("no other Python (3.11 or later) with msgspec and rfc8785 is on the PATH")
-    assert {other: asked(other) for other in others} == dict.fromkeys(others, FINGERPRINT)
+    assert {other: asked(other) for other in others} == {other: [*FINGERPRINTS.values()] for other in others}
 
 
-def asked(python: str) -> str:
+def asked(python: str) -> list[str]:
     # Nothing of this process goes along, so that neither its hashes nor its measuring do.
     environment = {"PYTHONHASHSEED": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run(
         [python, "-c", ASK], cwd=ROOT, env=environment, capture_output=True, text=True, check=True, timeout=100
     )
-    return done.stdout.strip()
+    return done.stdout.split()
 
 
 def is_another(python: str) -> bool:

@@ -1,30 +1,36 @@
+"""The rules of version 1, which old verdicts are recomputed by."""
+
+import hashlib
 from fractions import Fraction
 from typing import Any, get_args
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from service.verdict.rules import apply
-from service.verdict.ruleset import TABLES
+from service.verdict.rules_v1 import TABLES_V1
+from service.verdict.ruleset import VERSION_1
 from service.verdict.tables import Rule
 from service.verdict.wording import show
 from service.wire.market import Stance, Trend
 from service.wire.regime import Regime
-from service.wire.verdict import AppliedRule, VerdictInputs
+from service.wire.verdict import AppliedRule, Ruleset, VerdictInputs
+from tests.verdict.jcs import write
 from tests.verdict.known import known, without
-from tests.verdict.reference import exact, funding_level, momentum
+from tests.verdict.reference import exact, funding_level_v1, momentum
 
-RULES = {rule.id: rule for rule in TABLES.rules}
+RULES = {rule.id: rule for rule in TABLES_V1.rules}
 FIGURES = st.floats(-200, 200) | st.integers(-2_000_000, 2_000_000).map(lambda units: units / 10_000)
 
 
 def applied(rule: str, inputs: VerdictInputs) -> AppliedRule:
-    return apply(RULES[rule], inputs, 0).applied
+    return apply(TABLES_V1, RULES[rule], inputs, 0).applied
 
 
 def told(rule: str, inputs: VerdictInputs) -> str:
-    return apply(RULES[rule], inputs, 0).sentence
+    return apply(TABLES_V1, RULES[rule], inputs, 0).sentence
 
 
 def outcome(rule: str, inputs: VerdictInputs) -> tuple[object, ...]:
@@ -36,18 +42,25 @@ def points(rule: Rule) -> list[float]:
     return [category.contribution for category in rule.names] + [band.contribution for band in rule.bands]
 
 
+def test_the_tables_are_the_ones_that_verdicts_were_given_by() -> None:
+    """Canonical JSON by another implementation: each name, number and sentence enters the digest."""
+    digest = "3e6c5b2a7cef6d1ac4477609a87fbaa61962ec91e0f8ceb43d6b6779ddad56fb"
+    assert hashlib.sha256(write(msgspec.to_builtins(TABLES_V1))).hexdigest() == digest
+    assert VERSION_1.label == Ruleset("verdict-rules", 1, digest)
+
+
 def test_weights_are_the_most_a_rule_contributes_and_sum_to_four() -> None:
-    for rule in TABLES.rules:
+    for rule in TABLES_V1.rules:
         assert rule.weight == max(map(abs, points(rule)))
-    assert sum(rule.weight for rule in TABLES.rules) == 4
+    assert sum(rule.weight for rule in TABLES_V1.rules) == 4
 
 
 def test_points_are_quarters_so_that_every_sum_is_exact() -> None:
-    assert all((point * 4).is_integer() for rule in TABLES.rules for point in points(rule))
+    assert all((point * 4).is_integer() for rule in TABLES_V1.rules for point in points(rule))
 
 
 def test_every_name_has_its_row() -> None:
-    assert [tuple(row.name for row in rule.names) for rule in TABLES.rules if rule.names] == [
+    assert [tuple(row.name for row in rule.names) for rule in TABLES_V1.rules if rule.names] == [
         get_args(Trend),
         get_args(Trend),
         get_args(Regime),
@@ -162,7 +175,7 @@ def test_sentiment_counts_against_the_crowd(stance: str, points: float, flips_at
     ],
 )
 def test_what_is_not_known_is_named_and_does_not_count(rule: str, inputs: VerdictInputs, subject: str) -> None:
-    found = apply(RULES[rule], inputs, 3)
+    found = apply(TABLES_V1, RULES[rule], inputs, 3)
     assert outcome(rule, inputs) == (None, None, 0.0, None)
     assert found.sentence == f"{subject} is not known and does not count."
     assert (found.covered, found.applied.evidence) == (0.0, 3)
@@ -181,8 +194,8 @@ def test_what_is_not_known_is_named_and_does_not_count(rule: str, inputs: Verdic
     ],
 )
 def test_what_is_stale_counts_and_covers_half(rule: str, inputs: VerdictInputs) -> None:
-    stale = {id_: apply(RULES[id_], inputs, 0) for id_ in RULES}
-    fresh = {id_: apply(RULES[id_], known(), 0) for id_ in RULES}
+    stale = {id_: apply(TABLES_V1, RULES[id_], inputs, 0) for id_ in RULES}
+    fresh = {id_: apply(TABLES_V1, RULES[id_], known(), 0) for id_ in RULES}
     assert stale[rule].applied == fresh[rule].applied
     assert stale[rule].covered == 0.5
     assert stale[rule].sentence == f"{fresh[rule].sentence} This could not be refreshed, which lowers confidence."
@@ -192,7 +205,7 @@ def test_what_is_stale_counts_and_covers_half(rule: str, inputs: VerdictInputs) 
 
 def test_a_stale_source_of_risk_says_nothing_of_the_fields_it_does_not_name() -> None:
     inputs = known(sources__risk="stale", risk__stale_fields=["price"])
-    assert [apply(rule, inputs, 0).covered for rule in TABLES.rules] == [1.0] * 7
+    assert [apply(TABLES_V1, rule, inputs, 0).covered for rule in TABLES_V1.rules] == [1.0] * 7
 
 
 LEVELS = {
@@ -243,7 +256,6 @@ SENTENCES: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.promise("signal.evidence")
 @pytest.mark.parametrize("rule", SENTENCES)
 def test_a_sentence_says_what_was_seen_and_which_way_it_counts(rule: str) -> None:
     changed, sentence = SENTENCES[rule]
@@ -276,7 +288,7 @@ def test_a_conviction_that_is_not_known_is_not_told() -> None:
 
 @given(figure=FIGURES)
 def test_a_figure_is_told_so_that_it_would_be_judged_the_same(figure: float) -> None:
-    for rule, judged in ((RULES["funding-level"], funding_level), (RULES["funding-momentum"], momentum)):
+    for rule, judged in ((RULES["funding-level"], funding_level_v1), (RULES["funding-momentum"], momentum)):
         told_as = Fraction(show(figure, rule.bands).replace(",", ""))
         assert judged(told_as)[0] == judged(exact(figure))[0]
         assert abs(told_as - exact(figure)) <= Fraction(1, 200)
