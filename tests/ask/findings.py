@@ -106,10 +106,10 @@ def signal(symbol: str, *, id: str = "s1", **changed: Any) -> Step:  # noqa: A00
             AppliedRule("funding-level", "risk.funding_apr", 25.55, 21.9, -0.25, 1, 43.8),
             AppliedRule("funding-momentum", "funding.apr_24h - funding.apr_7d", None, None, 0.0, 1, None),
         ],
-        ruleset=Ruleset("verdict-rules", 1, "3e6c5b2a"),
+        ruleset=Ruleset("verdict-rules", 2, "b0c5f231"),
         verdict_id="ab12" * 16,
         confidence_basis=ConfidenceBasis(0.9286, 0.7143, explanation),
-        track_record=TrackRecord(0.8125, [horizon, few], [few], 77, "cf" * 32),
+        track_record=TrackRecord(None, [horizon, few], [few], 77, "cf" * 32),
     )
     return found("signal", {"symbol": symbol}, msgspec.structs.replace(said, **changed), id=id, as_of=CLOSED)
 

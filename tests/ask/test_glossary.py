@@ -9,7 +9,7 @@ import pytest
 from service.analytics import funding, rules
 from service.ask.glossary import TERMS, define
 from service.errors import ServiceError
-from service.verdict.ruleset import TABLES
+from service.verdict.rules_v2 import TABLES_V2
 
 SPELLED = re.compile(
     r"\b(two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million|twice|double|half|"
@@ -70,9 +70,9 @@ def test_bounds_of_a_verdict_are_those_of_its_ruleset() -> None:
     told = TERMS["verdict"].text
     bounds = [
         f"{grade.at_least:g} or more" if grade.at_most is None else f"{grade.at_most:g} or less"
-        for grade in TABLES.grades
+        for grade in TABLES_V2.grades
         if grade.verdict != "neutral"
     ]
     assert bounds == ["2.5 or more", "1 or more", "-2.5 or less", "-1 or less"]
     assert all(bound in told for bound in bounds)
-    assert f"{TABLES.trust.levels[0].agreement:g} or more is high" in TERMS["confidence"].text
+    assert f"{TABLES_V2.trust.levels[0].agreement:g} or more is high" in TERMS["confidence"].text

@@ -14,6 +14,7 @@ from service.clock import DAY_MS
 from service.operator.scorecard import show
 from service.storage.database import open_database
 from service.verdict.ledger import HORIZONS, Head, Ledger
+from service.verdict.ruleset import VERSION_1
 from service.verdict.scoring import move_pct
 from tests.fakes.clock import START_MS, FakeClock
 from tests.operator.conftest import Told, Verdict
@@ -25,7 +26,10 @@ LEGEND = "⠂⠐ as claimed   1 rose after 1 day   3 rose after 3 days   7 rose 
 
 
 def live_through(data_dir: Path, entries: int, asked: int = 0) -> Head:
-    """Issue so many daily verdicts, 25 a day, and so many to somebody, and have all but the newest turn out."""
+    """Issue so many daily verdicts, 25 a day, and so many to somebody, and have all but the newest turn out.
+
+    Daily ones are of version 1 of the rules, which claimed a probability; the others are of version 2.
+    """
     return asyncio.run(_live_through(data_dir, entries, asked))
 
 
@@ -36,7 +40,7 @@ async def _live_through(data_dir: Path, entries: int, asked: int) -> Head:
         for day in range(-(-entries // len(COINS))):
             coins = COINS[: entries - day * len(COINS)]
             drawn = [(chance.choice([*LEANS]), chance.choice([0.0, 30.0, -15.0])) for _ in coins]
-            day_of = [judged(coin, 50.0, *leaning) for coin, leaning in zip(coins, drawn, strict=True)]
+            day_of = [judged(coin, 50.0, *leaning, VERSION_1) for coin, leaning in zip(coins, drawn, strict=True)]
             await ledger.issue_day(ORIGIN, day, day_of, START_MS + day * DAY_MS)
         for place in range(asked):
             await ledger.issue(ORIGIN, judged("BTC", 10.0 + place), START_MS)
@@ -49,7 +53,7 @@ async def _live_through(data_dir: Path, entries: int, asked: int) -> Head:
         )
         outcomes: list[tuple[object, ...]] = []
         for seq, days, entry, claimed in rows[: -len(HORIZONS)]:
-            price = round(entry * (1 + chance.gauss((claimed - 0.5) * 8, 4) / 100), 4)
+            price = round(entry * (1 + chance.gauss(((claimed or 0.5) - 0.5) * 8, 4) / 100), 4)
             outcomes.append((1, seq, days, 1, price, move_pct(entry, price), None))
         outcomes += [(1, rows[-1][0], 7, None, None, None, "no such hour")] if rows else []
         await database.write(
@@ -108,7 +112,9 @@ def test_a_young_ledger_says_not_enough_yet_of_everything(scorecard: Show, data_
     assert len(rows) == 15
     assert all(row.endswith("not enough yet") for row in rows)
     assert sum(int(row.split()[2]) for row in rows) == 33
-    assert "Not enough yet: 30 outcomes of one claim are needed." in told.out
+    assert "No figures: fewer than 30 outcomes of verdicts that claimed the same probability." in " ".join(
+        told.out.split()
+    )
     assert LEGEND not in told.out
     said = " ".join(told.out.split())
     assert "12 daily (0 of them abstained), 2025-07-25 to 2025-07-25; 1 asked (1 of them abstained)" in said
@@ -151,7 +157,8 @@ def shown(row: dict[str, Any]) -> str:
         assert row["hit_rate"] is row["base_rate"] is row["brier"] is row["mean_move_pct"] is None
         return begun + "not enough yet"
     rates = f"{row['hit_rate'] * 100:>12.1f} %  {row['base_rate'] * 100:>7.1f} %"
-    return f"{begun}{rates}  {row['brier']:.4f}  {row['mean_move_pct']:>+7.2f} %"
+    brier = f"{'-':>6}" if row["kind"] == "asked" else f"{row['brier']:.4f}"
+    return f"{begun}{rates}  {brier}  {row['mean_move_pct']:>+7.2f} %"
 
 
 def test_a_range_that_one_horizon_lacks_is_a_dash_in_its_table(scorecard: Show, data_dir: Path) -> None:
@@ -159,7 +166,7 @@ def test_a_range_that_one_horizon_lacks_is_a_dash_in_its_table(scorecard: Show, 
         async with open_database(data_dir / "verdict.db", FakeClock()) as database:
             ledger = Ledger(database)
             for place in range(31):
-                verdict = judged("BTC", 10.0 + place)
+                verdict = judged("BTC", 10.0 + place, rules=VERSION_1)
                 await ledger.issue_day(ORIGIN, place, [verdict], START_MS + place * DAY_MS)
             await database.write(
                 lambda connection: (

@@ -82,16 +82,16 @@ async def test_too_little_history_and_none_say_so(stage: Stage) -> None:
 
 async def test_the_verdict_adds_up_rule_by_rule_with_its_evidence(stage: Stage) -> None:
     text = await stage.text(COIN, "SOL")
-    assert "bull +1.00 of -4 to +4, medium confidence" in text
+    assert "bull +1.50 of -4 to +4, high confidence" in text
     assert (
-        "funding level Shorts pay 101.07 % a year on SOL, at or above 21.9 %: the short side is crowded, which counts "
-        "for it. -101.0685 -21.8999 +0.50"
+        "funding level Funding of SOL averaged -40.48 % a year over the last 24 hours, at or below -21.9 %: the short "
+        "side is crowded. This counts for SOL. -40.4785 -21.8999 +0.75"
     ) in text
     assert "-44.0431 -9.9999 -0.25" in text
-    assert "Score +1.00 Confidence is medium" in text
-    assert "risk fulfilled, funding fulfilled, regime fulfilled, sentiment fulfilled. Rules: verdict-rules/1." in text
-    assert "2807cf36d820cc153f3825ca48397fa57da51d70a75fa53f2023b2c359c8b40d" in text
-    assert "A score of +1.00 claims that the price rises with a probability of 55 %" in text
+    assert "Score +1.50 Confidence is high" in text
+    assert "risk fulfilled, funding fulfilled, regime fulfilled, sentiment fulfilled. Rules: verdict-rules/2." in text
+    assert "35c3b8ce6a6f1812f2c8a7e7a2d1994ecce3e4c338459231790cf10f4cc3f8b1" in text
+    assert "No probability is claimed: a score describes, it does not predict." in text
 
 
 async def test_its_track_record_is_that_of_daily_verdicts_of_its_kind() -> None:
@@ -111,7 +111,7 @@ async def test_its_track_record_is_that_of_daily_verdicts_of_its_kind() -> None:
 
 async def test_the_needle_stands_where_the_score_is(stage: Stage) -> None:
     body = (await stage.page(COIN, "SOL")).body.decode()
-    assert '<rect class="needle" x="62.0"' in body  # +1 of -4 to +4 is 62.5 %; the needle is 1 wide
+    assert '<rect class="needle" x="68.25"' in body  # +1.5 of -4 to +4 is 68.75 %; the needle is 1 wide
 
 
 async def test_a_verdict_that_cannot_be_given_leaves_the_rest_in_place(stage: Stage) -> None:

@@ -101,8 +101,8 @@ def test_the_text_says_what_decides_and_of_when_it_is() -> None:
 
 def test_the_text_of_a_verdict_holds_what_counts_and_no_more() -> None:
     told = answered(call_of("coin_verdict")).text
-    assert told.startswith("BTC: strong-bull. BTC's daily trend is UP")
-    assert "Together that is +3.00 on a scale from -4 to +4: strong-bull." in told
+    assert told.startswith("BTC: strong-bull. The daily trend of BTC is UP")
+    assert "Together that is +2.50 on a scale from -4 to +4: strong-bull." in told
     assert "Not enough yet: 0 outcomes of strong-bull verdicts a day later, 30 are needed." in told
     assert "neither way" not in told
 

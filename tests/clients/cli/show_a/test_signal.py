@@ -1,9 +1,12 @@
 """A verdict: that it adds up, what it rests on, and what became of others."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import msgspec
 
+import tests.verdict as verdict_tests
 from service.clients.cli.screen import Screen
 from service.clients.cli.show import signal
 from service.wire.verdict import Signal
@@ -34,13 +37,13 @@ def test_the_column_of_what_counts_adds_up_to_the_score() -> None:
 def test_a_narrow_screen_does_without_the_bound_and_the_bar() -> None:
     shown = list(signal.lines(*answer("signal.btc"), Screen(60, colour=False), {}))
     assert "RULE                    FINDS      FLIPS AT  COUNTS" in shown
-    assert "daily trend                UP          HODL   +1.00" in shown
+    assert "daily trend                UP          HODL   +0.50" in shown
 
 
 def test_a_score_that_is_not_the_sum_of_its_rules_is_called_out() -> None:
     data, meta = verdict(score=2.0)
     shown = list(signal.lines(data, meta, PLAIN, {}))
-    assert "This does not add up: the rules count +1.00 together." in shown
+    assert "This does not add up: the rules count +1.50 together." in shown
     assert not [line for line in signal.lines(*answer("signal"), PLAIN, {}) if "add up" in line]
 
 
@@ -69,6 +72,13 @@ def test_the_record_of_such_verdicts_is_a_table_once_there_is_one() -> None:
     record["this_coin"][2] |= known | {"outcomes": 31, "hit_rate": 0.5, "mean_move_pct": -2.1}
     data, meta = verdict(**data)
     check("signal.record", lambda screen: signal.lines(data, meta, screen, {}))
+
+
+def test_a_service_with_version_1_of_the_rules_still_shows_what_its_verdict_claims() -> None:
+    saved = json.loads((Path(verdict_tests.__file__).parent / "version_1" / "answer.json").read_bytes())
+    shown = list(signal.lines(saved["data"], saved["meta"], PLAIN, {}))
+    assert "It claims 65 % that the price will be higher." in shown
+    assert "No probability is claimed." in list(signal.lines(*answer("signal.btc"), PLAIN, {}))
 
 
 def test_a_verdict_of_the_past_does_not_tell_its_future() -> None:
