@@ -112,11 +112,9 @@ def test_a_young_ledger_says_not_enough_yet_of_everything(scorecard: Show, data_
     assert len(rows) == 15
     assert all(row.endswith("not enough yet") for row in rows)
     assert sum(int(row.split()[2]) for row in rows) == 33
-    assert "No figures: fewer than 30 outcomes of verdicts that claimed the same probability." in " ".join(
-        told.out.split()
-    )
     assert LEGEND not in told.out
     said = " ".join(told.out.split())
+    assert "No figures: fewer than 30 outcomes of verdicts that claimed the same probability." in said
     assert "12 daily (0 of them abstained), 2025-07-25 to 2025-07-25; 1 asked (1 of them abstained)" in said
     assert "Outcomes still to come: 2; without a price: 1. Of other histories: 1, not counted here." in said
 

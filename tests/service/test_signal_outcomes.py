@@ -27,17 +27,16 @@ ENOUGH = 1
 FLAT_PCT = 2.0
 VENUE_SYMBOLS = dict(zip(SYMBOLS, COINS, strict=True))
 _OUTCOMES = """
-    SELECT l.kind, l.symbol, l.verdict, l.probability_up, l.price, l.issued_ms, o.days, o.price_ms, o.price, o.move_pct
+    SELECT l.kind, l.symbol, l.verdict, l.price, l.issued_ms, o.days, o.price_ms, o.price, o.move_pct
     FROM verdict_outcomes o JOIN verdict_ledger l USING (seq)
 """
 
 
 class Claim(NamedTuple):
-    """A daily verdict and what came of it a day later: what it said, what it claimed, and the move in percent."""
+    """A daily verdict and what came of it a day later: what it said, and the move in percent."""
 
     symbol: str
     verdict: str
-    probability_up: float
     move_pct: float
 
 
@@ -58,12 +57,12 @@ def scored(data_dir: Path, fixtures: Path) -> list[Claim]:
     """The outcomes, each recomputed from the recording; the daily ones."""
     recorded = {symbol: opens(fixtures, coin) for symbol, coin in VENUE_SYMBOLS.items()}
     claims = []
-    for kind, symbol, verdict, claimed, entry, issued_ms, days, at_ms, price, move in select(data_dir, _OUTCOMES):
+    for kind, symbol, verdict, entry, issued_ms, days, at_ms, price, move in select(data_dir, _OUTCOMES):
         assert (days, at_ms) == (1, (issued_ms + DAY_MS) // HOUR_MS * HOUR_MS + HOUR_MS)
         assert price == recorded[symbol][at_ms]
         assert move == pytest.approx((price / entry - 1) * 100, abs=5.1e-5)
         if kind == "daily":
-            claims.append(Claim(symbol, verdict, claimed, move))
+            claims.append(Claim(symbol, verdict, move))
     return claims
 
 
@@ -79,10 +78,11 @@ def check_record(said: Any, claims: list[Claim]) -> None:
         assert (record["days"], record["outcomes"]) == (1, len(own))
         assert record["hit_rate"] == share([true_of(said["verdict"], claim.move_pct) for claim in own])
         assert record["base_rate"] == share([true_of(said["verdict"], claim.move_pct) for claim in pool])
-        assert record["brier"] == share([(claim.probability_up - (claim.move_pct > 0)) ** 2 for claim in own])
+        assert record["brier"] is None
         assert record["mean_move_pct"] == share([claim.move_pct for claim in own])
         assert f"of {len(own)} {said['verdict']} verdicts" in record["says"]
     assert [record["outcomes"] for record in said["track_record"]["all_coins"][1:]] == [0, 0]
+    assert said["track_record"]["probability_up"] is None
 
 
 def share(values: Sequence[float]) -> Any:
@@ -140,5 +140,6 @@ async def test_after_three_days_what_became_of_the_first_is_in_every_answer_and_
             for verdict in {claim.verdict for claim in claims}
         }
         assert any(row["kind"] == "asked" and row["outcomes"] for row in printed["records"]), "told apart"
+        assert printed["reliability"] == []
         assert "BRIER: 0 is perfect" in await shown(house)
         assert is_sound(house.data_dir)

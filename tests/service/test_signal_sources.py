@@ -74,7 +74,7 @@ async def test_without_news_a_verdict_is_less_sure_and_says_why_until_they_are_b
     assert said["sources"] == {**before["sources"], "sentiment": "stale"}
     assert (before["confidence"], said["confidence"]) == ("high", "medium")
     assert "that would be high, but sentiment is stale" in said["confidence_basis"]["explanation"]
-    assert said["confidence_basis"]["coverage"] == round(1 - 0.25 / 2 / 4, 4)
+    assert said["confidence_basis"]["coverage"] == 1 - 0.5 / 2 / 4
     house.doors.open()
     await pass_wall(house, 1)
     back = await judged(house, kept.key)
@@ -82,7 +82,7 @@ async def test_without_news_a_verdict_is_less_sure_and_says_why_until_they_are_b
 
 
 @pytest.mark.promise("signal.sources", "signal.evidence")
-async def test_with_mood_and_regime_down_there_is_a_verdict_less_sure_that_names_both(
+async def test_with_funding_and_regime_down_and_mood_stale_there_is_no_verdict_and_each_is_named(
     kept: Kept, tmp_path: Path
 ) -> None:
     doors = Doors()
@@ -106,7 +106,8 @@ async def test_with_mood_and_regime_down_there_is_a_verdict_less_sure_that_names
             "sentiment": "stale",
         }
         assert (said["raw"]["funding"], said["raw"]["regime"]) == (None, None)
-        assert (said["verdict"], said["score"], said["confidence"]) == ("bull", 2, "low")
+        assert (said["verdict"], said["score"], said["confidence"]) == ("insufficient-evidence", 1.5, "low")
+        assert "only 43.75 % of the evidence is at hand" in said["evidence"][-2]
         for named in ("the regime gave nothing", "funding momentum gave nothing", "sentiment is stale"):
             assert named in said["confidence_basis"]["explanation"]
 

@@ -23,14 +23,21 @@ SYMBOLS = tuple(coin.upper() for coin in COINS)
 
 SOURCES = ("risk", "funding", "regime", "sentiment")
 WEIGHTS = {
-    "trend-daily": 1.0,
+    "trend-daily": 0.5,
     "trend-weekly": 1.0,
     "regime-market": 0.5,
     "regime-coin": 0.5,
-    "funding-level": 0.5,
+    "funding-level": 0.75,
     "funding-momentum": 0.25,
-    "sentiment": 0.25,
+    "sentiment": 0.5,
 }
+GROUPS = (
+    ("trend-daily", "trend-weekly", "regime-market", "regime-coin"),
+    ("funding-level", "funding-momentum"),
+    ("sentiment",),
+)
+"""Rules that confidence counts as one piece of evidence."""
+
 LEAST = {"strong-bull": 2.5, "bull": 1.0, "neutral": -0.75, "bear": -2.25, "strong-bear": -4.0}
 """The least score of each verdict; points are quarters."""
 
@@ -77,7 +84,7 @@ def check(said: Any) -> None:
     basis, missing = said["confidence_basis"], sum(WEIGHTS[rule["id"]] for rule in unknown)
     assert said["evidence"][-1] == basis["explanation"]
     assert basis["coverage"] <= 1 - missing / 4
-    most = sum(map(abs, points.values())) + missing
+    most = sum(abs(sum(points[rule] for rule in group)) for group in GROUPS) + missing
     assert basis["agreement"] == (round(max(0, abs(said["score"]) - missing) / most, 4) if most else 1)
     if said["verdict"] == "insufficient-evidence":
         assert said["confidence"] == "low"
