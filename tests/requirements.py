@@ -415,6 +415,14 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "cli.pay-ceilings": "A call is paid up to 0.10 USDC, a UTC day up to 1.00, unless its owner says otherwise.",
         "cli.pay-once": "While a payment may still be taken, no other is signed for its request.",
     },
+    "contract-2 §1: rules": {
+        "rules.groups": "Evidence is in groups; rules that read the same evidence twice count once.",
+        "rules.mean-funding": "The funding rule reads the 24-hour mean.",
+        "rules.confidence-monotone": "A silent, stale or dissenting source never raises confidence.",
+        "rules.version-1": "Verdicts of version 1 of the rules stay verifiable offline.",
+        "rules.no-claim": "No score is turned into a probability, in any answer or ledger entry.",
+        "ledger.upgrade": "A ledger of version 1 verifies after the upgrade; chain and outcomes are untouched.",
+    },
     "contract-2 §2": {
         "quarantine.polled": "A polled value that fails the plausibility check is held back and named stale.",
         "quarantine.pushed": "A pushed value that fails the plausibility check is held back and named stale.",

@@ -45,7 +45,7 @@ def _verdict_in(document: object) -> Mapping[str, object]:
 def _report(found: Replay, *, judged_past: bool) -> None:
     _write_verdict(found.verdict)
     if judged_past:
-        _write(f"Not recomputed: {NOT_JUDGED}, but for what the score claims; the ledger holds it.")
+        _write(f"Not recomputed: {NOT_JUDGED}. The ledger holds it.")
     _write("")
     if found.differences:
         _write_differences(found.differences)

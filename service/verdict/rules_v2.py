@@ -15,15 +15,16 @@ _AGAINST: Final = " This counts against {symbol}."
 
 def _trend(id_: str, input_: str, bars: str, weight: float) -> Rule:
     subject = "The " + bars + " trend of {symbol}"
+    line = " its SuperTrend line in every comparison."
     return Rule(
         id_,
         input_,
         weight,
         subject,
         names=(
-            Category("UP", weight, subject + " is UP: {symbol} is above its SuperTrend line in every comparison." + _FOR),
+            Category("UP", weight, subject + " is UP: {symbol} is above" + line + _FOR),
             Category("HODL", 0.0, subject + " is HODL: its SuperTrend lines disagree." + _NEITHER),
-            Category("DOWN", -weight, subject + " is DOWN: {symbol} is below its SuperTrend line in every comparison." + _AGAINST),
+            Category("DOWN", -weight, subject + " is DOWN: {symbol} is below" + line + _AGAINST),
         ),
     )
 

@@ -83,7 +83,7 @@ def test_what_is_not_known_is_a_dash(verified: Verify) -> None:
 def test_the_track_record_is_said_not_to_be_recomputed(verified: Verify) -> None:
     told = verified(with_data(track_record={"probability_up": None}))
     assert told.code == 0
-    assert "Not recomputed: track_record, but for what the score claims; the ledger holds it.\n" in told.out
+    assert "Not recomputed: track_record. The ledger holds it.\n" in told.out
 
 
 def test_what_differs_is_named_with_both_values(verified: Verify) -> None:
@@ -187,7 +187,7 @@ def test_a_dash_reads_what_is_piped_in(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert capsys.readouterr().out.startswith("COIN")
 
 
-@pytest.mark.promise("signal.verify")
+@pytest.mark.promise("signal.verify", "rules.version-1")
 def test_an_answer_saved_before_version_2_of_the_rules_still_verifies(verified: Verify) -> None:
     saved = (Path(__file__).parents[1] / "verdict" / "version_1" / "answer.json").read_bytes()
     told = verified(saved)

@@ -108,8 +108,9 @@ async def test_with_funding_and_regime_down_and_mood_stale_there_is_no_verdict_a
         assert (said["raw"]["funding"], said["raw"]["regime"]) == (None, None)
         assert (said["verdict"], said["score"], said["confidence"]) == ("insufficient-evidence", 1.5, "low")
         assert "only 43.75 % of the evidence is at hand" in said["evidence"][-2]
-        for named in ("the regime gave nothing", "funding momentum gave nothing", "sentiment is stale"):
-            assert named in said["confidence_basis"]["explanation"]
+        unknown = ("The regime of the market", "The regime of BTC", "The 24-hour mean of funding of BTC")
+        assert {f"{subject} is not known and does not count." for subject in unknown} <= {*said["evidence"]}
+        assert said["evidence"][6].endswith("This input could not be refreshed, which lowers confidence.")
 
 
 @pytest.mark.promise("signal.insufficient-free", "signal.scale", "meter.uncounted-answers", "meter.head-free")

@@ -104,6 +104,7 @@ def dissents(before: Verdict, after: Verdict) -> bool:
     return bool(before.score) and side * after.score >= 0 and max(moves) <= 0 and min(moves) < 0
 
 
+@pytest.mark.promise("rules.confidence-monotone")
 @VERSIONS
 @given(inputs=anything_known())
 def test_a_source_that_falls_silent_or_stale_never_raises_confidence(rules: RuleSet, inputs: VerdictInputs) -> None:
@@ -114,6 +115,7 @@ def test_a_source_that_falls_silent_or_stale_never_raises_confidence(rules: Rule
         assert less.confidence_basis.coverage <= verdict.confidence_basis.coverage
 
 
+@pytest.mark.promise("rules.confidence-monotone")
 @VERSIONS
 @given(inputs=anything_known())
 def test_a_source_that_dissents_never_raises_confidence(rules: RuleSet, inputs: VerdictInputs) -> None:

@@ -58,10 +58,12 @@ def test_the_furthest_scores_can_be_reached() -> None:
     assert [decide(best).verdict, decide(worst).verdict] == ["strong-bull", "strong-bear"]
 
 
+@pytest.mark.promise("rules.no-claim")
 def test_no_score_claims_a_probability() -> None:
     assert claimed(decide(KNOWN)) is None
 
 
+@pytest.mark.promise("rules.groups")
 def test_rules_of_one_group_count_once_for_confidence() -> None:
     """The daily trend and the regimes disagree within one group: their sum is what the group says."""
     torn = decide(known(risk__trend_daily="DOWN", regime__coin="risk-off"))  # -0.5 +1 +0.5 -0.5

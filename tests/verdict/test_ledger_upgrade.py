@@ -116,6 +116,7 @@ async def guards(database: Database) -> list[tuple[object, ...]]:
     )
 
 
+@pytest.mark.promise("ledger.upgrade")
 async def test_a_ledger_of_version_1_stays_what_it_was(upgrade: Upgrade) -> None:
     async with upgrade.before() as database:
         await database.write(fill)
@@ -129,6 +130,7 @@ async def test_a_ledger_of_version_1_stays_what_it_was(upgrade: Upgrade) -> None
         assert (audit.head, audit.findings) == (HEAD, [])
 
 
+@pytest.mark.promise("ledger.upgrade", "rules.no-claim")
 async def test_new_entries_continue_the_chain_and_claim_no_probability(upgrade: Upgrade) -> None:
     async with upgrade.before() as database:
         await database.write(fill)

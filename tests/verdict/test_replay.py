@@ -152,6 +152,7 @@ def test_a_verdict_of_one_version_is_not_one_of_another(rules: RuleSet, other: R
     assert {"evidence[0]", "verdict_id"} <= {difference.field for difference in found.differences}
 
 
+@pytest.mark.promise("rules.version-1")
 def test_an_answer_saved_before_version_2_is_recomputed() -> None:
     answer = json.loads(RECORDED.read_bytes())["data"]
     assert (answer["ruleset"]["version"], answer["track_record"]["probability_up"]) == (1, 0.65)

@@ -69,6 +69,7 @@ def test_each_rule_is_in_one_group_and_a_group_weighs_what_its_rules_weigh() -> 
     ]  # fmt: skip
 
 
+@pytest.mark.promise("rules.groups")
 def test_daily_trend_and_coin_regime_together_weigh_as_much_as_the_weekly_trend() -> None:
     assert RULES["trend-daily"].weight + RULES["regime-coin"].weight == RULES["trend-weekly"].weight
 
@@ -133,6 +134,7 @@ def test_funding_counts_against_the_crowded_side(apr: float, threshold: float, p
     assert str(applied("funding-level", inputs).value) == str(apr + 0.0)
 
 
+@pytest.mark.promise("rules.mean-funding")
 def test_the_funding_level_is_the_mean_of_24_hours_whatever_the_momentary_rate_is() -> None:
     calm = known(risk__funding_apr=500.0, funding__apr_24h=3.5)
     assert applied("funding-level", calm).input == "funding.apr_24h"
