@@ -65,6 +65,7 @@ Decided here, about the ledger:
 - The head is read in the transaction that appends, so that several processes make one chain and a crash leaves no gap.
   SQLite's triggers refuse to change, delete or replace an entry. Who has the file's rights can take them off: then the
   hashes show it. An end cut off, or a chain made anew, shows only beside a head that somebody kept: answers carry it.
+- An entry of version 2 of the rules claims no probability: the column is null, in the row and in what is hashed.
 - A body stands in its entry's hash as the digest of its canonical JSON, so that the chain can be checked without the
   rules that were in force, and whatever zlib made of it.
 - Histories share one chain. Entries of another one (a replay, and what was live before it) are kept, never scored with
