@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from service.analytics import breadth, standing
 from service.analytics.bars import Row, Rows
 from service.analytics.breadth import Breadth, Crossing
@@ -45,6 +48,11 @@ class Market:
     def panel(self) -> Panel:
         """The tables of bars and trends."""
         return self._panel
+
+    @property
+    def regimes_by_day(self) -> tuple[Sequence[int], npt.NDArray[np.int8]]:
+        """As tables write them: the market's regime of every row of the panel, and the coins', of shape (days, coins)."""
+        return self._course.regimes, self._coins.regimes
 
     @property
     def breadths(self) -> Sequence[Breadth]:
