@@ -51,7 +51,7 @@ class Market:
 
     @property
     def regimes_by_day(self) -> tuple[Sequence[int], npt.NDArray[np.int8]]:
-        """As tables write them: the market's regime of every row of the panel, and the coins', of shape (days, coins)."""
+        """The regimes as tables write them: the market's, a row a day, and the coins', of shape (days, coins)."""
         return self._course.regimes, self._coins.regimes
 
     @property

@@ -9,29 +9,33 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from service.analytics.bars import Floats, is_sunday, week_of
+from service.analytics.bars import Flags, Floats, is_sunday, week_of
 from service.analytics.market import Market
 from service.analytics.rules import REGIMES
 from service.analytics.states import NAMES, UNKNOWN
-from service.clock import DAY_MS, HOUR_MS
 from service.units import HOURS_PER_YEAR
 
 Codes = npt.NDArray[np.int8]
 
 _DECIMALS: Final = 4
-_FRESH_MS: Final = 48 * HOUR_MS
-"""A coin whose newest payment is older has no funding, as `market.momentum` decides."""
-
 _LEAST_HOURS: Final = 24
-"""Hours of payments before a coin has any."""
+"""Hours of payments under which a coin's funding is not known, as `market.momentum` decides."""
+
+_WEEK: Final = 7
+_NEWEST: Final = "risk.funding_apr"
 
 
-class Payments(NamedTuple):
-    """Funding of a coin, oldest first: when it was paid (epoch ms), and the fraction of the notional paid an hour."""
+class Funding(NamedTuple):
+    """What a coin's perpetual paid on each day that it paid on, oldest first.
 
-    paid_ms: Sequence[int]
-    rate: Sequence[float]
+    `day` counts from 1970-01-01; a payment at midnight belongs to the day that ends then. `paid` is the sum of the
+    fractions paid, `hours` what they were paid for, `newest` the last one's fraction an hour.
+    """
+
+    day: Sequence[int]
+    paid: Sequence[float]
     hours: Sequence[float]
+    newest: Sequence[float]
 
 
 class Rule(NamedTuple):
@@ -41,84 +45,121 @@ class Rule(NamedTuple):
     """
 
     inputs: Sequence[str]
+    weight: float
     names: Mapping[str, float]
     bands: Sequence[tuple[float | None, float | None, float]]
 
 
-class Inputs(NamedTuple):
-    """Tables of shape (days, coins): named states by the path that rules give them, figures likewise; NaN unknown.
+class RuleSet(NamedTuple):
+    """A rule set as its tables have it.
 
-    `names` tells what the codes of the states stand for; `UNKNOWN` has no name.
+    `groups` are indices of rules, `grades` (verdict, at least, at most) of which the first that holds is the one, and
+    `least` is the share of the weight that has to be known for a verdict.
     """
+
+    version: int
+    rules: Sequence[Rule]
+    groups: Sequence[Sequence[int]]
+    grades: Sequence[tuple[str, float | None, float | None]]
+    least: float
+
+
+class Judged(NamedTuple):
+    """What a rule set says of every coin on every day.
+
+    `score` has the shape (days, coins), NaN where there is no verdict, `groups` (groups, days, coins). `verdict` is an
+    index in the rule set's grades, -1 where there is none.
+    """
+
+    version: int
+    score: Floats
+    groups: Floats
+    verdict: Codes
+
+
+class States(NamedTuple):
+    """Codes of shape (days, coins), and the names they stand for; other codes are not known."""
+
+    codes: Codes
+    names: Mapping[int, str]
+
+
+class Inputs(NamedTuple):
+    """What rules read, by the path they give it: states, and figures of shape (days, coins), NaN where not known."""
 
     first_day: int
     coins: list[str]
     closes: Floats
-    states: dict[str, Codes]
-    names: dict[str, dict[int, str]]
+    states: dict[str, States]
     figures: dict[str, Floats]
 
 
-def recompute(market: Market, payments: Mapping[str, Payments]) -> Inputs:
+def recompute(market: Market, funding: Mapping[str, Funding]) -> Inputs:
     """Lay out what was known at the end of every day.
 
     Args:
         market: All coins, through their last closed day.
-        payments: By coin; coins without are not known to have any.
+        funding: By coin; of the others it is not known.
     """
     panel = market.panel
-    regimes, of_coins = market.regimes_by_day
+    of_market, of_coins = market.regimes_by_day
     days = range(panel.first_day, panel.first_day + len(panel.close))
     there = ~np.isnan(panel.close)
-    day_means, week_means, newest = (np.full(panel.close.shape, np.nan) for _ in range(3))
+    figures = {path: np.full(panel.close.shape, np.nan) for path in ("funding.apr_24h", "funding.apr_7d", _NEWEST)}
     for column, coin in enumerate(panel.coins):
-        if coin in payments:
-            found = _means(payments[coin], days)
-            day_means[:, column], week_means[:, column], newest[:, column] = found
+        if coin in funding:
+            for table, found in zip(figures.values(), _means(funding[coin], days), strict=True):
+                table[:, column] = np.where(there[:, column], found, np.nan)
+    states: dict[str, tuple[Codes, Mapping[int, str]]] = {
+        "risk.trend_daily": (panel.states, NAMES),
+        "risk.trend_weekly": (_weekly(market, days), NAMES),
+        "regime.market": (np.array(of_market, np.int8)[:, None], REGIMES),
+        "regime.coin": (of_coins, REGIMES),
+    }
     return Inputs(
         panel.first_day,
         panel.coins,
         panel.close,
-        {
-            "risk.trend_daily": panel.states,
-            "risk.trend_weekly": np.where(there, _weekly(market, days), UNKNOWN).astype(np.int8),
-            "regime.market": np.where(there, np.array(regimes, np.int8)[:, None], UNKNOWN).astype(np.int8),
-            "regime.coin": np.where(there, of_coins, UNKNOWN).astype(np.int8),
-        },
-        {
-            "risk.trend_daily": dict(NAMES),
-            "risk.trend_weekly": dict(NAMES),
-            "regime.market": dict(REGIMES),
-            "regime.coin": dict(REGIMES),
-        },
-        {
-            "risk.funding_apr": np.where(there, newest, np.nan),
-            "funding.apr_24h": np.where(there, day_means, np.nan),
-            "funding.apr_7d": np.where(there, week_means, np.nan),
-        },
+        {path: States(np.where(there, codes, UNKNOWN), names) for path, (codes, names) in states.items()},
+        figures,
     )
 
 
-def contributions(inputs: Inputs, rules: Sequence[Rule]) -> Floats:
-    """What each rule contributes, of shape (rules, days, coins); NaN where its input is not known."""
-    return np.array([_contribution(inputs, rule) for rule in rules])
+def judge(inputs: Inputs, rules: RuleSet) -> Judged:
+    """Judge every coin on every day by the rules, as `verdict.decide` judges one."""
+    given = np.array([_contribution(inputs, rule) for rule in rules.rules])
+    known = ~np.isnan(given)
+    weights = np.array([rule.weight for rule in rules.rules])
+    enough = np.tensordot(weights, known, 1) >= rules.least * weights.sum()
+    trends = [at for at, rule in enumerate(rules.rules) if rule.inputs[0].startswith("risk.trend")]
+    there = enough & known[trends].any(axis=0) & ~np.isnan(inputs.closes)
+    points = np.where(known, given, 0.0)
+    score = np.where(there, points.sum(axis=0), np.nan)
+    verdict = np.full(score.shape, -1, np.int8)
+    for at, (_, at_least, at_most) in reversed(list(enumerate(rules.grades))):
+        verdict[_holds(score, at_least, at_most)] = at
+    return Judged(rules.version, score, np.array([points[list(group)].sum(axis=0) for group in rules.groups]), verdict)
+
+
+def _holds(values: Floats, at_least: float | None, at_most: float | None) -> Flags:
+    """Where a value is known and within bounds, these included."""
+    return (values >= (-np.inf if at_least is None else at_least)) & (
+        values <= (np.inf if at_most is None else at_most)
+    )
 
 
 def _contribution(inputs: Inputs, rule: Rule) -> Floats:
     first, *less = rule.inputs
     given = np.full(inputs.closes.shape, np.nan)
     if first in inputs.states:
-        for code, name in inputs.names[first].items():
-            given[inputs.states[first] == code] = rule.names[name]
+        for code, name in inputs.states[first].names.items():
+            given[inputs.states[first].codes == code] = rule.names[name]
         return given
-    if first not in inputs.figures:
+    if first not in inputs.figures:  # what is not recorded is not known
         return given
     value = np.round(inputs.figures[first] - sum(inputs.figures[other] for other in less), _DECIMALS)
-    for at_least, at_most, contribution in reversed(rule.bands):  # the first row that holds is the one
-        holds = ~np.isnan(value)
-        holds &= value >= at_least if at_least is not None else True
-        holds &= value <= at_most if at_most is not None else True
-        given[holds] = contribution
+    for at_least, at_most, contribution in reversed(rule.bands):
+        given[_holds(value, at_least, at_most)] = contribution
     return given
 
 
@@ -135,23 +176,17 @@ def _weekly(market: Market, days: range) -> Codes:
     return states
 
 
-def _means(payments: Payments, days: range) -> tuple[Floats, Floats, Floats]:
-    """Percent a year at the end of each day: the means of 24 hours and of 7 days, and the newest payment."""
-    paid, rate, hours = (np.array(column, np.float64) for column in payments)
-    sums, counted = (np.concatenate([[0.0], np.cumsum(column)]) for column in (rate * hours, hours))
-    ends = (np.array(days) + 1) * float(DAY_MS)
-    until = np.searchsorted(paid, ends, side="right")
-    newest_ms = paid[np.maximum(until - 1, 0)]
-    known = (until > 0) & (ends - newest_ms < _FRESH_MS) & (counted[until] >= _LEAST_HOURS)
+def _means(funding: Funding, days: range) -> tuple[Floats, Floats, Floats]:
+    """Percent a year at the end of each day: the means of a day and of seven, and the newest payment."""
+    rows = np.array(funding.day, np.int64) - days.start
+    within = (rows >= 0) & (rows < len(days))
+    paid, hours, newest = (np.zeros(len(days)) for _ in range(3))
+    for laid, column in ((paid, funding.paid), (hours, funding.hours), (newest, funding.newest)):
+        laid[rows[within]] = np.array(column, np.float64)[within]
+    known = (hours > 0) & (np.cumsum(hours) >= _LEAST_HOURS)
+    week_paid, week_hours = (np.convolve(column, np.ones(_WEEK))[: len(days)] for column in (paid, hours))
     found = []
-    for window_ms in (DAY_MS, 7 * DAY_MS):
-        since = np.searchsorted(paid, newest_ms - window_ms, side="right")
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = (sums[until] - sums[since]) / (counted[until] - counted[since])
-        found.append(_apr_pct(np.where(known, mean, np.nan)))
-    newest = _apr_pct(np.where(known, rate[np.maximum(until - 1, 0)], np.nan))
-    return found[0], found[1], newest
-
-
-def _apr_pct(rate: Floats) -> Floats:
-    return np.round(rate * HOURS_PER_YEAR * 100, _DECIMALS)
+    for rate, over in ((paid, hours), (week_paid, week_hours), (newest, np.ones(len(days)))):
+        mean = np.divide(rate, over, out=np.full(len(days), np.nan), where=known)
+        found.append(np.round(mean * HOURS_PER_YEAR * 100, _DECIMALS))
+    return found[0], found[1], found[2]

@@ -9,6 +9,7 @@ from service.wire.regime import Regime, Share
 
 Label = Literal["strong-bull", "bull", "neutral", "bear", "strong-bear", "insufficient-evidence"]
 Confidence = Literal["high", "medium", "low"]
+Target = Literal["rises", "beats-median", "moves-more"]
 SourceState = Literal["fulfilled", "rejected", "stale"]
 VerdictScore = Annotated[float, Meta(ge=-4, le=4)]
 

@@ -1,6 +1,6 @@
 """Fits from scores or contributions to probabilities. Weights let every day count the same."""
 
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,13 +12,6 @@ STRENGTH: Final = 1.0
 
 _STEPS: Final = 50
 _CLOSE_ENOUGH: Final = 1e-10
-
-
-class Model(Protocol):
-    """Something fitted that gives probabilities."""
-
-    def predict(self, features: Floats) -> Floats:
-        """Probabilities, of shape (rows,), for features of shape (rows, columns)."""
 
 
 class Isotonic(NamedTuple):
@@ -42,6 +35,9 @@ class Logistic(NamedTuple):
     def predict(self, features: Floats) -> Floats:
         """Probabilities, of shape (rows,)."""
         return _sigmoid(self.intercept + features @ self.coefficients)
+
+
+Model: TypeAlias = Isotonic | Logistic
 
 
 def fit_isotonic(features: Floats, outcomes: Floats, weights: Floats) -> Isotonic:

@@ -8,16 +8,17 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 from service.analytics.calibration.fits import Floats, Model, fit_isotonic, fit_logistic
 from service.analytics.calibration.skill import (
+    Bin,
     Days,
-    Decomposition,
     Skill,
+    bins,
     by_day,
     day_weights,
-    decompose,
     effective,
     intraclass,
     measure,
 )
+from service.analytics.recomputed import Judged
 
 Target = Literal["rises", "beats-median", "moves-more"]
 Method = Literal["isotonic", "logistic"]
@@ -46,17 +47,6 @@ _FIFTHS: Final = 5
 _FIRST_TO_CHOOSE, _FIRST_TO_LOOK = 3, 4
 
 
-class Scored(NamedTuple):
-    """What a rule set said of every coin on every day.
-
-    `score` has the shape (days, coins), NaN where there is no verdict; `groups` (groups, days, coins).
-    """
-
-    ruleset: int
-    score: Floats
-    groups: Floats
-
-
 class Measured(NamedTuple):
     """A trial on one part of the days. Shares and probabilities are 0 to 1."""
 
@@ -65,7 +55,7 @@ class Measured(NamedTuple):
     base_rate: float
     brier: float
     brier_of_base_rate: float
-    parts: Decomposition
+    bins: list[Bin]
     skill: Skill
     intraclass: float
     effective: float
@@ -106,23 +96,23 @@ class Predicted(NamedTuple):
     outcome: Floats
 
 
-def run(closes: Floats, scored: Sequence[Scored]) -> list[Trial]:
+def run(closes: Floats, judged: Sequence[Judged]) -> list[Trial]:
     """Make every trial of the protocol.
 
     Args:
         closes: Of shape (days, coins), NaN where there is no bar.
-        scored: The rule sets.
+        judged: What each rule set said.
 
     Raises:
         ValueError: If there are too few days to fit on.
     """
-    count = len(TARGETS) * len(HORIZONS) * len(scored) * len(METHODS)
+    count = len(TARGETS) * len(HORIZONS) * len(judged) * len(METHODS)
     return [
         trial
         for target in TARGETS
         for horizon in HORIZONS
-        for ruleset in scored
-        for trial in _choose(closes, ruleset, target, horizon, ERROR_RATE / count)
+        for rules in judged
+        for trial in _choose(closes, rules, target, horizon, ERROR_RATE / count)
     ]
 
 
@@ -142,17 +132,13 @@ def outcomes(closes: Floats, target: Target, horizon: int) -> Floats:
     return np.where(np.isnan(moves) | np.isnan(bound), np.nan, moves > bound)
 
 
-def predictions(scored: Scored, outcome: Floats, horizon: int, method: Method) -> Predicted:
+def predictions(judged: Judged, outcome: Floats, horizon: int, method: Method) -> Predicted:
     """Fit every 30 days on all days whose outcome was known by then, and predict the days until the next fit.
 
     Raises:
         ValueError: If there are too few days to fit on.
     """
-    known = ~np.isnan(scored.score) & ~np.isnan(outcome)
-    known[known.sum(axis=1) < LEAST_COINS] = False
-    days, coins = np.nonzero(known)
-    features = _features(scored, method)[days, coins]
-    came = outcome[days, coins]
+    days, features, came = _rows(judged, outcome, method)
     counted = np.unique(days)
     if len(counted) < LEAST_DAYS_TO_FIT + horizon + 1:
         raise ValueError(f"too few days with {LEAST_COINS} coins to fit on: {len(counted)}")
@@ -161,6 +147,12 @@ def predictions(scored: Scored, outcome: Floats, horizon: int, method: Method) -
         for model, base, now in _fits(features, came, days, counted, horizon, _FIT[method])
     ]
     return Predicted(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+
+def fit_all(judged: Judged, outcome: Floats, method: Method) -> Model:
+    """Fit on all days."""
+    days, features, came = _rows(judged, outcome, method)
+    return _FIT[method](features, came, day_weights(days))
 
 
 def block_of(horizon: int) -> int:
@@ -200,39 +192,49 @@ def _fits(
             yield fit(features[past], came[past], weights), base, now
 
 
-def _features(scored: Scored, method: Method) -> Floats:
+def _rows(judged: Judged, outcome: Floats, method: Method) -> tuple[Days, Floats, Floats]:
+    """Days, features and outcomes of all coins with both a verdict and an outcome, on days that have enough of them."""
+    known = ~np.isnan(judged.score) & ~np.isnan(outcome)
+    known[known.sum(axis=1) < LEAST_COINS] = False
+    days, coins = np.nonzero(known)
+    return days, _features(judged, method)[days, coins], outcome[days, coins]
+
+
+def _features(judged: Judged, method: Method) -> Floats:
     """Of shape (days, coins, features)."""
-    return scored.score[:, :, None] if method == "isotonic" else np.moveaxis(scored.groups, 0, -1)
+    return judged.score[:, :, None] if method == "isotonic" else np.moveaxis(judged.groups, 0, -1)
 
 
-def _choose(closes: Floats, scored: Scored, target: Target, horizon: int, level: float) -> Iterator[Trial]:
+def _choose(closes: Floats, judged: Judged, target: Target, horizon: int, level: float) -> Iterator[Trial]:
     """Measure both methods on the days to choose on, and the better one on those of the look."""
     outcome = outcomes(closes, target, horizon)
-    made = {method: predictions(scored, outcome, horizon, method) for method in METHODS}
-    known = (~np.isnan(scored.score) & ~np.isnan(outcome)).sum(axis=1)
+    made = {method: predictions(judged, outcome, horizon, method) for method in METHODS}
+    known = (~np.isnan(judged.score) & ~np.isnan(outcome)).sum(axis=1)
     choose, look = split(np.flatnonzero(known >= LEAST_COINS), horizon)
     block = block_of(horizon)
     choices = {method: _measure(predicted, choose, block, level) for method, predicted in made.items()}
     best = min(METHODS, key=lambda method: choices[method].brier)
     for method in METHODS:
         looked = _measure(made[method], look, block, level) if method == best else None
-        yield Trial(target, horizon, scored.ruleset, method, choices[method], looked)
+        yield Trial(target, horizon, judged.version, method, choices[method], looked)
 
 
-def _measure(predicted: Predicted, days: Days, block: int, level: float) -> Measured:
-    on = np.isin(predicted.days, days)
-    day, probability, reference, outcome = (column[on] for column in predicted)
-    weights = day_weights(day)
+def _measure(predicted: Predicted, part: Days, block: int, level: float) -> Measured:
+    on = np.isin(predicted.days, part)
+    days, probability, reference, outcome = (
+        predicted.days[on], predicted.probability[on], predicted.reference[on], predicted.outcome[on]
+    )  # fmt: skip
+    weights = day_weights(days)
     return Measured(
-        days=len(np.unique(day)),
-        rows=len(day),
+        days=len(np.unique(days)),
+        rows=len(days),
         base_rate=float((weights * outcome).sum() / weights.sum()),
-        brier=float(by_day((probability - outcome) ** 2, day).mean()),
-        brier_of_base_rate=float(by_day((reference - outcome) ** 2, day).mean()),
-        parts=decompose(probability, outcome, weights),
-        skill=measure(probability, reference, outcome, day, block=block, level=level),
-        intraclass=intraclass(outcome, day),
-        effective=effective(outcome, day),
+        brier=float(by_day((probability - outcome) ** 2, days).mean()),
+        brier_of_base_rate=float(by_day((reference - outcome) ** 2, days).mean()),
+        bins=bins(probability, outcome, weights),
+        skill=measure(probability, reference, outcome, days, block=block, level=level),
+        intraclass=intraclass(outcome, days),
+        effective=effective(outcome, days),
     )
 
 

@@ -4,6 +4,7 @@ Sources: Brier, Monthly Weather Review 78 (1950); Murphy, Journal of Applied Met
 "A circular block-resampling procedure for stationary data" (1992).
 """
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -16,6 +17,14 @@ Days = npt.NDArray[np.int64]
 SAMPLES: Final = 10_000
 SEED: Final = 8402
 _BINS: Final = 10
+
+
+class Bin(NamedTuple):
+    """One range of probability: its share of the weight, the mean prediction, and how often the target came true."""
+
+    share: float
+    predicted: float
+    observed: float
 
 
 class Decomposition(NamedTuple):
@@ -52,18 +61,23 @@ def day_weights(days: Days) -> Floats:
     return weights
 
 
-def decompose(predicted: Floats, outcomes: Floats, weights: Floats) -> Decomposition:
-    """Murphy's three parts over ten equal ranges of probability."""
-    total = weights.sum()
-    base = float((weights * outcomes).sum() / total)
-    bins = np.minimum((predicted * _BINS).astype(np.int64), _BINS - 1)
-    mass = np.bincount(bins, weights, _BINS)
-    used = mass > 0
-    said = np.bincount(bins, weights * predicted, _BINS)[used] / mass[used]
-    came = np.bincount(bins, weights * outcomes, _BINS)[used] / mass[used]
-    share = mass[used] / total
+def bins(predicted: Floats, outcomes: Floats, weights: Floats) -> list[Bin]:
+    """The ten equal ranges of probability, lowest first; without those that nothing was predicted in."""
+    places = np.minimum((predicted * _BINS).astype(np.int64), _BINS - 1)
+    mass, said, came = (np.bincount(places, weights * column, _BINS) for column in (1.0, predicted, outcomes))
+    return [
+        Bin(float(mass[at] / weights.sum()), float(said[at] / mass[at]), float(came[at] / mass[at]))
+        for at in np.flatnonzero(mass).tolist()
+    ]
+
+
+def decompose(found: Sequence[Bin]) -> Decomposition:
+    """Murphy's three parts."""
+    base = sum(one.share * one.observed for one in found)
     return Decomposition(
-        float((share * (said - came) ** 2).sum()), float((share * (came - base) ** 2).sum()), base * (1 - base)
+        sum(one.share * (one.predicted - one.observed) ** 2 for one in found),
+        sum(one.share * (one.observed - base) ** 2 for one in found),
+        base * (1 - base),
     )
 
 

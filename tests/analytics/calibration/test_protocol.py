@@ -6,13 +6,13 @@ import pytest
 from service.analytics.calibration.fits import Floats
 from service.analytics.calibration.protocol import (
     LEAST_DAYS_TO_CLAIM,
-    Scored,
     Trial,
     outcomes,
     predictions,
     run,
     split,
 )
+from service.analytics.recomputed import Judged
 from tests.analytics.calibration.planted import SCORES, STRENGTH, market
 
 pytestmark = pytest.mark.slow
@@ -23,7 +23,7 @@ def planted() -> list[Trial]:
     return run(*_one(market(seed=1, strength=STRENGTH)))
 
 
-def _one(made: tuple[Floats, Scored]) -> tuple[Floats, list[Scored]]:
+def _one(made: tuple[Floats, Judged]) -> tuple[Floats, list[Judged]]:
     return made[0], [made[1]]
 
 
@@ -31,10 +31,10 @@ def _one(made: tuple[Floats, Scored]) -> tuple[Floats, list[Scored]]:
 def test_a_planted_signal_is_found_and_its_probability_is_right(planted: list[Trial]) -> None:
     earned = {(trial.target, trial.horizon) for trial in planted if trial.is_earned}
     assert ("rises", 1) in earned
-    closes, scored = market(seed=1, strength=STRENGTH)
-    made = predictions(scored, outcomes(closes, "rises", 1), 1, "isotonic")
+    closes, judged = market(seed=1, strength=STRENGTH)
+    made = predictions(judged, outcomes(closes, "rises", 1), 1, "isotonic")
     last = made.days[-1]
-    told = dict(zip(scored.score[last].tolist(), made.probability[made.days == last].tolist(), strict=True))
+    told = dict(zip(judged.score[last].tolist(), made.probability[made.days == last].tolist(), strict=True))
     assert told == pytest.approx({score: 0.5 + STRENGTH * score for score in SCORES}, abs=0.035)
 
 
@@ -58,23 +58,23 @@ def test_noise_earns_a_claim_in_at_most_one_of_twenty_markets() -> None:
 @pytest.mark.promise("claims.purged")
 @pytest.mark.parametrize("horizon", [1, 3, 7])
 def test_no_fit_reads_an_outcome_that_is_not_known_on_the_day(horizon: int) -> None:
-    closes, scored = market(seed=2, strength=STRENGTH)
-    told = predictions(scored, outcomes(closes, "rises", horizon), horizon, "isotonic")
+    closes, judged = market(seed=2, strength=STRENGTH)
+    told = predictions(judged, outcomes(closes, "rises", horizon), horizon, "isotonic")
     fits = np.unique(told.days)[::30]
     for day in fits[[0, 3]]:
         later = closes.copy()
         later[day + 1 :] = closes[day + 1 :][::-1]  # everything after the day is otherwise
-        again = predictions(scored, outcomes(later, "rises", horizon), horizon, "isotonic")
+        again = predictions(judged, outcomes(later, "rises", horizon), horizon, "isotonic")
         same = told.days <= day
         assert (again.probability[again.days <= day] == told.probability[same]).all()
         assert (again.reference[again.days <= day] == told.reference[same]).all()
 
 
 def test_a_score_made_of_the_next_close_would_show() -> None:
-    closes, scored = market(seed=3)
-    leaking = scored.score.copy()
+    closes, judged = market(seed=3)
+    leaking = judged.score.copy()
     leaking[:-1] = np.sign(closes[1:] - closes[:-1])
-    trials = run(closes, [Scored(1, leaking, np.array([leaking]))])
+    trials = run(closes, [judged._replace(score=leaking, groups=np.array([leaking]))])
     assert ("rises", 1) in {(trial.target, trial.horizon) for trial in trials if trial.is_earned}
 
 
@@ -108,6 +108,6 @@ def test_targets_are_what_they_are_called() -> None:
 
 @pytest.mark.parametrize(("days", "coins"), [(400, 19), (181, 24)])
 def test_nothing_is_fitted_on_too_few_coins_or_days(days: int, coins: int) -> None:
-    closes, scored = market(seed=1, days=days, coins=coins)
+    closes, judged = market(seed=1, days=days, coins=coins)
     with pytest.raises(ValueError, match="too few days"):
-        run(closes, [scored])
+        run(closes, [judged])

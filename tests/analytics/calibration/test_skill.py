@@ -5,7 +5,7 @@ from itertools import groupby
 import numpy as np
 import pytest
 
-from service.analytics.calibration.skill import by_day, day_weights, decompose, effective, intraclass, measure
+from service.analytics.calibration.skill import bins, by_day, day_weights, decompose, effective, intraclass, measure
 
 DICE = np.random.default_rng(5)
 DAYS = np.sort(DICE.integers(0, 90, 1_500))
@@ -24,10 +24,15 @@ def test_each_day_counts_once_however_many_coins_it_has() -> None:
 def test_the_parts_of_a_brier_score_add_up_where_all_of_a_bin_is_predicted_alike() -> None:
     predicted = np.round(PREDICTED, 1) + 0.05
     weights = day_weights(DAYS)
-    parts = decompose(predicted, OUTCOMES, weights)
+    found = bins(predicted, OUTCOMES, weights)
+    parts = decompose(found)
     brier = float(np.average((predicted - OUTCOMES) ** 2, weights=weights))
     assert parts.reliability - parts.resolution + parts.uncertainty == pytest.approx(brier)
     assert min(parts) >= 0
+    assert [one.predicted for one in found] == pytest.approx(sorted(set(predicted.tolist())))
+    assert sum(one.share for one in found) == pytest.approx(1)
+    in_first = predicted == predicted.min()
+    assert found[0].observed == pytest.approx(np.average(OUTCOMES[in_first], weights=weights[in_first]))
 
 
 def test_a_certain_and_right_prediction_has_all_skill() -> None:
@@ -40,7 +45,7 @@ def test_ten_copies_of_every_coin_leave_the_interval_as_it_is() -> None:
     reference = np.full(1_500, 0.5)
     once = measure(PREDICTED, reference, OUTCOMES, DAYS, block=7, level=0.025)
     copied = [np.repeat(column, 10) for column in (PREDICTED, reference, OUTCOMES, DAYS)]
-    assert measure(*copied, block=7, level=0.025) == pytest.approx(once)  # type: ignore[arg-type]  # four columns
+    assert measure(*copied, block=7, level=0.025) == pytest.approx(once)
     assert once.low < once.value < once.high
 
 
