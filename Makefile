@@ -55,10 +55,11 @@ coverage: measured ## run every test and write its coverage as pages in htmlcov/
 bench: $(VENV)/dev $(VENV)/openbb/ready ## measure side by side and write BENCHMARKS.md; python -m bench PART [--write] measures one part
 	@$(BIN)/python -m bench
 
-eval: $(VENV)/dev ## how well headlines are read (beside VADER alone), talk is tagged and questions are answered
+eval: $(VENV)/dev ## how well headlines are read (beside VADER alone), talk is tagged, questions are answered, verdicts predict
 	@$(BIN)/python -m tests.sentiment.evaluate
 	@$(BIN)/python -m tests.transcripts.evaluate
 	@$(BIN)/python -m tests.ask.evaluate
+	@$(BIN)/python -m tests.verdict.evaluate
 
 commands: $(VENV)/dev ## write anew what is made of the code: the commands of the clients, the table of rooms
 	@$(BIN)/python -c 'from service.clients.cli import generate; generate.write()'

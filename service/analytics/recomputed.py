@@ -190,3 +190,58 @@ def _means(funding: Funding, days: range) -> tuple[Floats, Floats, Floats]:
         mean = np.divide(rate, over, out=np.full(len(days), np.nan), where=known)
         found.append(np.round(mean * HOURS_PER_YEAR * 100, _DECIMALS))
     return found[0], found[1], found[2]
+
+
+class OfCoin(NamedTuple):
+    """What became of a coin's recomputed verdicts of one grade (its index): how many rose, fell and stayed flat.
+
+    `moves` sums the moves, in percent.
+    """
+
+    coin: str
+    grade: int
+    outcomes: int
+    rose: int
+    fell: int
+    flat: int
+    moves: float
+
+
+class OfDays(NamedTuple):
+    """Sums over the days with verdicts of one grade, for h hits among n outcomes: of h * h, h * n and n * n."""
+
+    grade: int
+    days: int
+    squares: int
+    products: int
+    sizes: int
+
+
+def count_outcomes(
+    inputs: Inputs, judged: Judged, horizon: int, flat_pct: float, sides: Sequence[int]
+) -> tuple[list[OfCoin], list[OfDays]]:
+    """Count what became of every recomputed verdict, from close to close.
+
+    Args:
+        inputs: The closes.
+        judged: The verdicts.
+        horizon: Days later.
+        flat_pct: How far a price may move and still be flat, percent.
+        sides: Which way each grade expects the price to move: 1, 0 (flat) or -1.
+    """
+    moves = np.full(inputs.closes.shape, np.nan)
+    moves[:-horizon] = np.round((inputs.closes[horizon:] / inputs.closes[:-horizon] - 1) * 100, _DECIMALS)
+    rose, fell, flat = moves > 0, moves < 0, np.abs(moves) <= flat_pct
+    of_coins: list[OfCoin] = []
+    of_days: list[OfDays] = []
+    for grade, side in enumerate(sides):
+        own = (judged.verdict == grade) & ~np.isnan(moves)
+        outcomes, *told = ((own & which).sum(axis=0).tolist() for which in (own, rose, fell, flat))
+        sums = np.where(own, moves, 0.0).sum(axis=0).tolist()
+        rows = zip(inputs.coins, outcomes, *told, sums, strict=True)
+        of_coins += [OfCoin(coin, grade, *counts) for coin, *counts in rows if counts[0]]
+        sizes, hits = own.sum(axis=1), (own & (flat, rose, fell)[side]).sum(axis=1)
+        squares, products, square_sizes = (int((a * b).sum()) for a, b in ((hits, hits), (hits, sizes), (sizes, sizes)))
+        if square_sizes:
+            of_days.append(OfDays(grade, int((sizes > 0).sum()), squares, products, square_sizes))
+    return of_coins, of_days

@@ -1,4 +1,4 @@
-"""`verdict scorecard`: how past verdicts turned out, beside what they claimed."""
+"""`verdict scorecard`: how past verdicts turned out."""
 
 import sys
 import textwrap
@@ -6,24 +6,22 @@ from argparse import Namespace
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from service.clients.cli.plots import Series, lines
 from service.clients.cli.refusal import DONE
-from service.clients.cli.screen import Screen
 from service.clock import iso
 from service.operator.folder import Folder, run_in_folder
 from service.operator.output import WIDTH, print_json, print_table
 from service.storage.engine import Connection
 from service.verdict.ledger import HORIZONS, Head, Kind, read_head
-from service.verdict.scorecard import LABELS, LEAST, Figures, Pools, Reliability, Scorecard, reliability
+from service.verdict.ruleset import CURRENT
+from service.verdict.scorecard import LABELS, LEAST_DAYS, Figures, Pools, Scorecard
 from service.verdict.tally import Census, Count, count_entries, tally
 
 _KINDS: Final[Mapping[Kind, str]] = {
     "daily": "DAILY: one verdict a day on every listed coin, whoever asks for what",
     "asked": "ASKED: every verdict somebody was given; apart, for who asks chooses when",
 }
-_HEADERS: Final = ("VERDICT", "DAYS", "OUTCOMES", "      HIT RATE", "BASE RATE", " BRIER", "MEAN MOVE")
+_HEADERS: Final = ("VERDICT", "AFTER", "DAYS", "OUTCOMES", " RIGHT", "  95 % INTERVAL", "  BASE", "MEAN MOVE")
 _NOT_YET: Final = "not enough yet"
-_PLOT_ROWS: Final = 20
 _NOTHING: Final = (
     "No verdict has been issued yet. A running service issues one on every listed coin each day, once the day's "
     "market is published (minutes after 00:00 UTC), and scores it 1, 3 and 7 days later."
@@ -41,7 +39,7 @@ class _Record(NamedTuple):
 
 
 def show(arguments: Namespace, environment: Mapping[str, str]) -> int:
-    """Show the record of the ledger's newest history: by verdict and horizon, and claimed against observed."""
+    """Show the record of the ledger's newest history: by verdict and horizon."""
 
     async def read(folder: Folder) -> _Record:
         return await folder.database.inspect(_read)
@@ -65,17 +63,17 @@ def _read(connection: Connection) -> _Record:
 
 
 def _show(record: _Record) -> None:
-    pools = Pools(record.scorecard.cells)
+    pools = Pools(record.scorecard)
     _say(_sum_up(record))
     for kind, _ in _counts(record.census):
         sys.stdout.write(f"\n{_KINDS[kind]}\n\n")
         print_table(_HEADERS, [_row(found) for found in _figures(pools, kind)], nothing="")
     _say(
-        "\nHIT RATE: how often what the verdict says came true. BASE RATE: how often the same came true of all daily "
-        "verdicts. BRIER: 0 is perfect, 0.25 a coin toss; only of verdicts that claimed a probability, which those of "
-        "version 2 of the rules do not."
+        f"\nRIGHT: how often what the verdict says came true, of verdicts by {CURRENT.label.name} version "
+        f"{CURRENT.label.version}. Coins move together, so days are what counts: {LEAST_DAYS} are needed, "
+        "and the interval treats all coins of a day as one. BASE: how often the same came true of all daily "
+        "verdicts."
     )
-    _show_reliability(record.scorecard)
 
 
 def _sum_up(record: _Record) -> str:
@@ -102,13 +100,14 @@ def _figures(pools: Pools, kind: Kind) -> Iterator[tuple[str, int, Figures]]:
             yield verdict, days, pools.figures(verdict, days, kind)
 
 
-def _row(found: tuple[str, int, Figures]) -> list[str]:
-    verdict, days, (outcomes, hit_rate, base_rate, brier, move, _) = found
-    if hit_rate is None or move is None:
-        figures = [_NOT_YET, "", "", ""]
+def _row(row: tuple[str, int, Figures]) -> list[str]:
+    verdict, days, found = row
+    if found.hit_rate is None or found.mean_move_pct is None:
+        figures = ["", _NOT_YET, "", ""]
     else:
-        figures = [_percent(hit_rate), _percent(base_rate), "-" if brier is None else f"{brier:.4f}", f"{move:+.2f} %"]
-    return [verdict, *_align(_HEADERS[1:], [days, outcomes, *figures])]
+        interval = f"{_percent(found.hit_rate_low).removesuffix(' %')} to {_percent(found.hit_rate_high)}"
+        figures = [_percent(found.hit_rate), interval, _percent(found.base_rate), f"{found.mean_move_pct:+.2f} %"]
+    return [verdict, *_align(_HEADERS[1:], [days, found.days_seen, found.outcomes, *figures])]
 
 
 def _align(headers: Sequence[str], cells: Sequence[object]) -> list[str]:
@@ -116,47 +115,8 @@ def _align(headers: Sequence[str], cells: Sequence[object]) -> list[str]:
     return [str(cell).rjust(len(header)) for header, cell in zip(headers, cells, strict=True)]
 
 
-def _show_reliability(scorecard: Scorecard) -> None:
-    tables = {days: reliability(scorecard, days) for days in HORIZONS}
-    known = [(days, found) for days, table in tables.items() for found in table if found.rose is not None]
-    sys.stdout.write("\nRELIABILITY of daily verdicts: after what was claimed, how often prices rose\n\n")
-    if not known:
-        _say(f"No figures: fewer than {LEAST} outcomes of verdicts that claimed the same probability.")
-        return
-    headers = [title for days in HORIZONS for title in (f"OUTCOMES, {days} D", "  ROSE")]
-    rows = [[claim, *_align(headers, cells)] for claim, cells in _reliability_rows(tables)]
-    print_table(["CLAIMED", *headers], rows, nothing="")
-    sys.stdout.writelines(f"{line}\n" for line in ["", *_plot(known)])
-
-
-def _reliability_rows(tables: Mapping[int, Sequence[Reliability]]) -> Iterator[tuple[str, list[object]]]:
-    for low, high in sorted({(found.low, found.high) for table in tables.values() for found in table}):
-        cells: list[object] = []
-        for days in HORIZONS:
-            found = next((found for found in tables[days] if found.low == low), None)
-            cells += [0, "-"] if found is None else [found.outcomes, _percent(found.rose)]
-        yield f"{100 * low:.0f} to {100 * high:.0f} %", cells
-
-
-def _plot(known: Sequence[tuple[int, Reliability]]) -> Iterator[str]:
-    """Claimed against observed, horizons by their days, over a dotted diagonal."""
-    claims = sorted(100 * found.claimed for _, found in known)
-    ends = [claims[0], claims[-1]]
-    drawn = [Series(ends, ends, name="as claimed", dotted=True)]
-    for days in HORIZONS:
-        points = [(100 * found.claimed, 100 * (found.rose or 0.0)) for horizon, found in known if horizon == days]
-        rose = f"rose after {days} day{'s' * (days > 1)}"
-        drawn.append(Series([x for x, _ in points], [y for _, y in points], name=rose, mark=str(days)))
-    marks = [(end, f"claimed {_points(end)}") for end in sorted({*ends})]
-    return lines(Screen(WIDTH, colour=False), drawn, rows=_PLOT_ROWS, tick=_points, marks=marks)
-
-
-def _points(percent: float) -> str:
-    return f"{percent:.0f} %"
-
-
 def _plain(record: _Record) -> dict[str, object]:
-    pools = Pools(record.scorecard.cells)
+    pools = Pools(record.scorecard)
     return {
         "origin": record.origin,
         "ledger": {"entries": record.head.entries, "head": record.head.hash},
@@ -175,12 +135,6 @@ def _plain(record: _Record) -> dict[str, object]:
             {"kind": kind, "verdict": verdict, "days": days, **found._asdict()}
             for kind in _KINDS
             for verdict, days, found in _figures(pools, kind)
-        ],
-        "reliability": [
-            {"kind": kind, "days": days, **found._asdict()}
-            for kind in _KINDS
-            for days in HORIZONS
-            for found in reliability(record.scorecard, days, kind)
         ],
     }
 

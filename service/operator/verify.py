@@ -27,7 +27,7 @@ def verify(arguments: Namespace, environment: Mapping[str, str]) -> int:  # noqa
         found = replay(saved)
     except ReplayError as error:
         raise RefusalError(plain(str(error)), REFUSED) from error
-    _report(found, judged_past=NOT_JUDGED in saved)
+    _report(found, judged_past=not NOT_JUDGED.isdisjoint(saved))
     return FAILED if found.differences else DONE
 
 
@@ -45,7 +45,7 @@ def _verdict_in(document: object) -> Mapping[str, object]:
 def _report(found: Replay, *, judged_past: bool) -> None:
     _write_verdict(found.verdict)
     if judged_past:
-        _write(f"Not recomputed: {NOT_JUDGED}. The ledger holds it.")
+        _write("Not recomputed: its claims and its record, which are no part of the verdict.")
     _write("")
     if found.differences:
         _write_differences(found.differences)

@@ -16,8 +16,6 @@ from service.pages.drawing import Line, line
 from service.pages.market import notices
 from service.pages.page import Page
 from service.pages.rooms import Rooms
-from service.verdict.ledger import ABSTAINED, HORIZONS
-from service.verdict.scorecard import Figures, Pools
 from service.wire.market import FundingAlerts, Historical, RiskContext
 from service.wire.regime import RegimeHistory
 from service.wire.verdict import Signal
@@ -92,7 +90,6 @@ class CoinView:
             spans=SPANS,
             verdict=verdict,
             needle=_needle(verdict),
-            track=_track(verdict, rooms.record.now()[1]),
             regime=await ask("regime", RegimeHistory, action="history", symbol=symbol),
             trades=TRADES,
             alerts=await ask("funding.alerts", FundingAlerts, symbol=symbol, limit=ALERTS),
@@ -110,10 +107,3 @@ def _draw(history: Told[Historical] | ServiceError) -> Line | None:
 def _needle(verdict: Told[Signal] | ServiceError) -> float | None:
     """Where a score stands on its scale, 0 (most bearish) to 100."""
     return None if isinstance(verdict, ServiceError) else (verdict.data.score + _GAUGE) / (2 * _GAUGE) * 100
-
-
-def _track(verdict: Told[Signal] | ServiceError, pools: Pools) -> list[tuple[int, Figures]]:
-    """How daily verdicts of this kind turned out, by days later; nothing where nothing is claimed."""
-    if isinstance(verdict, ServiceError) or verdict.data.verdict == ABSTAINED:
-        return []
-    return [(days, pools.figures(verdict.data.verdict, days)) for days in HORIZONS]

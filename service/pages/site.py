@@ -1,6 +1,6 @@
 """The site: which page is shown at which path."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from service.clock import Clock
@@ -13,14 +13,13 @@ from service.pages.files import PREFIX, Files
 from service.pages.lately import Lately
 from service.pages.market import MarketView
 from service.pages.page import Page, View
-from service.pages.record import Record
 from service.pages.reference.view import DocsView
 from service.pages.rendering import Templates
 from service.pages.rooms import Rooms
 from service.pages.scorecard import ScorecardView
 from service.pages.signin import SignInView
 from service.routes.call import Bound
-from service.verdict.scorecard import Scorecard
+from service.verdict.scorecard import Scorecards
 
 _TITLES: Final[Mapping[int, str]] = {
     400: "This address is not right",
@@ -73,7 +72,7 @@ def open_site(
     clock: Clock,
     endpoints: Mapping[str, Bound],
     market: Market,
-    scorecard: Callable[[], Scorecard],
+    scorecards: Scorecards,
     openapi: bytes,
     lines: Mapping[str, Sequence[str]],
 ) -> Site:
@@ -84,7 +83,7 @@ def open_site(
         clock: All of its time.
         endpoints: Offer id → what answers it.
         market: Every coin, and every day's breadth.
-        scorecard: All scored outcomes.
+        scorecards: What became of verdicts.
         openapi: The OpenAPI document, JSON.
         lines: Offer id → lines of the command line that ask it.
 
@@ -94,8 +93,7 @@ def open_site(
     files = Files()
     templates = Templates(files.url, source)
     asker, lately = Asker(endpoints), Lately(clock)
-    record = Record(scorecard)
-    rooms = Rooms(clock, asker, market.coins, market.conclusions, market.quarantine, record, templates, lately)
+    rooms = Rooms(clock, asker, market.coins, market.conclusions, market.quarantine, scorecards, templates, lately)
     sign_in = SignInView(templates)
     views: Mapping[str, View] = {
         "/": MarketView(rooms).show,

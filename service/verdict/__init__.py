@@ -51,7 +51,7 @@ Decided here, about the rules:
 Decided here, about identity:
 - The digest takes in the tables whole, not their name: nobody can judge by other rules under the same version.
 - Sentences are part of the output and so of the identity: to change a word is to make another version.
-- What became of past verdicts (`track_record`) is no part of it: a verdict does not change when the past is scored.
+- `claims` and `record` are no part of it: a verdict does not change when the past is measured or scored.
 - A replay takes the inputs as they were saved. It shows that the verdict follows from them, not that they were true;
   that they were known at the time, the ledger shows.
 
@@ -77,9 +77,20 @@ Decided here, about outcomes:
   traded): by the hours and not by the wall clock, since a service that was off first has to fetch what it missed.
 - Everything is judged on the move in percent to four decimals. Bullish is right above 0, bearish below, neutral within
   2, 3.5 and 5 % (1, 3 and 7 days). Base rate: how often the same came true of all daily verdicts, of all coins or of
-  this one. The Brier score is over entries that claim a probability: those of version 1.
-- Figures count daily verdicts alone: nobody can tilt them by asking. Asked ones are told apart, by `verdict scorecard`.
-- Under 30 outcomes there are no figures, of a range of the reliability table neither.
+  this one.
+- Figures count daily verdicts by the current rule set alone: nobody can tilt them by asking. Asked ones are told apart,
+  by `verdict scorecard`.
+- Coins move together, so days are what counts. Under 60 days there are no figures. The interval of a hit rate treats
+  the outcomes of a day as one cluster, and multiplies the variance by the horizon, since outcomes of neighbouring days
+  overlap.
+- The backtested record counts verdicts of the current rules, recomputed for every past day (`backtest`): from the bars
+  that had closed by the end of the day and the funding paid until then, without sentiment, from close to close. Delisted
+  coins are included. It is made anew when a day is published, and never mixed with the live record.
+
+Decided here, about claims:
+- A probability is published only where it was earned on days used neither to fit nor to choose. The protocol is
+  decision 9 in `docs/decisions`, what it found is decision 10 and ships as `measured.json`. None was earned.
+- What was not earned is null, and the reason says what followed such verdicts on the recorded days.
 
 Decided here, about what is known:
 - The four sources are asked at once, each for two seconds at most. What raises, hangs or has nothing to tell is
@@ -97,8 +108,8 @@ Decided here, about what is known:
 - `?as_of=` takes the newest inputs written down at or before that instant, a row's or those of a verdict issued (the
   ledger's are kept for ever; one that was held then goes before a row), of the present history alone: a replay's begins
   anew at midnight. Records stand for half an hour; for an instant that none covers the answer is 404, not a guess. It
-  is judged by the rules as they are now, is no new verdict and enters no ledger; its `track_record` is null, since what
-  became of verdicts was not known then. An instant ahead is a 400.
+  is judged by the rules as they are now, is no new verdict and enters no ledger; its `claims` and `record` are null,
+  since what became of verdicts was not known then. An instant ahead is a 400.
 - Coins that are not listed now are refused before anything is asked, also with `as_of`.
 - An abstention costs nothing.
 """

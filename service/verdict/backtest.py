@@ -1,15 +1,98 @@
-"""Rule sets as `analytics.recomputed` applies them to every coin on every past day."""
+"""Verdicts of the past, recomputed for every day from the bars that had closed by then, and what became of them."""
 
-from service.analytics import recomputed
-from service.verdict.ruleset import RuleSet
+import asyncio
+from collections.abc import Callable, Sequence
+from math import nan
+from typing import Final
+
+from service.analytics.market import Market
+from service.analytics.recomputed import Funding, count_outcomes, judge, recompute
+from service.analytics.recomputed import Rule as PlainRule
+from service.analytics.recomputed import RuleSet as PlainRuleSet
+from service.clock import DAY_MS
+from service.market.conclusions.concluded import Conclusions
+from service.market.series import Days, read_days
+from service.market.shelf import Drawer
+from service.market.store import MarketStore
+from service.storage.database import Database
+from service.verdict.ledger import HORIZONS
+from service.verdict.ruleset import CURRENT, RuleSet
+from service.verdict.scorecard import FLAT_PCT, SIDES, Cell, Scorecard, Spread
 from service.verdict.tables import Rule
 
+BACKTEST_EVERY_S: Final = 60.0
 
-def rules_of(known: RuleSet) -> recomputed.RuleSet:
+_HOURS: Final = 24.0
+"""What a day's sum of funding was paid for."""
+
+
+class Backtest:
+    """Recomputes all verdicts once a day has been published, in the process that leads.
+
+    Args:
+        database: Where bars and sums of funding are.
+        store: Sums funding up.
+        conclusions: The market's conclusions: through which day.
+        drawer: Where the count is put.
+        origin: Which history the store is meant to hold at this moment.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        store: MarketStore,
+        conclusions: Drawer[Conclusions],
+        drawer: Drawer[Scorecard],
+        origin: Callable[[], str],
+    ) -> None:
+        self._database = database
+        self._store = store
+        self._conclusions = conclusions
+        self._drawer = drawer
+        self._origin = origin
+
+    async def round(self) -> None:
+        """Recompute where a day has been published since, or the rules are others.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store could not be used.
+        """
+        origin, concluded, kept = self._origin(), self._conclusions.now, self._drawer.now
+        if concluded.value is None or concluded.origin != origin:
+            return
+        through_ms = concluded.value.through_ms
+        is_current = kept.value is not None and kept.value.ruleset == CURRENT.label.version
+        if is_current and (kept.origin, kept.observed_ms) == (origin, through_ms):
+            return
+        await self._store.sum_funding(origin)
+        days = await self._database.inspect(lambda connection: read_days(connection, through_ms))
+        if days.origin == origin:
+            await self._drawer.put(origin, await asyncio.to_thread(count, days), through_ms)
+
+
+def count(days: Days) -> Scorecard:
+    """Recompute every verdict by the current rules, and count what became of them."""
+    history = {coin: [(bar[0] * DAY_MS, *bar[1:5]) for bar in bars] for coin, bars in days.bars.items()}
+    funding = {coin: _funding(paid) for coin, paid in days.funding.items()}
+    inputs = recompute(Market(history), funding)
+    judged = judge(inputs, rules_of(CURRENT))
+    labels = [grade.verdict for grade in CURRENT.tables.grades]
+    symbols = {coin.venue_symbol: coin.symbol for coin in days.coins}
+    cells: list[Cell] = []
+    spreads: list[Spread] = []
+    for horizon in HORIZONS:
+        sides = [SIDES[label] for label in labels]
+        of_coins, of_days = count_outcomes(inputs, judged, horizon, FLAT_PCT[horizon], sides)
+        cells += [Cell("daily", horizon, symbols[one.coin], labels[one.grade], *one[2:]) for one in of_coins]
+        spreads += [Spread("daily", horizon, labels[one.grade], *one[1:]) for one in of_days]
+    return Scorecard(CURRENT.label.version, cells, spreads)
+
+
+def rules_of(known: RuleSet) -> PlainRuleSet:
     """The tables of a rule set without their sentences."""
     tables = known.tables
     places = {rule.id: at for at, rule in enumerate(tables.rules)}
-    return recomputed.RuleSet(
+    return PlainRuleSet(
         version=tables.version,
         rules=[_rule(rule) for rule in tables.rules],
         groups=[[places[id_] for id_ in group.rules] for group in known.groups],
@@ -18,8 +101,13 @@ def rules_of(known: RuleSet) -> recomputed.RuleSet:
     )
 
 
-def _rule(rule: Rule) -> recomputed.Rule:
-    return recomputed.Rule(
+def _funding(paid: Sequence[tuple[int, float]]) -> Funding:
+    """Of whole days; the newest payment of each is not kept."""
+    return Funding([day for day, _ in paid], [sum_ for _, sum_ in paid], [_HOURS] * len(paid), [nan] * len(paid))
+
+
+def _rule(rule: Rule) -> PlainRule:
+    return PlainRule(
         inputs=rule.input.split(" - "),
         weight=rule.weight,
         names={category.name: category.contribution for category in rule.names},

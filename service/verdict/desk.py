@@ -7,16 +7,17 @@ from msgspec import Raw, Struct, structs
 from service.clock import MINUTE_MS, SECOND_MS, Clock, iso, parse_iso
 from service.errors import ServiceError
 from service.market.desk import MarketDesk
+from service.verdict.claims import claims
 from service.verdict.decide import decide
 from service.verdict.fanout import Observer
 from service.verdict.inputs import InputStore
 from service.verdict.ledger import ABSTAINED, Head, Ledger
 from service.verdict.recorded import Recorded
-from service.verdict.scorecard import Scorecard, Scorecards
+from service.verdict.scorecard import Scorecards
 from service.wire.envelope import Answer, encode
 from service.wire.parameters import instant_ms
 from service.wire.queries import SignalQuery
-from service.wire.verdict import Signal, TrackRecord, Verdict, VerdictInputs
+from service.wire.verdict import Record, Signal, Verdict, VerdictInputs
 
 REACH_MS: Final = 30 * MINUTE_MS
 """How long what was written down stands for what was known: two quarters of an hour, so that one row may be late."""
@@ -27,14 +28,14 @@ HELD_MS: Final = 15 * SECOND_MS
 
 
 class _Kept(Struct, frozen=True):
-    """A verdict that was issued, when, of which history, and its answer with the track record it was encoded with."""
+    """A verdict that was issued, when, of which history, and its answer with the record it was encoded with."""
 
     origin: str
     issued_ms: int
     inputs: VerdictInputs
     verdict: Verdict
     head: Head
-    track: TrackRecord
+    record: Record
     answer: Answer
 
 
@@ -75,7 +76,7 @@ class VerdictDesk:
             as_of: The instant whose knowledge is judged; null: now.
 
         Returns:
-            The verdict with its track record, as of the oldest of its inputs; not counted where evidence is
+            The verdict with its claims and its record, as of the oldest of its inputs; not counted where evidence is
             insufficient.
 
         Raises:
@@ -88,9 +89,10 @@ class VerdictDesk:
             return await self._judge_now(coin)
         return await self._judge_then(coin, self._then_ms(as_of))
 
-    def scorecard(self) -> Scorecard:
-        """All scored outcomes of the history that is told."""
-        return self._scorecards.whole()
+    @property
+    def scorecards(self) -> Scorecards:
+        """What became of past verdicts."""
+        return self._scorecards
 
     def check(self, query: SignalQuery) -> None:
         """Refuse what can be refused without looking anything up, before a question is set aside for it.
@@ -118,9 +120,9 @@ class VerdictDesk:
         kept = self._kept.get(coin)
         if kept is None or kept.origin != origin or not self._holds(kept, inputs):
             kept = await self._issue(inputs, origin)
-        track = self._scorecards.track(kept.verdict, kept.head)
-        if kept.track is not track:
-            kept = structs.replace(kept, track=track, answer=_tell(kept.verdict, track))
+        record = self._scorecards.track(kept.verdict, kept.head)
+        if kept.record is not record:
+            kept = structs.replace(kept, record=record, answer=_tell(kept.verdict, record))
         self._kept[coin] = kept
         return kept.answer
 
@@ -133,8 +135,8 @@ class VerdictDesk:
         """Judge, and write it down before anybody is told."""
         verdict, now_ms = decide(inputs), self._clock.now_ms()
         head = await self._ledger.issue(origin, verdict, now_ms)
-        track = self._scorecards.track(verdict, head)
-        return _Kept(origin, now_ms, inputs, verdict, head, track, _tell(verdict, track))
+        record = self._scorecards.track(verdict, head)
+        return _Kept(origin, now_ms, inputs, verdict, head, record, _tell(verdict, record))
 
     async def _observe(self, coin: str) -> tuple[VerdictInputs, str]:
         """What is known now, and of which history; once more where the market has turned to another meanwhile."""
@@ -180,6 +182,6 @@ class VerdictDesk:
         )
 
 
-def _tell(verdict: Verdict, track: TrackRecord | None) -> Answer:
-    signal = Signal(**structs.asdict(verdict), track_record=track)
+def _tell(verdict: Verdict, record: Record | None) -> Answer:
+    signal = Signal(**structs.asdict(verdict), claims=None if record is None else claims(verdict), record=record)
     return Answer(Raw(encode(signal)), parse_iso(verdict.as_of), counted=verdict.verdict != ABSTAINED)

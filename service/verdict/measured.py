@@ -74,8 +74,9 @@ class Followed(Struct, frozen=True):
 
 
 class Measured(Struct, frozen=True):
-    """All of it: recorded from `first_day` to `last_day` (`2025-07-25`), of so many coins."""
+    """All of it: recorded from `first_day` to `last_day` (`2025-07-25`), of so many coins, in so many `trials`."""
 
+    trials: int
     first_day: str
     last_day: str
     coins: int

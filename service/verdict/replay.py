@@ -10,8 +10,9 @@ from service.verdict.decide import decide
 from service.verdict.ruleset import claimed, find, versions
 from service.wire.verdict import Ruleset, Verdict, VerdictInputs
 
-NOT_JUDGED: Final = "track_record"
-"""The one field of an answer that is no part of the verdict; what it claims of the score is checked all the same."""
+_RECORD_OF_VERSION_1: Final = "track_record"
+NOT_JUDGED: Final = frozenset({"claims", "record", _RECORD_OF_VERSION_1})
+"""Fields of an answer that are no part of the verdict. What version 1 claimed of the score is checked all the same."""
 
 _CLAIM: Final = "probability_up"
 _NOTHING: Final = object()
@@ -40,7 +41,7 @@ def replay(saved: Mapping[str, object]) -> Replay:
     """Recompute a verdict by its own rule set and compare every field of it, its identity included.
 
     Args:
-        saved: A verdict as JSON says it, with or without its track record.
+        saved: A verdict as JSON says it, with or without its claims and its record.
 
     Returns:
         What its inputs give, and where it differs from that.
@@ -64,14 +65,14 @@ def replay(saved: Mapping[str, object]) -> Replay:
     except ValueError as error:
         raise ReplayError(f"this verdict's inputs cannot be read: {error}") from error
     expected = msgspec.to_builtins(verdict)
-    compared = {name: value for name, value in saved.items() if name != NOT_JUDGED}
+    compared = {name: value for name, value in saved.items() if name not in NOT_JUDGED}
     return Replay(verdict, [*_compare("", compared, expected), *_claim(saved, verdict)])
 
 
 def _claim(saved: Mapping[str, object], verdict: Verdict) -> Iterator[Difference]:
-    record = saved.get(NOT_JUDGED)
+    record = saved.get(_RECORD_OF_VERSION_1)
     if isinstance(record, dict) and _CLAIM in record:
-        yield from _compare(f"{NOT_JUDGED}.{_CLAIM}", record[_CLAIM], claimed(verdict))
+        yield from _compare(f"{_RECORD_OF_VERSION_1}.{_CLAIM}", record[_CLAIM], claimed(verdict))
 
 
 def _compare(field: str, saved: object, expected: object) -> Iterator[Difference]:

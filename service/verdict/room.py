@@ -9,12 +9,13 @@ from service.market.schedule import Lead, Loop, running
 from service.market.shelf import Shelf
 from service.sentiment.desk import SentimentDesk
 from service.storage.database import Database
+from service.verdict.backtest import BACKTEST_EVERY_S, Backtest
 from service.verdict.daily import DAILY_EVERY_S, Daily
 from service.verdict.desk import VerdictDesk
 from service.verdict.fanout import Observer
 from service.verdict.inputs import RECORD_EVERY_S, InputStore, Recorder
 from service.verdict.ledger import Ledger
-from service.verdict.scorecard import SCORECARD, Scorecard, Scorecards
+from service.verdict.scorecard import BACKTEST, SCORECARD, Scorecard, Scorecards
 from service.verdict.scoring import SCORE_EVERY_S, Scoring
 from service.verdict.sources import open_sources
 
@@ -47,15 +48,18 @@ async def open_verdict(
         ServiceError: `UNAVAILABLE` if the store cannot be read.
     """
     observer = Observer(clock, open_sources(clock, market, sentiment), market.coins)
-    inputs, ledger, drawer = InputStore(database), Ledger(database), shelf.drawer(SCORECARD, Scorecard)
+    inputs, ledger = InputStore(database), Ledger(database)
+    live, backtested = shelf.drawer(SCORECARD, Scorecard), shelf.drawer(BACKTEST, Scorecard)
     recorder = Recorder(clock, inputs, observer, market.coins, origin)
     daily = Daily(clock, market.conclusions, ledger, observer.observe_all, origin)
-    scoring = Scoring(clock, database, market.store, drawer, origin)
+    scoring = Scoring(clock, database, market.store, live, origin)
+    backtest = Backtest(database, market.store, market.conclusions, backtested, origin)
     await shelf.follow()
     loops = [
         Loop("inputs", recorder.round, RECORD_EVERY_S, after=market.loaded),
         Loop("daily verdicts", daily.round, DAILY_EVERY_S, after=market.loaded),
         Loop("outcomes", scoring.round, SCORE_EVERY_S, after=market.loaded),
+        Loop("backtest", backtest.round, BACKTEST_EVERY_S, after=market.watched),
     ]
     async with running(loops, lead, clock):
-        yield VerdictDesk(clock, market.coins, observer, inputs, ledger, Scorecards(drawer, origin))
+        yield VerdictDesk(clock, market.coins, observer, inputs, ledger, Scorecards(live, backtested, origin))

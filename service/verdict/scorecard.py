@@ -2,42 +2,47 @@
 
 Pure: no I/O, no clock. A verdict's outcome is judged on its move, the price's change in percent to four decimals: a
 bullish verdict was right where it is above zero, a bearish one where it is below, a neutral one where it stayed within
-the bound of its horizon. The Brier score is the mean of (probability of a rise - whether it rose)², after Brier,
-"Verification of forecasts expressed in terms of probability", Monthly Weather Review 78 (1950): 0.25 is a coin toss. It
-and the reliability table count only entries that claim a probability: those of version 1 of the rules.
+the bound of its horizon. Coins move together, so the 95 % interval of a hit rate treats the outcomes of a day as one
+cluster (Liang and Zeger, Biometrika 73, 1986); its variance is multiplied by the horizon in days, since the outcomes of
+neighbouring days overlap.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
+from math import sqrt
 from typing import Final, NamedTuple, TypeAlias
 
 from msgspec import Struct
 
 from service.market.shelf import Drawer, Kept
 from service.verdict.ledger import ABSTAINED, HORIZONS, Head, Kind
-from service.wire.verdict import HorizonRecord, Label, TrackRecord, Verdict
+from service.wire.verdict import HorizonRecord, Label, Outcomes, Record, Verdict
 
 SCORECARD: Final = "verdict.scorecard"
-"""The document's name on the shelf."""
+"""The name of the document that counts the ledger."""
 
-LEAST: Final = 30
-"""Fewer outcomes than this say nothing yet."""
+BACKTEST: Final = "verdict.backtest"
+"""The name of the document that counts recomputed verdicts."""
+
+LEAST_DAYS: Final = 60
+"""Days of verdicts under which nothing is said."""
 
 FLAT_PCT: Final[Mapping[int, float]] = {1: 2.0, 3: 3.5, 7: 5.0}
 """How far a price may move, either way, and still be neutral: percent, by days."""
 
 LABELS: Final[tuple[Label, ...]] = ("strong-bull", "bull", "neutral", "bear", "strong-bear")
-"""The verdicts that claim something."""
+"""The verdicts that say something."""
 
-BINS: Final = 20
-"""The reliability table divides 0 to 1 into so many equal ranges of probability."""
+SIDES: Final[Mapping[Label, int]] = {"strong-bull": 1, "bull": 1, "neutral": 0, "bear": -1, "strong-bear": -1}
+"""Which way a price has to go for a verdict to be right."""
 
+_Z: Final = 1.96
 _DECIMALS: Final = 4
 
 
 class Tally(Struct, frozen=True):
-    """Sums over outcomes: how many there are, how many went up, down, and neither far; of moves (percent); of errors².
+    """Sums over outcomes: how many there are, how many went up, down, and neither far; of moves (percent).
 
-    `flats` overlaps with both `ups` and `downs`. `claimed` is how many had a claimed probability; `errors` sums theirs.
+    `flats` overlaps with both `ups` and `downs`.
     """
 
     outcomes: int = 0
@@ -45,8 +50,6 @@ class Tally(Struct, frozen=True):
     downs: int = 0
     flats: int = 0
     moves: float = 0.0
-    errors: float = 0.0
-    claimed: int = 0
 
     def plus(self, other: "Tally") -> "Tally":
         """Both together."""
@@ -56,8 +59,6 @@ class Tally(Struct, frozen=True):
             self.downs + other.downs,
             self.flats + other.flats,
             self.moves + other.moves,
-            self.errors + other.errors,
-            self.claimed + other.claimed,
         )
 
 
@@ -76,56 +77,46 @@ class Cell(Struct, frozen=True, array_like=True):
     downs: int
     flats: int
     moves: float
-    errors: float
-    claimed: int = 0
 
 
-class Bin(Struct, frozen=True, array_like=True):
-    """The outcomes of verdicts that claimed a probability from `place` / 20 to under (`place` + 1) / 20.
+class Spread(Struct, frozen=True, array_like=True):
+    """Sums over the days on which a verdict was given, of all coins: with n outcomes and h hits on a day.
 
-    `claimed` is the sum of what they claimed.
+    `seen` counts the days, `squares` sums h * h, `products` h * n and `sizes` n * n.
     """
 
     kind: Kind
     days: int
-    place: int
-    outcomes: int
-    ups: int
-    claimed: float
+    verdict: Label
+    seen: int
+    squares: int
+    products: int
+    sizes: int
 
 
 class Scorecard(Struct, frozen=True):
-    """All scored outcomes of one history; made by the leader, read by every process."""
+    """All outcomes of one history and of verdicts by one version of the rules, made by the leader."""
 
+    ruleset: int
     cells: list[Cell]
-    bins: list[Bin]
+    spreads: list[Spread]
 
 
 class Figures(NamedTuple):
-    """What outcomes say: rates and Brier score 0 to 1, the mean move in percent; null below 30 of them.
-
-    `brier` is over the outcomes of verdicts that claimed a probability, and null below 30 of these.
+    """What outcomes say: rates 0 to 1, the mean move in percent; null below 60 days.
 
     `base_rate` is how often what the verdict says came true of all daily verdicts' coins; `compared`, how many those
     are.
     """
 
     outcomes: int
+    days_seen: int
     hit_rate: float | None = None
+    hit_rate_low: float | None = None
+    hit_rate_high: float | None = None
     base_rate: float | None = None
-    brier: float | None = None
     mean_move_pct: float | None = None
     compared: int = 0
-
-
-class Reliability(NamedTuple):
-    """What verdicts claimed, from `low` to under `high`, and how often prices rose after them: 0 to 1."""
-
-    low: float
-    high: float
-    outcomes: int
-    claimed: float
-    rose: float | None
 
 
 _Key: TypeAlias = tuple[Kind, str | None, int, Label | None]
@@ -136,21 +127,18 @@ class Pools:
     """Outcomes by kind, coin, horizon and verdict, and all of each.
 
     Args:
-        cells: The parts.
+        scorecard: The parts.
     """
 
-    def __init__(self, cells: Iterable[Cell] = ()) -> None:
+    def __init__(self, scorecard: Scorecard) -> None:
         self._tallies: dict[_Key, Tally] = {}
-        for cell in cells:
-            part = Tally(cell.outcomes, cell.ups, cell.downs, cell.flats, cell.moves, cell.errors, cell.claimed)
+        self._spreads = {(found.kind, found.days, found.verdict): found for found in scorecard.spreads}
+        for cell in scorecard.cells:
+            part = Tally(cell.outcomes, cell.ups, cell.downs, cell.flats, cell.moves)
             for symbol in (None, cell.symbol):
                 for verdict in (None, cell.verdict):
                     key: _Key = (cell.kind, symbol, cell.days, verdict)
-                    self._tallies[key] = self.tally(*key).plus(part)
-
-    def tally(self, kind: Kind, symbol: str | None, days: int, verdict: Label | None) -> Tally:
-        """The sums of a pool; `None` stands for all."""
-        return self._tallies.get((kind, symbol, days, verdict), Tally())
+                    self._tallies[key] = self._tally(*key).plus(part)
 
     def figures(self, verdict: Label, days: int, kind: Kind = "daily", symbol: str | None = None) -> Figures:
         """What the outcomes of a verdict say.
@@ -161,51 +149,50 @@ class Pools:
             kind: Whose verdicts.
             symbol: Of this coin alone; null is all coins.
         """
-        own, compared = self.tally(kind, symbol, days, verdict), self.tally("daily", symbol, days, None)
-        if own.outcomes < LEAST:
-            return Figures(own.outcomes)
+        own, compared = self._tally(kind, symbol, days, verdict), self._tally("daily", symbol, days, None)
+        hits, spread = _hits(own, verdict), self._spread(own, verdict, days, kind, symbol)
+        if spread.seen < LEAST_DAYS:
+            return Figures(own.outcomes, spread.seen)
+        rate = hits / own.outcomes
+        off = _Z * sqrt(days * _variance(spread, rate, own.outcomes))
         return Figures(
             own.outcomes,
-            _rate(_hits(own, verdict), own.outcomes),
-            _rate(_hits(compared, verdict), compared.outcomes) if compared.outcomes >= LEAST else None,
-            _rate(own.errors, own.claimed) if own.claimed >= LEAST else None,
-            _rate(own.moves, own.outcomes),
+            spread.seen,
+            _rounded(rate),
+            _rounded(max(0.0, rate - off)),
+            _rounded(min(1.0, rate + off)),
+            _rounded(_hits(compared, verdict) / compared.outcomes) if compared.outcomes else None,
+            _rounded(own.moves / own.outcomes),
             compared.outcomes,
         )
 
+    def _tally(self, kind: Kind, symbol: str | None, days: int, verdict: Label | None) -> Tally:
+        return self._tallies.get((kind, symbol, days, verdict), Tally())
 
-def reliability(scorecard: Scorecard, days: int, kind: Kind = "daily") -> list[Reliability]:
-    """Say how often prices rose after each range of claimed probability, the lowest first; null below 30 outcomes."""
-    return [
-        Reliability(
-            found.place / BINS,
-            (found.place + 1) / BINS,
-            found.outcomes,
-            _rate(found.claimed, found.outcomes),
-            _rate(found.ups, found.outcomes) if found.outcomes >= LEAST else None,
-        )
-        for found in scorecard.bins
-        if (found.kind, found.days) == (kind, days)
-    ]
+    def _spread(self, own: Tally, verdict: Label, days: int, kind: Kind, symbol: str | None) -> Spread:
+        """Of one coin there is one daily verdict a day, so that its days are its outcomes."""
+        if symbol is None:
+            return self._spreads.get((kind, days, verdict), Spread(kind, days, verdict, 0, 0, 0, 0))
+        hits = _hits(own, verdict)
+        return Spread(kind, days, verdict, own.outcomes, hits, hits, own.outcomes)
 
 
 class Scorecards:
-    """Tells the track record of a verdict, from memory.
+    """Tells the record of a verdict, from memory.
 
     Args:
-        drawer: Where the scorecard is kept.
+        live: Where the count of the ledger is kept.
+        backtested: Where the count of recomputed verdicts is kept.
         origin: Which history is told at this moment: outcomes of another one say nothing of it.
     """
 
-    def __init__(self, drawer: Drawer[Scorecard], origin: Callable[[], str]) -> None:
+    def __init__(self, live: Drawer[Scorecard], backtested: Drawer[Scorecard], origin: Callable[[], str]) -> None:
         self._origin = origin
-        self._of = ""
-        self._scorecard = Scorecard([], [])
-        self._pools = Pools()
-        self._told: dict[str, tuple[object, TrackRecord]] = {}
-        drawer.on_change(self._show)
+        self._live = _Counted(live)
+        self._backtested = _Counted(backtested)
+        self._told: dict[str, tuple[object, Record]] = {}
 
-    def track(self, verdict: Verdict, head: Head) -> TrackRecord:
+    def track(self, verdict: Verdict, head: Head) -> Record:
         """What became of verdicts like this one.
 
         Args:
@@ -215,30 +202,50 @@ class Scorecards:
         Returns:
             The same object for as long as nothing in it changes.
         """
-        pools = self._pools if self._of == self._origin() else Pools()
-        key = (pools if pools is self._pools else None, verdict.verdict, head)
+        live, backtested = (counted.of(self._origin()) for counted in (self._live, self._backtested))
+        key = (live, backtested, verdict.verdict, head)
         told = self._told.get(verdict.symbol)
         if told is None or told[0] != key:
-            told = self._told[verdict.symbol] = (key, _tell(pools, verdict, head))
+            record = Record(
+                backtested=None if backtested is None else _tell(backtested[1], verdict),
+                live=_tell(_NOTHING if live is None else live[1], verdict),
+                entries=head.entries,
+                head=head.hash,
+            )
+            told = self._told[verdict.symbol] = (key, record)
         return told[1]
 
-    def whole(self) -> Scorecard:
-        """All outcomes of the history that is told; empty while none of it are scored."""
-        return self._scorecard if self._of == self._origin() else Scorecard([], [])
+    def live(self) -> tuple[Scorecard, Pools] | None:
+        """The count of the ledger, of the history that is told; null while none of it is scored."""
+        return self._live.of(self._origin())
+
+    def backtested(self) -> tuple[Scorecard, Pools] | None:
+        """The count of recomputed verdicts, of the history that is told; null until it is done."""
+        return self._backtested.of(self._origin())
+
+
+class _Counted:
+    """One count, and its sums, made once."""
+
+    def __init__(self, drawer: Drawer[Scorecard]) -> None:
+        self._kept: tuple[str, tuple[Scorecard, Pools]] | None = None
+        drawer.on_change(self._show)
+
+    def of(self, origin: str) -> tuple[Scorecard, Pools] | None:
+        """The same object for as long as it is the same count."""
+        return self._kept[1] if self._kept is not None and self._kept[0] == origin else None
 
     def _show(self, kept: Kept[Scorecard]) -> None:
-        self._of = kept.origin
-        self._scorecard = kept.value or Scorecard([], [])
-        self._pools = Pools(self._scorecard.cells)
+        self._kept = None if kept.value is None else (kept.origin, (kept.value, Pools(kept.value)))
 
 
-def _tell(pools: Pools, verdict: Verdict, head: Head) -> TrackRecord:
-    return TrackRecord(
-        probability_up=None,
+_NOTHING: Final = Pools(Scorecard(0, [], []))
+
+
+def _tell(pools: Pools, verdict: Verdict) -> Outcomes:
+    return Outcomes(
         all_coins=[_record(pools, verdict.verdict, days, None) for days in HORIZONS],
         this_coin=[_record(pools, verdict.verdict, days, verdict.symbol) for days in HORIZONS],
-        entries=head.entries,
-        head=head.hash,
     )
 
 
@@ -246,39 +253,52 @@ def _record(pools: Pools, verdict: Label, days: int, symbol: str | None) -> Hori
     found = pools.figures(verdict, days, symbol=symbol)
     return HorizonRecord(
         days=days,
+        days_seen=found.days_seen,
         outcomes=found.outcomes,
         hit_rate=found.hit_rate,
+        hit_rate_low=found.hit_rate_low,
+        hit_rate_high=found.hit_rate_high,
         base_rate=found.base_rate,
-        brier=found.brier,
         mean_move_pct=found.mean_move_pct,
         says=_say(found, verdict, days, symbol),
     )
 
 
 def _say(found: Figures, verdict: Label, days: int, symbol: str | None) -> str:
-    on, later = "" if symbol is None else f" on {symbol}", "a day later" if days == 1 else f"{days} days later"
+    on, after = "" if symbol is None else f" on {symbol}", later(days)
     if verdict == ABSTAINED:
         return "An abstention claims nothing, so there is nothing to score."
-    if found.hit_rate is None or found.base_rate is None:
-        return f"Not enough yet: {found.outcomes} outcomes of {verdict} verdicts{on} {later}, {LEAST} are needed."
+    if found.hit_rate is None:
+        return (
+            f"Not enough yet: {verdict} verdicts{on} were given on {found.days_seen} days with an outcome {after}; "
+            f"{LEAST_DAYS} are needed."
+        )
     return (
-        f"After {found.hit_rate:.1%} of {found.outcomes} {verdict} verdicts{on} the price was {_claim(verdict, days)} "
-        f"{later}; after {found.base_rate:.1%} of all {found.compared}{on} it was."
+        f"After {found.hit_rate:.1%} of {found.outcomes} {verdict} verdicts{on} on {found.days_seen} days the price "
+        f"was {_claim(verdict, days)} {after} (95 % interval {found.hit_rate_low:.1%} to {found.hit_rate_high:.1%}); "
+        f"after {found.base_rate:.1%} of all {found.compared}{on} it was."
     )
 
 
+def later(days: int) -> str:
+    """`a day later`, `3 days later`."""
+    return "a day later" if days == 1 else f"{days} days later"
+
+
 def _claim(verdict: Label, days: int) -> str:
-    if verdict == "neutral":
-        return f"within {FLAT_PCT[days]:g} %"
-    return "higher" if verdict.endswith("bull") else "lower"
+    return {1: "higher", 0: f"within {FLAT_PCT[days]:g} %", -1: "lower"}[SIDES[verdict]]
 
 
 def _hits(tally: Tally, verdict: Label) -> int:
     """Of how many outcomes what a verdict says came true."""
-    if verdict == "neutral":
-        return tally.flats
-    return tally.ups if verdict.endswith("bull") else tally.downs
+    return {1: tally.ups, 0: tally.flats, -1: tally.downs}[SIDES.get(verdict, 0)]
 
 
-def _rate(part: float, whole: int) -> float:
-    return round(part / whole, _DECIMALS) + 0.0
+def _variance(spread: Spread, rate: float, outcomes: int) -> float:
+    """Of a rate over days that are clusters, for outcomes that do not overlap."""
+    residuals = spread.squares - 2 * rate * spread.products + rate * rate * spread.sizes
+    return max(0.0, residuals) / outcomes**2
+
+
+def _rounded(figure: float) -> float:
+    return round(figure, _DECIMALS) + 0.0

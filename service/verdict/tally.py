@@ -4,29 +4,35 @@ from typing import Final
 
 from msgspec import Struct
 
+from service.clock import DAY_MS
 from service.storage.engine import Connection
 from service.verdict.ledger import ABSTAINED, Kind
-from service.verdict.scorecard import BINS, FLAT_PCT, Bin, Cell, Scorecard
+from service.verdict.ruleset import CURRENT
+from service.verdict.scorecard import FLAT_PCT, Cell, Scorecard, Spread
 
-_FLAT: Final = " ".join(f"WHEN {days} THEN {bound}" for days, bound in FLAT_PCT.items())
-_RISEN: Final = "count(*) FILTER (WHERE o.move_pct > 0)"
-_MISS: Final = "(l.probability_up - CASE WHEN o.move_pct > 0 THEN 1 ELSE 0 END)"
-_PLACES: Final = " ".join(f"WHEN l.probability_up * {BINS} < {place + 1} THEN {place}" for place in range(BINS - 1))
+_FLAT: Final = f"CASE o.days {' '.join(f'WHEN {days} THEN {bound}' for days, bound in FLAT_PCT.items())} END"
+_HIT: Final = f"""
+    CASE WHEN l.verdict LIKE '%bull' THEN o.move_pct > 0 WHEN l.verdict LIKE '%bear' THEN o.move_pct < 0
+        ELSE abs(o.move_pct) <= {_FLAT} END
+"""
+# Entries of version 1 of the rules claim a probability. They are another rule set's, and not counted here.
 _SCORED: Final = """
-    FROM verdict_outcomes o JOIN verdict_ledger l USING (seq) WHERE l.origin = ? AND o.price IS NOT NULL
+    FROM verdict_outcomes o JOIN verdict_ledger l USING (seq)
+    WHERE l.origin = ? AND o.price IS NOT NULL AND l.probability_up IS NULL
 """
 _CELLS: Final = f"""
     SELECT l.kind, o.days, CASE l.kind WHEN 'daily' THEN l.symbol ELSE '' END, l.verdict, count(*),
-        {_RISEN}, count(*) FILTER (WHERE o.move_pct < 0),
-        count(*) FILTER (WHERE abs(o.move_pct) <= CASE o.days {_FLAT} END), total(o.move_pct), total({_MISS} * {_MISS}),
-        count(l.probability_up)
+        count(*) FILTER (WHERE o.move_pct > 0), count(*) FILTER (WHERE o.move_pct < 0),
+        count(*) FILTER (WHERE abs(o.move_pct) <= {_FLAT}), total(o.move_pct)
     {_SCORED} GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
 """
-_BINS: Final = f"""
-    SELECT l.kind, o.days, CASE {_PLACES} ELSE {BINS - 1} END AS place, count(*),
-        {_RISEN}, total(l.probability_up)
-    {_SCORED} AND l.probability_up IS NOT NULL GROUP BY 1, 2, place ORDER BY 1, 2, place
-"""
+_SPREADS: Final = f"""
+    SELECT kind, days, verdict, count(*), sum(hits * hits), sum(hits * outcomes), sum(outcomes * outcomes) FROM (
+        SELECT l.kind, o.days, l.verdict, l.issued_ms / {DAY_MS} AS day, count(*) AS outcomes,
+            count(*) FILTER (WHERE {_HIT}) AS hits
+        {_SCORED} GROUP BY 1, 2, 3, 4
+    ) AS by_day GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
+"""  # noqa: S608 - of constants
 _ENTRIES: Final = """
     SELECT kind, count(*), count(*) FILTER (WHERE verdict = ?), min(issued_ms), max(issued_ms)
     FROM verdict_ledger WHERE origin = ? GROUP BY kind ORDER BY kind
@@ -55,10 +61,11 @@ class Census(Struct, frozen=True):
 
 
 def tally(connection: Connection, origin: str) -> Scorecard:
-    """Sum all scored outcomes of a history."""
+    """Sum all scored outcomes of a history, of verdicts by the current rule set."""
     return Scorecard(
+        CURRENT.label.version,
         [Cell(*row) for row in connection.execute(_CELLS, (origin,))],
-        [Bin(*row) for row in connection.execute(_BINS, (origin,))],
+        [Spread(*row) for row in connection.execute(_SPREADS, (origin,))],
     )
 
 

@@ -217,7 +217,7 @@ OFFERS: Final[Sequence[Offer]] = (
     Offer(
         id="signal",
         path="/api/cli/signal/{symbol}",
-        summary="Verdict on one coin by published rules, with its evidence, its arithmetic and its track record",
+        summary="Verdict on one coin by published rules, with its evidence, its arithmetic, its claims and its record",
         parameters=queries.SignalQuery,
         result=verdict.Signal,
         price=DATA_CALL,

@@ -129,34 +129,67 @@ class ConfidenceBasis(Struct, frozen=True):
     explanation: str
 
 
-class HorizonRecord(Struct, frozen=True):
-    """How verdicts of a class turned out so many days later.
+class Claim(Struct, frozen=True):
+    """What a verdict like this one says of the price so many days later, if it has shown that it says anything.
 
-    `outcomes` were scored; `hit_rate` and `base_rate` (how often the same would have been right of any verdict's coin)
-    0 to 1, `brier` 0 to 1 (0.25 is a coin toss) of those that claimed a probability, null where fewer than 30 did,
-    `mean_move_pct` percent. All null below 30 outcomes: `says` says so.
+    `target` is what comes true: `rises` (the price is higher), `beats-median` (it gained more than the median coin).
+    `probability` is null, and `reason` says what was measured, unless skill was shown on days that were used neither to
+    fit nor to choose: `docs/decisions/0009-which-probabilities-are-published.md`. `skill` is 1 less the Brier score
+    over that of the base rate on these `days_seen` days; `skill_low` and `skill_high` bound it, corrected for all
+    trials. `method` is how it was fitted, `fitted_until` the last recorded day (`2025-07-25`).
     """
 
     days: int
+    target: Target
+    probability: Share | None
+    base_rate: Share
+    skill: float
+    skill_low: float
+    skill_high: float
+    days_seen: int
+    fitted_until: str
+    method: str
+    reason: str | None
+
+
+class HorizonRecord(Struct, frozen=True):
+    """How verdicts of a class turned out so many days later.
+
+    `days_seen` are the days on which such verdicts with an outcome were given, `outcomes` the coins on all of them:
+    coins move together, so days are what counts. `hit_rate` is how often what the verdict says came true,
+    `hit_rate_low` and `hit_rate_high` its 95 % interval, clustered by day; `base_rate` is how often the same came true
+    after any verdict; 0 to 1. `mean_move_pct` is in percent. All null under 60 days; `says` says so.
+    """
+
+    days: int
+    days_seen: int
     outcomes: int
     hit_rate: Share | None
+    hit_rate_low: Share | None
+    hit_rate_high: Share | None
     base_rate: Share | None
-    brier: Share | None
     mean_move_pct: float | None
     says: str
 
 
-class TrackRecord(Struct, frozen=True):
-    """What became of past verdicts like this one, of all coins and of this coin.
+class Outcomes(Struct, frozen=True):
+    """What became of past verdicts like this one, of all coins and of this coin, after 1, 3 and 7 days."""
 
-    `probability_up` is null: a score claims no probability that the price rises. `entries` and `head` are the length
-    and last hash of the ledger that every verdict is written to before its outcome is known: keep them, and nobody can
-    rewrite the past unnoticed. None of this enters `verdict_id`.
-    """
-
-    probability_up: Share | None
     all_coins: list[HorizonRecord]
     this_coin: list[HorizonRecord]
+
+
+class Record(Struct, frozen=True):
+    """What became of past verdicts like this one: two records that are never mixed.
+
+    `live` counts the ledger: verdicts that were written down before anybody could know. `backtested` counts verdicts of
+    the same rules, recomputed for every past day from the bars that had closed by then; null until that is done.
+    `entries` and `head` are the length and last hash of the ledger: keep them, and nobody can rewrite the past
+    unnoticed. None of this enters `verdict_id`.
+    """
+
+    backtested: Outcomes | None
+    live: Outcomes
     entries: int
     head: str
 
@@ -184,9 +217,10 @@ class Verdict(Struct, frozen=True):
 
 
 class Signal(Verdict, frozen=True):
-    """A verdict as the route answers it: with its track record.
+    """A verdict as the route answers it: with what it claims and the record of verdicts like it.
 
-    Null with `as_of`: what became of verdicts was not known then, and would tell a back-test its future.
+    Both are null with `as_of`: they were not known then, and would tell a back-test its future.
     """
 
-    track_record: TrackRecord | None
+    claims: list[Claim] | None
+    record: Record | None

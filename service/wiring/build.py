@@ -150,7 +150,7 @@ def _assemble(
     desks: Desks,
     health: Health,
 ) -> App:
-    endpoints, scorecard = bind(settings, clock.now_ms(), desks), desks.verdict.scorecard
+    endpoints, scorecards = bind(settings, clock.now_ms(), desks), desks.verdict.scorecards
     documents = build_documents(base_url(settings), payments.challenger, settings.settlement, settings.anonymous)
     openapi, source, market = documents["/openapi.json"].body, settings.source, desks.market
     return build_app(
@@ -165,7 +165,7 @@ def _assemble(
             health,
             None
             if settings.pages == "off"
-            else open_site(source, clock, endpoints, market, scorecard, openapi, lines()),
+            else open_site(source, clock, endpoints, market, scorecards, openapi, lines()),
         ),
     )
 

@@ -11,13 +11,15 @@ from service.wire.rwa import RwaAsset, RwaFunding
 from service.wire.tools import CarryEstimate, Value
 from service.wire.verdict import (
     AppliedRule,
+    Claim,
     ConfidenceBasis,
     HorizonRecord,
+    Outcomes,
+    Record,
     RiskFacts,
     Ruleset,
     Signal,
     Sources,
-    TrackRecord,
     VerdictRaw,
 )
 
@@ -84,8 +86,11 @@ _VERDICTS: Mapping[str, tuple[Any, float, Any]] = {
 def signal(symbol: str, *, id: str = "s1", **changed: Any) -> Step:  # noqa: A002
     label, score, confidence = _VERDICTS[symbol]
     trend: Any = _RISK[symbol].get("trend_daily", "UP")
-    horizon = HorizonRecord(3, 42, 0.6429, 0.5512, 0.2371, 1.8342, f"Of 42 {label} verdicts 64.29 % were right.")
-    few = HorizonRecord(7, 4, None, None, None, None, "Not enough yet: 4 outcomes, 30 are needed.")
+    says = f"Of 842 {label} verdicts 64.29 % were right."
+    horizon = HorizonRecord(3, 77, 842, 0.6429, 0.5912, 0.6946, 0.5512, 1.8342, says)
+    few = HorizonRecord(7, 4, 9, None, None, None, None, None, "Not enough yet: 4 days, 60 are needed.")
+    outcomes = Outcomes([horizon, few], [few])
+    claim = Claim(3, "rises", None, 0.4967, -0.0009, -0.0072, 0.0056, 144, "2025-07-25", "isotonic", "No skill shown.")
     explanation = f"Confidence is {confidence}: 71.43 % of what {symbol}'s evidence says points one way."
     said = Signal(
         symbol=symbol,
@@ -109,7 +114,8 @@ def signal(symbol: str, *, id: str = "s1", **changed: Any) -> Step:  # noqa: A00
         ruleset=Ruleset("verdict-rules", 2, "b0c5f231"),
         verdict_id="ab12" * 16,
         confidence_basis=ConfidenceBasis(0.9286, 0.7143, explanation),
-        track_record=TrackRecord(None, [horizon, few], [few], 77, "cf" * 32),
+        claims=[claim],
+        record=Record(None, outcomes, 77, "cf" * 32),
     )
     return found("signal", {"symbol": symbol}, msgspec.structs.replace(said, **changed), id=id, as_of=CLOSED)
 

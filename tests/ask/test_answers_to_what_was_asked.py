@@ -212,8 +212,8 @@ def test_trends_that_are_compared_come_before_prices() -> None:
     assert text.startswith("**ETH: daily DOWN and weekly HODL** and **GOLD: daily UP and weekly not known**.")
 
 
-def test_a_track_record_says_that_no_probability_is_claimed() -> None:
-    assert "The verdict claims no probability that BTC's price rises." in answer("track-record", signal("BTC"))
+def test_a_track_record_says_what_was_measured_where_no_probability_is_claimed() -> None:
+    assert "What the verdict claims:\n\n- No skill shown." in answer("track-record", signal("BTC"))
 
 
 def test_all_assets_keep_their_table_and_lead_with_what_is_asked() -> None:

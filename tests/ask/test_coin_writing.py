@@ -70,7 +70,7 @@ CASES: Mapping[str, Case] = {
     "worth nothing known": ("convert", [risk("ETH", price=None), value("ETH", 2.0, "ETH", price=None)], {}),
     "buys nothing known": ("convert", [value("ETH", 500.0, "USD", price=None)], {}),
     "track record": ("track-record", [signal("BTC")], {}),
-    "no track record": ("track-record", [signal("BTC", track_record=None)], {}),
+    "no track record": ("track-record", [signal("BTC", claims=None, record=None)], {}),
     "nothing compared": ("comparison", [SLOW], {}),
     "nothing priced": ("price", [SLOW], {}),
     "nothing judged": ("verdict", [failed("signal", {"symbol": "ETH"}, "slow")], {}),
@@ -148,7 +148,7 @@ def test_every_persona_is_told_the_main_figure(name: str) -> None:
         ("buys", "**$500 buys 0.13118987 ETH** at $3,811.27"),
         ("changes", "**2 BTC buys 62.044673 ETH**"),
         ("worth nothing known", "**That cannot be said**"),
-        ("track record", "Of 42 strong-bull verdicts 64.29 % were right."),
+        ("track record", "Of 842 strong-bull verdicts 64.29 % were right."),
         ("no track record", "**No track record is known of BTC's verdict**."),
         ("nothing priced", "Not answered: `coin.risk` for `ETH`: slow."),
     ],
@@ -165,7 +165,7 @@ def test_a_trader_gets_figures_and_no_explanations() -> None:
 def test_an_analyst_gets_every_threshold() -> None:
     assert "| funding-level | +25.55 % | +21.9 % | -0.25 | +43.8 % |" in told("verdict", "analyst")
     assert "| Price | $3,600.5 | $3,811.27 |" in told("history", "analyst")
-    assert "| 3 days | 42 | 64.29 % | 55.12 % | 0.24 | +1.83 % |" in told("track record", "analyst")
+    assert "| 3 days | 77 | 842 | 64.29 % | 59.12 % | 69.46 % | 55.12 % | +1.83 % |" in told("track record", "analyst")
     assert "longs pay shorts 10.95 % a year on BTC" in told("price", "analyst")
     assert "| funding-level | +25.55 % | +21.9 % | -0.25 | +43.8 % |" in told("overview", "analyst")
 

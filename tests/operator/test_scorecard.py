@@ -14,7 +14,7 @@ from service.clock import DAY_MS
 from service.operator.scorecard import show
 from service.storage.database import open_database
 from service.verdict.ledger import HORIZONS, Head, Ledger
-from service.verdict.ruleset import VERSION_1
+from service.verdict.ruleset import VERSION_1, VERSION_2
 from service.verdict.scoring import move_pct
 from tests.fakes.clock import START_MS, FakeClock
 from tests.operator.conftest import Told, Verdict
@@ -22,13 +22,12 @@ from tests.verdict.issuing import LEANS, ORIGIN, judged
 
 Show = Callable[..., Told]
 COINS = [f"C{place}" for place in range(25)]
-LEGEND = "⠂⠐ as claimed   1 rose after 1 day   3 rose after 3 days   7 rose after 7 days"
 
 
 def live_through(data_dir: Path, entries: int, asked: int = 0) -> Head:
-    """Issue so many daily verdicts, 25 a day, and so many to somebody, and have all but the newest turn out.
+    """Issue so many daily verdicts, 25 a day, and so many to somebody, one a day, and have all but the newest turn out.
 
-    Daily ones are of version 1 of the rules, which claimed a probability; the others are of version 2.
+    The first day's are of version 1 of the rules, which are not counted.
     """
     return asyncio.run(_live_through(data_dir, entries, asked))
 
@@ -40,20 +39,21 @@ async def _live_through(data_dir: Path, entries: int, asked: int) -> Head:
         for day in range(-(-entries // len(COINS))):
             coins = COINS[: entries - day * len(COINS)]
             drawn = [(chance.choice([*LEANS]), chance.choice([0.0, 30.0, -15.0])) for _ in coins]
-            day_of = [judged(coin, 50.0, *leaning, VERSION_1) for coin, leaning in zip(coins, drawn, strict=True)]
+            rules = VERSION_2 if day else VERSION_1
+            day_of = [judged(coin, 50.0, *leaning, rules) for coin, leaning in zip(coins, drawn, strict=True)]
             await ledger.issue_day(ORIGIN, day, day_of, START_MS + day * DAY_MS)
         for place in range(asked):
-            await ledger.issue(ORIGIN, judged("BTC", 10.0 + place), START_MS)
+            await ledger.issue(ORIGIN, judged("BTC", 10.0 + place), START_MS + place * DAY_MS)
         await ledger.issue("another", judged("C"), START_MS)
         head = await ledger.issue(ORIGIN, judged("LAST", None), START_MS)
         rows = await database.read(
-            "SELECT d.seq, d.days, l.price, l.probability_up FROM verdict_due d JOIN verdict_ledger l USING (seq) "
+            "SELECT d.seq, d.days, l.price FROM verdict_due d JOIN verdict_ledger l USING (seq) "
             "WHERE d.origin = ? ORDER BY 1, 2",
             (ORIGIN,),
         )
         outcomes: list[tuple[object, ...]] = []
-        for seq, days, entry, claimed in rows[: -len(HORIZONS)]:
-            price = round(entry * (1 + chance.gauss(((claimed or 0.5) - 0.5) * 8, 4) / 100), 4)
+        for seq, days, entry in rows[: -len(HORIZONS)]:
+            price = round(entry * (1 + chance.gauss(0, 4) / 100), 4)
             outcomes.append((1, seq, days, 1, price, move_pct(entry, price), None))
         outcomes += [(1, rows[-1][0], 7, None, None, None, "no such hour")] if rows else []
         await database.write(
@@ -101,84 +101,46 @@ def test_an_empty_ledger_says_when_there_will_be_something(scorecard: Show) -> N
     assert plain["ledger"] == {"entries": 0, "head": "0" * 64}
     assert plain["issued"] == {}
     assert {row["outcomes"] for row in plain["records"]} == {0}
-    assert plain["reliability"] == []
 
 
 def test_a_young_ledger_says_not_enough_yet_of_everything(scorecard: Show, data_dir: Path) -> None:
-    live_through(data_dir, 12)
+    live_through(data_dir, 37)
     told = scorecard()
     assert max(map(len, told.out.splitlines())) <= 80
     rows = rows_of(told, "DAILY")
     assert len(rows) == 15
     assert all(row.endswith("not enough yet") for row in rows)
-    assert sum(int(row.split()[2]) for row in rows) == 33
-    assert LEGEND not in told.out
+    assert sum(int(row.split()[3]) for row in rows) == 33
     said = " ".join(told.out.split())
-    assert "No figures: fewer than 30 outcomes of verdicts that claimed the same probability." in said
-    assert "12 daily (0 of them abstained), 2025-07-25 to 2025-07-25; 1 asked (1 of them abstained)" in said
+    assert "of verdicts by verdict-rules version 2. Coins move together, so days are what counts: 60 are needed" in said
+    assert "37 daily (0 of them abstained), 2025-07-25 to 2025-07-26; 1 asked (1 of them abstained)" in said
     assert "Outcomes still to come: 2; without a price: 1. Of other histories: 1, not counted here." in said
 
 
-def test_an_old_ledger_shows_figures_by_verdict_and_horizon_asked_ones_apart_and_a_plot(
-    scorecard: Show, data_dir: Path
-) -> None:
-    head = live_through(data_dir, 500, asked=31)
+def test_an_old_ledger_shows_figures_by_verdict_and_horizon_asked_ones_apart(scorecard: Show, data_dir: Path) -> None:
+    head = live_through(data_dir, 1_600, asked=61)
     told = scorecard()
     assert max(map(len, told.out.splitlines())) <= 80
     assert "\x1b" not in told.out
     plain = scorecard(json=True).json
     assert plain["ledger"] == {"entries": head.entries, "head": head.hash}
-    assert plain["issued"]["daily"]["entries"] == 500
+    assert plain["issued"]["daily"]["entries"] == 1_600
     assert (plain["waiting"], plain["void"]) == (2, 1)
     for kind, title in (("daily", "DAILY"), ("asked", "ASKED")):
         records = [row for row in plain["records"] if row["kind"] == kind]
         assert rows_of(told, title) == [shown(row) for row in records]
-    assert sum(row["outcomes"] for row in plain["records"] if row["kind"] == "asked") == 90
-    ranges = {(row["low"], row["high"]) for row in plain["reliability"] if row["kind"] == "daily"}
-    assert [row[:10] for row in rows_of(told, "RELIABILITY")] == [
-        f"{low * 100:.0f} to {high * 100:.0f} %" for low, high in sorted(ranges)
-    ]
-    plot = told.out.splitlines()[told.out.splitlines().index(LEGEND) + 1 :]
-    rising = [row for row in plain["reliability"] if row["kind"] == "daily" and row["rose"] is not None]
-    claims = [100 * row["claimed"] for row in rising]
-    assert plot[-1].split() == ["claimed", f"{min(claims):.0f}", "%", "claimed", f"{max(claims):.0f}", "%"]
-    highest = max(rising, key=lambda row: row["rose"])
-    lowest = min(rising, key=lambda row: row["rose"])
-    assert str(highest["days"]) in plot[0].partition("│")[2] + plot[0].partition("┤")[2]
-    assert str(lowest["days"]) in plot[-3].partition("│")[2] + plot[-3].partition("┤")[2]
-    assert any("⠈" in line for line in plot)
+        assert any(row["hit_rate"] is not None for row in records)
+    assert sum(row["outcomes"] for row in plain["records"] if row["kind"] == "asked") == 180
 
 
 def shown(row: dict[str, Any]) -> str:
-    begun = f"{row['verdict']:<11}  {row['days']:>4}  {row['outcomes']:>8}  "
-    if row["outcomes"] < 30:
-        assert row["hit_rate"] is row["base_rate"] is row["brier"] is row["mean_move_pct"] is None
-        return begun + "not enough yet"
-    rates = f"{row['hit_rate'] * 100:>12.1f} %  {row['base_rate'] * 100:>7.1f} %"
-    brier = f"{'-':>6}" if row["kind"] == "asked" else f"{row['brier']:.4f}"
-    return f"{begun}{rates}  {brier}  {row['mean_move_pct']:>+7.2f} %"
-
-
-def test_a_range_that_one_horizon_lacks_is_a_dash_in_its_table(scorecard: Show, data_dir: Path) -> None:
-    async def issue() -> None:
-        async with open_database(data_dir / "verdict.db", FakeClock()) as database:
-            ledger = Ledger(database)
-            for place in range(31):
-                verdict = judged("BTC", 10.0 + place, rules=VERSION_1)
-                await ledger.issue_day(ORIGIN, place, [verdict], START_MS + place * DAY_MS)
-            await database.write(
-                lambda connection: (
-                    connection.execute(
-                        "INSERT INTO verdict_outcomes SELECT seq, 1, 1, price, 0.0, 1, NULL FROM verdict_ledger"
-                    ).rowcount
-                )
-            )
-
-    asyncio.run(issue())
-    told = scorecard()
-    (row,) = rows_of(told, "RELIABILITY")
-    assert row.split() == ["60", "to", "65", "%", "31", "0.0", "%", "0", "-", "0", "-"]
-    assert LEGEND in told.out
+    begun = f"{row['verdict']:<11}  {row['days']:>5}  {row['days_seen']:>4}  {row['outcomes']:>8}  "
+    if row["days_seen"] < 60:
+        assert row["hit_rate"] is row["base_rate"] is row["hit_rate_low"] is row["mean_move_pct"] is None
+        return begun + f"{'not enough yet':>23}"
+    interval = f"{row['hit_rate_low'] * 100:.1f} to {row['hit_rate_high'] * 100:.1f} %"
+    rates = f"{row['hit_rate'] * 100:>4.1f} %  {interval:>15}  {row['base_rate'] * 100:>4.1f} %"
+    return f"{begun}{rates}  {row['mean_move_pct']:>+7.2f} %"
 
 
 def test_without_a_data_folder_it_is_refused(tmp_path: Path) -> None:

@@ -80,10 +80,11 @@ def test_what_is_not_known_is_a_dash(verified: Verify) -> None:
     assert "trend-weekly      -        +0.00   -\n" in verified(answer).out
 
 
-def test_the_track_record_is_said_not_to_be_recomputed(verified: Verify) -> None:
-    told = verified(with_data(track_record={"probability_up": None}))
+@pytest.mark.parametrize("field", ["claims", "record", "track_record"])
+def test_claims_and_record_are_said_not_to_be_recomputed(verified: Verify, field: str) -> None:
+    told = verified(with_data(**{field: {}}))
     assert told.code == 0
-    assert "Not recomputed: track_record. The ledger holds it.\n" in told.out
+    assert "Not recomputed: its claims and its record, which are no part of the verdict.\n" in told.out
 
 
 def test_what_differs_is_named_with_both_values(verified: Verify) -> None:

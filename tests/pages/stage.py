@@ -19,11 +19,11 @@ from service.market.observed import Chart, Failure, Quote, Snapshot, State
 from service.market.plausibility_rules import Reason
 from service.market.quarantine import Quarantined, Report
 from service.market.room import Market
-from service.market.shelf import Kept
+from service.market.shelf import Drawer, Kept
 from service.pages.page import Page
 from service.pages.site import Site, open_site
 from service.routes.call import Bound, Call, Waiting
-from service.verdict.scorecard import Scorecard
+from service.verdict.scorecard import Scorecard, Scorecards
 from service.wire.envelope import Answer, encode
 from service.wire.market import MarketHealth, TrendCounts, TrendShares
 from tests.fakes.clock import FakeClock
@@ -59,6 +59,12 @@ def quote(symbol: str, price: float | None = 100.0, funding: float | None = 0.00
 CHART = Chart(NOW_MS // DAY_MS * DAY_MS, "UP", NOW_MS - 3 * DAY_MS, "DOWN", NOW_MS - 9 * DAY_MS, 0.5)
 
 
+def _drawer(counted: Scorecard | None) -> Drawer[Scorecard]:
+    """What is kept, or nothing."""
+    kept = Kept(counted, NOW_MS, "x")
+    return cast("Drawer[Scorecard]", SimpleNamespace(on_change=lambda show: show(kept)))
+
+
 class Stage:
     """The site, and all that stands behind it.
 
@@ -68,7 +74,9 @@ class Stage:
         clock: All of its time.
     """
 
-    def __init__(self, scorecard: Scorecard | None = None, source: str = "fixtures") -> None:
+    def __init__(
+        self, live: Scorecard | None = None, backtested: Scorecard | None = None, source: str = "fixtures"
+    ) -> None:
         self.clock = FakeClock(NOW_MS)
         self.asked: list[str] = []
         self.answers: dict[str, Callable[[Call[Any, Any]], Answer]] = {
@@ -87,8 +95,8 @@ class Stage:
         self.show()
         rooms = SimpleNamespace(coins=self.coins, conclusions=self.conclusions, quarantine=self.quarantine)
         market = cast("Market", rooms)
-        card = scorecard or Scorecard([], [])
-        self.site: Site = open_site(source, self.clock, self._endpoints(), market, lambda: card, OPENAPI, LINES)
+        scorecards = Scorecards(_drawer(live), _drawer(backtested), lambda: "x")
+        self.site: Site = open_site(source, self.clock, self._endpoints(), market, scorecards, OPENAPI, LINES)
 
     def show(self, *quotes: Quote, failure: Failure | None = None, venue: str | None = "hyperliquid") -> None:
         """Have the market know these coins: BTC and SOL where none are named."""

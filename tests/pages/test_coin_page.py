@@ -6,7 +6,6 @@ import pytest
 
 from service.errors import ServiceError
 from service.market.observed import Failure
-from service.verdict.scorecard import Cell, Scorecard
 from service.wire.queries import SignalQuery
 from tests.pages.stage import NOW_MS, Stage, answered, quote, text_of
 
@@ -91,22 +90,24 @@ async def test_the_verdict_adds_up_rule_by_rule_with_its_evidence(stage: Stage) 
     assert "Score +1.50 Confidence is high" in text
     assert "risk fulfilled, funding fulfilled, regime fulfilled, sentiment fulfilled. Rules: verdict-rules/2." in text
     assert "35c3b8ce6a6f1812f2c8a7e7a2d1994ecce3e4c338459231790cf10f4cc3f8b1" in text
-    assert "No probability is claimed: a score describes, it does not predict." in text
+    assert "No skill shown: 47.0% of the coins with a bull verdict rose a day later" in text
 
 
-async def test_its_track_record_is_that_of_daily_verdicts_of_its_kind() -> None:
-    """30 bull verdicts a day later, of which 18 rose; beside as many neutral ones, of which 6 rose."""
-    card = Scorecard(
-        [
-            Cell("daily", 1, "BTC", "bull", 30, 18, 12, 9, 15.0, 7.2),
-            Cell("daily", 1, "BTC", "neutral", 30, 6, 24, 3, -30.0, 6.0),
-        ],
-        [],
-    )
-    text = await Stage(card).text(COIN, "SOL")
-    assert (
-        "Daily bull verdicts on all coins Days later Outcomes Right Base rate 1 30 60.0 % 40.0 % 3 0 not enough" in text
-    )
+async def test_its_claims_and_its_record_are_those_of_the_answer(stage: Stage) -> None:
+    def change(data: Any) -> None:
+        data["record"]["live"]["all_coins"][0] |= {
+            "days_seen": 70, "outcomes": 900, "hit_rate": 0.6, "hit_rate_low": 0.5, "hit_rate_high": 0.7,
+            "base_rate": 0.4, "mean_move_pct": 1.0,
+        }  # fmt: skip
+        data["record"]["backtested"] = None
+        data["claims"][1] |= {"probability": 0.5612, "reason": None}
+
+    stage.answers["signal"] = lambda _: answered("signal", change)
+    text = await stage.text(COIN, "SOL")
+    assert "No skill shown: " in text
+    assert "beats median after 1 day: 56.1 %, base rate 50.0 %." in text
+    assert "verdicts on all coins, live Days later Days Right Base rate 1 70 60.0 % 40.0 % 3 0 not enough days" in text
+    assert "verdicts on all coins, backtested" not in text
 
 
 async def test_the_needle_stands_where_the_score_is(stage: Stage) -> None:
@@ -119,7 +120,7 @@ async def test_a_verdict_that_cannot_be_given_leaves_the_rest_in_place(stage: St
         stage.fail(offer_id, ServiceError("UNAVAILABLE", "the verdict could not be written down"))
     text = await stage.text(COIN, "BTC")
     assert "The verdict could not be written down." in text
-    assert "Track record" not in text
+    assert "Claims and record" not in text
     assert "117,700" in text
 
 
@@ -127,7 +128,7 @@ async def test_an_abstention_has_no_track_record(stage: Stage) -> None:
     stage.answers["signal"] = lambda _: answered("signal", lambda data: data.update(verdict="insufficient-evidence"))
     text = await stage.text(COIN, "BTC")
     assert "insufficient evidence" in text
-    assert "Track record" not in text
+    assert "Claims and record" not in text
 
 
 async def test_a_look_at_a_page_adds_nothing_to_the_ledger(stage: Stage) -> None:

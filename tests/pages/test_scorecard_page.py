@@ -1,44 +1,47 @@
 """The page of the scorecard."""
 
-from service.pages.record import Record
-from service.verdict.scorecard import Bin, Cell, Scorecard
+import pytest
+
+from service.verdict.measured import MEASURED
+from service.verdict.scorecard import Cell
 from tests.pages.stage import Stage
+from tests.verdict.scorecards import card, cell
 
 
 async def test_before_any_outcome_it_says_so() -> None:
     text = await Stage().text("/scorecard")
-    assert "No verdict is old enough to be scored." in text
-    assert text.count("No outcome yet.") == 2
-    assert text.count("No verdict with an outcome claimed a probability.") == 1
+    assert text.count("No outcome yet.") == 3
     assert "stayed within 2.0 %, 3.5 %, 5.0 %" in text
 
 
-async def test_outcomes_are_told_by_verdict_and_horizon() -> None:
-    """30 bull verdicts a day later: 18 rose; with 30 bear ones, of which 6 rose, 24 of 60 did."""
-    card = Scorecard(
-        [
-            Cell("daily", 1, "BTC", "bull", 30, 18, 12, 9, 15.0, 7.2, 30),
-            Cell("daily", 1, "BTC", "bear", 30, 6, 24, 3, -30.0, 0.0, 0),
-        ],
-        [Bin("daily", 1, 11, 30, 18, 16.5), Bin("daily", 1, 8, 29, 6, 12.0)],
-    )
-    page = await Stage(card).page("/scorecard")
-    text = await Stage(card).text("/scorecard")
-    assert "60 outcomes, good and bad." in text
-    assert "bull 1 30 60.0 % 40.0 % 0.240 +0.50 %" in text
-    assert "bear 1 30 80.0 % 60.0 % _ -1.00 %" in text
-    assert "strong bull 1 0 not enough yet" in text
-    assert "55 % to 60 % 60.0 % 30" in text
-    assert "40 % to 45 % _ 29" in text
-    assert page.body.count(b'<circle class="dot" cx="55.0" cy="40.0"') == page.body.count(b"<circle") == 1
+async def test_it_begins_with_what_a_reader_should_conclude() -> None:
+    text = await Stage().text("/scorecard")
+    assert "Verdicts describe. They have not been shown to predict." in text
+    assert "Do not expect a price to rise because a verdict is bullish." in text
 
 
-def test_outcomes_are_summed_up_once_while_they_stay_the_same() -> None:
-    kept = [Scorecard([Cell("daily", 1, "BTC", "bull", 30, 18, 12, 9, 15.0, 7.2)], [])]
-    record = Record(lambda: kept[0])
-    scorecard, pools = record.now()
-    assert scorecard is kept[0]
-    assert record.now()[1] is pools
-    kept[0] = Scorecard([], [])
-    assert record.now()[1].figures("bull", 1).outcomes == 0
-    assert pools.figures("bull", 1).outcomes == 30
+@pytest.mark.promise("record.two")
+async def test_the_live_and_the_backtested_record_stand_apart_each_by_verdict_and_horizon() -> None:
+    """Of 400 bull verdicts 240 rose; with 400 bear ones, of which 80 rose, 320 of 800 did."""
+    live = card(cell(400, ups=240), cell(400, ups=80, verdict="bear"), Cell("asked", 1, "", "bull", 9, 5, 4, 1, 3.0))
+    text = await Stage(live, card(cell(600, ups=300), days=60)).text("/scorecard")
+    first, second, asked = text.index("Live record"), text.index("Backtested record"), text.index("What somebody asked")
+    assert first < text.index("bull 1 100 400 60.0 % 60.0 % to 60.0 % 40.0 % +1.40 %") < second
+    assert first < text.index("bear 1 100 400 80.0 % 80.0 % to 80.0 % 60.0 % -0.20 %") < second
+    assert second < text.index("bull 1 60 600 50.0 % 50.0 % to 50.0 % 50.0 % +1.00 %") < asked
+    assert "strong bull 1 0 0 not enough days yet" in text
+
+
+async def test_records_made_of_recorded_data_say_so() -> None:
+    assert (await Stage().text("/scorecard")).count("made from recorded data") == 3
+    assert "made from recorded data" not in await Stage(source="live").text("/scorecard")
+
+
+async def test_skill_is_shown_with_intervals_and_reliability_diagrams() -> None:
+    page, text = await Stage().page("/scorecard"), await Stage().text("/scorecard")
+    looks = [look for look in MEASURED.looks if look.ruleset == 2 and look.target == "rises"]
+    assert page.body.count(b"<svg") >= 3
+    assert page.body.count(b'<circle class="dot"') == sum(len(look.bins) for look in looks)
+    assert f"corrected for all {MEASURED.trials} trials" in text
+    for look in looks:
+        assert f"rises {look.days} {look.days_seen} {100 * look.base_rate:.1f} %" in text

@@ -46,7 +46,7 @@ from service.verdict.desk import VerdictDesk
 from service.verdict.fanout import Observer
 from service.verdict.inputs import InputStore
 from service.verdict.ledger import Ledger
-from service.verdict.scorecard import SCORECARD, Scorecard, Scorecards
+from service.verdict.scorecard import BACKTEST, SCORECARD, Scorecard, Scorecards
 from service.verdict.sources import open_sources
 from service.walkforward.desk import WalkforwardDesk
 from service.walkforward.store import RunStore
@@ -137,7 +137,7 @@ def desks_over(database: Database, clock: FakeClock, access: Access, meter: Mete
         clock, shelf.drawer("sentiment.conclusions", Moods), market.categories.find, market.categories.filling
     )
     observer = Observer(clock, open_sources(clock, market, sentiment), coins)
-    scorecards = Scorecards(shelf.drawer(SCORECARD, Scorecard), lambda: "test")
+    scorecards = Scorecards(shelf.drawer(SCORECARD, Scorecard), shelf.drawer(BACKTEST, Scorecard), lambda: "test")
     verdict = VerdictDesk(clock, coins, observer, InputStore(database), Ledger(database), scorecards)
     walkforward = WalkforwardDesk(clock, RunStore(database), cursors, coins, lambda: "test")
     receipts = ReceiptDesk(database, ReceiptSigner(RECEIPT_KEY), cursors)

@@ -8,7 +8,20 @@ import pytest
 
 from service.clock import parse_iso
 from service.wire.offers import OFFERS
-from tests.service.asking import L1, PRICED, REGIMES, ROUTES, WALKFORWARD, Whole, category_names, escaped, whole_market
+from tests.fakes.serving import wait_until
+from tests.service.asking import (
+    L1,
+    PRICED,
+    REGIMES,
+    ROUTES,
+    WALKFORWARD,
+    Caller,
+    Reply,
+    Whole,
+    category_names,
+    escaped,
+    whole_market,
+)
 
 pytestmark = pytest.mark.unmeasured
 
@@ -46,7 +59,7 @@ PAYLOADS = {
     ROUTES["coin.historical"]: fields("symbol count unit at now change_pct series"),
     ROUTES["signal"]: fields(
         "symbol verdict score confidence as_of evidence sources raw rules ruleset verdict_id confidence_basis",
-        "track_record",
+        "claims record",
     ),
     ROUTES["category.sentiment"]: fields("name stance score slope_24h mentions sources summary coins newest_at"),
     ROUTES["category.info"]: fields("name description coins trends market_cap change_24h volume_24h leaders laggards"),
@@ -73,9 +86,13 @@ ROWS: list[tuple[str, list[str], list[str]]] = [
     (ROUTES["signal"], ["rules"], fields("id input value threshold contribution evidence flips_at")),
     (ROUTES["signal"], ["ruleset"], fields("name version digest")),
     (ROUTES["signal"], ["confidence_basis"], fields("coverage agreement explanation")),
-    (ROUTES["signal"], ["track_record"], fields("probability_up all_coins this_coin entries head")),
-    (ROUTES["signal"], ["track_record", "all_coins"], fields(
-        "days outcomes hit_rate base_rate brier mean_move_pct says"
+    (ROUTES["signal"], ["claims"], fields(
+        "days target probability base_rate skill skill_low skill_high days_seen fitted_until method reason"
+    )),
+    (ROUTES["signal"], ["record"], fields("backtested live entries head")),
+    (ROUTES["signal"], ["record", "live"], fields("all_coins this_coin")),
+    (ROUTES["signal"], ["record", "live", "all_coins"], fields(
+        "days days_seen outcomes hit_rate hit_rate_low hit_rate_high base_rate mean_move_pct says"
     )),
     (ROUTES["category.sentiment"], ["coins"], fields("symbol stance score")),
     (ROUTES["category.info"], ["coins"], fields("symbol name price change_24h market_cap trend_daily streak_days")),
@@ -186,6 +203,12 @@ def test_sentiment_is_as_old_as_the_newest_item_of_all(market: Whole) -> None:
     assert parse_iso(END) - parse_iso(as_of) < 24 * 3600 * 1000
 
 
+def _with_backtest(caller: Caller, target: str) -> Reply:
+    """The answer once past verdicts have been recomputed."""
+    wait_until(lambda: caller.ask(target).body["data"]["record"]["backtested"] is not None)
+    return caller.ask(target)
+
+
 @pytest.mark.promise("fixtures.frozen")
 def test_a_frozen_replay_gives_the_same_bytes_at_every_start(market: Whole, tmp_path: Path) -> None:
     targets = [*ALL, *(f"category/sentiment/{escaped(name)}" for name in category_names())]
@@ -196,8 +219,9 @@ def test_a_frozen_replay_gives_the_same_bytes_at_every_start(market: Whole, tmp_
                 first.body["data"]["meta"]["next_cursor"] = second.body["data"]["meta"]["next_cursor"]
                 assert first.body == second.body
             elif target == ROUTES["signal"]:  # where it stands in the ledger depends on what was asked before
+                first, second = (_with_backtest(each.pro, target) for each in (market, again))
                 for said in (first, second):
-                    del said.body["data"]["track_record"]["entries"], said.body["data"]["track_record"]["head"]
+                    del said.body["data"]["record"]["entries"], said.body["data"]["record"]["head"]
                 assert first.body == second.body
             else:
                 assert first.raw == second.raw, target

@@ -60,7 +60,7 @@ def test_a_process_killed_right_after_an_answer_has_written_down_every_verdict_t
         told += came
         written = {entry.seq: entry for entry in entries(tmp_path) if entry.kind == "asked"}
         for said in told:
-            entry = written[said["track_record"]["entries"]]
+            entry = written[said["record"]["entries"]]
             assert (entry.symbol, entry.verdict) == (said["symbol"], said["verdict"])
             assert entry.verdict_id == said["verdict_id"] or said["verdict"] == ABSTAINED, "those are told once an hour"
         doctor = run_verdict("doctor", data_dir=str(tmp_path))
@@ -81,7 +81,7 @@ def test_two_workers_asked_at_once_write_one_entry_of_one_chain_and_answer_the_s
         said = replies[0].body["data"]
         (entry,) = entries(tmp_path)[before:]
         assert (entry.kind, entry.symbol, entry.verdict_id) == ("asked", "HYPE", said["verdict_id"])
-        assert said["track_record"]["entries"] == entry.seq
+        assert said["record"]["entries"] == entry.seq
         assert service.verdict("doctor").returncode == 0
 
 

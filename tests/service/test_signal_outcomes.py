@@ -22,7 +22,7 @@ from tests.service.verdicts import SYMBOLS, entries, is_sound, select
 pytestmark = pytest.mark.unmeasured
 
 ENOUGH = 1
-"""Outcomes that figures take here; thirty would take a month."""
+"""Days that figures take here; sixty would take two months."""
 
 FLAT_PCT = 2.0
 VENUE_SYMBOLS = dict(zip(SYMBOLS, COINS, strict=True))
@@ -74,15 +74,15 @@ def check_record(said: Any, claims: list[Claim]) -> None:
     ):
         own = [claim for claim in pool if claim.verdict == said["verdict"]]
         assert len(own) >= ENOUGH
-        record = said["track_record"][told_of][0]
+        record = said["record"]["live"][told_of][0]
         assert (record["days"], record["outcomes"]) == (1, len(own))
         assert record["hit_rate"] == share([true_of(said["verdict"], claim.move_pct) for claim in own])
         assert record["base_rate"] == share([true_of(said["verdict"], claim.move_pct) for claim in pool])
-        assert record["brier"] is None
         assert record["mean_move_pct"] == share([claim.move_pct for claim in own])
+        assert record["hit_rate_low"] <= record["hit_rate"] <= record["hit_rate_high"]
         assert f"of {len(own)} {said['verdict']} verdicts" in record["says"]
-    assert [record["outcomes"] for record in said["track_record"]["all_coins"][1:]] == [0, 0]
-    assert said["track_record"]["probability_up"] is None
+    assert [record["outcomes"] for record in said["record"]["live"]["all_coins"][1:]] == [0, 0]
+    assert {claim["probability"] for claim in said["claims"]} == {None}
 
 
 def share(values: Sequence[float]) -> Any:
@@ -117,11 +117,11 @@ async def shown(house: Indoors, *options: str) -> str:
 async def test_after_three_days_what_became_of_the_first_is_in_every_answer_and_in_the_scorecard(
     kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(scorecard, "LEAST", ENOUGH)
+    monkeypatch.setattr(scorecard, "LEAST_DAYS", ENOUGH)
     async with kept.reopened(tmp_path / "data") as house:
         first = await told(house, kept.key)
-        assert [record["outcomes"] for record in first["track_record"]["all_coins"]] == [0, 0, 0]
-        assert "Not enough yet" in first["track_record"]["all_coins"][0]["says"]
+        assert [record["outcomes"] for record in first["record"]["live"]["all_coins"]] == [0, 0, 0]
+        assert "Not enough yet" in first["record"]["live"]["all_coins"][0]["says"]
         for _ in range(3):
             await next_day(house)
         claims = scored(house.data_dir, kept.fixtures_dir)
@@ -140,6 +140,5 @@ async def test_after_three_days_what_became_of_the_first_is_in_every_answer_and_
             for verdict in {claim.verdict for claim in claims}
         }
         assert any(row["kind"] == "asked" and row["outcomes"] for row in printed["records"]), "told apart"
-        assert printed["reliability"] == []
-        assert "BRIER: 0 is perfect" in await shown(house)
+        assert "RIGHT: how often" in await shown(house)
         assert is_sound(house.data_dir)

@@ -25,7 +25,7 @@ from tests.verdict import recorded_days
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "decisions" / "0010-measured-skill.md"
 LABELS = [grade.verdict for grade in VERSION_2.tables.grades]
 RULE_SETS = (VERSION_1, VERSION_2)
-_DECIMALS = 6
+_DECIMALS = 4
 _TRIAL = (
     "| Target | Days later | Rules | Method | Days | Coin-days | Base rate | Brier | of base rate | Reliability "
     "| Resolution | Uncertainty | Skill | Interval | ICC | Effective |"
@@ -51,6 +51,7 @@ def shipped(found: Evaluation) -> measured.Measured:
     """What the service ships of it."""
     first_ms = found.inputs.first_day * DAY_MS
     return measured.Measured(
+        trials=len(found.trials),
         first_day=iso(first_ms)[:10],
         last_day=iso(first_ms + (len(found.inputs.closes) - 1) * DAY_MS)[:10],
         coins=len(found.inputs.coins),

@@ -22,7 +22,7 @@ from service.verdict.desk import VerdictDesk
 from service.verdict.fanout import Observer
 from service.verdict.inputs import InputStore, Recorder
 from service.verdict.ledger import Ledger
-from service.verdict.scorecard import SCORECARD, Scorecard, Scorecards
+from service.verdict.scorecard import BACKTEST, SCORECARD, Scorecard, Scorecards
 from service.verdict.sources import SourceSet, open_sources
 from service.wire.envelope import Answer
 from service.wire.market import MarketHealth, TrendCounts, TrendShares
@@ -74,6 +74,7 @@ class World:
         self.momenta = self.shelf.drawer(MOMENTUM, Momenta)
         self.moods = self.shelf.drawer("sentiment.conclusions", Moods)
         self.scorecard = self.shelf.drawer(SCORECARD, Scorecard)
+        self.backtest = self.shelf.drawer(BACKTEST, Scorecard)
         self.coins = MarketDesk(clock)
         self.market = market_of(
             coins=self.coins,
@@ -99,7 +100,7 @@ class World:
 
     def new_desk(self) -> VerdictDesk:
         """A desk that has answered nothing yet, over a ledger and a scorecard read anew."""
-        scorecards = Scorecards(self.scorecard, lambda: self.origin)
+        scorecards = Scorecards(self.scorecard, self.backtest, lambda: self.origin)
         return VerdictDesk(self.clock, self.coins, self.observer, self.inputs, Ledger(self.database), scorecards)
 
     def show(self, *, failure: Failure | None = None, delisted: Mapping[str, str] | None = None) -> None:

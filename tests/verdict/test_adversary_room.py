@@ -88,7 +88,7 @@ async def test_outcomes_that_could_not_be_summed_up_are_summed_up_next_time(
         patch.setattr(drawer, "put", full)
         with pytest.raises(ServiceError):
             await scoring.round()
-    assert drawer.now.value == Scorecard([], [])
+    assert drawer.now.value == Scorecard(2, [], [])
     await scoring.round()
     assert drawer.now.value is not None
     assert [cell.outcomes for cell in drawer.now.value.cells] == [1]

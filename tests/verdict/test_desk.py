@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from service.clock import HOUR_MS, MINUTE_MS, SECOND_MS, iso, parse_iso
 from service.errors import ServiceError
 from service.storage.database import open_database
+from service.verdict.claims import claims
 from service.verdict.decide import decide
 from service.verdict.desk import HELD_MS, REACH_MS
 from service.verdict.scorecard import Scorecard
@@ -34,12 +35,12 @@ async def refused(world: World, symbol: str, as_of: str | None) -> ServiceError:
 
 
 @pytest.mark.promise("signal.payload", "signal.evidence")
-async def test_a_signal_is_the_verdict_on_what_is_known_with_its_track_record(world: World) -> None:
+async def test_a_signal_is_the_verdict_on_what_is_known_with_its_claims_and_record(world: World) -> None:
     answer = await world.desk.signal("btc", None)
     assert isinstance(answer.data, msgspec.Raw)
     assert list(msgspec.json.decode(bytes(answer.data))) == [
         "symbol", "verdict", "score", "confidence", "as_of", "evidence", "sources", "raw", "rules", "ruleset",
-        "verdict_id", "confidence_basis", "track_record",
+        "verdict_id", "confidence_basis", "claims", "record",
     ]  # fmt: skip
     said, expected = read(answer), decide(await world.observer.observe("BTC"))
     for field in Verdict.__struct_fields__:
@@ -48,9 +49,9 @@ async def test_a_signal_is_the_verdict_on_what_is_known_with_its_track_record(wo
     assert answer.counted is True
     assert (answer.as_of_ms, said.as_of) == (CLOSE_MS, iso(CLOSE_MS))
     head = await world.ledger.head()
-    assert said.track_record is not None
-    assert (said.track_record.entries, said.track_record.head) == (1, head.hash)
-    assert said.track_record.probability_up is None
+    assert said.record is not None
+    assert (said.record.entries, said.record.head) == (1, head.hash)
+    assert said.claims == claims(expected)
 
 
 async def test_the_venues_own_spelling_is_understood_and_answered_in_the_canonical_one(world: World) -> None:
@@ -103,7 +104,7 @@ async def test_new_inputs_are_a_new_verdict_of_its_own_in_the_ledger(world: Worl
     second = await world.signal()
     assert first.verdict_id != second.verdict_id
     assert (await world.entries()) == [("asked", "BTC", first.verdict_id), ("asked", "BTC", second.verdict_id)]
-    assert [said.track_record and said.track_record.entries for said in (first, second)] == [1, 2]
+    assert [said.record and said.record.entries for said in (first, second)] == [1, 2]
 
 
 async def test_the_verdict_is_in_the_ledger_when_it_is_answered_and_without_that_there_is_no_answer(
@@ -129,7 +130,7 @@ async def test_many_at_once_and_other_processes_get_the_same_verdict_from_one_en
 
 async def test_an_answer_is_encoded_anew_once_the_scorecard_says_something_else(world: World) -> None:
     first = await world.desk.signal("BTC", None)
-    await world.scorecard.put(ORIGIN, Scorecard([], []), START_MS)
+    await world.scorecard.put(ORIGIN, Scorecard(2, [], []), START_MS)
     second = await world.desk.signal("BTC", None)
     assert second is not first
     assert read(second) == read(first)
@@ -255,8 +256,9 @@ async def test_a_recomputation_is_no_new_verdict_and_leaves_the_ledger_as_it_is(
 
 
 async def test_what_became_of_verdicts_is_not_told_of_an_instant_at_which_nobody_knew(world: World) -> None:
-    assert (await world.signal()).track_record is not None
-    assert (await world.signal("BTC", iso(START_MS))).track_record is None
+    now, then = await world.signal(), await world.signal("BTC", iso(START_MS))
+    assert (now.record is None, now.claims is None) == (False, False)
+    assert (then.record, then.claims) == (None, None)
 
 
 async def test_a_verdict_is_held_for_fifteen_seconds_though_prices_move(world: World, clock: FakeClock) -> None:

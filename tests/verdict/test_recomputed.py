@@ -112,16 +112,16 @@ def _inputs(inputs: Inputs, row: int, column: int) -> VerdictInputs:
     figures = {path: float(table[row, column]) for path, table in inputs.figures.items()}
     at = iso((inputs.first_day + row + 1) * DAY_MS)
     daily, weekly, market, coin = (_name(inputs, path, row, column) for path in inputs.states)
-    risk = {
-        "observed_at": at,
-        "price": None if np.isnan(close) else close,
-        "funding_apr": None if np.isnan(figures["risk.funding_apr"]) else figures["risk.funding_apr"],
-        "charted_at": at,
-        "trend_daily": daily,
-        "trend_weekly": weekly,
-        "btc_correlation": None,
-        "stale_fields": [],
-    }
+    risk = RiskFacts(
+        observed_at=at,
+        price=None if np.isnan(close) else close,
+        funding_apr=None if np.isnan(figures["risk.funding_apr"]) else figures["risk.funding_apr"],
+        charted_at=at,
+        trend_daily=daily,  # type: ignore[arg-type]  # names of states are what they are
+        trend_weekly=weekly,  # type: ignore[arg-type]  # as above
+        btc_correlation=None,
+        stale_fields=[],
+    )
     paid_day, paid_week = figures["funding.apr_24h"], figures["funding.apr_7d"]
     known = not np.isnan(paid_day)
     return VerdictInputs(
@@ -129,7 +129,7 @@ def _inputs(inputs: Inputs, row: int, column: int) -> VerdictInputs:
         at,
         Sources("fulfilled", "fulfilled" if known else "rejected", "fulfilled", "rejected"),
         VerdictRaw(
-            RiskFacts(**risk),  # type: ignore[arg-type]  # names of states are what they are
+            risk,
             FundingFacts(at, paid_day, paid_week, None, 720) if known else None,
             RegimeFacts(at, market, coin, None if coin is None else 0.5),  # type: ignore[arg-type]  # as above
             None,

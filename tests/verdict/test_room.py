@@ -15,10 +15,11 @@ from service.verdict.daily import DAILY_EVERY_S, PATIENCE_S
 from service.verdict.desk import VerdictDesk
 from service.verdict.inputs import RECORD_EVERY_S
 from service.verdict.room import open_verdict
-from service.verdict.scorecard import Cell, Scorecard
+from service.verdict.scorecard import BACKTEST, SCORECARD
 from service.wire.queries import SignalQuery
 from tests.fakes.clock import START_MS, FakeClock
 from tests.verdict.knowing import COINS, World, read
+from tests.verdict.scorecards import card, cell
 
 
 class Office(World):
@@ -30,7 +31,8 @@ class Office(World):
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[VerdictDesk]:
-        self.shelf._drawers.pop("verdict.scorecard")  # the room opens its own
+        for name in (SCORECARD, BACKTEST):
+            self.shelf._drawers.pop(name)  # the room opens its own
         opened = open_verdict(
             self.database,
             self.shelf,
@@ -87,12 +89,11 @@ async def test_a_process_that_does_not_lead_answers_and_writes_nothing_unasked(o
 
 async def test_an_opened_room_knows_the_record_that_others_made(office: Office, database: Database) -> None:
     others = World(database, office.clock)
-    cell = Cell("daily", 1, "BTC", "strong-bull", 40, 30, 10, 5, 80.0, 8.0)
-    await others.scorecard.put(office.origin, Scorecard([cell], []), START_MS)
+    await others.scorecard.put(office.origin, card(cell(40, ups=30, verdict="strong-bull")), START_MS)
     async with office.open() as desk:
-        record = read(await desk.signal("BTC", None)).track_record
+        record = read(await desk.signal("BTC", None)).record
         assert record is not None
-        assert [(each.days, each.outcomes) for each in record.all_coins] == [(1, 40), (3, 0), (7, 0)]
+        assert [(each.days, each.outcomes) for each in record.live.all_coins] == [(1, 40), (3, 0), (7, 0)]
 
 
 @pytest.mark.promise("signal.as-of-replay", "signal.fan-out")

@@ -215,7 +215,7 @@ async def test_the_scorecard_is_put_at_first_and_then_only_where_there_are_outco
     await stage.issue(judged("BTC", 100.0))
     await stage.hours.go_on("BTC", range(NOW, NOW + 26), 101.0)
     await stage.score(1)
-    assert (stage.drawer.now.revision, stage.drawer.now.value) == (1, Scorecard([], []))
+    assert (stage.drawer.now.revision, stage.drawer.now.value) == (1, Scorecard(2, [], []))
     await stage.score(2)
     assert stage.drawer.now.revision == 1
     await stage.score(26)
@@ -227,7 +227,7 @@ async def test_the_scorecard_is_put_at_first_and_then_only_where_there_are_outco
     assert stage.drawer.now.revision == 2
     stage.origin = "another"
     await stage.score(28)
-    assert (stage.drawer.now.origin, stage.drawer.now.value) == ("another", Scorecard([], []))
+    assert (stage.drawer.now.origin, stage.drawer.now.value) == ("another", Scorecard(2, [], []))
 
 
 async def test_outcomes_equal_those_of_an_independent_reading_of_the_same_hours(stage: Stage) -> None:

@@ -92,8 +92,9 @@ TERMS: Final = (
         short="The track record says how past verdicts of the same class turned out.",
         text="The track record says how past daily verdicts of the same class turned out 1, 3 and 7 days later, "
         "of all coins and of this coin: how many outcomes there are, how often the verdict was right (hit rate), "
-        "how often the same came true of any verdict's coin (base rate), and the Brier score. Under 30 outcomes "
-        "no figures are told.",
+        "how often the same came true of any verdict's coin (base rate). Coins move together, so days are what "
+        "counts: under 60 days no figures are told. The live record counts verdicts as they were given, the backtested "
+        "one those that the same rules would have given on past days.",
         synonyms=("track record", "track-record", "track_record", "hit rate", "base rate", "accuracy", "hit-rate"),
         see=("brier", "ledger"),
     ),
@@ -103,8 +104,8 @@ TERMS: Final = (
         short="The Brier score is the mean squared distance between what was claimed and what came, and lower is "
         "better.",
         text="The Brier score is the mean squared difference between the claimed probability and what happened (1 "
-        "or 0): 0 is perfect, 0.25 is what a coin toss gets. Only verdicts that claimed a probability have one: those "
-        "of version 2 of the rules claim none.",
+        "or 0): 0 is perfect, 0.25 is what a coin toss gets. A probability is published only where its Brier score was "
+        "better than the base rate's on days that were not used to fit it.",
         synonyms=("brier", "brier score"),
         see=("track-record",),
     ),

@@ -147,7 +147,7 @@ COMMANDS = (
     ),
     Command(
         "signal",
-        "verdict on one coin by published rules, with its evidence, its arithmetic and its track record",
+        "verdict on one coin by published rules, with its evidence, its arithmetic, its claims and its record",
         _ASK,
         (
             _SYMBOL,

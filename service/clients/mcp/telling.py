@@ -30,9 +30,9 @@ def _risk(data: Data) -> str:
 
 
 def _signal(data: Data) -> str:
-    sentences, record = data["evidence"], data["track_record"]
+    sentences, claims = data["evidence"], data["claims"]
     counting = [sentences[rule["evidence"]] for rule in data["rules"] if rule["contribution"]]
-    said = [record["all_coins"][0]["says"]] if record else []
+    said = [claims[0]["reason"]] if claims and claims[0]["reason"] else []
     return " ".join([f"{data['symbol']}: {data['verdict']}.", *counting, *sentences[-2:], *said])
 
 

@@ -103,7 +103,7 @@ def test_the_text_of_a_verdict_holds_what_counts_and_no_more() -> None:
     told = answered(call_of("coin_verdict")).text
     assert told.startswith("BTC: strong-bull. The daily trend of BTC is UP")
     assert "Together that is +2.50 on a scale from -4 to +4: strong-bull." in told
-    assert "Not enough yet: 0 outcomes of strong-bull verdicts a day later, 30 are needed." in told
+    assert "No skill shown: " in told
     assert "neither way" not in told
 
 
@@ -160,7 +160,7 @@ def test_what_could_not_be_refreshed_is_named() -> None:
 def test_a_verdict_says_which_of_its_sources_are_not_as_they_should_be() -> None:
     document = load("signal.btc")
     document["data"]["sources"] |= {"funding": "rejected", "risk": "stale"}
-    document["data"]["track_record"] = None
+    document["data"] |= {"claims": None, "record": None}
     told = answered(call_of("coin_verdict"), document)
     assert told.structured["notes"] == "Its risk is stale. Its funding is missing."
 

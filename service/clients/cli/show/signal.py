@@ -1,7 +1,6 @@
 """`verdict signal BTC`: the verdict, its arithmetic, the sentences behind it, what became of others like it."""
 
 from collections.abc import Iterator, Mapping
-from itertools import chain
 from math import fsum
 from typing import Any, Final
 
@@ -35,7 +34,8 @@ _STYLES: Final[Mapping[str, Style]] = {
     "strong-bear": "bad",
     "insufficient-evidence": "warn",
 }
-_RECORD: Final = ("AFTER", "VERDICTS", "OUTCOMES", "RIGHT", "BASE", "BRIER", "MEAN MOVE")
+_TARGETS: Final = {"rises": "The price is higher", "beats-median": "It gains more than the median coin"}
+_RECORD: Final = ("AFTER", "RECORD", "DAYS", "RIGHT", "95 % INTERVAL", "BASE", "MEAN MOVE")
 
 
 def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) -> Iterator[str]:
@@ -46,6 +46,9 @@ def lines(data: Any, meta: Any, screen: Screen, chosen: Mapping[str, object]) ->
     yield ""
     yield screen.paint("strong", "Why")
     yield from _evidence(data, screen)
+    yield ""
+    yield screen.paint("strong", "What it claims")
+    yield from _claims(data, screen)
     yield ""
     yield screen.paint("strong", "How such verdicts turned out")
     yield from _record(data, screen)
@@ -115,46 +118,61 @@ def _evidence(data: Any, screen: Screen) -> Iterator[str]:
         yield from told
 
 
+def _claims(data: Any, screen: Screen) -> Iterator[str]:
+    """What was earned, and of the rest what is asked for most: whether the price rises."""
+    claims = data.get("claims")
+    if claims is None:
+        yield from flow(screen, ["Not told of a verdict in the past: it was not known then."])
+        return
+    for claim in claims:
+        if claim["probability"] is None and claim["target"] != "rises":
+            continue
+        told = claim["reason"] or (
+            f"{_TARGETS.get(claim['target'], claim['target'])} after {_later(claim['days'])}: "
+            f"{share(claim['probability'], 0)}, base rate {share(claim['base_rate'], 0)}."
+        )
+        yield from flow(screen, [told], indent=2)
+
+
 def _record(data: Any, screen: Screen) -> Iterator[str]:
-    record = data["track_record"]
+    record = data.get("record")
     if record is None:
         yield from flow(screen, ["Not told of a verdict in the past: it was not known then."])
         return
-    yield from flow(screen, [_claim(record["probability_up"])])
-    whose = (("all_coins", "on all coins"), ("this_coin", f"on {data['symbol']}"))
-    rows = [_outcomes(name, found) for part, name in whose for found in record[part] if found["hit_rate"] is not None]
+    found = [
+        (f"{of}{whose}", outcomes)
+        for of in ("live", "backtested")
+        for part, whose in (("all_coins", ""), ("this_coin", f", {data['symbol']}"))
+        for outcomes in (record[of] or {}).get(part, ())
+    ]
+    rows = [_outcomes(name, outcomes) for name, outcomes in found if outcomes["hit_rate"] is not None]
     if rows:
         yield from table(screen, _RECORD, rows, right="llrrrrr")
     else:
-        every = chain(*(record[part] for part, _ in whose))
-        yield from flow(screen, [max(every, key=lambda found: found["outcomes"])["says"]])
+        yield from flow(screen, [max((outcomes for _, outcomes in found), key=lambda one: one["days_seen"])["says"]])
 
 
-def _claim(probability: float | None) -> str:
-    """What is claimed: services older than version 2 of the rules answer with a probability."""
-    if probability is None:
-        return "No probability is claimed."
-    return f"It claims {share(probability, 0)} that the price will be higher."
+def _later(days: int) -> str:
+    return "1 day" if days == 1 else f"{days} days"
 
 
 def _outcomes(name: str, found: Any) -> list[Cell | object]:
-    days = found["days"]
     move = found["mean_move_pct"]
     better = None if found["base_rate"] is None else direction(found["hit_rate"] - found["base_rate"])
     return [
-        "1 day" if days == 1 else f"{days} days",
+        _later(found["days"]),
         name,
-        f"{found['outcomes']:,}",
+        f"{found['days_seen']:,}",
         Cell(share(found["hit_rate"]), better),
+        f"{share(found['hit_rate_low'])} to {share(found['hit_rate_high'])}",
         share(found["base_rate"]),
-        UNKNOWN if found["brier"] is None else f"{found['brier']:.3f}",
         Cell(signed(move), direction(move)),
     ]
 
 
 def _identity(data: Any, screen: Screen) -> Iterator[str]:
     """What it can be checked by: `verdict verify` makes it again from its inputs."""
-    rules, record = data["ruleset"], data["track_record"]
+    rules, record = data["ruleset"], data.get("record")
     told: list[tuple[str, list[Part]]] = [
         ("Verdict", [data["verdict_id"]]),
         ("Rules", [f"{rules['name']} {rules['version']}, {rules['digest'][:16]}…"]),

@@ -1,12 +1,9 @@
 """A verdict: that it adds up, what it rests on, and what became of others."""
 
-import json
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
-import tests.verdict as verdict_tests
 from service.clients.cli.screen import Screen
 from service.clients.cli.show import signal
 from service.wire.verdict import Signal
@@ -64,25 +61,41 @@ def test_a_verdict_without_enough_evidence_says_what_is_wanting() -> None:
 
 def test_the_record_of_such_verdicts_is_a_table_once_there_is_one() -> None:
     data, meta = answer("signal")
-    record = data["track_record"]
+    record = data["record"]
     record["entries"] = 12_345
-    known = {"outcomes": 1_240, "hit_rate": 0.5831, "base_rate": 0.5122, "brier": 0.2413, "mean_move_pct": 0.84}
-    record["all_coins"][0] |= known
-    record["all_coins"][1] |= known | {"hit_rate": 0.4, "base_rate": None, "brier": None, "mean_move_pct": None}
-    record["this_coin"][2] |= known | {"outcomes": 31, "hit_rate": 0.5, "mean_move_pct": -2.1}
+    known = {
+        "days_seen": 180,
+        "outcomes": 1_240,
+        "hit_rate": 0.5831,
+        "hit_rate_low": 0.5312,
+        "hit_rate_high": 0.635,
+        "base_rate": 0.5122,
+        "mean_move_pct": 0.84,
+    }
+    record["live"]["all_coins"][0] |= known
+    record["live"]["all_coins"][1] |= known | {"hit_rate": 0.4, "base_rate": None, "mean_move_pct": None}
+    record["live"]["this_coin"][2] |= known | {"days_seen": 61, "hit_rate": 0.5, "mean_move_pct": -2.1}
     data, meta = verdict(**data)
     check("signal.record", lambda screen: signal.lines(data, meta, screen, {}))
 
 
-def test_a_service_with_version_1_of_the_rules_still_shows_what_its_verdict_claims() -> None:
-    saved = json.loads((Path(verdict_tests.__file__).parent / "version_1" / "answer.json").read_bytes())
-    shown = list(signal.lines(saved["data"], saved["meta"], PLAIN, {}))
-    assert "It claims 65 % that the price will be higher." in shown
-    assert "No probability is claimed." in list(signal.lines(*answer("signal.btc"), PLAIN, {}))
+def test_before_there_is_a_record_the_one_that_is_nearest_says_how_near() -> None:
+    data, meta = answer("signal")
+    data["record"]["backtested"] = None
+    data["record"]["live"]["this_coin"][1] |= {"days_seen": 7, "says": "Seven days are known."}
+    shown = list(signal.lines(data, meta, PLAIN, {}))
+    assert "Seven days are known." in shown
+
+
+def test_a_probability_that_was_earned_is_shown_beside_its_base_rate() -> None:
+    data, meta = answer("signal")
+    data["claims"][2] |= {"probability": 0.5612, "base_rate": 0.4967, "reason": None}
+    shown = list(signal.lines(data, meta, PLAIN, {}))
+    assert "  The price is higher after 3 days: 56 %, base rate 50 %." in shown
 
 
 def test_a_verdict_of_the_past_does_not_tell_its_future() -> None:
-    data, meta = verdict(track_record=None)
+    data, meta = verdict(claims=None, record=None)
     check("signal.past", lambda screen: signal.lines(data, meta, screen, {"as_of": "2025-07-01T12:00:00Z"}))
 
 
