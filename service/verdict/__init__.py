@@ -84,8 +84,8 @@ Decided here, about outcomes:
   the outcomes of a day as one cluster, and multiplies the variance by the horizon, since outcomes of neighbouring days
   overlap.
 - The backtested record counts verdicts of the current rules, recomputed for every past day (`backtest`): from the bars
-  that had closed by the end of the day and the funding paid until then, without sentiment, from close to close. Delisted
-  coins are included. It is made anew when a day is published, and never mixed with the live record.
+  that had closed by the end of the day and the funding paid until then, without sentiment, from close to close.
+  Delisted coins are included. It is made anew when a day is published, and never mixed with the live record.
 
 Decided here, about claims:
 - A probability is published only where it was earned on days used neither to fit nor to choose. The protocol is

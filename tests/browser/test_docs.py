@@ -84,9 +84,9 @@ def test_a_link_leads_to_a_schema_also_where_the_search_has_hidden_it(page_at: P
 
 @pytest.mark.parametrize("width", [PHONE, DESKTOP])
 def test_an_address_opens_what_it_names(page_at: PageAt, site: str, width: int) -> None:
-    page = page_at(f"{site}/docs#schema-TrackRecord", width)
-    assert page.get_by_text("probability_up", exact=True).first.is_visible()
-    assert in_view(page, "schema-TrackRecord")
+    page = page_at(f"{site}/docs#schema-Claim", width)
+    assert page.get_by_text("fitted_until", exact=True).first.is_visible()
+    assert in_view(page, "schema-Claim")
     page.goto(f"{site}/docs#signal")
     assert in_view(page, "signal")
     page.screenshot(path=SCREENSHOTS / f"docs-address-{width}.png")
@@ -113,9 +113,9 @@ def test_a_line_is_copied_whole(page_at: PageAt, site: str, axe: Axe) -> None:
 def test_without_a_script_all_of_it_is_there(browser: "Browser", site: str, shoot: Shoot) -> None:
     context = browser.new_context(java_script_enabled=False, viewport={"width": PHONE, "height": 740})
     page = context.new_page()
-    page.goto(f"{site}/docs#schema-TrackRecord")
+    page.goto(f"{site}/docs#schema-Claim")
     assert page.locator("article:visible").count() == len(OFFERS)
-    assert page.get_by_text("probability_up", exact=True).first.is_visible()
+    assert page.get_by_text("fitted_until", exact=True).first.is_visible()
     assert page.get_by_label("Find a route or a field").is_hidden()
     assert page.get_by_role("link", name="coin.risk", exact=True).is_visible()
     shoot(page, "docs-plain")
