@@ -185,7 +185,7 @@ class PaymentLedger:
         """Note that a paid answer has left. Nothing waits for it; without it the payment just stays settled."""
         self._left.append(entry)
         if not self._noting:
-            self._noting = self._submit_note()
+            self._submit_note()
 
     async def get(self, payment_id: int) -> Entry | None:
         """Read a payment with its answer."""
@@ -257,13 +257,12 @@ class PaymentLedger:
             self._noting = False  # the closure may never have run
         _told(_, error)
 
-    def _submit_note(self) -> bool:
+    def _submit_note(self) -> None:
+        self._noting = True  # before the writer may run the closure, which sets it back
         try:
             self._database.submit(self._note, self._noted)
         except ServiceError as error:
-            _told(None, error)
-            return False
-        return True
+            self._noted(None, error)
 
     async def _read(self, condition: str, *values: int | str) -> Entry | None:
         rows = await self._database.read(

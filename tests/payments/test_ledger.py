@@ -3,6 +3,8 @@
 import asyncio
 from hashlib import sha256
 from pathlib import Path
+from threading import Event
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -15,8 +17,8 @@ from service.payments.audit import audit_payments
 from service.payments.payment import Entry, PaidAnswer
 from service.payments.rows import new_receipt_id
 from service.payments.steps import FLIGHT_MS, LEASE_MS
-from service.storage.engine import DatabaseError
-from service.storage.writer import LostError
+from service.storage.engine import Connection, DatabaseError
+from service.storage.writer import Answer, LostError, Work
 from tests.fakes.clock import START_MS, FakeClock
 from tests.payments.shop import ANSWER, TRANSACTION, Shop, order
 from tests.payments.signing import payment, wallet
@@ -313,6 +315,31 @@ async def test_answers_that_leave_one_after_the_other_are_each_noted_also_after_
         shop.ledger.delivered(entry)
         await shop.database.write(lambda _: None)
         assert await shop.states() == states
+
+
+async def test_answers_are_noted_also_after_a_note_that_was_written_before_its_submission_returned(
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submit = shop.database.submit
+
+    def submit_and_wait(work: Work[Any], answer: Answer) -> None:
+        written = Event()
+
+        def run(connection: Connection) -> Any:
+            try:
+                return work(connection)
+            finally:
+                written.set()
+
+        submit(run, answer)
+        assert written.wait(60)
+
+    settled = [await shop.ledger.settled(await begun(shop), TRANSACTION) for _ in range(2)]
+    monkeypatch.setattr(shop.database, "submit", submit_and_wait)
+    for entry in settled:
+        shop.ledger.delivered(entry)
+    await shop.database.write(lambda _: None)
+    assert await shop.states() == ["delivered", "delivered"]
 
 
 async def test_only_a_settled_payment_is_delivered(shop: Shop) -> None:
