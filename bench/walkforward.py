@@ -8,11 +8,10 @@ from typing import NamedTuple
 from bench.asked import below, short
 from service.analytics.backtest.strategies import STRATEGIES
 from service.analytics.backtest.tape import DayBar, lay
-from service.analytics.backtest.universe import tradable
 from service.walkforward.engine import run
 from service.walkforward.parameters import Parameters, Request
 from service.walkforward.recordings import read_recordings
-from service.walkforward.walk import Ground, walk
+from service.walkforward.walk import prepare, walk
 from tests.market.recordings import DATA
 from tests.walkforward import reference
 from tests.walkforward.reference_bars import BUNDLED, DAY_MS, RECORDED, bundled, recorded
@@ -44,7 +43,7 @@ def measure(rounds: int) -> tuple[str, list[Timing]]:
     request = Request(now_ms, Parameters(), histories)
     bars = {one.coin: [DayBar(*bar) for bar in one.bars] for one in histories}
     tape = lay(bars, {one.coin: dict(one.funding) for one in histories})
-    ground = Ground(tape, tradable(tape, request.parameters.universe_size), request.parameters)
+    ground = prepare(tape, request.parameters)
     trend, rule, may = STRATEGIES[0], RULES[0], universe(history)
     works: list[tuple[str, Callable[[], object], float | None]] = [
         ("reading the files", lambda: read_recordings(folder, now_ms), None),

@@ -1,7 +1,7 @@
 """What is told of the market and its coins, as plain values. Needs no numpy.
 
-Every `*_ms` is the close of a daily bar, epoch milliseconds; prices are closes in USD; returns are those of the price
-alone, unlevered, without costs and funding, in percent, a short's being (entry - exit) / entry; convictions are 0 to 1.
+Every `*_ms` is the close of a daily bar, epoch milliseconds, every `*_day` a UTC day counted from 1970-01-01. Prices
+are USD; convictions are 0 to 1. Trades follow the standard of `service.analytics.costs`.
 """
 
 from typing import Literal, NamedTuple
@@ -74,28 +74,40 @@ class Signal(NamedTuple):
 
 
 class Position(NamedTuple):
-    """What following the coin's regime holds at the last closed bar."""
+    """What following the coin's regime wants at the last closed bar.
+
+    It is entered at the open of `entry_day`. `entry_price` is None, and `hold_days` 0, while that day's bar has not
+    closed.
+    """
 
     coin: str
     regime: Regime
     direction: Direction
     conviction: float
-    entry_ms: int
-    entry_price: float
+    entry_day: int
+    entry_price: float | None
     hold_days: int
 
 
 class Trade(NamedTuple):
-    """A position that was closed; `exit_price` is the last close where the coin had no bar any more."""
+    """A position that was closed.
+
+    Entered at the open of `entry_day` and left at the open of `exit_day`; where the coin had no bar on the day after
+    the decision, at the close of `exit_day`. `return_pct`, percent of the notional at entry, is the price's part plus
+    `funding_pct` (received: positive) less `cost_pct`. `funded_days` are the days held whose funding was recorded.
+    """
 
     coin: str
     direction: Direction
-    entry_ms: int
+    entry_day: int
     entry_price: float
-    exit_ms: int
+    exit_day: int
     exit_price: float
     return_pct: float
+    funding_pct: float
+    cost_pct: float
     hold_days: int
+    funded_days: int
     exit_reason: ExitReason
 
 

@@ -6,11 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from service.analytics import breadth, standing
+from service.analytics.backtest.tape import Tape
 from service.analytics.bars import Row, Rows
 from service.analytics.breadth import Breadth, Crossing
-from service.analytics.findings import CoinRegime, Divergence, MarketRegime, Position, Signal, Standing, Trade
+from service.analytics.findings import CoinRegime, Divergence, MarketRegime, Signal, Standing
 from service.analytics.panel import Panel
 from service.analytics.regime import CoinCourse, MarketCourse
+from service.analytics.regime_trades import Followed, follow
 from service.analytics.trend import Assessment, assessments
 
 
@@ -99,10 +101,6 @@ class Market:
         """Turns of coins' regimes on that day (counted from 1970-01-01) or later, newest first."""
         return self._coins.signals(since_day)
 
-    def positions(self) -> list[Position]:
-        """What following each coin's regime holds."""
-        return list(self._coins.positions())
-
-    def trades(self, coin: str) -> list[Trade]:
-        """The closed positions in a coin, oldest first; none for a coin that is not known."""
-        return self._coins.trades(coin)
+    def followed(self, tape: Tape) -> Followed:
+        """What following each coin's regime holds and has brought; see `regime_trades.follow`."""
+        return follow(self._panel, self._coins, tape)

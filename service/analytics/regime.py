@@ -1,4 +1,4 @@
-"""The regime of the market and of every coin, day by day, and the positions that follow from it."""
+"""The regime of the market and of every coin, day by day."""
 
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from service.analytics import rules
 from service.analytics.breadth import Breadth
-from service.analytics.findings import CoinRegime, ExitReason, MarketRegime, Position, Reason, Signal, Trade
+from service.analytics.findings import CoinRegime, MarketRegime, Reason, Signal
 from service.analytics.growing import Growing
 from service.analytics.hysteresis import Machine
 from service.analytics.panel import BTC, Panel
@@ -163,25 +163,8 @@ class CoinCourse:
                     coin=coin,
                     regime=rules.REGIMES[int(self.regimes[-1, column])],
                     since_ms=_close_ms(self._panel, turned),
-                    conviction=self._conviction(len(self.regimes) - 1, column),
+                    conviction=self.conviction(len(self.regimes) - 1, column),
                     reasons=self._reasons(len(self.regimes) - 1, column),
-                )
-
-    def positions(self) -> Iterator[Position]:
-        """What is held at the last row."""
-        last = len(self.regimes) - 1
-        for column, coin in enumerate(self._panel.coins):
-            turned = self._turned(column)
-            side = int(self.regimes[-1, column]) if turned is not None else rules.NEUTRAL
-            if turned is not None and side != rules.NEUTRAL:
-                yield Position(
-                    coin=coin,
-                    regime=rules.REGIMES[side],
-                    direction=rules.DIRECTIONS[side],
-                    conviction=self._conviction(last, column),
-                    entry_ms=_close_ms(self._panel, turned),
-                    entry_price=self._price(turned, column),
-                    hold_days=last - turned,
                 )
 
     def signals(self, since_day: int) -> list[Signal]:
@@ -194,44 +177,17 @@ class CoinCourse:
                 coin=self._panel.coins[column],
                 regime=rules.REGIMES[int(self.regimes[row, column])],
                 direction=rules.DIRECTIONS.get(int(self.regimes[row, column])),
-                conviction=self._conviction(row, column),
+                conviction=self.conviction(row, column),
                 fired_ms=_close_ms(self._panel, row),
                 reasons=self._reasons(row, column),
             )
             for row, column in reversed([(first + int(row), int(column)) for row, column in np.argwhere(turned)])
         ]
 
-    def trades(self, coin: str) -> list[Trade]:
-        """The positions in a coin that were closed, oldest first."""
-        column = self._panel.column(coin)
-        if column < 0 or not len(self.regimes):
-            return []
-        turns = np.flatnonzero(np.diff(self.regimes[:, column])) + 1
-        return [
-            self._trade(start, end, column)
-            for start, end in pairwise(turns.tolist())
-            if int(self.regimes[start, column]) in rules.DIRECTIONS
-        ]
-
-    def _trade(self, start: int, end: int, column: int) -> Trade:
-        side = int(self.regimes[start, column])
-        entry, leave = self._price(start, column), self._price(end, column)
-        return Trade(
-            coin=self._panel.coins[column],
-            direction=rules.DIRECTIONS[side],
-            entry_ms=_close_ms(self._panel, start),
-            entry_price=entry,
-            exit_ms=_close_ms(self._panel, end),
-            exit_price=leave,
-            return_pct=_return_pct(side, entry, leave),
-            hold_days=end - start,
-            exit_reason=self._exit_reason(side, end, column),
-        )
-
-    def _exit_reason(self, side: int, row: int, column: int) -> ExitReason:
-        if self.regimes[row, column] == UNKNOWN:
-            return "no-bars"
-        return "trend-turned" if self._panel.in_usd[row, column] == -side else "market-turned"
+    def conviction(self, row: int, column: int) -> float:
+        """How clearly the inputs of a day speak for the regime of a coin, 0 to 1."""
+        regime, market = int(self.regimes[row, column]), self._market.regimes[row]
+        return rules.coin_conviction(regime, self._trend(row, column)[0], market, self._reach(row, column))
 
     def _symbols(self, first: int) -> npt.NDArray[np.int16]:
         """What `rules.coin_wants` is asked about each row from `first` on."""
@@ -256,12 +212,6 @@ class CoinCourse:
         before = np.flatnonzero(self.regimes[:, column] != self.regimes[-1, column])
         return int(before[-1]) + 1 if before.size else 0
 
-    def _price(self, row: int, column: int) -> float:
-        """The last close until then."""
-        while np.isnan(self._panel.close[row, column]):
-            row -= 1
-        return float(self._panel.close[row, column])
-
     def _trend(self, row: int, column: int) -> tuple[int, int]:
         """The last known trend state until then, and the calendar days it has lasted."""
         newest, start = (int(rows[row, column]) for rows in (self._panel.runs.newest, self._panel.runs.start))
@@ -271,10 +221,6 @@ class CoinCourse:
         newest = int(self._panel.runs.newest[row, column])
         close, line, atr = (table[newest, column] for table in (self._panel.close, self._panel.line, self._panel.atr))
         return float((close - line) / atr) if atr > 0 else None
-
-    def _conviction(self, row: int, column: int) -> float:
-        regime, market = int(self.regimes[row, column]), self._market.regimes[row]
-        return rules.coin_conviction(regime, self._trend(row, column)[0], market, self._reach(row, column))
 
     def _reasons(self, row: int, column: int) -> tuple[Reason, ...]:
         state, streak = self._trend(row, column)
@@ -289,7 +235,3 @@ class CoinCourse:
 
 def _close_ms(panel: Panel, row: int) -> int:
     return (panel.first_day + row + 1) * DAY_MS
-
-
-def _return_pct(side: int, entry: float, price: float) -> float:
-    return round(100 * side * (price - entry) / entry, 4)

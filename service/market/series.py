@@ -8,10 +8,10 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any, Final, NamedTuple, TypeVar, cast
 
-from service.clock import DAY_MS
+from service.clock import DAY_MS, LATEST_MS
 from service.market.conclusions.concluded import CONCLUSIONS
 from service.market.observed import Bar, Coin, PaymentRow, Row
-from service.market.packed import Bars
+from service.market.packed import Bars, VolumeRow
 from service.storage.database import Database
 from service.storage.engine import Connection
 from service.units import Interval
@@ -26,7 +26,7 @@ _EVERY: Final = "SELECT venue_symbol, ?1 FROM market_coins"
 
 _CLOSED: Final = """
     WITH wanted (venue_symbol, since_ms) AS MATERIALIZED ({wanted})
-    SELECT c.venue_symbol, c.open_ms, c.open, c.high, c.low, c.close FROM wanted w CROSS JOIN candles c
+    SELECT c.venue_symbol, c.open_ms, c.open, c.high, c.low, c.close{volume} FROM wanted w CROSS JOIN candles c
     WHERE c.venue_symbol = w.venue_symbol AND c.interval = ?2 AND c.open_ms >= w.since_ms AND c.final = 1
     ORDER BY c.venue_symbol, c.open_ms
 """
@@ -70,6 +70,10 @@ _FUNDED: Final = """
     SELECT f.venue_symbol, f.day, f.paid FROM market_coins k CROSS JOIN funding_days f
     WHERE f.venue_symbol = k.venue_symbol AND f.day < ?1 / ?2 ORDER BY f.venue_symbol, f.day
 """
+
+_FUNDED_COUNT: Final = (
+    "SELECT count(*) FROM market_coins k CROSS JOIN funding_days f WHERE f.venue_symbol = k.venue_symbol"
+)
 
 
 class Days(NamedTuple):
@@ -137,7 +141,7 @@ class Series:
             since_ms: Opens of the bars wanted, from here on.
         """
         if coins is None:
-            return await self._read(_CLOSED.format(wanted=_EVERY), since_ms, interval)
+            return await self._read(_CLOSED.format(wanted=_EVERY, volume=""), since_ms, interval)
         return await self.closed_bars_after(dict.fromkeys(coins, since_ms), interval)
 
     async def closed_bars_after(self, since_ms: Mapping[str, int], interval: Interval = "1d") -> dict[str, list[Row]]:
@@ -149,10 +153,10 @@ class Series:
         """
         bars: dict[str, list[Row]] = {coin: [] for coin in since_ms}
         wanted = encode(dict(since_ms)).decode()
-        return bars | await self._read(_CLOSED.format(wanted=_WANTED), wanted, interval)
+        return bars | await self._read(_CLOSED.format(wanted=_WANTED, volume=""), wanted, interval)
 
     async def packed_after(self, since_ms: Mapping[str, int]) -> dict[str, Bars]:
-        """Closed daily bars of coins, each from its own time on; of the coins that have any.
+        """Closed daily bars of coins with their volumes, each from its own time on; of the coins that have any.
 
         Args:
             since_ms: Open of the first bar wanted, by venue symbol.
@@ -160,7 +164,8 @@ class Series:
         wanted = encode(dict(since_ms)).decode()
 
         def look(connection: Connection) -> dict[str, Bars]:
-            rows: dict[str, list[Row]] = _by_coin(connection.execute(_CLOSED.format(wanted=_WANTED), (wanted, "1d")))
+            closed = _CLOSED.format(wanted=_WANTED, volume=", c.volume")
+            rows: dict[str, list[VolumeRow]] = _by_coin(connection.execute(closed, (wanted, "1d")))
             return {coin: Bars(of_coin) for coin, of_coin in rows.items()}
 
         return await self._database.inspect(look)
@@ -172,6 +177,18 @@ class Series:
     async def usual_volumes(self, since_ms: int) -> dict[str, float]:
         """What was traded of each coin a day, in USD: the mean of closed days that opened at or after an instant."""
         return dict(await self._database.read(_USUAL, (since_ms,)))
+
+    async def funded_days(self) -> int:
+        """How many days of coins there are whose funding is known."""
+        ((count,),) = await self._database.read(_FUNDED_COUNT)
+        return int(count)
+
+    async def funding_days(self) -> dict[str, list[tuple[int, float]]]:
+        """What a long paid over each day whose funding is known, a fraction of its notional, oldest first.
+
+        Days count from 1970-01-01 UTC.
+        """
+        return await self._read(_FUNDED, LATEST_MS, DAY_MS)
 
     async def newest_closed(self, interval: Interval = "1d") -> dict[str, int]:
         """Open of the newest closed bar of every coin that was ever listed and has one."""

@@ -7,7 +7,6 @@ from service.analytics.backtest.inspection import fingerprint
 from service.analytics.backtest.plan import Strategy
 from service.analytics.backtest.strategies import STRATEGIES
 from service.analytics.backtest.tape import DayBar, lay
-from service.analytics.backtest.universe import tradable
 from service.clock import iso
 from service.walkforward import gate
 from service.walkforward.folds import fold_days
@@ -15,7 +14,7 @@ from service.walkforward.parameters import ENGINE, Parameters, Request
 from service.walkforward.run import Finding, Run
 from service.walkforward.summary import summarise
 from service.walkforward.telling import Teller
-from service.walkforward.walk import Ground, WalkedFold, walk
+from service.walkforward.walk import Ground, WalkedFold, prepare, walk
 from service.wire.canonical import digest
 from service.wire.walkforward import Strategy as Name
 
@@ -40,9 +39,7 @@ def run(request: Request, report: Report) -> Run:
     """
     bars = {history.coin: [DayBar(*bar) for bar in history.bars] for history in request.histories}
     tape = lay(bars, {history.coin: dict(history.funding) for history in request.histories})
-    universe = tradable(tape, request.parameters.universe_size)
-    ground = Ground(tape, universe, request.parameters)
-    return walk_all(STRATEGIES, ground, request.now_ms, report)
+    return walk_all(STRATEGIES, prepare(tape, request.parameters), request.now_ms, report)
 
 
 def walk_all(strategies: Sequence[Strategy], ground: Ground, now_ms: int, report: Report) -> Run:

@@ -1,6 +1,6 @@
 """Which days are for choosing parameters and which for judging them. Rows are days of a tape, counted from 0.
 
-Purge and embargo after M. López de Prado, "Advances in Financial Machine Learning" (2018), chapter 7.
+Purge after M. López de Prado, "Advances in Financial Machine Learning" (2018), chapter 7.
 """
 
 from typing import NamedTuple
@@ -9,12 +9,12 @@ from service.walkforward.parameters import Parameters
 
 
 class Fold(NamedTuple):
-    """One test fold, rows [begin, end), counted from 1, and the spans of rows that its parameters are chosen on."""
+    """One test fold, rows [begin, end), counted from 1, and the rows that its parameters are chosen on."""
 
     number: int
     begin: int
     end: int
-    training: tuple[range, ...]
+    training: range
 
 
 def fold_days(rows: int, parameters: Parameters, horizon_days: int) -> list[Fold]:
@@ -22,7 +22,8 @@ def fold_days(rows: int, parameters: Parameters, horizon_days: int) -> list[Fold
 
     The first test fold begins after `train_days`; each begins where the one before it ends, the last one runs to the
     end of the tape. Training is what comes before a fold, without the purge (`horizon_days` and the day of the fill),
-    because what is decided there may still be held in the fold, and without the embargo after each earlier fold.
+    because what is decided there may still be held in the fold. There is no embargo: it protects a test fold from
+    training days that follow it, and no training window here holds such a day.
 
     Args:
         rows: Days of the tape.
@@ -49,12 +50,6 @@ def purge_days(horizon_days: int) -> int:
     return horizon_days + 1
 
 
-def _training(begin: int, parameters: Parameters, horizon_days: int) -> tuple[range, ...]:
+def _training(begin: int, parameters: Parameters, horizon_days: int) -> range:
     start = 0 if parameters.scheme == "anchored" else begin - parameters.train_days
-    stop = begin - purge_days(horizon_days)
-    spans: list[range] = []
-    for end in range(parameters.train_days + parameters.test_days, begin, parameters.test_days):
-        spans.append(range(start, min(end, stop)))
-        start = max(start, end + parameters.embargo_days)
-    spans.append(range(start, stop))
-    return tuple(span for span in spans if span)
+    return range(start, max(start, begin - purge_days(horizon_days)))

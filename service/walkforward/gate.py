@@ -28,7 +28,7 @@ from service.clock import DAY_MS, iso
 from service.walkforward.folds import purge_days
 from service.walkforward.parameters import Parameters
 from service.walkforward.run import Check, Finding
-from service.walkforward.walk import Ground, WalkedFold, back_test, best, follow
+from service.walkforward.walk import Ground, WalkedFold, back_test, best, follow, prepare
 
 CUT_EVERY: Final = 1
 """Of the days of a tape so many-th is the last of a shortened one: each. A leak of one day shows on that day alone."""
@@ -37,7 +37,7 @@ UNIVERSE_EVERY: Final = 30
 """Of the shortened tapes so many-th has its universe told anew; it is the same for all strategies, and slow to tell."""
 
 SURROGATES: Final = 40
-"""Tapes without an edge."""
+"""Sign-flip surrogates of the recorded tape."""
 
 MOST_ERRORS: Final = 4.0
 """Standard errors from zero beyond which an edge on them is no chance."""
@@ -66,8 +66,8 @@ def examine(
     checks: tuple[tuple[Check, tuple[bool, str]], ...] = (
         ("truncation", _truncation(strategy, walked, ground, step)),
         ("shifted-features", _shifted_features(walked, ground)),
-        ("shuffled-labels", _shuffled_labels(strategy, walked, ground, seed, step)),
-        ("purge-and-embargo", _purge_and_embargo(strategy, walked, ground, step)),
+        ("sign-flip-surrogates", _sign_flip_surrogates(strategy, walked, ground, seed, step)),
+        ("purge", _purge(strategy, walked, ground, step)),
         ("fills", _fills(walked, ground)),
         ("open-bar", _open_bar(ground, now_ms)),
     )
@@ -135,10 +135,10 @@ def compounded_pct(walked: Walked) -> float:
     return (grown - 1) * 100
 
 
-def _shuffled_labels(
+def _sign_flip_surrogates(
     strategy: Strategy, walked: Walked, ground: Ground, seed: str, step: Callable[[], None]
 ) -> tuple[bool, str]:
-    """On tapes whose days go either way by chance there is nothing to be earned but by knowing what is to come."""
+    """Trade tapes whose days are kept or negated at random: only look-ahead can earn there before costs."""
     sets = {tuple(tested.chosen.items()): tested.chosen for tested in walked}
     parts = []
     for number in range(SURROGATES):
@@ -155,27 +155,24 @@ def _shuffled_labels(
     return abs(found.errors) <= MOST_ERRORS, figures
 
 
-def _purge_and_embargo(
-    strategy: Strategy, walked: Walked, ground: Ground, step: Callable[[], None]
-) -> tuple[bool, str]:
-    """Training must keep away from its fold and from the days after earlier ones, and choose by nothing else.
+def _purge(strategy: Strategy, walked: Walked, ground: Ground, step: Callable[[], None]) -> tuple[bool, str]:
+    """Training must end before its fold, by the purge at least, and choose by nothing else.
 
     The rows that training says it used and those its back-tests decided on are held against the rule; then it is done
     again on a tape that ends before the fold, and must come to the same ratios and the same choice.
     """
-    purge, embargo = purge_days(strategy.horizon_days), ground.parameters.embargo_days
+    purge = purge_days(strategy.horizon_days)
     wrong = used = 0
     swayed = []
     for tested in walked:
-        ends = [earlier.fold.end for earlier in walked if earlier.fold.number < tested.fold.number]
-        lawful = _lawful(tested.fold.begin, ends, purge, ground.parameters)
+        lawful = _lawful(tested.fold.begin, purge, ground.parameters)
         rows = {*tested.training.rows.nonzero()[0].tolist(), *tested.training.decided}
         used += len(rows)
         wrong += len(rows - lawful)
         if not _chosen_so(strategy, tested, lawful, ground, step):
             swayed.append(tested.fold.number)
     figures = (
-        f"{used} training days of {len(walked)} folds, {purge} purged before each and {embargo} after earlier ones"
+        f"{used} training days of {len(walked)} folds, {purge} purged before each; no embargo, for none follows it"
     )
     if wrong:
         return False, f"{wrong} training days that should have been left out, of {figures}"
@@ -187,14 +184,10 @@ def _purge_and_embargo(
     return True, f"{figures}; without the fold the choice is the same"
 
 
-def _lawful(begin: int, ends: Sequence[int], purge: int, parameters: Parameters) -> set[int]:
+def _lawful(begin: int, purge: int, parameters: Parameters) -> set[int]:
     """The rows that training before a fold may use, by the rule itself and not by how folds are laid."""
     oldest = begin - parameters.train_days if parameters.scheme == "rolling" else 0
-    return {
-        row
-        for row in range(oldest, begin)
-        if row + purge < begin and not any(end <= row < end + parameters.embargo_days for end in ends)
-    }
+    return {row for row in range(oldest, begin) if row + purge < begin}
 
 
 def _chosen_so(
@@ -202,12 +195,11 @@ def _chosen_so(
 ) -> bool:
     """Whether training comes to the same on a tape on which the fold has not happened."""
     begin = tested.fold.begin
-    known = ground.tape.until(begin)
-    universe = tradable(known, ground.parameters.universe_size)
+    known = prepare(ground.tape.until(begin), ground.parameters, ground.simulate)
     allowed = rows_of(begin, (range(row, row + 1) for row in lawful))
     again = []
     for chosen in strategy.grid:
-        again.append(back_test(strategy.plan(known, universe, chosen), begin, allowed, ground)[0])
+        again.append(back_test(strategy.plan(known.tape, known.universe, chosen), begin, allowed, known)[0])
         step()
     return (
         best(again) == tested.training.chosen

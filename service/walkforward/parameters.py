@@ -4,7 +4,9 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-ENGINE: Final = "verdict-walkforward-1"
+from service.analytics.costs import FEE_BPS, SLIPPAGE, Slippage
+
+ENGINE: Final = "verdict-walkforward-2"
 """Raised whenever the same request would give other records."""
 
 Scheme = Literal["anchored", "rolling"]
@@ -20,19 +22,17 @@ class Parameters(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
         scheme: `anchored`: a training window is everything before its test fold; `rolling`: the last `train_days`.
         train_days: Length of the first (anchored) or of every (rolling) training window.
         test_days: Length of a test fold; the last one runs to the last day and may be shorter.
-        embargo_days: Days after the end of a test fold that no later training window holds.
         universe_size: How many coins, by dollar volume as known on the day, may be traded.
-        fee_bps: Taker fee of Hyperliquid's base tier, basis points of the notional of a fill.
-        slippage_bps: What a fill is assumed to lose against the open, basis points of its notional.
+        fee_bps: Basis points of the notional of a fill.
+        slippage: What a fill is assumed to lose against the open, by the coin's volume; see `service.analytics.costs`.
     """
 
     scheme: Scheme = "anchored"
     train_days: int = 365
     test_days: int = 90
-    embargo_days: int = 5
     universe_size: int = 50
-    fee_bps: float = 4.5
-    slippage_bps: float = 5.0
+    fee_bps: float = FEE_BPS
+    slippage: Slippage = SLIPPAGE
 
 
 class History(Struct, frozen=True, array_like=True):

@@ -13,7 +13,7 @@ from service.wire.walkforward import (
     WalkforwardSummary,
 )
 
-Check = Literal["truncation", "shifted-features", "shuffled-labels", "purge-and-embargo", "fills", "open-bar"]
+Check = Literal["truncation", "shifted-features", "sign-flip-surrogates", "purge", "fills", "open-bar"]
 
 
 class Finding(Struct, frozen=True):

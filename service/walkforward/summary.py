@@ -13,15 +13,33 @@ from service.analytics.backtest.performance import (
     side_by_side,
     tried,
 )
+from service.analytics.costs import standard
 from service.clock import DAY_MS, iso
+from service.walkforward.gate import MOST_ERRORS, SURROGATES
 from service.walkforward.walk import Ground, WalkedFold
-from service.wire.walkforward import BuyAndHold, Strategy, StrategySummary, WalkforwardSummary
+from service.wire.walkforward import BuyAndHold, Strategy, StrategySummary, WalkforwardMethod, WalkforwardSummary
 
 DECIMALS = 4
 """Percentages, ratios and probabilities are rounded to so many."""
 
 LEAST_DAYS = 30
 """Test days under which nothing is said of Sharpe ratios: of four days one came out at 24, and as good as certain."""
+
+METHOD = WalkforwardMethod(
+    purge=(
+        "A training window ends before its test fold by the longest holding time of the strategy and one day more, so "
+        "that no training trade is still open in the fold."
+    ),
+    embargo=(
+        "No embargo is applied. It protects a test fold from training days that follow it, and every training window "
+        "here ends before its fold, so it would have no effect on leakage."
+    ),
+    surrogates=(
+        f"Sign-flip surrogate test: each strategy trades {SURROGATES} copies of the recorded market in which the moves "
+        f"of each day are kept or negated at random. One that is further than {MOST_ERRORS:g} standard errors from "
+        "zero there, before costs, is not published. The test finds look-ahead. It does not show skill."
+    ),
+)
 
 Walks = Mapping[Strategy, Sequence[WalkedFold]]
 
@@ -81,6 +99,8 @@ def summarise(walks: Walks, refused: Mapping[Strategy, str], ground: Ground) -> 
             ),
         ],
         buyAndHold=_doing_nothing(ground, begin, trials),
+        standard=standard(ground.parameters.fee_bps, ground.parameters.slippage),
+        method=METHOD,
     )
 
 

@@ -100,7 +100,7 @@ class Teller:
         return FoldRecord(
             strategy=self._strategy,
             fold=fold.number,
-            trained=[(self._date(span.start), self._date(span.stop - 1)) for span in fold.training],
+            trained=[(self._date(span.start), self._date(span.stop - 1)) for span in [fold.training] if span],
             tested=(self._date(fold.begin), self._date(fold.end - 1)),
             chosen=dict(tested.chosen),
             trials=len(sharpes),

@@ -6,36 +6,40 @@ Imports numbers and so numpy: imported only where a walk-forward is run.
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, TypeAlias
 
-from service.analytics.backtest.book import Book, Costs
+from service.analytics.backtest.book import Book
+from service.analytics.backtest.charges import fill_costs
 from service.analytics.backtest.inspection import held_over, rows_of
 from service.analytics.backtest.plan import Plan, Strategy
 from service.analytics.backtest.simulation import simulate
 from service.analytics.backtest.statistics import sharpe
 from service.analytics.backtest.tape import Tape
-from service.analytics.bars import Flags
+from service.analytics.backtest.universe import tradable
+from service.analytics.bars import Flags, Floats
 from service.walkforward.folds import Fold, fold_days
 from service.walkforward.parameters import Parameters
 
-Simulate: TypeAlias = Callable[[Tape, Plan, int, int, Costs, Flags | None], Book]
+Simulate: TypeAlias = Callable[[Tape, Plan, int, int, Floats, Flags | None], Book]
 
 
 class Ground(NamedTuple):
-    """What every strategy is walked over, and who fills its orders."""
+    """What every strategy is walked over, what its fills cost, and who fills its orders; made by `prepare`."""
 
     tape: Tape
     universe: Flags
+    costs: Floats
     parameters: Parameters
     simulate: Simulate = simulate
-
-    @property
-    def costs(self) -> Costs:
-        """Of either side of a trade."""
-        return Costs(self.parameters.fee_bps, self.parameters.slippage_bps)
 
     @property
     def rows(self) -> int:
         """Days of the tape."""
         return len(self.tape.close)
+
+
+def prepare(tape: Tape, parameters: Parameters, fill: Simulate = simulate) -> Ground:
+    """Tell the universe and the costs of every day of a tape."""
+    costs = fill_costs(tape, parameters.fee_bps, parameters.slippage)
+    return Ground(tape, tradable(tape, parameters.universe_size), costs, parameters, fill)
 
 
 class Training(NamedTuple):
@@ -98,7 +102,7 @@ def back_test(plan: Plan, begin: int, allowed: Flags, ground: Ground) -> tuple[f
     Returns:
         The Sharpe ratio per day over the days that could be held, None if nothing ever was; the rows that did decide.
     """
-    book = ground.simulate(ground.tape.until(begin), plan.until(begin), 0, begin, ground.costs, allowed)
+    book = ground.simulate(ground.tape.until(begin), plan.until(begin), 0, begin, ground.costs[:begin], allowed)
     return sharpe(book.net[held_over(allowed)]), frozenset(book.signals.row.tolist())
 
 
@@ -109,7 +113,7 @@ def best(sharpes: Sequence[float | None]) -> int:
 
 def _train(plans: Sequence[Plan], fold: Fold, ground: Ground, step: Callable[[], None]) -> Training:
     """Choose the parameter set that would have done best on what was known before the fold."""
-    allowed = rows_of(fold.begin, fold.training)
+    allowed = rows_of(fold.begin, [fold.training])
     decided: frozenset[int] = frozenset()
     sharpes = []
     for plan in plans:

@@ -4,6 +4,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from service.wire.trading import TradingStandard
+
 Regime = Literal["risk-on", "neutral", "risk-off"]
 Direction = Literal["long", "short"]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -21,15 +23,16 @@ class MarketRegime(Struct, frozen=True):
 class RegimePosition(Struct, frozen=True):
     """A coin whose regime points somewhere.
 
-    Opened in USD at the close of the UTC day `entryDate`, that is at 00:00 of the next day, when its signal fired;
-    `holdDays` counts from there to the last published close. `currentPrice` is live, null where too old.
+    Entered at the open of the UTC day `entryDate`, the day after the close that decided. `entryPrice`, USD, is null
+    while that day's bar has not closed. `holdDays` counts from the entry to the last published close. `currentPrice` is
+    live, null where too old.
     """
 
     symbol: str
     regime: Regime
     direction: Direction
     conviction: Share
-    entryPrice: float
+    entryPrice: float | None
     currentPrice: float | None
     entryDate: str
     holdDays: int
@@ -93,9 +96,11 @@ ExitReason = Literal["trend-turned", "market-turned", "no-bars"]
 
 
 class RegimeTrade(Struct, frozen=True):
-    """A closed position of a coin's regime, before costs and funding; opened and closed at the closes of UTC days.
+    """A closed position of a coin's regime, after costs and funding.
 
-    `exitReason` is what turned, the coin's trend or the market's regime, or that the coin had no bars any more.
+    Entered and left at the opens of `entryDate` and `exitDate`, UTC days. `exitReason` is what turned, the coin's trend
+    or the market's regime; with `no-bars` the position was left at the close of `exitDate`. `returnPct`, percent of the
+    notional at entry, is the price's part plus `fundingPct` (received: positive) less `costPct` (fees and slippage).
     """
 
     direction: Direction
@@ -104,18 +109,36 @@ class RegimeTrade(Struct, frozen=True):
     exitDate: str
     exitPrice: float
     returnPct: float
+    fundingPct: float
+    costPct: float
     holdDays: int
     exitReason: ExitReason
 
 
 class RegimeSummary(Struct, frozen=True):
-    """Of the closed trades; rates 0 to 1, returns percent. Null where there are none."""
+    """Of the closed trades; rates 0 to 1, returns percent after costs and funding. Null where there are none.
+
+    `fundingKnown` is the share of the days held whose funding was recorded.
+    """
 
     total: int
     wins: int
     losses: int
     winRate: Share | None
     meanReturnPct: float | None
+    fundingKnown: Share | None
+
+
+class RegimeHistoryMeta(Struct, frozen=True):
+    """Through which closed day, by which rules, and how the trades are filled and charged.
+
+    `missing` lists what the figures leave out; sentences.
+    """
+
+    through: str
+    ruleset: str
+    standard: TradingStandard
+    missing: list[str]
 
 
 class RegimeHistory(Struct, frozen=True):
@@ -125,3 +148,4 @@ class RegimeHistory(Struct, frozen=True):
     trades: list[RegimeTrade]
     summary: RegimeSummary
     currentPosition: RegimePosition | None
+    meta: RegimeHistoryMeta

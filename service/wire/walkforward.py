@@ -10,6 +10,7 @@ from typing import Literal
 from msgspec import Struct
 
 from service.wire.regime import Direction, Share
+from service.wire.trading import TradingStandard
 
 Strategy = Literal["trend-following", "cross-sectional-momentum", "funding-reversion"]
 WalkforwardExit = Literal[
@@ -103,8 +104,25 @@ class StrategySummary(Struct, frozen=True):
     trials: int
 
 
+class WalkforwardMethod(Struct, frozen=True):
+    """How training was kept apart from testing, and what the test against look-ahead is; sentences.
+
+    Attributes:
+        purge: Which training days before a test fold are left out.
+        embargo: Whether days after a test fold are left out, and why.
+        surrogates: The sign-flip surrogate test.
+    """
+
+    purge: str
+    embargo: str
+    surrogates: str
+
+
 class WalkforwardSummary(Struct, frozen=True):
-    """The run as a whole: the figures of all three strategies together, then each of them, then doing nothing."""
+    """The run as a whole: the figures of all three strategies together, then each of them, then doing nothing.
+
+    `standard` is how trades are filled and charged, `method` how they were tested.
+    """
 
     total: int
     wins: int
@@ -125,6 +143,8 @@ class WalkforwardSummary(Struct, frozen=True):
     coins: int
     strategies: list[StrategySummary]
     buyAndHold: BuyAndHold
+    standard: TradingStandard
+    method: WalkforwardMethod
 
 
 class WalkforwardMeta(Struct, frozen=True):

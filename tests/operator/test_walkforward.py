@@ -109,7 +109,7 @@ def test_a_refused_strategy_has_no_figures_and_the_reason_is_said(
     rows = [line for line in out.splitlines() if "  refused" in line]
     assert len(rows) == 11
     assert all(line.count("refused") == 1 and line.index("refused") > 50 for line in rows)
-    assert "Not published: funding-reversion (shuffled-labels: it earned on chance)." in out
+    assert "Not published: funding-reversion (sign-flip-surrogates: it earned on chance)." in out
 
 
 def test_too_short_a_history_is_said_and_is_no_failure(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

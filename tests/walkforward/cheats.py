@@ -8,7 +8,7 @@ from typing import Final
 
 import numpy as np
 
-from service.analytics.backtest.book import Book, Costs
+from service.analytics.backtest.book import Book
 from service.analytics.backtest.plan import REASONS, Plan, Strategy
 from service.analytics.backtest.simulation import simulate
 from service.analytics.backtest.tape import Tape
@@ -170,7 +170,7 @@ def cheats() -> dict[str, Strategy]:
     }
 
 
-def losers_dropped(tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None) -> Book:
+def losers_dropped(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowed: Flags | None = None) -> Book:
     """Every loser is forgotten, with all of its days."""
     book = simulate(tape, plan, start, end, costs, allowed)
     lost = book.trades.return_pct < -5
@@ -182,17 +182,19 @@ def losers_dropped(tape: Tape, plan: Plan, start: int, end: int, costs: Costs, a
     return simulate(tape, plan._replace(side=side, reason=reason), start, end, costs, allowed)
 
 
-def free(tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None) -> Book:
+def free(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowed: Flags | None = None) -> Book:
     """Nothing costs anything."""
-    return simulate(tape, plan, start, end, Costs(0, 0), allowed)
+    return simulate(tape, plan, start, end, np.zeros_like(costs), allowed)
 
 
-def bolder(tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None) -> Book:
+def bolder(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowed: Flags | None = None) -> Book:
     """The weights are not the plan's."""
     return simulate(tape, plan._replace(weight=plan.weight * 2), start, end, costs, allowed)
 
 
-def at_the_last_close(tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None) -> Book:
+def at_the_last_close(
+    tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowed: Flags | None = None
+) -> Book:
     """Positions are left at the close that decided it, as if the coin had been delisted."""
     book = simulate(tape, plan, start, end, costs, allowed)
     trades = book.trades

@@ -5,15 +5,14 @@ from functools import cache
 
 import numpy as np
 
-from service.analytics.backtest.book import Book, Costs
+from service.analytics.backtest.book import Book
 from service.analytics.backtest.inspection import foreseeing
 from service.analytics.backtest.plan import NO_REASON, REASONS, Plan, Strategy
 from service.analytics.backtest.simulation import simulate
 from service.analytics.backtest.tape import Tape
-from service.analytics.backtest.universe import tradable
 from service.analytics.bars import Flags, Floats
 from service.walkforward.parameters import Parameters
-from service.walkforward.walk import Ground, Simulate
+from service.walkforward.walk import Ground, Simulate, prepare
 
 PARAMETERS = Parameters(train_days=150, test_days=60, universe_size=8)
 COINS = 9
@@ -42,7 +41,7 @@ def market(seed: int = 1, days: int = DAYS) -> Tape:
 
 def ground(tape: Tape | None = None, simulator: Simulate = simulate, parameters: Parameters = PARAMETERS) -> Ground:
     tape = tape or market()
-    return Ground(tape, tradable(tape, parameters.universe_size), parameters, simulator)
+    return prepare(tape, parameters, simulator)
 
 
 def strategy(sides: Sides, *grid: int) -> Strategy:
@@ -97,29 +96,29 @@ def scaled(tape: Tape, parameters: Mapping[str, float]) -> Floats:
     return np.where(np.abs(normal) > parameters["span"] / 10, -normal, 0.0)
 
 
-def same_bar(tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None) -> Book:
+def same_bar(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowed: Flags | None = None) -> Book:
     """The same-bar fill: decided at a close, filled at the open before it."""
     early = np.vstack([tape.open[:1], tape.open[:-1]])
     return simulate(tape._replace(open=np.where(np.isnan(tape.open), np.nan, early)), plan, start, end, costs, allowed)
 
 
-def at_close(tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None) -> Book:
+def at_close(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowed: Flags | None = None) -> Book:
     """A milder one: filled at the very close that decided, which nobody could have traded at."""
     early = np.vstack([tape.open[:1], tape.close[:-1]])
     return simulate(tape._replace(open=np.where(np.isnan(early), tape.open, early)), plan, start, end, costs, allowed)
 
 
-def a_day_early(tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None) -> Book:
+def a_day_early(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowed: Flags | None = None) -> Book:
     """Prices are those of the tape, but the plan is followed before it is decided."""
     return simulate(tape, foreseeing(plan), start, end, costs, allowed)
 
 
-def embellished(tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None) -> Book:
+def embellished(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowed: Flags | None = None) -> Book:
     """Positions are told as they should be, but the days are those of a cheat."""
     early = same_bar(tape, plan, start, end, costs, allowed)
     return simulate(tape, plan, start, end, costs, allowed)._replace(net=early.net, price=early.price)
 
 
-def unpurged(tape: Tape, plan: Plan, start: int, end: int, costs: Costs, allowed: Flags | None = None) -> Book:
+def unpurged(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowed: Flags | None = None) -> Book:
     """A back-test that takes no notice of what it is allowed."""
     return simulate(tape, plan, start, end, costs, None)

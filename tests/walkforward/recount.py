@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from service.walkforward.parameters import History
 
 EPOCH = date(1970, 1, 1)
-SHARE = (4.5 + 5.0) / 10_000
+FEE_BPS, SLIPPAGE_BPS = 4.5, ((1e9, 1), (1e8, 3), (1e7, 10), (1e6, 25), (1e5, 60), (0, 150))
 RESTING = 0.0000125 * 24
 Trials = Sequence[float | None]
 """Annualised Sharpe ratios; none where nothing was traded."""
@@ -27,6 +27,14 @@ class Market(NamedTuple):
     def rate(self, coin: str, day: int) -> float | None:
         paid = self.paid[coin].get(day)
         return None if paid is None or math.isnan(paid) else paid
+
+
+def cost(market: Market, coin: str, decided: int) -> float:
+    """What a fill costs that was decided at the close of a day, as a share of its notional."""
+    bars = market.bars[coin]
+    days = sorted(day for day in bars if day <= decided)[-30:]
+    usual = median(bars[day][3] * bars[day][4] for day in days) if len(days) == 30 else 0.0
+    return (FEE_BPS + next(bps for least, bps in SLIPPAGE_BPS if usual >= least)) / 10_000
 
 
 class Day:
@@ -103,8 +111,9 @@ def days_of(one: Any, weight: float, market: Market, last_day: int, days: Mappin
     """Book a position, and tell its return (percent), the days it was held, and those whose funding was recorded."""
     bars, side, entry = market.bars[one["symbol"]], 1 if one["direction"] == "long" else -1, one["entryPrice"]
     first, over = day_of(one["entryDate"]), min(day_of(last_held(one)), last_day)
-    total, known = -SHARE, 0
-    days[first].net -= weight * SHARE
+    paid = cost(market, one["symbol"], first - 1)
+    total, known = -paid, 0
+    days[first].net -= weight * paid
     days[first].turnover += weight
     for day in range(first, over + 1):
         opened, closed = bars[day][0], bars[day][3]
@@ -118,8 +127,9 @@ def days_of(one: Any, weight: float, market: Market, last_day: int, days: Mappin
         days[day].exposure += weight
     if "exitPrice" in one:
         left = one["exitPrice"] / entry
-        total -= SHARE * left
-        days[over].net -= weight * SHARE * left
+        paid = cost(market, one["symbol"], over) * left
+        total -= paid
+        days[over].net -= weight * paid
         days[over].turnover += weight * left
     return total * 100, over - first + 1, known
 

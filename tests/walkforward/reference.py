@@ -11,7 +11,7 @@ from tests.walkforward.reference_bars import History
 from tests.walkforward.reference_plans import Rule, Universe
 from tests.walkforward.reference_trading import Books, Plan, simulate
 
-TRAIN, TEST, EMBARGO = 365, 90, 5
+TRAIN, TEST = 365, 90
 
 
 class Fold(NamedTuple):
@@ -39,10 +39,8 @@ def folds(history: History, horizon: int, *, rolling: bool = False) -> list[Fold
     begins = range(first + TRAIN, over, TEST)
     laid = []
     for number, begin in enumerate(begins, 1):
-        earlier = [other + TEST for other in begins if other < begin]
-        embargoed = {end + back for end in earlier for back in range(EMBARGO)}
         training = range(begin - TRAIN if rolling else first, begin - (horizon + 1))
-        laid.append(Fold(number, begin, min(begin + TEST, over), frozenset(training) - embargoed))
+        laid.append(Fold(number, begin, min(begin + TEST, over), frozenset(training)))
     return laid
 
 

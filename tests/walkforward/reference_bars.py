@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import accumulate
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple, TypeVar
 
 from tests.market.recordings import DATA
@@ -23,6 +24,9 @@ T = TypeVar("T")
 
 HOUR_MS, DAY_MS = 3_600_000, 86_400_000
 
+FEE_BPS = 4.5
+"""Hyperliquid's base taker fee."""
+
 
 class Bar(NamedTuple):
     """A day of a coin: prices in USD, volume in base units."""
@@ -32,6 +36,36 @@ class Bar(NamedTuple):
     low: float
     close: float
     volume: float
+
+
+def slippage_bps(daily_usd: list[float]) -> int:
+    """Slippage by what was traded on each day so far, the last one being that of the decision."""
+    if len(daily_usd) < 30:
+        return 150
+    usual = median(daily_usd[-30:])
+    if usual >= 1e9:
+        return 1
+    if usual >= 1e8:
+        return 3
+    if usual >= 1e7:
+        return 10
+    if usual >= 1e6:
+        return 25
+    return 60 if usual >= 1e5 else 150
+
+
+Costs = dict[int, float]
+"""What a fill costs that was decided on a day, as a share of its notional."""
+
+
+def costs_of(bars: dict[int, Bar]) -> Costs:
+    """The costs of every day of a coin, from that day and those before it."""
+    daily_usd: list[float] = []
+    costs = {}
+    for day in sorted(bars):
+        daily_usd.append(bars[day].close * bars[day].volume)
+        costs[day] = (FEE_BPS + slippage_bps(daily_usd)) / 10_000
+    return costs
 
 
 @dataclass(frozen=True)
@@ -46,6 +80,11 @@ class History:
         """The calendar: from the first day on which any coin has a bar to the last."""
         known = [day for bars in self.bars.values() for day in bars]
         return range(min(known), max(known) + 1)
+
+    @cached_property
+    def costs(self) -> dict[str, Costs]:
+        """What fills cost, by coin."""
+        return {coin: costs_of(bars) for coin, bars in self.bars.items()}
 
     def only(self, *coins: str) -> "History":
         """The same market, had there been only these coins."""

@@ -12,7 +12,6 @@ from statistics import NormalDist
 from tests.walkforward.reference import Walked, sharpe
 from tests.walkforward.reference_bars import History
 from tests.walkforward.reference_plans import Universe
-from tests.walkforward.reference_trading import SIDE_COST
 
 EULER = 0.5772156649015329
 
@@ -58,9 +57,10 @@ def doing_nothing(history: History, tradable: Universe, begin: int) -> dict[str,
     coins = sorted(tradable[begin - 1])
     price, worth = {coin: history.bars[coin][begin].open for coin in coins if begin in history.bars[coin]}, [1.0]
     bought = dict(price)
+    cost = statistics.fmean(history.costs[coin][begin - 1] for coin in bought)
     for day in range(begin, history.days.stop):
         price |= {coin: history.bars[coin][day].close for coin in price if day in history.bars[coin]}
-        worth.append(1 - SIDE_COST + sum((price[coin] / bought[coin] - 1) / len(bought) for coin in bought))
+        worth.append(1 - cost + sum((price[coin] / bought[coin] - 1) / len(bought) for coin in bought))
     returns = [after / before - 1 for before, after in pairwise(worth)]
     ratio = sharpe(returns)
     assert ratio is not None

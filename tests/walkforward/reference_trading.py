@@ -10,9 +10,6 @@ from typing import NamedTuple
 
 from tests.walkforward.reference_bars import Bar, History
 
-SIDE_COST = 9.5 / 10_000
-"""Hyperliquid's base taker fee, 4.5 basis points, and 5 of slippage."""
-
 RESTING_RATE = 0.0000125 * 24
 
 
@@ -85,7 +82,8 @@ class Books:
 class Position:
     """One position, from its entry on."""
 
-    def __init__(self, coin: str, decision: Decision, day: int, price: float) -> None:
+    def __init__(self, coin: str, decision: Decision, day: int, price: float, cost: float) -> None:
+        self.cost = cost
         self.coin, self.side, self.weight, self.entered, self.entry = coin, decision.side, decision.weight, day, price
         self.price: list[float] = []
         self.funding: list[float] = []
@@ -105,18 +103,18 @@ class Position:
         books.book("net", day, self.weight * (moved + paid))
         books.book("exposure", day, self.weight)
         if day == self.entered:
-            books.book("net", day, -self.weight * SIDE_COST)
+            books.book("net", day, -self.weight * self.cost)
             books.book("turnover", day, self.weight)
 
-    def leave(self, books: Books, last: int, left: int, price: float, reason: str) -> None:
+    def leave(self, books: Books, last: int, left: int, price: float, cost: float, reason: str) -> None:
         """Leave it at a price; `last` is the last day it was held over, `left` the day whose bar has the price."""
-        books.book("net", last, -self.weight * SIDE_COST * price / self.entry)
+        books.book("net", last, -self.weight * cost * price / self.entry)
         books.book("turnover", last, self.weight * price / self.entry)
         gained = self.side * (price / self.entry - 1)
-        books.trades.append(self._told(left, price, gained, SIDE_COST * (1 + price / self.entry), reason))
+        books.trades.append(self._told(left, price, gained, self.cost + cost * price / self.entry, reason))
 
     def standing(self, last: int, price: float) -> Trade:
-        return self._told(last, price, self.side * (price / self.entry - 1), SIDE_COST, None)
+        return self._told(last, price, self.side * (price / self.entry - 1), self.cost, None)
 
     def _told(self, left: int, price: float, gained: float, cost: float, reason: str | None) -> Trade:
         assert abs(fsum(self.price) - gained) < 1e-9 * max(1, abs(gained)), "the days of a position make its return"
@@ -157,7 +155,7 @@ def _trade(
     over: int,
     may_decide: Callable[[int], bool],
 ) -> None:
-    bars, paid = history.bars[coin], history.paid.get(coin, {})
+    bars, paid, costs = history.bars[coin], history.paid.get(coin, {}), history.costs[coin]
     position: Position | None = None
     for day, bar in _bars_of(bars, window):
         decided = decisions.get(day, FLAT) if may_decide(day) else FLAT
@@ -172,16 +170,17 @@ def _trade(
                 books.signals.append(Signal(coin, day, decided.side, decided.score, None))
         elif delisted:
             if position:
-                position.leave(books, day, day, bar.close, "delisted")
+                position.leave(books, day, day, bar.close, costs[day], "delisted")
             position = None
         else:
             assert tomorrow
             if position and (fold_ends or decided.side != position.side):
                 by_plan = may_decide(day) and decided.side != position.side
-                position.leave(books, day, day + 1, tomorrow.open, (by_plan and decided.reason) or "fold-end")
+                why = (by_plan and decided.reason) or "fold-end"
+                position.leave(books, day, day + 1, tomorrow.open, costs[day], why)
                 position = None
             if not position and decided.side and not fold_ends:
-                position = Position(coin, decided, day + 1, tomorrow.open)
+                position = Position(coin, decided, day + 1, tomorrow.open, costs[day])
                 books.signals.append(Signal(coin, day, decided.side, decided.score, tomorrow.open))
 
 

@@ -58,7 +58,7 @@ def summary(refused: Strategy | None = None) -> WalkforwardSummary:
     def of(name: Named) -> StrategySummary:
         ok = name != refused
         return StrategySummary(
-            strategy=name, published=ok, refused=None if ok else "shuffled-labels: it earned on chance",
+            strategy=name, published=ok, refused=None if ok else "sign-flip-surrogates: it earned on chance",
             total=3 if ok else 0, wins=2 if ok else 0, losses=1 if ok else 0, winRate=0.6667 if ok else None,
             meanReturnPct=1.5 if ok else None, returnPct=4.5 if ok else 0.0, sharpe=0.5 if ok else None,
             probabilisticSharpe=0.7 if ok else None, deflatedSharpe=0.1 if ok else None,
@@ -71,7 +71,8 @@ def summary(refused: Strategy | None = None) -> WalkforwardSummary:
         maxDrawdownPct=12.3456, exposure=0.5, trials=162, returnPct=4.5, probabilisticSharpe=0.7, turnover=30.04,
         firstDay=date(TODAY - 200), lastDay=date(TODAY - 1), folds=3, coins=3,
         strategies=[of(name) for name in NAMED],
-        buyAndHold=BuyAndHold(returnPct=-8.25, sharpe=None, maxDrawdownPct=60.0),
+        buyAndHold=BuyAndHold(returnPct=-8.25, sharpe=None, maxDrawdownPct=60.0), standard=standard(),
+        method=WalkforwardMethod("A purge.", "No embargo.", "Sign-flip surrogates."),
     )  # fmt: skip
 
 

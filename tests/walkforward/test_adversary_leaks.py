@@ -7,16 +7,15 @@ import numpy as np
 import pytest
 
 from service.analytics.backtest.strategies import STRATEGIES
-from service.analytics.backtest.universe import tradable
 from service.walkforward import gate
 from service.walkforward.parameters import Parameters
 from service.walkforward.run import Check
-from service.walkforward.walk import Ground, Simulate
+from service.walkforward.walk import Simulate, prepare
 from tests.walkforward.cheats import at_the_last_close, bolder, cheats, free, losers_dropped
 from tests.walkforward.leaks import ground, market, strategy, trailing
 from tests.walkforward.test_gate import failed, findings
 
-EDGE: set[Check] = {"shuffled-labels"}
+EDGE: set[Check] = {"sign-flip-surrogates"}
 
 
 @pytest.fixture(autouse=True)
@@ -46,8 +45,8 @@ def test_a_book_that_is_not_what_the_plan_brought_at_its_costs_is_caught(cheat: 
 @pytest.mark.unmeasured
 def test_a_strategy_that_holds_for_longer_than_is_purged_is_caught() -> None:
     found = findings(strategy(trailing)._replace(horizon_days=7), ground(market(500)))
-    assert failed(found) - EDGE == {"purge-and-embargo"}
-    assert "longer than the 7 purged" in found["purge-and-embargo"].figures
+    assert failed(found) - EDGE == {"purge"}
+    assert "longer than the 7 purged" in found["purge"].figures
 
 
 @pytest.mark.unmeasured
@@ -57,7 +56,7 @@ def test_the_first_days_after_a_year_of_training_are_no_reason_to_refuse(
 ) -> None:
     monkeypatch.setattr(gate, "CUT_EVERY", 40)
     tape = market(1, 400).until(days)
-    over = Ground(tape, tradable(tape, 50), Parameters())
+    over = prepare(tape, Parameters())
     assert {of.name: failed(findings(of, over)) - EDGE for of in STRATEGIES} == {of.name: set() for of in STRATEGIES}
 
 

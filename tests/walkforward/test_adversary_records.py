@@ -9,7 +9,7 @@ import pytest
 from service.walkforward import gate
 from service.walkforward.engine import run
 from tests.walkforward.leaks import market
-from tests.walkforward.recount import SHARE, Market, day_of, grown, market_of, recount, tradable
+from tests.walkforward.recount import Market, cost, day_of, grown, market_of, recount, tradable
 from tests.walkforward.test_engine import request
 
 ROUNDED = 0.000_051
@@ -65,7 +65,7 @@ def test_doing_nothing_is_what_the_universe_of_the_first_eve_became() -> None:
         for coin in bought:
             bars = over.bars[coin]
             parts.append(bars[max(each for each in bars if each <= day)][3] / bars[first][0])
-        worth = sum(parts) / len(parts) - SHARE
+        worth = sum(parts) / len(parts) - sum(cost(over, coin, first - 1) for coin in bought) / len(bought)
         returns.append(worth / value - 1)
         value = worth
     held = summary["buyAndHold"]

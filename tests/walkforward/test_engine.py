@@ -86,7 +86,7 @@ def test_parameters_are_known_by_everything_that_a_run_depends_on() -> None:
     grids = [STRATEGIES, STRATEGIES[::-1], [one._replace(grid=one.grid[:-1]) for one in STRATEGIES]]
     horizons = [one._replace(horizon_days=one.horizon_days + 1) for one in STRATEGIES]
     assert len({hash_parameters(some, PARAMETERS) for some in [*grids, horizons]}) == 4
-    assert hash_parameters(STRATEGIES, PARAMETERS) != hash_parameters(STRATEGIES, replace(PARAMETERS, embargo_days=6))
+    assert hash_parameters(STRATEGIES, PARAMETERS) != hash_parameters(STRATEGIES, replace(PARAMETERS, fee_bps=6.0))
 
 
 def test_every_step_is_reported_from_none_to_all() -> None:
@@ -210,7 +210,7 @@ def test_what_the_gate_refuses_is_not_told_but_its_trials_count() -> None:
     assert not other.published
     assert other.refused is not None
     assert other.refused.startswith("truncation: ")
-    assert "; shuffled-labels: " in other.refused
+    assert "; sign-flip-surrogates: " in other.refused
     assert (other.total, other.sharpe, other.returnPct) == (0, None, 0)
     assert {signal.strategy for signal in told.signals} == {"trend-following"}
     assert {outcome.strategy for outcome in told.outcomes} == {"trend-following"}
@@ -277,7 +277,7 @@ def test_training_is_judged_by_the_days_that_it_could_hold_a_position_over() -> 
     allowed = np.zeros(150, np.bool_)
     allowed[100:120] = True
     ratio, decided = back_test(plan, 150, allowed, over)
-    net = simulate(over.tape.until(150), plan.until(150), 0, 150, over.costs, allowed).net
+    net = simulate(over.tape.until(150), plan.until(150), 0, 150, over.costs[:150], allowed).net
     assert np.flatnonzero(net).tolist() == list(range(101, 121))
     assert ratio == pytest.approx(net[101:121].mean() / net[101:121].std())
     assert decided <= set(range(100, 120))

@@ -67,14 +67,14 @@ def test_to_lose_by_knowing_is_as_suspect_as_to_win(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(gate, "edge", lambda _: Edge(errors, errors, 100))
     over = ground()
     walked = walk(strategy(trailing), over, lambda: None)
-    assert gate._shuffled_labels(strategy(trailing), walked, over, "seed", lambda: None)[0] is held
+    assert gate._sign_flip_surrogates(strategy(trailing), walked, over, "seed", lambda: None)[0] is held
 
 
 @pytest.mark.usefixtures("whole")
 def test_an_honest_strategy_passes_every_check() -> None:
     found = findings(strategy(trailing))
     assert list(found) == [
-        "truncation", "shifted-features", "shuffled-labels", "purge-and-embargo", "fills", "open-bar",
+        "truncation", "shifted-features", "sign-flip-surrogates", "purge", "fills", "open-bar",
     ]  # fmt: skip
     assert not failed(found)
     assert all(finding.figures for finding in found.values())
@@ -101,13 +101,13 @@ def test_the_strategies_of_the_service_pass_on_random_walks(seed: int) -> None:
 @pytest.mark.usefixtures("whole")
 def test_a_centred_window_is_caught_by_shortened_tapes_and_by_days_that_nobody_can_foresee() -> None:
     found = findings(strategy(centred))
-    assert failed(found) >= {"truncation", "shuffled-labels"}
+    assert failed(found) >= {"truncation", "sign-flip-surrogates"}
     assert "shortened tapes give another plan" in found["truncation"].figures
 
 
 @pytest.mark.usefixtures("whole")
 def test_a_scaler_of_the_full_sample_is_caught_by_shortened_tapes_and_by_days_that_nobody_can_foresee() -> None:
-    assert failed(findings(strategy(scaled))) >= {"truncation", "shuffled-labels"}
+    assert failed(findings(strategy(scaled))) >= {"truncation", "sign-flip-surrogates"}
 
 
 @pytest.mark.parametrize("cheat", [same_bar, at_close, a_day_early])
@@ -120,7 +120,7 @@ def test_a_fill_on_the_bar_that_decided_is_caught_by_the_prices_of_the_fills(che
 @pytest.mark.usefixtures("whole")
 @pytest.mark.parametrize("cheat", [same_bar, a_day_early])
 def test_a_fill_on_the_bar_that_decided_earns_on_days_that_nobody_can_foresee(cheat: Simulate) -> None:
-    assert "shuffled-labels" in failed(findings(strategy(trailing), ground(simulator=cheat)))
+    assert "sign-flip-surrogates" in failed(findings(strategy(trailing), ground(simulator=cheat)))
 
 
 def test_days_that_the_positions_did_not_bring_are_caught() -> None:
@@ -129,26 +129,21 @@ def test_days_that_the_positions_did_not_bring_are_caught() -> None:
     assert not found["fills"].held
 
 
-def test_training_that_takes_no_notice_of_purge_and_embargo_is_caught() -> None:
+def test_training_that_ignores_the_purge_is_caught() -> None:
     found = findings(strategy(trailing), ground(simulator=unpurged))
-    assert failed(found) == {"purge-and-embargo"}
-    assert "should have been left out" in found["purge-and-embargo"].figures
+    assert failed(found) == {"purge"}
+    assert "should have been left out" in found["purge"].figures
 
 
 @pytest.mark.parametrize("row", [150 - HORIZON - 1, 149])
 def test_a_training_row_within_the_purge_is_caught(row: int) -> None:
-    assert failed(with_training_row(0, row)) == {"purge-and-embargo"}
-
-
-@pytest.mark.parametrize("row", [210, 214])
-def test_a_training_row_within_the_embargo_of_an_earlier_fold_is_caught(row: int) -> None:
-    assert failed(with_training_row(2, row)) == {"purge-and-embargo"}
+    assert failed(with_training_row(0, row)) == {"purge"}
 
 
 def test_a_training_row_older_than_a_rolling_window_is_caught() -> None:
     rolling = ground(parameters=replace(PARAMETERS, scheme="rolling"))
     assert not failed(findings(strategy(trailing), rolling))
-    assert failed(with_training_row(2, 119, rolling)) == {"purge-and-embargo"}
+    assert failed(with_training_row(2, 119, rolling)) == {"purge"}
 
 
 def with_training_row(fold: int, row: int, over: Ground | None = None) -> dict[Check, Finding]:
@@ -172,8 +167,8 @@ def test_parameters_chosen_by_the_fold_itself_are_caught(*, admitted: bool) -> N
     training = walked[1].training._replace(chosen=other) if admitted else walked[1].training
     walked[1] = walked[1]._replace(training=training, chosen=of.grid[other], plan=plan, book=book)
     found = findings(of, over, walked)
-    assert failed(found) == {"purge-and-embargo"}
-    assert "choice of fold 2" in found["purge-and-embargo"].figures
+    assert failed(found) == {"purge"}
+    assert "choice of fold 2" in found["purge"].figures
 
 
 def test_training_figures_that_saw_more_than_their_days_are_caught() -> None:
@@ -182,7 +177,7 @@ def test_training_figures_that_saw_more_than_their_days_are_caught() -> None:
     training = walked[0].training
     known = [None if ratio is None else ratio + 1e-6 for ratio in training.sharpes]
     walked[0] = walked[0]._replace(training=training._replace(sharpes=tuple(known)))
-    assert failed(findings(of, over, walked)) == {"purge-and-embargo"}
+    assert failed(findings(of, over, walked)) == {"purge"}
 
 
 def test_a_rule_that_wants_the_same_whatever_it_knows_is_refused() -> None:
@@ -190,7 +185,7 @@ def test_a_rule_that_wants_the_same_whatever_it_knows_is_refused() -> None:
         return wanting(np.where(np.arange(len(tape.coins)) == 0, 1.0, 0.0) * np.ones(tape.close.shape))
 
     found = findings(Strategy("trend-following", HORIZON, ({},), plan))
-    assert failed(found) == {"shifted-features", "purge-and-embargo"}
+    assert failed(found) == {"shifted-features", "purge"}
     assert "changes nothing" in found["shifted-features"].figures
 
 

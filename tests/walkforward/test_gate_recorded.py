@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 
 from service.analytics.backtest.simulation import simulate
-from service.analytics.backtest.universe import tradable
 from service.clock import DAY_MS
 from service.walkforward import gate
 from service.walkforward.engine import run, walk_all
 from service.walkforward.parameters import Parameters, Request
 from service.walkforward.recordings import read_recordings
-from service.walkforward.walk import Ground, Simulate
+from service.walkforward.walk import Simulate, prepare
 from tests.analytics.backtest.tapes import recorded
 from tests.market.recordings import DATA, needs_recordings
 from tests.walkforward.leaks import Sides, at_close, centred, same_bar, scaled, strategy, trailing
@@ -65,7 +64,7 @@ def test_fills_that_nobody_could_have_had_are_refused_over_the_recordings(simula
 def walked(sides: Sides, simulator: Simulate) -> str:
     """Why a strategy is refused."""
     tape, _ = recorded()
-    ground = Ground(tape, tradable(tape, 50), Parameters(), simulator)
+    ground = prepare(tape, Parameters(), simulator)
     closes_ms = (tape.first_day + ground.rows) * DAY_MS
     summary = walk_all([strategy(sides)], ground, closes_ms, lambda *_: None).summary
     assert summary is not None

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.analytics.backtest.book import Costs
+from service.analytics.backtest.charges import fill_costs
 from service.analytics.backtest.simulation import simulate
 from tests.walkforward import reference_trading as reference
 from tests.walkforward.reference_bars import Bar, History
@@ -66,7 +66,7 @@ def test_any_plan_brings_what_trading_it_day_by_day_brings(
         plan_of(history, plan),
         start - calendar.start,
         end - calendar.start,
-        Costs(),
+        fill_costs(tape_of(history)),
         np.array([day not in forbidden for day in calendar]),
     )
     own = reference.simulate(history, plan, start, end, lambda day: day not in forbidden)

@@ -13,23 +13,6 @@ from service.analytics.funding import DEFAULT_APR
 RESTING_RATE: Final = DEFAULT_APR / 100 / DAYS_A_YEAR
 """Share of its notional that a long pays a day at the venue's resting rate, charged where funding was not recorded."""
 
-_BPS: Final = 10_000
-
-
-class Costs(NamedTuple):
-    """What trading costs on each side, in hundredths of a percent of the notional traded.
-
-    The fee is what Hyperliquid takes from a taker of the lowest tier; the slippage is assumed.
-    """
-
-    fee_bps: float = 4.5
-    slippage_bps: float = 5.0
-
-    @property
-    def share(self) -> float:
-        """Both together, as a fraction of the notional."""
-        return (self.fee_bps + self.slippage_bps) / _BPS
-
 
 class Trades(NamedTuple):
     """Positions that have ended, by entry and then by coin.

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from service.analytics.backtest.book import Book, Costs
+from service.analytics.backtest.book import Book
 from service.analytics.backtest.plan import NO_REASON, REASONS, Plan
 from service.analytics.backtest.tape import Tape
 from service.analytics.bars import Flags, Floats
@@ -151,18 +151,25 @@ def overlooked(tape: Tape, plan: Plan, begin: int, end: int, book: Book) -> int:
     return int(np.count_nonzero(turns.cumsum(axis=0)[1:-1] != wanted))
 
 
-def unaccounted(tape: Tape, book: Book, costs: Costs) -> float:
+def unaccounted(tape: Tape, book: Book, costs: Floats) -> float:
     """How far the days of a book and its positions are apart, as a share of capital, or of its largest day if higher.
 
     The price's part of the positions is told from their prices, and their costs from what was traded; funding is
     believed, but has to be in the days as it is in the positions.
     """
     trades, held = book.trades, book.open
+    last = trades.exit - (trades.reason != REASONS.index("delisted"))
     ended = trades.side * (trades.exit_price / trades.entry_price - 1)
     standing = held.side * (tape.close[-1, held.coin] / held.entry_price - 1)
     price = np.concatenate([trades.weight * ended, held.weight * standing])
     funding = np.concatenate([trades.weight * trades.funding_pct, held.weight * held.funding_pct]) / 100
-    paid = costs.share * np.concatenate([trades.weight * (1 + trades.exit_price / trades.entry_price), held.weight])
+    left = costs[last, trades.coin] * trades.exit_price / trades.entry_price
+    paid = np.concatenate(
+        [
+            trades.weight * (costs[trades.entry - 1, trades.coin] + left),
+            held.weight * costs[held.entry - 1, held.coin],
+        ]
+    )
     told = np.concatenate(
         [trades.weight * trades.return_pct, held.weight * (held.price_pct + held.funding_pct - held.cost_pct)]
     )

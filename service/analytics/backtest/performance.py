@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from service.analytics.backtest.book import Book, Costs
+from service.analytics.backtest.book import Book
 from service.analytics.backtest.statistics import (
     DAYS_A_YEAR,
     annualised,
@@ -102,14 +102,15 @@ def perform(days: Days, trials: Trials) -> Performance:
     )
 
 
-def hold(tape: Tape, universe: Flags, begin: int, costs: Costs) -> Floats:
+def hold(tape: Tape, universe: Flags, begin: int, costs: Floats) -> Floats:
     """Buy what was tradable on the eve of a row in equal parts, at that row's open, and keep it.
 
     Args:
         tape: The recorded market.
         universe: Flags of shape (days, coins).
         begin: The row, at least 1.
-        costs: Of the purchase; nothing is sold, and a coin whose bars end keeps its last close.
+        costs: As for `simulate`, here of the purchases; nothing is sold, and a coin whose bars end keeps its
+            last close.
 
     Returns:
         The return of each day from `begin` on, close to close (the first one from its open); zeros where there was
@@ -120,6 +121,6 @@ def hold(tape: Tape, universe: Flags, begin: int, costs: Costs) -> Floats:
         return np.zeros(len(tape.close) - begin)
     paid, close = tape.open[begin, bought], tape.close[begin:, bought]
     last = np.maximum.accumulate(np.where(np.isnan(close), 0, np.arange(len(close))[:, None]), axis=0)
-    value = (np.take_along_axis(close, last, axis=0) / paid).mean(axis=1) - costs.share
+    value = (np.take_along_axis(close, last, axis=0) / paid).mean(axis=1) - costs[begin - 1, bought].mean()
     returns: Floats = np.diff(value, prepend=1.0) / np.concatenate([np.ones(1), value[:-1]])
     return returns

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from service.analytics.backtest.book import RESTING_RATE, Book, Costs, Positions, Signals, Trades
+from service.analytics.backtest.book import RESTING_RATE, Book, Positions, Signals, Trades
 from service.analytics.backtest.plan import REASONS, Int8, Plan
 from service.analytics.backtest.tape import Tape
 from service.analytics.bars import Flags, Floats, Indices
@@ -17,7 +17,6 @@ from service.analytics.bars import Flags, Floats, Indices
 _DELISTED: Final = REASONS.index("delisted")
 _FOLD_END: Final = REASONS.index("fold-end")
 _PCT: Final = 100
-_VENUE: Final = Costs()
 
 
 class _Runs(NamedTuple):
@@ -49,7 +48,7 @@ class _Days(NamedTuple):
     left: Floats
 
 
-def simulate(tape: Tape, plan: Plan, start: int, end: int, costs: Costs = _VENUE, allowed: Flags | None = None) -> Book:
+def simulate(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowed: Flags | None = None) -> Book:
     """Trade what a plan decided on the rows from `start` to before `end`.
 
     Nothing is held on the first of them. What is held on row `end` is left at its open; if the tape ends there, it is
@@ -62,7 +61,7 @@ def simulate(tape: Tape, plan: Plan, start: int, end: int, costs: Costs = _VENUE
         plan: What is wanted, a row for every row of the tape.
         start: The first row that decides.
         end: The row after the last that decides.
-        costs: Of either side of a trade.
+        costs: What a fill costs, a fraction of its notional, by the row that decided it; see `charges.fill_costs`.
         allowed: Shape (days,): rows that may decide; on others nothing is wanted. All where it is not given. A position
             decided on the last allowed row is left one open later, so that its one day lies on the row after.
 
@@ -73,7 +72,7 @@ def simulate(tape: Tape, plan: Plan, start: int, end: int, costs: Costs = _VENUE
         ValueError: If the rows are not those of the tape, or the plan breaks its contract: a position without a weight
             that is finite and not negative, or left without a reason.
     """
-    _check(tape, plan, start, end, allowed)
+    _check(tape, plan, start, end, costs, allowed)
     wanted = _wanted(tape, plan, start, end, allowed)
     held = _held(tape, wanted, start, end)
     runs = _runs(tape, plan, held, start)
@@ -92,12 +91,13 @@ def simulate(tape: Tape, plan: Plan, start: int, end: int, costs: Costs = _VENUE
     )
 
 
-def _check(tape: Tape, plan: Plan, start: int, end: int, allowed: Flags | None) -> None:
+def _check(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowed: Flags | None) -> None:
     rows = len(tape.open)
     if not 0 <= start <= end <= rows:
         raise ValueError(f"rows {start} to {end} are not all on a tape of {rows}")
-    if any(table.shape != tape.open.shape for table in plan) or (allowed is not None and allowed.shape != (rows,)):
-        raise ValueError("the plan, or what it is allowed, is not of this tape")
+    tables = (*plan, costs)
+    if any(table.shape != tape.open.shape for table in tables) or (allowed is not None and allowed.shape != (rows,)):
+        raise ValueError("the plan, its costs, or what it is allowed, is not of this tape")
 
 
 def _wanted(tape: Tape, plan: Plan, start: int, end: int, allowed: Flags | None) -> Int8:
@@ -147,7 +147,7 @@ def _days(tape: Tape, runs: _Runs) -> _Days:
 
 
 def _trades(
-    tape: Tape, plan: Plan, runs: _Runs, days: _Days, ended: Flags, allowed: Flags | None, costs: Costs
+    tape: Tape, plan: Plan, runs: _Runs, days: _Days, ended: Flags, allowed: Flags | None, costs: Floats
 ) -> Trades:
     done, exit_price = runs.chosen(ended), days.left[ended]
     last, delisted = done.over - 1, np.isnan(tape.open[done.over, done.coin])
@@ -158,7 +158,7 @@ def _trades(
         raise ValueError("a position is left without a reason")
     moved = exit_price / done.entry_price
     price, funding = _PCT * done.side * (moved - 1), _PCT * _funding(days, runs)[ended]
-    cost = _PCT * costs.share * (1 + moved)
+    cost = _PCT * (costs[done.entry - 1, done.coin] + costs[last, done.coin] * moved)
     return Trades(
         coin=done.coin,
         side=done.side,
@@ -194,7 +194,7 @@ def _summed(index: Indices, values: Floats, size: int) -> Floats:
     return sums
 
 
-def _positions(plan: Plan, runs: _Runs, days: _Days, standing: Flags, costs: Costs) -> Positions:
+def _positions(plan: Plan, runs: _Runs, days: _Days, standing: Flags, costs: Floats) -> Positions:
     kept, mark = runs.chosen(standing), days.left[standing]
     return Positions(
         coin=kept.coin,
@@ -206,7 +206,7 @@ def _positions(plan: Plan, runs: _Runs, days: _Days, standing: Flags, costs: Cos
         stop=plan.stop[kept.over - 1, kept.coin],
         price_pct=_PCT * kept.side * (mark / kept.entry_price - 1),
         funding_pct=_PCT * _funding(days, runs)[standing],
-        cost_pct=np.full(len(kept.entry), _PCT * costs.share),
+        cost_pct=_PCT * costs[kept.entry - 1, kept.coin],
     )
 
 
@@ -226,13 +226,15 @@ def _signals(tape: Tape, plan: Plan, runs: _Runs, newest: Int8, held: Int8) -> S
 
 
 def _daily(
-    runs: _Runs, days: _Days, ended: Flags, start: int, end: int, costs: Costs
+    runs: _Runs, days: _Days, ended: Flags, start: int, end: int, costs: Floats
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Book every day: net, price, exposure, turnover."""
     size, day, weight = end - start, days.row - start, runs.weight[days.run]
     price = _summed(day, weight * days.price, size)
     funding = _summed(day, weight * days.funding, size)
     done = runs.chosen(ended)
-    turnover = _summed(runs.entry - start, runs.weight, size)
-    turnover += _summed(done.over - 1 - start, done.weight * days.left[ended] / done.entry_price, size)
-    return price + funding - turnover * costs.share, price, _summed(day, weight, size), turnover
+    last, sold = done.over - 1, done.weight * days.left[ended] / done.entry_price
+    turnover = _summed(runs.entry - start, runs.weight, size) + _summed(last - start, sold, size)
+    paid = _summed(runs.entry - start, runs.weight * costs[runs.entry - 1, runs.coin], size)
+    paid += _summed(last - start, sold * costs[last, done.coin], size)
+    return price + funding - paid, price, _summed(day, weight, size), turnover

@@ -14,6 +14,7 @@ from service.market.observed import Chart
 from service.market.packed import Bars
 
 if TYPE_CHECKING:
+    from service.analytics.backtest.tape import Tape
     from service.analytics.market import Market
     from service.analytics.trend import Assessment
 
@@ -33,7 +34,7 @@ class Chronicle:
     def __init__(self, origin: str, published: Sequence[BreadthDay]) -> None:
         self.origin = origin
         self.published = list(published)
-        self._told = False
+        self._funded: int | None = None
         self._rows: dict[str, Bars] = {}
         self._charts: dict[str, Chart] = {}
         self._market: Market | None = None
@@ -48,13 +49,14 @@ class Chronicle:
         """The day of each coin's newest bar, counted from 1970-01-01."""
         return {coin: open_ms // DAY_MS for coin, open_ms in self.newest_ms.items()}
 
-    def is_due(self, newest: int) -> bool:
+    def is_due(self, newest: int, funded: int) -> bool:
         """Whether there is something to tell, now that days up to `newest` may be published.
 
         What was published before this process began is told once more: rules and words may be others than they were.
+        So it is when the funding of another number of days is known: trades are charged with it.
         """
         last = self.published[-1].day if self.published else -1
-        return newest > last or (newest == last and not self._told)
+        return newest > last or (newest == last and funded != self._funded)
 
     def take(self, news: Mapping[str, Bars]) -> dict[str, Chart]:
         """Take bars that follow those known.
@@ -66,7 +68,7 @@ class Chronicle:
             The charts that are others now.
         """
         for coin, bars in news.items():
-            self._rows.setdefault(coin, Bars()).extend(bars)
+            self._rows.setdefault(coin, Bars()).extend(bars.with_volumes())
         self._market = self._follow(news)
         charts = {
             coin: _chart(found) for coin, found in self._market.assessments().items() if found.through_ms is not None
@@ -75,11 +77,12 @@ class Chronicle:
         self._charts = charts
         return changed
 
-    def publish(self, newest: int) -> Conclusions | None:
+    def publish(self, newest: int, funding: Mapping[str, Sequence[tuple[int, float]]]) -> Conclusions | None:
         """Publish every day that may be, and say what there is to say through the last one.
 
         Args:
             newest: The newest day that may be published; one that a coin has a bar of.
+            funding: By venue symbol, of each day what a long paid over it, a fraction of its notional.
 
         Returns:
             The conclusions; null where no day knows the trend of any coin.
@@ -90,8 +93,9 @@ class Chronicle:
         ]
         if not self.published:
             return None
-        self._told = True
-        return tell(self._through(self.published[-1].day), self.published)
+        self._funded = sum(map(len, funding.values()))
+        day = self.published[-1].day
+        return tell(self._through(day), self.published, self._tape(day, funding))
 
     def _follow(self, news: Mapping[str, Bars]) -> "Market":
         """The market with these bars: one day more where they are all of one new day, else made anew."""
@@ -107,6 +111,17 @@ class Chronicle:
         if market.panel.last_day == day:
             return market
         return self._make({coin: bars.before((day + 1) * DAY_MS) for coin, bars in self._rows.items()})
+
+    def _tape(self, day: int, funding: Mapping[str, Sequence[tuple[int, float]]]) -> "Tape":
+        """The bars through a day, with volumes and funding."""
+        from service.analytics.backtest.tape import DayBar, lay  # noqa: PLC0415 - brings numpy, as above
+
+        end_ms = (day + 1) * DAY_MS
+        bars = {
+            coin: [DayBar(int(row[0]) // DAY_MS, *row[1:]) for row in rows.with_volumes() if row[0] < end_ms]
+            for coin, rows in self._rows.items()
+        }
+        return lay(bars, {coin: dict(days) for coin, days in funding.items()})
 
     def _whole(self) -> "Market":
         return self._market or self._make(self._rows)

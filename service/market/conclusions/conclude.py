@@ -102,8 +102,8 @@ class ConcludeRefresh:
         """
         listed = [coin.venue_symbol for coin in progress if coin.listed]
         newest = newest_publishable(chronicle.last_days, listed, self._clock.now_ms(), asked_ms)
-        if newest is None or not chronicle.is_due(newest):
+        if newest is None or not chronicle.is_due(newest, await self._store.funded_days()):
             return
-        told = await asyncio.to_thread(chronicle.publish, newest)
+        told = await asyncio.to_thread(chronicle.publish, newest, await self._store.funding_days())
         if told is not None and (told != kept.value or chronicle.origin != kept.origin):
             await self._drawer.put(chronicle.origin, told, told.through_ms, over=kept.revision)

@@ -5,7 +5,7 @@ from typing import Final
 from msgspec import Struct
 
 from service.wire.market import Crossing, MarketHealth
-from service.wire.regime import CoinRegime, MarketRegime, RegimeHistory, RegimePosition, RegimeSignal
+from service.wire.regime import CoinRegime, MarketRegime, RegimePosition, RegimeSignal, RegimeSummary, RegimeTrade
 
 CONCLUSIONS: Final = "market.conclusions"
 """The document's name on the shelf."""
@@ -27,16 +27,25 @@ class RegimeRun(Struct, frozen=True, array_like=True):
     since_ms: int
 
 
+class CoinTrades(Struct, frozen=True):
+    """The closed trades of one coin's regime, oldest first, and the position that it wants now."""
+
+    trades: list[RegimeTrade]
+    summary: RegimeSummary
+    position: RegimePosition | None
+
+
 class Conclusions(Struct, frozen=True):
     """Everything said of the market as a whole, through one published day.
 
     `through_ms` is the close of that day's bar. `breadth` holds every published day, oldest first: days are added, none
     is ever changed, and the market's regime follows it, so that neither is ever told differently. What is told of one
-    coin changes in one case: bars that come three days late and more take back that it was let go meanwhile.
+    coin changes in two cases: a bar that comes after its day was published takes back that the position was left for
+    lack of it, and funding that becomes known replaces what was charged in its place.
     `crossings` and `signals` are newest first, signals of one day by ticker. `regime` is null until its inputs are
     known (some 120 days of BTC); `runs` are the market regime's, oldest first. `positions` are the open ones, the
-    surest first; `histories` hold every coin that ever had one, by ticker. `currentPrice` is null everywhere: it is the
-    present's, and filled in when answered.
+    surest first; `regime_trades` hold every coin that ever had one, by ticker, and are null in a document of a version
+    that filled at closes. `currentPrice` is null everywhere: it is the present's, and filled in when answered.
     """
 
     through_ms: int
@@ -48,4 +57,4 @@ class Conclusions(Struct, frozen=True):
     positions: list[RegimePosition]
     signals: list[RegimeSignal]
     confidence: list[CoinRegime]
-    histories: dict[str, RegimeHistory]
+    regime_trades: dict[str, CoinTrades] | None = None

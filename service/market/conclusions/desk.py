@@ -41,6 +41,10 @@ class ConclusionsDesk:
                 last published day closed more than 48 hours ago: these payloads cannot name a field stale.
         """
         found = self._drawer.now.value
-        if found is None or CHART.judge(found.through_ms, self._clock.now_ms()) is Freshness.GONE:
+        if (
+            found is None
+            or found.regime_trades is None
+            or CHART.judge(found.through_ms, self._clock.now_ms()) is Freshness.GONE
+        ):
             nothing_to_say(VENUE, self._coins.state.failure, what, self._filling and self._filling())
         return found

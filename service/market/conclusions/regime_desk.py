@@ -6,11 +6,12 @@ from typing import Final, NamedTuple
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from service.analytics.costs import standard
 from service.clock import HOUR_MS, SECOND_MS, Clock, iso
 from service.errors import ServiceError
-from service.market.conclusions.concluded import Conclusions
+from service.market.conclusions.concluded import CoinTrades, Conclusions
 from service.market.conclusions.desk import ConclusionsDesk
-from service.market.conclusions.wording import summarise
+from service.market.conclusions.wording import missing, summarise
 from service.market.desk import MarketDesk
 from service.market.filling import Filling
 from service.market.freshness import CHART, Freshness
@@ -24,6 +25,7 @@ from service.wire.regime import (
     Regime,
     RegimeConfidence,
     RegimeHistory,
+    RegimeHistoryMeta,
     RegimeMeta,
     RegimePosition,
     RegimeSignals,
@@ -33,7 +35,7 @@ from service.wire.regime import (
 RULESET: Final = "regime-rules/1"
 """Name and version of the rules, which `service.analytics.rules` states."""
 
-_NOTHING_HAPPENED: Final = RegimeSummary(0, 0, 0, None, None)
+_NOTHING_HAPPENED: Final = RegimeSummary(0, 0, 0, None, None, None)
 
 
 class _Encoded(Struct, frozen=True):
@@ -111,7 +113,7 @@ class RegimeDesk(ConclusionsDesk):
             return self._coins.find(symbol)
         except ServiceError:
             ticker = symbol.upper()
-            if action == "history" and ticker in found.histories:
+            if action == "history" and ticker in _trades(found):
                 return ticker
             raise
 
@@ -123,17 +125,23 @@ class RegimeDesk(ConclusionsDesk):
 def _held(found: Conclusions, action: RegimeAction, coin: str | None) -> list[RegimePosition]:
     """The open positions that an answer shows with their live prices, the surest first."""
     if action == "history":
-        own = found.histories.get(coin or "")
-        return [] if own is None or own.currentPosition is None else [own.currentPosition]
+        own = _trades(found).get(coin or "")
+        return [] if own is None or own.position is None else [own.position]
     if action != "active":
         return []
     return [position for position in found.positions if coin in {None, position.symbol}]
 
 
+def _trades(found: Conclusions) -> dict[str, CoinTrades]:
+    return found.regime_trades or {}
+
+
 def _payload(found: Conclusions, action: RegimeAction, coin: str | None, held: list[RegimePosition]) -> Struct:
     if action == "history":
-        own = found.histories.get(coin or "") or RegimeHistory(coin or "", [], _NOTHING_HAPPENED, None)
-        return replace(own, currentPosition=held[0] if held else None)
+        own = _trades(found).get(coin or "") or CoinTrades([], _NOTHING_HAPPENED, None)
+        lacking = missing(own.summary, own.position)
+        about = RegimeHistoryMeta(iso(found.through_ms), RULESET, standard(), lacking)
+        return RegimeHistory(coin or "", own.trades, own.summary, held[0] if held else None, about)
     meta = RegimeMeta(found.health.universe, iso(found.through_ms), RULESET)
     if action == "signals":
         return RegimeSignals([signal for signal in found.signals if coin in {None, signal.symbol}], meta)

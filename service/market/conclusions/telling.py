@@ -8,13 +8,12 @@ from service.analytics import findings
 from service.analytics.breadth import Breadth
 from service.clock import DAY_MS, iso
 from service.market.conclusions import wording
-from service.market.conclusions.concluded import BreadthDay, Conclusions, RegimeRun
+from service.market.conclusions.concluded import BreadthDay, CoinTrades, Conclusions, RegimeRun
 from service.market.symbols import canonical
 from service.wire.market import Crossing, Divergence, Extreme, MarketHealth, Mover, TrendCounts, TrendShares
 from service.wire.regime import (
     CoinRegime,
     MarketRegime,
-    RegimeHistory,
     RegimePosition,
     RegimeSignal,
     RegimeSummary,
@@ -22,6 +21,7 @@ from service.wire.regime import (
 )
 
 if TYPE_CHECKING:
+    from service.analytics.backtest.tape import Tape
     from service.analytics.market import Market
 
 CROSSING_DAYS: Final = 90
@@ -40,12 +40,13 @@ OPPOSED: Final = 10
 """... of so many coins at most, the most correlated first."""
 
 
-def tell(market: "Market", published: Sequence[BreadthDay]) -> Conclusions:
+def tell(market: "Market", published: Sequence[BreadthDay], tape: "Tape") -> Conclusions:
     """Say what there is to say.
 
     Args:
         market: All closed bars through the last published day, with the breadths that were published.
         published: The published days, oldest first; one at least.
+        tape: The same bars with volumes, and the funding that is known.
     """
     through = published[-1].day
     regime = market.regime()
@@ -53,7 +54,8 @@ def tell(market: "Market", published: Sequence[BreadthDay]) -> Conclusions:
     confidence = [
         CoinRegime(canonical(found.coin), found.regime, found.conviction) for found in market.coin_regimes().values()
     ]
-    positions = [_position(found) for found in market.positions()]
+    followed = market.followed(tape)
+    positions = [_position(found) for found in followed.positions]
     signals = sorted(
         market.signals(through - SIGNAL_DAYS + 1), key=lambda fired: (-fired.fired_ms, canonical(fired.coin))
     )
@@ -69,7 +71,7 @@ def tell(market: "Market", published: Sequence[BreadthDay]) -> Conclusions:
         positions=sorted(positions, key=lambda held: (-held.conviction, held.symbol)),
         signals=[_signal(found) for found in signals],
         confidence=sorted(confidence, key=lambda row: (-row.confidence, row.symbol)),
-        histories=_histories(market, {held.symbol: held for held in positions}),
+        regime_trades=_regime_trades(market, followed.trades, {held.symbol: held for held in positions}),
     )
 
 
@@ -151,7 +153,7 @@ def _position(found: findings.Position) -> RegimePosition:
         conviction=found.conviction,
         entryPrice=found.entry_price,
         currentPrice=None,
-        entryDate=wording.closing_date(found.entry_ms),
+        entryDate=wording.date(found.entry_day),
         holdDays=found.hold_days,
     )
 
@@ -168,25 +170,27 @@ def _signal(found: findings.Signal) -> RegimeSignal:
     )
 
 
-def _histories(market: "Market", held: Mapping[str, RegimePosition]) -> dict[str, RegimeHistory]:
-    histories: dict[str, RegimeHistory] = {}
+def _regime_trades(
+    market: "Market", trades: Mapping[str, Sequence[findings.Trade]], held: Mapping[str, RegimePosition]
+) -> dict[str, CoinTrades]:
+    told: dict[str, CoinTrades] = {}
     for coin in market.panel.coins:
-        symbol, closed = canonical(coin), market.trades(coin)
+        symbol, closed = canonical(coin), trades.get(coin, ())
         if closed or symbol in held:
-            histories[symbol] = RegimeHistory(
-                symbol, [_trade(trade) for trade in closed], _sum_up(closed), held.get(symbol)
-            )
-    return histories
+            told[symbol] = CoinTrades([_trade(trade) for trade in closed], _sum_up(closed), held.get(symbol))
+    return told
 
 
 def _trade(found: findings.Trade) -> RegimeTrade:
     return RegimeTrade(
         direction=found.direction,
-        entryDate=wording.closing_date(found.entry_ms),
+        entryDate=wording.date(found.entry_day),
         entryPrice=found.entry_price,
-        exitDate=wording.closing_date(found.exit_ms),
+        exitDate=wording.date(found.exit_day),
         exitPrice=found.exit_price,
-        returnPct=found.return_pct + 0.0,  # a negative zero would show
+        returnPct=found.return_pct,
+        fundingPct=found.funding_pct,
+        costPct=found.cost_pct,
         holdDays=found.hold_days,
         exitReason=found.exit_reason,
     )
@@ -196,10 +200,13 @@ def _sum_up(closed: Sequence[findings.Trade]) -> RegimeSummary:
     """Count the closed trades: a win is a return over 0, everything else is a loss."""
     total = len(closed)
     wins = sum(trade.return_pct > 0 for trade in closed)
+    held = sum(trade.hold_days for trade in closed)
+    funded = sum(trade.funded_days for trade in closed)
     return RegimeSummary(
         total=total,
         wins=wins,
         losses=total - wins,
         winRate=round(wins / total, 4) if total else None,
         meanReturnPct=round(sum(trade.return_pct for trade in closed) / total, 4) + 0.0 if total else None,
+        fundingKnown=round(funded / held, 4) if total else None,
     )

@@ -9,7 +9,7 @@ from service.analytics.findings import Divergence as BreadthDivergence
 from service.analytics.findings import Reason
 from service.clock import DAY_MS, iso
 from service.wire.market import Extreme, Mover, Trend
-from service.wire.regime import CoinRegime, MarketRegime, Regime
+from service.wire.regime import CoinRegime, MarketRegime, Regime, RegimePosition, RegimeSummary
 
 CONFIDENCE_MEANS: Final = (
     "Confidence is 0 to 1: how clearly the inputs of the rules speak for the regime (for a coin 0.4 its trend, 0.3 the "
@@ -33,6 +33,21 @@ def closing_date(close_ms: int) -> str:
 def days(count: int) -> str:
     """A number of days."""
     return "1 day" if count == 1 else f"{count} days"
+
+
+def missing(summary: RegimeSummary, held: RegimePosition | None) -> list[str]:
+    """What the figures of a coin's regime trades leave out."""
+    sentences = [
+        "Margin, liquidation and the depth of the order book are not simulated.",
+        "A position that is left at the last close is listed once the next day's bar has closed.",
+    ]
+    if summary.fundingKnown is not None and summary.fundingKnown < 1:
+        sentences.append(f"Funding was recorded on {100 * summary.fundingKnown:.1f} % of the days held.")
+    if held is not None and held.entryPrice is None:
+        sentences.append(
+            f"The entry price of the current position is not known before the bar of {held.entryDate} closes."
+        )
+    return sentences
 
 
 def oppose(symbol: str, trend: Trend, btc: Trend, correlation: float) -> str:

@@ -11,12 +11,11 @@ from typing import NamedTuple
 
 from service.analytics.backtest.plan import Plan
 from service.analytics.backtest.tape import Tape
+from service.analytics.bars import Floats
 from service.wire.walkforward import WalkforwardExit
 
 getcontext().prec = 40
 
-FEE = Decimal("0.00045")
-SLIPPAGE = Decimal("0.0005")
 HOURLY = Decimal("0.0000125")
 REASONS: tuple[WalkforwardExit, ...] = (
     "trend-turned",
@@ -89,10 +88,10 @@ class Accounts:
     known_days: int = 0
 
 
-def account(tape: Tape, plan: Plan, start: int, end: int, allowed: list[bool]) -> Accounts:
+def account(tape: Tape, plan: Plan, start: int, end: int, costs: Floats, allowed: list[bool]) -> Accounts:
     books = Accounts()
     for coin in range(len(tape.coins)):
-        Clerk(tape, plan, start, end, allowed, coin, books).work()
+        Clerk(tape, plan, start, end, costs, allowed, coin, books).work()
     books.trades.sort(key=lambda trade: (trade.entry, trade.coin))
     books.open.sort(key=lambda held: (held.entry, held.coin))
     books.signals.sort(key=lambda signal: (signal.row, signal.coin))
@@ -107,6 +106,7 @@ class Clerk:
     plan: Plan
     start: int
     end: int
+    costs: Floats
     allowed: list[bool]
     coin: int
     books: Accounts
@@ -148,15 +148,18 @@ class Clerk:
         weight = Decimal(float(self.plan.weight[row - 1, self.coin]))
         self.held = Held(self.coin, side, row, price, weight)
         self.signal(row - 1, side, float(price))
-        self.pay(row, weight)
+        self.pay(row, weight, self.share(row - 1))
 
     def signal(self, row: int, side: int, price: float) -> None:
         score, weight = float(self.plan.score[row, self.coin]), float(self.plan.weight[row, self.coin])
         self.books.signals.append(Signal(row, self.coin, side, score, weight, price))
 
-    def pay(self, row: int, notional: Decimal) -> None:
+    def share(self, decided: int) -> Decimal:
+        return Decimal(float(self.costs[decided, self.coin]))
+
+    def pay(self, row: int, notional: Decimal, share: Decimal) -> None:
         book(self.books.turnover, row, notional)
-        book(self.books.net, row, -notional * (FEE + SLIPPAGE))
+        book(self.books.net, row, -notional * share)
 
     def day(self, row: int) -> None:
         """Funding falls due; at night the price says what it was worth, if nothing else then by its close."""
@@ -189,9 +192,10 @@ class Clerk:
     def leave(self, row: int, booked: int, price: Decimal, reason: int) -> None:
         held = self.held
         assert held
-        self.pay(booked, held.weight * price / held.price)
+        share = self.share(booked)
+        self.pay(booked, held.weight * price / held.price, share)
         gain, funding = held.gain(price) * 100, held.funding * 100
-        cost = (FEE + SLIPPAGE) * 100 * (held.price + price) / held.price
+        cost = 100 * (self.share(held.entry - 1) + share * price / held.price)
         self.books.trades.append(
             Ended(
                 self.coin,

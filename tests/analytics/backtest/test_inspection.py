@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.analytics.backtest.book import Book, Costs
+from service.analytics.backtest.book import Book
+from service.analytics.backtest.charges import fill_costs
 from service.analytics.backtest.inspection import (
     edge,
     fingerprint,
@@ -30,7 +31,7 @@ def made(seed: int = 1, end: int = END) -> tuple[Tape, Plan, Book]:
     tape = market(seed)
     of = strategy(trailing)
     plan = of.plan(tape, ~np.isnan(tape.close), of.grid[0])
-    return tape, plan, simulate(tape, plan, BEGIN, end, Costs())
+    return tape, plan, simulate(tape, plan, BEGIN, end, fill_costs(tape))
 
 
 def test_a_tape_is_known_by_all_it_holds() -> None:
@@ -107,7 +108,8 @@ def test_where_nothing_was_held_there_is_no_edge() -> None:
 def test_every_book_of_the_simulation_is_that_of_its_plan(seed: int, end: int) -> None:
     tape, plan, book = made(seed, end)
     assert misfilled(tape, plan, BEGIN, end, book) == 0
-    assert unaccounted(tape, book, Costs()) < 1e-12
+    assert unaccounted(tape, book, fill_costs(tape)) < 1e-12
+    assert unaccounted(tape, book, fill_costs(tape) * 1.01) > 1e-6
 
 
 DOCTORED: Mapping[str, tuple[int, float]] = {
@@ -152,7 +154,7 @@ def test_a_trade_that_is_held_longer_than_the_plan_wants_is_found_whatever_its_p
 
 def test_a_position_decided_before_the_fold_is_found() -> None:
     tape, plan, _ = made()
-    early = simulate(tape, plan, BEGIN - 1, END)
+    early = simulate(tape, plan, BEGIN - 1, END, fill_costs(tape))
     at_once = np.count_nonzero(early.trades.entry == BEGIN)
     assert misfilled(tape, plan, BEGIN, END, early) == at_once > 0
 
@@ -160,7 +162,7 @@ def test_a_position_decided_before_the_fold_is_found() -> None:
 def test_a_delisted_coin_is_left_at_its_last_close_and_nowhere_else() -> None:
     tape, plan, _ = made()
     everyone = plan._replace(side=np.ones_like(plan.side), weight=np.full_like(plan.weight, 0.1))
-    book = simulate(tape, everyone, BEGIN, 320)
+    book = simulate(tape, everyone, BEGIN, 320, fill_costs(tape))
     assert misfilled(tape, everyone, BEGIN, 320, book) == 0
     at = book.trades.coin.tolist().index(3)
     assert book.trades.exit_price[at] == tape.close[259, 3]
@@ -173,4 +175,4 @@ def test_days_that_no_position_brought_are_found() -> None:
     tape, _, book = made()
     price = book.price.copy()
     price[40] += 0.001
-    assert unaccounted(tape, book._replace(price=price), Costs()) == pytest.approx(0.001)
+    assert unaccounted(tape, book._replace(price=price), fill_costs(tape)) == pytest.approx(0.001)

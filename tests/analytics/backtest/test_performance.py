@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from service.analytics.backtest.book import Costs
 from service.analytics.backtest.performance import (
     Days,
     Trials,
@@ -16,7 +15,6 @@ from service.analytics.backtest.performance import (
 from service.analytics.backtest.tape import DayBar, lay
 from tests.analytics.backtest.test_inspection import made
 
-FREE = Costs(0, 0)
 TRIALS = Trials(162, 0.001)
 
 
@@ -84,10 +82,12 @@ def test_doing_nothing_is_bought_at_the_open_and_held_until_the_end() -> None:
     )
     universe = np.array([[True, True, False, True], [True] * 4, [True] * 4])
     # A: 10 → 11 → 15; B: 5 → 4, delisted, so 4; C is not in the universe, D cannot be bought.
-    assert np.cumprod(1 + hold(tape, universe, 1, FREE)) == pytest.approx([(1.1 + 0.8) / 2, (1.5 + 0.8) / 2])
-    assert hold(tape, universe, 1, Costs())[0] == pytest.approx(-0.05 - 0.00095)
+    assert np.cumprod(1 + hold(tape, universe, 1, np.zeros((3, 4)))) == pytest.approx(
+        [(1.1 + 0.8) / 2, (1.5 + 0.8) / 2]
+    )
+    assert hold(tape, universe, 1, np.array([[0.001, 0.003, 0.1, 0.1]] * 3))[0] == pytest.approx(-0.05 - 0.002)
 
 
 def test_where_there_is_nothing_to_buy_there_is_nothing_to_hold() -> None:
     tape = lay({"A": [DayBar(day, 9, 9, 9, 9, 1) for day in range(4)]}, {})
-    assert hold(tape, np.zeros((4, 1), np.bool_), 2, FREE).tolist() == [0.0, 0.0]
+    assert hold(tape, np.zeros((4, 1), np.bool_), 2, np.zeros((4, 1))).tolist() == [0.0, 0.0]

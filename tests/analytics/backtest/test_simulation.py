@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from service.analytics.backtest.book import Book, Costs
+from service.analytics.backtest import simulation
+from service.analytics.backtest.book import Book
 from service.analytics.backtest.plan import NO_REASON, REASONS, Plan
-from service.analytics.backtest.simulation import simulate
 from service.analytics.backtest.tape import Tape
-from service.analytics.bars import Floats
+from service.analytics.bars import Flags, Floats
 
-FREE = Costs(0.0, 0.0)
+FREE = 0.0
 TURNED, TIME = REASONS.index("trend-turned"), REASONS.index("time")
 NAN = float("nan")
 
@@ -33,6 +33,13 @@ def wanting(*sides: int, reason: int = TURNED, weight: float = 1.0) -> Plan:
     same = np.full(side.shape, weight)
     score, stop = side.astype(np.float64) * 2, np.arange(0.5, len(sides))[:, None]
     return Plan(side, same, score, stop, np.where(left, reason, NO_REASON).astype(np.int8))
+
+
+def simulate(
+    tape: Tape, plan: Plan, start: int, end: int, share: float = 0.000_95, allowed: Flags | None = None
+) -> Book:
+    """Trade where every fill costs the same share of its notional."""
+    return simulation.simulate(tape, plan, start, end, np.full(tape.open.shape, share), allowed)
 
 
 def endings(book: Book) -> list[tuple[int, int, int, float, float, str]]:
@@ -74,6 +81,18 @@ def test_a_long_earns_what_the_price_gains_less_funding_fees_and_slippage() -> N
     assert book.net.tolist() == pytest.approx([0, 0.025 - paid[1], 0.025 - paid[2], 0, 0])
     assert book.exposure.tolist() == [0, 0.25, 0.25, 0, 0]
     assert book.turnover.tolist() == pytest.approx([0, 0.25, 0.3, 0, 0])
+
+
+def test_a_fill_costs_what_stands_on_the_row_that_decided_it() -> None:
+    tape = market([100, 100, 110, 120, 130])
+    costs = column([0.001, 0.002, 0.004, 0.008, 0.016])
+    book = simulation.simulate(tape, wanting(1, 1, 0, -1, -1, weight=0.5), 0, 5, costs)
+    assert book.trades.cost_pct.tolist() == pytest.approx([0.1 + 0.4 * 1.2])
+    assert book.open.cost_pct.tolist() == pytest.approx([0.8])
+    assert (book.price - book.net).tolist() == pytest.approx([0, 0.5 * 0.001, 0.5 * 1.2 * 0.004, 0, 0.5 * 0.008])
+    delisted = market([100, 100, None])
+    book = simulation.simulate(delisted, wanting(1, 1, 1), 0, 3, costs[:3])
+    assert book.trades.cost_pct.tolist() == pytest.approx([0.1 + 0.2 * 1.01])
 
 
 def test_a_short_earns_what_the_price_loses_and_is_paid_the_funding() -> None:

@@ -64,14 +64,20 @@ def cases(draw: st.DrawFn) -> tuple[Tape, Plan, int, int, Flags]:
     return tape, draw(plans(tape)), start, end, np.array(allowed)
 
 
-def agree(book: Book, accounts: Accounts, start: int, end: int) -> None:
+def costs_of(tape: Tape) -> Floats:
+    """Another cost on every day and of every coin."""
+    rows, coins = tape.open.shape
+    return 0.0004 + 0.0001 * ((7 * np.arange(rows)[:, None] + 3 * np.arange(coins)) % 11)
+
+
+def agree(tape: Tape, book: Book, accounts: Accounts, start: int, end: int) -> None:
     columns = [column.tolist() for column in book.trades]
     made = list(zip(*columns, strict=True))
     assert [trade[:4] for trade in made] == [trade[:4] for trade in accounts.trades]
     assert [trade[12] for trade in made] == [trade.reason for trade in accounts.trades]
     for trade, expected in zip(made, accounts.trades, strict=True):
         assert trade[4:12] == pytest.approx(expected[4:12], rel=1e-9, abs=1e-9)
-    agree_on_what_is_open(book, accounts)
+    agree_on_what_is_open(tape, book, accounts)
     for days, expected_days in (
         (book.net, accounts.net),
         (book.price, accounts.price),
@@ -84,7 +90,7 @@ def agree(book: Book, accounts: Accounts, start: int, end: int) -> None:
     assert (book.position_days, book.known_days) == (accounts.position_days, accounts.known_days)
 
 
-def agree_on_what_is_open(book: Book, accounts: Accounts) -> None:
+def agree_on_what_is_open(tape: Tape, book: Book, accounts: Accounts) -> None:
     kept = book.open
     assert [*zip(kept.coin.tolist(), kept.side.tolist(), kept.entry.tolist(), kept.days.tolist(), strict=True)] == [
         (held.coin, held.side, held.entry, held.days) for held in accounts.open
@@ -94,7 +100,7 @@ def agree_on_what_is_open(book: Book, accounts: Accounts) -> None:
         (kept.weight, [held.weight for held in accounts.open]),
         (kept.price_pct, [held.value * 100 for held in accounts.open]),
         (kept.funding_pct, [held.funding * 100 for held in accounts.open]),
-        (kept.cost_pct, [(accountant.FEE + accountant.SLIPPAGE) * 100 for _ in accounts.open]),
+        (kept.cost_pct, [costs_of(tape)[held.entry - 1, held.coin] * 100 for held in accounts.open]),
     ):
         assert column.tolist() == pytest.approx([float(value) for value in exact], rel=1e-9, abs=1e-9)
     told = [column.tolist() for column in book.signals]
@@ -108,8 +114,8 @@ def agree_on_what_is_open(book: Book, accounts: Accounts) -> None:
 @settings(max_examples=300)
 def test_the_books_say_what_an_accountant_says(case: tuple[Tape, Plan, int, int, Flags]) -> None:
     tape, plan, start, end, allowed = case
-    book = simulate(tape, plan, start, end, allowed=allowed)
-    agree(book, account(tape, plan, start, end, allowed.tolist()), start, end)
+    book = simulate(tape, plan, start, end, costs_of(tape), allowed)
+    agree(tape, book, account(tape, plan, start, end, costs_of(tape), allowed.tolist()), start, end)
 
 
 def test_the_accountant_counts_in_the_reasons_of_the_wire() -> None:
@@ -119,8 +125,8 @@ def test_the_accountant_counts_in_the_reasons_of_the_wire() -> None:
 @given(cases())
 def test_what_has_been_booked_does_not_depend_on_what_comes_later(case: tuple[Tape, Plan, int, int, Flags]) -> None:
     tape, plan, start, end, allowed = case
-    whole = simulate(tape, plan, start, len(tape.open), allowed=allowed)
-    known = simulate(tape.until(end), plan.until(end), start, end, allowed=allowed[:end])
+    whole = simulate(tape, plan, start, len(tape.open), costs_of(tape), allowed)
+    known = simulate(tape.until(end), plan.until(end), start, end, costs_of(tape)[:end], allowed[:end])
     for first, second in zip(known[3:7], whole[3:7], strict=True):
         assert isinstance(first, np.ndarray)
         assert isinstance(second, np.ndarray)
@@ -133,7 +139,7 @@ def test_what_has_been_booked_does_not_depend_on_what_comes_later(case: tuple[Ta
 
 @given(cases())
 def test_the_days_of_all_positions_add_up_to_their_returns(case: tuple[Tape, Plan, int, int, Flags]) -> None:
-    book = simulate(*case[:4], allowed=case[4])
+    book = simulate(*case[:4], costs_of(case[0]), case[4])
     ended = float(book.trades.weight @ book.trades.return_pct)
     held = float(book.open.weight @ (book.open.price_pct + book.open.funding_pct - book.open.cost_pct))
     assert book.net.sum() * 100 == pytest.approx(ended + held, rel=1e-9, abs=1e-7)
@@ -152,6 +158,6 @@ def test_the_books_of_a_real_quarter_say_what_an_accountant_says() -> None:
     reason = dice.integers(0, 6, (days, coins)).astype(np.int8)
     plan = Plan(moody, np.full((days, coins), 1 / coins), moody.astype(np.float64), tape.low, reason)
     for start, end in ((days - 300, days - 255), (days - 40, days)):
-        book = simulate(tape, plan, start, end)
+        book = simulate(tape, plan, start, end, costs_of(tape))
         assert len(book.trades.coin) > 100
-        agree(book, account(tape, plan, start, end, [True] * days), start, end)
+        agree(tape, book, account(tape, plan, start, end, costs_of(tape), [True] * days), start, end)

@@ -89,7 +89,9 @@ def test_what_a_day_brings_is_turned_over_with_its_toss_whatever_was_decided_bef
     def brought(signs: Floats) -> Floats:
         monkeypatch.setattr(surrogates, "_signs", lambda days, _seed: signs[:days])
         tape = surrogate(recorded, 0)
-        return simulate(tape, strategy.plan(tape, universe, strategy.grid[0]), 100, DAYS).price
+        return simulate(
+            tape, strategy.plan(tape, universe, strategy.grid[0]), 100, DAYS, np.zeros_like(tape.open)
+        ).price
 
     before = brought(tossed)
     for row in range(105, DAYS, 30):
