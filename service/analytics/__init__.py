@@ -42,10 +42,10 @@ Decided here:
 - **A coin's regime** follows its own trend unless the market opposes it, two days in a row; HODL keeps what there was
   while the coin goes that way in USD and the market is not against it. Had HODL kept it whatever the coin does in USD,
   every coin of the recordings would hold a position on their last day, and 48 of 49 shorts be of coins that rise. There
-  is no regime before the trend has been known for 30 days, because every SuperTrend begins as up. A position is opened
-  at the close of the bar on which the regime turned and closed at the close of the bar on which it left. Three days
-  without a known state end the regime, and the position with it, on the third and at the last close: on the first
-  nobody could know that it was the last.
+  is no regime before the trend has been known for 30 days, because every SuperTrend begins as up. Three days without a
+  known state end the regime.
+- **A regime trade** is entered and left at the open after the bar on which the regime turned, by the code and at the
+  costs of the back-tests (`regime_trades`). A coin without a bar on the next day is left at its last close.
 - **A funding zone** asks for a rate that is rare for the coin and dear in itself; both give way on leaving. Percentiles
   are mid-ranks, so that a rate pinned at the venue's default is ordinary.
 """

@@ -1,13 +1,14 @@
 """The positions that follow coins' regimes, filled and charged as the back-tests' are."""
 
 from collections import defaultdict
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from service.analytics import rules
 from service.analytics.backtest.book import Book
 from service.analytics.backtest.charges import fill_costs
+from service.analytics.backtest.episodes import ahead
 from service.analytics.backtest.plan import NO_REASON, REASONS, Plan
 from service.analytics.backtest.simulation import simulate
 from service.analytics.backtest.tape import Tape
@@ -16,8 +17,9 @@ from service.analytics.findings import ExitReason, Position, Trade
 from service.analytics.panel import Panel
 from service.analytics.regime import CoinCourse
 from service.analytics.states import UNKNOWN
+from service.analytics.votes import States
 
-_DECIMALS = 4
+_DECIMALS: Final = 4
 
 
 class Followed(NamedTuple):
@@ -50,10 +52,10 @@ def follow(panel: Panel, course: CoinCourse, tape: Tape) -> Followed:
     return Followed(_positions(course, tape, columns, book), _trades(panel, course, tape, columns, book))
 
 
-def _plan(sides: np.ndarray) -> Plan:
+def _plan(sides: States) -> Plan:
     """Want the side of each regime, with the whole capital; why it is left is told by the course."""
     side = sides.astype(np.int8)
-    before = np.vstack([np.zeros((1, side.shape[1]), np.int8), side[:-1]])
+    before = ahead(side, 0)
     left = (before != 0) & (side != before)
     unknown: Floats = np.full(side.shape, np.nan)
     reason = np.where(left, REASONS.index("trend-turned"), NO_REASON).astype(np.int8)

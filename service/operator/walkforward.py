@@ -156,10 +156,12 @@ def _heading(found: Run, summary: WalkforwardSummary) -> str:
 
 def _costs(found: Run, summary: WalkforwardSummary) -> str:
     parameters = found.parameters
+    bps = [bps for _, bps in parameters.slippage]
     return (
-        f"After fees of {parameters.fee_bps:g} and slippage of {parameters.slippage_bps:g} basis points a fill, and "
-        "funding; where that is not recorded, longs pay the resting rate. P(Sharpe > 0) is the probabilistic Sharpe "
-        f"ratio; P(Sharpe > luck) the deflated one, against the best that {summary.trials} trials would show by luck."
+        f"After fees of {parameters.fee_bps:g} and slippage of {min(bps):g} to {max(bps):g} basis points a fill, by "
+        "the coin's volume, and funding; where that is not recorded, longs pay the resting rate. P(Sharpe > 0) is the "
+        "probabilistic Sharpe ratio; P(Sharpe > luck) the deflated one, against the best that "
+        f"{summary.trials} trials would show by luck."
     )
 
 
@@ -199,7 +201,7 @@ def _gate(found: Run, summary: WalkforwardSummary) -> list[str]:
     for told in summary.strategies:
         if told.refused is not None:
             lines += _wrapped(f"Not published: {told.strategy} ({told.refused}).")
-    return lines
+    return [*lines, "", *_wrapped(summary.method.surrogates), "", *_wrapped(summary.method.embargo)]
 
 
 def _wrapped(text: str) -> list[str]:

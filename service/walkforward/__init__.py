@@ -7,8 +7,11 @@ Decided here:
 - **Folds** are counted in rows from the first recorded day, so they stay where they are from one day's run to the next.
   The first test fold begins after 365 days of training; folds of 90 days lie back to back, and the last one runs to the
   last recorded day: it is the live one.
-- **Purge and embargo.** A training window ends as many days before its fold as a position may be held, and one more for
-  the day of its fill; it also leaves out five days after the end of every earlier fold. Positions are flat there.
+- **Purge, no embargo.** A training window ends as many days before its fold as a position may be held, and one more for
+  the day of its fill. An embargo leaves out training days that follow a test fold. Every training window here ends
+  before its fold, so an embargo would have no effect on leakage, and none is applied.
+- **Costs** are those of `service.analytics.costs`: a fee, and slippage by the coin's median volume as known at the
+  close that decided. Regime trades are charged by the same code.
 - **Choosing.** The parameter set with the best Sharpe ratio after costs and funding on the training days is followed
   through the fold; of equals the first of the grid, and a set that never traded comes last. Every training back-test of
   every strategy counts as a trial against every deflated ratio, though the windows of later folds hold those of earlier
@@ -26,13 +29,13 @@ Decided here:
   something is asked of the whole tape: the first days of a fold may be too few for any plan to change in. What it
   cannot see is an author who knew the history, and a history that forgot who was delisted: the trials of a grid are
   counted, those of a mind are not.
-- **Days that nobody can foresee** (`analytics.backtest.surrogates`) are tossed as simple returns from open to open, not
-  as logarithms, whose mean is zero while that of their returns is not. Given everything before it, a day's part of an
-  honest book is then symmetrical about zero, exactly, so that one threshold does for every strategy and market. Beyond
-  four standard errors on forty tapes an edge is knowledge. Measured: the gate let 1,200 honest walks over random walks
-  pass, none refused, the farthest at 3.6, with a deviation of 0.96 (300 markets, four strategies); over the recordings
-  150 measurements of the three strategies stayed within 3.3, where a scaler of the full sample stands at 10, a centred
-  window at 90 and a fill on the bar that decided at 109.
+- **Sign-flip surrogates** (`analytics.backtest.surrogates`) test for look-ahead, not for skill. Their days are tossed
+  as simple returns from open to open, not as logarithms, whose mean is zero while that of their returns is not. Given
+  everything before it, a day's part of an honest book is then symmetrical about zero, exactly, so that one threshold
+  does for every strategy and market. Beyond four standard errors on forty tapes an edge is knowledge. Measured: the
+  gate let 1,200 honest walks over random walks pass, none refused, the farthest at 3.6, with a deviation of 0.96 (300
+  markets, four strategies); over the recordings 150 measurements of the three strategies stayed within 3.3, where a
+  scaler of the full sample stands at 10, a centred window at 90 and a fill on the bar that decided at 109.
 - **Once a day, in a process of its own.** The leader has the last published day walked: for the first time when the
   service is a minute old and nine in ten coins have their funding (or an hour has passed), then an hour after a day's
   close, when its late bars and payments have come. The run is a child process with a nicer priority that reads the

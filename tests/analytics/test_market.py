@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from service.analytics import rules
 from service.analytics.breadth import Breadth
-from service.analytics.findings import Position, Standing, Trade
+from service.analytics.findings import Standing
 from service.analytics.growing import Growing
 from service.analytics.market import Market
 from service.analytics.panel import BTC, Panel
@@ -24,7 +24,7 @@ from service.analytics.states import UNKNOWN
 from service.analytics.votes import runs
 from service.clock import DAY_MS
 from tests.analytics import independent
-from tests.analytics.histories import History, markets, on, until
+from tests.analytics.histories import History, markets, on, tape_of, until
 from tests.market.recordings import history, needs_recordings
 
 LETTERS = {"U": 1, "H": 0, "h": 0, "D": -1, ".": UNKNOWN}
@@ -46,8 +46,6 @@ def told(market: Market) -> dict[str, object]:
         "regimes": market.regimes(),
         "coins": market.coin_regimes(),
         "signals": sorted(market.signals(0)),
-        "positions": sorted(market.positions()),
-        "trades": {coin: market.trades(coin) for coin in market.panel.coins},
     }
 
 
@@ -79,14 +77,6 @@ def test_days_that_come_later_change_nothing_that_was_said(history: History, sto
     assert present.through_ms <= kept.through_ms
     said_by_then = [signal for signal in whole.signals(0) if signal.fired_ms <= stop * DAY_MS]
     assert sorted(cut.signals(0)) == sorted(said_by_then)
-    for coin in cut.panel.coins:
-        closed = cut.trades(coin)
-        assert whole.trades(coin)[: len(closed)] == closed
-        held = [position for position in cut.positions() if position.coin == coin]
-        later: list[Trade | Position] = [*whole.trades(coin)[len(closed) :]]
-        later += [position for position in whole.positions() if position.coin == coin]
-        for position in held:
-            assert (position.entry_ms, position.entry_price) == (later[0].entry_ms, later[0].entry_price)
 
 
 @settings(max_examples=15, deadline=None)
@@ -98,14 +88,12 @@ def test_what_is_told_is_plain_and_finite(history: History) -> None:
 def test_an_empty_market_says_nothing() -> None:
     market = Market({})
     assert {key: value for key, value in told(market).items() if value} == {}
-    assert market.trades("BTC") == []
     bare = Market({BTC: [], "ETH": []})
     assert bare.breadths == []
     assert bare.regime() is None
-    assert bare.trades("BTC") == []
 
 
-# --- what is held, by hand ------------------------------------------------------------------------------------------
+# --- regimes of coins, by hand --------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -154,14 +142,9 @@ def at(day: int) -> int:
 
 
 @pytest.mark.usefixtures("unseasoned")
-def test_positions_are_opened_and_closed_at_the_close_on_which_the_regime_turned() -> None:
+def test_a_coins_regime_follows_its_trend_and_every_turn_is_a_signal() -> None:
     _, found = course({"A": "HUUUUDDDDUUU"}, "o" * 12)
     assert regimes(found) == "oo++++----++"
-    assert found.trades("A") == [
-        Trade("A", "long", at(2), 102.0, at(6), 106.0, 3.9216, 4, "trend-turned"),
-        Trade("A", "short", at(6), 106.0, at(10), 110.0, -3.7736, 4, "trend-turned"),
-    ]
-    assert list(found.positions()) == [Position("A", "risk-on", "long", 0.85, at(10), 110.0, 1)]
     assert [(signal.fired_ms, signal.direction) for signal in found.signals(0)] == [
         (at(10), "long"),
         (at(6), "short"),
@@ -188,18 +171,15 @@ def test_before_the_eleventh_bar_the_distance_from_the_line_is_not_among_the_rea
 
 
 @pytest.mark.usefixtures("unseasoned")
-def test_a_position_is_closed_when_the_market_turns_against_an_undecided_coin() -> None:
+def test_a_regime_ends_when_the_market_turns_against_an_undecided_coin() -> None:
     _, found = course({"A": "UUUUHHHHH"}, "oooooo---")
     assert regimes(found) == "oo+++++oo"
-    assert found.trades("A") == [Trade("A", "long", at(2), 102.0, at(7), 107.0, 4.902, 5, "market-turned")]
-    assert list(found.positions()) == []
 
 
 @pytest.mark.usefixtures("unseasoned")
-def test_a_position_is_closed_when_its_coin_turns_in_dollars_though_it_is_undecided_as_a_whole() -> None:
+def test_a_regime_ends_when_its_coin_turns_in_dollars_though_it_is_undecided_as_a_whole() -> None:
     _, found = course({"A": "UUUUhhHHH"}, "o" * 9)
     assert regimes(found) == "oo+++oooo"
-    assert found.trades("A") == [Trade("A", "long", at(2), 102.0, at(5), 105.0, 2.9412, 3, "trend-turned")]
 
 
 def test_a_coin_has_no_regime_before_its_trend_has_been_known_for_thirty_days() -> None:
@@ -212,10 +192,9 @@ def test_a_coin_has_no_regime_before_its_trend_has_been_known_for_thirty_days() 
 
 
 @pytest.mark.usefixtures("unseasoned")
-def test_a_coin_without_bars_is_let_go_at_its_last_close_after_two_days() -> None:
+def test_a_coin_without_bars_has_no_regime_after_two_days() -> None:
     _, found = course({"A": "UUUUU....", "B": "HHHHHHHHH"}, "o" * 9)
     assert regimes(found) == "oo+++++??"
-    assert found.trades("A") == [Trade("A", "long", at(2), 102.0, at(7), 104.0, 1.9608, 5, "no-bars")]
     assert [coin.coin for coin in found.coins()] == ["B"]
 
 
@@ -223,22 +202,12 @@ def test_a_coin_without_bars_is_let_go_at_its_last_close_after_two_days() -> Non
 def test_a_day_or_two_without_bars_changes_nothing() -> None:
     _, found = course({"A": "UUUU..UU"}, "o" * 8)
     assert regimes(found) == "oo++++++"
-    (held,) = found.positions()
-    assert (held.entry_price, held.hold_days) == (102.0, 5)
-
-
-@pytest.mark.usefixtures("unseasoned")
-def test_a_held_coin_without_a_bar_is_held_on() -> None:
-    _, found = course({"A": "UUUU."}, "o" * 5)
-    (held,) = found.positions()
-    assert held.hold_days == 2
 
 
 @pytest.mark.usefixtures("unseasoned")
 def test_without_a_regime_of_the_market_no_coin_has_one() -> None:
     _, found = course({"A": "UUUU"}, "??oo")
     assert regimes(found) == "??oo"
-    assert found.trades("OTHER") == []
 
 
 # --- who leads, who disagrees ---------------------------------------------------------------------------------------
@@ -360,7 +329,8 @@ def test_the_recorded_regime_seldom_changes_and_is_never_almost_always_the_same(
 @needs_recordings
 def test_no_recorded_position_stands_longer_against_its_coins_trend_in_dollars_than_a_change_takes() -> None:
     market = Market(history())
-    held = [position for position in market.positions() if position.hold_days >= rules.CONFIRM_COIN_DAYS]
+    positions = market.followed(tape_of(history())).positions
+    held = [position for position in positions if position.hold_days >= rules.CONFIRM_COIN_DAYS]
     assert 20 < len(held) < len(market.coin_regimes())
     for position in held:
         directions = independent.directions(independent.daily(history()[position.coin]))

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from service.analytics.costs import standard
 from service.wire.access import Entitlement, Identity
 from service.wire.ask import Step
 from service.wire.market import (
@@ -25,6 +26,7 @@ from service.wire.regime import (
     MarketRegime,
     RegimeConfidence,
     RegimeHistory,
+    RegimeHistoryMeta,
     RegimeMeta,
     RegimePosition,
     RegimeSignal,
@@ -39,6 +41,7 @@ from service.wire.walkforward import (
     BuyAndHold,
     StrategySummary,
     WalkforwardMeta,
+    WalkforwardMethod,
     WalkforwardOutcome,
     WalkforwardOutcomes,
     WalkforwardPosition,
@@ -69,8 +72,10 @@ META = RegimeMeta(80, INSTANT, "regime-rules/1")
 MARKET = MarketRegime("risk-on", INSTANT, 94, 0.5178)
 
 
-def position(symbol: str, direction: Any = "long", price: float | None = 0.28218) -> RegimePosition:
-    return RegimePosition(symbol, "risk-on", direction, 0.9984, 0.11048, price, "2026-08-15", 97)
+def position(
+    symbol: str, direction: Any = "long", price: float | None = 0.28218, entry: float | None = 0.11048
+) -> RegimePosition:
+    return RegimePosition(symbol, "risk-on", direction, 0.9984, entry, price, "2026-08-15", 97)
 
 
 def active(*positions: RegimePosition, **args: Any) -> Step:
@@ -93,14 +98,15 @@ def confidence(*symbols: str, **args: Any) -> Step:
 
 
 def trade(exit_date: str, result: float) -> RegimeTrade:
-    return RegimeTrade("short", "2026-06-06", 69_906.0, exit_date, 71_741.0, result, 6, "trend-turned")
+    return RegimeTrade("short", "2026-06-06", 69_906.0, exit_date, 71_741.0, result, -0.05, 0.16, 6, "trend-turned")
 
 
 def history(*trades: RegimeTrade, current: RegimePosition | None = None) -> Step:
     wins = sum(each.returnPct > 0 for each in trades)
-    rate = (wins / len(trades), -0.5469) if trades else (None, None)
+    rate = (wins / len(trades), -0.5469, 0.75) if trades else (None, None, None)
     summary = RegimeSummary(len(trades), wins, len(trades) - wins, *rate)
-    return step("regime", RegimeHistory("BTC", list(trades), summary, current), action="history", symbol="BTC")
+    about = RegimeHistoryMeta(INSTANT, "regime-rules/1", standard(), [])
+    return step("regime", RegimeHistory("BTC", list(trades), summary, current, about), action="history", symbol="BTC")
 
 
 def health(**changed: Any) -> Step:
@@ -183,8 +189,9 @@ def strategy(name: Any, refused: str | None = None) -> StrategySummary:
 def summary(deflated: float | None = 0.0859) -> WalkforwardSummary:
     figures = (1579, 691, 888, 0.4376, 1.1949, 0.995, deflated, 25.4298, 0.5918, 162, 25.7151, 0.887, 39.4561)
     strategies = [strategy("all"), strategy("funding-reversion", "It saw the future.")]
+    method = WalkforwardMethod("A purge.", "No embargo.", "Sign-flip surrogates.")
     held = BuyAndHold(165.2456, 1.4119, 56.9792)
-    return WalkforwardSummary(*figures, "2025-06-05", "2026-11-20", 6, 85, strategies, held)
+    return WalkforwardSummary(*figures, "2025-06-05", "2026-11-20", 6, 85, strategies, held, standard(), method)
 
 
 def outcome(symbol: str) -> WalkforwardOutcome:

@@ -168,10 +168,10 @@ def test_a_market_in_which_nothing_is_held_is_told_without_a_table() -> None:
 def test_a_coin_s_position_comes_before_the_market() -> None:
     told = tell(regime, found.active(found.position("SOL", "short", None), symbol="SOL"), coins=["SOL"])
     assert told.main == "SOL is risk-on"
-    assert (
-        "The rules are short in SOL, entered at $0.11048 at the close of 2026-08-15 and held for 97 days" in told.text
-    )
+    assert "The rules are short in SOL, entered at $0.11048 at the open of 2026-08-15 and held for 97 days" in told.text
     assert "its price now is not known." in told.text
+    pending = tell(regime, found.active(found.position("SOL", entry=None), symbol="SOL"), coins=["SOL"])
+    assert "entered at the open of 2026-08-15, at a price that is known when that day's bar has closed" in pending.text
 
 
 def test_a_coin_that_the_rules_do_not_hold_is_said_to_be_held_neither_way() -> None:
@@ -205,7 +205,7 @@ def test_how_sure_the_rules_are_is_told_of_a_coin_or_of_all() -> None:
 def test_a_regime_s_past_is_its_average_trade_and_the_newest_ones() -> None:
     told = tell(regime, found.history(*TRADES))
     assert told.main == "BTC returned -0.55 % a trade on average"
-    assert "Of these, 1 won (14.29 %) and 6 did not." in told.text
+    assert "after costs and funding. Of these, 1 won (14.29 %) and 6 did not." in told.text
     assert "The rules hold no position in BTC now." in told.text
     assert told.text.index("2026-08-16") < told.text.index("2026-08-15")
     assert "2026-08-11" not in told.text

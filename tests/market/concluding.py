@@ -1,7 +1,7 @@
 """A market put straight into the store, and what is concluded from it: moved by hand, one round at a time."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
@@ -66,6 +66,7 @@ class Leader(Reader):
 
     def __init__(self, database: Database, clock: FakeClock) -> None:
         super().__init__(database, clock)
+        self.database = database
         self.origin = "test"
         self.asked_ms: int | None = None
         self.refresh = ConcludeRefresh(clock, self.store, self.drawer, lambda: self.origin, lambda: self.asked_ms)
@@ -75,8 +76,11 @@ class Leader(Reader):
         now_ms = self.clock.now_ms()
         await show_only(self.store, self.origin, now_ms, [quote(coin, now_ms, price) for coin in coins])
 
-    async def give(self, coin: str, rows: Sequence[Row]) -> None:
-        await self.store.put_bars(self.origin, coin, [Bar(*row, 1.0, 1) for row in rows], FAR_AHEAD_MS)
+    async def give(self, coin: str, rows: Sequence[Row], volumes: Mapping[int, float] | None = None) -> None:
+        """Keep closed bars; of 1 coin a day where volumes by day are not given."""
+        known = volumes or {}
+        bars = [Bar(*row, known.get(row[0] // DAY_MS, 1.0), 1) for row in rows]
+        await self.store.put_bars(self.origin, coin, bars, FAR_AHEAD_MS)
 
     async def round(self, *, asked: bool = False) -> None:
         if asked:

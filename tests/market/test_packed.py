@@ -4,22 +4,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.clock import LATEST_MS
-from service.market.observed import Bar, Row
-from service.market.packed import Bars
+from service.market.observed import Bar
+from service.market.packed import Bars, VolumeRow
 from service.market.store import MarketStore
 
 PRICES = st.floats(allow_nan=False, allow_infinity=False)
-ROWS = st.lists(st.tuples(st.integers(0, LATEST_MS), PRICES, PRICES, PRICES, PRICES), max_size=8)
+ROWS = st.lists(st.tuples(st.integers(0, LATEST_MS), PRICES, PRICES, PRICES, PRICES, PRICES), max_size=8)
 
 
 @given(ROWS, ROWS, st.integers(0, LATEST_MS))
-def test_bars_come_back_as_they_were_given(first: list[Row], later: list[Row], end_ms: int) -> None:
+def test_bars_come_back_as_they_were_given(first: list[VolumeRow], later: list[VolumeRow], end_ms: int) -> None:
     bars = Bars(first)
-    bars.extend(Bars(later))
+    bars.extend(Bars(later).with_volumes())
     rows = first + later
-    assert list(bars) == rows
+    assert list(bars.with_volumes()) == rows
+    assert list(bars) == [row[:5] for row in rows]
     assert len(bars) == len(rows)
-    assert list(bars.before(end_ms)) == [row for row in rows if row[0] < end_ms]
+    assert list(bars.before(end_ms).with_volumes()) == [row for row in rows if row[0] < end_ms]
     if rows:
         assert bars.last_ms == rows[-1][0]
         assert isinstance(bars.last_ms, int)
@@ -35,3 +36,4 @@ async def test_closed_days_are_read_each_coin_from_its_own_time_on(store: Market
         "BTC": [86_400_000],
         "ETH": [0, 86_400_000],
     }
+    assert {row[5] for row in read["ETH"].with_volumes()} == {10.0}

@@ -15,14 +15,16 @@ import pytest
 from service.clock import DAY_MS, MINUTE_MS, iso
 from service.market.store import MarketStore
 from service.storage.database import Database, open_database
+from service.storage.engine import Connection
 from service.wire.envelope import success
 from service.wire.market import Crossings, MarketHealth
 from service.wire.queries import RegimeAction
-from service.wire.regime import ActiveRegime
+from service.wire.regime import ActiveRegime, RegimeHistory
 from tests.analytics import independent
 from tests.fakes.clock import FakeClock
 from tests.market.concluding import Leader, Reader, read
 from tests.market.recordings import coins, history, needs_recordings
+from tests.walkforward import reference_bars
 
 pytestmark = [pytest.mark.unmeasured, pytest.mark.real_data, needs_recordings]
 
@@ -54,6 +56,21 @@ def utc_day(number: int) -> date:
     return datetime.fromtimestamp(number * DAY_MS / 1000, UTC).date()
 
 
+def market() -> reference_bars.History:
+    return reference_bars.recorded()
+
+
+async def know_funding(leader: Leader) -> None:
+    """Keep what the recorded payments came to, day by day."""
+    names = {coin.upper(): coin for coin in coins()}
+    rows = [(names[coin], day, paid) for coin, days in market().paid.items() for day, paid in days.items()]
+
+    def work(connection: Connection) -> None:
+        connection.executemany("INSERT INTO funding_days (venue_symbol, day, paid) VALUES (?, ?, ?)", rows)
+
+    await leader.database.write(work)
+
+
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("recorded") / "verdict.db"
@@ -76,7 +93,9 @@ async def leader(database: Database, clock: FakeClock) -> Leader:
         await made.list_coins(*coins())
         await made.list_coins(*(coin for coin in coins() if history()[coin][-1][0] == LAST_DAY * DAY_MS))
         for coin in coins():
-            await made.give(coin, history()[coin])
+            volumes = {day: bar.volume for day, bar in market().bars[coin.upper()].items()}
+            await made.give(coin, history()[coin], volumes)
+        await know_funding(made)
     await made.follow()
     await made.round(asked=True)
     return made
@@ -147,13 +166,44 @@ async def test_every_answer_is_finite_and_no_age_is_negative(leader: Leader, act
         assert json.loads(body)["meta"]["data_age_seconds"] == 20 * 60
 
 
-async def test_positions_are_of_coins_that_still_have_bars_and_were_opened_at_a_close(leader: Leader) -> None:
+async def test_positions_are_of_coins_that_still_have_bars_and_were_entered_at_an_open(leader: Leader) -> None:
     active = read(leader.regimes.regime("active", None), ActiveRegime)
-    closes = {coin.upper(): {utc_day(row[0] // DAY_MS): row[4] for row in rows} for coin, rows in history().items()}
+    opens = {coin.upper(): {utc_day(row[0] // DAY_MS): row[1] for row in rows} for coin, rows in history().items()}
     assert active.positions
     for position in active.positions:
-        assert closes[position.symbol][date.fromisoformat(position.entryDate)] == position.entryPrice
-        assert utc_day(LAST_DAY) in closes[position.symbol]
+        entered = date.fromisoformat(position.entryDate)
+        assert position.entryPrice == opens[position.symbol].get(entered)
+        assert (position.entryPrice is None) == (entered > utc_day(LAST_DAY))
+        assert utc_day(LAST_DAY) in opens[position.symbol]
+
+
+@pytest.mark.promise("regime.trades-standard")
+async def test_every_trade_that_is_answered_is_what_the_recorded_files_come_to(leader: Leader) -> None:
+    """Entry and exit by the days told; all prices, funding, volumes and costs from the files, by plain arithmetic."""
+    trades = 0
+    for coin in coins():
+        told = read(leader.regimes.regime("history", coin), RegimeHistory)
+        bars, paid = market().bars[coin.upper()], market().paid.get(coin.upper(), {})
+        costs = reference_bars.costs_of(bars)
+        for trade in told.trades:
+            entered, left = (
+                date.fromisoformat(day).toordinal() - date(1970, 1, 1).toordinal()
+                for day in (trade.entryDate, trade.exitDate)
+            )
+            at_close = left + 1 not in bars and trade.exitReason == "no-bars"
+            sold = bars[left].close if at_close else bars[left].open
+            assert (trade.entryPrice, trade.exitPrice) == (bars[entered].open, sold)
+            days = range(entered, left + at_close)
+            assert trade.holdDays == len(days)
+            side = 1 if trade.direction == "long" else -1
+            funding = sum(-side * paid.get(day, 0.0003 if side > 0 else 0.0) * bars[day].open for day in days)
+            cost = costs[entered - 1] + costs[days[-1]] * sold / bars[entered].open
+            assert trade.fundingPct == pytest.approx(100 * funding / bars[entered].open, abs=1e-4)
+            assert trade.costPct == pytest.approx(100 * cost, abs=1e-4)
+            price = 100 * side * (sold / bars[entered].open - 1)
+            assert trade.returnPct == pytest.approx(price + trade.fundingPct - trade.costPct, abs=2e-4)
+            trades += 1
+    assert trades > 1_000
 
 
 async def test_another_process_says_the_same_of_all_of_it(leader: Leader, recorded: Path) -> None:
@@ -176,10 +226,12 @@ async def test_what_was_published_day_by_day_is_what_is_published_at_once(
         daily.store = MarketStore(database)
         await daily.store.claim(ORIGIN)
         await daily.list_coins(*coins())
+        await know_funding(daily)
         for day in range(LAST_DAY - 10, LAST_DAY + 1):
             first = 0 if day == LAST_DAY - 10 else day
             for coin in coins():
-                await daily.give(coin, [row for row in history()[coin] if first <= row[0] // DAY_MS <= day])
+                volumes = {each: bar.volume for each, bar in market().bars[coin.upper()].items()}
+                await daily.give(coin, [row for row in history()[coin] if first <= row[0] // DAY_MS <= day], volumes)
             daily.at(day, 20 * MINUTE_MS / 1000)
             await daily.round(asked=True)
             assert daily.told.breadth[-1].day == day

@@ -1,12 +1,17 @@
 """What is said of regimes: four actions, live prices, and what is said where there is nothing to say."""
 
+from pathlib import Path
+
+import msgspec
 import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
+from service.analytics.costs import standard
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, iso, parse_iso
 from service.errors import ServiceError
-from service.storage.database import Database
+from service.storage.database import Database, open_database
+from service.storage.engine import Connection
 from service.wire.queries import RegimeAction
 from service.wire.regime import (
     ActiveRegime,
@@ -44,9 +49,9 @@ async def told(leader: Leader) -> Leader:
     return leader
 
 
-def closes(told: Leader, coin: str) -> dict[str, float]:
+def opens(coin: str) -> dict[str, float]:
     place = COINS.index(coin)
-    return {iso(row[0])[:10]: row[4] for row in wave(range(TODAY - 399, TODAY + 1), 13.0 + place / 4, place / 9, 0.001)}
+    return {iso(row[0])[:10]: row[1] for row in wave(range(TODAY - 399, TODAY + 1), 13.0 + place / 4, place / 9, 0.001)}
 
 
 @pytest.mark.promise("regime.active", "regime.as-of", "regime.actions")
@@ -62,9 +67,9 @@ async def test_active_is_the_markets_regime_and_the_open_positions_the_surest_fi
     for position in active.positions:
         coin = "kPEPE" if position.symbol == "KPEPE" else position.symbol
         assert position.currentPrice == PRICE
-        assert position.entryPrice == closes(told, coin)[position.entryDate]
+        assert position.entryPrice == opens(coin)[position.entryDate]
         assert position.regime == {"long": "risk-on", "short": "risk-off"}[position.direction]
-        assert position.holdDays == TODAY - list(closes(told, coin)).index(position.entryDate) - (TODAY - 399)
+        assert position.holdDays == 400 - list(opens(coin)).index(position.entryDate)
 
 
 async def test_prices_are_the_presents_and_null_once_they_are_too_old_while_the_rest_stays(told: Leader) -> None:
@@ -104,7 +109,7 @@ async def test_signals_are_the_turns_of_the_last_thirty_days_newest_first(told: 
     }
     for signal in signals:
         assert signal.direction == {"risk-on": "long", "risk-off": "short"}.get(signal.regime)
-        bar = iso(parse_iso(signal.firedAt) - DAY_MS)[:10]
+        bar = signal.firedAt[:10]
         assert entries.get((signal.symbol, bar), signal.direction) == signal.direction
 
 
@@ -146,13 +151,13 @@ async def test_history_is_every_position_of_a_coin_oldest_first_and_what_it_hold
     assert history.trades
     entries = [trade.entryDate for trade in history.trades]
     assert entries == sorted(entries)
-    known = closes(told, "SOL")
+    known = opens("SOL")
     for trade in history.trades:
         assert (trade.entryPrice, trade.exitPrice) == (known[trade.entryDate], known[trade.exitDate])
         side = 1 if trade.direction == "long" else -1
-        assert trade.returnPct == pytest.approx(
-            100 * side * (trade.exitPrice - trade.entryPrice) / trade.entryPrice, abs=1e-4
-        )
+        moved = trade.exitPrice / trade.entryPrice
+        assert trade.costPct == pytest.approx(1.545 * (1 + moved), abs=1e-4)  # hardly any volume: 150 basis points
+        assert trade.returnPct == pytest.approx(100 * side * (moved - 1) + trade.fundingPct - trade.costPct, abs=2e-4)
     returns = [trade.returnPct for trade in history.trades]
     wins, total = sum(one > 0 for one in returns), len(returns)
     summary = history.summary
@@ -165,9 +170,94 @@ async def test_history_is_every_position_of_a_coin_oldest_first_and_what_it_hold
 
 
 async def test_a_listed_coin_without_bars_has_an_empty_history(told: Leader) -> None:
-    assert read(told.regimes.regime("history", "BARE"), RegimeHistory) == RegimeHistory(
-        "BARE", [], RegimeSummary(0, 0, 0, None, None), None
-    )
+    history = read(told.regimes.regime("history", "BARE"), RegimeHistory)
+    assert (history.symbol, history.trades, history.currentPosition) == ("BARE", [], None)
+    assert history.summary == RegimeSummary(0, 0, 0, None, None, None)
+
+
+@pytest.mark.promise("regime.trades-standard", "costs.slippage-table")
+async def test_history_states_how_trades_are_filled_and_charged_and_what_is_missing(told: Leader) -> None:
+    meta = read(told.regimes.regime("history", "SOL"), RegimeHistory).meta
+    assert (meta.through, meta.ruleset) == (iso(CLOSE_MS), "regime-rules/1")
+    assert meta.standard == standard()
+    assert "filled at the open of the next" in meta.standard.fills
+    assert meta.missing[-1] == "Funding was recorded on 0.0 % of the days held."
+    assert len(meta.missing) == 3
+    assert len(read(told.regimes.regime("history", "BARE"), RegimeHistory).meta.missing) == 2
+
+
+async def test_trades_are_told_again_once_their_funding_is_known(told: Leader) -> None:
+    before, revision = read(told.regimes.regime("history", "SOL"), RegimeHistory), told.drawer.now.revision
+    await told.round()
+    assert told.drawer.now.revision == revision
+    days = range(TODAY - 399, TODAY + 1)
+    rows = [("SOL", day, 0.001) for day in days]
+
+    def know(connection: Connection) -> None:
+        connection.executemany("INSERT INTO funding_days (venue_symbol, day, paid) VALUES (?, ?, ?)", rows)
+
+    await told.database.write(know)
+    await told.round()
+    after = read(told.regimes.regime("history", "SOL"), RegimeHistory)
+    assert after.summary.fundingKnown == 1
+    assert not any("Funding" in sentence for sentence in after.meta.missing)
+    known = opens("SOL")
+    for early, late in zip(before.trades, after.trades, strict=True):
+        held = [price for day, price in known.items() if late.entryDate <= day < late.exitDate]
+        side = 1 if late.direction == "long" else -1
+        assert late.fundingPct == pytest.approx(-side * 0.1 * sum(held) / late.entryPrice, abs=1e-4)
+        assert late.returnPct - late.fundingPct == pytest.approx(early.returnPct - early.fundingPct, abs=3e-4)
+    await told.round()
+    assert told.drawer.now.revision == revision + 1
+
+
+@pytest.mark.promise("regime.pending-entry")
+async def test_a_position_decided_on_the_last_close_has_no_entry_price_and_says_so(
+    told: Leader, tmp_path: Path, clock: FakeClock
+) -> None:
+    signal = next(one for one in told.told.signals if one.direction is not None)
+    day = parse_iso(signal.firedAt) // DAY_MS - 1
+    async with open_database(tmp_path / "early.db", clock) as database:
+        early = Leader(database, clock)
+        early.at(day, 3_600)
+        await early.store.claim("test")
+        await early.list_coins(*COINS)
+        for place, coin in enumerate(COINS):
+            await early.give(coin, wave(range(TODAY - 399, day + 1), 13.0 + place / 4, place / 9, 0.001))
+        await early.round(asked=True)
+        history = read(early.regimes.regime("history", signal.symbol), RegimeHistory)
+    held = history.currentPosition
+    assert held is not None
+    assert (held.direction, held.entryPrice, held.holdDays) == (signal.direction, None, 0)
+    assert held.entryDate == signal.firedAt[:10]
+    assert history.meta.missing[-1].startswith("The entry price of the current position is not known before the bar")
+
+
+@pytest.mark.promise("regime.upgrade")
+async def test_conclusions_of_a_version_that_filled_at_closes_keep_their_breadth_and_tell_no_trades(
+    told: Leader,
+) -> None:
+    before = told.told.breadth
+    old = msgspec.to_builtins(replace(told.told, regime_trades=None))
+    del old["regime_trades"]
+    old["histories"] = {
+        "SOL": {"symbol": "SOL", "trades": [{"returnPct": 1.0}], "summary": {}, "currentPosition": None}
+    }
+    body = msgspec.json.encode(old)
+
+    def put(connection: Connection) -> None:
+        connection.execute("UPDATE documents SET body = ?, revision = revision + 1", (body,))
+
+    await told.database.write(put)
+    started = Leader(told.database, told.clock)
+    started.asked_ms = told.asked_ms
+    await started.follow()
+    assert started.told.breadth == before
+    with pytest.raises(ServiceError):
+        started.regimes.regime("history", "SOL")
+    await started.round()
+    assert started.told.breadth == before
+    assert read(started.regimes.regime("history", "SOL"), RegimeHistory).trades
 
 
 @pytest.mark.parametrize(

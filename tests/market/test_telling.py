@@ -10,7 +10,7 @@ from service.analytics.market import Market
 from service.clock import DAY_MS, iso
 from service.market.conclusions.concluded import BreadthDay, Conclusions
 from service.market.conclusions.telling import SIGNAL_DAYS, tell
-from tests.analytics.histories import walk
+from tests.analytics.histories import tape_of, walk
 
 DAYS = 300
 COINS = ("BTC", "ETH", "SOL", "XRP", "TWIN", "ADA", "DOT")
@@ -24,8 +24,9 @@ def bars() -> dict[str, list[Row]]:
 
 
 def told(history: dict[str, list[Row]], through: int = DAYS - 1) -> Conclusions:
-    market = Market({coin: rows[: through + 1] for coin, rows in history.items()})
-    return tell(market, [BreadthDay(*breadth) for breadth in market.breadths if breadth.universe])
+    known = {coin: rows[: through + 1] for coin, rows in history.items()}
+    market = Market(known)
+    return tell(market, [BreadthDay(*breadth) for breadth in market.breadths if breadth.universe], tape_of(known))
 
 
 def test_the_order_of_the_coins_changes_nothing() -> None:
@@ -63,5 +64,7 @@ def test_what_was_told_of_the_past_is_told_again(through: int) -> None:
     early, late = told(bars(), through), told(bars())
     assert late.breadth[: len(early.breadth)] == early.breadth
     assert late.runs[: len(early.runs)] == early.runs
-    for symbol, own in early.histories.items():
-        assert late.histories[symbol].trades[: len(own.trades)] == own.trades
+    assert early.regime_trades is not None
+    assert late.regime_trades is not None
+    for symbol, own in early.regime_trades.items():
+        assert late.regime_trades[symbol].trades[: len(own.trades)] == own.trades

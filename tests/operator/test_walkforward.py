@@ -95,7 +95,9 @@ def test_what_a_run_brought_is_printed_in_eighty_columns_beside_doing_nothing(
     }
     assert "Leakage gate: 1 of 1 checks held." in lines
     text = " ".join(lines)
-    assert "fees of 4.5 and slippage of 5 basis points a fill" in text
+    assert "fees of 4.5 and slippage of 1 to 150 basis points a fill, by the coin's volume" in text
+    assert "Sign-flip surrogates." in lines
+    assert "No embargo." in lines
     assert "the best that 162 trials would show by luck" in text
     assert f"run 0123456789abcdef, read from {folder}; nothing was kept" in text
 

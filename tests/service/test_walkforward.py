@@ -7,6 +7,7 @@ import os
 from collections.abc import AsyncIterator
 from itertools import pairwise, product
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import pytest
@@ -19,6 +20,7 @@ from tests.service.walking import (
     ACTIONS,
     DATED,
     WALKFORWARD,
+    Recorded,
     ask,
     data,
     day_number,
@@ -48,9 +50,6 @@ SUMMARY = {
     "trials",
 }  # fmt: skip
 STRATEGIES = {"trend-following", "cross-sectional-momentum", "funding-reversion"}
-COST = 0.095
-"""Percent of the notional of each fill: 4.5 basis points of fee and 5 of slippage."""
-
 REFUSED = [
     *((f"action={action}", "action") for action in ("Signals", "trades", "", "summary")),
     *((f"limit={limit}", "limit") for limit in ("0", "201", "-1", "ten", "1.0", "")),
@@ -156,6 +155,7 @@ async def test_an_outcome_is_what_the_recorded_opens_and_payments_and_the_costs_
     walked: Kept, house: Indoors
 ) -> None:
     charged = 0
+    standard = (await ask(house, walked.key, "outcomes")).json["data"]["summary"]["standard"]
     for outcome in await records(house, walked.key, "outcomes"):
         known = recorded(walked.fixtures_dir, outcome["symbol"])
         entered, left = outcome["entryDate"], outcome["exitDate"]
@@ -164,7 +164,9 @@ async def test_an_outcome_is_what_the_recorded_opens_and_payments_and_the_costs_
         assert outcome["exitPrice"] == (known.closes if gone else known.opens)[left]
         side = 1 if outcome["direction"] == "long" else -1
         change = outcome["exitPrice"] / outcome["entryPrice"]
-        assert outcome["costPct"] == pytest.approx(COST * (1 + change), abs=ROUNDING)
+        decided = [day_before(known, entered), left if gone else day_before(known, left)]
+        buying, selling = (cost_pct(standard, known, day) for day in decided)
+        assert outcome["costPct"] == pytest.approx(buying + selling * change, abs=ROUNDING)
         told = side * (change - 1) * 100 + outcome["fundingPct"] - outcome["costPct"]
         assert outcome["returnPct"] == pytest.approx(told, abs=ROUNDING), outcome
         held = days_between(entered, left) + ([left] if gone else [])
@@ -174,6 +176,18 @@ async def test_an_outcome_is_what_the_recorded_opens_and_payments_and_the_costs_
             assert outcome["fundingPct"] == pytest.approx(-side * paid * 100, abs=ROUNDING), outcome
             charged += 1
     assert charged > 30
+
+
+def day_before(known: Recorded, day: str) -> str:
+    return max(each for each in known.closes if each < day)
+
+
+def cost_pct(standard: Any, known: Recorded, decided: str) -> float:
+    """Percent of a fill's notional that the published standard takes, by the volume known at a close."""
+    days = sorted(day for day in known.closes if day <= decided)[-30:]
+    usual = median(known.closes[day] * known.volumes[day] for day in days)
+    bps = next(band["bps"] for band in standard["slippage"] if usual >= band["volume_usd_from"])
+    return float(standard["fee_bps"] + bps) / 100
 
 
 async def test_prices_of_records_are_those_that_historical_tells(walked: Kept, house: Indoors) -> None:

@@ -90,10 +90,11 @@ async def run_told(house: Indoors, key: str, since: str | None = None) -> str:
 
 
 class Recorded(NamedTuple):
-    """What the venue told of a coin, by day: opens and closes, and what a long paid where all hours are known."""
+    """What the venue told of a coin, by day: opens, closes, volumes, and what a long paid where all hours are known."""
 
     opens: Mapping[str, float]
     closes: Mapping[str, float]
+    volumes: Mapping[str, float]
     paid: Mapping[str, float]
 
 
@@ -113,6 +114,7 @@ def recorded(fixtures_dir: Path, symbol: str) -> Recorded:
     return Recorded(
         dict(zip(days, map(float, bars["o"]), strict=True)),
         dict(zip(days, map(float, bars["c"]), strict=True)),
+        dict(zip(days, map(float, bars["v"]), strict=True)),
         {day: sum(rates) for day, rates in hours.items() if len(rates) >= 23},
     )
 

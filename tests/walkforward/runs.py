@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Literal, get_args
 
+from service.analytics.costs import standard
 from service.clock import DAY_MS, iso
 from service.walkforward.parameters import ENGINE, Parameters
 from service.walkforward.records import Packed, pack
@@ -11,6 +12,7 @@ from service.wire.walkforward import (
     BuyAndHold,
     Strategy,
     StrategySummary,
+    WalkforwardMethod,
     WalkforwardOutcome,
     WalkforwardPosition,
     WalkforwardSignal,

@@ -30,7 +30,8 @@ Decided here:
 - **A position keeps its notional**: its weight is of the capital at its entry, its days add up to its return exactly,
   and nothing is rebalanced, reinvested or liquidated in between. A short can lose more than it put in.
 - **Costs are booked where they arise**: the entry's on the first day, the exit's on the last, so a window's days hold
-  all that its decisions brought. Fees and slippage are on the notional traded, funding on that day's.
+  all that its decisions brought. Fees and slippage are on the notional traded, funding on that day's. Slippage
+  depends on the coin's median volume at the close that decided (`service.analytics.costs`).
 - **Funding nobody recorded is never a gain**: a long pays the venue's resting rate, a short is paid nothing. The share
   of position-days that were known is told.
 - **Sharpe ratios** are of daily returns, of the population, without a rate forgone; their skewness and kurtosis are

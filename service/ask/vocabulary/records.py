@@ -20,10 +20,10 @@ TERMS: Final = (
     Term(
         key="purge",
         title="purge and embargo",
-        short="Purge and embargo keep days out of training whose outcome reaches into the days that are tested.",
-        text="Purge and embargo keep training and test days apart: a training window ends as many days before its "
-        "fold as a position may be held, and one more; it also leaves out five days after the end of every "
-        "earlier fold.",
+        short="A purge keeps days out of training whose outcome reaches into the days that are tested.",
+        text="Purge and embargo keep training and test days apart. Purge: a training window ends as many days before "
+        "its fold as a position may be held, and one more. An embargo leaves out training days that follow a test "
+        "fold; here no training day does, so none is applied.",
         synonyms=("purge", "embargo", "purging", "leakage", "fold", "folds"),
         see=("walkforward",),
     ),

@@ -52,15 +52,18 @@ def _active(found: Found, style: Style, draft: Draft) -> None:
 def _position(found: Found, row: str) -> Sequence[Piece]:
     coin, regime = quote(found, f"{row}/symbol"), quote(found, f"{row}/regime")
     told: list[Piece] = [bold(coin, " is ", regime), ", with a conviction of ", share(found, f"{row}/conviction"), ". "]
-    told += ["The rules are ", quote(found, f"{row}/direction"), " in ", coin, ", entered at ", _entry(found, row)]
+    told += ["The rules are ", quote(found, f"{row}/direction"), " in ", coin, ", ", _entry(found, row)]
     if found.get(f"{row}/currentPrice") is None:
         return *told, "; its price now is not known."
     return *told, "; its price now is ", usd(found, f"{row}/currentPrice"), "."
 
 
 def _entry(found: Found, row: str) -> Piece:
-    close = (" at the close of ", date(found, f"{row}/entryDate"))
-    return usd(found, f"{row}/entryPrice"), *close, " and held for ", days(found, f"{row}/holdDays")
+    opened = ("at the open of ", date(found, f"{row}/entryDate"))
+    if found.get(f"{row}/entryPrice") is None:
+        return "entered ", *opened, ", at a price that is known when that day's bar has closed"
+    price = usd(found, f"{row}/entryPrice")
+    return "entered at ", price, " ", *opened, " and held for ", days(found, f"{row}/holdDays")
 
 
 def _positions(found: Found, style: Style, draft: Draft) -> None:
@@ -68,7 +71,7 @@ def _positions(found: Found, style: Style, draft: Draft) -> None:
     shown = min(many, _SHOWN * 3 if style.full else _SHOWN)
     if shown:
         draft.table(
-            ["Coin", "Side", "Conviction", "Entered at the close of", "Entry", "Now"],
+            ["Coin", "Side", "Conviction", "Entered at the open of", "Entry", "Now"],
             [
                 [
                     quote(found, f"{row}/symbol"),
@@ -165,7 +168,7 @@ def _history(found: Found, style: Style, draft: Draft) -> None:
 
 def _record(found: Found) -> Sequence[Piece]:
     average = (quote(found, "/symbol"), " returned ", signed(found, "/summary/meanReturnPct"), " a trade on average")
-    over = (" over ", counted(found, "/summary/total", "closed trade", "closed trades"), ", before any cost. ")
+    over = (" over ", counted(found, "/summary/total", "closed trade", "closed trades"), ", after costs and funding. ")
     won = (count(found, "/summary/wins"), " won (", share(found, "/summary/winRate"), ") and ")
     return bold(*average), *over, "Of these, ", *won, count(found, "/summary/losses"), " did not."
 

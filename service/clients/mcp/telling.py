@@ -66,7 +66,7 @@ def _regime(data: Data) -> str:
     now = f"{held['direction']} since {day(held['entryDate'])}" if held else "no position"
     return (
         f"{data['symbol']}: {summary['total']} closed trades, {share(summary['winRate'])} won, "
-        f"{signed(summary['meanReturnPct'])} on average; now {now}."
+        f"{signed(summary['meanReturnPct'])} on average after costs; now {now}."
     )
 
 

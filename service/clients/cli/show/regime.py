@@ -87,7 +87,7 @@ def positions(held: Sequence[Any], screen: Screen) -> Iterator[str]:
     yield from table(screen, heads, rows, right="lllrlrrrr")
 
 
-def gain(direction: str, entry: float, now: float | None) -> float | None:
+def gain(direction: str, entry: float | None, now: float | None) -> float | None:
     """What a position has gained since it was entered, percent of its price then; nothing is taken off for costs."""
     if now is None or not entry:
         return None
@@ -150,13 +150,18 @@ def _history(data: Any, screen: Screen) -> Iterator[str]:
             [
                 "Now",
                 Cell(now["direction"], STYLES.get(now["direction"])),
-                f"since {now['entryDate']}, {now['holdDays']} days, at {price(now['entryPrice'])};",
+                f"since {now['entryDate']}, {now['holdDays']} days,",
+                "at a price to come;" if now["entryPrice"] is None else f"at {price(now['entryPrice'])};",
                 f"the price is {price(now['currentPrice'])}:",
                 change(gain(now["direction"], now["entryPrice"], now["currentPrice"])),
             ],
         )
     if not trades:
         return
+    standard, missing = data["meta"]["standard"], data["meta"]["missing"]
+    least, *_, most = sorted(band["bps"] for band in standard["slippage"])
+    costs = f"Fee {standard['fee_bps']:g}, slippage {least:g} to {most:g} basis points a fill, by the coin's volume."
+    yield from flow(screen, [Cell(" ".join([standard["fills"], costs, standard["funding"], *missing]), "dim")])
     yield ""
     yield from _strip(trades, now, screen)
     yield ""
@@ -187,7 +192,7 @@ def _past(symbol: str, summary: Any) -> list[str | Cell]:
         f"has had {summary['total']} closed positions: {summary['wins']} won, {summary['losses']} lost",
         f"({share(summary['winRate'])} won), a mean of",
         change(summary["meanReturnPct"]),
-        "each, before costs and funding.",
+        "each, after costs and funding.",
     ]
 
 

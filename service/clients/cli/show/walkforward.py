@@ -151,6 +151,7 @@ def _summary(told: Any, screen: Screen) -> Iterator[str]:
             )
         ],
     )
+    yield from flow(screen, [Cell(f"{told['method']['surrogates']} {told['method']['embargo']}", "dim")])
 
 
 def _strategies(columns: Sequence[Any], idle: Any, screen: Screen) -> Iterator[str]:
