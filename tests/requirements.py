@@ -292,7 +292,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "regime.active": "active holds market, positions and meta.",
         "regime.signals": "signals holds symbol to reasons.",
         "regime.confidence": "confidence holds source, generated, summary and coins.",
-        "regime.history": "history holds symbol, trades, summary and currentPosition.",
+        "regime.history": "history holds symbol, trades, summary, currentPosition and meta.",
         "regime.as-of": "Its as_of is the last closed bar, refreshed every 300 s.",
         "rwa.symbol-forms": "rwa/symbol takes AAPL, GOLD or xyz:AAPL.",
         "rwa.symbol-payload": "rwa/symbol holds id to _stale_fields.",
@@ -483,6 +483,14 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "contract §6: clients": {
         "documents.commands": "The clients' command lists are generated from the offers.",
+    },
+    "contract-2 §1: costs of trades": {
+        "regime.trades-standard": "Regime trades: next open, fees, slippage and funding; meta says so.",
+        "regime.trades-point-in-time": "Later bars never change an earlier regime trade.",
+        "regime.pending-entry": "A position whose entry bar has not closed has a null entry price, and meta says so.",
+        "regime.upgrade": "Conclusions of a version that filled at closes keep their breadth and tell no trades.",
+        "costs.slippage-table": "Slippage follows a published table by the coin's volume, the same everywhere.",
+        "walkforward.method": "The walk-forward's summary names the sign-flip surrogate test and the missing embargo.",
     },
     "contract-2 §2: bars and payments": {
         "plausibility.no-forged-value-is-fresh": "No forged value of either venue is served as a fresh one.",

@@ -105,7 +105,7 @@ class StrategySummary(Struct, frozen=True):
 
 
 class WalkforwardMethod(Struct, frozen=True):
-    """How training was kept apart from testing, and what the test against look-ahead is; sentences.
+    """How training days were kept apart from tested days, and what the test against look-ahead is; sentences.
 
     Attributes:
         purge: Which training days before a test fold are left out.

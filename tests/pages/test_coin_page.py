@@ -146,8 +146,16 @@ async def test_a_look_at_a_page_adds_nothing_to_the_ledger(stage: Stage) -> None
 
 async def test_its_regime_has_its_position_and_its_last_trades(stage: Stage) -> None:
     text = await stage.text(COIN, "BTC")
-    assert "long since" in text
+    assert "long since the open of" in text
     assert " closed, " in text
+    assert " after costs and funding; the last ones" in text
+
+
+async def test_a_position_without_an_entry_price_says_that_it_is_to_come(stage: Stage) -> None:
+    stage.answers["regime"] = lambda _: answered(
+        "regime.history", lambda data: data["currentPosition"].update(entryPrice=None)
+    )
+    assert ", price to come, conviction" in await stage.text(COIN, "BTC")
 
 
 async def test_no_position_and_no_trades_say_so(stage: Stage) -> None:

@@ -72,8 +72,19 @@ def test_anything_else_is_refused_by_name(query: str, parameter: str) -> None:
         (
             "history",
             "KPEPE",
-            ["symbol", "trades", "summary", "currentPosition"],
-            ["direction", "entryDate", "entryPrice", "exitDate", "exitPrice", "returnPct", "holdDays", "exitReason"],
+            ["symbol", "trades", "summary", "currentPosition", "meta"],
+            [
+                "direction",
+                "entryDate",
+                "entryPrice",
+                "exitDate",
+                "exitPrice",
+                "returnPct",
+                "fundingPct",
+                "costPct",
+                "holdDays",
+                "exitReason",
+            ],
         ),
     ],
 )
@@ -95,7 +106,10 @@ async def test_a_client_reads_every_field_of_each_action(
             "ruleset": "regime-rules/1",
         }
     if action == "history":
-        assert list(read["data"]["summary"]) == ["total", "wins", "losses", "winRate", "meanReturnPct"]
+        assert list(read["data"]["summary"]) == ["total", "wins", "losses", "winRate", "meanReturnPct", "fundingKnown"]
+        meta = read["data"]["meta"]
+        assert list(meta) == ["through", "ruleset", "standard", "missing"]
+        assert list(meta["standard"]) == ["fills", "fee_bps", "slippage", "volume", "funding"]
 
 
 async def test_a_symbol_of_another_unit_is_refused_with_the_one_that_is_listed(

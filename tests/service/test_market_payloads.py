@@ -66,7 +66,7 @@ PAYLOADS = {
     "regime": fields("market positions meta"),
     "regime?action=signals": fields("signals meta"),
     "regime?action=confidence": fields("source generated summary coins"),
-    "regime?action=history&symbol=BTC": fields("symbol trades summary currentPosition"),
+    "regime?action=history&symbol=BTC": fields("symbol trades summary currentPosition meta"),
     ROUTES["rwa.symbol"]: fields(
         "id symbol name assetType venue price change_24h trend_daily trend_weekly funding open_interest_usd",
         "volume_24h_usd _stale_fields",

@@ -164,29 +164,26 @@ def test_what_a_regime_traded_adds_up(recorded: Recorded) -> None:
     total = 0
     for coin in recorded_set.coins():
         said = recorded.data(f"regime?action=history&symbol={coin}")
-        closes = {
-            (bar.open_ms + recorded.shift_ms) // DAY_MS: float(bar.close)
+        bars = {
+            (bar.open_ms + recorded.shift_ms) // DAY_MS: (float(bar.open), float(bar.close))
             for bar in recorded_set.recorded(DAILY, coin, Candle)
         }
         until = ""
         for trade in said["trades"]:
-            assert until <= trade["entryDate"] < trade["exitDate"]
+            assert until <= trade["entryDate"] <= trade["exitDate"]
             until = trade["exitDate"]
-            entry, exit_ = (close_of(closes, trade[day]) for day in ("entryDate", "exitDate"))
-            assert (trade["entryPrice"], trade["exitPrice"]) == (entry, exit_)
+            entered, left = (parse_iso(f"{trade[day]}T00:00:00Z") // DAY_MS for day in ("entryDate", "exitDate"))
+            assert trade["entryPrice"] == bars[entered][0]
+            assert trade["exitPrice"] in (bars[left] if trade["exitReason"] == "no-bars" else bars[left][:1])
             sign = 1 if trade["direction"] == "long" else -1
-            assert trade["returnPct"] == pytest.approx(sign * (exit_ / entry - 1) * 100, abs=1e-4)
+            price = sign * (trade["exitPrice"] / trade["entryPrice"] - 1) * 100
+            assert trade["returnPct"] == pytest.approx(price + trade["fundingPct"] - trade["costPct"], abs=2e-4)
+            assert trade["costPct"] > 0
         returns = [trade["returnPct"] for trade in said["trades"]]
         summary = said["summary"]
         assert (summary["total"], summary["wins"]) == (len(returns), sum(each > 0 for each in returns))
         total += len(returns)
     assert total > 500
-
-
-def close_of(closes: dict[int, float], date: str) -> float:
-    """The close of a day; of a coin whose bars have ended, the last one up to three days before."""
-    day = parse_iso(f"{date}T00:00:00Z") // DAY_MS
-    return next(closes[each] for each in range(day, day - 4, -1) if each in closes)
 
 
 @pytest.mark.promise("health.payload")

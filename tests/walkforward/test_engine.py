@@ -13,6 +13,7 @@ from service.analytics.backtest.plan import Strategy
 from service.analytics.backtest.simulation import simulate
 from service.analytics.backtest.strategies import STRATEGIES
 from service.analytics.backtest.tape import Tape
+from service.analytics.costs import standard
 from service.clock import DAY_MS
 from service.walkforward import gate
 from service.walkforward.engine import hash_parameters, run, walk_all
@@ -269,6 +270,22 @@ def test_the_best_is_the_first_of_the_highest_and_what_never_traded_comes_last(
     sharpes: list[float | None], chosen: int
 ) -> None:
     assert best(sharpes) == chosen
+
+
+@pytest.mark.promise("walkforward.method", "costs.slippage-table")
+def test_the_summary_states_its_costs_and_how_it_was_tested() -> None:
+    summary = run(request(), lambda _done, _total: None).summary
+    assert summary is not None
+    assert summary.standard == standard()
+    assert summary.method.surrogates.startswith("Sign-flip surrogate test: ")
+    assert "does not show skill" in summary.method.surrogates
+    assert summary.method.embargo.startswith("No embargo is applied.")
+    assert "would have no effect on leakage" in summary.method.embargo
+    other = replace(request(), parameters=replace(PARAMETERS, fee_bps=1.0, slippage=((0.0, 2.0),)))
+    told = run(other, lambda _done, _total: None).summary
+    assert told is not None
+    assert told.standard == standard(1.0, ((0.0, 2.0),))
+    assert told.returnPct != summary.returnPct
 
 
 def test_training_is_judged_by_the_days_that_it_could_hold_a_position_over() -> None:

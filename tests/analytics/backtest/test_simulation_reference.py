@@ -67,7 +67,7 @@ def cases(draw: st.DrawFn) -> tuple[Tape, Plan, int, int, Flags]:
 def costs_of(tape: Tape) -> Floats:
     """Another cost on every day and of every coin."""
     rows, coins = tape.open.shape
-    costs: Floats = 0.0004 + 0.0001 * ((7 * np.arange(rows)[:, None] + 3 * np.arange(coins)) % 11)
+    costs: Floats = np.asarray(0.0004 + 0.0001 * ((7 * np.arange(rows)[:, None] + 3 * np.arange(coins)) % 11))
     return costs
 
 

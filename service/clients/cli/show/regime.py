@@ -158,10 +158,6 @@ def _history(data: Any, screen: Screen) -> Iterator[str]:
         )
     if not trades:
         return
-    standard, missing = data["meta"]["standard"], data["meta"]["missing"]
-    least, *_, most = sorted(band["bps"] for band in standard["slippage"])
-    costs = f"Fee {standard['fee_bps']:g}, slippage {least:g} to {most:g} basis points a fill, by the coin's volume."
-    yield from flow(screen, [Cell(" ".join([standard["fills"], costs, standard["funding"], *missing]), "dim")])
     yield ""
     yield from _strip(trades, now, screen)
     yield ""
@@ -182,6 +178,11 @@ def _history(data: Any, screen: Screen) -> Iterator[str]:
     ]
     heads = ("SIDE", "FROM", "TO", "DAYS", "ENTRY", "EXIT", "RETURN", "BECAUSE")
     yield from table(screen, heads, rows, right="lllrrrrl")
+    yield ""
+    standard, missing = data["meta"]["standard"], data["meta"]["missing"]
+    least, *_, most = sorted(band["bps"] for band in standard["slippage"])
+    costs = f"Fee {standard['fee_bps']:g}, slippage {least:g} to {most:g} basis points a fill, by the coin's volume."
+    yield from flow(screen, [Cell(" ".join([standard["fills"], costs, standard["funding"], *missing]), "dim")])
 
 
 def _past(symbol: str, summary: Any) -> list[str | Cell]:

@@ -42,6 +42,7 @@ def test_a_short_position_gains_what_the_price_loses() -> None:
     assert regime.gain("short", 200.0, 150.0) == pytest.approx(25.0)
     assert regime.gain("long", 200.0, 150.0) == pytest.approx(-25.0)
     assert regime.gain("long", 200.0, None) is None
+    assert regime.gain("long", None, 150.0) is None
     assert regime.gain("long", 0.0, 1.0) is None
 
 
@@ -76,15 +77,28 @@ def history(**changed: Any) -> Any:
 
 
 def test_a_coin_without_a_past_has_nothing_drawn() -> None:
-    nothing = {"total": 0, "wins": 0, "losses": 0, "winRate": None, "meanReturnPct": None}
+    nothing = {"total": 0, "wins": 0, "losses": 0, "winRate": None, "meanReturnPct": None, "fundingKnown": None}
     shown = shown_regime(history(trades=[], summary=nothing, currentPosition=None), "history")
-    assert shown.startswith("BTC has had no closed position. as of")
+    assert shown.startswith("BTC has had no closed position. regime-rules/1 · as of")
+
+
+def test_a_position_decided_on_the_last_close_is_shown_without_a_price() -> None:
+    data = history()
+    shown = shown_regime({**data, "currentPosition": {**data["currentPosition"], "entryPrice": None}}, "history")
+    assert "at a price to come; the price is" in shown
+
+
+def test_the_past_says_how_its_trades_are_filled_and_charged() -> None:
+    shown = shown_regime(history(), "history")
+    assert "filled at the open of the next" in shown
+    assert "Fee 4.5, slippage 1 to 150 basis points a fill, by the coin's volume." in shown
+    assert "liquidation and the depth of the order book are not simulated" in shown
 
 
 def test_a_past_without_a_present_ends_with_its_last_day() -> None:
     lines = list(regime.lines(history(currentPosition=None), answer("regime.history")[1], PLAIN, {"action": "history"}))
     strip = next(place for place, line in enumerate(lines) if line.startswith("▄"))
-    assert lines[strip + 1].endswith("2025-04-17")
+    assert lines[strip + 1].endswith("2025-04-18")
     assert "Now" not in " ".join(lines)
 
 
@@ -133,13 +147,13 @@ def test_a_strategy_that_was_refused_shows_no_figures() -> None:
     msgspec.convert(data, WalkforwardOutcomes)
     shown = text(walkforward.lines(data, meta, PLAIN, {"action": "outcomes"}))
     assert "Not published: trend-following (a decision knew the next day)." in shown
-    assert "trades 1,878 refused 783 270" in shown
+    assert "trades 1,848 refused 697 270" in shown
 
 
 def test_a_ratio_of_too_few_days_is_unknown() -> None:
     data, meta = answer("walkforward.outcomes")
     data["summary"]["strategies"][0]["sharpe"] = None
-    assert "Sharpe, annualised - 1.09" in text(walkforward.lines(data, meta, PLAIN, {"action": "outcomes"}))
+    assert "Sharpe, annualised - 1.14" in text(walkforward.lines(data, meta, PLAIN, {"action": "outcomes"}))
 
 
 def asset(**changed: Any) -> str:
