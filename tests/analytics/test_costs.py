@@ -1,5 +1,6 @@
 """What a fill costs: the table as it is published, and its application to what was known at the decision."""
 
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +18,9 @@ from tests.market.recordings import needs_recordings
 from tests.walkforward.reference_bars import History, bundled, costs_of, recorded
 from tests.walkforward.reference_tables import tape_of
 
-DECISION = Path(__file__).resolve().parents[2] / "docs" / "decisions" / "0011-costs-of-trades.md"
+ROOT = Path(__file__).resolve().parents[2]
+TEXT = (ROOT / "docs" / "decisions" / "0011-costs-of-trades.md").read_text()
+README = (ROOT / "README.md").read_text()
 
 
 def trading(*daily_usd: float) -> Tape:
@@ -27,11 +30,41 @@ def trading(*daily_usd: float) -> Tape:
 
 @pytest.mark.promise("costs.slippage-table")
 def test_the_published_table_is_the_one_that_is_charged() -> None:
-    rows = re.findall(r"^\| ([0-9,]+) \| ([0-9.]+) \|", DECISION.read_text(), re.MULTILINE)
+    rows = re.findall(r"^\| ([0-9,]+) \| ([0-9.]+) \|", TEXT, re.MULTILINE)
     published = [(float(volume.replace(",", "")), float(bps)) for volume, bps in rows]
     assert published == list(SLIPPAGE)
     assert [(band.volume_usd_from, band.bps) for band in standard().slippage] == published
-    assert f"{FEE_BPS:g} basis points" in DECISION.read_text()
+    assert f"{FEE_BPS:g} basis points" in TEXT
+
+
+@pytest.mark.real_data
+@needs_recordings
+def test_the_measurements_behind_the_table_are_those_of_the_recordings() -> None:
+    tape = tape_of(recorded())
+    volume = median_volume(tape, ~np.isnan(tape.close))
+    volatility = np.log(tape.high / tape.low) / math.sqrt(4 * math.log(2))
+    upper = math.inf
+    columns = r"^\| [0-9,]+ \| [0-9.]+ \| ([0-9.,]+) M \| ([0-9.]+) % \| ([0-9.]+) \| ([0-9.]+) \|"
+    rows = re.findall(columns, TEXT, re.MULTILINE)
+    assert len(rows) == len(SLIPPAGE)
+    for (least, bps), row in zip(SLIPPAGE, rows, strict=True):
+        usual, sigma, impact, spread = (float(cell.replace(",", "")) for cell in row)
+        band = (volume >= least) & (volume < upper)
+        traded, moved = float(np.median(volume[band])), float(np.median(volatility[band]))
+        exact = 2 / 3 * moved * math.sqrt(10_000 / traded) * 10_000
+        assert (usual * 1e6, sigma) == (pytest.approx(traded, rel=0.005), pytest.approx(100 * moved, abs=0.051))
+        assert impact == pytest.approx(exact, abs=0.051)
+        assert bps == pytest.approx(impact + spread, abs=7)
+        upper = least
+
+
+def test_the_decision_repeats_the_walk_forward_of_the_readme() -> None:
+    """The README's figures are compared with a run by `tests/test_readme.py`."""
+    (returns,) = re.findall(r"^return +(.*)$", README, re.MULTILINE)
+    figures = re.findall(r"[-+][0-9.]+ %", returns)
+    names = ("Walk-forward, all three strategies", "Trend following", "Momentum", "Funding reversion")
+    told = dict(re.findall(r"^\| ([^|]+) \| [-+][0-9.]+ % \| ([-+][0-9.]+ %) \|", TEXT, re.MULTILINE))
+    assert [told[name] for name in (*names, "Buying and holding")] == figures
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 """Regime trades: filled at the next open, charged by volume, with funding; by hand, in part, and counted again."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
 
 import numpy as np
 import pytest
@@ -23,6 +26,8 @@ from tests.walkforward import reference_bars, reference_tables
 from tests.walkforward import reference_trading as reference
 
 __all__ = ["unseasoned"]
+
+ROOT = Path(__file__).resolve().parents[2]
 
 COST = 154.5 / 10_000
 """Of a coin with fewer than thirty bars."""
@@ -185,6 +190,33 @@ def test_the_trades_of_every_coin_are_those_of_plain_arithmetic(read: Callable[[
     assert set(now) <= {(one.coin, one.entered, one.entry) for one in books.held}
     pending = {(one.coin, one.entry_day) for one in found.positions if one.entry_price is None}
     assert pending == {(one.coin, one.day + 1) for one in books.signals if one.price is None}
+
+
+@pytest.mark.real_data
+@needs_recordings
+def test_the_figures_of_the_decision_and_the_readme_are_those_of_the_recordings() -> None:
+    history = reference_bars.recorded()
+    bars = {
+        coin: [(day * DAY_MS, *bar[:4]) for day, bar in sorted(days.items())] for coin, days in history.bars.items()
+    }
+    books = counted_again(bars, history)
+    returns = [100 * trade.brought for trade in books.trades]
+    mean = fmean(returns)
+    decision = (ROOT / "docs" / "decisions" / "0011-costs-of-trades.md").read_text()
+    told = dict(re.findall(r"^\| ([^|]+) \| [^|]+ \| ([^|]+) \|$", decision, re.MULTILINE))
+    assert told["Closed trades"] == f"{len(returns):,}"
+    assert told["Won"] == f"{100 * sum(one > 0 for one in returns) / len(returns):.1f} %"
+    assert told["Mean return of a trade"] == f"{mean:+.2f} %"
+    costs, funding = (100 * fmean(getattr(one, part) for one in books.trades) for part in ("cost", "funding"))
+    known = sum(
+        day in history.paid.get(one.coin, {})
+        for one in books.trades
+        for day in range(one.entered, one.entered + one.held_days)
+    )
+    share = known / sum(one.held_days for one in books.trades)
+    text = " ".join(decision.split())
+    assert f"costs are {-costs:.2f} % and funding {funding:.2f} %: only {100 * share:.0f} % of the days" in text
+    assert f"which lose {-mean:.2f} % each on these recordings" in " ".join((ROOT / "README.md").read_text().split())
 
 
 def counted_again(bars: Mapping[str, Sequence[Row]], history: reference_bars.History) -> reference.Books:
