@@ -114,7 +114,7 @@ def test_the_text_of_a_verdict_holds_what_counts_and_no_more() -> None:
         (call_of("market_state", "crossing"), "No crossing."),
         (
             call_of("market_state", "regime.history"),
-            "BTC: 13 closed trades, 23.1 % won, -0.55 % on average after costs; now long since 2025-04-20.",
+            "BTC: 13 closed trades, 23.1 % won, -1.43 % on average after costs; now long since 2025-04-21.",
         ),
         (
             call_of("category", "info"),
