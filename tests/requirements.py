@@ -492,6 +492,17 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "costs.slippage-table": "Slippage follows a published table by the coin's volume, the same everywhere.",
         "walkforward.method": "The walk-forward's summary names the sign-flip surrogate test and the missing embargo.",
     },
+    "contract-2 §1: signal-quality": {
+        "quality.payload": "signal-quality tells tier, confidence, the trades of one coin and strategy, and a message.",
+        "quality.tiers": "Under 30 trades no tier; VALIDATED from 100 with a deflated Sharpe probability of 0.95.",
+        "quality.types": "signal_type is a strategy or mean_reversion, the default; others are 400 with the list.",
+        "quality.asset": "asset is required; an unknown one is 404 with candidates.",
+        "quality.no-trades": "Where no trade is counted, the message says why.",
+        "quality.message": "message is one sentence.",
+        "quality.as-of": "as_of of signal-quality is the engine's last run.",
+        "quality.loading": "Before the first run signal-quality says that none has finished, and is not counted.",
+        "quality.price": "A call of signal-quality costs 0.005 USDC.",
+    },
     "contract-2 §2: bars and payments": {
         "plausibility.no-forged-value-is-fresh": "No forged value of either venue is served as a fresh one.",
         "plausibility.nothing-forged-leaves": "Nothing forged reaches an answer, an alert, a stream or the ledger.",

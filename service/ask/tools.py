@@ -148,6 +148,7 @@ def open_toolbox(rooms: Rooms) -> Toolbox:
         "rwa.symbol": lambda query, _: rooms.rwa.symbol(query.symbol),
         "rwa.assets": lambda query, _: rooms.rwa.assets(query.type, query.top),
         "walkforward": lambda query, _: rooms.walkforward.walkforward(query),
+        "signal.quality": lambda query, _: rooms.walkforward.signal_quality(query),
         "transcripts": lambda query, _: rooms.transcripts.transcripts(query),
         "wallets": lambda query, _: rooms.wallets.wallets(query),
         "billing.tier": lambda _, given: Answer(access.entitlement(_known(given))),

@@ -4,7 +4,7 @@ from service.market.desk import MarketDesk
 from service.routes.call import Call
 from service.sentiment.desk import SentimentDesk
 from service.wire.envelope import Answer
-from service.wire.offers import OfSymbol
+from service.wire.queries import OfSymbol
 
 
 def risk(market: MarketDesk, sentiment: SentimentDesk, call: Call[OfSymbol, None]) -> Answer:

@@ -16,6 +16,7 @@ from service.routes.category import info
 from service.routes.crossing import crossing
 from service.routes.health import health
 from service.routes.historical import historical
+from service.routes.quality import signal_quality
 from service.routes.question import question
 from service.routes.regime import regime
 from service.routes.risk import risk
@@ -88,6 +89,7 @@ def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Bound]:
         "coin.risk": partial(risk, market.coins, desks.sentiment),
         "coin.historical": Waiting(partial(historical, market.historical), known),
         "walkforward": Waiting(partial(walkforward, desks.walkforward), desks.walkforward.check),
+        "signal.quality": Waiting(partial(signal_quality, desks.walkforward), desks.walkforward.check),
         "transcripts": Waiting(partial(transcripts, desks.transcripts), desks.transcripts.check),
         "signal": Waiting(partial(signal, desks.verdict), desks.verdict.check),
         "wallets": partial(wallets, desks.wallets),

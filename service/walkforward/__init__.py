@@ -47,6 +47,10 @@ Decided here:
   Daily sums are kept for ever, where hourly payments are forgotten after a hundred days.
 - **Tickers.** Records name coins by the public ticker. Of two that would share one, the traded coin is walked, else the
   one with the longer past.
+- **Signal quality** (`quality`) counts the closed out-of-sample trades of one coin by one strategy in the last run.
+  Parameters are chosen on earlier days for all coins together, so no trade was seen when they were chosen. No
+  mean-reversion strategy of prices is run: `funding-reversion` trades extreme funding, so `mean_reversion`, the default
+  of clients, is not mapped to it and answers that there is no record.
 - **Runs are never changed.** Each has a number; the names of all are kept, the records of the last 30. The highest
   number of the present history is the one told, whoever ran it and by whatever scheme; runs of another history (a
   replay, or live after one) are not told. A list that is read page by page stays in the run it began in; once that is

@@ -10,11 +10,12 @@ from service.clock import Clock, day_of, iso, parse_iso
 from service.errors import ServiceError
 from service.market.desk import MarketDesk
 from service.walkforward.parameters import ENGINE
+from service.walkforward.quality import judge
 from service.walkforward.records import BEGINNING, Page, R, Told
 from service.walkforward.store import RunStore
 from service.wire.cursor import Cursors
 from service.wire.envelope import Answer
-from service.wire.queries import WalkforwardAction, WalkforwardQuery
+from service.wire.queries import SignalQualityQuery, WalkforwardAction, WalkforwardQuery
 from service.wire.walkforward import (
     WalkforwardMeta,
     WalkforwardOutcomes,
@@ -72,7 +73,7 @@ class WalkforwardDesk:
             ServiceError: `BAD_REQUEST` naming `cursor`; `UNKNOWN_SYMBOL` with candidates for a coin that is neither
                 listed nor in the run; `UNAVAILABLE` if the store cannot be read.
         """
-        symbol, refusal = self._find(query.symbol)
+        symbol, refusal = (None, None) if query.symbol is None else self._find(query.symbol)
         filters = {"action": query.action, "symbol": symbol}
         if query.cursor is None:
             told, after = await self._newest(), BEGINNING
@@ -85,22 +86,41 @@ class WalkforwardDesk:
             return Answer(_nothing(query.action), self._started_ms, counted=False)
         return Answer(self._payload(told, query, symbol, after), told.ran_ms)
 
-    def check(self, query: WalkforwardQuery) -> None:
+    async def signal_quality(self, query: SignalQualityQuery) -> Answer:
+        """Judge a strategy's closed trades of one coin in the last run.
+
+        Returns:
+            The record, as of the run; before the first run, as of this process's start, and uncounted.
+
+        Raises:
+            ServiceError: `UNKNOWN_SYMBOL` with candidates for a coin that is neither listed nor in the run;
+                `UNAVAILABLE` if the store cannot be read.
+        """
+        symbol, refusal = self._find(query.asset)
+        told = await self._newest()
+        if refusal is not None and (told is None or not told.knows(symbol)):
+            raise refusal
+        # On a thread: the first call of a process imports numpy.
+        found = await asyncio.to_thread(judge, told, symbol, query.signal_type)
+        return Answer(found, self._started_ms if told is None else told.ran_ms, counted=told is not None)
+
+    def check(self, query: WalkforwardQuery | SignalQualityQuery) -> None:
         """Refuse a coin that was never listed, of which no run can know, before a question is set aside for it.
 
         Raises:
             ServiceError: `UNKNOWN_SYMBOL` with candidates.
         """
-        symbol, refusal = self._find(query.symbol)
-        if symbol is None or refusal is None or refusal.code != "UNKNOWN_SYMBOL":
+        text = query.asset if isinstance(query, SignalQualityQuery) else query.symbol
+        if text is None:
+            return
+        symbol, refusal = self._find(text)
+        if refusal is None or refusal.code != "UNKNOWN_SYMBOL":
             return
         if not self._market.directory.was_listed(symbol):
             raise refusal
 
-    def _find(self, text: str | None) -> tuple[str | None, ServiceError | None]:
+    def _find(self, text: str) -> tuple[str, ServiceError | None]:
         """The ticker that a spelling means, and why it may mean none: a run also knows coins that were delisted."""
-        if text is None:
-            return None, None
         try:
             return self._market.find(text), None
         except ServiceError as error:

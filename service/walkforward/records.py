@@ -78,6 +78,10 @@ class Listed(Generic[R]):
     def __contains__(self, symbol: object) -> bool:
         return symbol in self._places
 
+    def of(self, symbol: str) -> list[R]:
+        """All records of a coin, newest first."""
+        return [self._records[place] for place in self._places.get(symbol, ())]
+
     def page(self, symbol: str | None, after: int, limit: int) -> Page[R]:
         """Read on.
 

@@ -11,6 +11,7 @@ from service.wire import (
     ask,
     market,
     payment,
+    quality,
     queries,
     regime,
     rwa,
@@ -22,7 +23,6 @@ from service.wire import (
     wallets,
 )
 from service.wire.manifest import Manifest
-from service.wire.parameters import SymbolText
 
 DATA_CALL: Final = MicroUsd(5_000)
 """Price of an ordinary data call: 0.005 USDC."""
@@ -40,18 +40,6 @@ credential or the signature of a payer without an account."""
 
 class NoParameters(Struct, frozen=True, forbid_unknown_fields=True):
     """A route that takes nothing."""
-
-
-class OfSymbol(Struct, frozen=True, forbid_unknown_fields=True):
-    """A route about one asset."""
-
-    symbol: SymbolText
-
-
-class OfPrefix(Struct, frozen=True, forbid_unknown_fields=True):
-    """A route about one of the caller's keys."""
-
-    prefix: access.DisplayPrefix
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -186,7 +174,7 @@ OFFERS: Final[Sequence[Offer]] = (
         id="coin.risk",
         path="/api/cli/coin/risk/{symbol}",
         summary="Bundled risk context of one asset",
-        parameters=OfSymbol,
+        parameters=queries.OfSymbol,
         result=market.RiskContext,
         price=DATA_CALL,
         refresh_seconds=15,
@@ -210,6 +198,16 @@ OFFERS: Final[Sequence[Offer]] = (
         result=walkforward.WalkforwardSignals,
         results=(walkforward.WalkforwardPositions, walkforward.WalkforwardOutcomes),
         price=DEAR_CALL,
+        refresh_seconds=3600,
+        also=("UNKNOWN_SYMBOL", *UPSTREAM),
+    ),
+    Offer(
+        id="signal.quality",
+        path="/api/cli/signal-quality",
+        summary="Out-of-sample record of one strategy on one coin, and how far it can be trusted",
+        parameters=queries.SignalQualityQuery,
+        result=quality.SignalQuality,
+        price=DATA_CALL,
         refresh_seconds=3600,
         also=("UNKNOWN_SYMBOL", *UPSTREAM),
     ),
@@ -358,7 +356,7 @@ OFFERS: Final[Sequence[Offer]] = (
         method="DELETE",
         path="/api/keys",
         summary="Revoke an API key at once",
-        parameters=OfPrefix,
+        parameters=queries.OfPrefix,
         result=access.Done,
         envelope=False,
         gate="session",

@@ -1,10 +1,12 @@
-"""What the routes about coins, categories, the market and receipts take."""
+"""What the routes about coins, categories, the market, keys and receipts take."""
 
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
+from service.wire.access import DisplayPrefix
 from service.wire.parameters import CursorText, Instant, PageSize, SymbolText, instant_ms
+from service.wire.quality import SignalType
 
 RegimeAction = Literal["active", "signals", "confidence", "history"]
 WalkforwardAction = Literal["signals", "positions", "outcomes"]
@@ -19,6 +21,18 @@ CategoryName = Annotated[
         examples=["Layer 1 (L1)"],
     ),
 ]
+
+
+class OfSymbol(Struct, frozen=True, forbid_unknown_fields=True):
+    """A route about one asset."""
+
+    symbol: SymbolText
+
+
+class OfPrefix(Struct, frozen=True, forbid_unknown_fields=True):
+    """A route about one of the caller's keys."""
+
+    prefix: DisplayPrefix
 
 
 class OfCategory(Struct, frozen=True, forbid_unknown_fields=True):
@@ -90,6 +104,13 @@ class WalkforwardQuery(Struct, frozen=True, forbid_unknown_fields=True):
     symbol: SymbolText | None = None
     limit: PageSize = 50
     cursor: CursorText | None = None
+
+
+class SignalQualityQuery(Struct, frozen=True, forbid_unknown_fields=True):
+    """The coin and the kind of signal whose record is asked for."""
+
+    asset: SymbolText
+    signal_type: SignalType = "mean_reversion"
 
 
 class ReceiptsQuery(Struct, frozen=True, forbid_unknown_fields=True):

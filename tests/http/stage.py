@@ -33,7 +33,8 @@ from service.wire.access import Tier
 from service.wire.cursor import Cursors
 from service.wire.envelope import Answer
 from service.wire.market import RiskContext
-from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, QUESTION, WATCH, Offer, OfSymbol
+from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, QUESTION, WATCH, Offer
+from service.wire.queries import OfSymbol
 from service.wire.streams import STREAMS, WatchQuery
 from tests.access.signing import NETWORK, login, wallet
 from tests.fakes.clock import FakeClock

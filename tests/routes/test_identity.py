@@ -6,7 +6,7 @@ import pytest
 from service.clock import iso
 from service.errors import ServiceError
 from service.wire.access import CreatedKey, Done, KeyList, NewKey, NewNonce, RotateKey, Session
-from service.wire.offers import OfPrefix
+from service.wire.queries import OfPrefix
 from tests.access.signing import login, wallet
 from tests.routes.conftest import Table
 

@@ -7,7 +7,7 @@ from service.access.caller import Caller
 from service.errors import ServiceError
 from service.wire.envelope import success
 from service.wire.market import RiskContext
-from service.wire.offers import OfSymbol
+from service.wire.queries import OfSymbol
 from tests.routes.conftest import PEPE, Table
 
 CALLER = Caller(1, "api_key", 1)

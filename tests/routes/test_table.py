@@ -10,8 +10,8 @@ from service.errors import ServiceError
 from service.routes import table as table_of_routes
 from service.routes.call import Waiting
 from service.settings import Settings
-from service.wire.offers import OFFERS, NoParameters, Offer, OfPrefix
-from service.wire.queries import AlertsQuery, HistoricalQuery
+from service.wire.offers import OFFERS, NoParameters, Offer
+from service.wire.queries import AlertsQuery, HistoricalQuery, OfPrefix
 from tests.routes.conftest import Table
 
 EXTRA = Offer(id="later.route", path="/later", summary="Later", result=NoParameters)
@@ -34,7 +34,7 @@ async def test_a_difference_between_offers_and_routes_stops_the_start(
 async def test_routes_that_answer_from_memory_do_not_wait(table: Table) -> None:
     waits = {offer_id for offer_id, endpoint in table.bound.items() if iscoroutinefunction(endpoint)}
     reading = {offer_id for offer_id, endpoint in table.bound.items() if isinstance(endpoint, Waiting)}
-    assert reading == {"coin.historical", "funding.alerts", "signal", "transcripts", "walkforward"}
+    assert reading == {"coin.historical", "funding.alerts", "signal", "signal.quality", "transcripts", "walkforward"}
     assert waits == {
         "auth.login",
         "auth.logout",

@@ -34,7 +34,7 @@ ROUTES: Mapping[str, str] = {
 WALKFORWARD = ("walkforward", "walkforward?action=positions", "walkforward?action=outcomes")
 """Of five cents, and counted once the engine has run: a minute or more after a start, for which no test waits here."""
 
-PRICED: Mapping[str, str] = {**ROUTES, "walkforward": "walkforward"}
+PRICED: Mapping[str, str] = {**ROUTES, "walkforward": "walkforward", "signal.quality": "signal-quality?asset=BTC"}
 """Every data route."""
 
 REGIMES = (

@@ -9,8 +9,8 @@ from tests.service.asking import PRICED, ROUTES, Caller, Whole
 
 pytestmark = pytest.mark.unmeasured
 
-REFRESH_S = dict(zip(PRICED, (15, 300, 15, 600, 300, 300, 30, 3600, 300, 300, 60, 1800, 60, 3600), strict=True))
-CENTS = dict.fromkeys(ROUTES, ("0.005", "5000")) | {"walkforward": ("0.05", "50000")}
+REFRESH_S = dict(zip(PRICED, (15, 300, 15, 600, 300, 300, 30, 3600, 300, 300, 60, 1800, 60, 3600, 3600), strict=True))
+CENTS = dict.fromkeys(PRICED, ("0.005", "5000")) | {"walkforward": ("0.05", "50000")}
 """Price of a call, in USDC and in its smallest units."""
 
 MISTAKES = {
@@ -27,6 +27,9 @@ MISTAKES = {
     "walkforward?action=trades": (400, "BAD_REQUEST"),
     "walkforward?cursor=AAAB": (400, "BAD_REQUEST"),
     "walkforward?symbol=NOWHERE": (404, "UNKNOWN_SYMBOL"),
+    "signal-quality": (400, "BAD_REQUEST"),
+    "signal-quality?asset=BTC&signal_type=momentum": (400, "BAD_REQUEST"),
+    "signal-quality?asset=NOWHERE": (404, "UNKNOWN_SYMBOL"),
     "category/info/Nowhere": (404, "UNKNOWN_CATEGORY"),
     "category/sentiment/Nowhere": (404, "UNKNOWN_CATEGORY"),
     "regime?action=history": (400, "BAD_REQUEST"),
@@ -157,6 +160,7 @@ def test_the_manifest_lists_them_with_price_interval_and_parameters(market: Whol
         "transcripts": ["action", "coin", "sector", "macro", "source", "since", "limit", "cursor"],
         "wallets": ["action", "contract", "address", "limit", "cursor"],
         "walkforward": ["action", "symbol", "limit", "cursor"],
+        "signal.quality": ["asset", "signal_type"],
     }
     defaults = {
         (offer, row["name"]): row["schema"]["default"]
@@ -171,6 +175,7 @@ def test_the_manifest_lists_them_with_price_interval_and_parameters(market: Whol
         ("rwa.assets", "top"): 200,
         ("market.health", "context"): 0,
         ("funding.alerts", "limit"): 50,
+        ("signal.quality", "signal_type"): "mean_reversion",
         ("walkforward", "action"): "signals",
         ("walkforward", "limit"): 50,
         ("transcripts", "action"): "highlights",

@@ -121,7 +121,7 @@ def test_a_choice_is_refused_with_what_there_is_to_choose_from(market: Whole, ta
 @pytest.mark.promise("parameters.exact")
 @pytest.mark.parametrize("target", PRICED.values())
 def test_a_parameter_nobody_knows_is_refused_and_named(market: Whole, target: str) -> None:
-    error = refusal(market, f"{target}?colour=blue")
+    error = refusal(market, f"{target}{'&' if '?' in target else '?'}colour=blue")
     assert error["details"]["parameter"] == "colour"
     assert error["message"].startswith("colour is not a parameter of this route; it takes ")
 

@@ -19,7 +19,8 @@ from service.walkforward.records import pack
 from service.walkforward.store import RunStore
 from service.wire.cursor import Cursors
 from service.wire.envelope import Answer
-from service.wire.queries import WalkforwardAction, WalkforwardQuery
+from service.wire.quality import SignalQuality, SignalValidations
+from service.wire.queries import SignalQualityQuery, WalkforwardAction, WalkforwardQuery
 from service.wire.walkforward import WalkforwardOutcomes, WalkforwardPositions, WalkforwardSignals
 from tests.fakes.clock import START_MS, FakeClock
 from tests.walkforward.runs import COINS, HASH, TODAY, date, made, outcome, packed, position, summary
@@ -275,3 +276,54 @@ async def test_a_clock_that_was_set_back_makes_nobody_hold_for_less_than_nothing
     await told.runs.put("live", packed())
     clock.set_wall(START_MS - 30 * DAY_MS)
     assert {held.holdDays for held in (await told.told(WalkforwardPositions, "positions")).positions} == {0}
+
+
+@pytest.mark.promise("quality.loading")
+async def test_before_the_first_run_there_is_no_record_the_message_says_why_and_it_costs_nothing(
+    told: Told, clock: FakeClock
+) -> None:
+    await clock.advance(3_600)
+    answer = await told.desk.signal_quality(SignalQualityQuery("BTC", "trend-following"))
+    assert (answer.counted, answer.as_of_ms) == (False, START_MS)
+    assert isinstance(answer.data, SignalQuality)
+    assert (answer.data.reliability_tier, answer.data.confidence) == ("INSUFFICIENT_DATA", None)
+    assert answer.data.validations == SignalValidations(
+        "trend-following", 0, 0, None, None, None, None, None, None, None
+    )
+    assert answer.data.message == (
+        "No walk-forward has finished yet, so there is no record; the first one runs soon after a start."
+    )
+
+
+@pytest.mark.promise("quality.payload", "quality.as-of")
+@pytest.mark.parametrize("spelling", ["kpepe", "KPEPE", "1000PEPE"])
+async def test_a_record_is_of_the_coin_in_any_spelling_and_as_of_the_last_run(told: Told, spelling: str) -> None:
+    await told.runs.put("live", packed("before", count=3))
+    await told.runs.put("live", packed("last", count=7, ran_ms=START_MS - 5_000))
+    answer = await told.desk.signal_quality(SignalQualityQuery(spelling, "trend-following"))
+    assert (answer.counted, answer.as_of_ms) == (True, START_MS - 5_000)
+    assert isinstance(answer.data, SignalQuality)
+    assert (answer.data.asset, answer.data.validations.sampleSize, answer.data.validations.wins) == ("KPEPE", 2, 2)
+
+
+@pytest.mark.promise("quality.asset")
+@pytest.mark.parametrize("has_run", [True, False])
+async def test_a_record_of_an_unknown_coin_is_refused_with_candidates(told: Told, *, has_run: bool) -> None:
+    if has_run:
+        await told.runs.put("live", packed())
+    query = SignalQualityQuery("BTCC")
+    with pytest.raises(ServiceError) as refused:
+        await told.desk.signal_quality(query)
+    with pytest.raises(ServiceError) as checked:
+        told.desk.check(query)
+    for error in (refused.value, checked.value):
+        assert (error.code, error.details) == ("UNKNOWN_SYMBOL", {"candidates": ["BTC"]})
+
+
+async def test_a_coin_that_was_delisted_since_has_its_record_in_the_run(told: Told) -> None:
+    query = SignalQualityQuery("matic", "trend-following")
+    told.desk.check(query)
+    await told.runs.put("live", packed())
+    found = (await told.desk.signal_quality(query)).data
+    assert isinstance(found, SignalQuality)
+    assert (found.asset, found.validations.sampleSize) == ("MATIC", 1)

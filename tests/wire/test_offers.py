@@ -7,7 +7,8 @@ import pytest
 
 from service.errors import STATUS
 from service.wire.market import RiskContext
-from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, QUESTION, WATCH, NoParameters, Offer, OfSymbol
+from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, QUESTION, WATCH, NoParameters, Offer
+from service.wire.queries import OfSymbol
 from service.wire.schema import components, parameter_rows, path_fields
 
 
@@ -65,11 +66,12 @@ REFRESH_S = {
     "funding.alerts": 60,
     "signal": 15,
     "walkforward": 3600,
+    "signal.quality": 3600,
     "transcripts": 1800,
     "wallets": 60,
     "watch": None,
 }
-"""The table of `contract.md`, section 6."""
+"""The table of `contract.md`, section 6, and of `surface.md`, section 5."""
 
 
 @pytest.mark.promise("price.data-call", "risk.refresh")
@@ -87,7 +89,7 @@ def test_data_calls_cost_half_a_cent_walkforward_and_questions_five_and_are_as_f
 def test_a_route_that_takes_a_name_may_say_that_it_is_unknown_and_every_data_route_that_an_upstream_failed() -> None:
     for offer in OFFERS:
         names = {row.name for row in parameter_rows(offer)} if offer.counted else set()
-        assert ("UNKNOWN_SYMBOL" in offer.also) == bool({"symbol", "coin"} & names)
+        assert ("UNKNOWN_SYMBOL" in offer.also) == bool({"symbol", "coin", "asset"} & names)
         assert ("UNKNOWN_CATEGORY" in offer.also) == bool({"name", "sector"} & names)
         assert ("UNKNOWN_STREAM" in offer.also) == ("stream" in names)
         assert {"UPSTREAM_4XX", "UPSTREAM_5XX"} <= set(offer.also) or not offer.payable

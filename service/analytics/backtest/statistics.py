@@ -7,6 +7,7 @@ moments are taken as `purgedcv` takes them: deviations of the population, skewne
 """
 
 import math
+from collections.abc import Sequence
 from statistics import NormalDist
 from typing import Final, NamedTuple
 
@@ -165,3 +166,21 @@ def max_drawdown(returns: Floats) -> float:
 def _capital(returns: Floats) -> Floats:
     """A capital of 1 and what becomes of it: lost once, it stays lost."""
     return np.concatenate((np.ones(1), np.cumprod(np.maximum(1 + returns, 0.0))))
+
+
+def judge_trades(returns: Sequence[float], trials: int, trials_variance: float) -> tuple[float | None, float | None]:
+    """Judge trades that follow each other, one observation each.
+
+    Args:
+        returns: Of one trade each, fractions or percent, finite.
+        trials: How many back-tests were made.
+        trials_variance: Of their Sharpe ratios, per trade.
+
+    Returns:
+        The Sharpe ratio per trade, and the deflated probability; None as for `moments` and `deflated_sharpe`.
+    """
+    found = moments(np.array(returns))
+    if found is None:
+        return None, None
+    ratio = found.mean / found.deviation
+    return ratio, deflated_sharpe(ratio, found.size, found.skew, found.kurtosis, trials, trials_variance)

@@ -96,6 +96,24 @@ COMMANDS = (
         fixed=(("action", "outcomes"),),
     ),
     Command(
+        "signal-quality",
+        "out-of-sample record of one strategy on one coin, and how far it can be trusted",
+        _ASK,
+        (
+            Argument("--asset", "the coin, such as BTC", parameter="asset", required=True),
+            Argument(
+                "--signal-type",
+                "strategy whose record is shown (mean_reversion)",
+                choices=("cross-sectional-momentum", "funding-reversion", "mean_reversion", "trend-following"),
+                parameter="signal_type",
+            ),
+            *OFFERED,
+        ),
+        example="verdict signal-quality --asset BTC --signal-type trend-following",
+        offer="signal.quality",
+        route=Route("/api/cli/signal-quality", "0.005"),
+    ),
+    Command(
         "transcripts highlights",
         "highlights of podcasts and videos on coins, sectors and the economy",
         _ASK,

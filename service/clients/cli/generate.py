@@ -26,7 +26,11 @@ BY_HAND: Final = frozenset(
 )  # fmt: skip
 """Offers with commands that are written by hand: they do more than show an answer."""
 
-_WORDS: Final[Mapping[str, str]] = {"receipts.list": "billing receipts", "receipts.get": "billing receipt"}
+_WORDS: Final[Mapping[str, str]] = {
+    "receipts.list": "billing receipts",
+    "receipts.get": "billing receipt",
+    "signal.quality": "signal-quality",
+}
 _BARE: Final = frozenset({"billing.tier"})
 
 _ACTIONS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -66,6 +70,7 @@ _PLACED: Final = frozenset({("regime", "history")})
 
 _SAID: Final[Mapping[str, str]] = {
     "address": "only this wallet, such as 0x036CbD53842c5426634e7929541eC2318f3dCF7e",
+    "asset": "the coin, such as BTC",
     "as_of": "judge by what was known then, such as 2026-01-31T00:00:00Z",
     "coin": "only on this coin, such as BTC",
     "contract": "the token's contract: 0x and 40 hexadecimal digits",
@@ -76,6 +81,7 @@ _SAID: Final[Mapping[str, str]] = {
     "limit": "most entries in a page",
     "macro": "only on this topic of the economy",
     "sector": "only on this category, such as 'Layer 1 (L1)'",
+    "signal_type": "strategy whose record is shown",
     "since": "only from then on, such as 2026-01-31T00:00:00Z",
     "source": "only of this source, as `verdict transcripts sources` lists it",
     "symbol": "only this coin, such as BTC",
@@ -89,6 +95,7 @@ _EXAMPLES: Final[Mapping[str, str]] = {
     "coin historical": "--count 7 --unit d",
     "transcripts highlights": "--coin BTC",
     "walkforward outcomes": "--symbol ETH",
+    "signal-quality": "--asset BTC --signal-type trend-following",
     "rwa assets": "--type metal",
     "market health": "--context",
     "wallets movements": "--contract 0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2",
@@ -125,7 +132,11 @@ def commands() -> Iterator[Command]:
 
 def _command(offer: Offer, words: str, summary: str, result: type, *, bare: bool, action: str = "") -> Command:
     of_offer = [
-        _argument(row, needed=_NEEDED.get((offer.id, action)) == row.name, placed=(offer.id, action) in _PLACED)
+        _argument(
+            row,
+            needed=row.required or _NEEDED.get((offer.id, action)) == row.name,
+            placed=(offer.id, action) in _PLACED,
+        )
         for row in parameter_rows(offer)
         if row.name != "action" and row.name not in _NOT_OF.get((offer.id, action), ())
     ]

@@ -116,6 +116,15 @@ def _walkforward(data: Data) -> str:
     )
 
 
+def _quality(data: Data) -> str:
+    found = data["validations"]
+    return (
+        f"{data['asset']}, {data['signal_type']}: {data['reliability_tier']}. {found['sampleSize']} trades, "
+        f"{share(found['winRate'])} won, {signed(found['meanReturnPct'])} on average; deflated Sharpe "
+        f"{share(data['confidence'])}."
+    )
+
+
 def _transcripts(data: Data) -> str:
     said = _few(f"{row['source']} ({day(row['publishedAt'])}) on {_few(row['coins'])}" for row in data["highlights"])
     return f"{len(data['highlights'])} quotes: {said}."
@@ -154,6 +163,7 @@ _TELLERS: Final[Mapping[str, Callable[[Data], str]]] = {
     "rwa.symbol": _asset,
     "rwa.assets": _assets,
     "walkforward": _walkforward,
+    "signal.quality": _quality,
     "transcripts": _transcripts,
     "wallets": _wallets,
     "question": _told,

@@ -1,7 +1,7 @@
 """The table of tools: what a model sees of each, what it takes, and which route answers.
 
 Decisions:
-- A tool a topic, eleven in all; each asks one route, once, so that a call costs what the manifest says of it.
+- A tool a topic, twelve in all; each asks one route, once, so that a call costs what the manifest says of it.
 - Arguments are named as the routes name them, so that what the service says of a mistake can be acted on.
 - A list is asked for with a limit and not by pages: who needs all of it is no model, and has the command line.
 """
@@ -12,6 +12,7 @@ from typing import Annotated, Final, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from service.clients.mcp import views
+from service.wire.quality import SignalType
 
 Limit = Annotated[int, Meta(le=200)]
 
@@ -137,6 +138,17 @@ class OfRecords(Arguments, frozen=True):
         return Asked("walkforward", values, {self.action: "records"})
 
 
+class OfQuality(Arguments, frozen=True):
+    """Of `get_signal_quality`."""
+
+    asset: str
+    signal_type: SignalType = "mean_reversion"
+
+    def asked(self) -> Asked:
+        """The request that answers it."""
+        return Asked("signal.quality", {"asset": self.asset, "signal_type": self.signal_type})
+
+
 class OfTranscripts(Arguments, frozen=True):
     """Of `transcripts`."""
 
@@ -251,6 +263,15 @@ TOOLS: Final = (
         offers=("walkforward",),
         arguments=OfRecords,
         view=views.Walkforward,
+    ),
+    Tool(
+        name="get_signal_quality",
+        title="Signal quality",
+        description="How far one strategy can be trusted on one coin, by its out-of-sample trades after costs. "
+        "confidence: deflated Sharpe probability.",
+        offers=("signal.quality",),
+        arguments=OfQuality,
+        view=views.Quality,
     ),
     Tool(
         name="transcripts",

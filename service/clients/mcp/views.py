@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import UNSET, Struct, UnsetType
 
 from service.wire.market import Stance, Trend, Zone
+from service.wire.quality import ReliabilityTier
 from service.wire.regime import Direction, Regime
 from service.wire.rwa import AssetType
 from service.wire.verdict import Confidence, Label
@@ -207,6 +208,24 @@ class Walkforward(Dated, frozen=True, kw_only=True):
 
     records: list[Record]
     summary: Summary | UnsetType | None = UNSET
+
+
+class Validations(Struct, frozen=True):
+    """Of `signal.quality`: the trades that were counted, out of sample, after costs."""
+
+    sampleSize: int
+    winRate: float | None
+    meanReturnPct: float | None
+    sharpe: float | None
+
+
+class Quality(Dated, frozen=True, kw_only=True):
+    """Of `signal.quality`."""
+
+    asset: str
+    reliability_tier: ReliabilityTier
+    confidence: float | None
+    validations: Validations
 
 
 class Highlight(Struct, frozen=True, kw_only=True):

@@ -12,7 +12,7 @@ from tests.clients.cli.recorded import ANSWERS
 _VIEWS = {
     **{name: name.replace(".", "_") for name in ("coin.risk", "coin.historical", "signal", "rwa.assets", "rwa.symbol")},
     **{name: name.replace(".", "_") for name in ("category.info", "category.sentiment", "market.crossing", "manifest")},
-    **{name: name.replace(".", "_") for name in ("billing.tier", "funding.alerts")},
+    **{name: name.replace(".", "_") for name in ("billing.tier", "funding.alerts", "signal.quality")},
     **{f"regime.{action}": "regime" for action in ("active", "signals", "confidence", "history")},
     **{f"walkforward.{action}": "walkforward" for action in ("signals", "positions", "outcomes")},
     **{f"transcripts.{action}": "transcripts" for action in ("highlights", "sources")},

@@ -26,6 +26,7 @@ _FILES: Mapping[str, str] = {
     "/api/cli/market/health": "market.health.context",
     "/api/cli/market/crossing": "market.crossing",
     "/api/cli/funding/alerts": "funding.alerts",
+    "/api/cli/signal-quality": "signal.quality",
     "/api/cli/transcripts": "transcripts.highlights",
 }
 _BY_ACTION = frozenset({"/api/cli/regime", "/api/cli/walkforward", "/api/cli/wallets"})

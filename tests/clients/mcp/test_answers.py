@@ -121,6 +121,10 @@ def test_the_text_of_a_verdict_holds_what_counts_and_no_more() -> None:
             "Layer 1 (L1): -1.80 % in 24 h; 10 UP, 8 HODL, 11 DOWN. Ahead: NEAR, TON, LTC. Behind: HYPE, ADA, ALGO.",
         ),
         (
+            call_of("get_signal_quality"),
+            "BTC, trend-following: INSUFFICIENT_DATA. 18 trades, 38.9 % won, +0.14 % on average; deflated Sharpe -.",
+        ),
+        (
             call_of("real_world_assets", "symbol"),
             (
                 "Apple (xyz:AAPL) at $213.9, +0.03 % in 24 h; daily trend UP, weekly DOWN; the perpetual's funding "

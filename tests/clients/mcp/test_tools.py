@@ -16,12 +16,12 @@ from service.clients.mcp.gateway import OFFER_OF, Gateway
 from service.clients.mcp.schema import of
 from service.clients.mcp.server import INSTRUCTIONS, make_server
 from service.clients.mcp.tools import TOOL_OF, TOOLS, Arguments
-from service.wire import ask, market, regime, rwa, sentiment, transcripts, verdict, walkforward, wallets
+from service.wire import ask, market, quality, regime, rwa, sentiment, transcripts, verdict, walkforward, wallets
 from tests.clients.mcp.calls import CALLS
 from tests.clients.mcp.conftest import ERAS, Opened
 
-LONGEST = 12 * 1024
-UNPAID = 11
+LONGEST = 13 * 1024
+UNPAID = 12
 OF: dict[type[msgspec.Struct], tuple[type[msgspec.Struct], ...]] = {
     views.Risk: (market.RiskContext,),
     views.Rule: (verdict.AppliedRule,),
@@ -42,6 +42,8 @@ OF: dict[type[msgspec.Struct], tuple[type[msgspec.Struct], ...]] = {
     views.Record: (walkforward.WalkforwardSignal, walkforward.WalkforwardPosition, walkforward.WalkforwardOutcome),
     views.Summary: (walkforward.WalkforwardSummary,),
     views.Walkforward: (walkforward.WalkforwardOutcomes,),
+    views.Validations: (quality.SignalValidations,),
+    views.Quality: (quality.SignalQuality,),
     views.Highlight: (transcripts.Highlight,),
     views.Transcripts: (transcripts.Highlights,),
     views.Token: (wallets.MovedToken,),
@@ -65,7 +67,7 @@ def objects(schema: Any) -> Iterator[dict[str, Any]]:
             yield from objects(inner)
 
 
-async def test_the_whole_list_of_tools_is_shorter_than_twelve_kilobytes(opened: Opened) -> None:
+async def test_the_whole_list_of_tools_is_shorter_than_thirteen_kilobytes(opened: Opened) -> None:
     async with opened() as client:
         listed = await client.list_tools()
     written = listed.model_dump_json(by_alias=True, exclude_none=True).encode()

@@ -14,10 +14,12 @@ from service.clients.cli.show import (
     regime,
     rwa_assets,
     rwa_symbol,
+    signal_quality,
     transcripts,
     walkforward,
     wallets,
 )
+from service.wire.quality import SignalQuality
 from service.wire.regime import ActiveRegime, RegimeHistory, RegimeSignals
 from service.wire.rwa import RwaAsset
 from service.wire.transcripts import Highlights
@@ -262,3 +264,31 @@ def test_receipts_are_summed_up_to_the_last_digit_and_the_last_page_offers_no_mo
     assert "More" not in shown
     one = {"receipts": receipts[:1], "next_cursor": None}
     assert text(receipts_list.lines(one, {}, PLAIN, {})).startswith("1 receipt, 0.1 USDC in all")
+
+
+def quality(tier: str, message: str, **found: Any) -> str:
+    data, meta = answer("signal.quality")
+    data |= {"reliability_tier": tier, "message": message, "confidence": found["deflatedSharpe"]}
+    data["validations"] |= found
+    msgspec.convert(data, SignalQuality)
+    return text(signal_quality.lines(data, meta, PLAIN, {}))
+
+
+@pytest.mark.parametrize(("tier", "shown"), [("PRELIMINARY", "preliminary"), ("VALIDATED", "validated")])
+def test_a_record_of_enough_trades_shows_its_sharpe_ratio_and_what_the_probability_means(tier: str, shown: str) -> None:
+    found = {"sampleSize": 120, "winRate": 0.55, "meanReturnPct": 1.5, "sharpe": 0.4768, "deflatedSharpe": 0.9}
+    told = quality(tier, "As it is.", **found)
+    assert told.startswith(f"BTC trend-following {shown} As it is. Trades 120 closed from 2024-02-20 to")
+    assert "Won 55.0 % Mean of a trade +1.50 % after costs and funding Sharpe of a trade 0.477" in told
+    assert "0.900 that the true Sharpe ratio is above the best that 162 trials show by luck" in told
+
+
+def test_a_record_without_trades_shows_the_message_alone() -> None:
+    told = quality("INSUFFICIENT_DATA", "None was closed.", sampleSize=0, winRate=None, deflatedSharpe=None)
+    assert told.startswith("BTC trend-following insufficient data None was closed. as of")
+
+
+def test_a_tier_of_a_newer_service_is_shown_as_it_is() -> None:
+    data, meta = answer("signal.quality")
+    data["reliability_tier"] = "PROVEN"
+    assert text(signal_quality.lines(data, meta, PLAIN, {})).startswith("BTC trend-following PROVEN Too few")

@@ -1,0 +1,115 @@
+"""How far a strategy can be trusted on one coin, from the out-of-sample trades of a run.
+
+- One trade is one observation: trades of one strategy on one coin follow each other and never overlap.
+- The **trials** of the deflated Sharpe ratio are all back-tests of the run, of every strategy and fold, as in its
+  summary.
+- **Variance of the trials' Sharpe ratios**: that of the run, scaled from a year to a trade by the trades a year. It is
+  at least 1 / trades, the sampling variance of a ratio of zero (Lo, "The Statistics of Sharpe Ratios", Financial
+  Analysts Journal 58(4), 2002). Trials share most of their days, so their own variance understates chance on one coin.
+"""
+
+from collections.abc import Sequence
+from statistics import fmean, variance
+from typing import Final, get_args
+
+from service.clock import DAY_MS, parse_iso
+from service.walkforward.records import Told
+from service.wire.quality import ReliabilityTier, SignalQuality, SignalType, SignalValidations
+from service.wire.walkforward import Strategy, WalkforwardSummary
+
+LEAST_TRADES: Final = 30
+VALIDATED_TRADES: Final = 100
+VALIDATED_PROBABILITY: Final = 0.95
+
+_DECIMALS: Final = 4
+_STRATEGIES: Final = ", ".join(get_args(Strategy))
+
+
+def judge(told: Told | None, asset: str, signal_type: SignalType) -> SignalQuality:
+    """Judge the closed trades of a coin.
+
+    Args:
+        told: The run; none before the first one.
+        asset: Ticker of the coin.
+        signal_type: Kind of signal.
+    """
+    strategy = None if signal_type == "mean_reversion" else signal_type
+    summary = None if told is None else told.head.summary
+    trades = [] if told is None else told.outcomes.of(asset)
+    returns = [trade.returnPct for trade in trades if trade.strategy == strategy]
+    wins = sum(one > 0 for one in returns)
+    ratio = probability = None
+    if told is not None and summary is not None and len(returns) >= LEAST_TRADES:
+        ratio, probability = _sharpe(returns, told, summary)
+    validations = SignalValidations(
+        strategy=strategy,
+        sampleSize=len(returns),
+        wins=wins,
+        winRate=_rounded(wins / len(returns)) if returns else None,
+        meanReturnPct=_rounded(fmean(returns)) if returns else None,
+        sharpe=_rounded(ratio),
+        deflatedSharpe=_rounded(probability),
+        trials=None if summary is None else summary.trials,
+        firstDay=None if summary is None else summary.firstDay,
+        lastDay=None if summary is None else summary.lastDay,
+    )
+    message = _record(asset, validations) if returns else _no_record(asset, strategy, told)
+    return SignalQuality(
+        asset, signal_type, _tier(len(returns), probability), validations.deflatedSharpe, validations, message
+    )
+
+
+def _sharpe(returns: Sequence[float], told: Told, summary: WalkforwardSummary) -> tuple[float | None, float | None]:
+    """The Sharpe ratio per trade, and its deflated probability."""
+    from service.analytics.backtest.statistics import DAYS_A_YEAR, judge_trades  # noqa: PLC0415 - brings numpy
+
+    yearly = [sharpe for fold in told.head.folds for sharpe in fold.sharpes if sharpe is not None]
+    years = (_day(summary.lastDay) - _day(summary.firstDay) + 1) / DAYS_A_YEAR
+    of_trials = variance(yearly) * years if len(yearly) > 1 else 0.0
+    return judge_trades(returns, summary.trials, max(of_trials, 1.0) / len(returns))
+
+
+def _day(date: str) -> int:
+    return parse_iso(f"{date}T00:00:00Z") // DAY_MS
+
+
+def _tier(trades: int, probability: float | None) -> ReliabilityTier:
+    if trades < LEAST_TRADES:
+        return "INSUFFICIENT_DATA"
+    if trades >= VALIDATED_TRADES and probability is not None and probability >= VALIDATED_PROBABILITY:
+        return "VALIDATED"
+    return "PRELIMINARY"
+
+
+def _record(asset: str, found: SignalValidations) -> str:
+    """What the trades show, as one sentence."""
+    trades = f"closed out-of-sample trades of {asset} by {found.strategy}"
+    if found.sampleSize < LEAST_TRADES:
+        return f"Too few {trades} to judge: {found.sampleSize} of the {LEAST_TRADES} that are needed."
+    deflated = "cannot be computed" if found.deflatedSharpe is None else f"is {found.deflatedSharpe:g}"
+    return (
+        f"{found.wins} of {found.sampleSize} {trades} were profitable, with a mean return of {found.meanReturnPct:+g} "
+        f"percent after costs and funding, and the deflated Sharpe probability {deflated}; VALIDATED needs "
+        f"{VALIDATED_TRADES} trades and {VALIDATED_PROBABILITY:g}."
+    )
+
+
+def _no_record(asset: str, strategy: Strategy | None, told: Told | None) -> str:
+    """Why there are no trades, as one sentence."""
+    if strategy is None:
+        return f"No mean-reversion strategy is run, so there is no record of one; the strategies are {_STRATEGIES}."
+    if told is None:
+        return "No walk-forward has finished yet, so there is no record; the first one runs soon after a start."
+    if told.head.message is not None:
+        return told.head.message
+    summary = told.head.summary
+    if summary is not None and any(one.strategy == strategy and not one.published for one in summary.strategies):
+        return f"The leakage checks of the walk-forward refused {strategy}, so its trades are not counted."
+    return (
+        f"The walk-forward closed no out-of-sample trade of {asset} by {strategy}; {asset} may be outside its universe "
+        "of the most traded coins."
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DECIMALS) + 0.0
