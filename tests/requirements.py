@@ -423,6 +423,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "claims.purged": "No fit reads an outcome that is not known on the day.",
         "claims.point-in-time": "What rules would have read on a day follows from bars and payments until its end.",
         "claims.words": "Where no skill was shown the words say what was measured.",
+        "claims.none-unearned": "No verdict on any recorded day carries a probability that was not earned.",
         "claims.shipped": "What ships is what the protocol finds on the recorded days, as decision 10 tells it.",
         "record.backtested": "The backtested record equals an independent recount from bars, to the last outcome.",
         "record.two": "The live and the backtested record are never mixed.",

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from service.analytics.calibration.fits import fit_isotonic, fit_logistic
+from service.analytics.recomputed import judge
+from service.verdict.backtest import rules_of
 from service.verdict.claims import TARGETS, claims
 from service.verdict.ledger import HORIZONS
 from service.verdict.measured import MEASURED, Isotonic, Logistic, Measured
@@ -15,7 +17,7 @@ from service.verdict.ruleset import CURRENT
 from service.verdict.scorecard import LABELS
 from service.wire.verdict import Label
 from tests.market.recordings import needs_recordings
-from tests.verdict import evaluate
+from tests.verdict import evaluate, recorded_days
 from tests.verdict.issuing import judged
 
 _FIGURE = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
@@ -95,3 +97,20 @@ def test_nothing_is_published_that_was_not_earned() -> None:
     assert [look for look in MEASURED.looks if look.model is not None] == []
     earned = [look for look in MEASURED.looks if look.skill_low > 0]
     assert earned == []
+
+
+@needs_recordings
+@pytest.mark.real_data
+@pytest.mark.promise("claims.none-unearned")
+def test_no_verdict_on_any_coin_on_any_recorded_day_carries_a_probability_that_was_not_earned() -> None:
+    """The verdict and the score are all that claims read of it: each pair that occurs is asked about once."""
+    judged_days = judge(recorded_days.inputs(), rules_of(CURRENT))
+    assert judged_days.score.shape == (881, 116)
+    labels = [grade.verdict for grade in CURRENT.tables.grades]
+    given = ~np.isnan(judged_days.score)
+    pairs = set(zip(judged_days.verdict[given].tolist(), judged_days.score[given].tolist(), strict=True))
+    assert (given.sum() > 60_000, len(pairs) > 20, {labels[at] for at, _ in pairs}) == (True, True, set(labels))
+    earned = {(look.target, look.days) for look in MEASURED.looks if look.model is not None}
+    for at, score in pairs:
+        told = claims(msgspec.structs.replace(judged("BTC"), verdict=labels[at], score=score))
+        assert {(claim.target, claim.days) for claim in told if claim.probability is not None} <= earned
