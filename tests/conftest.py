@@ -17,11 +17,14 @@ from service.storage.database import Database, open_database
 from service.upstream.replay.server import replay_server
 from tests.fakes.clock import FakeClock
 from tests.fakes.measuring import unmeasured
+from tests.fakes.threads import count_thread_work
 
 pytest_plugins = ["tests.soak.plugin"]
 
 settings.register_profile("unhurried", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("unhurried")  # nothing is judged by how long it takes on this machine
+
+count_thread_work()
 
 _AT_FULL_SPEED = ("unmeasured", "real_data")
 

@@ -21,7 +21,7 @@ from service.storage.store import open_store
 from service.upstream.replay import recording
 from service.upstream.replay import server as replay_room
 from service.upstream.replay.server import Replay, replay_server
-from service.upstream.session import DEADLINE_S, UpstreamSession, open_session
+from service.upstream.session import UpstreamSession, open_session
 from service.walkforward import room as walkforward
 from service.walkforward.records import Packed
 from service.walkforward.worker import Gone, Job
@@ -32,6 +32,7 @@ from tests.fakes.asgi import Reply, ask
 from tests.fakes.clock import START_MS, FakeClock
 from tests.fakes.handful import cut
 from tests.fakes.serving import live_at
+from tests.fakes.threads import thread_work
 from tests.upstream.conftest import FIXTURES
 from tests.upstream.faults import Faults
 
@@ -67,6 +68,9 @@ _SHOWN = len("verdict_sk_") + 8
 """Characters of a key that its list shows."""
 
 UNBOUNDED = 1_000_000_000
+
+_DEADLINE_S = 3_600.0
+"""Real seconds that an upstream has for an answer: more than any test takes, however busy the machine is."""
 
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse | None]]
 """A fault, or one that lets some requests pass."""
@@ -147,6 +151,7 @@ class Indoors:
         faults: Faults,
         sessions: Mapping[str, UpstreamSession],
         replay: Replay | None,
+        limits: set[asyncio.Timeout] | None,
     ) -> None:
         self.service = service
         self.clock = clock
@@ -154,6 +159,7 @@ class Indoors:
         self.sessions = sessions
         self._settings = settings
         self._replay = replay
+        self._limits = limits
 
     @property
     def data_dir(self) -> Path:
@@ -222,14 +228,24 @@ class Indoors:
     async def settle(self) -> None:
         """Let what is under way over sockets and threads come to its end; what waits for time, or for ever, does not.
 
-        Twenty milliseconds of calm, in which the store is read and written; a tenth of a second while there are
-        requests under way.
+        It ends after 20 turns of the loop in which nothing was under way and nothing began. A request to an upstream
+        may hang, so while there are some, 100 turns without a change are enough. What threads and the store do ends,
+        and is waited for: on a busy machine a thread may not run for a while.
         """
-        calm, before = 0, (0, 0)
-        while calm < (20 if before[0] == 0 else 100):
+        threads = thread_work()
+        calm, before = 0, (0, 0, 0)
+        while calm < (20 if before[0] == 0 else 100) or self._lapse():
             await asyncio.sleep(0.001)
-            now = self._under_way()
+            await threads.ended()
+            now = (*self._under_way(), threads.begun)
             calm, before = calm + 1 if now == before else 0, now
+
+    def _lapse(self) -> bool:
+        """End the requests that hang, where they are given up; whether there were any."""
+        lapsed = bool(self._limits)
+        while self._limits:
+            self._limits.pop().reschedule(asyncio.get_running_loop().time())
+        return lapsed
 
     def _under_way(self) -> tuple[int, int]:
         sessions = self.sessions.values()
@@ -244,7 +260,7 @@ async def indoors(
     clock: FakeClock,
     faults: Faults | None = None,
     *,
-    deadline_s: float = DEADLINE_S,
+    gives_up: bool = False,
     weights: Mapping[str, int] = venues.PUBLISHED,
     walk: Walk = stay,
     **settings: Any,
@@ -255,7 +271,8 @@ async def indoors(
         data_dir: Where it keeps what it knows.
         clock: All of its time.
         faults: Stands before the upstreams.
-        deadline_s: Of a call to an upstream, in the machine's own time: the loop's timer is not moved by hand.
+        gives_up: Whether a request that hangs fails, as if its time were over, as soon as nothing else is under way:
+            deadlines are kept by the loop's timer, which is not moved by hand. Else it hangs until the end.
         weights: What live upstreams allow.
         walk: Runs its walk-forwards.
         settings: Of the service; `source="live"` alone asks a replay as if it were the real upstreams. Recorded time is
@@ -264,6 +281,7 @@ async def indoors(
     before = faults or Doors()
     chosen: dict[str, Any] = {"source": "fixtures", "rate_per_minute": UNBOUNDED, "rate_burst": UNBOUNDED, **settings}
     opened: dict[str, UpstreamSession] = {}
+    limits: set[asyncio.Timeout] = set()
     replays: list[Replay] = []
 
     @asynccontextmanager
@@ -275,8 +293,9 @@ async def indoors(
 
     @asynccontextmanager
     async def noted(name: str, *arguments: Any, **named: Any) -> AsyncIterator[UpstreamSession]:
-        async with open_session(name, *arguments, deadline_s=deadline_s, **named) as session:
+        async with open_session(name, *arguments, deadline_s=_DEADLINE_S, **named) as session:
             opened[name] = session
+            _limit_by_hand(session, limits)
             yield session
 
     async with AsyncExitStack() as stack:
@@ -293,7 +312,23 @@ async def indoors(
             patch.object(walkforward, "run_apart", walk),
         ):
             service = await stack.enter_async_context(wiring.build(own, clock))
-        yield Indoors(service, own, clock, before, opened, replays[0] if replays else None)
+        replay = replays[0] if replays else None
+        yield Indoors(service, own, clock, before, opened, replay, limits if gives_up else None)
+
+
+def _limit_by_hand(session: UpstreamSession, limits: set[asyncio.Timeout]) -> None:
+    """Note a time limit of each request under way, for a test to set."""
+    send = session._try_twice
+
+    async def limited(*arguments: Any) -> Any:
+        async with asyncio.timeout(None) as limit:
+            limits.add(limit)
+            try:
+                return await send(*arguments)
+            finally:
+                limits.discard(limit)
+
+    session._try_twice = limited  # type: ignore[assignment, method-assign]
 
 
 class Kept(NamedTuple):

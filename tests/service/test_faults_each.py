@@ -18,7 +18,6 @@ from tests.upstream.faults import FAULTS, reset, too_many
 
 pytestmark = pytest.mark.unmeasured
 
-DEADLINE_S = 0.15
 LARGEST_GROWTH_KB = 64 * 1024
 AAPL = "/api/cli/rwa/symbol/AAPL"
 
@@ -64,7 +63,7 @@ def every_pair() -> Iterator[Any]:
 
 @pytest.fixture
 async def house(kept: Kept, tmp_path: Path) -> AsyncIterator[Indoors]:
-    async with kept.reopened(tmp_path / "data", deadline_s=DEADLINE_S) as service:
+    async with kept.reopened(tmp_path / "data", gives_up=True) as service:
         await service.pass_time(30, 10)
         yield service
 

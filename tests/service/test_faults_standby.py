@@ -19,7 +19,7 @@ AAPL, MSFT = "/api/cli/rwa/symbol/AAPL", "/api/cli/rwa/symbol/MSFT"
 
 @pytest.fixture
 async def house(kept: Kept, tmp_path: Path) -> AsyncIterator[Indoors]:
-    async with kept.reopened(tmp_path / "data", deadline_s=1.0) as service:
+    async with kept.reopened(tmp_path / "data", gives_up=True) as service:
         await service.pass_time(45, 5)
         yield service
 
@@ -190,7 +190,7 @@ async def test_a_service_that_starts_while_the_first_venue_is_down_keeps_what_th
 ) -> None:
     doors = Doors()
     doors.shut(*HYPERLIQUID, fault=DOWN)
-    async with kept.reopened(tmp_path / "late", faults=doors, deadline_s=1.0) as house:
+    async with kept.reopened(tmp_path / "late", faults=doors, gives_up=True) as house:
         house.clock.set_wall(midnight_after(house.clock.now_ms()) - MINUTE_MS)
         await house.pass_time(1_500, 15)
         for coin in ("BTC", "DOGE"):
