@@ -23,6 +23,7 @@ from service.upstream.failure import UpstreamError
 from service.upstream.session import UpstreamSession, open_session
 from service.wire.cursor import Cursors
 from tests.fakes.clock import START_MS, FakeClock
+from tests.fakes.threads import thread_work
 from tests.market.parts import TODAY, said, until
 from tests.market.venue import Venue, context, hour, payment
 from tests.upstream.faults import answer
@@ -171,7 +172,7 @@ async def test_when_the_origin_changes_prices_pass_over_and_history_is_fetched_a
         listed.list_coin("SOL", range(TODAY - 120, TODAY + 2), 0.97, price="50.0")
         await clock.advance(QUOTES_EVERY_S)
         await until(lambda: desk.view()["SOL"].price is None)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while desk.view()["SOL"].price != 50.0:  # bars confirm it as soon as they are there
                 await clock.advance(1)
                 await settled()
@@ -258,6 +259,7 @@ async def settled() -> None:
     """Let what is under way over sockets and threads come to its end."""
     for _ in range(100):
         await asyncio.sleep(0.001)
+        await thread_work().ended()
 
 
 async def test_a_closed_room_leaves_no_task_behind(
