@@ -242,6 +242,5 @@ def count_outcomes(
         of_coins += [OfCoin(coin, grade, *counts) for coin, *counts in rows if counts[0]]
         sizes, hits = own.sum(axis=1), (own & (flat, rose, fell)[side]).sum(axis=1)
         squares, products, square_sizes = (int((a * b).sum()) for a, b in ((hits, hits), (hits, sizes), (sizes, sizes)))
-        if square_sizes:
-            of_days.append(OfDays(grade, int((sizes > 0).sum()), squares, products, square_sizes))
+        of_days.append(OfDays(grade, int((sizes > 0).sum()), squares, products, square_sizes))
     return of_coins, of_days

@@ -14,6 +14,7 @@ from service.ask.writing.styles import style_of
 from service.wire.ask import Amount, Archetype, Classification, Entities, Intent, Period, Plan, Step
 from service.wire.market import HistoricalPoint
 from service.wire.tools import ScanRow
+from service.wire.verdict import Claim
 from tests.ask import market_findings
 from tests.ask.asking import planned
 from tests.ask.findings import asset, carry, found, history, risk, signal
@@ -210,6 +211,12 @@ def test_overviews_of_analysts_and_risk_managers_hold_what_a_verdict_rests_on() 
 def test_trends_that_are_compared_come_before_prices() -> None:
     text = answer("comparison", risk("ETH"), asset("GOLD", id="s2"), entities=Entities(term="trend"))
     assert text.startswith("**ETH: daily DOWN and weekly HODL** and **GOLD: daily UP and weekly not known**.")
+
+
+def test_a_track_record_tells_a_probability_that_was_earned() -> None:
+    earned = Claim(3, "rises", 0.5612, 0.4967, 0.01, 0.001, 0.02, 144, "2025-07-25", "isotonic", None)
+    told = answer("track-record", signal("BTC", claims=[earned]))
+    assert "- rises after 3 days: 56.12 %, base rate 49.67 %" in told
 
 
 def test_a_track_record_says_what_was_measured_where_no_probability_is_claimed() -> None:

@@ -186,10 +186,9 @@ def _fits(
     for day in range(begin, int(counted[-1]) + 1, REFIT_DAYS):
         past = days + horizon <= day
         now = (days >= day) & (days < day + REFIT_DAYS)
-        if now.any():
-            weights = day_weights(days[past])
-            base = float((weights * came[past]).sum() / weights.sum())
-            yield fit(features[past], came[past], weights), base, now
+        weights = day_weights(days[past])
+        base = float((weights * came[past]).sum() / weights.sum())
+        yield fit(features[past], came[past], weights), base, now
 
 
 def _rows(judged: Judged, outcome: Floats, method: Method) -> tuple[Days, Floats, Floats]:

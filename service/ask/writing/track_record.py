@@ -46,8 +46,11 @@ def write(assignment: Assignment, draft: Draft) -> None:
 def _claims(signal: Found) -> Iterator[Piece]:
     for index in range(signal.size("/claims")):
         claim = f"/claims/{index}"
-        if signal.get(f"{claim}/reason") is not None:
+        if signal.get(f"{claim}/probability") is None:
             yield quote(signal, f"{claim}/reason")
+        else:
+            told = quote(signal, f"{claim}/target"), " after ", days(signal, f"{claim}/days"), ": "
+            yield *told, share(signal, f"{claim}/probability"), ", base rate ", share(signal, f"{claim}/base_rate")
 
 
 def _says(signal: Found, of: str) -> Iterator[Piece]:

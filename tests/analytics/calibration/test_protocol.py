@@ -6,7 +6,10 @@ import pytest
 from service.analytics.calibration.fits import Floats
 from service.analytics.calibration.protocol import (
     LEAST_DAYS_TO_CLAIM,
+    METHODS,
+    Method,
     Trial,
+    fit_all,
     outcomes,
     predictions,
     run,
@@ -36,6 +39,14 @@ def test_a_planted_signal_is_found_and_its_probability_is_right(planted: list[Tr
     last = made.days[-1]
     told = dict(zip(judged.score[last].tolist(), made.probability[made.days == last].tolist(), strict=True))
     assert told == pytest.approx({score: 0.5 + STRENGTH * score for score in SCORES}, abs=0.035)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_model_of_all_days_tells_the_planted_probabilities(method: Method) -> None:
+    closes, judged = market(seed=1, strength=STRENGTH)
+    model = fit_all(judged, outcomes(closes, "rises", 1), method)
+    features = np.column_stack([SCORES, np.zeros(len(SCORES))])
+    assert model.predict(features) == pytest.approx(0.5 + STRENGTH * SCORES, abs=0.035)
 
 
 def test_every_trial_is_reported_and_only_chosen_methods_are_looked_at(planted: list[Trial]) -> None:
