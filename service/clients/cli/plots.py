@@ -15,6 +15,8 @@ from service.clients.cli.screen import Screen, Style, cells, cut, safe
 _DOTS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bits of a braille letter, by row and column of its dots (Unicode, block 2800)."""
 _BLANK: Final = 0x2800
+_LEAST_SPAN: Final = 1e-300
+"""Values nearer to each other are drawn as one: there is no round value between them."""
 _DOTTED: Final = 3
 _ROWS: Final = 12
 _ROWS_A_TICK: Final = 2
@@ -155,8 +157,8 @@ class _Scale:
 
     def __init__(self, values: Sequence[float]) -> None:
         self.low, self.high = min(values), max(values)
-        if self.low == self.high:
-            least = abs(self.low) / 100 or 1.0
+        if self.high - self.low < _LEAST_SPAN:
+            least = abs(self.low) / 100 if abs(self.low) > _LEAST_SPAN else 1.0
             self.low, self.high = self.low - least, self.high + least
 
     def place(self, value: float, last: int) -> int:

@@ -1,7 +1,7 @@
 """Pictures made of letters, held to dots that were counted by hand."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from service.clients.cli import plots
@@ -103,6 +103,8 @@ def test_a_ruler_has_round_values(low: float, high: float, expected: list[float]
     st.integers(20, 200),
     st.integers(1, 20),
 )
+@example([0.0, 5e-324], 20, 1)
+@example([1e-305, 2e-305], 20, 20)
 def test_any_curve_fits_on_the_screen(values: list[float | None], width: int, rows: int) -> None:
     drawn = list(plots.line(Screen(width, colour=False), range(len(values)), values, rows=rows, tick=lambda _: "1.0"))
     assert all(cells(line) <= width for line in drawn)
