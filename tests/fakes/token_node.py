@@ -1,11 +1,12 @@
 """JSON-RPC over the books of the fake facilitator: the dollar token as a node shows it.
 
-A block a second, numbered by its time. Only the token's `authorizationState`, its balances and its events are there.
+A block a second, numbered by its time. Of the token there are `authorizationState`, its domain, balances and events.
 """
 
 from typing import Any, Final
 
 from aiohttp import web
+from eth_account.messages import encode_typed_data
 
 from service.clock import SECOND_MS, Clock
 from service.payments.networks import NETWORKS
@@ -13,6 +14,19 @@ from service.payments.token import CANCELED, USED
 
 CHAIN: Final = NETWORKS["eip155:84532"]
 TRANSFER: Final = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+_DOMAIN_SEPARATOR: Final = "0x3644e515"
+_SIGNED_BY: Final = encode_typed_data(
+    {
+        "name": CHAIN.domain.name,
+        "version": CHAIN.domain.version,
+        "chainId": int(CHAIN.chain_id.removeprefix("eip155:")),
+        "verifyingContract": CHAIN.usdc,
+    },
+    {"Nothing": [{"name": "it", "type": "uint256"}]},
+    {"it": 0},
+)
+"""Of any message of the token: its header is the domain separator."""
+
 _ENOUGH: Final = 10**12
 _ADDRESS: Final = slice(34, 74)
 
@@ -90,6 +104,8 @@ class TokenNode:
         return self.now_s() if tag in {"latest", "finalized"} else int(tag, 16)
 
     def _call(self, data: str, number: int) -> str:
+        if data == _DOMAIN_SEPARATOR:
+            return f"0x{_SIGNED_BY.header.hex()}"
         payer = "0x" + data[_ADDRESS]
         ended = self.ended.get((payer, "0x" + data[74:138]))
         return _word(hex(int(ended is not None and ended.at_s <= number)))
