@@ -83,7 +83,7 @@ Decided here, about outcomes:
 - Coins move together, so days are what counts. Under 60 days there are no figures. The interval of a hit rate treats
   the outcomes of a day as one cluster, and multiplies the variance by the horizon, since outcomes of neighbouring days
   overlap.
-- The backtested record counts verdicts of the current rules, recomputed for every past day (`backtest`): from the bars
+- The backtested record counts verdicts of the current rules, recomputed for every past day (`recount`): from the bars
   that had closed by the end of the day and the funding paid until then, without sentiment, from close to close.
   Delisted coins are included. It is made anew when a day is published, and never mixed with the live record.
 

@@ -12,7 +12,7 @@ from service.verdict.scorecard import later
 from service.wire.verdict import Claim, Target, Verdict
 
 TARGETS: Final[tuple[Target, ...]] = ("rises", "beats-median")
-"""What is told whether skill was shown or not."""
+"""Targets that every answer names, with or without skill."""
 
 _DECIMALS: Final = 4
 _CAME_TRUE: Final[dict[Target, str]] = {

@@ -216,11 +216,11 @@ class Scorecards:
         return told[1]
 
     def live(self) -> tuple[Scorecard, Pools] | None:
-        """The count of the ledger, of the history that is told; null while none of it is scored."""
+        """The count of the ledger for the current history; null until an outcome of it is known."""
         return self._live.of(self._origin())
 
     def backtested(self) -> tuple[Scorecard, Pools] | None:
-        """The count of recomputed verdicts, of the history that is told; null until it is done."""
+        """The count of recomputed verdicts for the current history; null until it is done."""
         return self._backtested.of(self._origin())
 
 

@@ -17,7 +17,7 @@ from service.analytics.calibration.skill import decompose
 from service.analytics.recomputed import Inputs, Judged, judge
 from service.clock import DAY_MS, iso
 from service.verdict import measured
-from service.verdict.backtest import rules_of
+from service.verdict.recount import rules_of
 from service.verdict.ruleset import VERSION_1, VERSION_2
 from tests.market.recordings import DATA
 from tests.verdict import recorded_days

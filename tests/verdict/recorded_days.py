@@ -11,7 +11,7 @@ from tests.market.recordings import coins, funding, history
 
 @cache
 def market() -> Market:
-    """All recorded coins, by the ticker that is told."""
+    """All recorded coins, by ticker."""
     return Market({coin.upper(): rows for coin, rows in history().items()})
 
 

@@ -12,9 +12,10 @@ from service.clock import DAY_MS, iso
 from service.market.observed import Coin
 from service.market.series import Days
 from service.storage.database import Database
-from service.verdict.backtest import Backtest, count
+from service.verdict.backtest import Backtest
 from service.verdict.decide import decide
 from service.verdict.ledger import ABSTAINED
+from service.verdict.recount import count
 from service.verdict.scorecard import Scorecard, Spread
 from service.wire.verdict import FundingFacts, Label, RegimeFacts, RiskFacts, Sources, VerdictInputs, VerdictRaw
 from tests.fakes.clock import FakeClock

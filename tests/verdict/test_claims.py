@@ -9,10 +9,10 @@ import pytest
 
 from service.analytics.calibration.fits import fit_isotonic, fit_logistic
 from service.analytics.recomputed import judge
-from service.verdict.backtest import rules_of
 from service.verdict.claims import TARGETS, claims
 from service.verdict.ledger import HORIZONS
 from service.verdict.measured import MEASURED, Isotonic, Logistic, Measured
+from service.verdict.recount import rules_of
 from service.verdict.ruleset import CURRENT
 from service.verdict.scorecard import LABELS
 from service.wire.verdict import Label

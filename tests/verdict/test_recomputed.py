@@ -12,8 +12,8 @@ from service.analytics.market import Market
 from service.analytics.recomputed import Funding, Inputs, judge, recompute
 from service.analytics.states import UNKNOWN
 from service.clock import DAY_MS, iso
-from service.verdict.backtest import rules_of
 from service.verdict.decide import decide
+from service.verdict.recount import rules_of
 from service.verdict.ruleset import VERSION_1, VERSION_2, RuleSet
 from service.wire.verdict import FundingFacts, RegimeFacts, RiskFacts, Sources, VerdictInputs, VerdictRaw
 from tests.analytics.histories import COINS, History, markets, until

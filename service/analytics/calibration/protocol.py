@@ -238,7 +238,7 @@ def _measure(predicted: Predicted, part: Days, block: int, level: float) -> Meas
 
 
 def _medians(values: Floats) -> Floats:
-    """Medians along the last axis of what is known; NaN where nothing is."""
+    """Medians along the last axis, without NaN values; NaN where there are no others."""
     ordered = np.sort(values, axis=-1)  # what is not known comes last
     known = (~np.isnan(values)).sum(axis=-1, keepdims=True)
     low, high = (
