@@ -22,6 +22,9 @@ SECTIONS = (*table.SECTIONS, ("run a service", rows.COMMANDS))
 
 def main() -> int:
     """Run the command line of this process."""
+    # numpy sets this variable while it is imported, which happens on a thread. glibc's setenv(3) is unsafe beside
+    # getenv(3) on other threads: the process can end with a segmentation fault.
+    os.environ.setdefault("OPENBLAS_MAIN_FREE", "1")
     try:
         _open_what_is_closed()
         for stream in (sys.stdout, sys.stderr):

@@ -95,6 +95,7 @@ class Serving:
     def hang_up(self) -> None:
         """Hear the last of it."""
         self._listener.join(PATIENCE_S)
+        assert not self._listener.is_alive(), "it ended, and another process still holds its standard error"
         for stream in (self.process.stdout, self.process.stderr):
             assert stream is not None
             stream.close()

@@ -19,6 +19,23 @@ def test_an_interrupt_ends_a_command_without_a_traceback(verdict: Verdict, monke
     assert verdict("usage") == (130, "", "")
 
 
+@pytest.mark.parametrize(("before", "changes"), [("__main__.main()", 0), ("None", 2)])
+def test_numpy_changes_no_environment_variable_in_a_process_that_runs_a_command(before: str, changes: int) -> None:
+    """It is imported on a thread, where a change would race with every getenv(3) of the process."""
+    said = (
+        "import contextlib, sys; from service import __main__\n"
+        f"with contextlib.suppress(SystemExit): {before}\n"
+        "changed = []\n"
+        "sys.addaudithook(lambda event, _: changed.append(event) if event in {'os.putenv', 'os.unsetenv'} else None)\n"
+        "import numpy; sys.exit(len(changed))"
+    )
+    unset = {name: value for name, value in os.environ.items() if name != "OPENBLAS_MAIN_FREE"}
+    done = subprocess.run(
+        [sys.executable, "-c", said, "--version"], env=unset, capture_output=True, timeout=PATIENCE_S, check=False
+    )
+    assert done.returncode == changes
+
+
 def test_a_reader_that_has_read_enough_gets_no_traceback(tmp_path: Path) -> None:
     assert run_verdict("keys", "create", "--name", "a", data_dir=str(tmp_path)).returncode == 0
     reading, writing = os.pipe()
