@@ -1,0 +1,394 @@
+"""Typed queries: what the parser understands of a question, and the only thing the planner sees.
+
+    Query = subject x measures x time x conditions x operation
+
+Shown by `raw`, by `verdict ask --explain` and as the line "Read as" under every answer.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+Scope = Literal["coins", "all", "category", "assets", "market", "wallets", "shows", "service"]
+"""What kind of thing a query is about. `coins`: the coins named; `all`: every coin; `category`: its members."""
+
+Direction = Literal["most", "least"]
+Unit = Literal["h", "d"]
+Comparator = Literal["lt", "le", "gt", "ge", "eq", "ne"]
+Extremum = Literal["max", "min", "first", "last"]
+
+
+class Subject(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What a query is about.
+
+    Attributes:
+        scope: Which kind of thing.
+        coins: Canonical tickers, in the order of the question.
+        categories: Exact names of categories; several are joined by or.
+        assets: Ids of real-world assets, such as `xyz:AAPL`.
+        asset_type: A type of real-world assets, such as `metal`.
+        wallets: Addresses of watched wallets.
+        shows: Ids of shows.
+        excluded: Tickers that are left out.
+        excluded_categories: Categories whose members are left out.
+    """
+
+    scope: Scope = "coins"
+    coins: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    assets: tuple[str, ...] = ()
+    asset_type: str | None = None
+    wallets: tuple[str, ...] = ()
+    shows: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    excluded_categories: tuple[str, ...] = ()
+
+
+class Now(Struct, frozen=True, tag="now", tag_field="time"):
+    """The present."""
+
+
+class At(Struct, frozen=True, tag="at", tag_field="time"):
+    """One instant or day of the past.
+
+    Attributes:
+        at_ms: Epoch milliseconds. Of a day, its first.
+        whole_day: The day as a whole is meant, so a price is its close.
+        words: As it is said back, such as `yesterday` or `2026-10-05`.
+    """
+
+    at_ms: int
+    whole_day: bool
+    words: str
+
+
+class Window(Struct, frozen=True, tag="window", tag_field="time"):
+    """The last so many hours or days until now.
+
+    Attributes:
+        count: At least 1.
+        unit: Hours or days. A week is 7 days, a month 30, a year 365.
+        words: As it is said back, such as `7 days`.
+    """
+
+    count: int
+    unit: Unit
+    words: str
+
+
+class Between(Struct, frozen=True, tag="between", tag_field="time"):
+    """Calendar time.
+
+    Attributes:
+        start_ms: First millisecond, inclusive.
+        end_ms: Last, exclusive; null: until now.
+        words: As it is said back, such as `this week` or `June 2026`.
+    """
+
+    start_ms: int
+    end_ms: int | None
+    words: str
+
+
+Time = Now | At | Window | Between
+Span = Window | Between
+
+
+class Measure(Struct, frozen=True, omit_defaults=True):
+    """What is measured.
+
+    Attributes:
+        name: A key of `service.ask.measures.MEASURES`.
+        over: The window of a measure that has one; null: its usual one.
+        other: A coin it is measured against: correlation, strength.
+        frame: Which trend: `daily` or `weekly`; null: daily, or both where only the trend is asked for.
+        mean: The mean over the window instead of the present value, where both exist (funding).
+        side: Of a position: `long` or `short`.
+        notional: Size of a position in USD.
+    """
+
+    name: str
+    over: Span | None = None
+    other: str | None = None
+    frame: Literal["daily", "weekly"] | None = None
+    mean: bool = False
+    side: Literal["long", "short"] | None = None
+    notional: float | None = None
+
+
+class Test(Struct, frozen=True, tag="test", tag_field="condition", omit_defaults=True):
+    """A measure compared with a value, with another measure of the same coin, or with the same measure of a coin.
+
+    Attributes:
+        measure: What is compared.
+        op: How.
+        value: A number in the measure's unit, or a state such as `UP` or `strong-bull`.
+        to: Another measure of the same coin, in place of `value`.
+        coin: A coin whose measure is the value.
+        at: When it is to hold; null: at the query's time.
+    """
+
+    measure: Measure
+    op: Comparator
+    value: float | str | None = None
+    to: Measure | None = None
+    coin: str | None = None
+    at: Time | None = None
+
+
+class Changed(Struct, frozen=True, tag="changed", tag_field="condition", omit_defaults=True):
+    """A state that changed within a span: "flipped to UP this week".
+
+    Attributes:
+        measure: A state: trend, regime, verdict.
+        to: The state after the change; null: any.
+        within: Since when.
+    """
+
+    measure: Measure
+    to: str | None
+    within: Span
+
+
+class Ranked(Struct, frozen=True, tag="ranked", tag_field="condition"):
+    """Among the first so many of all coins by a measure: "of the top 20 by volume"."""
+
+    measure: Measure
+    direction: Direction
+    limit: int
+
+
+class Not(Struct, frozen=True, tag="not", tag_field="condition"):
+    """The opposite."""
+
+    item: "Condition"
+
+
+class All(Struct, frozen=True, tag="all", tag_field="condition"):
+    """Every one holds."""
+
+    items: tuple["Condition", ...]
+
+
+class Any_(Struct, frozen=True, tag="any", tag_field="condition"):  # noqa: N801 - `Any` is taken by typing
+    """At least one holds."""
+
+    items: tuple["Condition", ...]
+
+
+Condition = Test | Changed | Ranked | Not | All | Any_
+
+
+class Value(Struct, frozen=True, tag="value", tag_field="operation"):
+    """The measures of each thing named."""
+
+
+class Check(Struct, frozen=True, tag="check", tag_field="operation"):
+    """Whether the conditions hold for the things named: yes or no for each."""
+
+
+class List(Struct, frozen=True, tag="list", tag_field="operation"):
+    """All that fulfil the conditions; `limit` null: as many as an answer shows."""
+
+    limit: int | None = None
+
+
+class Rank(Struct, frozen=True, tag="rank", tag_field="operation"):
+    """The first so many by the first measure."""
+
+    direction: Direction
+    limit: int
+
+
+class Position(Struct, frozen=True, tag="position", tag_field="operation"):
+    """The place of the coins named among the subject set, by the first measure: "where does SOL rank by volume"."""
+
+    direction: Direction = "most"
+
+
+class Count(Struct, frozen=True, tag="count", tag_field="operation"):
+    """How many fulfil the conditions."""
+
+
+class Share(Struct, frozen=True, tag="share", tag_field="operation"):
+    """Which share fulfils the conditions, in percent."""
+
+
+class Exists(Struct, frozen=True, tag="exists", tag_field="operation"):
+    """Whether any, all or none fulfil the conditions."""
+
+    quantifier: Literal["any", "all", "none"]
+
+
+class Extreme(Struct, frozen=True, tag="extreme", tag_field="operation"):
+    """The largest, smallest, first or last value of a measure within the query's time, with its date."""
+
+    which: Extremum
+
+
+class Aggregate(Struct, frozen=True, tag="aggregate", tag_field="operation"):
+    """A figure over the coins of the subject: their mean, median or sum of the first measure."""
+
+    how: Literal["mean", "median", "sum"]
+
+
+class Compare(Struct, frozen=True, tag="compare", tag_field="operation"):
+    """The things named side by side; `direction`: which of them has the most or least of the first measure."""
+
+    direction: Direction | None = None
+
+
+class Why(Struct, frozen=True, tag="why", tag_field="operation"):
+    """What moved beside a coin in the query's time."""
+
+
+class When(Struct, frozen=True, tag="when", tag_field="operation"):
+    """Since when the conditions hold, or when they last began to hold."""
+
+    edge: Literal["since", "last"]
+
+
+class Explain(Struct, frozen=True, tag="explain", tag_field="operation"):
+    """A definition; `term` is a key of the glossary."""
+
+    term: str
+
+
+class Holding(Struct, frozen=True):
+    """An amount of a coin (`unit` a ticker) or of US dollars (`USD`)."""
+
+    amount: float
+    unit: str
+
+
+class Convert(Struct, frozen=True, tag="convert", tag_field="operation"):
+    """What an amount is worth in other units."""
+
+    holding: Holding
+    into: tuple[str, ...]
+
+
+class Ratio(Struct, frozen=True, tag="ratio", tag_field="operation"):
+    """The first measure of the first coin divided by that of the second."""
+
+
+class ValueOf(Struct, frozen=True, tag="value_of", tag_field="operation"):
+    """What holdings are worth together, at the query's time."""
+
+    holdings: tuple[Holding, ...]
+
+
+class Profit(Struct, frozen=True, tag="profit", tag_field="operation", omit_defaults=True):
+    """Profit or loss of a position in the coin named since an entry price or instant.
+
+    Attributes:
+        holding: Its size; null: in percent alone.
+        entry_price: In USD; null: the price at `since`.
+        since: When it was opened; null: `entry_price` is given.
+        side: Long or short.
+    """
+
+    holding: Holding | None
+    entry_price: float | None = None
+    since: Time | None = None
+    side: Literal["long", "short"] = "long"
+
+
+class Screen(Struct, frozen=True, tag="screen", tag_field="operation"):
+    """"What should I buy or short": what the data say for one side. Never advice."""
+
+    side: Literal["long", "short"]
+
+
+class Record(Struct, frozen=True, tag="record", tag_field="operation"):
+    """How past verdicts, regime trades or walk-forward strategies did."""
+
+    of: Literal["verdicts", "regime", "walkforward"]
+
+
+class Route(Struct, frozen=True, tag="route", tag_field="operation", omit_defaults=True):
+    """What one data route answers as it stands: alerts, crossings, breadth, quotes, transfers, listings, account.
+
+    Attributes:
+        topic: A key of `service.ask.routes.ROUTES`.
+        args: Parameters of the route, as text.
+    """
+
+    topic: str
+    args: dict[str, str] = {}
+
+
+Operation = (
+    Value
+    | Check
+    | List
+    | Rank
+    | Position
+    | Count
+    | Share
+    | Exists
+    | Extreme
+    | Aggregate
+    | Compare
+    | Why
+    | When
+    | Explain
+    | Convert
+    | Ratio
+    | ValueOf
+    | Profit
+    | Screen
+    | Record
+    | Route
+)
+
+
+class Query(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """One request of a question. See the module."""
+
+    subject: Subject = Subject()
+    measures: tuple[Measure, ...] = ()
+    time: Time = Now()
+    where: Condition | None = None
+    operation: Operation = Value()
+
+
+Reason = Literal["unknown-symbol", "ambiguous", "language", "forecast", "out-of-scope", "not-available", "unread"]
+
+
+class Refusal(Struct, frozen=True, omit_defaults=True):
+    """Why a question is not answered. It costs nothing.
+
+    Attributes:
+        reason: Which kind of reason.
+        words: The words of the question that cannot be answered.
+        candidates: Names that may be meant, within two letters.
+        instead: The nearest question that can be asked; null: none is near.
+    """
+
+    reason: Reason
+    words: tuple[str, ...] = ()
+    candidates: tuple[str, ...] = ()
+    instead: str | None = None
+
+
+class Understanding(Struct, frozen=True, omit_defaults=True, kw_only=True):
+    """What a question was understood as.
+
+    Attributes:
+        queries: In the order of the question; empty where it is refused, small talk or help.
+        refusal: Why it is not answered; null: it is.
+        courtesy: A greeting, thanks or request for help, answered without data.
+        ignored: Words that were not considered; the answer names them.
+        follow_up: Whether earlier messages were needed.
+        language: ISO 639-1; `und` where nobody can say.
+    """
+
+    queries: tuple[Query, ...] = ()
+    refusal: Refusal | None = None
+    courtesy: Literal["greeting", "thanks", "help", "goodbye"] | None = None
+    ignored: tuple[str, ...] = ()
+    follow_up: bool = False
+    language: str = "en"
+
+
