@@ -124,6 +124,8 @@ def desks_over(database: Database, clock: FakeClock, access: Access, meter: Mete
         conclusions=conclusions,
         quarantine=shelf.drawer(QUARANTINE, Report),
         store=store,
+        past_caps=past,
+        worth=dict,
         known=asyncio.Event(),
         loaded=asyncio.Event(),
         watched=asyncio.Event(),
