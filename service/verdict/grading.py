@@ -8,7 +8,7 @@ from service.market.freshness import MOOD, Freshness
 from service.market.momentum import PAID, Momentum
 from service.market.observed import CoinView
 from service.market.room import Market
-from service.verdict.decide import decide
+from service.verdict.decide import grade as grade_inputs
 from service.wire.market import Stance, Trend
 from service.wire.regime import Regime
 from service.wire.sentiment import Mood
@@ -87,8 +87,7 @@ class Grader:
         if grade is None:
             if len(self._cached) >= _MOST_CACHED:
                 self._cached.clear()
-            verdict = decide(_inputs(read))
-            grade = self._cached[read] = Grade(verdict.verdict, verdict.score, read.is_complete)
+            grade = self._cached[read] = Grade(*grade_inputs(_inputs(read)), read.is_complete)
         return grade, read
 
     def _read(self, coin: CoinView, mood: Mood, *, is_price_stale: bool, is_chart_stale: bool) -> Read:
