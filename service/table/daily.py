@@ -66,7 +66,7 @@ class PastVerdict(NamedTuple):
     """A verdict on what was known at `known_ms` (epoch ms UTC).
 
     `recorded`: judged from inputs that were stored at that time. Else recomputed from the bars and the funding that
-    were known at the close of that day, without sentiment. `score` is null without a verdict.
+    were known at the close of that day, without sentiment; `score` is null then if there is no verdict.
     """
 
     known_ms: int

@@ -14,7 +14,7 @@ from service.market.sources.coingecko import Cap
 from service.storage.database import Database
 from service.table.daily import DailyHistory, PastBar, PastVerdict
 from service.units import apr_pct
-from service.verdict.decide import decide
+from service.verdict.decide import grade
 from service.verdict.desk import VerdictDesk
 
 
@@ -144,11 +144,7 @@ class CoinHistory:
         """
         recorded = await self._verdict.recorded(symbol, at_ms)
         if recorded is not None:
-            judged = decide(recorded.inputs)
-            has_verdict = judged.verdict != "insufficient-evidence"
-            return PastVerdict(
-                recorded.recorded_ms, judged.verdict, judged.score if has_verdict else None, recorded=True
-            )
+            return PastVerdict(recorded.recorded_ms, *grade(recorded.inputs), recorded=True)
         return (await self.daily()).verdict(symbol, at_ms)
 
     async def market_caps(self, symbol: str, since_ms: int, until_ms: int) -> list[Cap]:

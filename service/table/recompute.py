@@ -3,8 +3,8 @@
 from array import array
 from collections.abc import Sequence
 
-from service.analytics.breadth import Breadth
 from service.analytics.bars import Floats
+from service.analytics.breadth import Breadth
 from service.analytics.recomputed import Codes
 from service.market.conclusions.concluded import BreadthDay
 from service.market.series import Days
