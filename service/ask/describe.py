@@ -1,11 +1,14 @@
 """A query in plain English: the line "Read as" under every answer, and the names of measures."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from service.ask import query as q
 from service.ask.measure_table import MEASURES, Unit
-from service.clock import iso
+
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_ADVERBS: Final = frozenset(["this", "last", "today", "since", "between", "from", "on", "in", "at", "over"])
 
 _OPERATORS: Final[Mapping[str, str]] = {
     "lt": "below",
@@ -31,7 +34,7 @@ def label_of(measure: q.Measure) -> str:
     if measure.name == "carry":
         label = f"funding received by a {measure.side or 'long'}"
         if measure.notional is not None:
-            label += f" of {number(measure.notional)} USD, per day"
+            return f"{label} of {number(measure.notional)} USD over {measure.over.words if measure.over else 'a day'}"
     if measure.name == "correlation":
         label = f"correlation with {measure.other or 'BTC'}"
     if measure.name == "strength":
@@ -40,11 +43,9 @@ def label_of(measure: q.Measure) -> str:
         label = f"mean {label}"
     if measure.over is None:
         return label
-    return (
-        f"{_adjective(measure.over)} {label}"
-        if isinstance(measure.over, q.Window)
-        else f"{label} {time_words(measure.over)}"
-    )
+    if isinstance(measure.over, q.Window):
+        return f"{_adjective(measure.over)} {label}"
+    return f"{label} {time_words(measure.over)}"
 
 
 def _adjective(window: q.Window) -> str:
@@ -53,7 +54,7 @@ def _adjective(window: q.Window) -> str:
 
 def number(value: float) -> str:
     """A number as it was asked for."""
-    return f"{value:,.10g}" if abs(value) < 1e16 else f"{value:.4g}"
+    return f"{value:,.10g}"
 
 
 def time_words(time: q.Time) -> str:
@@ -63,32 +64,9 @@ def time_words(time: q.Time) -> str:
     if isinstance(time, q.Window):
         return f"over {time.words}"
     if isinstance(time, q.At):
-        return time.words if _is_adverb(time.words) else f"on {time.words}" if time.words[:1].isdigit() else time.words
-    return time.words if _is_adverb(time.words) else f"in {time.words}"
-
-
-def _is_adverb(words: str) -> bool:
-    first = words.split(" ", 1)[0].lower()
-    return first in {
-        "this",
-        "last",
-        "yesterday",
-        "today",
-        "since",
-        "between",
-        "from",
-        "on",
-        "in",
-        "at",
-        "over",
-        "ytd",
-        "all",
-    }
-
-
-def day_words(at_ms: int) -> str:
-    """A UTC day as ISO 8601."""
-    return iso(at_ms)[:10]
+        return f"on {time.words}" if _DAY.fullmatch(time.words) else time.words
+    first = time.words.split(" ", 1)[0].lower()
+    return time.words if first in _ADVERBS else f"{'from' if ' to ' in time.words else 'in'} {time.words}"
 
 
 def _list(words: tuple[str, ...] | list[str], last: str = "and") -> str:
@@ -146,6 +124,8 @@ def _test_words(test: q.Test) -> str:
 
 
 def _measures(query: q.Query) -> str:
+    if query.measures == (q.Measure("trend"),) and isinstance(query.operation, q.Value):
+        return "daily and weekly trend"
     return _list([label_of(measure) for measure in query.measures]) if query.measures else "overview"
 
 
