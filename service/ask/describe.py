@@ -129,8 +129,18 @@ def _measures(query: q.Query) -> str:
     return _list([label_of(measure) for measure in query.measures]) if query.measures else "overview"
 
 
-def _holding(holding: q.Holding) -> str:
-    return f"{number(holding.amount)} {holding.unit}"
+def _holding(holding: q.Holding, query: q.Query) -> str:
+    return f"{number(holding.amount)} {name_of(holding.unit, query.subject.per_coin)}"
+
+
+def _convert(query: q.Query, operation: q.Convert) -> str:
+    units = [name_of(unit, query.subject.per_coin) for unit in operation.into or ("USD",)]
+    return f"{_holding(operation.holding, query)} in {_list(units)}"
+
+
+def _value_of(query: q.Query, operation: q.ValueOf) -> str:
+    what = _measures(query) if query.measures else "value"
+    return f"{what} of {_list([_holding(item, query) for item in operation.holdings])}"
 
 
 def _rank(query: q.Query, operation: q.Rank) -> str:
@@ -152,8 +162,8 @@ def _compare(query: q.Query, operation: q.Compare) -> str:
     return f"compared by {_measures(query)}{order}"
 
 
-def _profit(_: q.Query, operation: q.Profit) -> str:
-    size = "" if operation.holding is None else f" of {_holding(operation.holding)}"
+def _profit(query: q.Query, operation: q.Profit) -> str:
+    size = "" if operation.holding is None else f" of {_holding(operation.holding, query)}"
     entry = "" if operation.entry_price is None else f" at {number(operation.entry_price)} USD"
     since = "" if operation.since is None else f" opened {time_words(operation.since) or 'now'}"
     return f"profit of a {operation.side}{size}{entry}{since}"
@@ -183,9 +193,9 @@ _OPERATIONS: Final[Mapping[type, Callable[[q.Query, Any], str]]] = {
         f"{'since when' if one.edge == 'since' else 'when last'}" + (f" {_measures(query)}" if query.measures else "")
     ),
     q.Explain: lambda _query, one: f"definition of {one.term}",
-    q.Convert: lambda _query, one: f"{_holding(one.holding)} in {_list(one.into)}",
-    q.Ratio: lambda query, _: f"ratio of {_measures(query)}",
-    q.ValueOf: lambda _query, one: f"value of {_list([_holding(item) for item in one.holdings])}",
+    q.Convert: _convert,
+    q.Ratio: lambda query, _: f"ratio of {_measures(query) if query.measures else 'price'}",
+    q.ValueOf: _value_of,
     q.Profit: _profit,
     q.Screen: lambda _query, one: f"coins whose verdict favours a {one.side}",
     q.Record: lambda _query, one: f"how past {one.of} did",
@@ -193,7 +203,7 @@ _OPERATIONS: Final[Mapping[type, Callable[[q.Query, Any], str]]] = {
 }
 
 _OWN_SUBJECT: Final = (q.Explain, q.Convert, q.ValueOf, q.Route)
-"""Operations that say themselves what they are about, unless things are named."""
+"""Operations that say themselves what they are about."""
 
 
 def describe(query: q.Query) -> str:
@@ -201,7 +211,7 @@ def describe(query: q.Query) -> str:
     parts = [_OPERATIONS[type(query.operation)](query, query.operation)]
     subject = query.subject
     named = subject.coins or subject.categories or subject.assets or subject.wallets or subject.shows
-    if named or not isinstance(query.operation, _OWN_SUBJECT):
+    if not isinstance(query.operation, _OWN_SUBJECT) or (named and isinstance(query.operation, q.Route)):
         parts.insert(0, subject_words(subject))
     if query.where is not None:
         parts.insert(1, f"where {condition_words(query.where)}")

@@ -90,6 +90,8 @@ def write(understanding: Understanding, results: Sequence[Result], archetype: Ar
         for query, result in zip(understanding.queries, results, strict=True)
         for part in _written(query, result, style)
     ]
+    if understanding.unknown:
+        paragraphs.append(_render("notes", "no_such", {"names": ", ".join(understanding.unknown)}))
     if understanding.ignored:
         words = ", ".join(f'"{word}"' for word in understanding.ignored)
         paragraphs.append(_render("notes", "ignored", {"words": words}))
@@ -105,7 +107,7 @@ def _written(query: Query, result: Result, style: Style) -> list[str]:
     if result.refusal is not None:
         instead = {"instead": result.refusal.instead}
         return [_render("refused", result.kind, bound) + _render("notes", "instead", instead)]
-    first = _render("answers", result.kind, bound)
+    first = _render("answers", result.kind, bound).replace("the market's", "The market's", 1)
     gaps = _gaps(result)
     notes = [_render("notes", note, bound) for note in result.notes if style.optional or note in _STANDING]
     if style.explains:

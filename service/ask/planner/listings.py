@@ -50,10 +50,8 @@ async def _listed(asked: Asked, operation: Route, key: str, **args: Any) -> Foun
     figures = {"count": count(max(total, len(found))), "when": asked.when, "about": text(_about(asked))}
     if rows:
         figures |= {"first": text(rows[0].subject)}
-        figures |= {
-            f"first_{shown.field}": Figure(value, shown.unit)
-            for shown, value in zip(topic.columns, rows[0].values, strict=True)
-        }
+        cells = zip(topic.columns, rows[0].values, strict=True)
+        figures |= {f"first_{shown.field}": Figure(value, shown.unit) for shown, value in cells}
     kind = f"list_{key}" if rows else "list_none"
     shown_rows = 0 if "count" in operation.args else limit
     return Found(kind=kind, figures=figures, columns=columns, rows=rows, shown=shown_rows, total=len(rows))
@@ -146,7 +144,9 @@ async def _categories(asked: Asked, operation: Route) -> Found:
         return await _listed(asked, operation, "category")
     names = asked.reading.data.categories()
     asked.reading.use("categories", {}, None)
-    figures = {"count": count(len(names)), "names": text(", ".join(names[: int(operation.args.get("limit", "10"))]))}
+    limit = int(operation.args.get("limit", "10"))
+    figures = {"count": count(len(names)), "names": text(", ".join(names[:limit]))}
+    figures["more"] = text(" and others" if len(names) > limit else "")
     return Found(kind="categories", figures=figures, total=len(names))
 
 
@@ -194,9 +194,8 @@ async def _quality(asked: Asked, operation: Route) -> Found:
     coins = asked.query.subject.coins
     if len(coins) != 1:
         raise Refused("one-coin")
-    found = await asked.reading.tool(
-        "signal.quality", asset=coins[0], signal_type=operation.args.get("type", "trend-following")
-    )
+    kind = operation.args.get("type", "trend-following")
+    found = await asked.reading.tool("signal.quality", asset=coins[0], signal_type=kind)
     tested = found["validations"]
     figures = {
         "subject": text(asked.name(coins[0])),

@@ -50,7 +50,7 @@ async def convert(asked: Asked, operation: Convert) -> Found:
         "holding": _held(holding, asked),
         "value": first,
         "unit": text("" if into[0] == _DOLLAR else f" {rows[0].subject}"),
-        "worth": usd(worth),
+        "worth": usd(worth) if _DOLLAR not in {into[0], holding.unit} else text(""),
         "when": asked.when,
         "verb": asked.verb,
     }
@@ -67,9 +67,8 @@ async def ratio(asked: Asked, _: Ratio) -> Found:
     values = await asked.values(measure, [one, other])
     top, bottom = values[one], values[other]
     if not isinstance(top, int | float) or not isinstance(bottom, int | float) or not bottom:
-        raise Refused(
-            "unknown-value", subject=text(f"{asked.name(one)} or {asked.name(other)}"), label=text(label_of(measure))
-        )
+        names = f"{asked.name(one)} or {asked.name(other)}"
+        raise Refused("unknown-value", subject=text(names), label=text(label_of(measure)))
     figures = {
         "subject": text(asked.name(one)),
         "other": text(asked.name(other)),

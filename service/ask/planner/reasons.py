@@ -44,9 +44,8 @@ async def why(asked: Asked, _: Why) -> Found:
     rows = [_cell("return", own, Unit.PERCENT)]
     rows += [_cell(name, value, Unit.PERCENT) for name, value in others.items() if value is not None]
     rows += await _beside(asked, symbol)
-    said, quotes = await _talk(
-        reading, symbol, interval_of(span_of(change, time, 1), instant_of(time, reading.now_ms)).start_ms
-    )
+    since = interval_of(span_of(change, time, 1), instant_of(time, reading.now_ms))
+    said, quotes = await _talk(reading, symbol, since.start_ms)
     figures = {
         "subject": text(asked.name(symbol)),
         "value": Figure(own, Unit.PERCENT),

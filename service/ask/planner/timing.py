@@ -59,10 +59,7 @@ async def extreme(asked: Asked, operation: Extreme) -> Found:
     order = _in_order(found, operation, measure)
     label = label_of(Measure(measure.name, measure.over or _daily(measure), measure.other, measure.frame))
     columns = [Column(label, unit_of(measure)), Column("day", Unit.DATE)]
-    rows = [
-        Row(asked.name(symbol), (_scaled(asked, symbol, measure, found[symbol][1]), found[symbol][0]))
-        for symbol in order
-    ]
+    rows = [_dated(asked, symbol, measure, *found[symbol]) for symbol in order]
     words = {"max": "highest", "min": "lowest", "first": "first known", "last": "last known"}
     when = asked.when if span.start_ms else text(" of all known days")
     figures = {
@@ -72,6 +69,7 @@ async def extreme(asked: Asked, operation: Extreme) -> Found:
         "value": Figure(rows[0].values[0], columns[0].unit),
         "day": date(found[order[0]][0]),
         "when": when,
+        "verb": asked.verb,
     }
     firsts = [first for symbol in asked.ids if (first := await _first(reading, symbol)) is not None]
     late = bool(firsts) and min(firsts) > span.start_ms
@@ -137,15 +135,7 @@ async def points_of(reading: Reading, measure: Measure, symbol: str, span: Inter
         return [point for point in series.changes(bars, length) if point[0] >= span.start_ms]
     if name == "drawdown":
         return list(series.drawdowns(await bars_of(reading, symbol, span)))
-    if name == "funding":
-        paid = await reading.history.funding(symbol, span.start_ms, span.end_ms)
-        reading.use("history", {}, paid.payments[-1].paid_ms if paid.payments else None)
-        return [(payment.paid_ms, payment.apr) for payment in paid.payments]
-    if name == "market_cap":
-        caps = await reading.history.market_caps(symbol, span.start_ms, span.end_ms)
-        reading.use("history", {}, caps[-1].at_ms if caps else None)
-        return [(cap.at_ms, cap.market_cap) for cap in caps]
-    return await _states_of(reading, measure, symbol, span)
+    return await _stored(reading, measure, symbol, span)
 
 
 def _length(measure: Measure) -> int:
@@ -153,7 +143,15 @@ def _length(measure: Measure) -> int:
     return over.count if isinstance(over, Window) and over.unit == "d" else 1
 
 
-async def _states_of(reading: Reading, measure: Measure, symbol: str, span: Interval) -> Points:
+async def _stored(reading: Reading, measure: Measure, symbol: str, span: Interval) -> Points:
+    if measure.name == "funding":
+        paid = await reading.history.funding(symbol, span.start_ms, span.end_ms)
+        reading.use("history", {}, paid.payments[-1].paid_ms if paid.payments else None)
+        return [(payment.paid_ms, payment.apr) for payment in paid.payments]
+    if measure.name == "market_cap":
+        caps = await reading.history.market_caps(symbol, span.start_ms, span.end_ms)
+        reading.use("history", {}, caps[-1].at_ms if caps else None)
+        return [(cap.at_ms, cap.market_cap) for cap in caps]
     if measure.name == "trend":
         state: Callable[[DayStates], Scalar] = _weekly if measure.frame == "weekly" else _of_day
     elif measure.name in _STATES:
@@ -193,9 +191,10 @@ def _in_order(found: Mapping[str, tuple[int, Scalar]], operation: Extreme, measu
     return sorted(found, key=lambda symbol: (sign * _rank(measure, found[symbol][1]), symbol))
 
 
-def _scaled(asked: Asked, symbol: str, measure: Measure, value: Scalar) -> Scalar:
+def _dated(asked: Asked, symbol: str, measure: Measure, day_ms: int, value: Scalar) -> Row:
     in_thousands = measure.name in _PRICES and symbol in asked.reading.per_coin
-    return value / 1_000 if in_thousands and isinstance(value, int | float) else value
+    own = value / 1_000 if in_thousands and isinstance(value, int | float) else value
+    return Row(asked.name(symbol), (own, day_ms))
 
 
 async def _first(reading: Reading, symbol: str) -> int | None:
@@ -224,12 +223,8 @@ async def when(asked: Asked, operation: When) -> Found:
             rows.append(_run(asked.name(symbol), days))
     if not rows:
         raise Refused("unknown-value", subject=text(", ".join(map(asked.name, asked.ids))), label=text("that"))
-    columns = [
-        Column("state", Unit.STATE),
-        Column("began", Unit.DATE),
-        Column("last day", Unit.DATE),
-        Column("days", Unit.DAYS),
-    ]
+    units = {"state": Unit.STATE, "began": Unit.DATE, "last day": Unit.DATE, "days": Unit.DAYS}
+    columns = [Column(label, unit) for label, unit in units.items()]
     state, began, last, days_held = rows[0].values
     figures = {"subject": text(rows[0].subject), "what": text(condition_words(first))}
     if began is None:
@@ -244,27 +239,23 @@ async def when(asked: Asked, operation: When) -> Found:
 
 
 async def _present(asked: Asked, symbol: str) -> Condition:
-    """The present state of the measure asked for, as a condition."""
+    """The newest known state of the measure asked for, as a condition."""
     if not asked.query.measures:
         raise Refused("no-measure")
     measure = asked.query.measures[0]
-    if not MEASURES[measure.name].states:
+    if measure.name not in {"trend", "regime", "verdict"}:
         raise Refused("no-changes", label=text(label_of(measure)))
-    value = (await asked.values(measure, [symbol]))[symbol]
-    if value is None:
+    points = await points_of(asked.reading, measure, symbol, interval_of(_EVER, asked.reading.now_ms), low=False)
+    if not points:
         raise Refused("unknown-value", subject=text(asked.name(symbol)), label=text(label_of(measure)))
-    return Test(measure, "eq", value)
+    return Test(measure, "eq", points[-1][1])
 
 
 async def _true_days(asked: Asked, condition: Condition, symbol: str) -> list[tuple[int, Truth]]:
     """On which known days a condition held, oldest first."""
-    span = (
-        _span(asked, Measure("price"))
-        if isinstance(asked.query.time, Window | Between)
-        else interval_of(_EVER, asked.reading.now_ms)
-    )
-    found = await _truth_by_day(asked.reading, condition, symbol, span)
-    return sorted(found.items())
+    time, now_ms = asked.query.time, asked.reading.now_ms
+    span = interval_of(time if isinstance(time, Window | Between) else _EVER, now_ms)
+    return sorted((await _truth_by_day(asked.reading, condition, symbol, span)).items())
 
 
 async def _truth_by_day(reading: Reading, condition: Condition, symbol: str, span: Interval) -> dict[int, Truth]:
@@ -288,11 +279,12 @@ async def _truth_by_day(reading: Reading, condition: Condition, symbol: str, spa
 
 
 async def _by_close(reading: Reading, measure: Measure, symbol: str, span: Interval) -> Points:
-    """Values at the ends of days: prices are closes."""
+    """Values by the day: prices are closes, a state is that of the day before, which is known from its close on."""
     if measure.name == "price":
         scale = 1_000 if symbol in reading.per_coin else 1
         return [(bar.open_ms, bar.close / scale) for bar in await bars_of(reading, symbol, span)]
-    return await points_of(reading, measure, symbol, span, low=False)
+    points = await points_of(reading, measure, symbol, span, low=False)
+    return [(day + DAY_MS, value) for day, value in points] if MEASURES[measure.name].states else points
 
 
 def _run(name: str, days: Sequence[tuple[int, Truth]]) -> Row:

@@ -328,13 +328,10 @@ def _times(value: Scalar, factor: float) -> Scalar:
 async def _confidence(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
     if not isinstance(time, Now):
         raise Refused("not-past", label=text(label_of(measure)))
-    found = reading.column("confidence", ids)
     if len(ids) > FEW:
-        return found
+        raise Refused("few-only", label=text(label_of(measure)))
 
     async def confidence(symbol: str) -> Scalar:
-        if found[symbol] is not None:
-            return found[symbol]
         judged: str = (await reading.tool("signal", symbol=symbol))["confidence"]
         return judged
 
