@@ -197,7 +197,7 @@ _OPERATIONS: Final[Mapping[type, Callable[[q.Query, Any], str]]] = {
     q.Ratio: lambda query, _: f"ratio of {_measures(query) if query.measures else 'price'}",
     q.ValueOf: _value_of,
     q.Profit: _profit,
-    q.Screen: lambda _query, one: f"coins whose verdict favours a {one.side}",
+    q.Screen: lambda _query, one: f"those whose verdict favours a {one.side}",
     q.Record: lambda _query, one: f"how past {one.of} did",
     q.Route: _route,
 }
@@ -211,7 +211,8 @@ def describe(query: q.Query) -> str:
     parts = [_OPERATIONS[type(query.operation)](query, query.operation)]
     subject = query.subject
     named = subject.coins or subject.categories or subject.assets or subject.wallets or subject.shows
-    if not isinstance(query.operation, _OWN_SUBJECT) or (named and isinstance(query.operation, q.Route)):
+    own = subject.scope == "service" or isinstance(query.operation, _OWN_SUBJECT)
+    if not own or (named and isinstance(query.operation, q.Route)):
         parts.insert(0, subject_words(subject))
     if query.where is not None:
         parts.insert(1, f"where {condition_words(query.where)}")

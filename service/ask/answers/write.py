@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
 
 from msgspec import Struct
 
@@ -15,7 +16,7 @@ from service.ask.measure_table import MEASURES
 from service.ask.planner.result import Result
 from service.ask.query import Query, Understanding
 from service.clock import iso
-from service.wire.ask import Archetype
+from service.wire.ask import Archetype, Source
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -31,6 +32,7 @@ _SOURCES: Final[Mapping[str, str]] = {
     "glossary": "the glossary",
     "wallets.recent": "movements of watched wallets",
     "billing.quota": "your account",
+    "categories": "the list of categories",
 }
 """What sources without a route are called."""
 
@@ -107,7 +109,8 @@ def _written(query: Query, result: Result, style: Style) -> list[str]:
     if result.refusal is not None:
         instead = {"instead": result.refusal.instead}
         return [_render("refused", result.kind, bound) + _render("notes", "instead", instead)]
-    first = _render("answers", result.kind, bound).replace("the market's", "The market's", 1)
+    first = _render("answers", result.kind, bound)
+    first = f"T{first[1:]}" if first.startswith("the ") else first
     gaps = _gaps(result)
     notes = [_render("notes", note, bound) for note in result.notes if style.optional or note in _STANDING]
     if style.explains:
@@ -115,8 +118,9 @@ def _written(query: Query, result: Result, style: Style) -> list[str]:
     limit = result.shown if result.kind in _ASKED_ROWS else min(result.shown, style.rows)
     shown = result.rows[:limit]
     tables = [table(result.columns, shown, "")] if shown else []
-    if shown and len(shown) < len(result.rows):
-        counts = {"shown": str(len(shown)), "rows": str(len(result.rows))}
+    known = result.total if result.kind.startswith("list_") and result.total else len(result.rows)
+    if shown and len(shown) < known:
+        counts = {"shown": str(len(shown)), "rows": f"{known:,}"}
         notes.append(_render("notes", "cut", counts))
     if style.gaps_first:
         return [" ".join([first, *gaps]), *tables, *([" ".join(notes)] if notes else [])]
@@ -170,14 +174,19 @@ def _definition(query: Query) -> list[str]:
 
 
 def _sources(results: Sequence[Result]) -> list[str]:
-    names = dict.fromkeys(
-        source.path or _SOURCES.get(source.tool, source.tool) for result in results for source in result.sources
-    )
+    names = [*dict.fromkeys(_source(source) for result in results for source in result.sources)]
     if not names:
         return []
     as_of = min((result.as_of_ms for result in results if result.as_of_ms is not None), default=None)
     when = None if as_of is None else f"{iso(as_of)[:16].replace('T', ' ')} UTC"
-    return [_render("notes", "sources", {"names": ", ".join(names), "when": when})]
+    left = len(names) - _NAMED
+    known = {"names": ", ".join(names[:_NAMED]), "left": str(left) if left > 0 else None, "when": when}
+    return [_render("notes", "sources", known)]
+
+
+def _source(source: Source) -> str:
+    """The path of a route without its query, or what another source is called."""
+    return _SOURCES.get(source.tool, source.tool) if source.path is None else unquote(source.path.partition("?")[0])
 
 
 @cache

@@ -42,7 +42,8 @@ async def _listed(asked: Asked, operation: Route, key: str, **args: Any) -> Foun
         args.pop("limit", None)
     payload = await asked.reading.tool(topic.tool, **topic.args, **args)
     found = [item for item in payload[topic.items] if _is_within(item, topic, start_ms, end_ms)]
-    limit = int(operation.args.get("limit", "10"))
+    is_quoted = key == "transcripts"
+    limit = int(operation.args.get("limit", "3" if is_quoted else "10"))
     columns = [Column(shown.label, shown.unit) for shown in topic.columns]
     rows = [Row(_subject(item, topic), tuple(_value(item, shown) for shown in topic.columns)) for item in found]
     meta = payload.get("meta") or payload
@@ -53,8 +54,15 @@ async def _listed(asked: Asked, operation: Route, key: str, **args: Any) -> Foun
         cells = zip(topic.columns, rows[0].values, strict=True)
         figures |= {f"first_{shown.field}": Figure(value, shown.unit) for shown, value in cells}
     kind = f"list_{key}" if rows else "list_none"
-    shown_rows = 0 if "count" in operation.args else limit
-    return Found(kind=kind, figures=figures, columns=columns, rows=rows, shown=shown_rows, total=len(rows))
+    figures["counted"] = text("yes" if "count" in operation.args else "")
+    return Found(
+        kind=kind,
+        figures=figures,
+        columns=columns,
+        rows=rows[:limit] if is_quoted else rows,
+        shown=0 if is_quoted or "count" in operation.args else limit,
+        total=max(total, len(found)),
+    )
 
 
 def _bounds(asked: Asked, topic: Topic) -> tuple[int, int]:
@@ -92,7 +100,8 @@ def _narrowed(asked: Asked, topic: Topic) -> dict[str, Any]:
 def _about(asked: Asked) -> str:
     subject = asked.query.subject
     names = [*map(asked.name, subject.coins), *subject.categories, *subject.shows]
-    return f" about {', '.join(names)}" if names else ""
+    word = "in" if subject.categories else "about"
+    return f" {word} {', '.join(names)}" if names else ""
 
 
 def _subject(item: Mapping[str, Any], topic: Topic) -> str:
@@ -146,7 +155,7 @@ async def _categories(asked: Asked, operation: Route) -> Found:
     asked.reading.use("categories", {}, None)
     limit = int(operation.args.get("limit", "10"))
     figures = {"count": count(len(names)), "names": text(", ".join(names[:limit]))}
-    figures["more"] = text(" and others" if len(names) > limit else "")
+    figures["others"] = text(" and others" if len(names) > limit else "")
     return Found(kind="categories", figures=figures, total=len(names))
 
 
@@ -202,7 +211,7 @@ async def _quality(asked: Asked, operation: Route) -> Found:
         "type": text(found["signal_type"].replace("-", " ")),
         "tier": text(found["reliability_tier"].lower().replace("_", " ")),
         "count": count(tested["sampleSize"]),
-        "value": Figure(tested["meanReturnPct"], Unit.PERCENT),
+        "value": text("") if tested["meanReturnPct"] is None else Figure(tested["meanReturnPct"], Unit.PERCENT),
     }
     return Found(kind="quality", figures=figures)
 

@@ -10,10 +10,11 @@ from service.ask.planner.conditions import ordered
 from service.ask.planner.reading import Reading
 from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, count, date, text
 from service.ask.planner.sets import Asked
-from service.ask.planner.spans import instant_of, interval_of, span_of
+from service.ask.planner.spans import Interval, instant_of, interval_of, span_of
 from service.ask.planner.values import values_of
 from service.ask.query import Explain, Measure, Now, Record, Screen, Why, Window
 from service.clock import DAY_MS, iso, parse_iso
+from service.wire.tools import MOST_ROWS
 
 _USUAL_DAYS: Final = 30
 _QUOTES: Final = 3
@@ -37,19 +38,17 @@ async def why(asked: Asked, _: Why) -> Found:
     own = moves[symbol]
     if not isinstance(own, int | float):
         raise Refused("unknown-value", subject=text(asked.name(symbol)), label=text("change"))
-    others = {"BTC": moves.get(_BENCHMARK)} if hours else {"median of all coins": _median(moves, among)}
+    others = {"BTC": moves.get(_BENCHMARK)} if hours else {"the median of all coins": _median(moves, among)}
     for category in (getattr(reading.rows()[symbol], "categories", None) or [])[:1]:
         if not hours:
-            others[f"median of {category}"] = _median(moves, reading.data.members(category))
+            others[f"the median of {category}"] = _median(moves, reading.data.members(category))
     rows = [_cell("return", own, Unit.PERCENT)]
     rows += [_cell(name, value, Unit.PERCENT) for name, value in others.items() if value is not None]
     rows += await _beside(asked, symbol)
-    since = interval_of(span_of(change, time, 1), instant_of(time, reading.now_ms))
-    said, quotes = await _talk(reading, symbol, since.start_ms)
+    said, quotes = await _talk(reading, symbol, interval_of(span_of(change, time, 1), instant_of(time, reading.now_ms)))
     figures = {
         "subject": text(asked.name(symbol)),
-        "value": Figure(own, Unit.PERCENT),
-        "over": text(label_of(change).removesuffix(" change")),
+        "value": Figure(abs(own), Unit.SHARE),
         "other": text(next(iter(others))),
         "base": Figure(next(iter(others.values())), Unit.PERCENT),
         "moved": text("rose" if own > 0 else "fell" if own < 0 else "did not move"),
@@ -94,14 +93,16 @@ async def _beside(asked: Asked, symbol: str) -> list[Row]:
     return rows
 
 
-async def _talk(reading: Reading, symbol: str, since_ms: int) -> tuple[str | None, str]:
-    """What the news say of a coin now, and which shows named it since an instant."""
-    risk = await reading.tool("coin.risk", symbol=symbol)
-    heard = await reading.tool("transcripts", action="highlights", coin=symbol, since=iso(since_ms), limit=_QUOTES)
-    shows = dict.fromkeys(
-        f"{one['source']} ({one['stance']}, {one['publishedAt'][:10]})" for one in heard["highlights"]
-    )
-    return risk["sentiment_summary"], ", ".join(shows)
+async def _talk(reading: Reading, symbol: str, span: Interval) -> tuple[str | None, str]:
+    """What the news say of a coin, of the present alone, and which shows named it within a span."""
+    said = None
+    if span.end_ms >= reading.now_ms:
+        said = (await reading.tool("coin.risk", symbol=symbol))["sentiment_summary"]
+    args = {"action": "highlights", "coin": symbol, "since": iso(span.start_ms), "limit": MOST_ROWS}
+    heard = (await reading.tool("transcripts", **args))["highlights"]
+    named = [one for one in heard if parse_iso(one["publishedAt"]) <= span.end_ms]
+    shows = dict.fromkeys(f"{one['source']} ({one['stance']}, {one['publishedAt'][:10]})" for one in named)
+    return said, ", ".join([*shows][:_QUOTES])
 
 
 async def screen(asked: Asked, operation: Screen) -> Found:
@@ -161,7 +162,10 @@ async def record(asked: Asked, operation: Record) -> Found:
         Column("days counted", Unit.COUNT),
     ]
     rows = [
-        Row(f"{one['days']} days", (one["hit_rate"], one["base_rate"], one["mean_move_pct"], one["days_seen"]))
+        Row(
+            f"{one['days']} {'day' if one['days'] == 1 else 'days'}",
+            (one["hit_rate"], one["base_rate"], one["mean_move_pct"], one["days_seen"]),
+        )
         for one in _outcomes(signal)
     ]
     source = "backtested" if signal["record"]["backtested"] else "live"

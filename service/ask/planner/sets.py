@@ -61,7 +61,7 @@ class Asked(NamedTuple):
 
     def name(self, id_: str) -> str:
         """What a thing is called."""
-        return "the market" if id_ == MARKET else name_of(id_, self.reading.per_coin)
+        return "the market" if id_ == MARKET else name_of(id_.partition(":")[2] or id_, self.reading.per_coin)
 
     @property
     def when(self) -> Figure:
