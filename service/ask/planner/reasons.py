@@ -161,11 +161,9 @@ async def record(asked: Asked, operation: Record) -> Found:
         Column("mean move", Unit.PERCENT),
         Column("days counted", Unit.COUNT),
     ]
+    keys = ("hit_rate", "base_rate", "mean_move_pct", "days_seen")
     rows = [
-        Row(
-            f"{one['days']} {'day' if one['days'] == 1 else 'days'}",
-            (one["hit_rate"], one["base_rate"], one["mean_move_pct"], one["days_seen"]),
-        )
+        Row(f"{one['days']} {'day' if one['days'] == 1 else 'days'}", tuple(one[key] for key in keys))
         for one in _outcomes(signal)
     ]
     source = "backtested" if signal["record"]["backtested"] else "live"

@@ -8,7 +8,7 @@ from service.ask.describe import label_of, name_of, time_words
 from service.ask.measure_table import MEASURES, Unit
 from service.ask.planner.conditions import Truth, measures_in, ordered, truths
 from service.ask.planner.reading import MARKET, Reading
-from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, count, date, text
+from service.ask.planner.result import Column, Figure, Found, Refused, Row, count, date, text
 from service.ask.planner.spans import instant_of
 from service.ask.planner.values import Values, unit_of, values_of
 from service.ask.query import (
@@ -86,10 +86,15 @@ class Asked(NamedTuple):
         return [id_ for id_ in self.ids if found[id_]], [id_ for id_ in self.ids if found[id_] is None]
 
     async def table(self, measures: Sequence[Measure], ids: Sequence[str]) -> tuple[list[Column], list[Row]]:
-        """Values of several measures, a row for each thing."""
-        found = [await self.values(measure, ids) for measure in measures]
-        columns = [Column(label_of(measure), unit_of(measure)) for measure in measures]
-        return columns, [Row(self.name(id_), tuple(values[id_] for values in found)) for id_ in ids]
+        """Values of several measures, a row for each thing; those of the market are the same in every row."""
+        columns, cells = [], []
+        for measure in measures:
+            of_market = MEASURES[measure.name].market and list(ids) != [MARKET]
+            found = await self.values(measure, [MARKET] if of_market else ids)
+            columns.append(Column(label_of(measure), unit_of(measure)))
+            cells.append([found[MARKET if of_market else id_] for id_ in ids])
+        rows = [Row(self.name(id_), tuple(column[at] for column in cells)) for at, id_ in enumerate(ids)]
+        return columns, rows
 
     def main(self, *, needed: bool = False) -> list[Measure]:
         """The measures asked for.
@@ -99,10 +104,13 @@ class Asked(NamedTuple):
         """
         if needed and not self.query.measures:
             raise Refused("no-measure")
-        if isinstance(self.query.time, Window | Between):
-            for measure in self.query.measures:
-                if not MEASURES[measure.name].windowed and measure.name not in _SPANNED:
-                    raise Refused("not-over", label=text(label_of(measure)))
+        spanned = isinstance(self.query.time, Window | Between)
+        for measure in self.query.measures:
+            row = MEASURES[measure.name]
+            if row.market and self.ids != [MARKET]:
+                raise Refused("wrong-subject", label=text(label_of(measure)))
+            if spanned and not row.windowed and measure.name not in _SPANNED:
+                raise Refused("not-over", label=text(label_of(measure)))
         return list(self.query.measures)
 
 
@@ -272,7 +280,7 @@ async def check(asked: Asked, _: Check) -> Found:
     measures = [*dict.fromkeys([*measures_in(asked.query.where), *asked.main()])]
     if all(answer is None for answer in found.values()):
         raise await _unknown(asked, label_of(measures[0]))
-    columns, rows = await _checked(asked, measures)
+    columns, rows = await asked.table(measures, asked.ids)
     said = {True: "yes", False: "no", None: None}
     rows = [Row(row.subject, (said[found[id_]], *row.values)) for id_, row in zip(asked.ids, rows, strict=True)]
     unknown = [asked.name(id_) for id_ in asked.ids if found[id_] is None]
@@ -286,19 +294,6 @@ async def check(asked: Asked, _: Check) -> Found:
         shown=0 if len(rows) == 1 else 10,
         unknown=unknown,
     )
-
-
-async def _checked(asked: Asked, measures: Sequence[Measure]) -> tuple[list[Column], list[Row]]:
-    """The values of measures, those of the market beside those of coins."""
-    columns: list[Column] = []
-    cells: dict[str, list[Scalar]] = {id_: [] for id_ in asked.ids}
-    for measure in measures:
-        of = [MARKET] if MEASURES[measure.name].market else asked.ids
-        values = await asked.values(measure, of)
-        columns.append(Column(label_of(measure), unit_of(measure)))
-        for id_ in asked.ids:
-            cells[id_].append(values[id_ if id_ in values else MARKET])
-    return columns, [Row(asked.name(id_), tuple(cells[id_])) for id_ in asked.ids]
 
 
 async def aggregate(asked: Asked, operation: Aggregate) -> Found:

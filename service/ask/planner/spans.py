@@ -42,11 +42,14 @@ def interval_of(span: Span, until_ms: int) -> Interval:
 
 
 def span_of(measure: Measure, time: Time, usual_days: int) -> Span:
-    """The span over which a measure is taken: its own, else that of the query, else its usual one."""
+    """The span over which a measure is taken: its own, else that of the query, else its usual one.
+
+    Of a day that is meant as a whole, measures of one day are taken over that day.
+    """
     if measure.over is not None:
         return measure.over
     if isinstance(time, Window | Between):
         return time
-    if isinstance(time, At) and time.whole_day:
+    if isinstance(time, At) and time.whole_day and usual_days <= 1:
         return Between(time.at_ms, time.at_ms + DAY_MS, time.words)
     return Window(usual_days, "d", "day" if usual_days == 1 else f"{usual_days} days")

@@ -15,13 +15,13 @@ from service.ask.planner.values import bars_of, unit_of
 from service.ask.query import (
     All,
     Any_,
+    At,
     Between,
     Changed,
     Condition,
     Extreme,
     Measure,
     Not,
-    Now,
     Ranked,
     Span,
     Test,
@@ -104,8 +104,10 @@ def _span(asked: Asked, measure: Measure) -> Interval:
     time, now_ms = asked.query.time, asked.reading.now_ms
     if isinstance(time, Window | Between):
         return interval_of(time, now_ms)
-    if not isinstance(time, Now):
-        raise Refused("not-over", label=text(label_of(measure)))
+    if isinstance(time, At):
+        if not time.whole_day or time.at_ms >= now_ms:
+            raise Refused("not-over", label=text(label_of(measure)))
+        return Interval(time.at_ms, min(time.at_ms + DAY_MS, now_ms), hourly=False)
     own: Span | None = measure.over if measure.name in {*_PRICES, "volume", "drawdown", "funding"} else None
     return interval_of(own or _EVER, now_ms)
 
