@@ -1,0 +1,297 @@
+"""Extremes with their days, since when, when last, and how a measure went: recounted from bars and states."""
+
+from typing import Any
+
+import pytest
+
+from service.ask.planner.result import Result
+from service.ask.query import (
+    All,
+    Any_,
+    At,
+    Changed,
+    Extreme,
+    Measure,
+    Not,
+    Query,
+    When,
+)
+from service.clock import DAY_MS
+from service.market.sources.coingecko import Cap
+from tests.ask.planner.asked import (
+    ALL,
+    FUNDING,
+    JUNE,
+    MARKET,
+    PRICE,
+    THIS_WEEK,
+    TREND,
+    VERDICT,
+    VOLUME,
+    change,
+    coins,
+    day,
+    days,
+    hours,
+    of,
+    where,
+)
+from tests.ask.planner.world import COINS, NEW, NOW_MS, TODAY_MS, World
+
+WORLD = World()
+END = JUNE.end_ms or 0
+
+
+async def ask(query: Query, world: World = WORLD) -> Result:
+    result = await world.ask(query)
+    assert result.refusal is None, result.kind
+    return result
+
+
+def bars(symbol: str, since_ms: int = JUNE.start_ms, until_ms: int = END) -> Any:
+    return WORLD.history.days.bars(symbol, since_ms, until_ms)
+
+
+def headline(result: Result) -> tuple[Any, Any]:
+    return result.figures["value"].value, result.figures["day"].value
+
+
+async def test_the_highest_and_lowest_price_of_a_span_with_their_days() -> None:
+    top = max(bars("BTC"), key=lambda bar: bar.high)
+    low = min(bars("BTC"), key=lambda bar: bar.low)
+    query = of(coins("BTC"), PRICE, time=JUNE, operation=Extreme("max"))
+    assert headline(await ask(query)) == (top.high, top.open_ms)
+    query = of(coins("BTC"), PRICE, time=JUNE, operation=Extreme("min"))
+    assert headline(await ask(query)) == (low.low, low.open_ms)
+    query = of(coins("BTC"), Measure("low"), time=JUNE, operation=Extreme("max"))
+    assert (await ask(query)).figures["value"].value == max(bar.low for bar in bars("BTC"))
+
+
+async def test_prices_per_coin_in_extremes() -> None:
+    low = min(bar.low for bar in bars("KPEPE"))
+    query = of(coins("KPEPE", per_coin=("KPEPE",)), PRICE, time=JUNE, operation=Extreme("min"))
+    result = await ask(query)
+    assert result.figures["value"].value == pytest.approx(low / 1000)
+    assert result.figures["traded"].value == "PEPE is traded as kPEPE"
+    assert result.notes == ("traded",)
+
+
+async def test_without_a_time_all_known_days_count_and_the_first_is_said() -> None:
+    known = [*bars("BTC", 0, TODAY_MS), await WORLD.history.today("BTC")]
+    result = await ask(of(coins("BTC"), PRICE, operation=Extreme("max")))
+    assert result.figures["value"].value == max(bar.high for bar in known if bar)
+    assert result.figures["first"].value == known[0].open_ms
+    assert result.notes == ("known_since",)
+
+
+async def test_the_window_of_a_high_is_the_span_looked_at() -> None:
+    result = await ask(of(coins("BTC"), Measure("high", days(10)), operation=Extreme("max")))
+    known = [*bars("BTC", TODAY_MS - 9 * DAY_MS, TODAY_MS), await WORLD.history.today("BTC")]
+    assert result.figures["value"].value == max(bar.high for bar in known if bar)
+
+
+async def test_the_bounds_of_one_day() -> None:
+    result = await ask(of(coins("BTC"), PRICE, time=day(3), operation=Extreme("max")))
+    assert result.figures["value"].value == bars("BTC", TODAY_MS - 3 * DAY_MS, TODAY_MS - 2 * DAY_MS)[0].high
+    past_hour = At(NOW_MS - 3_600_000, whole_day=False, words="an hour ago")
+    assert (await WORLD.ask(of(coins("BTC"), PRICE, time=past_hour, operation=Extreme("max")))).kind == "not-over"
+    assert (await WORLD.ask(of(coins("BTC"), PRICE, time=day(-3), operation=Extreme("max")))).kind == "not-over"
+
+
+async def test_the_worst_day_and_the_best_week_of_all_coins() -> None:
+    def moves(symbol: str, length: int) -> list[tuple[float, int]]:
+        closes = {bar.open_ms: bar.close for bar in bars(symbol, 0, END)}
+        return [
+            ((closes[at] / closes[at - length * DAY_MS] - 1) * 100, at)
+            for at in range(JUNE.start_ms, END, DAY_MS)
+            if at in closes and at - length * DAY_MS in closes
+        ]
+
+    worst = min((move, symbol) for symbol in COINS for move, _ in moves(symbol, 1))
+    result = await ask(of(ALL, change(), time=JUNE, operation=Extreme("min")))
+    assert result.figures["value"].value == pytest.approx(worst[0])
+    assert result.figures["subject"].value == worst[1]
+    assert result.figures["label"].value == "1-day change"
+    best, at = max(moves("ETH", 7))
+    result = await ask(of(coins("ETH"), change(days(7)), time=JUNE, operation=Extreme("max")))
+    assert headline(result) == (pytest.approx(best), at)
+    result = await ask(of(coins("ETH"), change(hours(24)), time=JUNE, operation=Extreme("max")))
+    assert result.figures["value"].value == pytest.approx(max(moves("ETH", 1))[0])
+
+
+async def test_extremes_of_volume_drawdown_funding_and_market_cap() -> None:
+    result = await ask(of(coins("ETH"), VOLUME, time=JUNE, operation=Extreme("max")))
+    assert result.figures["value"].value == max(bar.volume_usd for bar in bars("ETH"))
+    result = await ask(of(coins("ETH"), Measure("drawdown"), time=JUNE, operation=Extreme("min")))
+    deepest, peak = 0.0, 0.0
+    for bar in bars("ETH"):
+        peak = max(peak, bar.high)
+        deepest = min(deepest, bar.close / peak - 1)
+    assert result.figures["value"].value == pytest.approx(deepest * 100)
+    paid = (await WORLD.history.funding("ETH", TODAY_MS - 9 * DAY_MS, NOW_MS)).payments
+    result = await ask(of(coins("ETH"), FUNDING, time=days(10), operation=Extreme("max")))
+    assert result.figures["value"].value == max(payment.apr for payment in paid)
+    world = World()
+    world.history.caps["ETH"] = [Cap(END - DAY_MS, 4e11, 0.0), Cap(END - 2 * DAY_MS, 5e11, 0.0)]
+    result = await ask(of(coins("ETH"), Measure("market_cap"), time=JUNE, operation=Extreme("max")), world)
+    assert headline(result) == (5e11, END - 2 * DAY_MS)
+    assert (await world.ask(of(coins("BTC"), Measure("market_cap"), time=JUNE, operation=Extreme("max")))).refusal
+    none = of(coins("BTC"), FUNDING, time=Measure("funding", days(1)).over or days(1), operation=Extreme("max"))
+    assert (await world.ask(none)).refusal is None
+
+
+async def test_extremes_of_states_and_scores() -> None:
+    scores = [one.score for one in WORLD.history.days.states("ETH", JUNE.start_ms, END) if one.score is not None]
+    result = await ask(of(coins("ETH"), Measure("score"), time=JUNE, operation=Extreme("min")))
+    assert result.figures["value"].value == min(scores)
+    result = await ask(of(coins("ETH"), VERDICT, time=JUNE, operation=Extreme("max")))
+    grades = [one.verdict for one in WORLD.history.days.states("ETH", JUNE.start_ms, END) if one.score is not None]
+    order = ["strong-bull", "bull", "neutral", "bear", "strong-bear"]
+    assert result.figures["value"].value == min(grades, key=order.index)
+    for frame in ("daily", "weekly"):
+        result = await ask(of(coins("ETH"), Measure("trend", frame=frame), time=JUNE, operation=Extreme("last")))  # type: ignore[arg-type]
+        states = WORLD.history.days.states("ETH", JUNE.start_ms, END)
+        known = [state for one in states if (state := getattr(one, f"trend_{frame}")) is not None]
+        assert result.figures["value"].value == known[-1]
+
+
+async def test_first_and_last_values_in_order_of_their_days() -> None:
+    first = await ask(of(coins("BTC", NEW), PRICE, operation=Extreme("first")))
+    assert [row.subject for row in first.rows] == ["BTC", NEW]
+    assert first.rows[1].values[1] == TODAY_MS - 40 * DAY_MS
+    last = await ask(of(coins("BTC", NEW), PRICE, operation=Extreme("last")))
+    assert last.rows[0].values[1] == TODAY_MS
+
+
+async def test_extremes_that_cannot_be_told_are_refused() -> None:
+    async def kind(query: Query) -> str:
+        result = await WORLD.ask(query)
+        assert result.refusal is not None
+        return result.kind
+
+    before = JUNE.__class__(TODAY_MS - 900 * DAY_MS, TODAY_MS - 800 * DAY_MS, "2023")
+    assert await kind(of(coins("BTC"), PRICE, time=before, operation=Extreme("max"))) == "before-history"
+    assert await kind(of(coins("BTC", "ETH"), PRICE, time=before, operation=Extreme("max"))) == "unknown-value"
+    assert await kind(of(coins("BTC"), operation=Extreme("max"))) == "no-measure"
+    assert await kind(of(MARKET, PRICE, operation=Extreme("max"))) == "no-asset-history"
+    assert await kind(of(coins("BTC"), Measure("open_interest"), time=JUNE, operation=Extreme("max"))) == "not-past"
+
+
+def runs(symbol: str) -> list[tuple[str, int, int]]:
+    """Runs of the daily trend: state, the day it is known from, the last day it is known on."""
+    found: list[tuple[str, int, int]] = []
+    for one in WORLD.history.days.states(symbol):
+        known = one.day_ms + DAY_MS
+        if one.trend_daily is None:
+            continue
+        if found and found[-1][0] == one.trend_daily:
+            found[-1] = (found[-1][0], found[-1][1], known)
+        else:
+            found.append((one.trend_daily, known, known))
+    return found
+
+
+async def test_since_when_a_coin_is_in_its_trend() -> None:
+    for symbol in ("ETH", "SOL"):
+        _, began, last = runs(symbol)[-1]
+        result = await ask(of(coins(symbol), TREND, operation=When("since")))
+        assert result.kind == "since"
+        assert (result.figures["began"].value, result.figures["last"].value) == (began, last)
+        assert result.figures["days"].value == (last - began) // DAY_MS + 1
+        state = WORLD.history.days.trend_daily(symbol, NOW_MS)
+        assert state is not None
+        assert state.since_ms == began
+
+
+async def test_when_a_state_last_began_and_until_when_it_held() -> None:
+    current = runs("ETH")[-1][0]
+    other = next(state for state in ("UP", "HODL", "DOWN") if state != current)
+    _, began, last = [run for run in runs("ETH") if run[0] == other][-1]
+    result = await ask(of(coins("ETH"), where=where(TREND, "eq", other), operation=When("last")))
+    assert (result.kind, result.figures["began"].value, result.figures["last"].value) == ("last", began, last)
+    result = await ask(of(coins("ETH"), where=where(TREND, "eq", other), operation=When("since")))
+    assert result.kind == "not_now"
+
+
+async def test_when_a_price_was_last_beyond_a_bound_by_closes() -> None:
+    known = [*bars("SOL", 0, TODAY_MS), await WORLD.history.today("SOL")]
+    bound = sorted(bar.close for bar in known if bar)[len(known) // 2]
+    above = [bar.open_ms for bar in known if bar and bar.close > bound]
+    result = await ask(of(coins("SOL"), where=where(PRICE, "gt", bound), operation=When("last")))
+    assert result.figures["last"].value == above[-1]
+    begin = above[-1]
+    while begin - DAY_MS in above:
+        begin -= DAY_MS
+    assert result.figures["began"].value == begin
+    per_coin = coins("KPEPE", per_coin=("KPEPE",))
+    tiny = of(per_coin, where=where(PRICE, "lt", 1e9), operation=When("since"))
+    assert (await ask(tiny)).kind == "since"
+    assert (await ask(of(coins("SOL"), where=where(PRICE, "gt", 1e9), operation=When("last")))).kind == "never"
+
+
+async def test_conditions_are_joined_by_the_day() -> None:
+    both = All((where(TREND, "eq", "UP"), Not(where(PRICE, "lt", 0.0))))
+    expected = [run for run in runs("ETH") if run[0] == "UP"][-1]
+    result = await ask(of(coins("ETH"), where=both, operation=When("last")))
+    assert result.figures["began"].value == expected[1]
+    either = Any_((where(TREND, "eq", "UP"), where(TREND, "ne", "UP")))
+    result = await ask(of(coins("ETH"), where=either, operation=When("since"), time=days(30)))
+    assert result.figures["began"].value == TODAY_MS - 28 * DAY_MS
+    against = where(Measure("score"), "ge", to=Measure("score"))
+    assert (await ask(of(coins("ETH"), where=against, operation=When("last")))).kind in {"since", "last"}
+    weekly = Any_((where(Measure("regime"), "eq", "risk-on"), Not(where(Measure("trend", frame="weekly"), "eq", "UP"))))
+    assert (await ask(of(coins("ETH"), where=weekly, operation=When("last")))).refusal is None
+
+
+async def test_since_when_several_coins() -> None:
+    result = await ask(of(coins("ETH", "SOL"), TREND, operation=When("since")))
+    assert [row.values[1] for row in result.rows] == [runs("ETH")[-1][1], runs("SOL")[-1][1]]
+    nowhere = of(coins("ETH", "SOL"), where=where(PRICE, "gt", 1e9), operation=When("last"))
+    assert (await ask(nowhere)).kind == "never"
+
+
+async def test_since_when_of_what_has_no_days_is_refused() -> None:
+    async def kind(query: Query, world: World = WORLD) -> str:
+        return (await world.ask(query)).kind
+
+    assert await kind(of(ALL, TREND, operation=When("since"))) == "no-changes"
+    assert await kind(of(coins("ETH"), PRICE, operation=When("since"))) == "no-changes"
+    assert await kind(of(coins("ETH"), operation=When("since"))) == "no-measure"
+    changed = Changed(TREND, None, THIS_WEEK)
+    assert await kind(of(coins("ETH"), where=changed, operation=When("last"))) == "no-changes"
+    than = where(PRICE, "gt", coin="BTC")
+    assert await kind(of(coins("ETH"), where=than, operation=When("last"))) == "no-changes"
+    world = World()
+    world.history.coins.pop("ETH")
+    assert await kind(of(coins("ETH"), TREND, operation=When("since")), world) == "unknown-value"
+    world.history.unknown_today.add("ETH")
+    assert await kind(of(coins("ETH"), where=where(PRICE, "gt", 1.0), operation=When("last")), world) == "unknown-value"
+
+
+async def test_how_a_price_went_over_a_span() -> None:
+    found = {name: figure.value for name, figure in (await ask(of(coins("BTC"), PRICE, time=JUNE))).figures.items()}
+    known = bars("BTC")
+    assert (found["start"], found["end"]) == (known[0].open, known[-1].close)
+    assert found["change"] == pytest.approx((known[-1].close / known[0].open - 1) * 100)
+    assert (found["high"], found["low"]) == (max(bar.high for bar in known), min(bar.low for bar in known))
+    pepe = await ask(of(coins("KPEPE", per_coin=("KPEPE",)), PRICE, time=JUNE))
+    assert pepe.figures["end"].value == bars("KPEPE")[-1].close / 1000
+    before = JUNE.__class__(TODAY_MS - 900 * DAY_MS, TODAY_MS - 800 * DAY_MS, "2023")
+    for measure in (PRICE, TREND):
+        assert (await WORLD.ask(of(coins("BTC"), measure, time=before))).kind == "before-history"
+    world = World()
+    world.history.coins.pop("BTC")
+    assert (await world.ask(of(coins("BTC"), TREND, time=before))).kind == "unknown-value"
+
+
+async def test_how_many_days_a_state_lasted_within_a_span() -> None:
+    states = [one.trend_daily for one in WORLD.history.days.states("BTC", JUNE.start_ms, END) if one.trend_daily]
+    result = await ask(of(coins("BTC"), TREND, time=JUNE))
+    assert {row.subject: row.values[0] for row in result.rows} == {one: states.count(one) for one in set(states)}
+    assert (result.figures["of"].value, result.figures["end"].value) == (len(states), states[-1])
+
+
+async def test_hours_are_looked_at_by_the_hour() -> None:
+    result = await ask(of(coins("BTC"), PRICE, time=hours(6)))
+    known = await WORLD.history.hourly("BTC", NOW_MS - 6 * 3_600_000)
+    assert result.figures["high"].value == max(bar.high for bar in known)
