@@ -1,0 +1,183 @@
+"""Why, screens, records and definitions: from what the routes answer."""
+
+from collections.abc import Mapping, Sequence
+from statistics import median
+from typing import Any
+
+import pytest
+
+from service.ask.planner.result import Result
+from service.ask.query import Between, Explain, Record, Screen, Why
+from service.ask.tools import Tool
+from service.clock import DAY_MS, HOUR_MS, iso
+from service.wire.queries import OfSymbol, RegimeQuery, SignalQuery, WalkforwardQuery
+from service.wire.tools import Definition, GlossaryQuery
+from service.wire.transcripts import TranscriptsQuery
+from tests.ask.planner.asked import ALL, L1, MARKET, PRICE, SERVICE, coins, day, hours, of, where
+from tests.ask.planner.world import CATEGORIES, COINS, NOW_MS, TODAY_MS, World, tool
+
+SAID = "Accumulation: the price fell while the news were good."
+
+
+def quoted(show: str, ago_ms: int, stance: str = "bullish") -> Mapping[str, Any]:
+    return {"source": show, "publishedAt": iso(NOW_MS - ago_ms), "stance": stance}
+
+
+def talk(*quotes: Mapping[str, Any], said: str | None = SAID) -> list[Tool]:
+    def heard(query: TranscriptsQuery) -> Any:
+        return {"highlights": [one for one in quotes if query.since is None or one["publishedAt"] >= query.since]}
+
+    risk = {"sentiment_summary": said, "_stale_fields": []}
+    return [tool("coin.risk", OfSymbol, lambda _: risk), tool("transcripts", TranscriptsQuery, heard)]
+
+
+def cells(result: Result) -> dict[str, Any]:
+    return {row.subject: row.values[0] for row in result.rows}
+
+
+async def test_why_tells_what_moved_beside_a_coin() -> None:
+    world = World(
+        talk(quoted("chain-reaction", HOUR_MS), quoted("macro-hour", 3 * DAY_MS)),
+        SOL={"change_24h": -6.0, "funding_apr": -40.0, "verdict": "bear", "trend_daily": "DOWN", "volume_24h_usd": 1e9,
+             "categories": ["Layer 1 (L1)"]},
+    )  # fmt: skip
+    result = await world.ask(of(coins("SOL"), operation=Why()))
+    found = cells(result)
+    moves = {one: row.change_24h for one, row in world.table.items() if row.change_24h is not None}
+    assert found["return"] == -6.0
+    assert found["the median of all coins"] == median(moves.values())
+    assert found["the median of Layer 1 (L1)"] == median(
+        moves[one] for one in CATEGORIES["Layer 1 (L1)"] if one in moves
+    )
+    usual = median(bar.volume_usd for bar in world.history.days.bars("SOL")[-30:])
+    assert found["volume against the usual"] == pytest.approx(1e9 / usual * 100)
+    assert (found["funding"], found["daily trend"], found["verdict"]) == (-40.0, "DOWN", "bear")
+    assert result.figures["said"].value == SAID
+    assert result.figures["quotes"].value == f"chain-reaction (bullish, {iso(NOW_MS)[:10]})"
+    assert (result.figures["moved"].value, result.figures["value"].value) == ("fell", 6.0)
+    assert result.notes == ("said", "quotes", "coincidence")
+
+
+async def test_why_of_a_past_time_knows_nothing_later() -> None:
+    world = World(talk(quoted("late-show", HOUR_MS), quoted("early-show", 20 * DAY_MS)))
+    result = await world.ask(of(coins("SOL"), operation=Why(), time=day(20)))
+    bars = world.history.days.bars("SOL", TODAY_MS - 21 * DAY_MS, TODAY_MS - 19 * DAY_MS)
+    assert cells(result)["return"] == pytest.approx((bars[1].close / bars[0].close - 1) * 100)
+    known = world.history.days.bars("SOL", TODAY_MS - 49 * DAY_MS, TODAY_MS - 19 * DAY_MS)
+    usual = median(bar.volume_usd for bar in known)
+    assert cells(result)["volume against the usual"] == pytest.approx(known[-1].volume_usd / usual * 100)
+    assert "said" not in result.figures
+    assert str(result.figures["quotes"].value).startswith("early-show")
+    assert result.figures["moved"].value in {"rose", "fell"}
+
+
+async def test_why_over_hours_compares_with_bitcoin() -> None:
+    world = World(talk(said=None), SOL={"change_24h": 0.0})
+    result = await world.ask(of(coins("SOL"), operation=Why(), time=hours(3)))
+    assert set(cells(result)) >= {"return", "BTC"}
+    assert result.notes == ("coincidence",)
+    still = await world.ask(of(coins("SOL"), operation=Why()))
+    assert still.figures["moved"].value == "did not move"
+    world = World(talk(), SOL={"categories": ["Nowhere"], "change_24h": 2.0})
+    CATEGORIES["Nowhere"] = []
+    try:
+        empty = await world.ask(of(coins("SOL"), operation=Why()))
+    finally:
+        del CATEGORIES["Nowhere"]
+    assert "the median of Nowhere" not in cells(empty)
+
+
+async def test_why_is_asked_of_one_coin_that_moved() -> None:
+    assert (await World().ask(of(coins("SOL", "ETH"), operation=Why()))).kind == "one-coin"
+    assert (await World().ask(of(MARKET, operation=Why()))).kind == "one-coin"
+    world = World(SOL={"change_24h": None})
+    assert (await world.ask(of(coins("SOL"), operation=Why()))).kind == "unknown-value"
+    world = World(talk(), SOL={"volume_24h_usd": None})
+    assert "volume against the usual" not in cells(await world.ask(of(coins("SOL"), operation=Why())))
+    world.history.coins.pop("SOL")
+    assert "volume against the usual" not in cells(await world.ask(of(coins("SOL"), operation=Why())))
+    recent = Between(TODAY_MS, None, "today")
+    assert (await World(talk()).ask(of(coins("SOL"), operation=Why(), time=recent))).refusal is None
+
+
+def horizon(days_: int, says: str) -> Mapping[str, Any]:
+    return {"days": days_, "hit_rate": 0.6, "base_rate": 0.5, "mean_move_pct": 1.5, "days_seen": 200, "says": says}
+
+
+def signals(*, backtested: bool = True) -> Tool:
+    def signal(query: SignalQuery) -> Any:
+        rows = {"all_coins": [horizon(1, "A day."), horizon(7, f"A week of {query.symbol}.")]}
+        record = {"backtested": rows if backtested else None, "live": rows}
+        return {"verdict": "bull", "record": record}
+
+    return tool("signal", SignalQuery, signal)
+
+
+@pytest.mark.parametrize(("side", "wanted"), [("long", {"strong-bull", "bull"}), ("short", {"strong-bear", "bear"})])
+async def test_a_screen_ranks_verdicts_of_a_side_by_their_score(side: Any, wanted: set[str]) -> None:
+    world = World([signals()])
+    result = await world.ask(of(ALL, operation=Screen(side)))
+    expected = {one: row.score for one, row in world.table.items() if row.verdict in wanted and row.score is not None}
+    sign = -1 if side == "long" else 1
+    order = sorted(expected, key=lambda one: (sign * expected[one], one))
+    assert [row.subject for row in result.rows] == order
+    assert result.figures["record"].value == f"A week of {order[0]}."
+    assert result.notes == ("record", "no_advice")
+    assert set(result.unknown) == {one for one, row in world.table.items() if row.verdict is None}
+
+
+async def test_a_screen_can_be_narrowed_and_find_nobody() -> None:
+    world = World([signals()], **{one: {"verdict": "bull", "score": 1.0} for one in COINS})
+    result = await world.ask(of(L1, operation=Screen("long"), where=where(PRICE, "gt", 0.0)))
+    assert [row.subject for row in result.rows] == sorted(CATEGORIES["Layer 1 (L1)"])
+    nobody = await world.ask(of(ALL, operation=Screen("short")))
+    assert (nobody.kind, nobody.notes, nobody.rows) == ("nobody", ("no_advice",), ())
+
+
+@pytest.mark.parametrize("backtested", [True, False])
+async def test_the_record_of_verdicts(backtested: bool) -> None:  # noqa: FBT001 - a parameter
+    world = World([signals(backtested=backtested)])
+    result = await world.ask(of(SERVICE, operation=Record("verdicts")))
+    assert [row.subject for row in result.rows] == ["1 day", "7 days"]
+    assert result.rows[1].values == (0.6, 0.5, 1.5, 200)
+    assert result.figures["says"].value == "A week of BTC."
+    assert result.figures["kind"].value == ("backtested" if backtested else "live")
+    named = await world.ask(of(coins("ETH"), operation=Record("verdicts")))
+    assert named.figures["says"].value == "A week of ETH."
+
+
+async def test_the_record_of_regime_trades() -> None:
+    summary = {"total": 14, "wins": 6, "winRate": 0.43, "meanReturnPct": 10.2}
+    trades = {
+        "ETH": {"summary": summary},
+        "SOL": {"summary": {**summary, "total": 0, "winRate": None, "meanReturnPct": None}},
+    }
+    world = World([tool("regime", RegimeQuery, lambda query: trades[str(query.symbol)])])
+    result = await world.ask(of(coins("ETH"), operation=Record("regime")))
+    assert (result.figures["count"].value, result.figures["wins"].value, result.figures["rate"].value) == (14, 6, 0.43)
+    assert (await world.ask(of(coins("SOL"), operation=Record("regime")))).kind == "no_trades"
+
+
+def summary(strategies: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    hold = {"returnPct": 12.0, "sharpe": 0.4, "maxDrawdownPct": -60.0}
+    run = {"returnPct": 8.0, "total": 90, "firstDay": "2025-01-02", "lastDay": "2025-07-24"}
+    return {"summary": {**run, "strategies": strategies, "buyAndHold": hold}}
+
+
+async def test_the_record_of_the_walk_forward() -> None:
+    one = {"returnPct": 5.0, "total": 40, "winRate": 0.5, "maxDrawdownPct": -9.0, "sharpe": 1.1}
+    strategies = [{**one, "strategy": "trend-following", "published": True}, {"strategy": "x", "published": False}]
+    world = World([tool("walkforward", WalkforwardQuery, lambda _: summary(strategies))])
+    result = await world.ask(of(SERVICE, operation=Record("walkforward")))
+    assert [row.subject for row in result.rows] == ["trend following", "buy and hold"]
+    assert (result.figures["value"].value, result.figures["base"].value) == (8.0, 12.0)
+    none = World([tool("walkforward", WalkforwardQuery, lambda _: {"summary": None})])
+    assert (await none.ask(of(SERVICE, operation=Record("walkforward")))).kind == "no-run"
+
+
+async def test_a_definition_is_that_of_the_glossary() -> None:
+    world = World(
+        [tool("glossary", GlossaryQuery, lambda query: Definition(query.term, "funding", "What is paid.", []), None)]
+    )
+    result = await world.ask(of(SERVICE, operation=Explain("funding")))
+    assert (result.figures["text"].value, result.as_of_ms) == ("What is paid.", None)
