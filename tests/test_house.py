@@ -57,7 +57,7 @@ OWNERS: dict[str, frozenset[str]] = {
     "yarl": frozenset({"upstream"}),
     "defusedxml": frozenset({"sentiment", "transcripts", "upstream"}),
     "vaderSentiment": frozenset({"sentiment"}),
-    "jinja2": frozenset({"pages"}),
+    "jinja2": frozenset({"ask", "pages"}),
     "keyring": frozenset({"clients"}),
     "mcp": frozenset({"clients"}),
     "rfc8785": frozenset({"wire"}),

@@ -14,7 +14,7 @@ from service.ask.describe import describe
 from service.ask.glossary import TERMS
 from service.ask.measure_table import MEASURES
 from service.ask.planner.result import Result
-from service.ask.query import Query, Understanding
+from service.ask.query import List, Query, Rank, Route, Understanding
 from service.clock import iso
 from service.wire.ask import Archetype, Source
 
@@ -60,9 +60,6 @@ STYLES: Final[Mapping[Archetype, Style]] = {
     "risk-manager": Style(gaps_first=True),
     "explainer": Style(explains=True),
 }
-
-_ASKED_ROWS: Final = frozenset({"rank", "list"})
-"""Kinds whose number of rows is asked for."""
 
 
 def write(understanding: Understanding, results: Sequence[Result], archetype: Archetype = "base") -> tuple[str, ...]:
@@ -115,7 +112,7 @@ def _written(query: Query, result: Result, style: Style) -> list[str]:
     notes = [_render("notes", note, bound) for note in result.notes if style.optional or note in _STANDING]
     if style.explains:
         notes += _definition(query)
-    limit = result.shown if result.kind in _ASKED_ROWS else min(result.shown, style.rows)
+    limit = result.shown if _asks_for_rows(query) else min(result.shown, style.rows)
     shown = result.rows[:limit]
     tables = [table(result.columns, shown, "")] if shown else []
     known = result.total if result.kind.startswith("list_") and result.total else len(result.rows)
@@ -128,6 +125,14 @@ def _written(query: Query, result: Result, style: Style) -> list[str]:
         rest = " ".join([*notes, *gaps])
         return [first, *tables, *([rest] if rest else [])]
     return [" ".join([first, *notes, *gaps])]
+
+
+def _asks_for_rows(query: Query) -> bool:
+    """Whether a number of rows is asked for."""
+    operation = query.operation
+    if isinstance(operation, Route):
+        return "limit" in operation.args
+    return isinstance(operation, Rank) or (isinstance(operation, List) and operation.limit is not None)
 
 
 _STANDING: Final = frozenset({"traded", "coincidence", "no_advice", "estimate"})

@@ -74,6 +74,15 @@ class Asked(NamedTuple):
         """`is` of the present, `was` of the past."""
         return text("is" if instant_of(self.query.time, self.reading.now_ms) == self.reading.now_ms else "was")
 
+    def noun(self, number: int) -> Figure:
+        """What the things asked about are, in the singular for one."""
+        subject = self.query.subject
+        if subject.scope == "assets":
+            return text("asset" if number == 1 else "assets")
+        if subject.scope == "category" and not subject.categories:
+            return text("category" if number == 1 else "categories")
+        return text("coin" if number == 1 else "coins")
+
     async def values(self, measure: Measure, ids: Sequence[str]) -> Values:
         """Values of a measure at the time of the query."""
         return await values_of(self.reading, measure, self.query.time, ids)
@@ -181,7 +190,12 @@ async def list_all(asked: Asked, operation: List) -> Found:
     columns, rows = await asked.table(measures, order)
     return Found(
         kind="list" if rows else "nothing",
-        figures={"count": count(len(found)), "when": asked.when, "names": text(_some([row.subject for row in rows]))},
+        figures={
+            "count": count(len(found)),
+            "noun": asked.noun(len(found)),
+            "when": asked.when,
+            "names": text(_some([row.subject for row in rows])),
+        },
         columns=columns,
         rows=rows,
         shown=operation.limit or 10,
@@ -250,7 +264,7 @@ async def counted(asked: Asked, operation: Count | Share | Exists) -> Found:
     """How many, which share, or whether any, all or none: of things of which it is known."""
     found, unknown = await asked.split()
     known, missing = len(asked.ids) - len(unknown), [asked.name(id_) for id_ in unknown]
-    figures = {"count": count(len(found)), "of": count(known), "when": asked.when}
+    figures = {"count": count(len(found)), "of": count(known), "noun": asked.noun(known), "when": asked.when}
     figures["names"] = text(_some([asked.name(id_) for id_ in found]))
     if not known:
         raise Refused("unknown-value", subject=text("these"), label=text("what was asked"))
@@ -308,7 +322,7 @@ async def aggregate(asked: Asked, operation: Aggregate) -> Found:
     missing = [*unknown, *(id_ for id_ in found if values[id_] is None)]
     unit = unit_of(measure)
     figures = {"how": text(operation.how), "value": Figure(result, unit), "label": text(label_of(measure))}
-    figures |= {"of": count(len(known)), "when": asked.when}
+    figures |= {"of": count(len(known)), "noun": asked.noun(len(known)), "when": asked.when, "verb": asked.verb}
     return Found(kind="aggregate", figures=figures, total=len(asked.ids), unknown=[asked.name(id_) for id_ in missing])
 
 

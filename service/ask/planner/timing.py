@@ -236,7 +236,10 @@ async def when(asked: Asked, operation: When) -> Found:
         "last": Figure(last, Unit.DATE),
         "days": Figure(days_held, Unit.DAYS),
     }
-    kind = "since" if state == "holds" else "not_now" if operation.edge == "since" else "last"
+    is_past = instant_of(asked.query.time, asked.reading.now_ms) < asked.reading.now_ms
+    kind = "not_now" if operation.edge == "since" else "last"
+    if state == "holds" and not is_past:
+        kind = "since"
     return Found(kind=kind, figures=figures, columns=columns, rows=rows, shown=0 if len(rows) == 1 else 10)
 
 

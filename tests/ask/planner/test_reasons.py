@@ -135,7 +135,7 @@ async def test_a_screen_can_be_narrowed_and_find_nobody() -> None:
 
 
 @pytest.mark.parametrize("backtested", [True, False])
-async def test_the_record_of_verdicts(backtested: bool) -> None:  # noqa: FBT001 - a parameter
+async def test_the_record_of_verdicts(backtested: bool) -> None:
     world = World([signals(backtested=backtested)])
     result = await world.ask(of(SERVICE, operation=Record("verdicts")))
     assert [row.subject for row in result.rows] == ["1 day", "7 days"]

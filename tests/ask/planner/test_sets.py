@@ -1,6 +1,7 @@
 """Filters, lists, ranks, counts, shares and comparisons, recounted row by row."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from statistics import fmean, median
 from typing import Any
 
@@ -269,7 +270,7 @@ async def test_among_the_first_of_all_coins() -> None:
 def turned(symbol: str, to: str | None, since_ms: int, state: str = "trend_daily") -> bool:
     """Whether a state changed at the end of a day, from an instant on."""
     days_ = WORLD.history.days.states(symbol)
-    pairs = zip(days_, days_[1:], strict=False)
+    pairs = pairwise(days_)
     return any(
         now.day_ms + DAY_MS >= since_ms
         and None not in {getattr(now, state), getattr(then, state)}
