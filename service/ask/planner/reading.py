@@ -147,8 +147,7 @@ class Reading:
         answer = await self.data.toolbox.run(PlannedStep("", tool, args), Given(self._caller))
         self.use(tool, args, answer.as_of_ms)
         found = msgspec.json.decode(msgspec.json.encode(answer.data))
-        if isinstance(found, dict):
-            self.stale.update(dict.fromkeys(found.get("_stale_fields", ())))
+        self.stale.update(dict.fromkeys(found.get("_stale_fields", ())))
         return found
 
     async def subjects(self, subject: Subject) -> list[str]:

@@ -38,10 +38,11 @@ async def why(asked: Asked, _: Why) -> Found:
     own = moves[symbol]
     if not isinstance(own, int | float):
         raise Refused("unknown-value", subject=text(asked.name(symbol)), label=text("change"))
-    others = {"BTC": moves.get(_BENCHMARK)} if hours else {"the median of all coins": _median(moves, among)}
-    for category in (getattr(reading.rows()[symbol], "categories", None) or [])[:1]:
-        if not hours:
-            others[f"the median of {category}"] = _median(moves, reading.data.members(category))
+    others = {"BTC": moves.get(_BENCHMARK)}
+    if not hours:
+        categories = getattr(reading.rows()[symbol], "categories", None) or []
+        others = {"the median of all coins": _median(moves, among)}
+        others |= {f"the median of {name}": _median(moves, reading.data.members(name)) for name in categories[:1]}
     rows = [_cell("return", own, Unit.PERCENT)]
     rows += [_cell(name, value, Unit.PERCENT) for name, value in others.items() if value is not None]
     rows += await _beside(asked, symbol)

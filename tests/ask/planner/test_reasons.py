@@ -27,7 +27,7 @@ def talk(*quotes: Mapping[str, Any], said: str | None = SAID) -> list[Tool]:
     def heard(query: TranscriptsQuery) -> Any:
         return {"highlights": [one for one in quotes if query.since is None or one["publishedAt"] >= query.since]}
 
-    risk = {"sentiment_summary": said, "_stale_fields": []}
+    risk: dict[str, Any] = {"sentiment_summary": said, "_stale_fields": []}
     return [tool("coin.risk", OfSymbol, lambda _: risk), tool("transcripts", TranscriptsQuery, heard)]
 
 

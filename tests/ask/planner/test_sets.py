@@ -220,7 +220,7 @@ async def test_states_compare_by_their_order_from_best_to_worst() -> None:
 
 async def test_states_are_ranked_the_best_first() -> None:
     found = await WORLD.ask(of(ALL, TREND, operation=Rank("most", 50)))
-    order = [row.values[0] for row in found.rows]
+    order = [str(row.values[0]) for row in found.rows]
     assert order == sorted(order, key=["UP", "HODL", "DOWN"].index)
 
 
@@ -420,6 +420,7 @@ async def test_real_world_assets_are_asked_like_coins() -> None:
     mixed = await world.ask(of(Subject(scope="assets"), where=Ranked(VOLUME, "most", 1), operation=Count()))
     assert mixed.figures["count"].value == 1
     assert (await world.ask(of(Subject(scope="assets"), operation=List()))).columns[0].label == "price"
+    assert (await world.ask(of(named, operation=Count()))).figures["noun"].value == "asset"
 
 
 async def test_assets_have_no_stored_past() -> None:

@@ -149,7 +149,7 @@ async def test_extremes_of_states_and_scores() -> None:
     order = ["strong-bull", "bull", "neutral", "bear", "strong-bear"]
     assert result.figures["value"].value == min(grades, key=order.index)
     for frame in ("daily", "weekly"):
-        result = await ask(of(coins("ETH"), Measure("trend", frame=frame), time=JUNE, operation=Extreme("last")))  # type: ignore[arg-type]
+        result = await ask(of(coins("ETH"), Measure("trend", frame=frame), time=JUNE, operation=Extreme("last")))
         states = WORLD.history.days.states("ETH", JUNE.start_ms, END)
         known = [state for one in states if (state := getattr(one, f"trend_{frame}")) is not None]
         assert result.figures["value"].value == known[-1]

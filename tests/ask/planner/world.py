@@ -143,7 +143,7 @@ Tools = Mapping[str, Callable[[Any], Any]]
 class World:
     """The market, its planner, and what a question to it is answered with."""
 
-    def __init__(self, tools: Sequence[Tool] = (), **changed: Mapping[str, Any]) -> None:
+    def __init__(self, tools: Sequence[Tool] = (), /, **changed: Mapping[str, Any]) -> None:
         self.clock = FakeClock()
         self.history = MemoryHistory()
         self.table = {symbol: row(symbol, **changed.get(symbol, {})) for symbol in COINS}
