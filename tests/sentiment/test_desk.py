@@ -94,3 +94,14 @@ async def test_after_two_days_of_silence_the_publishers_words_are_all_there_is(r
         room.desk.category("Meme")
     assert refused.value.code == "UPSTREAM_5XX"
     assert refused.value.details == {"upstream": "coindesk", "upstreamStatus": 503, "upstreamBody": "maintenance"}
+
+
+async def test_the_fear_and_greed_index_is_known_with_its_day_until_sentiment_is_too_old(room: Room) -> None:
+    assert room.desk.fear_greed() is None
+    room.press.index = 61
+    await room.refresh.round()
+    assert room.desk.fear_greed() == (61, START_MS)
+    await room.clock.advance(48 * 3600)
+    assert room.desk.fear_greed() == (61, START_MS)
+    await room.clock.advance(0.001)
+    assert room.desk.fear_greed() is None
