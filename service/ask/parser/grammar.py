@@ -1,0 +1,670 @@
+"""From the pieces of one clause to typed queries. Pure.
+
+A clause is read in a fixed order: who it is about, its conditions, its operation, its measures, its time. Each step
+marks the pieces it takes; what is left decides whether the clause can be answered.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from msgspec import Struct, structs
+
+from service.ask.parser.chunks import Chunk, Quantity
+from service.ask.parser.conditions import WINDOWED, Found, Scanner, join, qualify, span_of
+from service.ask.parser.lexicon import Super
+from service.ask.query import (
+    Aggregate,
+    At,
+    Between,
+    Check,
+    Compare,
+    Condition,
+    Convert,
+    Count,
+    Exists,
+    Extreme,
+    Holding,
+    List,
+    Measure,
+    Not,
+    Now,
+    Operation,
+    Position,
+    Profit,
+    Query,
+    Rank,
+    Ratio,
+    Record,
+    Route,
+    Screen,
+    Share,
+    Subject,
+    Test,
+    Time,
+    Value,
+    ValueOf,
+    When,
+    Why,
+    Window,
+)
+
+_AUX: Final = frozenset("is are was were does did do has have had isnt arent wasnt didnt doesnt hasnt havent am".split())
+_SUPERLATIVE_PLURAL: Final = 5
+_MOST_ROWS: Final = 50
+BITCOIN: Final = "BTC"
+
+
+class Slots(Struct):
+    """What one clause holds; `used` are chunks that have been read."""
+
+    chunks: Sequence[Chunk]
+    words: Sequence[str]
+    used: set[int]
+
+    def kind(self, at: int) -> str:
+        return self.chunks[at].kind if 0 <= at < len(self.chunks) else ""
+
+    def free(self, test: Callable[[Chunk], bool]) -> list[int]:
+        """Chunks not yet used that fulfil a test."""
+        return [at for at, chunk in enumerate(self.chunks) if at not in self.used and test(chunk)]
+
+    def first(self, kind: str) -> int | None:
+        """The first free chunk that has a kind as one of its meanings."""
+        return next(iter(self.free(lambda chunk: chunk.has(kind))), None)  # type: ignore[arg-type] - any kind
+
+    def asks(self, *values: str) -> list[int]:
+        """Chunks that ask for an operation, used or not."""
+        return [
+            at
+            for at, chunk in enumerate(self.chunks)
+            if any(word.kind == "ask" and word.value in values for word in chunk.words)
+        ]
+
+
+def read_clause(chunks: Sequence[Chunk], words: Sequence[str]) -> tuple[list[Query], set[int]]:
+    """Read a clause.
+
+    Args:
+        chunks: Its pieces.
+        words: For each of them what is written, mended, lower case.
+
+    Returns:
+        Its queries, and the pieces that were used. No query where it asks for nothing.
+    """
+    slots = Slots(chunks, words, set())
+    for reader in (_holdings, _topic, _general):
+        queries = reader(slots)
+        if queries:
+            return queries, slots.used
+    return [], slots.used
+
+
+# Subjects
+
+
+def _subject(slots: Slots) -> Subject:
+    """Who a clause is about. Names after "except" or "not" are left out."""
+    coins: dict[str, None] = {}
+    assets: dict[str, None] = {}
+    categories: dict[str, None] = {}
+    out_coins: dict[str, None] = {}
+    out_categories: dict[str, None] = {}
+    wallets: dict[str, None] = {}
+    shows: dict[str, None] = {}
+    excluding = False
+    for at, chunk in enumerate(slots.chunks):
+        if at in slots.used:
+            continue
+        if chunk.has("except"):
+            excluding = True
+            slots.used.add(at)
+        elif chunk.has("neg") and _names(slots, at + 1):
+            excluding = True
+            slots.used.add(at)
+        elif chunk.kind in {"coin", "category", "asset", "wallet", "show"}:
+            target: dict[str, None] = {
+                "coin": out_coins if excluding else coins,
+                "category": out_categories if excluding else categories,
+                "asset": assets,
+                "wallet": wallets,
+                "show": shows,
+            }[chunk.kind]
+            target.update(dict.fromkeys(chunk.value))
+            slots.used.add(at)
+        elif chunk.kind not in {"and", "or", "filler"} or chunk.gap not in {"", ","}:
+            excluding = excluding and chunk.kind == "set"
+    for at in slots.free(lambda chunk: chunk.kind == "set"):
+        if slots.chunks[at].value == "alts":
+            out_coins.setdefault(BITCOIN)
+    scope = _scope(slots, bool(coins), bool(categories), bool(assets), bool(out_coins or out_categories))
+    return Subject(
+        scope="wallets" if wallets else "shows" if shows and not coins else scope,
+        coins=tuple(coins),
+        assets=tuple(assets),
+        categories=tuple(categories),
+        wallets=tuple(wallets),
+        shows=tuple(shows),
+        excluded=tuple(out_coins),
+        excluded_categories=tuple(out_categories),
+    )
+
+
+def _names(slots: Slots, at: int) -> bool:
+    """Whether a name, or a set and a name, begins at a chunk, with at most fillers before."""
+    while slots.kind(at) == "filler":
+        at += 1
+    return slots.kind(at) in {"coin", "category"}
+
+
+def _scope(slots: Slots, coins: bool, categories: bool, assets: bool, out: bool) -> Any:  # noqa: FBT001 - five facts
+    sets = {slots.chunks[at].value for at in slots.free(lambda chunk: chunk.kind == "set")}
+    if coins:
+        return "coins"
+    if categories:
+        return "category"
+    if assets:
+        return "assets"
+    if "market" in sets:
+        return "market"
+    return "all" if sets or out else "coins"
+
+
+# Holdings
+
+
+def _holdings(slots: Slots) -> list[Query]:
+    """Value, profit and conversion: amounts of coins or money, and what they come to."""
+    pairs = _amounts(slots)
+    holding = [at for at, chunk in enumerate(slots.chunks) if chunk.has("holding")]
+    if not pairs:
+        return _entry_only(slots, holding)
+    asked_profit = any(slots.chunks[at].as_("holding") == "profit" for at in holding)
+    carry = [at for at, chunk in enumerate(slots.chunks) if (m := chunk.as_("measure")) and m.name in {"carry", "funding"}]
+    side = slots.first("side")
+    if (carry or (side is not None and not holding)) and len(pairs) == 1:
+        return _carry(slots, pairs, carry, side)
+    times = [at for at in slots.free(lambda chunk: chunk.kind == "time")]
+    coins = [at for at in slots.free(lambda chunk: chunk.kind == "coin")]
+    entry = _entry(slots)
+    if len(pairs) == 1 and (entry is not None or asked_profit or (times and holding)):
+        return _profit(slots, pairs[0], entry, times, coins, holding)
+    into = tuple(slots.chunks[at].value[0] for at in coins)
+    for taken, _ in pairs:
+        slots.used |= taken
+    slots.used |= set(coins) | set(holding)
+    time = _one_time(slots, times)
+    _take(slots, "ask", "measure", "among", "or", "and", "set")
+    listed = tuple(one for _, one in pairs)
+    if len(listed) == 1 and not holding:
+        return [Query(operation=Convert(listed[0], into or (("USD",) if listed[0].unit != "USD" else ())), time=time,
+                      subject=Subject(coins=tuple(dict.fromkeys((*((listed[0].unit,) if listed[0].unit != "USD" else ()), *into)))))] if (into or listed[0].unit != "USD") else []
+    named = tuple(dict.fromkeys(one.unit for one in listed if one.unit != "USD"))
+    return [Query(subject=Subject(coins=named), operation=ValueOf(listed), time=time)] if named else []
+
+
+def _amounts(slots: Slots) -> list[tuple[set[int], Holding]]:
+    """Amounts: "2 BTC", "$500 of SOL", "1000 usd", each with the chunks it takes."""
+    found: list[tuple[set[int], Holding]] = []
+    for at, chunk in enumerate(slots.chunks):
+        if chunk.kind != "number" or chunk.value.value <= 0 or chunk.value.unit in {"%", "x"}:
+            continue
+        quantity: Quantity = chunk.value
+        if slots.chunks[at - 1].has("compare") or slots.chunks[at - 1].has("super") if at else False:
+            continue
+        after = at + 1
+        while slots.kind(after) == "filler" and slots.words[after] in {"of", "worth of", "worth", "in"}:
+            after += 1
+        if quantity.unit == "USD":
+            found.append(({at}, Holding(quantity.value, "USD")))
+        elif slots.kind(at + 1) == "coin" and not slots.chunks[at + 1].gap:
+            found.append(({at, at + 1}, Holding(quantity.value, slots.chunks[at + 1].value[0])))
+        elif slots.kind(after) == "coin" and after == at + 2 and slots.words[at + 1] == "of":
+            found.append(({at, at + 1, after}, Holding(quantity.value, slots.chunks[after].value[0])))
+        elif quantity.scaled and any(chunk.has("holding") or chunk.has("side") for chunk in slots.chunks):
+            found.append(({at}, Holding(quantity.value, "USD")))
+    return found
+
+
+def _entry(slots: Slots) -> int | None:
+    """The chunk of an entry price: "at 95k", "entry 3200", "for $20"."""
+    for at, chunk in enumerate(slots.chunks):
+        if chunk.kind != "number" or at == 0:
+            continue
+        before = at - 1
+        while before > 0 and slots.kind(before) == "filler" and slots.words[before] not in {"at", "from", "for"}:
+            before -= 1
+        word = slots.words[before].split()[-1] if slots.words[before] else ""
+        if word in {"at", "entry", "basis", "from"} and slots.kind(at + 1) != "coin":
+            return at
+    return None
+
+
+def _entry_only(slots: Slots, holding: Sequence[int]) -> list[Query]:
+    """A profit in percent: "I bought SOL at 150, how am I doing?"."""
+    entry = _entry(slots)
+    coins = slots.free(lambda chunk: chunk.kind == "coin")
+    times = slots.free(lambda chunk: chunk.kind == "time")
+    if not holding or not coins or (entry is None and not times):
+        return []
+    if entry is None and not any(slots.words[at].split()[0] in {"i", "if", "had", "bought", "my", "we"} for at in holding):
+        return []
+    if len(coins) > 1:
+        return []
+    return _profit(slots, (set(), None), entry, times, coins, holding)
+
+
+def _profit(
+    slots: Slots,
+    pair: tuple[set[int], Holding | None],
+    entry: int | None,
+    times: Sequence[int],
+    coins: Sequence[int],
+    holding: Sequence[int],
+) -> list[Query]:
+    taken, held = pair
+    if held is not None and entry in taken and held.unit == "USD":
+        held, taken = None, set()
+    slots.used |= taken | set(coins) | set(holding)
+    since: Time | None = None
+    price: float | None = None
+    if entry is not None:
+        price = slots.chunks[entry].value.value
+        slots.used.add(entry)
+    elif times:
+        since = slots.chunks[times[0]].value
+        slots.used.add(times[0])
+    side_at = [at for at, chunk in enumerate(slots.chunks) if chunk.has("side") or slots.words[at] in {"shorted", "went short", "shorted at"}]
+    side = "short" if any("short" in slots.words[at] for at in side_at) else "long"
+    slots.used |= set(side_at)
+    named = [slots.chunks[at].value[0] for at in coins]
+    if held is not None and held.unit != "USD" and held.unit not in named:
+        named.insert(0, held.unit)
+    if len(named) != 1:
+        return []
+    _take(slots, "ask", "measure", "direction", "filler", "and", "or", "holding", "among")
+    return [Query(subject=Subject(coins=tuple(named)), operation=Profit(held, price, since, side))]  # type: ignore[arg-type] - one of two
+
+
+def _carry(slots: Slots, pairs: Sequence[tuple[set[int], Holding]], carry: Sequence[int], side: int | None) -> list[Query]:
+    """What a position of a size costs: "cost of holding a 10k long in ETH for a week"."""
+    taken, held = pairs[0]
+    coins = [slots.chunks[at].value[0] for at in slots.free(lambda chunk: chunk.kind == "coin") if at not in taken]
+    coins = coins or ([held.unit] if held.unit != "USD" else [])
+    if not coins:
+        return []
+    slots.used |= taken | set(carry)
+    if side is not None:
+        slots.used.add(side)
+    slots.used |= set(slots.free(lambda chunk: chunk.kind == "coin"))
+    times = slots.free(lambda chunk: chunk.kind == "time")
+    over = span_of(slots.chunks[times[0]].value) if times else None
+    slots.used |= set(times[:1])
+    _take(slots, "ask", "measure", "holding", "side")
+    measure = Measure("carry", over=over, side=slots.chunks[side].as_("side") if side is not None else None,
+                      notional=held.amount if held.unit == "USD" else None)
+    if held.unit != "USD":
+        return [Query(subject=Subject(coins=(held.unit,)), measures=(measure,), operation=ValueOf((held,)))]
+    return [Query(subject=Subject(coins=tuple(coins)), measures=(measure,))]
+
+
+# What single data routes answer
+
+
+def _topic(slots: Slots) -> list[Query]:
+    """Alerts, talk, transfers, listings, walk-forward, account, prices of calls."""
+    at = slots.first("topic")
+    if at is None:
+        wallet = slots.free(lambda chunk: chunk.kind == "wallet")
+        shows = slots.free(lambda chunk: chunk.kind == "show")
+        if not wallet and not shows:
+            return []
+        topic = "wallets" if wallet else "transcripts"
+    else:
+        topic = str(slots.chunks[at].as_("topic"))
+        if topic in {"assets", "categories", "coins"} and _is_screened(slots):
+            return []
+        if topic in {"assets"} and slots.free(lambda chunk: chunk.kind == "asset"):
+            slots.used.add(at)
+            return []
+        if topic in {"categories", "coins"} and slots.free(lambda chunk: chunk.kind in {"coin", "category"}) and topic != "categories":
+            return []
+        if topic == "wallets" and slots.words[at] in {"transferred"} and not slots.free(lambda chunk: chunk.kind in {"wallet", "coin"}):
+            return []
+        slots.used.add(at)
+    args: dict[str, str] = {}
+    word = slots.words[at] if at is not None else ""
+    if topic == "assets":
+        args["type"] = word
+    subject = _subject(slots)
+    time = _one_time(slots, slots.free(lambda chunk: chunk.kind == "time"))
+    for number in slots.free(lambda chunk: chunk.kind == "number" and chunk.value.unit is None and chunk.value.value >= 1):
+        args["limit"] = str(int(slots.chunks[number].value.value))
+        slots.used.add(number)
+    how_many = bool(slots.asks("count"))
+    _take(slots, "ask", "set", "topic", "among", "frame", "super", "side", "and", "or", "holding")
+    operation = Route(topic, args | ({"count": "yes"} if how_many else {}))
+    return [Query(subject=subject, time=time, operation=operation)]
+
+
+def _is_screened(slots: Slots) -> bool:
+    """Whether a set is ranked or filtered, so that its name is a subject."""
+    return any(chunk.has("super") or chunk.has("compare") or chunk.has("direction") or chunk.has("state") for chunk in slots.chunks)
+
+
+# Everything else
+
+
+def _general(slots: Slots) -> list[Query]:
+    found = _conditions(slots)
+    for one in found:
+        slots.used |= one.used
+    subject = _subject(slots)
+    where = join(found, [_has_or(slots, one.start) for one in found])
+    operation, extra = _operation(slots, subject, where, found)
+    measures = _measures(slots, operation)
+    times = slots.free(lambda chunk: chunk.kind == "time")
+    measures, time = _timed(slots, measures, times, operation)
+    if extra is not None:
+        where = extra if where is None else join([Found(where, frozenset(), 0, 0), Found(extra, frozenset(), 0, 0)], [False, False])
+    return _compose(slots, subject, measures, time, where, operation)
+
+
+def _conditions(slots: Slots) -> list[Found]:
+    found = Scanner(slots.chunks, slots.words).all()
+    named = any(chunk.kind in {"coin", "asset"} for chunk in slots.chunks)
+    several = any(chunk.kind in {"set", "category"} for chunk in slots.chunks)
+    opposite = len(found) > 1 and any(_has_or(slots, one.start) for one in found[1:]) and named and not several
+    if opposite and slots.words and _alternatives([one.condition for one in found]):
+        measure = _test_of(found[0].condition)
+        if measure is not None:
+            # "Bullish or bearish", "up or down": the value is asked for.
+            taken = {at for one in found for at in one.used}
+            slots.used |= taken
+            slots.chunks = [
+                structs.replace(chunk, kind="measure", value=measure.measure, words=()) if at == found[0].start else chunk
+                for at, chunk in enumerate(slots.chunks)
+            ]
+            slots.used.discard(found[0].start)
+            return []
+    if named and not several and found and not _is_question(slots) and not slots.asks("count", "share", "when", "since"):
+        # "How much is SOL up this week": a value, no condition.
+        kept = []
+        for one in found:
+            test = one.condition
+            if isinstance(test, Test) and test.measure.name == "change" and test.value == 0.0 and slots.asks("list", "why"):
+                slots.chunks = [
+                    structs.replace(chunk, kind="measure", value=test.measure, words=()) if at == one.start else chunk
+                    for at, chunk in enumerate(slots.chunks)
+                ]
+                slots.used |= one.used - {one.start}
+            else:
+                kept.append(one)
+        return kept
+    return found
+
+
+def _alternatives(conditions: Sequence[Condition]) -> bool:
+    tests = [_test_of(condition) for condition in conditions]
+    return all(test is not None for test in tests) and len({test.measure.name for test in tests if test}) == 1
+
+
+def _test_of(condition: Condition) -> Test | None:
+    if isinstance(condition, Not):
+        return _test_of(condition.item)
+    return condition if isinstance(condition, Test) else None
+
+
+def _has_or(slots: Slots, at: int) -> bool:
+    """Whether "or" stands before a chunk, with at most fillers between."""
+    before = at - 1
+    while before >= 0 and slots.kind(before) == "filler":
+        before -= 1
+    if before >= 0 and slots.kind(before) == "or":
+        slots.used.add(before)
+        return True
+    return False
+
+
+def _is_question(slots: Slots) -> bool:
+    """Whether a clause asks for yes or no: it begins with an auxiliary verb."""
+    for at, words in enumerate(slots.words):
+        first = words.split()[0] if words else ""
+        if first in _AUX:
+            return True
+        if slots.kind(at) not in {"filler", "and", "time"}:
+            return False
+    return False
+
+
+def _operation(slots: Slots, subject: Subject, where: Condition | None, found: Sequence[Found]) -> tuple[Operation, Condition | None]:
+    """What is done, and a condition that a superlative among a set adds."""
+    named = subject.scope in {"coins", "assets"} and bool(subject.coins or subject.assets)
+    superlatives = [at for at in slots.free(lambda chunk: chunk.has("super"))]
+    for kind, make in (("why", Why),):
+        if slots.asks(kind):
+            _take_asks(slots, kind)
+            return make(), None
+    if slots.asks("record"):
+        _take_asks(slots, "record")
+        _take(slots, "measure")
+        return Record("verdicts"), None
+    for kind, side in (("buy", "long"), ("short", "short")):
+        if slots.asks(kind) and not superlatives and where is None:
+            _take_asks(slots, kind)
+            _take(slots, "side")
+            return Screen(side), None  # type: ignore[arg-type] - one of two
+    if slots.asks("count") and not named:
+        _take_asks(slots, "count")
+        return Count(), None
+    if slots.asks("share") and where is not None:
+        _take_asks(slots, "share")
+        return Share(), None
+    if slots.asks("since") and named:
+        _take_asks(slots, "since")
+        return When("since"), None
+    if slots.asks("when") and where is not None and named and not superlatives:
+        _take_asks(slots, "when")
+        return When("last"), None
+    if where is not None and not named:
+        for quantifier in ("any", "all", "none"):
+            if slots.asks(quantifier) and (quantifier != "any" or _is_question(slots)):
+                _take_asks(slots, quantifier)
+                if quantifier != "all" or _is_question(slots):
+                    return Exists(quantifier), None  # type: ignore[arg-type] - one of three
+    if superlatives:
+        return _superlative(slots, subject, superlatives, named=named), None
+    for how in ("mean", "median", "sum"):
+        if slots.asks(how) and not named and subject.scope != "market":
+            _take_asks(slots, how)
+            return Aggregate(how), None  # type: ignore[arg-type] - one of three
+    if slots.asks("position") and named and slots.first("measure") is not None and _rank_word(slots):
+        _take_asks(slots, "position", "rank", "list")
+        return Position(), None
+    if slots.asks("rank") and not named:
+        _take_asks(slots, "rank")
+        return Rank("most", _limit(slots, _SUPERLATIVE_PLURAL * 2)), None
+    if slots.asks("ratio") and named and len(subject.coins) == 2:  # noqa: PLR2004 - of two
+        _take_asks(slots, "ratio")
+        return Ratio(), None
+    if slots.asks("compare") and len(subject.coins) + len(subject.assets) > 1:
+        _take_asks(slots, "compare")
+        return Compare(), None
+    if where is not None:
+        if named:
+            return Check(), None
+        limit = _limit(slots, None)
+        return List(limit), None
+    if not named and subject.scope in {"all", "category"} and slots.asks("list") and slots.first("measure") is None:
+        return List(_limit(slots, None)), None
+    del found
+    return Value(), None
+
+
+def _rank_word(slots: Slots) -> bool:
+    return any(word in {"rank", "ranked", "place", "position", "ranking"} for words in slots.words for word in words.split())
+
+
+def _superlative(slots: Slots, subject: Subject, superlatives: Sequence[int], *, named: bool) -> Operation:
+    first = superlatives[0]
+    value: Super = slots.chunks[first].as_("super")
+    slots.used.add(first)
+    if named and len(subject.coins) + len(subject.assets) == 1:
+        return Extreme("max" if value.direction == "most" else "min")
+    if named:
+        if value.measure is not None:
+            _imply(slots, first, value.measure)
+        _take_asks(slots, "compare", "list")
+        _take(slots, "or")
+        return Compare(value.direction)
+    if value.measure is not None:
+        _imply(slots, first, value.measure)
+    plural = value.plural or any(
+        slots.kind(at) in {"set", "category"} and slots.words[at].endswith("s") for at in range(len(slots.chunks))
+    )
+    singular = any(words in {"which coin", "what coin", "the coin", "which one", "coin", "token", "which token"} for words in slots.words)
+    default = 1 if singular and not value.plural else _SUPERLATIVE_PLURAL if plural else 1
+    limit = _limit(slots, default) or default
+    _take_asks(slots, "rank", "list")
+    return Rank(value.direction, min(limit, _MOST_ROWS))
+
+
+def _imply(slots: Slots, at: int, name: str) -> None:
+    """Let a superlative stand for its measure, unless one is named."""
+    if not slots.free(lambda chunk: chunk.has("measure") and (m := chunk.as_("measure") or chunk.value).name != "trend" and m is not None):
+        slots.chunks = [
+            structs.replace(chunk, kind="measure", value=Measure(name), words=()) if place == at else chunk
+            for place, chunk in enumerate(slots.chunks)
+        ]
+        slots.used.discard(at)
+
+
+def _limit(slots: Slots, default: int | None) -> int | None:
+    """A plain number: how many are wanted."""
+    for at in slots.free(lambda chunk: chunk.kind == "number" and chunk.value.unit is None and not chunk.value.scaled):
+        value = slots.chunks[at].value.value
+        if value == int(value) and 1 <= value <= 1_000:  # noqa: PLR2004 - more coins than there are
+            slots.used.add(at)
+            return int(value)
+    return default
+
+
+def _measures(slots: Slots, operation: Operation) -> tuple[tuple[int, Measure], ...]:
+    """The measures named, with their places; frames beside a trend are taken."""
+    del operation
+    found: list[tuple[int, Measure]] = []
+    for at, chunk in enumerate(slots.chunks):
+        if at in slots.used:
+            continue
+        measure = chunk.value if chunk.kind == "measure" and not chunk.words else chunk.as_("measure")
+        if measure is None:
+            continue
+        slots.used.add(at)
+        for beside in (at - 1, at + 1):
+            if slots.kind(beside) == "frame" and beside not in slots.used:
+                measure, taken = qualify(measure, slots.chunks[beside])
+                if taken:
+                    slots.used.add(beside)
+        found.append((at, measure))
+    return tuple(found)
+
+
+def _timed(
+    slots: Slots, measures: Sequence[tuple[int, Measure]], times: Sequence[int], operation: Operation
+) -> tuple[tuple[Measure, ...], Time]:
+    """Give each time to the measure it stands beside; the rest is the query's."""
+    left = list(times)
+    done: list[Measure] = []
+    for place, (at, measure) in enumerate(measures):
+        windowed = measure.name in WINDOWED
+        spans = [time for time in left if span_of(slots.chunks[time].value) is not None]
+        if windowed and measure.over is None and spans and not isinstance(operation, Extreme | When):
+            following = measures[place + 1][0] if place + 1 < len(measures) else len(slots.chunks)
+            chosen = next((time for time in spans if time == at - 1), None)
+            chosen = chosen if chosen is not None else next((time for time in spans if at < time < following), None)
+            chosen = chosen if chosen is not None else spans[0]
+            over = span_of(slots.chunks[chosen].value)
+            done.append(structs.replace(measure, over=over))
+            slots.used.add(chosen)
+            if len(spans) > 1 or place + 1 == len(measures):
+                left.remove(chosen)
+        else:
+            done.append(measure)
+    left = [time for time in left if time not in slots.used]
+    time = _one_time(slots, left)
+    return _filled(done, time), time
+
+
+def _filled(measures: Sequence[Measure], time: Time) -> tuple[Measure, ...]:
+    """Measures in the query's span: of the price the change over it, of funding its mean."""
+    filled: list[Measure] = []
+    for measure in measures:
+        if measure.name == "funding" and measure.over is None and isinstance(time, Window | Between):
+            filled.append(structs.replace(measure, over=time, mean=True))
+        else:
+            filled.append(measure)
+    return tuple(dict.fromkeys(filled))
+
+
+def _one_time(slots: Slots, times: Sequence[int]) -> Time:
+    """The one time left; a second one stays unread."""
+    if not times:
+        return Now()
+    slots.used.add(times[0])
+    time: Time = slots.chunks[times[0]].value
+    return time
+
+
+def _take(slots: Slots, *kinds: str) -> None:
+    slots.used |= {at for at in range(len(slots.chunks)) if at not in slots.used and any(slots.chunks[at].has(kind) for kind in kinds)}  # type: ignore[arg-type] - any kind
+
+
+def _take_asks(slots: Slots, *values: str) -> None:
+    slots.used |= set(slots.asks(*values))
+
+
+def _compose(
+    slots: Slots, subject: Subject, measures: tuple[Measure, ...], time: Time, where: Condition | None, operation: Operation
+) -> list[Query]:
+    """Put the slots together; a subject that nothing is asked about is described."""
+    _take_asks(slots, "list", "overview", "compare", "rank", "any", "all")
+    _take(slots, "set", "among", "and", "or")
+    if isinstance(operation, Extreme):
+        measures = _extreme_measures(measures)
+    correlated = [place for place, measure in enumerate(measures) if measure.name in {"correlation", "strength"}]
+    if correlated and len(subject.coins) > 1:
+        other = BITCOIN if BITCOIN in subject.coins and len(subject.coins) == 2 else subject.coins[-1]  # noqa: PLR2004
+        measures = tuple(structs.replace(measure, other=other) if place in correlated else measure for place, measure in enumerate(measures))
+        subject = structs.replace(subject, coins=tuple(coin for coin in subject.coins if coin != other))
+        operation = Value() if isinstance(operation, Compare) and operation.direction is None else operation
+    if subject.scope == "coins" and not subject.coins and not subject.assets:
+        if any(measure.name in {"fear_greed", "breadth", "market_regime"} for measure in measures):
+            subject = structs.replace(subject, scope="market")
+        elif where is not None or isinstance(operation, Rank | Count | Share | Exists | List | Aggregate | Screen | Record):
+            subject = structs.replace(subject, scope="all")
+        elif measures and {measure.name for measure in measures} <= {"regime", "trend", "sentiment"}:
+            subject = structs.replace(subject, scope="market")
+        else:
+            return []
+    if subject.scope == "market":
+        measures = tuple(structs.replace(m, name="market_regime") if m.name == "regime" else m for m in measures)
+    if isinstance(operation, Value) and subject.scope == "all" and measures:
+        operation = Rank("most", 10)
+    if subject.scope == "category" and isinstance(operation, Value) and measures and measures[0].name not in {"sentiment"}:
+        operation = Rank("most", 10)
+    if isinstance(operation, Rank) and not measures:
+        measures = (Measure("change"),)
+    if isinstance(operation, Rank) and isinstance(time, Window | Between) and measures[0].name in WINDOWED | {"funding"}:
+        measures = (structs.replace(measures[0], over=time, mean=measures[0].name == "funding"), *measures[1:])
+        time = Now()
+    if isinstance(operation, Rank) and isinstance(time, Window | Between) and measures[0].name == "price":
+        measures, time = (Measure("change", over=time),), Now()
+    if isinstance(operation, Value) and len(measures) == 1 and measures[0].name == "change" and isinstance(time, At):
+        over = span_of(time)
+        measures, time = (structs.replace(measures[0], over=over),), Now()
+    return [Query(subject=subject, measures=measures, time=time, where=where, operation=operation)]
+
+
+def _extreme_measures(measures: tuple[Measure, ...]) -> tuple[Measure, ...]:
+    return measures or (Measure("price"),)
+
+
