@@ -380,6 +380,7 @@ class Understanding(Struct, frozen=True, omit_defaults=True, kw_only=True):
         refusal: Why it is not answered; null: it is.
         courtesy: A greeting, thanks or request for help, answered without data.
         ignored: Words that were not considered; the answer names them.
+        unknown: Names of coins that do not exist here, beside others that do; the answer names them.
         follow_up: Whether earlier messages were needed.
         language: ISO 639-1; `und` where nobody can say.
     """
@@ -388,6 +389,7 @@ class Understanding(Struct, frozen=True, omit_defaults=True, kw_only=True):
     refusal: Refusal | None = None
     courtesy: Literal["greeting", "thanks", "help", "goodbye"] | None = None
     ignored: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
     follow_up: bool = False
     language: str = "en"
 

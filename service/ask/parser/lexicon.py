@@ -25,7 +25,6 @@ Kind = Literal[
     "ask",
     "topic",
     "unsupported",
-    "forecast",
     "frame",
     "side",
     "filler",
@@ -306,20 +305,8 @@ _UNSUPPORTED: Final = (
     "|basis|spot premium|premium|slippage|depth|market depth|leverage|margin|var|value at risk|skew|kurtosis|sortino"
 )
 
-_FORECASTS: Final = (
-    "will|gonna|going to|predict|prediction|predictions|forecast|forecasts|price target|price targets|target price"
-    "|next week|next month|next year|next quarter|tomorrow|next few days|next few weeks|next days|by the end of"
-    "|by end of|by year end|end of year|eoy|by christmas|moon soon|in the future|future price|expect|expected to"
-    "|will be|would be in|going to be|gonna be|could reach|can reach|might reach|may reach|likely to|likely|chance|chances"
-    "|chance of|odds|odds of|probability|probability of|how likely|ready to|about to|next hour|next 24 hours|next 24h"
-    "|next 7 days|next 30 days|next bull run|bull run|where will|when will|projected|projection|anticipate|soon|upcoming"
-    "|by new year|by tomorrow|by friday|by monday|by next|wen|when moon|should hit|going to hit|gonna hit|hit by|reach by"
-    "|next decade|2027|2028|2029|2030|2035|2040|2050|next 12 months|coming week|coming weeks|coming days|coming month"
-    "|coming months|in a years time|price in a year|outlook for next"
-)
-
 _FILLERS: Final = (
-    "a|an|the|please|pls|plz|kindly|hey|hi|hello|yo|ok|okay|so|well|now|right now|currently|at the moment|at present|atm|rn"
+    "not sure|not sure about|im not sure|do you support|you support|in short|for me|a|an|the|please|pls|plz|kindly|hey|hi|hello|yo|ok|okay|so|well|now|right now|currently|at the moment|at present|atm|rn"
     "|presently|as of now|as we speak|at this moment|this moment|today please|just|really|actually|basically|exactly|roughly"
     "|about|around|approximately|approx|me|my|i|im|id|ive|you|your|u|ur|we|us|our|they|them|their|it|its|itself|that|this|these|those"
     "|there|here|of|for|on|in|at|to|by|with|from|as|into|per|do|does|did|is|are|was|were|be|been|being|am|has|have|had|having"
@@ -397,7 +384,6 @@ def _entries() -> Iterator[tuple[str, Word]]:
     for side, phrases in _SIDES.items():
         yield phrases, Word("side", side)
     yield _UNSUPPORTED, Word("unsupported", None)
-    yield _FORECASTS, Word("forecast", None)
     yield _NEGATIONS, Word("neg", None)
     yield _EXCEPTS, Word("except", None)
     yield _HOLDING, Word("holding", None)

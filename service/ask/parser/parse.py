@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct, structs
 
 from service.ask.parser.chunks import Chunk, Name, cut
+from service.ask.parser.gate import gate, reason_of
 from service.ask.parser.grammar import read_clause
 from service.ask.parser.lexicon import VOCABULARY
 from service.ask.parser.tokens import Token, tidy, tokenise
@@ -15,6 +16,7 @@ from service.ask.query import (
     Measure,
     Query,
     Refusal,
+    Route,
     Subject,
     Understanding,
 )
@@ -98,17 +100,27 @@ class Parser:
         unknown = [name for name in names if name.kind == "unknown"]
         chunks = cut(tokens, mended, names, now_ms)
         written = [" ".join(mended[chunk.start : chunk.end]) for chunk in chunks]
-        refused = _refused(chunks, tokens, unknown)
-        if refused is not None and refused.reason == "forecast":
-            return Understanding(refusal=refused)
+        row = gate(chunks, written)
+        reason = reason_of(row) if row is not None else ""
+        if row is not None and reason:
+            return Understanding(refusal=Refusal(reason))  # type: ignore[arg-type] - one of the reasons
         term = self._term(chunks, written)
         if term is not None:
             return Understanding(queries=(Query(operation=Explain(term), subject=Subject(scope="service")),))
-        if unknown:
+        named = any(chunk.kind in {"coin", "asset", "category"} for chunk in chunks)
+        if row is not None and not named and not unknown and row.intent in {"account", "pricing"}:
+            return Understanding(queries=(Query(operation=Route(row.intent), subject=Subject(scope="service")),))
+        if row is not None and not named and not unknown and row.intent in {"help", "smalltalk"} and not before:
+            return Understanding(courtesy="help" if row.intent == "help" else "thanks")
+        if unknown and not named:
             return Understanding(refusal=self._unknown(unknown[0], tokens))
+        missing = tuple(" ".join(token.text for token in tokens[name.start : name.end]) for name in unknown)
+        chunks = [structs.replace(chunk, kind="filler") if chunk.kind == "unknown" else chunk for chunk in chunks]
+        refused = _refused(chunks, tokens)
         if refused is not None:
             return Understanding(refusal=refused)
-        return self._clauses(chunks, written, tokens, before)
+        understood = self._clauses(chunks, written, tokens, before)
+        return structs.replace(understood, unknown=missing)
 
     def _clauses(
         self, chunks: Sequence[Chunk], written: Sequence[str], tokens: Sequence[Token], before: tuple[Query, ...]
@@ -360,14 +372,10 @@ def _blocks(chunk: Chunk) -> bool:
     return chunk.kind in _BLOCKING and not any(word.kind in {"filler", "ask"} for word in chunk.words[1:])
 
 
-def _refused(chunks: Sequence[Chunk], tokens: Sequence[Token], unknown: Sequence[Name]) -> Refusal | None:
-    for chunk in chunks:
-        if chunk.kind == "forecast":
-            return Refusal("forecast", (_as_written(tokens, chunk),))
-    for chunk in chunks:
-        if chunk.kind == "unsupported":
+def _refused(chunks: Sequence[Chunk], tokens: Sequence[Token]) -> Refusal | None:
+    for at, chunk in enumerate(chunks):
+        if chunk.kind == "unsupported" and not (at and chunks[at - 1].kind == "filler" and chunks[at - 1].end - chunks[at - 1].start == 1 and tokens[chunk.start - 1].word in {"you", "u", "do"}):
             return Refusal("not-available", (_as_written(tokens, chunk),))
-    del unknown
     return None
 
 
