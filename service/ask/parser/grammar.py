@@ -321,10 +321,13 @@ def _topic(slots: Slots) -> list[Query]:
         topic = "wallets" if wallet else "transcripts"
     else:
         topic = str(slots.chunks[at].as_("topic"))
-        if topic in {"assets", "categories", "coins"} and _is_screened(slots):
-            return []
-        if topic in {"assets"} and slots.free(lambda chunk: chunk.kind == "asset"):
+        if topic == "assets" and slots.free(lambda chunk: chunk.kind == "asset"):
             slots.used.add(at)
+            return []
+        if topic == "categories" and slots.free(lambda chunk: chunk.kind == "category"):
+            slots.used.add(at)
+            return []
+        if topic in {"assets", "categories", "coins"} and _is_screened(slots):
             return []
         if topic in {"categories", "coins"} and slots.free(lambda chunk: chunk.kind in {"coin", "category"}) and topic != "categories":
             return []
@@ -342,8 +345,23 @@ def _topic(slots: Slots) -> list[Query]:
         slots.used.add(number)
     how_many = bool(slots.asks("count"))
     _take(slots, "ask", "set", "topic", "among", "frame", "super", "side", "and", "or", "holding")
+    loose = _LOOSE_OF.get(topic, frozenset())
+    slots.used |= set(slots.free(lambda chunk: (m := chunk.as_("measure")) is not None and m.name in loose))
+    slots.used |= set(slots.free(lambda chunk: chunk.has("direction") or chunk.has("state"))) if loose else set()
     operation = Route(topic, args | ({"count": "yes"} if how_many else {}))
     return [Query(subject=subject, time=time, operation=operation)]
+
+
+_LOOSE_OF: Final = {
+    "wallets": frozenset({"change"}),
+    "transcripts": frozenset({"change"}),
+    "walkforward": frozenset({"change", "drawdown", "trend"}),
+    "regime_trades": frozenset({"regime", "change"}),
+    "alerts": frozenset({"funding"}),
+    "crossings": frozenset({"breadth", "trend"}),
+    "news": frozenset({"sentiment"}),
+}
+"""Measures whose words belong to a topic: "moved" of wallets, "drawdown" of a backtest."""
 
 
 def _is_screened(slots: Slots) -> bool:
@@ -360,6 +378,9 @@ def _general(slots: Slots) -> list[Query]:
         slots.used |= one.used
     subject = _subject(slots)
     where = join(found, [_has_or(slots, one.start) for one in found])
+    _sides(slots, subject)
+    if len(subject.coins) > 1:
+        slots.used |= set(slots.free(lambda chunk: chunk.as_("compare") == "between"))
     operation, extra = _operation(slots, subject, where, found)
     measures = _measures(slots, operation)
     times = slots.free(lambda chunk: chunk.kind == "time")
@@ -369,6 +390,27 @@ def _general(slots: Slots) -> list[Query]:
     return _compose(slots, subject, measures, time, where, operation)
 
 
+_PAYING: Final = frozenset("pay paid paying pays receive receiving received receives earn earning earned collect get gets getting".split())
+
+
+def _sides(slots: Slots, subject: Subject) -> None:
+    """Long and short beside a coin: who pays whom is its funding, which of both to be is its verdict."""
+    sides = slots.free(lambda chunk: chunk.has("side"))
+    if not sides:
+        return
+    named = {measure.name for chunk in slots.chunks if (measure := chunk.as_("measure")) is not None}
+    paying = any(word in _PAYING for words in slots.words for word in words.split())
+    if named & {"funding", "carry"}:
+        slots.used |= set(sides)
+    elif (paying or subject.coins) and not slots.asks("buy", "short"):
+        name = "funding" if paying else "verdict"
+        slots.used |= set(sides[1:])
+        slots.chunks = [
+            structs.replace(chunk, kind="measure", value=Measure(name), words=()) if at == sides[0] else chunk
+            for at, chunk in enumerate(slots.chunks)
+        ]
+
+
 def _conditions(slots: Slots) -> list[Found]:
     found = Scanner(slots.chunks, slots.words).all()
     named = any(chunk.kind in {"coin", "asset"} for chunk in slots.chunks)
@@ -376,6 +418,11 @@ def _conditions(slots: Slots) -> list[Found]:
     opposite = len(found) > 1 and any(_has_or(slots, one.start) for one in found[1:]) and named and not several
     if opposite and slots.words and _alternatives([one.condition for one in found]):
         measure = _test_of(found[0].condition)
+        frames = slots.free(lambda chunk: chunk.kind == "frame" and chunk.value in {"daily", "weekly"})
+        if measure is not None and measure.measure.name == "change" and frames:
+            slots.used.add(frames[0])
+            trend = Measure("trend", frame=slots.chunks[frames[0]].value)
+            measure = structs.replace(measure, measure=trend)
         if measure is not None:
             # "Bullish or bearish", "up or down": the value is asked for.
             taken = {at for one in found for at in one.used}
@@ -462,6 +509,12 @@ def _operation(slots: Slots, subject: Subject, where: Condition | None, found: S
     if slots.asks("since") and named:
         _take_asks(slots, "since")
         return When("since"), None
+    if slots.asks("when") and named and not superlatives and any(
+        (measure := chunk.as_("measure")) is not None and measure.name in {"high", "low"} for chunk in slots.chunks
+    ):
+        _take_asks(slots, "when")
+        low = any((m := chunk.as_("measure")) is not None and m.name == "low" for chunk in slots.chunks)
+        return Extreme("min" if low else "max"), None
     if slots.asks("when") and where is not None and named and not superlatives:
         _take_asks(slots, "when")
         return When("last"), None
@@ -508,6 +561,23 @@ def _superlative(slots: Slots, subject: Subject, superlatives: Sequence[int], *,
     first = superlatives[0]
     value: Super = slots.chunks[first].as_("super")
     slots.used.add(first)
+    signs = slots.free(lambda chunk: chunk.has("sign"))
+    if signs:
+        # "Most negative" is the least.
+        slots.used.add(signs[0])
+        if slots.chunks[signs[0]].as_("sign") < 0:
+            value = structs.replace(value, direction="least" if value.direction == "most" else "most")
+    for later in superlatives[1:]:
+        other: Super = slots.chunks[later].as_("super")
+        if value.measure is None and (other.direction == value.direction or other.measure is not None):
+            value = structs.replace(other, direction=other.direction if other.measure is not None else value.direction)
+            slots.used.add(later)
+        elif other.direction == value.direction:
+            slots.used.add(later)
+    days = slots.free(lambda chunk: chunk.kind == "word" and chunk.value.lower() in {"day", "days"})
+    if named and days:
+        slots.used.add(days[0])
+        _imply(slots, first, "change")
     if named and len(subject.coins) + len(subject.assets) == 1:
         return Extreme("max" if value.direction == "most" else "min")
     if named:

@@ -82,7 +82,7 @@ _MEASURES: Final[Mapping[str, str]] = {
     "funding": "funding|funding rate|funding rates|fundings|funding apr|funding cost|funding costs|funding payments"
     "|annualized funding|annualised funding|perp funding|funding level|funding levels|current funding|apr",
     "carry": "carry|cost to hold|cost of holding|holding cost|holding costs|cost of carry|carrying cost|carry cost",
-    "trend": "trend|trends|trend state|trend direction|trending",
+    "trend": "direction|heading|trend|trends|trend state|trend direction|trending",
     "streak": "streak|streaks|trend streak|trend age|days in trend|days in its trend|days in the trend",
     "regime": "regime|regimes|coin regime",
     "verdict": "verdict|verdicts|signal|call|rating|ratings",
@@ -96,7 +96,7 @@ _MEASURES: Final[Mapping[str, str]] = {
     "rank": "market cap rank|mcap rank|rank by market cap|cap rank",
     "fear_greed": "fear and greed|fear and greed index|fear greed index|fear greed|greed index|fear index|fng|f and g"
     "|fear and greed reading|fear and greed score|fear and greed value",
-    "breadth": "breadth|market breadth",
+    "breadth": "participation|advancers and decliners|advance decline|breadth|market breadth",
     "market_regime": "market regime|market regimes|overall regime|regime of the market",
 }
 """Name of a measure to what people call it."""
@@ -181,6 +181,8 @@ _SUPERS: Final[tuple[tuple[str, Super], ...]] = (
      Super("most", "score")),
     ("most bearish|most bear|weakest verdict|weakest verdicts|worst verdict|worst verdicts|lowest rated|worst rated",
      Super("least", "score")),
+    ("dont move with bitcoin|dont follow bitcoin|do not move with bitcoin|do not follow bitcoin|independent of bitcoin|dont track bitcoin|not tied to bitcoin|dont follow btc|dont move with btc",
+     Super("least", "correlation", plural=True)),
     ("most correlated|closest to btc|most btc like", Super("most", "correlation")),
     ("least correlated|most uncorrelated|most decoupled|most independent", Super("least", "correlation")),
     ("most valuable|biggest by cap|largest by cap", Super("most", "market_cap")),
@@ -209,7 +211,7 @@ _SUPERS: Final[tuple[tuple[str, Super], ...]] = (
 
 _COMPARATORS: Final = {
     "gt": "above|over|more than|greater than|higher than|bigger than|larger than|exceeds|exceeding|exceed|exceeded|beyond"
-    "|north of|in excess of|better than|stronger than|gt|topped|past|surpass|surpassed|broke above|upwards of",
+    "|north of|in excess of|better than|stronger than|gt|topped|surpass|surpassed|broke above|upwards of",
     "ge": "at least|no less than|not less than|minimum of|gte|not below|from at least|no lower than|not under",
     "lt": "below|under|less than|lower than|smaller than|beneath|south of|fewer than|worse than|weaker than|lt|short of"
     "|cheaper than|sub|not even|dropped below|fell below",
@@ -251,7 +253,7 @@ _ASKS: Final = {
     "sum": "total|combined|sum|aggregate|sum of|altogether|in total",
     "rank": "rank|ranked|ranking|rankings|sort|sorted|order|ordered|rank by|ranked by|sort by|sorted by|leaderboard",
     "position": "where does|what rank|which rank|what place|what position|rank of|position of|where is",
-    "record": "track record|hit rate|win rate|accuracy|accurate|how accurate|how reliable|reliability|how often right"
+    "record": "calls been|calls right|trust your|any evidence|hit ratio|hit ratio of|brier score|brier|been any good|how often have your|your calls|past calls|track record|hit rate|win rate|accuracy|accurate|how accurate|how reliable|reliability|how often right"
     "|how often were|track records|how good are|record of|how right|success rate|have been right|were right|past verdicts",
     "buy": "should i buy|what should i buy|what to buy|worth buying|good buy|buy|what should i long|should i long|what to long"
     "|good long|best long|long candidates|long ideas|best longs|good longs|what do i buy|buy candidates|buying candidates",
@@ -263,10 +265,10 @@ _ASKS: Final = {
 }
 
 _TOPICS: Final = {
-    "alerts": "funding alerts|funding alert|alerts|alert|funding warnings|hot funding alerts|alert history|alerts fired",
-    "crossings": "crossings|crossing|breadth crossing|breadth crossings|market crossing|market crossings|breadth cross"
+    "alerts": "hot funding|funding going crazy|funding alarm|funding alarms|extreme funding|funding extremes|unusual funding|abnormal funding|weird funding|funding alerts|funding alert|alerts|alert|funding warnings|hot funding alerts|alert history|alerts fired",
+    "crossings": "start trending up than down|up cross over down|overtaken the downs|overtook downs|outnumbered|outnumber|overtaken|crossings|crossing|breadth crossing|breadth crossings|market crossing|market crossings|breadth cross"
     "|trend crossing|crossed over",
-    "transcripts": "podcast|podcasts|said about|say about|saying about|talk about|talking about|talked about|mentioned"
+    "transcripts": "transcript|transcripts|transcript highlights|highlights|podcast|podcasts|said about|say about|saying about|talk about|talking about|talked about|mentioned"
     "|mention|mentions|quotes|quote from|episode|episodes|interview|interviews|speakers|speaker|discussed|heard|said"
     "|hosts|guests|commentary|on air",
     "shows": "shows|which shows|what shows|which podcasts|what podcasts|feeds|podcast sources|shows do you follow",
@@ -317,7 +319,7 @@ _FILLERS: Final = (
     "|live|present|real|recent|recorded|according|based|using|use|including|include|along|together|each|both|all|own|overall"
     "|whole|entire|same|other|others|another|more detail|detail|details|much|many|how|what|whats|which|who|where|s|t|re|ll"
     "|if|when|while|because|since|than|very|quite|pretty|super|definitely|literally|honestly|seriously|simply|only|myself"
-    "|yes|no worries|and|plus|respectively|only the|answer|reply|respond|response|sentence|word|words|short answer|in short"
+    "|past|yes|no worries|and|plus|respectively|only the|answer|reply|respond|response|sentence|word|words|short answer|in short"
     "|briefly|brief answer|tldr|eli5|in one line|in a sentence|be brief|be concise|concise|format|formatted|json|csv|table|markdown"
     "|bullet|bullets|bullet points|symbol|ticker|tickers|symbols|name|names|dollars|usd|us dollars|in usd|in dollars|bucks|as well"
     "|check|checking|seems|seem|appear|appears|stand|stands|standing|sit|sits|sitting|at all|anyway|again|once|once more"
@@ -338,7 +340,7 @@ _SETS: Final = {
     "|the universe|names|perps|markets|tickers|whole market|entire market|pairs|projects|majors and alts|each coin|any coin"
     "|any coins|coins or tokens|a coin|a token|all 80|the lot|contracts|constituents|members|listed coins|coin list|symbols",
     "alts": "alts|altcoins|alt coins|altcoin|alt|coins other than bitcoin",
-    "market": "market|the market|crypto market|overall market|market wide|marketwide|the crypto market|crypto as a whole"
+    "market": "big picture|crypto doing|crypto in general|crypto today|crypto now|crypto right now|market|the market|crypto market|overall market|market wide|marketwide|the crypto market|crypto as a whole"
     "|cryptos overall|broad market|market overall|things overall|the space",
 }
 _FRAMES: Final = {
@@ -355,7 +357,7 @@ _HOLDING: Final = (
     "|had i invested|got in|got in at|entered|entry|entry at|entered at|entry price|average entry|cost basis|avg entry|bought at"
     "|opened|opened at|shorted|shorted at|longed|longed at|my entry|aped|aped in|went long|went short|sold"
 )
-_PROFIT: Final = "profit|pnl|p and l|loss|profits|gain or loss|profit or loss|up or down on|how am i doing|break even|unrealized|unrealised|made or lost|return on my|pl"
+_PROFIT: Final = "profit|pnl|p and l|loss|profits|gain or loss|profit or loss|how am i doing|break even|unrealized|unrealised|made or lost|return on my|pl"
 
 Lexicon = Mapping[str, tuple[Word, ...]]
 

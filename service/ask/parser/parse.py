@@ -18,6 +18,7 @@ from service.ask.query import (
     Refusal,
     Route,
     Subject,
+    Test,
     Understanding,
 )
 from service.ask.reading.known import Known
@@ -35,7 +36,7 @@ _BLOCKING: Final = frozenset(
 )
 """Pieces that change a question: one that is not read is a reason to refuse."""
 
-_ASKING: Final = frozenset({"any", "count", "share", "all", "none", "when", "since", "why", "mean", "median", "sum", "ratio", "convert", "record", "buy", "short", "position", "rank"})
+_ASKING: Final = frozenset({"any", "count", "share", "all", "none", "when", "since", "why", "mean", "median", "sum", "ratio", "record", "buy", "short", "rank"})
 _COURTESIES: Final[Mapping[str, str]] = {
     "thanks": "thanks|thank you|thx|ty|cheers|thank you so much|thanks a lot|many thanks|great thanks|nice thanks|perfect thanks|appreciate it",
     "greeting": "hi|hello|hey|yo|gm|good morning|good evening|good afternoon|hi there|hello there|hey there|sup|whats up|how are you|hey how are you",
@@ -136,6 +137,9 @@ class Parser:
             edited = follow(part, words, context, read, used)
             if edited is not None:
                 read, used, follow_up = edited.queries, edited.used, True
+            loose = _loose(part, words, read, used, follow_up=edited is not None)
+            if loose is not None:
+                return Understanding(refusal=loose)
             queries.extend(read)
             context = tuple(read) or context
             for at, chunk in enumerate(part):
@@ -232,6 +236,28 @@ class Parser:
         return None
 
 
+_PRONOUN: Final = re.compile(r"\b(it|its|that token|that coin|this coin|this one|that one|this token)\b")
+
+
+def _loose(part: Sequence[Chunk], words: Sequence[str], read: Sequence[Query], used: set[int], *, follow_up: bool) -> Refusal | None:
+    """Why a clause that names nothing is about nothing here: a pronoun without what it stands for, another subject."""
+    if not read or follow_up or any(chunk.kind in {"set", "category", "topic", "asset", "wallet", "show"} for chunk in part):
+        return None
+    query = read[0]
+    text = " ".join(words)
+    names = sum(chunk.kind == "coin" for chunk in part)
+    if names == 1 and _PRONOUN.search(text) and any(word.value == "compare" for chunk in part for word in chunk.words):
+        return Refusal("ambiguous")
+    if names or query.subject.scope not in {"all", "market"}:
+        return None
+    unread = tuple(text for at, (chunk, text) in enumerate(zip(part, words, strict=True)) if chunk.kind == "word" and at not in used)
+    if _PRONOUN.search(text) and "is it" not in text[:6]:
+        return Refusal("ambiguous")
+    if _PRONOUN.search(text) and query.subject.scope == "all":
+        return Refusal("ambiguous")
+    return Refusal("out-of-scope", unread) if unread else None
+
+
 class _Edited(Struct):
     queries: list[Query]
     used: set[int]
@@ -300,6 +326,15 @@ def _edit(part: Sequence[Chunk], words: Sequence[str], last: Query) -> _Edited |
     if not read:
         return None
     query = read[0]
+    frame = next((chunk.value for chunk in part if chunk.kind == "frame" and chunk.value in {"daily", "weekly"}), None)
+    if frame is not None and not query.measures and query.where is None:
+        measures = tuple(structs.replace(m, frame=frame) if m.name == "trend" else m for m in last.measures)
+        where = last.where
+        if isinstance(where, Test) and where.measure.name == "trend":
+            where = structs.replace(where, measure=structs.replace(where.measure, frame=frame))
+        if measures != last.measures or where != last.where:
+            used |= {at for at, chunk in enumerate(part) if chunk.kind == "frame"}
+            return _Edited([structs.replace(last, measures=measures, where=where)], used)
     subject = last.subject
     operation = query.operation
     name = operation.__class__.__name__
@@ -374,6 +409,8 @@ def _blocks(chunk: Chunk) -> bool:
 
 def _refused(chunks: Sequence[Chunk], tokens: Sequence[Token]) -> Refusal | None:
     for at, chunk in enumerate(chunks):
+        if any(other.value == "walkforward" for other in chunks):
+            break
         if chunk.kind == "unsupported" and not (at and chunks[at - 1].kind == "filler" and chunks[at - 1].end - chunks[at - 1].start == 1 and tokens[chunk.start - 1].word in {"you", "u", "do"}):
             return Refusal("not-available", (_as_written(tokens, chunk),))
     return None

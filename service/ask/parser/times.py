@@ -133,7 +133,7 @@ class _Reader:
     def _counted(self, at: int) -> tuple[int, str, int] | None:
         """A count, its unit (`h` or `d`) and where it ends: "7 days", "24h", "a week", "two weeks", "30-day"."""
         compact = _COMPACT.fullmatch(self.word(at)) if at < len(self._tokens) else None
-        if compact is not None and not self._tokens[at].sigil:
+        if compact is not None and not self._tokens[at].sigil and (compact[2] != "m" or self._is_months(at, compact[1])):
             unit, times = ("d", 30) if compact[2] == "m" else _UNITS[compact[2]]
             return int(compact[1]) * times, unit, at + 1
         if self.word(at) in {"a", "an", "one", "couple"} and self.word(at + 1) in _UNITS:
@@ -154,6 +154,11 @@ class _Reader:
             return None
         unit, times = _UNITS[self.word(end)]
         return int(number.value) * times, unit, end + 1
+
+    def _is_months(self, at: int, count: str) -> bool:
+        """Whether "3m" means months, not millions."""
+        beside = {self.word(at - 1), self.word(at + 1)}
+        return count in {"1", "3", "6", "12"} and not beside & {"long", "short", "position", "usd", "of", "in", "above", "below"}
 
     def _window(self, at: int, *, last: bool) -> Found | None:
         counted = self._counted(at)

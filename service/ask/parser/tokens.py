@@ -9,7 +9,8 @@ LONGEST: Final = 8_000
 
 _WORD: Final = re.compile(
     r"""
-    [sS]&[pP](?=\W|\Z|500)
+    0x[0-9a-fA-F]{40}\b
+    | [sS]&[pP](?=\W|\Z|500)
     | [$\u20ac\u00a3]?\d(?:[\d,.]*\d)?[^\W\d_]*(?:[^\W_]*[^\W\d_])?%?
     | [$\#]?[^\W_]+(?:\.(?:ai|fun|finance|fi|io)\b)?(?:['\u2019\u02bc`][^\W_]+)*
     | [&+]
