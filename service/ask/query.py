@@ -301,9 +301,10 @@ class Screen(Struct, frozen=True, tag="screen", tag_field="operation"):
 
 
 class Record(Struct, frozen=True, tag="record", tag_field="operation"):
-    """How past verdicts, regime trades or walk-forward strategies did."""
+    """How past verdicts, regime trades or walk-forward strategies did; `state`: of one verdict, such as `strong-bull`."""
 
     of: Literal["verdicts", "regime", "walkforward"]
+    state: str | None = None
 
 
 class Route(Struct, frozen=True, tag="route", tag_field="operation", omit_defaults=True):

@@ -86,7 +86,8 @@ class Scanner:
             if at >= len(self._chunks):
                 return None
         found = (
-            self._measured(at)
+            self._comparative(at)
+            or self._measured(at)
             or self._compared(at, before)
             or self._signed(at)
             or self._state(at)
@@ -125,6 +126,42 @@ class Scanner:
         if found is None:
             return None
         return found._replace(condition=Not(found.condition)) if negated else found
+
+    def _comparative(self, at: int) -> Found | None:
+        """Against a coin: "a higher 7-day return than BTC", "outperformed ETH this month", "more volume than SOL"."""
+        value = self._chunks[at].as_("super")
+        if value is None or (at and self._chunks[at - 1].kind == "number"):
+            return None
+        op: Comparator = "gt" if value.direction == "most" else "lt"
+        than = next((place for place in range(at + 1, min(at + 7, len(self._chunks))) if self._words[place] == "than"), None)
+        if than is not None:
+            to = self._past(than + 1)
+            names = [place for place in range(at + 1, than) if self._chunks[place].as_("measure") is not None]
+            if self._kind(to) not in {"coin", "number"} or (not names and value.measure is None):
+                return None
+            name = self._chunks[names[0]].as_("measure") if names else Measure(value.measure)
+            used = {at, than, to, *names[:1]}
+            measure, used, _ = self._qualified(name, used, names[0] if names else at)
+            if self._kind(to) == "number":
+                return Found(Test(measure, op, self._chunks[to].value.value), frozenset(used), at, to + 1)
+            measure, used = self._later_span(measure, used, to + 1)
+            return Found(Test(measure, op, coin=self._chunks[to].value[0]), frozenset(used), at, max(used) + 1)
+        to = self._past(at + 1)
+        if value.measure == "change" and self._words[at].startswith(("outperform", "underperform", "beat")) and self._kind(to) == "coin":
+            if any(self._kind(place) == "coin" for place in range(at)):
+                return None
+            measure, used = self._later_span(Measure("change"), {at, to}, to + 1)
+            return Found(Test(measure, op, coin=self._chunks[to].value[0]), frozenset(used), at, max(used) + 1)
+        return None
+
+    def _later_span(self, measure: Measure, used: set[int], at: int) -> tuple[Measure, set[int]]:
+        """A measure with the span that stands behind, if it has none."""
+        at = self._past(at)
+        if self._kind(at) in {"time", "frame"} and measure.over is None:
+            measure, taken = qualify(measure, self._chunks[at])
+            if taken:
+                return measure, used | {at}
+        return measure, used
 
     def _qualified(self, measure: Measure, used: set[int], at: int) -> tuple[Measure, set[int], int]:
         """A measure with the window or frame beside it: "7d change", "change over 7 days", "weekly trend"."""
@@ -278,6 +315,12 @@ class Scanner:
             return None
         used = {at}
         measure = Measure(state.measure, frame=state.frame)
+        frames = [place for place in range(max(0, at - 5), at) if self._kind(place) == "frame"]
+        joined = all(self._kind(place) in {"frame", "filler", "and"} for place in range(frames[0], at)) if frames else False
+        named = {self._chunks[place].value for place in frames} | ({measure.frame} if measure.frame else set())
+        if state.measure == "trend" and joined and named == {"daily", "weekly"}:
+            both = tuple(Test(structs.replace(measure, frame=frame), state.op, state.value) for frame in ("daily", "weekly"))
+            return Found(All(both), frozenset({at, *range(frames[0], at)}), frames[0], at + 1)
         for beside in (at - 1, at + 1, at - 2):
             if self._kind(beside) == "frame" and state.measure == "trend" and measure.frame is None:
                 frame = self._chunks[beside].value

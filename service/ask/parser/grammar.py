@@ -55,11 +55,12 @@ BITCOIN: Final = "BTC"
 
 
 class Slots(Struct):
-    """What one clause holds; `used` are chunks that have been read."""
+    """What one clause holds; `used` are chunks that have been read; `both`: both ends of a ranking."""
 
     chunks: Sequence[Chunk]
     words: Sequence[str]
     used: set[int]
+    both: bool = False
 
     def kind(self, at: int) -> str:
         return self.chunks[at].kind if 0 <= at < len(self.chunks) else ""
@@ -188,7 +189,8 @@ def _holdings(slots: Slots) -> list[Query]:
     entry = _entry(slots)
     if len(pairs) == 1 and (entry is not None or asked_profit or (times and holding)):
         return _profit(slots, pairs[0], entry, times, coins, holding)
-    into = tuple(slots.chunks[at].value[0] for at in coins)
+    held = {one.unit for _, one in pairs}
+    into = tuple(slots.chunks[at].value[0] for at in coins if slots.chunks[at].value[0] not in held)
     for taken, _ in pairs:
         slots.used |= taken
     slots.used |= set(coins) | set(holding)
@@ -387,7 +389,29 @@ def _general(slots: Slots) -> list[Query]:
     measures, time = _timed(slots, measures, times, operation)
     if extra is not None:
         where = extra if where is None else join([Found(where, frozenset(), 0, 0), Found(extra, frozenset(), 0, 0)], [False, False])
-    return _compose(slots, subject, measures, time, where, operation)
+    if isinstance(operation, Record):
+        where = None
+    queries = _compose(slots, subject, measures, time, where, operation)
+    return [*queries, *_opposite(slots, queries)]
+
+
+def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
+    """The same from the other end: "the best and the worst", "biggest movers"."""
+    if len(queries) != 1 or not isinstance(queries[0].operation, Rank | Extreme | Compare):
+        return []
+    operation = queries[0].operation
+    rest = slots.free(lambda chunk: chunk.has("super"))
+    if not rest and not slots.both:
+        return []
+    if rest:
+        value: Super = slots.chunks[rest[0]].as_("super")
+        if isinstance(operation, Rank | Compare) and value.direction == operation.direction:
+            return []
+        slots.used.add(rest[0])
+    if isinstance(operation, Extreme):
+        return [structs.replace(queries[0], operation=Extreme("min" if operation.which == "max" else "max"))]
+    turned = "least" if operation.direction == "most" else "most"
+    return [structs.replace(queries[0], operation=structs.replace(operation, direction=turned))]
 
 
 _PAYING: Final = frozenset("pay paid paying pays receive receiving received receives earn earning earned collect get gets getting".split())
@@ -485,16 +509,17 @@ def _is_question(slots: Slots) -> bool:
 
 def _operation(slots: Slots, subject: Subject, where: Condition | None, found: Sequence[Found]) -> tuple[Operation, Condition | None]:
     """What is done, and a condition that a superlative among a set adds."""
-    named = subject.scope in {"coins", "assets"} and bool(subject.coins or subject.assets)
+    named = subject.scope == "market" or (subject.scope in {"coins", "assets"} and bool(subject.coins or subject.assets))
     superlatives = [at for at in slots.free(lambda chunk: chunk.has("super"))]
     for kind, make in (("why", Why),):
         if slots.asks(kind):
             _take_asks(slots, kind)
             return make(), None
     if slots.asks("record"):
-        _take_asks(slots, "record")
+        _take_asks(slots, "record", "any", "list")
         _take(slots, "measure")
-        return Record("verdicts"), None
+        tests = [test for one in found if (test := _test_of(one.condition)) is not None and test.measure.name == "verdict"]
+        return Record("verdicts", str(tests[0].value) if tests else None), None
     for kind, side in (("buy", "long"), ("short", "short")):
         if slots.asks(kind) and not superlatives and where is None:
             _take_asks(slots, kind)
@@ -526,6 +551,13 @@ def _operation(slots: Slots, subject: Subject, where: Condition | None, found: S
                     return Exists(quantifier), None  # type: ignore[arg-type] - one of three
     if superlatives:
         return _superlative(slots, subject, superlatives, named=named), None
+    if slots.asks("mean") and (named or subject.scope == "market"):
+        _take_asks(slots, "mean")
+        slots.chunks = [
+            structs.replace(chunk, kind="measure", value=structs.replace(measure, mean=True), words=())
+            if at not in slots.used and (measure := chunk.as_("measure")) is not None else chunk
+            for at, chunk in enumerate(slots.chunks)
+        ]
     for how in ("mean", "median", "sum"):
         if slots.asks(how) and not named and subject.scope != "market":
             _take_asks(slots, how)
@@ -549,7 +581,6 @@ def _operation(slots: Slots, subject: Subject, where: Condition | None, found: S
         return List(limit), None
     if not named and subject.scope in {"all", "category"} and slots.asks("list") and slots.first("measure") is None:
         return List(_limit(slots, None)), None
-    del found
     return Value(), None
 
 
@@ -561,6 +592,7 @@ def _superlative(slots: Slots, subject: Subject, superlatives: Sequence[int], *,
     first = superlatives[0]
     value: Super = slots.chunks[first].as_("super")
     slots.used.add(first)
+    slots.both = value.both
     signs = slots.free(lambda chunk: chunk.has("sign"))
     if signs:
         # "Most negative" is the least.
@@ -569,8 +601,8 @@ def _superlative(slots: Slots, subject: Subject, superlatives: Sequence[int], *,
             value = structs.replace(value, direction="least" if value.direction == "most" else "most")
     for later in superlatives[1:]:
         other: Super = slots.chunks[later].as_("super")
-        if value.measure is None and (other.direction == value.direction or other.measure is not None):
-            value = structs.replace(other, direction=other.direction if other.measure is not None else value.direction)
+        if value.measure is None and later == first + 1 + sum(slots.kind(at) in {"number", "filler"} for at in range(first + 1, later)) and other.measure is not None:
+            value = other
             slots.used.add(later)
         elif other.direction == value.direction:
             slots.used.add(later)
@@ -579,6 +611,9 @@ def _superlative(slots: Slots, subject: Subject, superlatives: Sequence[int], *,
         slots.used.add(days[0])
         _imply(slots, first, "change")
     if named and len(subject.coins) + len(subject.assets) == 1:
+        _take_asks(slots, "when")
+        if value.measure is not None:
+            _imply(slots, first, value.measure)
         return Extreme("max" if value.direction == "most" else "min")
     if named:
         if value.measure is not None:
@@ -715,6 +750,12 @@ def _compose(
             subject = structs.replace(subject, scope="market")
         else:
             return []
+    if subject.scope == "market" and isinstance(where, Test) and where.measure.name == "regime":
+        where = structs.replace(where, measure=Measure("market_regime"))
+    if any(measure.name == "drawdown" for measure in measures) or (_far(slots) and any(m.name == "high" for m in measures)):
+        measures = tuple(
+            structs.replace(measure, name="drawdown") for measure in measures if measure.name != "high" or _far(slots)
+        )[:1]
     if subject.scope == "market":
         measures = tuple(structs.replace(m, name="market_regime") if m.name == "regime" else m for m in measures)
     if isinstance(operation, Value) and subject.scope == "all" and measures:
@@ -732,6 +773,10 @@ def _compose(
         over = span_of(time)
         measures, time = (structs.replace(measures[0], over=over),), Now()
     return [Query(subject=subject, measures=measures, time=time, where=where, operation=operation)]
+
+
+def _far(slots: Slots) -> bool:
+    return any(words.startswith("how far") for words in slots.words)
 
 
 def _extreme_measures(measures: tuple[Measure, ...]) -> tuple[Measure, ...]:

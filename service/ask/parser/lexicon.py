@@ -44,11 +44,12 @@ class Word(Struct, frozen=True):
 
 
 class Super(Struct, frozen=True):
-    """A superlative: its direction, and the measure it implies (null: the one named beside it)."""
+    """A superlative: its direction, and the measure it implies (null: the one named beside it); `both`: the opposite as well."""
 
     direction: Literal["most", "least"]
     measure: str | None = None
     plural: bool = False
+    both: bool = False
 
 
 class State(Struct, frozen=True):
@@ -140,9 +141,9 @@ _SIGNS: Final = {
 }
 
 _DIRECTIONS: Final = {
-    1: "up|green|gained|gaining|rose|rising|risen|rise|higher|in the green|pumped|pumping|rallied|rallying|climbed"
+    1: "pump|pumps|rally|rallies|moon|mooned|mooning|rip|ripped|spike|spiked|surge|up|green|gained|gaining|rose|rising|risen|rise|in the green|pumped|pumping|rallied|rallying|climbed"
     "|climbing|in profit|made money|increased|advanced|gain|gains|jumped|went up|gone up|going up|in plus|surged|appreciated",
-    -1: "down|red|lost|losing|fell|falling|fallen|fall|lower|in the red|dumped|dumping|dropped|dropping|drop|declined|declining"
+    -1: "dump|dumps|crash|crashes|tank|slump|plunge|plunged|sink|slide|dip|down|red|lost|losing|fell|falling|fallen|fall|in the red|dumped|dumping|dropped|dropping|drop|declined|declining"
     "|decreased|slid|sliding|slumped|sank|lose|went down|gone down|going down|in minus|crashed|tanked|bled|bleeding"
     "|dipped|retreated|cratered|sold off|depreciated",
 }
@@ -152,19 +153,20 @@ _SUPERS: Final[tuple[tuple[str, Super], ...]] = (
      Super("most")),
     ("bottom|least|lowest|smallest|worst|weakest|fewest|min|minimum|tiniest|coldest", Super("least")),
     ("gainers|top gainers|best performers|winners|outperformers|top performers|biggest winners|biggest gainers"
-     "|leaders|best performing|top movers up|best returns", Super("most", "change", plural=True)),
-    ("gainer|top gainer|best performer|winner|biggest winner|biggest gainer|top performer|leader",
+     "|leaders|best returns", Super("most", "change", plural=True)),
+    ("movers|biggest movers|top movers|big movers", Super("most", "change", plural=True, both=True)),
+    ("gainer|top gainer|best performer|winner|biggest winner|biggest gainer|top performer|leader|best performing|top performing",
      Super("most", "change")),
-    ("losers|top losers|worst performers|biggest losers|laggards|underperformers|worst performing|biggest laggards",
+    ("losers|top losers|worst performers|biggest losers|laggards|underperformers|biggest laggards",
      Super("least", "change", plural=True)),
-    ("loser|top loser|worst performer|biggest loser|laggard|underperformer|biggest laggard", Super("least", "change")),
-    ("pumped the most|pumping the most|pumped hardest|pumping hardest|gained the most|rose the most|up the most"
+    ("loser|top loser|worst performer|biggest loser|laggard|underperformer|biggest laggard|worst performing", Super("least", "change")),
+    ("rise the most|gain the most|go up the most|climb the most|pump the most|pump hardest|rally the most|pumped the most|pumping the most|pumped hardest|pumping hardest|gained the most|rose the most|up the most"
      "|gained most|rose most|climbed the most|rallied the most|rallied hardest|done best|did best|performed best"
      "|doing best|performing best|up most|performed the best|did the best|done the best|biggest pump|biggest pumps"
      "|biggest move up|run the most|ran the most|ripped the most|ripped hardest|mooned the most|went up the most"
      "|has gained the most|moved up the most|outperforming the most|rising the most|gaining the most|strongest gain",
      Super("most", "change")),
-    ("dumped the most|dumping the most|dumped hardest|dumping hardest|lost the most|fell the most|down the most"
+    ("drop the most|fall the most|lose the most|go down the most|decline the most|dump the most|crash the most|drop hardest|fall hardest|dumped the most|dumping the most|dumped hardest|dumping hardest|lost the most|fell the most|down the most"
      "|fallen the most|dropped the most|lost most|fell most|fell hardest|got wrecked the most|done worst|did worst"
      "|performed worst|doing worst|performing worst|down most|performed the worst|did the worst|done the worst|crashed the most"
      "|declined the most|hit hardest|bled the most|bled hardest|tanked the most|tanked hardest|biggest dump|biggest drop"
@@ -253,7 +255,7 @@ _ASKS: Final = {
     "sum": "total|combined|sum|aggregate|sum of|altogether|in total",
     "rank": "rank|ranked|ranking|rankings|sort|sorted|order|ordered|rank by|ranked by|sort by|sorted by|leaderboard",
     "position": "where does|what rank|which rank|what place|what position|rank of|position of|where is",
-    "record": "calls been|calls right|trust your|any evidence|hit ratio|hit ratio of|brier score|brier|been any good|how often have your|your calls|past calls|track record|hit rate|win rate|accuracy|accurate|how accurate|how reliable|reliability|how often right"
+    "record": "how often have|how often has|how often do|how often are|how often were|been right|turned out right|turned out correct|been correct|come true|calls been|calls right|trust your|any evidence|hit ratio|hit ratio of|brier score|brier|been any good|how often have your|your calls|past calls|track record|hit rate|win rate|accuracy|accurate|how accurate|how reliable|reliability|how often right"
     "|how often were|track records|how good are|record of|how right|success rate|have been right|were right|past verdicts",
     "buy": "should i buy|what should i buy|what to buy|worth buying|good buy|buy|what should i long|should i long|what to long"
     "|good long|best long|long candidates|long ideas|best longs|good longs|what do i buy|buy candidates|buying candidates",
@@ -326,7 +328,7 @@ _FILLERS: Final = (
     "|people|anyone|someone|everyone|everybody|traders|trader|investors|investor|portfolio manager|desk|client|report|boss|friend"
     "|your data|you have|in your data|on your service|on here|on verdict|you cover|you track|you know|covered|tracked|available"
     "|perp|perps|perpetual|perpetuals|futures|contract|contracts|pair|usdt|usdc|usd pair|market price|hyperliquid|exchange|venue"
-    "|come|came|comes|make|made|makes|put|take|taken|give|given|show|list|find|print|output|return|run|running|go|goes|call|calling"
+    "|fields|field|args|arguments|tool|tools|parameters|params|schema|object|key|keys|task|step|query|api|function|endpoint|string|null|true|false|enter|entered|entering|pay|paid|earn|earned|teh|wat|wats|lasted|last|come|came|comes|make|made|makes|put|take|taken|give|given|show|list|find|print|output|run|running|go|goes|call|calling"
     "|hold|holding|holds|held|trade|trades|traded|buying|selling|stay|stayed|remain|remained|happen|happening"
 )
 

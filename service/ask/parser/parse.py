@@ -45,8 +45,11 @@ _COURTESIES: Final[Mapping[str, str]] = {
     "|help me|what can i ask you|what are you good for|what do you know|how do i use this|what is verdict|what can you tell me",
 }
 _POLITE: Final = {phrase: courtesy for courtesy, phrases in _COURTESIES.items() for phrase in phrases.split("|")}
+_JUDGING: Final = re.compile(r"\bis (?:that|it|this) (?:high|low|normal|a lot|much|good|bad|unusual)\b")
+"""Nothing here says what is much."""
+
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{40}\b")
-_BULLET: Final = re.compile(r"(?:(?<=^)|(?<=[\s;]))(?:\(?\d{1,2}[.)]|[-*\u2022])\s+(?=[A-Za-z$\"'`{])")
+_BULLET: Final = re.compile(r"(?:(?<=^)|(?<=[\s;]))(?:\(?\d{1,2}[.)]|[-*\u2022]|(?:[Tt]ask|[Ss]tep|[Qq]uestion|[Qq])\s?\d{1,2}\s?[:.)])\s+(?=[A-Za-z$\"'`{])")
 
 
 class Names(Struct, frozen=True):
@@ -99,8 +102,13 @@ class Parser:
         if language != _ENGLISH:
             return Understanding(refusal=Refusal("language"), language=language)
         unknown = [name for name in names if name.kind == "unknown"]
-        chunks = cut(tokens, mended, names, now_ms)
+        chunks = [
+            structs.replace(chunk, kind="filler", words=()) if mended[chunk.start] == "return" and (chunk.start == 0 or chunk.gap) else chunk
+            for chunk in cut(tokens, mended, names, now_ms)
+        ]
         written = [" ".join(mended[chunk.start : chunk.end]) for chunk in chunks]
+        if _JUDGING.search(" ".join(written)):
+            return Understanding(refusal=Refusal("unread", (text.strip()[:80],)))
         row = gate(chunks, written)
         reason = reason_of(row) if row is not None else ""
         if row is not None and reason:
@@ -306,7 +314,7 @@ def follow(part: Sequence[Chunk], words: Sequence[str], before: tuple[Query, ...
         if query.subject.scope == "all" and leading and not any(chunk.kind == "set" for chunk in part):
             merged = structs.replace(
                 last,
-                measures=query.measures or last.measures,
+                measures=_kept_span(query.measures, last.measures) or last.measures,
                 where=query.where if query.where is not None and last.where is None else last.where if query.where is None else _both(last.where, query.where) if last.where is not None else query.where,
                 operation=query.operation if query.operation.__class__.__name__ in {"Count", "Rank", "Share"} else last.operation,
                 time=query.time if query.time.__class__.__name__ != "Now" else last.time,
@@ -359,6 +367,12 @@ def _edit(part: Sequence[Chunk], words: Sequence[str], last: Query) -> _Edited |
     return _Edited([structs.replace(query, subject=subject, measures=measures, time=time)], used)
 
 
+def _kept_span(measures: tuple[Measure, ...], before: tuple[Measure, ...]) -> tuple[Measure, ...]:
+    """Measures with the window that the same measure had before."""
+    spans = {measure.name: measure.over for measure in before}
+    return tuple(structs.replace(m, over=spans.get(m.name)) if m.over is None else m for m in measures)
+
+
 def _both(one: object, other: object) -> "object":
     from service.ask.query import All  # noqa: PLC0415
 
@@ -393,11 +407,17 @@ def _opens_request(chunks: Sequence[Chunk], written: Sequence[str], at: int) -> 
         return False
     if _OPENERS.match(written[at]) is not None:
         return True
-    return False
+    if written[at] == "the" and at + 1 < len(chunks):
+        at += 1
+    # A superlative with its own subject or number: "…, the top 3 gainers today".
+    value = chunks[at].as_("super")
+    return value is not None and at + 1 < len(chunks) and (value.plural or chunks[at + 1].kind == "number")
 
 
 def _has_request(chunks: Sequence[Chunk]) -> bool:
-    return any(chunk.kind not in {"filler", "and", "word"} for chunk in chunks)
+    """Whether chunks ask for something, and do not only name things."""
+    names = {"filler", "and", "or", "word", "coin", "asset", "category", "time", "ask", "frame", "neg", "set"}
+    return any(chunk.kind not in names for chunk in chunks)
 
 
 def _blocks(chunk: Chunk) -> bool:
