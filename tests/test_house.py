@@ -24,6 +24,7 @@ RANKS: tuple[frozenset[str], ...] = (
     frozenset({"access", "payments", "market"}),
     frozenset({"rwa", "sentiment", "wallets"}),
     frozenset({"transcripts", "verdict", "walkforward", "watch"}),
+    frozenset({"table"}),
     frozenset({"ask"}),
     frozenset({"routes"}),
     frozenset({"http", "pages", "clients"}),

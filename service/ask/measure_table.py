@@ -21,6 +21,15 @@ class Unit(Enum):
     DAYS = "days"
     STATE = "a word"
     TEXT = "a sentence"
+    USD_CHANGE = "US dollars gained or lost"
+    SHARE = "percent of a whole"
+    SPREAD = "percent a year, never negative"
+    POINTS = "percentage points"
+    FRACTION = "a fraction of one"
+    COUNT = "a count"
+    AMOUNT = "coins"
+    DATE = "a UTC day as epoch milliseconds"
+    INSTANT = "epoch milliseconds"
 
 
 class MeasureRow(Struct, frozen=True, kw_only=True):
@@ -61,7 +70,7 @@ _ROWS: Final = (
     MeasureRow(name="low", unit=Unit.USD, label="low", windowed=True, usual_days=1, past=True),
     MeasureRow(name="drawdown", unit=Unit.PERCENT, label="drawdown", windowed=True, usual_days=365, past=True),
     MeasureRow(
-        name="volatility", unit=Unit.PERCENT_A_YEAR, label="volatility", windowed=True, usual_days=30, past=True
+        name="volatility", unit=Unit.SPREAD, label="volatility", windowed=True, usual_days=30, past=True
     ),
     MeasureRow(name="volume", unit=Unit.USD, label="24-hour volume", column="volume_24h_usd", past=True),
     MeasureRow(name="open_interest", unit=Unit.USD, label="open interest", column="open_interest_usd"),
@@ -79,11 +88,11 @@ _ROWS: Final = (
         name="confidence", unit=Unit.STATE, label="confidence", column="confidence", states=("high", "medium", "low")
     ),
     MeasureRow(name="sentiment", unit=Unit.STATE, label="sentiment", column="sentiment_stance", states=_STANCE),
-    MeasureRow(name="rank", unit=Unit.RATIO, label="rank by market cap", column="rank"),
+    MeasureRow(name="rank", unit=Unit.COUNT, label="rank by market cap", column="rank"),
     MeasureRow(name="correlation", unit=Unit.RATIO, label="correlation", windowed=True, usual_days=90),
-    MeasureRow(name="strength", unit=Unit.PERCENT, label="return against", windowed=True, usual_days=7, past=True),
+    MeasureRow(name="strength", unit=Unit.POINTS, label="return against", windowed=True, usual_days=7, past=True),
     MeasureRow(name="fear_greed", unit=Unit.RATIO, label="Fear & Greed index", market=True),
-    MeasureRow(name="breadth", unit=Unit.PERCENT, label="breadth", market=True),
+    MeasureRow(name="breadth", unit=Unit.SHARE, label="breadth", market=True),
     MeasureRow(name="market_regime", unit=Unit.STATE, label="market regime", market=True, past=True, states=_REGIME),
 )
 

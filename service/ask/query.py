@@ -31,6 +31,7 @@ class Subject(Struct, frozen=True, omit_defaults=True, kw_only=True):
         shows: Ids of shows.
         excluded: Tickers that are left out.
         excluded_categories: Categories whose members are left out.
+        per_coin: Tickers that are traded by the thousand of which one coin is meant: `KPEPE` where PEPE was asked for.
     """
 
     scope: Scope = "coins"
@@ -42,6 +43,7 @@ class Subject(Struct, frozen=True, omit_defaults=True, kw_only=True):
     shows: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     excluded_categories: tuple[str, ...] = ()
+    per_coin: tuple[str, ...] = ()
 
 
 class Now(Struct, frozen=True, tag="now", tag_field="time"):

@@ -7,8 +7,8 @@ import pytest
 
 from service.errors import STATUS
 from service.wire.market import RiskContext
-from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, QUESTION, WATCH, NoParameters, Offer
-from service.wire.queries import OfSymbol
+from service.wire.offers import DATA_CALL, DEAR_CALL, OFFERS, QUESTION, WATCH, Offer
+from service.wire.queries import NoParameters, OfSymbol
 from service.wire.schema import components, parameter_rows, path_fields
 
 

@@ -1,0 +1,196 @@
+"""Writes answers: the sentence that answers, at most one table, what qualifies it, sources, and how it was read."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+from service.ask.answers.formats import cell, formatted, table
+from service.ask.describe import describe
+from service.ask.glossary import TERMS
+from service.ask.measure_table import MEASURES
+from service.ask.planner.result import Result
+from service.ask.query import Query, Understanding
+from service.clock import iso
+from service.wire.ask import Archetype
+
+if TYPE_CHECKING:
+    from jinja2 import Template
+
+_NAMED: Final = 5
+"""Things that are left out which an answer names."""
+
+_FIELDS: Final[Mapping[str, str]] = {row.column: row.label for row in MEASURES.values() if row.column}
+
+_SOURCES: Final[Mapping[str, str]] = {
+    "history": "stored bars and states",
+    "fear-greed": "the Fear & Greed index",
+    "glossary": "the glossary",
+    "wallets.recent": "movements of watched wallets",
+    "billing.quota": "your account",
+}
+"""What sources without a route are called."""
+
+
+class Style(Struct, frozen=True):
+    """How an answer is written for somebody: what is stressed and how much is said, never another fact.
+
+    Attributes:
+        rows: Rows of a table at most, unless more are asked for.
+        gaps_first: Whether what is missing or old stands before the table.
+        optional: Whether notes that only explain are written.
+        explains: Whether the main term is defined.
+    """
+
+    rows: int = 10
+    gaps_first: bool = False
+    optional: bool = True
+    explains: bool = False
+
+
+STYLES: Final[Mapping[Archetype, Style]] = {
+    "base": Style(),
+    "trader": Style(rows=5, optional=False),
+    "analyst": Style(),
+    "risk-manager": Style(gaps_first=True),
+    "explainer": Style(explains=True),
+}
+
+_ASKED_ROWS: Final = frozenset({"rank", "list"})
+"""Kinds whose number of rows is asked for."""
+
+
+def write(understanding: Understanding, results: Sequence[Result], archetype: Archetype = "base") -> tuple[str, ...]:
+    """Write an answer.
+
+    Args:
+        understanding: What the question was understood as.
+        results: What was found, one for each of its queries.
+        archetype: For whom.
+
+    Returns:
+        Paragraphs.
+
+    Raises:
+        jinja2.TemplateError: If a template names what a result does not hold; a defect.
+    """
+    if understanding.courtesy is not None:
+        return (_render("courtesies", understanding.courtesy, {}),)
+    if understanding.refusal is not None:
+        refusal = understanding.refusal
+        quoted = ", ".join(f'"{word}"' for word in refusal.words)
+        known = {"words": quoted, "candidates": ", ".join(refusal.candidates), "instead": refusal.instead}
+        return (_render("refusals", refusal.reason, known),)
+    style = STYLES[archetype]
+    paragraphs = [
+        part
+        for query, result in zip(understanding.queries, results, strict=True)
+        for part in _written(query, result, style)
+    ]
+    if understanding.ignored:
+        words = ", ".join(f'"{word}"' for word in understanding.ignored)
+        paragraphs.append(_render("notes", "ignored", {"words": words}))
+    answered = [result for result in results if result.refusal is None]
+    if answered:
+        read = "; then ".join(describe(query) for query in understanding.queries)
+        paragraphs += [*_sources(answered), _render("notes", "read_as", {"read": read})]
+    return tuple(paragraphs)
+
+
+def _written(query: Query, result: Result, style: Style) -> list[str]:
+    bound = bind(result)
+    if result.refusal is not None:
+        instead = {"instead": result.refusal.instead}
+        return [_render("refused", result.kind, bound) + _render("notes", "instead", instead)]
+    first = _render("answers", result.kind, bound)
+    gaps = _gaps(result)
+    notes = [_render("notes", note, bound) for note in result.notes if style.optional or note in _STANDING]
+    if style.explains:
+        notes += _definition(query)
+    limit = result.shown if result.kind in _ASKED_ROWS else min(result.shown, style.rows)
+    shown = result.rows[:limit]
+    tables = [table(result.columns, shown, "")] if shown else []
+    if shown and len(shown) < len(result.rows):
+        counts = {"shown": str(len(shown)), "rows": str(len(result.rows))}
+        notes.append(_render("notes", "cut", counts))
+    if style.gaps_first:
+        return [" ".join([first, *gaps]), *tables, *([" ".join(notes)] if notes else [])]
+    if tables:
+        rest = " ".join([*notes, *gaps])
+        return [first, *tables, *([rest] if rest else [])]
+    return [" ".join([first, *notes, *gaps])]
+
+
+_STANDING: Final = frozenset({"traded", "coincidence", "no_advice", "estimate"})
+"""Notes that no style leaves out."""
+
+
+def bind(result: Result) -> dict[str, Any]:
+    """What templates are given: every value formatted by its unit, and no other number."""
+    rows = [
+        {
+            "subject": row.subject,
+            "cells": [
+                {"label": column.label, "value": cell(value, column.unit), "known": value is not None}
+                for value, column in zip(row.values, result.columns, strict=True)
+            ],
+        }
+        for row in result.rows
+    ]
+    flags = {"one": _is_one(result), "more": len(rows) > 3}  # noqa: PLR2004 - names in a sentence
+    cells = rows[0]["cells"] if rows else []
+    return {name: formatted(figure) for name, figure in result.figures.items()} | flags | {"rows": rows, "cells": cells}
+
+
+def _is_one(result: Result) -> bool:
+    return "count" in result.figures and result.figures["count"].value == 1
+
+
+def _gaps(result: Result) -> list[str]:
+    found = []
+    if result.unknown:
+        names = ", ".join(result.unknown[:_NAMED])
+        left = len(result.unknown) - _NAMED
+        known = {"names": names, "left": str(left) if left > 0 else None}
+        found.append(_render("notes", "unknown", known))
+    if result.stale:
+        names = ", ".join(_FIELDS.get(field, field.replace("_", " ")) for field in result.stale)
+        found.append(_render("notes", "stale", {"names": names}))
+    return found
+
+
+def _definition(query: Query) -> list[str]:
+    names = [measure.name.replace("_", "-") for measure in query.measures]
+    return [TERMS[name].short for name in names if name in TERMS][:1]
+
+
+def _sources(results: Sequence[Result]) -> list[str]:
+    names = dict.fromkeys(
+        source.path or _SOURCES.get(source.tool, source.tool) for result in results for source in result.sources
+    )
+    if not names:
+        return []
+    as_of = min((result.as_of_ms for result in results if result.as_of_ms is not None), default=None)
+    when = None if as_of is None else f"{iso(as_of)[:16].replace('T', ' ')} UTC"
+    return [_render("notes", "sources", {"names": ", ".join(names), "when": when})]
+
+
+@cache
+def templates() -> Mapping[str, Mapping[str, "Template"]]:
+    """All templates, by section and key."""
+    from jinja2 import Environment, StrictUndefined  # noqa: PLC0415 - takes 20 ms, which no start should wait for
+
+    # Text is Markdown, no HTML; what others wrote is escaped where it enters the service.
+    environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 - see above
+    sections = tomllib.loads((Path(__file__).parent / "templates.toml").read_text("utf-8"))
+    return {
+        section: {key: environment.from_string(source) for key, source in rows.items()}
+        for section, rows in sections.items()
+    }
+
+
+def _render(section: str, key: str, values: Mapping[str, Any]) -> str:
+    return templates()[section][key].render(values)

@@ -1,0 +1,229 @@
+"""A query in plain English: the line "Read as" under every answer, and the names of measures."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from service.ask import query as q
+from service.ask.measure_table import MEASURES, Unit
+from service.clock import iso
+
+_OPERATORS: Final[Mapping[str, str]] = {
+    "lt": "below",
+    "le": "at most",
+    "gt": "above",
+    "ge": "at least",
+    "eq": "equal to",
+    "ne": "not equal to",
+}
+
+
+def name_of(symbol: str, per_coin: tuple[str, ...] | frozenset[str] = ()) -> str:
+    """What a ticker is called: the coin itself where one of a thousand is meant."""
+    return symbol[1:] if symbol in per_coin and symbol.startswith("K") else symbol
+
+
+def label_of(measure: q.Measure) -> str:
+    """What a measure is called, with its window and its other coin: `7-day change`, `correlation with BTC`."""
+    row = MEASURES[measure.name]
+    label = row.label
+    if measure.name == "trend":
+        label = f"{measure.frame or 'daily'} trend"
+    if measure.name == "carry":
+        label = f"funding received by a {measure.side or 'long'}"
+        if measure.notional is not None:
+            label += f" of {number(measure.notional)} USD, per day"
+    if measure.name == "correlation":
+        label = f"correlation with {measure.other or 'BTC'}"
+    if measure.name == "strength":
+        label = f"return against {measure.other or 'BTC'}"
+    if measure.mean or (measure.name == "funding" and measure.over is not None):
+        label = f"mean {label}"
+    if measure.over is None:
+        return label
+    return (
+        f"{_adjective(measure.over)} {label}"
+        if isinstance(measure.over, q.Window)
+        else f"{label} {time_words(measure.over)}"
+    )
+
+
+def _adjective(window: q.Window) -> str:
+    return f"{window.count}-{'hour' if window.unit == 'h' else 'day'}"
+
+
+def number(value: float) -> str:
+    """A number as it was asked for."""
+    return f"{value:,.10g}" if abs(value) < 1e16 else f"{value:.4g}"
+
+
+def time_words(time: q.Time) -> str:
+    """When, as a phrase; empty for the present."""
+    if isinstance(time, q.Now):
+        return ""
+    if isinstance(time, q.Window):
+        return f"over {time.words}"
+    if isinstance(time, q.At):
+        return time.words if _is_adverb(time.words) else f"on {time.words}" if time.words[:1].isdigit() else time.words
+    return time.words if _is_adverb(time.words) else f"in {time.words}"
+
+
+def _is_adverb(words: str) -> bool:
+    first = words.split(" ", 1)[0].lower()
+    return first in {
+        "this",
+        "last",
+        "yesterday",
+        "today",
+        "since",
+        "between",
+        "from",
+        "on",
+        "in",
+        "at",
+        "over",
+        "ytd",
+        "all",
+    }
+
+
+def day_words(at_ms: int) -> str:
+    """A UTC day as ISO 8601."""
+    return iso(at_ms)[:10]
+
+
+def _list(words: tuple[str, ...] | list[str], last: str = "and") -> str:
+    *first, end = words
+    return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def subject_words(subject: q.Subject) -> str:
+    """What a query is about."""
+    if subject.scope == "coins":
+        found = _list([name_of(symbol, subject.per_coin) for symbol in subject.coins]) if subject.coins else "no coin"
+    elif subject.scope == "assets":
+        kind = f"real-world assets of type {subject.asset_type}" if subject.asset_type else "real-world assets"
+        found = _list(subject.assets) if subject.assets else kind
+    elif subject.categories:
+        found = f"coins in {_list(subject.categories, 'or')}"
+    else:
+        found = {"all": "all coins", "category": "categories", "market": "the market"}.get(subject.scope, "")
+        found = found or {"wallets": "watched wallets", "shows": "shows", "service": "this service"}[subject.scope]
+        names = (*subject.wallets, *subject.shows)
+        found = _list(names) if names else found
+    left_out = (*subject.excluded, *subject.excluded_categories)
+    return f"{found} without {_list(left_out)}" if left_out else found
+
+
+def condition_words(condition: q.Condition) -> str:
+    """A condition as a phrase."""
+    if isinstance(condition, q.Test):
+        return _test_words(condition)
+    if isinstance(condition, q.Changed):
+        to = "" if condition.to is None else f" to {condition.to}"
+        return f"{label_of(condition.measure)} changed{to} {time_words(condition.within)}"
+    if isinstance(condition, q.Ranked):
+        order = "highest" if condition.direction == "most" else "lowest"
+        return f"among the {condition.limit} coins of {order} {label_of(condition.measure)}"
+    if isinstance(condition, q.Not):
+        return f"not ({condition_words(condition.item)})"
+    joined = [condition_words(item) for item in condition.items]
+    return _list(joined, "and" if isinstance(condition, q.All) else "or")
+
+
+def _test_words(test: q.Test) -> str:
+    label = label_of(test.measure)
+    when = "" if test.at is None else f" {time_words(test.at)}"
+    if test.to is not None:
+        return f"{label} {_OPERATORS[test.op]} its {label_of(test.to)}{when}"
+    if test.coin is not None:
+        return f"{label} {_OPERATORS[test.op]} that of {test.coin}{when}"
+    if isinstance(test.value, str):
+        op = {"eq": "is", "ne": "is not"}.get(test.op, f"is {_OPERATORS[test.op]}")
+        return f"{label} {op} {test.value}{when}"
+    unit = {Unit.USD: " USD", Unit.PERCENT: " %", Unit.PERCENT_A_YEAR: " % a year", Unit.SPREAD: " % a year"}
+    bound = number(test.value or 0)
+    return f"{label} {_OPERATORS[test.op]} {bound}{unit.get(MEASURES[test.measure.name].unit, '')}{when}"
+
+
+def _measures(query: q.Query) -> str:
+    return _list([label_of(measure) for measure in query.measures]) if query.measures else "overview"
+
+
+def _holding(holding: q.Holding) -> str:
+    return f"{number(holding.amount)} {holding.unit}"
+
+
+def _rank(query: q.Query, operation: q.Rank) -> str:
+    side = "top" if operation.direction == "most" else "lowest"
+    return f"ranked by {_measures(query)}, {side} {operation.limit}"
+
+
+def _position(query: q.Query, operation: q.Position) -> str:
+    return f"place by {'highest' if operation.direction == 'most' else 'lowest'} {_measures(query)}"
+
+
+def _extreme(query: q.Query, operation: q.Extreme) -> str:
+    words = {"max": "highest", "min": "lowest", "first": "first", "last": "last"}
+    return f"{words[operation.which]} {_measures(query)} with its date"
+
+
+def _compare(query: q.Query, operation: q.Compare) -> str:
+    order = {"most": ", the highest first", "least": ", the lowest first", None: ""}[operation.direction]
+    return f"compared by {_measures(query)}{order}"
+
+
+def _profit(_: q.Query, operation: q.Profit) -> str:
+    size = "" if operation.holding is None else f" of {_holding(operation.holding)}"
+    entry = "" if operation.entry_price is None else f" at {number(operation.entry_price)} USD"
+    since = "" if operation.since is None else f" opened {time_words(operation.since) or 'now'}"
+    return f"profit of a {operation.side}{size}{entry}{since}"
+
+
+def _route(_: q.Query, operation: q.Route) -> str:
+    args = "".join(f", {name} {value}" for name, value in operation.args.items())
+    return f"{operation.topic.replace('_', ' ').replace('-', ' ')}{args}"
+
+
+_OPERATIONS: Final[Mapping[type, Callable[[q.Query, Any], str]]] = {
+    q.Value: lambda query, _: _measures(query),
+    q.Check: lambda _query, _: "yes or no",
+    q.List: lambda query, one: (
+        f"list{f', first {one.limit}' if one.limit else ''}" + (f", with {_measures(query)}" if query.measures else "")
+    ),
+    q.Rank: _rank,
+    q.Position: _position,
+    q.Count: lambda _query, _: "how many",
+    q.Share: lambda _query, _: "which share",
+    q.Exists: lambda _query, one: f"whether {one.quantifier}",
+    q.Extreme: _extreme,
+    q.Aggregate: lambda query, one: f"{one.how} of {_measures(query)}",
+    q.Compare: _compare,
+    q.Why: lambda _query, _: "what moved beside it",
+    q.When: lambda query, one: (
+        f"{'since when' if one.edge == 'since' else 'when last'}" + (f" {_measures(query)}" if query.measures else "")
+    ),
+    q.Explain: lambda _query, one: f"definition of {one.term}",
+    q.Convert: lambda _query, one: f"{_holding(one.holding)} in {_list(one.into)}",
+    q.Ratio: lambda query, _: f"ratio of {_measures(query)}",
+    q.ValueOf: lambda _query, one: f"value of {_list([_holding(item) for item in one.holdings])}",
+    q.Profit: _profit,
+    q.Screen: lambda _query, one: f"coins whose verdict favours a {one.side}",
+    q.Record: lambda _query, one: f"how past {one.of} did",
+    q.Route: _route,
+}
+
+_OWN_SUBJECT: Final = (q.Explain, q.Convert, q.ValueOf, q.Route)
+"""Operations that say themselves what they are about, unless things are named."""
+
+
+def describe(query: q.Query) -> str:
+    """A query in one line: "coins in Layer 1 (L1), ranked by 30-day change, top 5"."""
+    parts = [_OPERATIONS[type(query.operation)](query, query.operation)]
+    subject = query.subject
+    named = subject.coins or subject.categories or subject.assets or subject.wallets or subject.shows
+    if named or not isinstance(query.operation, _OWN_SUBJECT):
+        parts.insert(0, subject_words(subject))
+    if query.where is not None:
+        parts.insert(1, f"where {condition_words(query.where)}")
+    when = time_words(query.time)
+    return ", ".join([*parts, when] if when else parts)

@@ -1,0 +1,78 @@
+"""Runs typed queries."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from service.access.caller import Caller
+from service.ask import query as q
+from service.ask.describe import describe, name_of
+from service.ask.planner import sets
+from service.ask.planner.reading import Data, Reading
+from service.ask.planner.result import Found, Refused, Result, text
+
+_Run = Callable[[sets.Asked, Any], Awaitable[Found]]
+
+_OPERATIONS: Final[Mapping[type, _Run]] = {
+    q.Value: sets.value,
+    q.Check: sets.check,
+    q.List: sets.list_all,
+    q.Rank: sets.rank,
+    q.Position: sets.position,
+    q.Count: sets.counted,
+    q.Share: sets.counted,
+    q.Exists: sets.counted,
+    q.Aggregate: sets.aggregate,
+    q.Compare: sets.compare,
+}
+"""How each operation is answered."""
+
+
+class Planner:
+    """Answers typed queries.
+
+    Args:
+        data: Where they read.
+    """
+
+    def __init__(self, data: Data) -> None:
+        self._data = data
+
+    async def run(self, query: q.Query, caller: Caller | None) -> Result:
+        """Answer one query.
+
+        Args:
+            query: What is asked.
+            caller: Who asks, for what is told of their account; null: nobody known.
+
+        Returns:
+            What was found; `refusal` says why nothing was. It costs nothing then.
+
+        Raises:
+            ServiceError: What a service raises: `UNKNOWN_SYMBOL`, `UNKNOWN_CATEGORY`, `UNAVAILABLE`, `AUTH_REQUIRED`
+                and failures of upstreams.
+        """
+        reading = Reading(self._data, caller)
+        reading.per_coin = frozenset(query.subject.per_coin)
+        title = describe(query)
+        try:
+            asked = sets.Asked(reading, query, await reading.subjects(query.subject))
+            found = await _OPERATIONS[type(query.operation)](asked, query.operation)
+        except Refused as refused:
+            figures = dict(refused.figures)
+            return Result(kind=refused.kind, title=title, figures=figures, refusal=refused.refusal)
+        per_coin = reading.per_coin.intersection(asked.ids)
+        traded = ", ".join(f"{name_of(symbol, per_coin)} is traded as k{symbol[1:]}" for symbol in sorted(per_coin))
+        return Result(
+            kind=found.kind,
+            title=title,
+            figures={**found.figures, **({"traded": text(traded)} if traded else {})},
+            columns=tuple(found.columns),
+            rows=tuple(found.rows),
+            shown=found.shown,
+            total=found.total,
+            unknown=tuple(found.unknown),
+            notes=(*(["traded"] if traded else []), *found.notes),
+            as_of_ms=reading.as_of_ms,
+            stale=tuple(reading.stale),
+            sources=tuple(reading.sources),
+        )

@@ -1,0 +1,206 @@
+"""What one query reads: the coin table, the stored history and the data routes' services, with what was used."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from types import SimpleNamespace
+from typing import Any, Final, Protocol
+
+import msgspec
+from msgspec import Struct
+
+from service.access.caller import Caller
+from service.ask.query import Subject
+from service.ask.sources import path_of
+from service.ask.tools import Given, Toolbox
+from service.clock import DAY_MS, Clock, iso
+from service.market.sources.coingecko import Cap
+from service.table.daily import DailyHistory, PastBar, PastVerdict
+from service.table.history import PastFunding
+from service.wire.ask import PlannedStep, Source
+
+MARKET: Final = "market"
+"""Id of the market as a subject."""
+
+FEW: Final = 20
+"""Most coins for which a query reads hourly series."""
+
+
+class CoinRow(Protocol):
+    """A row of the coin table; its columns are attributes, null where not known."""
+
+    @property
+    def symbol(self) -> str:
+        """Canonical ticker."""
+
+    @property
+    def _stale_fields(self) -> Sequence[str]:
+        """Columns that could not be refreshed."""
+
+
+class TableNow(Struct, frozen=True):
+    """The coin table at this moment and the oldest observation in it, epoch milliseconds."""
+
+    rows: Sequence[CoinRow]
+    as_of_ms: int | None
+
+
+class History(Protocol):
+    """The stored history: `service.table.history.CoinHistory`."""
+
+    async def daily(self) -> DailyHistory: ...
+
+    async def today(self, symbol: str) -> PastBar | None: ...
+
+    async def hourly(self, symbol: str, since_ms: int) -> list[PastBar]: ...
+
+    async def funding(self, symbol: str, since_ms: int, until_ms: int) -> PastFunding: ...
+
+    async def verdict(self, symbol: str, at_ms: int) -> PastVerdict | None: ...
+
+    async def market_caps(self, symbol: str, since_ms: int, until_ms: int) -> list[Cap]: ...
+
+
+class Data(Struct, frozen=True):
+    """Where queries read.
+
+    Attributes:
+        clock: Now.
+        table: The coin table as it stands.
+        history: Stored series and states.
+        toolbox: Services of the data routes.
+        members: Tickers of a category, the largest market cap first.
+        categories: Names of all categories.
+        fear_greed: The Fear & Greed index, 0 to 100, and when its day began; null: not known.
+    """
+
+    clock: Clock
+    table: Callable[[], TableNow]
+    history: History
+    toolbox: Toolbox
+    members: Callable[[str], Sequence[str]]
+    categories: Callable[[], Sequence[str]]
+    fear_greed: Callable[[], tuple[int, int] | None]
+
+
+class Reading:
+    """What one query reads. Values are of one instant: `now_ms`.
+
+    Args:
+        data: Where it reads.
+        caller: Who asks; null: nobody known.
+    """
+
+    def __init__(self, data: Data, caller: Caller | None) -> None:
+        self.data = data
+        self.history = data.history
+        self.now_ms = data.clock.now_ms()
+        self.sources: dict[Source, None] = {}
+        self.stale: dict[str, None] = {}
+        self.as_of_ms: int | None = None
+        self.per_coin: frozenset[str] = frozenset()
+        self.others: set[str] = set()
+        self._caller = caller
+        self._table: TableNow | None = None
+        self._rows: dict[str, CoinRow] = {}
+        self._daily: DailyHistory | None = None
+
+    @property
+    def today_ms(self) -> int:
+        """Open of the present UTC day."""
+        return self.now_ms // DAY_MS * DAY_MS
+
+    def use(self, tool: str, args: Mapping[str, Any], as_of_ms: int | None, path: str | None = None) -> None:
+        """Add a source; the oldest observation of all sources is that of the result."""
+        known = [at_ms for at_ms in (self.as_of_ms, as_of_ms) if at_ms is not None]
+        self.as_of_ms = min(known, default=None)
+        as_of = None if as_of_ms is None else iso(as_of_ms)
+        self.sources[Source(tool, path or path_of(tool, args), as_of)] = None
+
+    def rows(self) -> Mapping[str, CoinRow]:
+        """The rows of the coin table by ticker, with real-world assets that were read."""
+        if self._table is None:
+            self._table = self.data.table()
+            self._rows.update((row.symbol, row) for row in self._table.rows)
+        return self._rows
+
+    def column(self, column: str, symbols: Sequence[str]) -> dict[str, Any]:
+        """The present values of a column, null where not known."""
+        rows = self.rows()
+        if self._table is not None and not self.others.issuperset(symbols):
+            self.use("coins", {}, self._table.as_of_ms, "/api/cli/coins")
+        found = {symbol: rows[symbol] for symbol in symbols if symbol in rows}
+        if any(column in row._stale_fields for row in found.values()):  # noqa: SLF001 - its name on the wire
+            self.stale[column] = None
+        return {symbol: getattr(found.get(symbol), column, None) for symbol in symbols}
+
+    async def daily(self) -> DailyHistory:
+        """The closed days; the same object for the whole query."""
+        if self._daily is None:
+            self._daily = await self.history.daily()
+        self.use("history", {}, None if self._daily.last_ms is None else self._daily.last_ms + DAY_MS)
+        return self._daily
+
+    async def tool(self, tool: str, **args: Any) -> Any:
+        """What the service of a data route answers, as plain objects.
+
+        Raises:
+            ServiceError: What the service raises.
+        """
+        answer = await self.data.toolbox.run(PlannedStep("", tool, args), Given(self._caller))
+        self.use(tool, args, answer.as_of_ms)
+        found = msgspec.json.decode(msgspec.json.encode(answer.data))
+        if isinstance(found, dict):
+            self.stale.update(dict.fromkeys(found.get("_stale_fields", ())))
+        return found
+
+    async def subjects(self, subject: Subject) -> list[str]:
+        """Ids of the things a query is about: tickers, ids of assets, or the market.
+
+        Raises:
+            ServiceError: `UNKNOWN_CATEGORY`, or what the service of an asset raises.
+        """
+        if subject.scope == "assets":
+            return await self._assets(subject)
+        if subject.scope == "coins":
+            return list(subject.coins)
+        if subject.scope == "category" and not subject.categories:
+            return await self._categories(subject)
+        if subject.scope not in {"all", "category"}:
+            return [MARKET]
+        members = {symbol for name in subject.categories for symbol in self.data.members(name)}
+        left_out = {symbol for name in subject.excluded_categories for symbol in self.data.members(name)}
+        coins = self.coins()
+        wanted = coins & members if subject.categories else coins
+        return sorted(wanted - left_out - set(subject.excluded))
+
+    def coins(self) -> set[str]:
+        """Tickers of all listed coins."""
+        return self.rows().keys() - self.others
+
+    async def _assets(self, subject: Subject) -> list[str]:
+        """Read real-world assets as rows beside those of coins."""
+        listed = subject.assets
+        if not listed:
+            args = {} if subject.asset_type is None else {"type": subject.asset_type}
+            found = await self.tool("rwa.assets", **args, top=1_000)
+            listed = tuple(asset["id"] for asset in found["assets"])
+        for asset in listed:
+            found = await self.tool("rwa.symbol", symbol=asset)
+            self._add(asset, {**found, "funding_apr": found["funding"]["apr"]})
+        return [asset for asset in listed if asset not in subject.excluded]
+
+    async def _categories(self, subject: Subject) -> list[str]:
+        """Read all categories as rows beside those of coins."""
+        names = [name for name in self.data.categories() if name not in subject.excluded_categories]
+        for name in names:
+            found = await self.tool("category.info", name=name)
+            self._add(name, {**found, "volume_24h_usd": found["volume_24h"]})
+        return names
+
+    def _add(self, id_: str, columns: Mapping[str, Any]) -> None:
+        self.rows()
+        self.others.add(id_)
+        self._rows[id_] = SimpleNamespace(**{"_stale_fields": (), **columns, "symbol": id_})
+
+    async def each(self, symbols: Sequence[str], read: Callable[[str], Awaitable[Any]]) -> dict[str, Any]:
+        """One value per ticker."""
+        return {symbol: await read(symbol) for symbol in symbols}

@@ -1,0 +1,119 @@
+"""Results: what a query found, with units, dates and gaps; the only thing that answers are written from."""
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from service.ask.measure_table import Unit
+from service.ask.query import Reason, Refusal
+from service.wire.ask import Source
+
+Scalar = float | int | str | None
+"""A value of a cell. Null: not known. Dates and instants are epoch milliseconds."""
+
+
+class Figure(Struct, frozen=True):
+    """One value and its unit."""
+
+    value: Scalar
+    unit: Unit
+
+
+class Column(Struct, frozen=True):
+    """One column of a table."""
+
+    label: str
+    unit: Unit
+
+
+class Row(Struct, frozen=True):
+    """One row: what it is about, and a value for each column."""
+
+    subject: str
+    values: tuple[Scalar, ...]
+
+
+class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a query found.
+
+    Attributes:
+        kind: Key of the template of its first sentence.
+        title: What it is, in words.
+        figures: Headline values by the name that templates use.
+        columns: Columns of `rows`.
+        rows: In the order asked for; all of them.
+        shown: Rows that an answer shows at most; 0: none, the first sentence says it all.
+        total: How many things were looked at; null where nothing was counted.
+        unknown: Things that are left out because a value is not known.
+        notes: Keys of templates of what qualifies the answer.
+        as_of_ms: The oldest observation that was used, epoch milliseconds; null where there is none.
+        stale: Fields that could not be refreshed.
+        sources: Where the values come from.
+        refusal: Why there is no answer; null: there is one.
+    """
+
+    kind: str
+    title: str
+    figures: dict[str, Figure] = {}
+    columns: tuple[Column, ...] = ()
+    rows: tuple[Row, ...] = ()
+    shown: int = 10
+    total: int | None = None
+    unknown: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    as_of_ms: int | None = None
+    stale: tuple[str, ...] = ()
+    sources: tuple[Source, ...] = ()
+    refusal: Refusal | None = None
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """What an operation found, before the reading of its sources is added. See `Result`."""
+
+    kind: str
+    figures: Mapping[str, Figure] = {}
+    columns: Sequence[Column] = ()
+    rows: Sequence[Row] = ()
+    shown: int = 10
+    total: int | None = None
+    unknown: Sequence[str] = ()
+    notes: Sequence[str] = ()
+
+
+class Refused(Exception):  # noqa: N818 - an outcome, not an error
+    """A query that cannot be answered.
+
+    Args:
+        kind: Key of the template that says why.
+        instead: The nearest question that can be asked.
+        reason: Which kind of reason.
+        figures: Values that the template names.
+    """
+
+    def __init__(
+        self, kind: str, instead: str | None = None, reason: Reason = "not-available", **figures: Figure
+    ) -> None:
+        super().__init__(kind)
+        self.kind = kind
+        self.refusal = Refusal(reason, instead=instead)
+        self.figures = figures
+
+
+def text(value: str) -> Figure:
+    """Words that are not a number."""
+    return Figure(value, Unit.TEXT)
+
+
+def count(value: int) -> Figure:
+    """How many."""
+    return Figure(value, Unit.COUNT)
+
+
+def usd(value: float) -> Figure:
+    """An amount of US dollars."""
+    return Figure(value, Unit.USD)
+
+
+def date(at_ms: int) -> Figure:
+    """A UTC day."""
+    return Figure(at_ms, Unit.DATE)

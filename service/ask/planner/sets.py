@@ -1,0 +1,350 @@
+"""Operations over sets of things: values, lists, ranks, places, counts, shares, yes or no, and figures of all of them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from statistics import fmean, median
+from typing import Final, NamedTuple
+
+from service.ask.describe import label_of, name_of, time_words
+from service.ask.measure_table import MEASURES, Unit
+from service.ask.planner.conditions import Truth, measures_in, ordered, truths
+from service.ask.planner.reading import MARKET, Reading
+from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, count, date, text
+from service.ask.planner.spans import instant_of
+from service.ask.planner.values import Values, unit_of, values_of
+from service.ask.query import (
+    Aggregate,
+    At,
+    Between,
+    Check,
+    Compare,
+    Count,
+    Exists,
+    List,
+    Measure,
+    Position,
+    Query,
+    Rank,
+    Share,
+    Value,
+    Window,
+)
+
+OVERVIEW: Final = (
+    Measure("price"),
+    Measure("change", Window(24, "h", "24 hours")),
+    Measure("trend", frame="daily"),
+    Measure("funding"),
+    Measure("verdict"),
+)
+"""What is said of a thing of which no measure is asked."""
+
+_OF_ASSETS: Final = OVERVIEW[:-1]
+_OF_MARKET: Final = (Measure("market_regime"), Measure("breadth"), Measure("fear_greed"))
+_IN_LISTS: Final = OVERVIEW[:2]
+
+_PROSE: Final = 3
+"""Most things whose values are said in a sentence instead of a table."""
+
+_SPANNED: Final = frozenset({"funding", "carry", "volume"})
+"""Measures without a usual window that may be taken over one."""
+
+
+_HOW: Final[Mapping[str, Callable[[Sequence[float]], float]]] = {"mean": fmean, "median": median, "sum": sum}
+
+
+class Asked(NamedTuple):
+    """A query, the ids of what it is about, and what it reads."""
+
+    reading: Reading
+    query: Query
+    ids: list[str]
+
+    def name(self, id_: str) -> str:
+        """What a thing is called."""
+        return "the market" if id_ == MARKET else name_of(id_, self.reading.per_coin)
+
+    @property
+    def when(self) -> Figure:
+        """The time of the query as a phrase with a space before it; empty for the present."""
+        words = time_words(self.query.time)
+        return text(f" {words}" if words else "")
+
+    @property
+    def verb(self) -> Figure:
+        """`is` of the present, `was` of the past."""
+        return text("is" if instant_of(self.query.time, self.reading.now_ms) == self.reading.now_ms else "was")
+
+    async def values(self, measure: Measure, ids: Sequence[str]) -> Values:
+        """Values of a measure at the time of the query."""
+        return await values_of(self.reading, measure, self.query.time, ids)
+
+    async def split(self) -> tuple[list[str], list[str]]:
+        """Things for which the conditions hold, and those of which that is not known."""
+        if self.query.where is None:
+            return self.ids, []
+        found = await truths(self.reading, self.query.where, self.query.time, self.ids)
+        return [id_ for id_ in self.ids if found[id_]], [id_ for id_ in self.ids if found[id_] is None]
+
+    async def table(self, measures: Sequence[Measure], ids: Sequence[str]) -> tuple[list[Column], list[Row]]:
+        """Values of several measures, a row for each thing."""
+        found = [await self.values(measure, ids) for measure in measures]
+        columns = [Column(label_of(measure), unit_of(measure)) for measure in measures]
+        return columns, [Row(self.name(id_), tuple(values[id_] for values in found)) for id_ in ids]
+
+    def main(self, *, needed: bool = False) -> list[Measure]:
+        """The measures asked for.
+
+        Raises:
+            Refused: If one is needed and none is named, or one is asked for over a span that it does not have.
+        """
+        if needed and not self.query.measures:
+            raise Refused("no-measure")
+        if isinstance(self.query.time, Window | Between):
+            for measure in self.query.measures:
+                if not MEASURES[measure.name].windowed and measure.name not in _SPANNED:
+                    raise Refused("not-over", label=text(label_of(measure)))
+        return list(self.query.measures)
+
+
+async def value(asked: Asked, _: Value) -> Found:
+    """The measures of each thing named."""
+    if asked.query.where is not None or asked.query.subject.scope in {"all", "category"}:
+        return await list_all(asked, List())
+    measures = _expanded(asked)
+    columns, rows = await asked.table(measures, asked.ids)
+    if all(cell is None for row in rows for cell in row.values):
+        raise await _unknown(asked, columns[0].label)
+    figures = {"when": asked.when, "verb": asked.verb}
+    if len(rows) == 1:
+        known = [(column, cell) for column, cell in zip(columns, rows[0].values, strict=True) if cell is not None]
+        figures |= {"subject": text(rows[0].subject), "label": text(known[0][0].label)}
+        figures["value"] = Figure(known[0][1], known[0][0].unit)
+        missing = [column.label for column, cell in zip(columns, rows[0].values, strict=True) if cell is None]
+        kept = [column for column, _ in known]
+        row = Row(rows[0].subject, tuple(cell for _, cell in known))
+        kind = "value" if len(columns) == 1 else "values"
+        return Found(kind=kind, figures=figures, columns=kept, rows=[row], shown=0, unknown=missing)
+    unknown = [row.subject for row in rows if all(cell is None for cell in row.values)]
+    known_rows = [row for row in rows if row.subject not in unknown]
+    in_prose = len(columns) == 1 and len(rows) <= _PROSE
+    return Found(
+        kind="each" if in_prose else "table",
+        figures=figures | {"label": text(columns[0].label)},
+        columns=columns,
+        rows=known_rows,
+        shown=0 if in_prose else 10,
+        unknown=unknown,
+    )
+
+
+def _expanded(asked: Asked) -> list[Measure]:
+    """The measures asked for: both trends where only the trend is asked for, both sides of a carry."""
+    measures = asked.main()
+    if not measures:
+        return list(_OF_MARKET if asked.ids == [MARKET] else _OF_ASSETS if asked.reading.others else OVERVIEW)
+    if len(measures) == 1 and measures[0].name == "trend" and measures[0].frame is None:
+        return [Measure("trend", frame="daily"), Measure("trend", frame="weekly")]
+    if len(measures) == 1 and measures[0].name == "carry" and measures[0].side is None:
+        one = measures[0]
+        return [Measure("carry", one.over, side=side, notional=one.notional) for side in ("long", "short")]
+    return measures
+
+
+async def _unknown(asked: Asked, label: str) -> Refused:
+    """Why nothing is known of things named: the time is before the first known day, or there is no value."""
+    names = text(", ".join(asked.name(id_) for id_ in asked.ids))
+    if len(asked.ids) == 1 and not isinstance(asked.query.time, Window) and asked.ids[0] != MARKET:
+        first_ms = (await asked.reading.daily()).first_day_ms(asked.ids[0])
+        time = asked.query.time
+        start_ms = time.at_ms if isinstance(time, At) else time.start_ms if isinstance(time, Between) else None
+        if start_ms is not None and first_ms is not None and start_ms < first_ms:
+            return Refused("before-history", subject=names, first=date(first_ms))
+    return Refused("unknown-value", subject=names, label=text(label))
+
+
+async def list_all(asked: Asked, operation: List) -> Found:
+    """Everything that fulfils the conditions: by the first measure if there is one, the highest first, else by name."""
+    found, unknown = await asked.split()
+    extra = measures_in(asked.query.where)
+    measures = [*dict.fromkeys([*asked.main(), *extra])] or list(_OF_ASSETS[:2] if asked.reading.others else _IN_LISTS)
+    order = found
+    if asked.query.measures:
+        order = ordered(await asked.values(measures[0], found), True, measures[0])
+    columns, rows = await asked.table(measures, order)
+    return Found(
+        kind="list" if rows else "nothing",
+        figures={"count": count(len(found)), "when": asked.when, "names": text(_some([row.subject for row in rows]))},
+        columns=columns,
+        rows=rows,
+        shown=operation.limit or 10,
+        total=len(asked.ids),
+        unknown=[asked.name(id_) for id_ in [*unknown, *(id_ for id_ in found if id_ not in order)]],
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:_PROSE])
+
+
+async def rank(asked: Asked, operation: Rank) -> Found:
+    """The first so many by the first measure, those of equal values by ticker."""
+    found, unknown = await asked.split()
+    measure = asked.main(needed=True)[0]
+    by = Measure("score") if measure.name == "verdict" else measure
+    values = await asked.values(by, found)
+    most = operation.direction == "most"
+    order = ordered(values, most, by)
+    shown = order[: operation.limit]
+    measures = [*dict.fromkeys([measure, by, *asked.query.measures[1:], *measures_in(asked.query.where)])]
+    columns, rows = await asked.table(measures, shown)
+    figures = {"when": asked.when, "label": text(columns[0].label), "order": text("highest" if most else "lowest")}
+    if rows:
+        figures |= {"winner": text(rows[0].subject), "value": Figure(rows[0].values[0], columns[0].unit)}
+        figures["of"] = count(len(order))
+    return Found(
+        kind="rank" if rows else "nothing",
+        figures=figures,
+        columns=columns,
+        rows=rows,
+        shown=0 if len(rows) == 1 else operation.limit,
+        total=len(asked.ids),
+        unknown=[asked.name(id_) for id_ in [*unknown, *(id_ for id_ in found if id_ not in order)]],
+    )
+
+
+async def position(asked: Asked, operation: Position) -> Found:
+    """The places of the coins named among a category, or all coins."""
+    measure, subject, reading = asked.main(needed=True)[0], asked.query.subject, asked.reading
+    members = {symbol for name in subject.categories for symbol in reading.data.members(name)} & reading.coins()
+    among = (members if subject.categories else reading.coins()).union(subject.coins)
+    values = await asked.values(measure, sorted(among))
+    order = ordered(values, operation.direction == "most", measure)
+    known = [symbol for symbol in subject.coins if symbol in order]
+    if not known:
+        raise await _unknown(asked, label_of(measure))
+    columns = [Column("place", Unit.COUNT), Column(label_of(measure), unit_of(measure))]
+    rows = [Row(asked.name(symbol), (order.index(symbol) + 1, values[symbol])) for symbol in known]
+    figures = {
+        "subject": text(rows[0].subject),
+        "place": Figure(rows[0].values[0], Unit.COUNT),
+        "value": Figure(rows[0].values[1], columns[1].unit),
+        "of": count(len(order)),
+        "label": text(columns[1].label),
+        "order": text("highest" if operation.direction == "most" else "lowest"),
+        "when": asked.when,
+    }
+    unknown = [asked.name(symbol) for symbol in sorted(among.difference(order))]
+    shown = 0 if len(rows) == 1 else len(rows)
+    return Found(kind="position", figures=figures, columns=columns, rows=rows, shown=shown, unknown=unknown)
+
+
+async def counted(asked: Asked, operation: Count | Share | Exists) -> Found:
+    """How many, which share, or whether any, all or none: of things of which it is known."""
+    found, unknown = await asked.split()
+    known, missing = len(asked.ids) - len(unknown), [asked.name(id_) for id_ in unknown]
+    figures = {"count": count(len(found)), "of": count(known), "when": asked.when}
+    figures["names"] = text(_some([asked.name(id_) for id_ in found]))
+    if not known:
+        raise Refused("unknown-value", subject=text("these"), label=text("what was asked"))
+    if isinstance(operation, Count):
+        return Found(kind="count", figures=figures, total=len(asked.ids), unknown=missing)
+    if isinstance(operation, Share):
+        figures["share"] = Figure(len(found) / known * 100, Unit.SHARE)
+        return Found(kind="share", figures=figures, total=len(asked.ids), unknown=missing)
+    answer = _quantified(operation, len(found), known, len(missing))
+    figures["answer"] = text({True: "Yes", False: "No", None: "That is not known"}[answer])
+    return Found(kind="exists", figures=figures, total=len(asked.ids), unknown=missing)
+
+
+def _quantified(operation: Exists, true: int, known: int, unknown: int) -> Truth:
+    """Whether any, all or none fulfil the conditions; null where unknown ones could decide it."""
+    if operation.quantifier == "all":
+        return False if true < known else None if unknown else True
+    found = True if true else None if unknown else False
+    return found if operation.quantifier == "any" or found is None else not found
+
+
+async def check(asked: Asked, _: Check) -> Found:
+    """Whether the conditions hold for each thing named, with the values that decide it."""
+    if asked.query.where is None:
+        raise Refused("no-measure")
+    found = await truths(asked.reading, asked.query.where, asked.query.time, asked.ids)
+    measures = [*dict.fromkeys([*measures_in(asked.query.where), *asked.main()])]
+    if all(answer is None for answer in found.values()):
+        raise await _unknown(asked, label_of(measures[0]))
+    columns, rows = await _checked(asked, measures)
+    said = {True: "yes", False: "no", None: None}
+    rows = [Row(row.subject, (said[found[id_]], *row.values)) for id_, row in zip(asked.ids, rows, strict=True)]
+    unknown = [asked.name(id_) for id_ in asked.ids if found[id_] is None]
+    figures = {"when": asked.when, "answer": text("Yes" if all(found.values()) else "No")}
+    figures["subject"] = text(rows[0].subject)
+    return Found(
+        kind="check" if len(rows) == 1 else "checks",
+        figures=figures,
+        columns=[Column("holds", Unit.STATE), *columns],
+        rows=rows,
+        shown=0 if len(rows) == 1 else 10,
+        unknown=unknown,
+    )
+
+
+async def _checked(asked: Asked, measures: Sequence[Measure]) -> tuple[list[Column], list[Row]]:
+    """The values of measures, those of the market beside those of coins."""
+    columns: list[Column] = []
+    cells: dict[str, list[Scalar]] = {id_: [] for id_ in asked.ids}
+    for measure in measures:
+        of = [MARKET] if MEASURES[measure.name].market else asked.ids
+        values = await asked.values(measure, of)
+        columns.append(Column(label_of(measure), unit_of(measure)))
+        for id_ in asked.ids:
+            cells[id_].append(values[id_ if id_ in values else MARKET])
+    return columns, [Row(asked.name(id_), tuple(cells[id_])) for id_ in asked.ids]
+
+
+async def aggregate(asked: Asked, operation: Aggregate) -> Found:
+    """The mean, median or sum of the first measure over all things that have a value."""
+    measure = asked.main(needed=True)[0]
+    found, unknown = await asked.split()
+    values = await asked.values(measure, found)
+    known = [value for value in values.values() if isinstance(value, int | float)]
+    if MEASURES[measure.name].states or not known:
+        raise Refused("no-aggregate", label=text(label_of(measure)))
+    result = _HOW[operation.how](known)
+    missing = [*unknown, *(id_ for id_ in found if values[id_] is None)]
+    unit = unit_of(measure)
+    figures = {"how": text(operation.how), "value": Figure(result, unit), "label": text(label_of(measure))}
+    figures |= {"of": count(len(known)), "when": asked.when}
+    return Found(kind="aggregate", figures=figures, total=len(asked.ids), unknown=[asked.name(id_) for id_ in missing])
+
+
+async def compare(asked: Asked, operation: Compare) -> Found:
+    """The things named side by side, in the order of the first measure where one is asked for."""
+    measures = _expanded(asked)
+    order = asked.ids
+    values = await asked.values(measures[0], asked.ids)
+    if operation.direction is not None:
+        order = ordered(values, operation.direction == "most", measures[0])
+    if all(value is None for value in values.values()):
+        raise await _unknown(asked, label_of(measures[0]))
+    columns, rows = await asked.table(measures, order)
+    figures = {"label": text(columns[0].label), "when": asked.when, "verb": asked.verb}
+    kind = "table"
+    if operation.direction is not None:
+        tied = len(rows) > 1 and rows[0].values[0] == rows[1].values[0]
+        kind = "tied" if tied else "winner"
+        figures |= {
+            "winner": text(rows[0].subject),
+            "value": Figure(rows[0].values[0], columns[0].unit),
+            "order": text("highest" if operation.direction == "most" else "lowest"),
+        }
+    elif len(columns) == 1 and len(rows) <= _PROSE:
+        kind = "each"
+    unknown = [asked.name(id_) for id_ in asked.ids if values[id_] is None]
+    return Found(
+        kind=kind,
+        figures=figures,
+        columns=columns,
+        rows=rows,
+        shown=0 if kind == "each" else 10,
+        unknown=unknown,
+    )
