@@ -9,7 +9,7 @@ from service.clock import SECOND_MS, Clock
 from service.market.filling import Filling
 from service.market.shelf import Drawer, Kept
 from service.market.silence import nothing_to_say
-from service.sentiment.mood import Conclusions
+from service.sentiment.mood import Conclusions, Index
 from service.sentiment.refresh import GONE_MS
 from service.wire.envelope import Answer, encode
 from service.wire.sentiment import NO_MOOD, Mood
@@ -107,6 +107,10 @@ class SentimentDesk:
     def categories(self) -> int:
         """Of how many categories the sentiment is known."""
         return 0 if self._kept.value is None else len(self._kept.value.categories)
+
+    def fear_greed(self) -> Index | None:
+        """The newest Fear & Greed index; null: not known."""
+        return None if self._kept.value is None else self._kept.value.index
 
     def readiness(self) -> Mapping[str, object]:
         """What can be said of the room: coins with a mood, age of the news in seconds, whether it is failing.
