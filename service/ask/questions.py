@@ -12,10 +12,10 @@ from service.ask.answers.write import write
 from service.ask.glossary import TERMS
 from service.ask.parser.parse import Names, Parser
 from service.ask.planner.planner import Planner
-from service.ask.planner.reading import Data, TableNow
+from service.ask.planner.reading import Data
 from service.ask.planner.result import Result
 from service.ask.query import Explain, Query, Route, Understanding
-from service.ask.reading.known import Known
+from service.ask.parser.known import Known
 from service.ask.tools import Rooms, open_toolbox
 from service.clock import Clock, iso
 from service.errors import ServiceError
@@ -226,16 +226,10 @@ def open_questions(rooms: Rooms) -> QuestionService:
         value = rooms.sentiment.fear_greed()
         return None if value is None else (value.value, value.of_ms)
 
-    coins = rooms.table.coins
-
-    def table() -> TableNow:
-        rows = coins.rows()
-        return TableNow(tuple(rows.values()), coins.as_of_ms(tuple(rows)))
-
     market = rooms.market
     data = Data(
         clock=rooms.clock,
-        table=table,
+        table=rooms.table.coins,
         history=rooms.table.history,
         toolbox=open_toolbox(rooms),
         members=market.categories.members,

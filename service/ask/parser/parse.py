@@ -21,12 +21,12 @@ from service.ask.query import (
     Test,
     Understanding,
 )
-from service.ask.reading.known import Known
-from service.ask.reading.language import language_of
-from service.ask.reading.mentions import find_mentions
-from service.ask.reading.spelling import KEYWORDS, MOST_MENDED, Speller
-from service.ask.reading.strangers import find_strangers
-from service.ask.reading.words import is_plain
+from service.ask.parser.known import Known
+from service.ask.parser.language import language_of
+from service.ask.parser.mentions import find_mentions
+from service.ask.parser.spelling import KEYWORDS, MOST_MENDED, Speller
+from service.ask.parser.strangers import find_strangers
+from service.ask.parser.words import is_plain
 
 MOST_WORDS: Final = 400
 MOST_TURNS: Final = 6

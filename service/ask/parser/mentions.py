@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from service.ask.reading.known import Care, Known, Thing
-from service.ask.reading.places import ARTICLES, ASPECTS, STATES, Place, is_alone, is_certain, is_emphatic, is_likely
-from service.ask.reading.tokens import Token
-from service.ask.reading.words import bag, is_plain
+from service.ask.parser.known import Care, Known, Thing
+from service.ask.parser.places import ARTICLES, ASPECTS, STATES, Place, is_alone, is_certain, is_emphatic, is_likely
+from service.ask.parser.tokens import Token
+from service.ask.parser.words import bag, is_plain
 from service.sentiment.names import ACRONYMS
 
 _QUOTES: Final = ("usdt", "usdc", "usd", "perp")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from service.ask.reading.words import bag
+from service.ask.parser.words import bag
 
 MOST_MENDED: Final = 48
 """Words of a text that are looked at; what a hostile text costs is bounded by it."""

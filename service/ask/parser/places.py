@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from service.ask.reading.words import bag
+from service.ask.parser.words import bag
 
 ASPECTS: Final = bag(
     """

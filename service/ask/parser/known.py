@@ -4,9 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import IntEnum
 from typing import Final, Literal, NamedTuple
 
-from service.ask.reading.names import ABSENT, ASSETS, CRUDES, FORMER, OIL, SLANG, SURE_TOPICS, TOPICS
-from service.ask.reading.tokens import fold, tokenise
-from service.ask.reading.words import bag, is_plain
+from service.ask.parser.names import ABSENT, ASSETS, CRUDES, FORMER, OIL, SLANG, SURE_TOPICS, TOPICS
+from service.ask.parser.tokens import fold, tokenise
+from service.ask.parser.words import bag, is_plain
 from service.market.symbols import SUCCEEDED, Directory, unit_of
 from service.sentiment.names import ACRONYMS, COMMON, WORDS
 

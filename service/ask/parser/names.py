@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from service.ask.reading.words import bag
+from service.ask.parser.words import bag
 
 SLANG: Final[Mapping[str, tuple[str, ...]]] = {
     "BTC": ("btc", "xbt", "bitcoins", "digital gold", "corn", "orange coin", "bit coin", "btcs", "king coin"),

@@ -4,19 +4,19 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
-from service.ask.reading.known import Care, Known, Thing
-from service.ask.reading.mentions import Mention, is_shouted, place_of
-from service.ask.reading.names import ABSENT_TOPICS, ACRONYMS
-from service.ask.reading.places import AFTER, ASPECTS, FUNCTION, OF, STATES, Place, is_likely
-from service.ask.reading.spelling import KEYWORDS, Speller
-from service.ask.reading.tokens import Token
-from service.ask.reading.traits import SPOKEN
-from service.ask.reading.words import PLAIN, bag, is_plain
+from service.ask.parser.known import Care, Known, Thing
+from service.ask.parser.lexicon import VOCABULARY
+from service.ask.parser.mentions import Mention, is_shouted, place_of
+from service.ask.parser.names import ABSENT_TOPICS, ACRONYMS
+from service.ask.parser.places import AFTER, ASPECTS, FUNCTION, OF, STATES, Place, is_likely
+from service.ask.parser.spelling import KEYWORDS, Speller
+from service.ask.parser.tokens import Token
+from service.ask.parser.words import PLAIN, bag, is_plain
 
 MOST: Final = 5
 """Strangers of a text that are looked for; five are more than an answer can talk about."""
 
-JARGON: Final = KEYWORDS | SPOKEN
+JARGON: Final = KEYWORDS | VOCABULARY
 """Words that mean something here."""
 _NO_MISTAKE: Final = 4
 """Letters up to which a word that is no English one is not taken for a misspelt one."""

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
-from service.ask.reading.tokens import Token
-from service.ask.reading.words import bag, is_plain
+from service.ask.parser.tokens import Token
+from service.ask.parser.words import bag, is_plain
 
 ENGLISH: Final = "en"
 UNDETERMINED: Final = "und"
