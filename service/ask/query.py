@@ -297,7 +297,7 @@ class Profit(Struct, frozen=True, tag="profit", tag_field="operation", omit_defa
 
 
 class Screen(Struct, frozen=True, tag="screen", tag_field="operation"):
-    """"What should I buy or short": what the data say for one side. Never advice."""
+    """ "What should I buy or short": what the data say for one side. Never advice."""
 
     side: Literal["long", "short"]
 
@@ -395,5 +395,3 @@ class Understanding(Struct, frozen=True, omit_defaults=True, kw_only=True):
     unknown: tuple[str, ...] = ()
     follow_up: bool = False
     language: str = "en"
-
-

@@ -119,7 +119,9 @@ class Inquiry:
         yield Classified(msgspec.to_builtins(self._understanding))
         args: list[Mapping[str, object]] = [msgspec.to_builtins(query) for query in self._queries]
         yield Plan(tuple(PlannedStep(f"s{place}", _TOOL, arg) for place, arg in enumerate(args, 1)))
-        steps = [_step(place, arg, outcome) for place, (arg, outcome) in enumerate(zip(args, self._outcomes, strict=True), 1)]
+        steps = [
+            _step(place, arg, outcome) for place, (arg, outcome) in enumerate(zip(args, self._outcomes, strict=True), 1)
+        ]
         for step in steps:
             yield step
         results = [outcome for outcome in self._outcomes if isinstance(outcome, Result)]
@@ -178,7 +180,9 @@ class Parsers:
         assets = self._assets()
         # By name: the order by size changes with every price.
         categories = tuple(sorted(self._categories.category_names()))
-        wallets = {watched.label.casefold(): watched.address for watched in await self._wallets.watched() if watched.label}
+        wallets = {
+            watched.label.casefold(): watched.address for watched in await self._wallets.watched() if watched.label
+        }
         shows = await self._shows()
         seen = (self._coins.directory, assets, categories, wallets, shows)
         if self._parser is None or seen[0] is not self._seen[0] or seen[1:] != self._seen[1:]:

@@ -4,7 +4,7 @@ from functools import cache
 
 from fixtures.assets import ASSETS
 from fixtures.coins import CATEGORIES, COINS, DELISTED
-from service.ask.reading.known import Known
+from service.ask.parser.known import Known
 from service.ask.reading.reader import Reader
 from service.market.symbols import Directory, Listing, canonical
 from tests.fakes.clock import FakeClock

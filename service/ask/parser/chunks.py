@@ -104,7 +104,11 @@ def _next(tokens: Sequence[Token], named: Mapping[int, Name], inside: set[int], 
     if now is not None and now.end >= phrase_end:
         return Chunk("filler", None, at, now.end, gap=gap)
     quantity = _quantity(tokens, at)
-    if quantity is not None and quantity[1] >= phrase_end and not (words and words[0].kind == "filler" and not tokens[at].is_number):
+    if (
+        quantity is not None
+        and quantity[1] >= phrase_end
+        and not (words and words[0].kind == "filler" and not tokens[at].is_number)
+    ):
         return Chunk("number", quantity[0], at, quantity[1], gap=gap)
     if words:
         return Chunk(words[0].kind, words[0].value, at, phrase_end, words, gap)

@@ -133,7 +133,9 @@ class Scanner:
         if value is None or (at and self._chunks[at - 1].kind == "number"):
             return None
         op: Comparator = "gt" if value.direction == "most" else "lt"
-        than = next((place for place in range(at + 1, min(at + 7, len(self._chunks))) if self._words[place] == "than"), None)
+        than = next(
+            (place for place in range(at + 1, min(at + 7, len(self._chunks))) if self._words[place] == "than"), None
+        )
         if than is not None:
             to = self._past(than + 1)
             names = [place for place in range(at + 1, than) if self._chunks[place].as_("measure") is not None]
@@ -147,7 +149,11 @@ class Scanner:
             measure, used = self._later_span(measure, used, to + 1)
             return Found(Test(measure, op, coin=self._chunks[to].value[0]), frozenset(used), at, max(used) + 1)
         to = self._past(at + 1)
-        if value.measure == "change" and self._words[at].startswith(("outperform", "underperform", "beat")) and self._kind(to) == "coin":
+        if (
+            value.measure == "change"
+            and self._words[at].startswith(("outperform", "underperform", "beat"))
+            and self._kind(to) == "coin"
+        ):
             if any(self._kind(place) == "coin" for place in range(at)):
                 return None
             measure, used = self._later_span(Measure("change"), {at, to}, to + 1)
@@ -166,7 +172,9 @@ class Scanner:
     def _qualified(self, measure: Measure, used: set[int], at: int) -> tuple[Measure, set[int], int]:
         """A measure with the window or frame beside it: "7d change", "change over 7 days", "weekly trend"."""
         for beside in (at - 1, at - 2):
-            if self._kind(beside) in {"time", "frame"} and all(self._kind(step) == "filler" for step in range(beside + 1, at)):
+            if self._kind(beside) in {"time", "frame"} and all(
+                self._kind(step) == "filler" for step in range(beside + 1, at)
+            ):
                 measure, taken = qualify(measure, self._chunks[beside])
                 if taken:
                     used.add(beside)
@@ -189,7 +197,9 @@ class Scanner:
             if self._kind(to) == "number":
                 return self._tested(measure, op, to, used | {at})
             if self._kind(to) == "coin":
-                return Found(Test(measure, op, coin=self._chunks[to].value[0]), frozenset(used | {at, to}), min(used), to + 1)
+                return Found(
+                    Test(measure, op, coin=self._chunks[to].value[0]), frozenset(used | {at, to}), min(used), to + 1
+                )
             other = self._chunks[to].as_("measure") if to < len(self._chunks) else None
             if other is not None:
                 return Found(Test(measure, op, to=other), frozenset(used | {at, to}), min(used), to + 1)
@@ -248,7 +258,10 @@ class Scanner:
         if op is None or to >= len(self._chunks) or (self._kind(to) != "number" and op != "between"):
             return None
         if op == "between":
-            last = next((place for place in range(to + 1, min(to + 4, len(self._chunks))) if self._kind(place) == "number"), None)
+            last = next(
+                (place for place in range(to + 1, min(to + 4, len(self._chunks))) if self._kind(place) == "number"),
+                None,
+            )
             if self._kind(to) != "number" or last is None:
                 return None
         else:
@@ -316,10 +329,14 @@ class Scanner:
         used = {at}
         measure = Measure(state.measure, frame=state.frame)
         frames = [place for place in range(max(0, at - 5), at) if self._kind(place) == "frame"]
-        joined = all(self._kind(place) in {"frame", "filler", "and"} for place in range(frames[0], at)) if frames else False
+        joined = (
+            all(self._kind(place) in {"frame", "filler", "and"} for place in range(frames[0], at)) if frames else False
+        )
         named = {self._chunks[place].value for place in frames} | ({measure.frame} if measure.frame else set())
         if state.measure == "trend" and joined and named == {"daily", "weekly"}:
-            both = tuple(Test(structs.replace(measure, frame=frame), state.op, state.value) for frame in ("daily", "weekly"))
+            both = tuple(
+                Test(structs.replace(measure, frame=frame), state.op, state.value) for frame in ("daily", "weekly")
+            )
             return Found(All(both), frozenset({at, *range(frames[0], at)}), frames[0], at + 1)
         for beside in (at - 1, at + 1, at - 2):
             if self._kind(beside) == "frame" and state.measure == "trend" and measure.frame is None:
@@ -338,7 +355,11 @@ class Scanner:
         end = max(used) + 1
         turned = next((place for place in range(max(0, at - 4), at) if _TURNED & set(self._words[place].split())), None)
         span_at = self._past(end)
-        if turned is not None and self._kind(span_at) == "time" and isinstance(self._chunks[span_at].value, Window | Between):
+        if (
+            turned is not None
+            and self._kind(span_at) == "time"
+            and isinstance(self._chunks[span_at].value, Window | Between)
+        ):
             used |= {turned, span_at}
             changed = Changed(measure, state.value if state.op == "eq" else state.value, self._chunks[span_at].value)
             return Found(changed, frozenset(used), at, span_at + 1)
@@ -367,9 +388,7 @@ class Scanner:
                 used |= {to + 1, to + 2}
             to = self._past(max(used) + 1)
         over: Span | None = None
-        frame_at = next(
-            (place for place in (to, at - 1) if self._kind(place) in {"time", "frame"}), None
-        )
+        frame_at = next((place for place in (to, at - 1) if self._kind(place) in {"time", "frame"}), None)
         if frame_at is not None:
             chunk = self._chunks[frame_at]
             if chunk.kind == "frame" and op is None and chunk.value in {"daily", "weekly"}:

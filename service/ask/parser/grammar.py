@@ -48,7 +48,9 @@ from service.ask.query import (
     Window,
 )
 
-_AUX: Final = frozenset("is are was were does did do has have had isnt arent wasnt didnt doesnt hasnt havent am".split())
+_AUX: Final = frozenset(
+    "is are was were does did do has have had isnt arent wasnt didnt doesnt hasnt havent am".split()
+)
 _SUPERLATIVE_PLURAL: Final = 5
 _MOST_ROWS: Final = 50
 BITCOIN: Final = "BTC"
@@ -180,7 +182,9 @@ def _holdings(slots: Slots) -> list[Query]:
     if not pairs:
         return _entry_only(slots, holding)
     asked_profit = any(slots.chunks[at].as_("holding") == "profit" for at in holding)
-    carry = [at for at, chunk in enumerate(slots.chunks) if (m := chunk.as_("measure")) and m.name in {"carry", "funding"}]
+    carry = [
+        at for at, chunk in enumerate(slots.chunks) if (m := chunk.as_("measure")) and m.name in {"carry", "funding"}
+    ]
     side = slots.first("side")
     if (carry or (side is not None and not holding)) and len(pairs) == 1:
         return _carry(slots, pairs, carry, side)
@@ -198,8 +202,19 @@ def _holdings(slots: Slots) -> list[Query]:
     _take(slots, "ask", "measure", "among", "or", "and", "set")
     listed = tuple(one for _, one in pairs)
     if len(listed) == 1 and not holding:
-        return [Query(operation=Convert(listed[0], into or (("USD",) if listed[0].unit != "USD" else ())), time=time,
-                      subject=Subject(coins=tuple(dict.fromkeys((*((listed[0].unit,) if listed[0].unit != "USD" else ()), *into)))))] if (into or listed[0].unit != "USD") else []
+        return (
+            [
+                Query(
+                    operation=Convert(listed[0], into or (("USD",) if listed[0].unit != "USD" else ())),
+                    time=time,
+                    subject=Subject(
+                        coins=tuple(dict.fromkeys((*((listed[0].unit,) if listed[0].unit != "USD" else ()), *into)))
+                    ),
+                )
+            ]
+            if (into or listed[0].unit != "USD")
+            else []
+        )
     named = tuple(dict.fromkeys(one.unit for one in listed if one.unit != "USD"))
     return [Query(subject=Subject(coins=named), operation=ValueOf(listed), time=time)] if named else []
 
@@ -248,7 +263,9 @@ def _entry_only(slots: Slots, holding: Sequence[int]) -> list[Query]:
     times = slots.free(lambda chunk: chunk.kind == "time")
     if not holding or not coins or (entry is None and not times):
         return []
-    if entry is None and not any(slots.words[at].split()[0] in {"i", "if", "had", "bought", "my", "we"} for at in holding):
+    if entry is None and not any(
+        slots.words[at].split()[0] in {"i", "if", "had", "bought", "my", "we"} for at in holding
+    ):
         return []
     if len(coins) > 1:
         return []
@@ -275,7 +292,11 @@ def _profit(
     elif times:
         since = slots.chunks[times[0]].value
         slots.used.add(times[0])
-    side_at = [at for at, chunk in enumerate(slots.chunks) if chunk.has("side") or slots.words[at] in {"shorted", "went short", "shorted at"}]
+    side_at = [
+        at
+        for at, chunk in enumerate(slots.chunks)
+        if chunk.has("side") or slots.words[at] in {"shorted", "went short", "shorted at"}
+    ]
     side = "short" if any("short" in slots.words[at] for at in side_at) else "long"
     slots.used |= set(side_at)
     named = [slots.chunks[at].value[0] for at in coins]
@@ -287,7 +308,9 @@ def _profit(
     return [Query(subject=Subject(coins=tuple(named)), operation=Profit(held, price, since, side))]  # type: ignore[arg-type] - one of two
 
 
-def _carry(slots: Slots, pairs: Sequence[tuple[set[int], Holding]], carry: Sequence[int], side: int | None) -> list[Query]:
+def _carry(
+    slots: Slots, pairs: Sequence[tuple[set[int], Holding]], carry: Sequence[int], side: int | None
+) -> list[Query]:
     """What a position of a size costs: "cost of holding a 10k long in ETH for a week"."""
     taken, held = pairs[0]
     coins = [slots.chunks[at].value[0] for at in slots.free(lambda chunk: chunk.kind == "coin") if at not in taken]
@@ -302,8 +325,12 @@ def _carry(slots: Slots, pairs: Sequence[tuple[set[int], Holding]], carry: Seque
     over = span_of(slots.chunks[times[0]].value) if times else None
     slots.used |= set(times[:1])
     _take(slots, "ask", "measure", "holding", "side")
-    measure = Measure("carry", over=over, side=slots.chunks[side].as_("side") if side is not None else None,
-                      notional=held.amount if held.unit == "USD" else None)
+    measure = Measure(
+        "carry",
+        over=over,
+        side=slots.chunks[side].as_("side") if side is not None else None,
+        notional=held.amount if held.unit == "USD" else None,
+    )
     if held.unit != "USD":
         return [Query(subject=Subject(coins=(held.unit,)), measures=(measure,), operation=ValueOf((held,)))]
     return [Query(subject=Subject(coins=tuple(coins)), measures=(measure,))]
@@ -331,9 +358,17 @@ def _topic(slots: Slots) -> list[Query]:
             return []
         if topic in {"assets", "categories", "coins"} and _is_screened(slots):
             return []
-        if topic in {"categories", "coins"} and slots.free(lambda chunk: chunk.kind in {"coin", "category"}) and topic != "categories":
+        if (
+            topic in {"categories", "coins"}
+            and slots.free(lambda chunk: chunk.kind in {"coin", "category"})
+            and topic != "categories"
+        ):
             return []
-        if topic == "wallets" and slots.words[at] in {"transferred"} and not slots.free(lambda chunk: chunk.kind in {"wallet", "coin"}):
+        if (
+            topic == "wallets"
+            and slots.words[at] in {"transferred"}
+            and not slots.free(lambda chunk: chunk.kind in {"wallet", "coin"})
+        ):
             return []
         slots.used.add(at)
     args: dict[str, str] = {}
@@ -342,7 +377,9 @@ def _topic(slots: Slots) -> list[Query]:
         args["type"] = word
     subject = _subject(slots)
     time = _one_time(slots, slots.free(lambda chunk: chunk.kind == "time"))
-    for number in slots.free(lambda chunk: chunk.kind == "number" and chunk.value.unit is None and chunk.value.value >= 1):
+    for number in slots.free(
+        lambda chunk: chunk.kind == "number" and chunk.value.unit is None and chunk.value.value >= 1
+    ):
         args["limit"] = str(int(slots.chunks[number].value.value))
         slots.used.add(number)
     how_many = bool(slots.asks("count"))
@@ -368,7 +405,10 @@ _LOOSE_OF: Final = {
 
 def _is_screened(slots: Slots) -> bool:
     """Whether a set is ranked or filtered, so that its name is a subject."""
-    return any(chunk.has("super") or chunk.has("compare") or chunk.has("direction") or chunk.has("state") for chunk in slots.chunks)
+    return any(
+        chunk.has("super") or chunk.has("compare") or chunk.has("direction") or chunk.has("state")
+        for chunk in slots.chunks
+    )
 
 
 # Everything else
@@ -388,7 +428,11 @@ def _general(slots: Slots) -> list[Query]:
     times = slots.free(lambda chunk: chunk.kind == "time")
     measures, time = _timed(slots, measures, times, operation)
     if extra is not None:
-        where = extra if where is None else join([Found(where, frozenset(), 0, 0), Found(extra, frozenset(), 0, 0)], [False, False])
+        where = (
+            extra
+            if where is None
+            else join([Found(where, frozenset(), 0, 0), Found(extra, frozenset(), 0, 0)], [False, False])
+        )
     if isinstance(operation, Record):
         where = None
     queries = _compose(slots, subject, measures, time, where, operation)
@@ -414,7 +458,9 @@ def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
     return [structs.replace(queries[0], operation=structs.replace(operation, direction=turned))]
 
 
-_PAYING: Final = frozenset("pay paid paying pays receive receiving received receives earn earning earned collect get gets getting".split())
+_PAYING: Final = frozenset(
+    "pay paid paying pays receive receiving received receives earn earning earned collect get gets getting".split()
+)
 
 
 def _sides(slots: Slots, subject: Subject) -> None:
@@ -452,17 +498,30 @@ def _conditions(slots: Slots) -> list[Found]:
             taken = {at for one in found for at in one.used}
             slots.used |= taken
             slots.chunks = [
-                structs.replace(chunk, kind="measure", value=measure.measure, words=()) if at == found[0].start else chunk
+                structs.replace(chunk, kind="measure", value=measure.measure, words=())
+                if at == found[0].start
+                else chunk
                 for at, chunk in enumerate(slots.chunks)
             ]
             slots.used.discard(found[0].start)
             return []
-    if named and not several and found and not _is_question(slots) and not slots.asks("count", "share", "when", "since"):
+    if (
+        named
+        and not several
+        and found
+        and not _is_question(slots)
+        and not slots.asks("count", "share", "when", "since")
+    ):
         # "How much is SOL up this week": a value, no condition.
         kept = []
         for one in found:
             test = one.condition
-            if isinstance(test, Test) and test.measure.name == "change" and test.value == 0.0 and slots.asks("list", "why"):
+            if (
+                isinstance(test, Test)
+                and test.measure.name == "change"
+                and test.value == 0.0
+                and slots.asks("list", "why")
+            ):
                 slots.chunks = [
                     structs.replace(chunk, kind="measure", value=test.measure, words=()) if at == one.start else chunk
                     for at, chunk in enumerate(slots.chunks)
@@ -507,9 +566,13 @@ def _is_question(slots: Slots) -> bool:
     return False
 
 
-def _operation(slots: Slots, subject: Subject, where: Condition | None, found: Sequence[Found]) -> tuple[Operation, Condition | None]:
+def _operation(
+    slots: Slots, subject: Subject, where: Condition | None, found: Sequence[Found]
+) -> tuple[Operation, Condition | None]:
     """What is done, and a condition that a superlative among a set adds."""
-    named = subject.scope == "market" or (subject.scope in {"coins", "assets"} and bool(subject.coins or subject.assets))
+    named = subject.scope == "market" or (
+        subject.scope in {"coins", "assets"} and bool(subject.coins or subject.assets)
+    )
     superlatives = [at for at in slots.free(lambda chunk: chunk.has("super"))]
     for kind, make in (("why", Why),):
         if slots.asks(kind):
@@ -518,7 +581,9 @@ def _operation(slots: Slots, subject: Subject, where: Condition | None, found: S
     if slots.asks("record"):
         _take_asks(slots, "record", "any", "list")
         _take(slots, "measure")
-        tests = [test for one in found if (test := _test_of(one.condition)) is not None and test.measure.name == "verdict"]
+        tests = [
+            test for one in found if (test := _test_of(one.condition)) is not None and test.measure.name == "verdict"
+        ]
         return Record("verdicts", str(tests[0].value) if tests else None), None
     for kind, side in (("buy", "long"), ("short", "short")):
         if slots.asks(kind) and not superlatives and where is None:
@@ -534,8 +599,13 @@ def _operation(slots: Slots, subject: Subject, where: Condition | None, found: S
     if slots.asks("since") and named:
         _take_asks(slots, "since")
         return When("since"), None
-    if slots.asks("when") and named and not superlatives and any(
-        (measure := chunk.as_("measure")) is not None and measure.name in {"high", "low"} for chunk in slots.chunks
+    if (
+        slots.asks("when")
+        and named
+        and not superlatives
+        and any(
+            (measure := chunk.as_("measure")) is not None and measure.name in {"high", "low"} for chunk in slots.chunks
+        )
     ):
         _take_asks(slots, "when")
         low = any((m := chunk.as_("measure")) is not None and m.name == "low" for chunk in slots.chunks)
@@ -555,7 +625,8 @@ def _operation(slots: Slots, subject: Subject, where: Condition | None, found: S
         _take_asks(slots, "mean")
         slots.chunks = [
             structs.replace(chunk, kind="measure", value=structs.replace(measure, mean=True), words=())
-            if at not in slots.used and (measure := chunk.as_("measure")) is not None else chunk
+            if at not in slots.used and (measure := chunk.as_("measure")) is not None
+            else chunk
             for at, chunk in enumerate(slots.chunks)
         ]
     for how in ("mean", "median", "sum"):
@@ -585,7 +656,9 @@ def _operation(slots: Slots, subject: Subject, where: Condition | None, found: S
 
 
 def _rank_word(slots: Slots) -> bool:
-    return any(word in {"rank", "ranked", "place", "position", "ranking"} for words in slots.words for word in words.split())
+    return any(
+        word in {"rank", "ranked", "place", "position", "ranking"} for words in slots.words for word in words.split()
+    )
 
 
 def _superlative(slots: Slots, subject: Subject, superlatives: Sequence[int], *, named: bool) -> Operation:
@@ -601,7 +674,11 @@ def _superlative(slots: Slots, subject: Subject, superlatives: Sequence[int], *,
             value = structs.replace(value, direction="least" if value.direction == "most" else "most")
     for later in superlatives[1:]:
         other: Super = slots.chunks[later].as_("super")
-        if value.measure is None and later == first + 1 + sum(slots.kind(at) in {"number", "filler"} for at in range(first + 1, later)) and other.measure is not None:
+        if (
+            value.measure is None
+            and later == first + 1 + sum(slots.kind(at) in {"number", "filler"} for at in range(first + 1, later))
+            and other.measure is not None
+        ):
             value = other
             slots.used.add(later)
         elif other.direction == value.direction:
@@ -626,7 +703,10 @@ def _superlative(slots: Slots, subject: Subject, superlatives: Sequence[int], *,
     plural = value.plural or any(
         slots.kind(at) in {"set", "category"} and slots.words[at].endswith("s") for at in range(len(slots.chunks))
     )
-    singular = any(words in {"which coin", "what coin", "the coin", "which one", "coin", "token", "which token"} for words in slots.words)
+    singular = any(
+        words in {"which coin", "what coin", "the coin", "which one", "coin", "token", "which token"}
+        for words in slots.words
+    )
     default = 1 if singular and not value.plural else _SUPERLATIVE_PLURAL if plural else 1
     limit = _limit(slots, default) or default
     _take_asks(slots, "rank", "list")
@@ -635,7 +715,11 @@ def _superlative(slots: Slots, subject: Subject, superlatives: Sequence[int], *,
 
 def _imply(slots: Slots, at: int, name: str) -> None:
     """Let a superlative stand for its measure, unless one is named."""
-    if not slots.free(lambda chunk: chunk.has("measure") and (m := chunk.as_("measure") or chunk.value).name != "trend" and m is not None):
+    if not slots.free(
+        lambda chunk: (
+            chunk.has("measure") and (m := chunk.as_("measure") or chunk.value).name != "trend" and m is not None
+        )
+    ):
         slots.chunks = [
             structs.replace(chunk, kind="measure", value=Measure(name), words=()) if place == at else chunk
             for place, chunk in enumerate(slots.chunks)
@@ -720,7 +804,11 @@ def _one_time(slots: Slots, times: Sequence[int]) -> Time:
 
 
 def _take(slots: Slots, *kinds: str) -> None:
-    slots.used |= {at for at in range(len(slots.chunks)) if at not in slots.used and any(slots.chunks[at].has(kind) for kind in kinds)}  # type: ignore[arg-type] - any kind
+    slots.used |= {
+        at
+        for at in range(len(slots.chunks))
+        if at not in slots.used and any(slots.chunks[at].has(kind) for kind in kinds)
+    }  # type: ignore[arg-type] - any kind
 
 
 def _take_asks(slots: Slots, *values: str) -> None:
@@ -728,7 +816,12 @@ def _take_asks(slots: Slots, *values: str) -> None:
 
 
 def _compose(
-    slots: Slots, subject: Subject, measures: tuple[Measure, ...], time: Time, where: Condition | None, operation: Operation
+    slots: Slots,
+    subject: Subject,
+    measures: tuple[Measure, ...],
+    time: Time,
+    where: Condition | None,
+    operation: Operation,
 ) -> list[Query]:
     """Put the slots together; a subject that nothing is asked about is described."""
     _take_asks(slots, "list", "overview", "compare", "rank", "any", "all")
@@ -738,13 +831,18 @@ def _compose(
     correlated = [place for place, measure in enumerate(measures) if measure.name in {"correlation", "strength"}]
     if correlated and len(subject.coins) > 1:
         other = BITCOIN if BITCOIN in subject.coins and len(subject.coins) == 2 else subject.coins[-1]  # noqa: PLR2004
-        measures = tuple(structs.replace(measure, other=other) if place in correlated else measure for place, measure in enumerate(measures))
+        measures = tuple(
+            structs.replace(measure, other=other) if place in correlated else measure
+            for place, measure in enumerate(measures)
+        )
         subject = structs.replace(subject, coins=tuple(coin for coin in subject.coins if coin != other))
         operation = Value() if isinstance(operation, Compare) and operation.direction is None else operation
     if subject.scope == "coins" and not subject.coins and not subject.assets:
         if any(measure.name in {"fear_greed", "breadth", "market_regime"} for measure in measures):
             subject = structs.replace(subject, scope="market")
-        elif where is not None or isinstance(operation, Rank | Count | Share | Exists | List | Aggregate | Screen | Record):
+        elif where is not None or isinstance(
+            operation, Rank | Count | Share | Exists | List | Aggregate | Screen | Record
+        ):
             subject = structs.replace(subject, scope="all")
         elif measures and {measure.name for measure in measures} <= {"regime", "trend", "sentiment"}:
             subject = structs.replace(subject, scope="market")
@@ -752,7 +850,9 @@ def _compose(
             return []
     if subject.scope == "market" and isinstance(where, Test) and where.measure.name == "regime":
         where = structs.replace(where, measure=Measure("market_regime"))
-    if any(measure.name == "drawdown" for measure in measures) or (_far(slots) and any(m.name == "high" for m in measures)):
+    if any(measure.name == "drawdown" for measure in measures) or (
+        _far(slots) and any(m.name == "high" for m in measures)
+    ):
         measures = tuple(
             structs.replace(measure, name="drawdown") for measure in measures if measure.name != "high" or _far(slots)
         )[:1]
@@ -760,11 +860,20 @@ def _compose(
         measures = tuple(structs.replace(m, name="market_regime") if m.name == "regime" else m for m in measures)
     if isinstance(operation, Value) and subject.scope == "all" and measures:
         operation = Rank("most", 10)
-    if subject.scope == "category" and isinstance(operation, Value) and measures and measures[0].name not in {"sentiment"}:
+    if (
+        subject.scope == "category"
+        and isinstance(operation, Value)
+        and measures
+        and measures[0].name not in {"sentiment"}
+    ):
         operation = Rank("most", 10)
     if isinstance(operation, Rank) and not measures:
         measures = (Measure("change"),)
-    if isinstance(operation, Rank) and isinstance(time, Window | Between) and measures[0].name in WINDOWED | {"funding"}:
+    if (
+        isinstance(operation, Rank)
+        and isinstance(time, Window | Between)
+        and measures[0].name in WINDOWED | {"funding"}
+    ):
         measures = (structs.replace(measures[0], over=time, mean=measures[0].name == "funding"), *measures[1:])
         time = Now()
     if isinstance(operation, Rank) and isinstance(time, Window | Between) and measures[0].name == "price":
@@ -781,5 +890,3 @@ def _far(slots: Slots) -> bool:
 
 def _extreme_measures(measures: tuple[Measure, ...]) -> tuple[Measure, ...]:
     return measures or (Measure("price"),)
-
-

@@ -32,11 +32,48 @@ MOST_WORDS: Final = 400
 MOST_TURNS: Final = 6
 _ENGLISH: Final = "en"
 _BLOCKING: Final = frozenset(
-    {"number", "time", "compare", "neg", "super", "state", "direction", "measure", "sign", "except", "side", "holding", "topic", "frame", "coin", "asset", "category"}
+    {
+        "number",
+        "time",
+        "compare",
+        "neg",
+        "super",
+        "state",
+        "direction",
+        "measure",
+        "sign",
+        "except",
+        "side",
+        "holding",
+        "topic",
+        "frame",
+        "coin",
+        "asset",
+        "category",
+    }
 )
 """Pieces that change a question: one that is not read is a reason to refuse."""
 
-_ASKING: Final = frozenset({"any", "count", "share", "all", "none", "when", "since", "why", "mean", "median", "sum", "ratio", "record", "buy", "short", "rank"})
+_ASKING: Final = frozenset(
+    {
+        "any",
+        "count",
+        "share",
+        "all",
+        "none",
+        "when",
+        "since",
+        "why",
+        "mean",
+        "median",
+        "sum",
+        "ratio",
+        "record",
+        "buy",
+        "short",
+        "rank",
+    }
+)
 _COURTESIES: Final[Mapping[str, str]] = {
     "thanks": "thanks|thank you|thx|ty|cheers|thank you so much|thanks a lot|many thanks|great thanks|nice thanks|perfect thanks|appreciate it",
     "greeting": "hi|hello|hey|yo|gm|good morning|good evening|good afternoon|hi there|hello there|hey there|sup|whats up|how are you|hey how are you",
@@ -49,7 +86,9 @@ _JUDGING: Final = re.compile(r"\bis (?:that|it|this) (?:high|low|normal|a lot|mu
 """Nothing here says what is much."""
 
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{40}\b")
-_BULLET: Final = re.compile(r"(?:(?<=^)|(?<=[\s;]))(?:\(?\d{1,2}[.)]|[-*\u2022]|(?:[Tt]ask|[Ss]tep|[Qq]uestion|[Qq])\s?\d{1,2}\s?[:.)])\s+(?=[A-Za-z$\"'`{])")
+_BULLET: Final = re.compile(
+    r"(?:(?<=^)|(?<=[\s;]))(?:\(?\d{1,2}[.)]|[-*\u2022]|(?:[Tt]ask|[Ss]tep|[Qq]uestion|[Qq])\s?\d{1,2}\s?[:.)])\s+(?=[A-Za-z$\"'`{])"
+)
 
 
 class Names(Struct, frozen=True):
@@ -77,7 +116,9 @@ class Parser:
 
     def __init__(self, names: Names) -> None:
         self._names = names
-        self._speller = Speller({**{word: word for word in (KEYWORDS | VOCABULARY) if len(word) > 3}, **names.known.meanings()})
+        self._speller = Speller(
+            {**{word: word for word in (KEYWORDS | VOCABULARY) if len(word) > 3}, **names.known.meanings()}
+        )
 
     def read(self, messages: Sequence[str], now_ms: int) -> Understanding:
         """Read a conversation.
@@ -95,7 +136,9 @@ class Parser:
     def _message(self, text: str, before: tuple[Query, ...], now_ms: int) -> Understanding:
         tidied = tidy(_BULLET.sub(" ; ", text))
         tokens = tokenise(tidied)[:MOST_WORDS]
-        courtesy = _POLITE.get(" ".join(token.word for token in tokens if token.word not in {"please", "verdict"} or len(tokens) < 3))
+        courtesy = _POLITE.get(
+            " ".join(token.word for token in tokens if token.word not in {"please", "verdict"} or len(tokens) < 3)
+        )
         if courtesy is not None:
             return Understanding(courtesy=courtesy)  # type: ignore[arg-type] - a key of the table
         names, mended, language = self._recognise(tokens, tidied)
@@ -103,7 +146,9 @@ class Parser:
             return Understanding(refusal=Refusal("language"), language=language)
         unknown = [name for name in names if name.kind == "unknown"]
         chunks = [
-            structs.replace(chunk, kind="filler", words=()) if mended[chunk.start] == "return" and (chunk.start == 0 or chunk.gap) else chunk
+            structs.replace(chunk, kind="filler", words=())
+            if mended[chunk.start] == "return" and (chunk.start == 0 or chunk.gap)
+            else chunk
             for chunk in cut(tokens, mended, names, now_ms)
         ]
         written = [" ".join(mended[chunk.start : chunk.end]) for chunk in chunks]
@@ -160,7 +205,11 @@ class Parser:
         if not queries:
             reason = "ambiguous" if not ignored else "out-of-scope"
             return Understanding(refusal=Refusal(reason, tuple(ignored)))
-        return Understanding(queries=tuple(dict.fromkeys(queries)) if _hashable(queries) else tuple(queries), ignored=tuple(ignored), follow_up=follow_up)
+        return Understanding(
+            queries=tuple(dict.fromkeys(queries)) if _hashable(queries) else tuple(queries),
+            ignored=tuple(ignored),
+            follow_up=follow_up,
+        )
 
     # Names
 
@@ -168,7 +217,11 @@ class Parser:
         names, mended = self._mend(tokens)
         special = self._special(tokens)
         taken = {at for name in special for at in range(name.start, name.end)}
-        found = [mention for mention in find_mentions(self._names.known, tokens, names) if not taken & set(range(mention.start, mention.end))]
+        found = [
+            mention
+            for mention in find_mentions(self._names.known, tokens, names)
+            if not taken & set(range(mention.start, mention.end))
+        ]
         covered = taken | {at for mention in found for at in range(mention.start, mention.end)}
         language = language_of(tokens, covered, mended, text)  # type: ignore[arg-type] - tokens alike
         strangers = find_strangers(self._names.known, tokens, mended, found) if language == _ENGLISH else []  # type: ignore[arg-type] - tokens alike
@@ -193,7 +246,13 @@ class Parser:
     def _mend(self, tokens: Sequence[Token]) -> tuple[list[str], list[str]]:
         names, mended, left = [token.name for token in tokens], [token.word for token in tokens], MOST_MENDED
         for at, token in enumerate(tokens):
-            if not left or token.sigil or token.is_number or token.name in self._names.known.parts or token.word in VOCABULARY:
+            if (
+                not left
+                or token.sigil
+                or token.is_number
+                or token.name in self._names.known.parts
+                or token.word in VOCABULARY
+            ):
                 continue
             if (token.text.isupper() and len(token.text) <= 5) or is_plain(token.name) or is_plain(token.word):
                 continue
@@ -225,7 +284,9 @@ class Parser:
 
     def _term(self, chunks: Sequence[Chunk], written: Sequence[str]) -> str | None:
         """The term a message asks to define; null where it asks for data."""
-        if any(chunk.kind in {"coin", "asset", "category", "time", "number", "set", "wallet", "show"} for chunk in chunks):
+        if any(
+            chunk.kind in {"coin", "asset", "category", "time", "number", "set", "wallet", "show"} for chunk in chunks
+        ):
             return None
         text = " ".join(written)
         asked = re.match(
@@ -247,9 +308,15 @@ class Parser:
 _PRONOUN: Final = re.compile(r"\b(it|its|that token|that coin|this coin|this one|that one|this token)\b")
 
 
-def _loose(part: Sequence[Chunk], words: Sequence[str], read: Sequence[Query], used: set[int], *, follow_up: bool) -> Refusal | None:
+def _loose(
+    part: Sequence[Chunk], words: Sequence[str], read: Sequence[Query], used: set[int], *, follow_up: bool
+) -> Refusal | None:
     """Why a clause that names nothing is about nothing here: a pronoun without what it stands for, another subject."""
-    if not read or follow_up or any(chunk.kind in {"set", "category", "topic", "asset", "wallet", "show"} for chunk in part):
+    if (
+        not read
+        or follow_up
+        or any(chunk.kind in {"set", "category", "topic", "asset", "wallet", "show"} for chunk in part)
+    ):
         return None
     query = read[0]
     text = " ".join(words)
@@ -258,7 +325,11 @@ def _loose(part: Sequence[Chunk], words: Sequence[str], read: Sequence[Query], u
         return Refusal("ambiguous")
     if names or query.subject.scope not in {"all", "market"}:
         return None
-    unread = tuple(text for at, (chunk, text) in enumerate(zip(part, words, strict=True)) if chunk.kind == "word" and at not in used)
+    unread = tuple(
+        text
+        for at, (chunk, text) in enumerate(zip(part, words, strict=True))
+        if chunk.kind == "word" and at not in used
+    )
     if _PRONOUN.search(text) and "is it" not in text[:6]:
         return Refusal("ambiguous")
     if _PRONOUN.search(text) and query.subject.scope == "all":
@@ -271,7 +342,9 @@ class _Edited(Struct):
     used: set[int]
 
 
-def follow(part: Sequence[Chunk], words: Sequence[str], before: tuple[Query, ...], read: list[Query], used: set[int]) -> _Edited | None:
+def follow(
+    part: Sequence[Chunk], words: Sequence[str], before: tuple[Query, ...], read: list[Query], used: set[int]
+) -> _Edited | None:
     """A follow-up: the slots of the last query with those that this clause names.
 
     Args:
@@ -288,11 +361,16 @@ def follow(part: Sequence[Chunk], words: Sequence[str], before: tuple[Query, ...
         return None
     last = before[-1]
     text = " ".join(words)
-    leading = re.match(r"(?:and|what about|how about|ok and|now|only|just|same|instead|also|but|or|then|ok|over|by|in|for|since|why|with|without|excluding|except|those|of those|which of|vs|versus|compared)\b", text)
+    leading = re.match(
+        r"(?:and|what about|how about|ok and|now|only|just|same|instead|also|but|or|then|ok|over|by|in|for|since|why|with|without|excluding|except|those|of those|which of|vs|versus|compared)\b",
+        text,
+    )
     refers = re.search(r"\b(it|its|them|they|their|those|these|that one|that|the same|same|both|one)\b", text)
     if read:
         query = read[0]
-        complete = bool(query.subject.coins or query.subject.assets or query.subject.categories) or query.subject.scope in {"market", "service", "wallets", "shows"}
+        complete = bool(
+            query.subject.coins or query.subject.assets or query.subject.categories
+        ) or query.subject.scope in {"market", "service", "wallets", "shows"}
         overview = query.operation.__class__.__name__ == "Value" and not query.measures
         if complete and not (overview and (leading or len(words) <= 4)):
             return None
@@ -303,10 +381,12 @@ def follow(part: Sequence[Chunk], words: Sequence[str], before: tuple[Query, ...
                 return _Edited([kept], used)
             if subject.scope == "category":
                 base = last.subject if last.subject.scope in {"all", "category"} else subject
-                kept = structs.replace(last, subject=structs.replace(base, scope="category", categories=subject.categories))
+                kept = structs.replace(
+                    last, subject=structs.replace(base, scope="category", categories=subject.categories)
+                )
                 return _Edited([kept], used)
             return None
-        if query.subject.scope == "all" and not (refers or leading) :
+        if query.subject.scope == "all" and not (refers or leading):
             return None
         if query.subject.scope == "all" and refers and last.subject.scope != "coins" and query.where is not None:
             where = query.where if last.where is None else _both(last.where, query.where)
@@ -315,8 +395,16 @@ def follow(part: Sequence[Chunk], words: Sequence[str], before: tuple[Query, ...
             merged = structs.replace(
                 last,
                 measures=_kept_span(query.measures, last.measures) or last.measures,
-                where=query.where if query.where is not None and last.where is None else last.where if query.where is None else _both(last.where, query.where) if last.where is not None else query.where,
-                operation=query.operation if query.operation.__class__.__name__ in {"Count", "Rank", "Share"} else last.operation,
+                where=query.where
+                if query.where is not None and last.where is None
+                else last.where
+                if query.where is None
+                else _both(last.where, query.where)
+                if last.where is not None
+                else query.where,
+                operation=query.operation
+                if query.operation.__class__.__name__ in {"Count", "Rank", "Share"}
+                else last.operation,
                 time=query.time if query.time.__class__.__name__ != "Now" else last.time,
             )
             return _Edited([merged], used)
@@ -350,7 +438,10 @@ def _edit(part: Sequence[Chunk], words: Sequence[str], last: Query) -> _Edited |
         if query.time.__class__.__name__ == "Now":
             return None
         measures = tuple(
-            structs.replace(measure, over=query.time) if measure.over is not None or measure.name in {"change", "high", "low", "volatility", "drawdown", "correlation", "strength"} else measure
+            structs.replace(measure, over=query.time)
+            if measure.over is not None
+            or measure.name in {"change", "high", "low", "volatility", "drawdown", "correlation", "strength"}
+            else measure
             for measure in last.measures
         )
         if any(measure.over is not None for measure in measures):
@@ -392,7 +483,9 @@ def segments(chunks: Sequence[Chunk], written: Sequence[str]) -> list[tuple[int,
                 cuts.append(begin)
     cuts.append(len(chunks))
     spans = [(start, end) for start, end in zip(cuts, cuts[1:], strict=False) if start < end]
-    return [span for span in spans if any(chunk.kind not in {"filler", "and"} for chunk in chunks[span[0] : span[1]])] or spans
+    return [
+        span for span in spans if any(chunk.kind not in {"filler", "and"} for chunk in chunks[span[0] : span[1]])
+    ] or spans
 
 
 _OPENERS: Final = re.compile(
@@ -431,7 +524,12 @@ def _refused(chunks: Sequence[Chunk], tokens: Sequence[Token]) -> Refusal | None
     for at, chunk in enumerate(chunks):
         if any(other.value == "walkforward" for other in chunks):
             break
-        if chunk.kind == "unsupported" and not (at and chunks[at - 1].kind == "filler" and chunks[at - 1].end - chunks[at - 1].start == 1 and tokens[chunk.start - 1].word in {"you", "u", "do"}):
+        if chunk.kind == "unsupported" and not (
+            at
+            and chunks[at - 1].kind == "filler"
+            and chunks[at - 1].end - chunks[at - 1].start == 1
+            and tokens[chunk.start - 1].word in {"you", "u", "do"}
+        ):
             return Refusal("not-available", (_as_written(tokens, chunk),))
     return None
 

@@ -23,7 +23,9 @@ _UNITS: Final = {
     "fortnight": ("d", 14),
 }
 _NAMES: Final = {"h": "hour", "d": "day"}
-_COMPACT: Final = re.compile(r"(\d+)-?(h|hr|hrs|d|day|days|w|wk|week|weeks|m|mo|mth|month|months|y|yr|year|years|hour|hours)")
+_COMPACT: Final = re.compile(
+    r"(\d+)-?(h|hr|hrs|d|day|days|w|wk|week|weeks|m|mo|mth|month|months|y|yr|year|years|hour|hours)"
+)
 _MONTHS: Final = {
     name: number
     for number, names in enumerate(
@@ -36,7 +38,9 @@ _MONTHS: Final = {
 _WEEKDAYS: Final = {
     name: number
     for number, names in enumerate(
-        "monday mon|tuesday tue tues|wednesday wed|thursday thu thur thurs|friday fri|saturday sat|sunday sun".split("|")
+        "monday mon|tuesday tue tues|wednesday wed|thursday thu thur thurs|friday fri|saturday sat|sunday sun".split(
+            "|"
+        )
     )
     for name in names.split()
 }
@@ -45,7 +49,15 @@ _ROLLING: Final = frozenset({"over", "in", "for", "during", "within", "across", 
 _SINCE: Final = frozenset({"since", "from", "after", "starting"})
 _UNTIL: Final = frozenset({"to", "until", "till", "through", "and"})
 _AGO: Final = frozenset({"ago", "back", "earlier", "before"})
-_NOW: Final = (("right", "now"), ("at", "the", "moment"), ("now",), ("currently",), ("rn",), ("atm",), ("at", "present"))
+_NOW: Final = (
+    ("right", "now"),
+    ("at", "the", "moment"),
+    ("now",),
+    ("currently",),
+    ("rn",),
+    ("atm",),
+    ("at", "present"),
+)
 _ALL_TIME: Final = (
     "all time", "ever", "since listing", "since launch", "since inception", "on record", "in history", "of all time",
     "all recorded history", "since it was listed", "since listed", "since the listing", "since the beginning",
@@ -88,7 +100,10 @@ class _Reader:
                 return Found(Between(0, None, "all recorded days"), end)
         start = at
         prepositions: set[str] = set()
-        while self.word(at) in _ROLLING | _SINCE | {"on", "at", "between", "the", "by", "as", "this", "over", "back"} and at - start < 4:
+        while (
+            self.word(at) in _ROLLING | _SINCE | {"on", "at", "between", "the", "by", "as", "this", "over", "back"}
+            and at - start < 4
+        ):
             if self.word(at) == "this" and self.word(at + 1) not in _MONTHS and self.word(at + 1) not in _WEEKDAYS:
                 break
             prepositions.add(self.word(at))
@@ -133,7 +148,11 @@ class _Reader:
     def _counted(self, at: int) -> tuple[int, str, int] | None:
         """A count, its unit (`h` or `d`) and where it ends: "7 days", "24h", "a week", "two weeks", "30-day"."""
         compact = _COMPACT.fullmatch(self.word(at)) if at < len(self._tokens) else None
-        if compact is not None and not self._tokens[at].sigil and (compact[2] != "m" or self._is_months(at, compact[1])):
+        if (
+            compact is not None
+            and not self._tokens[at].sigil
+            and (compact[2] != "m" or self._is_months(at, compact[1]))
+        ):
             unit, times = ("d", 30) if compact[2] == "m" else _UNITS[compact[2]]
             return int(compact[1]) * times, unit, at + 1
         if self.word(at) in {"a", "an", "one", "couple"} and self.word(at + 1) in _UNITS:
@@ -158,7 +177,16 @@ class _Reader:
     def _is_months(self, at: int, count: str) -> bool:
         """Whether "3m" means months, not millions."""
         beside = {self.word(at - 1), self.word(at + 1)}
-        return count in {"1", "3", "6", "12"} and not beside & {"long", "short", "position", "usd", "of", "in", "above", "below"}
+        return count in {"1", "3", "6", "12"} and not beside & {
+            "long",
+            "short",
+            "position",
+            "usd",
+            "of",
+            "in",
+            "above",
+            "below",
+        }
 
     def _window(self, at: int, *, last: bool) -> Found | None:
         counted = self._counted(at)
@@ -210,7 +238,13 @@ class _Reader:
 
     def _skip_start(self, at: int) -> tuple[int, str, str]:
         """After "the start of the year" the year counts."""
-        for phrase in ("the start of the", "the beginning of the", "start of the", "beginning of the", "the start of this"):
+        for phrase in (
+            "the start of the",
+            "the beginning of the",
+            "start of the",
+            "beginning of the",
+            "the start of this",
+        ):
             if (end := self._phrase(at, phrase)) is not None:
                 return end - 1, "this", self.word(end)
         return at, self.word(at), self.word(at + 1)
@@ -262,7 +296,13 @@ class _Reader:
         """A calendar day: "2026-10-05", "October 5", "5th of October 2025", "Monday"."""
         word = self.word(at)
         numbers = [self._small(at + step) for step in range(3)]
-        if numbers[0] and _YEAR.fullmatch(word) and numbers[1] and numbers[2] and self._tokens[at + 1].gap in {"-", "/"}:
+        if (
+            numbers[0]
+            and _YEAR.fullmatch(word)
+            and numbers[1]
+            and numbers[2]
+            and self._tokens[at + 1].gap in {"-", "/"}
+        ):
             return _valid(numbers[0], numbers[1], numbers[2], at + 3)
         if word in _MONTHS and numbers[1] and numbers[1] <= 31 and (len(word) > 3 or not self._tokens[at + 1].gap):
             year_at = at + 2
@@ -323,7 +363,12 @@ class _Reader:
             if int(word) > self._today.year:
                 return None
             first = date(int(word), 1, 1)
-            return Found(Between(_ms(first), None if since else _ms(date(int(word) + 1, 1, 1)), f"since {word}" if since else word), at + 1)
+            return Found(
+                Between(
+                    _ms(first), None if since else _ms(date(int(word) + 1, 1, 1)), f"since {word}" if since else word
+                ),
+                at + 1,
+            )
         return None
 
     def _month(self, month: int, year: int | None, end: int, *, since: bool) -> Found | None:
