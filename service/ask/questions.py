@@ -10,12 +10,12 @@ import msgspec
 from service.access.caller import Caller
 from service.ask.answers.write import write
 from service.ask.glossary import TERMS
+from service.ask.parser.known import Known
 from service.ask.parser.parse import Names, Parser
 from service.ask.planner.planner import Planner
 from service.ask.planner.reading import Data
 from service.ask.planner.result import Result
 from service.ask.query import Explain, Query, Route, Understanding
-from service.ask.parser.known import Known
 from service.ask.tools import Rooms, open_toolbox
 from service.clock import Clock, iso
 from service.errors import ServiceError
@@ -24,9 +24,9 @@ from service.market.desk import MarketDesk as MarketService
 from service.rwa.desk import RwaDesk as RwaService
 from service.transcripts.desk import TranscriptDesk as TranscriptService
 from service.wallets.desk import WalletDesk as WalletService
+from service.wire.ask import Classified, Done, Event, Plan, PlannedStep, Question, Source, Step, Text
 from service.wire.rwa import RwaAssets
 from service.wire.transcripts import TranscriptSources, TranscriptsQuery
-from service.wire.ask import Classified, Done, Event, Plan, PlannedStep, Question, Source, Step, Text
 
 MOST_QUERIES: Final = 8
 MOST_ASSETS: Final = 1_000

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from service.ask.parser.lexicon import LEXICON, LONGEST, Kind, Word
+from service.ask.parser.lexicon import LEXICON, LONGEST, Word
 from service.ask.parser.numbers import number_at
 from service.ask.parser.times import now_at, read_time
 from service.ask.parser.tokens import Token
@@ -49,11 +49,11 @@ class Chunk(Struct, frozen=True):
     words: tuple[Word, ...] = ()
     gap: str = ""
 
-    def as_(self, kind: Kind) -> Any:
+    def as_(self, kind: str) -> Any:
         """The value of a phrase in one of its meanings; None where it has none of that kind."""
         return next((word.value for word in self.words if word.kind == kind), None)
 
-    def has(self, kind: Kind) -> bool:
+    def has(self, kind: str) -> bool:
         """Whether a phrase has a meaning of a kind."""
         return self.kind == kind or any(word.kind == kind for word in self.words)
 

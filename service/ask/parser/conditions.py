@@ -37,7 +37,7 @@ _OPPOSITE: Final[dict[Comparator, Comparator]] = {
 }  # fmt: skip
 _STATES: Final = frozenset({"trend", "verdict", "regime", "sentiment", "confidence", "market_regime"})
 _TURNED: Final = frozenset(
-    "flipped turned flip flips turning flipping switched changed moved went crossed entered became become broke started".split()
+    ["flipped", "turned", "flip", "flips", "turning", "flipping", "switched", "changed", "moved", "went", "crossed", "entered", "became", "become", "broke", "started"]
 )
 _LARGE: Final = 1e6
 
@@ -222,7 +222,7 @@ class Scanner:
 
     def _tested(self, measure: Measure, op: str, at: int, used: set[int]) -> Found:
         quantity: Quantity = self._chunks[at].value
-        comparator: Comparator = op  # type: ignore[assignment] - `between` is read before
+        comparator: Comparator = op
         return Found(Test(measure, comparator, quantity.value), frozenset(used | {at}), min(used), at + 1)
 
     def _between(self, measure: Measure, at: int, used: set[int]) -> Found | None:
@@ -332,8 +332,8 @@ class Scanner:
         joined = (
             all(self._kind(place) in {"frame", "filler", "and"} for place in range(frames[0], at)) if frames else False
         )
-        named = {self._chunks[place].value for place in frames} | ({measure.frame} if measure.frame else set())
-        if state.measure == "trend" and joined and named == {"daily", "weekly"}:
+        beside_frames = {self._chunks[place].value for place in frames} | ({measure.frame} if measure.frame else set())
+        if state.measure == "trend" and joined and beside_frames == {"daily", "weekly"}:
             both = tuple(
                 Test(structs.replace(measure, frame=frame), state.op, state.value) for frame in ("daily", "weekly")
             )
@@ -398,7 +398,7 @@ class Scanner:
             if over is not None:
                 used.add(frame_at)
         value = 0.0 if number is None else abs(self._chunks[number].value.value)
-        comparator: Comparator = "gt" if op is None else op  # type: ignore[assignment] - of "between" nothing is made
+        comparator: Comparator = "gt" if op is None else op
         if direction < 0:
             value, comparator = -value if value else 0.0, _OPPOSITE[comparator]
         return Found(Test(Measure("change", over=over), comparator, value), frozenset(used), min(used), max(used) + 1)

@@ -49,7 +49,7 @@ from service.ask.query import (
 )
 
 _AUX: Final = frozenset(
-    "is are was were does did do has have had isnt arent wasnt didnt doesnt hasnt havent am".split()
+    ["is", "are", "was", "were", "does", "did", "do", "has", "have", "had", "isnt", "arent", "wasnt", "didnt", "doesnt", "hasnt", "havent", "am"]
 )
 _SUPERLATIVE_PLURAL: Final = 5
 _MOST_ROWS: Final = 50
@@ -73,7 +73,7 @@ class Slots(Struct):
 
     def first(self, kind: str) -> int | None:
         """The first free chunk that has a kind as one of its meanings."""
-        return next(iter(self.free(lambda chunk: chunk.has(kind))), None)  # type: ignore[arg-type] - any kind
+        return next(iter(self.free(lambda chunk: chunk.has(kind))), None)
 
     def asks(self, *values: str) -> list[int]:
         """Chunks that ask for an operation, used or not."""
@@ -159,7 +159,7 @@ def _names(slots: Slots, at: int) -> bool:
     return slots.kind(at) in {"coin", "category"}
 
 
-def _scope(slots: Slots, coins: bool, categories: bool, assets: bool, out: bool) -> Any:  # noqa: FBT001 - five facts
+def _scope(slots: Slots, coins: bool, categories: bool, assets: bool, out: bool) -> Any:
     sets = {slots.chunks[at].value for at in slots.free(lambda chunk: chunk.kind == "set")}
     if coins:
         return "coins"
@@ -305,7 +305,7 @@ def _profit(
     if len(named) != 1:
         return []
     _take(slots, "ask", "measure", "direction", "filler", "and", "or", "holding", "among")
-    return [Query(subject=Subject(coins=tuple(named)), operation=Profit(held, price, since, side))]  # type: ignore[arg-type] - one of two
+    return [Query(subject=Subject(coins=tuple(named)), operation=Profit(held, price, since, side))]
 
 
 def _carry(
@@ -459,7 +459,7 @@ def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
 
 
 _PAYING: Final = frozenset(
-    "pay paid paying pays receive receiving received receives earn earning earned collect get gets getting".split()
+    ["pay", "paid", "paying", "pays", "receive", "receiving", "received", "receives", "earn", "earning", "earned", "collect", "get", "gets", "getting"]
 )
 
 
@@ -589,7 +589,7 @@ def _operation(
         if slots.asks(kind) and not superlatives and where is None:
             _take_asks(slots, kind)
             _take(slots, "side")
-            return Screen(side), None  # type: ignore[arg-type] - one of two
+            return Screen(side), None
     if slots.asks("count") and not named:
         _take_asks(slots, "count")
         return Count(), None
@@ -618,7 +618,7 @@ def _operation(
             if slots.asks(quantifier) and (quantifier != "any" or _is_question(slots)):
                 _take_asks(slots, quantifier)
                 if quantifier != "all" or _is_question(slots):
-                    return Exists(quantifier), None  # type: ignore[arg-type] - one of three
+                    return Exists(quantifier), None
     if superlatives:
         return _superlative(slots, subject, superlatives, named=named), None
     if slots.asks("mean") and (named or subject.scope == "market"):
@@ -632,14 +632,14 @@ def _operation(
     for how in ("mean", "median", "sum"):
         if slots.asks(how) and not named and subject.scope != "market":
             _take_asks(slots, how)
-            return Aggregate(how), None  # type: ignore[arg-type] - one of three
+            return Aggregate(how), None
     if slots.asks("position") and named and slots.first("measure") is not None and _rank_word(slots):
         _take_asks(slots, "position", "rank", "list")
         return Position(), None
     if slots.asks("rank") and not named:
         _take_asks(slots, "rank")
         return Rank("most", _limit(slots, _SUPERLATIVE_PLURAL * 2)), None
-    if slots.asks("ratio") and named and len(subject.coins) == 2:  # noqa: PLR2004 - of two
+    if slots.asks("ratio") and named and len(subject.coins) == 2:
         _take_asks(slots, "ratio")
         return Ratio(), None
     if slots.asks("compare") and len(subject.coins) + len(subject.assets) > 1:
@@ -731,7 +731,7 @@ def _limit(slots: Slots, default: int | None) -> int | None:
     """A plain number: how many are wanted."""
     for at in slots.free(lambda chunk: chunk.kind == "number" and chunk.value.unit is None and not chunk.value.scaled):
         value = slots.chunks[at].value.value
-        if value == int(value) and 1 <= value <= 1_000:  # noqa: PLR2004 - more coins than there are
+        if value == int(value) and 1 <= value <= 1_000:
             slots.used.add(at)
             return int(value)
     return default
@@ -808,7 +808,7 @@ def _take(slots: Slots, *kinds: str) -> None:
         at
         for at in range(len(slots.chunks))
         if at not in slots.used and any(slots.chunks[at].has(kind) for kind in kinds)
-    }  # type: ignore[arg-type] - any kind
+    }
 
 
 def _take_asks(slots: Slots, *values: str) -> None:
@@ -830,7 +830,7 @@ def _compose(
         measures = _extreme_measures(measures)
     correlated = [place for place, measure in enumerate(measures) if measure.name in {"correlation", "strength"}]
     if correlated and len(subject.coins) > 1:
-        other = BITCOIN if BITCOIN in subject.coins and len(subject.coins) == 2 else subject.coins[-1]  # noqa: PLR2004
+        other = BITCOIN if BITCOIN in subject.coins and len(subject.coins) == 2 else subject.coins[-1]
         measures = tuple(
             structs.replace(measure, other=other) if place in correlated else measure
             for place, measure in enumerate(measures)

@@ -9,8 +9,14 @@ from msgspec import Struct, structs
 from service.ask.parser.chunks import Chunk, Name, cut
 from service.ask.parser.gate import gate, reason_of
 from service.ask.parser.grammar import read_clause
+from service.ask.parser.known import Known
+from service.ask.parser.language import language_of
 from service.ask.parser.lexicon import VOCABULARY
+from service.ask.parser.mentions import find_mentions
+from service.ask.parser.spelling import KEYWORDS, MOST_MENDED, Speller
+from service.ask.parser.strangers import find_strangers
 from service.ask.parser.tokens import Token, tidy, tokenise
+from service.ask.parser.words import is_plain
 from service.ask.query import (
     Explain,
     Measure,
@@ -21,12 +27,6 @@ from service.ask.query import (
     Test,
     Understanding,
 )
-from service.ask.parser.known import Known
-from service.ask.parser.language import language_of
-from service.ask.parser.mentions import find_mentions
-from service.ask.parser.spelling import KEYWORDS, MOST_MENDED, Speller
-from service.ask.parser.strangers import find_strangers
-from service.ask.parser.words import is_plain
 
 MOST_WORDS: Final = 400
 MOST_TURNS: Final = 6
@@ -140,7 +140,7 @@ class Parser:
             " ".join(token.word for token in tokens if token.word not in {"please", "verdict"} or len(tokens) < 3)
         )
         if courtesy is not None:
-            return Understanding(courtesy=courtesy)  # type: ignore[arg-type] - a key of the table
+            return Understanding(courtesy=courtesy)
         names, mended, language = self._recognise(tokens, tidied)
         if language != _ENGLISH:
             return Understanding(refusal=Refusal("language"), language=language)
@@ -157,7 +157,7 @@ class Parser:
         row = gate(chunks, written)
         reason = reason_of(row) if row is not None else ""
         if row is not None and reason:
-            return Understanding(refusal=Refusal(reason))  # type: ignore[arg-type] - one of the reasons
+            return Understanding(refusal=Refusal(reason))
         term = self._term(chunks, written)
         if term is not None:
             return Understanding(queries=(Query(operation=Explain(term), subject=Subject(scope="service")),))
@@ -223,8 +223,8 @@ class Parser:
             if not taken & set(range(mention.start, mention.end))
         ]
         covered = taken | {at for mention in found for at in range(mention.start, mention.end)}
-        language = language_of(tokens, covered, mended, text)  # type: ignore[arg-type] - tokens alike
-        strangers = find_strangers(self._names.known, tokens, mended, found) if language == _ENGLISH else []  # type: ignore[arg-type] - tokens alike
+        language = language_of(tokens, covered, mended, text)
+        strangers = find_strangers(self._names.known, tokens, mended, found) if language == _ENGLISH else []
         listed = list(special)
         for mention in (*found, *strangers):
             if taken & set(range(mention.start, mention.end)):
@@ -465,9 +465,9 @@ def _kept_span(measures: tuple[Measure, ...], before: tuple[Measure, ...]) -> tu
 
 
 def _both(one: object, other: object) -> "object":
-    from service.ask.query import All  # noqa: PLC0415
+    from service.ask.query import All
 
-    return All((one, other))  # type: ignore[arg-type]
+    return All((one, other))
 
 
 def segments(chunks: Sequence[Chunk], written: Sequence[str]) -> list[tuple[int, int]]:

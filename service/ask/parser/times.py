@@ -4,16 +4,16 @@ All calendar days are UTC. A week begins on Monday. A month counts 30 days, a ye
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Final, NamedTuple
 
 from service.ask.parser.numbers import number_at
 from service.ask.parser.tokens import Token
-from service.ask.query import At, Between, Now, Time, Window
+from service.ask.query import At, Between, Now, Time, Unit, Window
 from service.clock import DAY_MS, HOUR_MS
 
-_UNITS: Final = {
+_UNITS: Final[Mapping[str, tuple[Unit, int]]] = {
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), ("h", 1)),
     **dict.fromkeys(("d", "day", "days"), ("d", 1)),
     **dict.fromkeys(("w", "wk", "wks", "week", "weeks"), ("d", 7)),
@@ -29,8 +29,7 @@ _COMPACT: Final = re.compile(
 _MONTHS: Final = {
     name: number
     for number, names in enumerate(
-        "january jan|february feb|march mar|april apr|may|june jun|july jul|august aug|september sep sept|october oct"
-        "|november nov|december dec".split("|"),
+        ["january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug", "september sep sept", "october oct", "november nov", "december dec"],
         1,
     )
     for name in names.split()
@@ -38,9 +37,7 @@ _MONTHS: Final = {
 _WEEKDAYS: Final = {
     name: number
     for number, names in enumerate(
-        "monday mon|tuesday tue tues|wednesday wed|thursday thu thur thurs|friday fri|saturday sat|sunday sun".split(
-            "|"
-        )
+        ["monday mon", "tuesday tue tues", "wednesday wed", "thursday thu thur thurs", "friday fri", "saturday sat", "sunday sun"]
     )
     for name in names.split()
 }
@@ -125,7 +122,7 @@ class _Reader:
             return self._from_day(day, before, since=since)
         return self._calendar(at, before, since=since)
 
-    def _ago(self, at: int, *, since: bool, rolling: bool) -> Found | None:  # noqa: ARG002 - one form of reader
+    def _ago(self, at: int, *, since: bool, rolling: bool) -> Found | None:
         """So: "3 days ago", "a week ago", "yesterday", "the day before yesterday"."""
         for phrase, days in (("day before yesterday", 2), ("yesterday", 1), ("last night", 1)):
             if (end := self._phrase(at, phrase)) is not None:
@@ -145,7 +142,7 @@ class _Reader:
         day_ms = _ms(self._today - timedelta(count))
         return Found(At(day_ms, whole_day=True, words=words), end + 1)
 
-    def _counted(self, at: int) -> tuple[int, str, int] | None:
+    def _counted(self, at: int) -> tuple[int, Unit, int] | None:
         """A count, its unit (`h` or `d`) and where it ends: "7 days", "24h", "a week", "two weeks", "30-day"."""
         compact = _COMPACT.fullmatch(self.word(at)) if at < len(self._tokens) else None
         if (
@@ -386,7 +383,7 @@ class _Reader:
 
 
 def now_at(tokens: Sequence[Token], at: int) -> Found | None:
-    """ "Now" in its forms, which change nothing."""
+    """The present in its forms, which change nothing."""
     for words in _NOW:
         if tuple(token.word for token in tokens[at : at + len(words)]) == words:
             return Found(Now(), at + len(words))
@@ -409,5 +406,5 @@ def _ms(day: date) -> int:
     return (day - date(1970, 1, 1)).days * DAY_MS
 
 
-def _counted_words(count: int, unit: str) -> str:
+def _counted_words(count: int, unit: Unit) -> str:
     return f"{count} {_NAMES[unit]}{'' if count == 1 else 's'}"

@@ -4,7 +4,6 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-
 Where = Literal["any", "nothing", "something", "no-one", "pair", "term", "amount", "one-unit"]
 """What has to be named: anything or nothing; nothing at all; a coin, an asset, a category or what is none of them here;
 no coin and no asset (a category is fine); two coins or assets; a word of the glossary; an amount; one of a coin."""
