@@ -1,11 +1,14 @@
 """A query in plain English: the line "Read as" under every answer, and the names of measures."""
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from service.ask import query as q
 from service.ask.measure_table import MEASURES, Unit
-from service.clock import iso
+
+_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_ADVERBS: Final = frozenset(["this", "last", "today", "since", "between", "from", "on", "in", "at", "over"])
 
 _OPERATORS: Final[Mapping[str, str]] = {
     "lt": "below",
@@ -31,7 +34,7 @@ def label_of(measure: q.Measure) -> str:
     if measure.name == "carry":
         label = f"funding received by a {measure.side or 'long'}"
         if measure.notional is not None:
-            label += f" of {number(measure.notional)} USD, per day"
+            return f"{label} of {number(measure.notional)} USD over {measure.over.words if measure.over else 'a day'}"
     if measure.name == "correlation":
         label = f"correlation with {measure.other or 'BTC'}"
     if measure.name == "strength":
@@ -40,11 +43,9 @@ def label_of(measure: q.Measure) -> str:
         label = f"mean {label}"
     if measure.over is None:
         return label
-    return (
-        f"{_adjective(measure.over)} {label}"
-        if isinstance(measure.over, q.Window)
-        else f"{label} {time_words(measure.over)}"
-    )
+    if isinstance(measure.over, q.Window):
+        return f"{_adjective(measure.over)} {label}"
+    return f"{label} {time_words(measure.over)}"
 
 
 def _adjective(window: q.Window) -> str:
@@ -53,7 +54,7 @@ def _adjective(window: q.Window) -> str:
 
 def number(value: float) -> str:
     """A number as it was asked for."""
-    return f"{value:,.10g}" if abs(value) < 1e16 else f"{value:.4g}"
+    return f"{value:,.10g}"
 
 
 def time_words(time: q.Time) -> str:
@@ -63,32 +64,9 @@ def time_words(time: q.Time) -> str:
     if isinstance(time, q.Window):
         return f"over {time.words}"
     if isinstance(time, q.At):
-        return time.words if _is_adverb(time.words) else f"on {time.words}" if time.words[:1].isdigit() else time.words
-    return time.words if _is_adverb(time.words) else f"in {time.words}"
-
-
-def _is_adverb(words: str) -> bool:
-    first = words.split(" ", 1)[0].lower()
-    return first in {
-        "this",
-        "last",
-        "yesterday",
-        "today",
-        "since",
-        "between",
-        "from",
-        "on",
-        "in",
-        "at",
-        "over",
-        "ytd",
-        "all",
-    }
-
-
-def day_words(at_ms: int) -> str:
-    """A UTC day as ISO 8601."""
-    return iso(at_ms)[:10]
+        return f"on {time.words}" if _DAY.fullmatch(time.words) else time.words
+    first = time.words.split(" ", 1)[0].lower()
+    return time.words if first in _ADVERBS else f"{'from' if ' to ' in time.words else 'in'} {time.words}"
 
 
 def _list(words: tuple[str, ...] | list[str], last: str = "and") -> str:
@@ -146,11 +124,23 @@ def _test_words(test: q.Test) -> str:
 
 
 def _measures(query: q.Query) -> str:
+    if query.measures == (q.Measure("trend"),) and isinstance(query.operation, q.Value):
+        return "daily and weekly trend"
     return _list([label_of(measure) for measure in query.measures]) if query.measures else "overview"
 
 
-def _holding(holding: q.Holding) -> str:
-    return f"{number(holding.amount)} {holding.unit}"
+def _holding(holding: q.Holding, query: q.Query) -> str:
+    return f"{number(holding.amount)} {name_of(holding.unit, query.subject.per_coin)}"
+
+
+def _convert(query: q.Query, operation: q.Convert) -> str:
+    units = [name_of(unit, query.subject.per_coin) for unit in operation.into or ("USD",)]
+    return f"{_holding(operation.holding, query)} in {_list(units)}"
+
+
+def _value_of(query: q.Query, operation: q.ValueOf) -> str:
+    what = _measures(query) if query.measures else "value"
+    return f"{what} of {_list([_holding(item, query) for item in operation.holdings])}"
 
 
 def _rank(query: q.Query, operation: q.Rank) -> str:
@@ -172,8 +162,8 @@ def _compare(query: q.Query, operation: q.Compare) -> str:
     return f"compared by {_measures(query)}{order}"
 
 
-def _profit(_: q.Query, operation: q.Profit) -> str:
-    size = "" if operation.holding is None else f" of {_holding(operation.holding)}"
+def _profit(query: q.Query, operation: q.Profit) -> str:
+    size = "" if operation.holding is None else f" of {_holding(operation.holding, query)}"
     entry = "" if operation.entry_price is None else f" at {number(operation.entry_price)} USD"
     since = "" if operation.since is None else f" opened {time_words(operation.since) or 'now'}"
     return f"profit of a {operation.side}{size}{entry}{since}"
@@ -203,9 +193,9 @@ _OPERATIONS: Final[Mapping[type, Callable[[q.Query, Any], str]]] = {
         f"{'since when' if one.edge == 'since' else 'when last'}" + (f" {_measures(query)}" if query.measures else "")
     ),
     q.Explain: lambda _query, one: f"definition of {one.term}",
-    q.Convert: lambda _query, one: f"{_holding(one.holding)} in {_list(one.into)}",
-    q.Ratio: lambda query, _: f"ratio of {_measures(query)}",
-    q.ValueOf: lambda _query, one: f"value of {_list([_holding(item) for item in one.holdings])}",
+    q.Convert: _convert,
+    q.Ratio: lambda query, _: f"ratio of {_measures(query) if query.measures else 'price'}",
+    q.ValueOf: _value_of,
     q.Profit: _profit,
     q.Screen: lambda _query, one: f"coins whose verdict favours a {one.side}",
     q.Record: lambda _query, one: f"how past {one.of} did",
@@ -213,7 +203,7 @@ _OPERATIONS: Final[Mapping[type, Callable[[q.Query, Any], str]]] = {
 }
 
 _OWN_SUBJECT: Final = (q.Explain, q.Convert, q.ValueOf, q.Route)
-"""Operations that say themselves what they are about, unless things are named."""
+"""Operations that say themselves what they are about."""
 
 
 def describe(query: q.Query) -> str:
@@ -221,7 +211,7 @@ def describe(query: q.Query) -> str:
     parts = [_OPERATIONS[type(query.operation)](query, query.operation)]
     subject = query.subject
     named = subject.coins or subject.categories or subject.assets or subject.wallets or subject.shows
-    if named or not isinstance(query.operation, _OWN_SUBJECT):
+    if not isinstance(query.operation, _OWN_SUBJECT) or (named and isinstance(query.operation, q.Route)):
         parts.insert(0, subject_words(subject))
     if query.where is not None:
         parts.insert(1, f"where {condition_words(query.where)}")

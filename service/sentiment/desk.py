@@ -104,6 +104,14 @@ class SentimentDesk:
         newest_ms = kept.value.newest_ms
         return kept.value, kept.observed_ms if newest_ms is None else newest_ms
 
+    def fear_greed(self) -> tuple[int, int] | None:
+        """The Fear & Greed index, 0 to 100, and when its day began (epoch ms UTC); null where it is not known."""
+        value, observed_ms = self._kept.value, self._kept.observed_ms
+        if value is None or value.index is None or observed_ms is None:
+            return None
+        is_gone = self._clock.now_ms() - observed_ms > GONE_MS
+        return None if is_gone else (value.index.value, value.index.of_ms)
+
     def categories(self) -> int:
         """Of how many categories the sentiment is known."""
         return 0 if self._kept.value is None else len(self._kept.value.categories)

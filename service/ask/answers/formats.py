@@ -112,7 +112,7 @@ _WRITERS: Final[Mapping[Unit, Callable[[float], str]]] = {
 
 def table(columns: tuple[Column, ...], rows: tuple[Row, ...], first: str) -> str:
     """A Markdown table of at most 80 characters a line: columns that do not fit are left out from the right."""
-    written = [[row.subject, *(cell(value, column.unit) for value, column in _pairs(row, columns))] for row in rows]
+    written = [[row.subject, *cells(row, columns)] for row in rows]
     heads = [first, *(column.label for column in columns)]
     texts = [heads, *([_clean(text) for text in line] for line in written)]
     kept = len(heads)
@@ -122,8 +122,10 @@ def table(columns: tuple[Column, ...], rows: tuple[Row, ...], first: str) -> str
     return "\n".join(f"| {' | '.join(line[:kept])} |" for line in (texts[0], ruler, *texts[1:]))
 
 
-def _pairs(row: Row, columns: tuple[Column, ...]) -> list[tuple[Scalar, Column]]:
-    return [*zip(row.values, columns, strict=True)]
+def cells(row: Row, columns: tuple[Column, ...]) -> list[str]:
+    """The values of a row as text."""
+    units = row.units or tuple(column.unit for column in columns)
+    return [cell(value, unit) for value, unit in zip(row.values, units, strict=True)]
 
 
 def _clean(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct
 
-from service.ask.answers.formats import cell, formatted, table
+from service.ask.answers.formats import cells, formatted, table
 from service.ask.describe import describe
 from service.ask.glossary import TERMS
 from service.ask.measure_table import MEASURES
@@ -90,6 +90,8 @@ def write(understanding: Understanding, results: Sequence[Result], archetype: Ar
         for query, result in zip(understanding.queries, results, strict=True)
         for part in _written(query, result, style)
     ]
+    if understanding.unknown:
+        paragraphs.append(_render("notes", "no_such", {"names": ", ".join(understanding.unknown)}))
     if understanding.ignored:
         words = ", ".join(f'"{word}"' for word in understanding.ignored)
         paragraphs.append(_render("notes", "ignored", {"words": words}))
@@ -105,7 +107,7 @@ def _written(query: Query, result: Result, style: Style) -> list[str]:
     if result.refusal is not None:
         instead = {"instead": result.refusal.instead}
         return [_render("refused", result.kind, bound) + _render("notes", "instead", instead)]
-    first = _render("answers", result.kind, bound)
+    first = _render("answers", result.kind, bound).replace("the market's", "The market's", 1)
     gaps = _gaps(result)
     notes = [_render("notes", note, bound) for note in result.notes if style.optional or note in _STANDING]
     if style.explains:
@@ -134,15 +136,15 @@ def bind(result: Result) -> dict[str, Any]:
         {
             "subject": row.subject,
             "cells": [
-                {"label": column.label, "value": cell(value, column.unit), "known": value is not None}
-                for value, column in zip(row.values, result.columns, strict=True)
+                {"label": column.label, "value": value}
+                for column, value in zip(result.columns, cells(row, result.columns), strict=True)
             ],
         }
         for row in result.rows
     ]
     flags = {"one": _is_one(result), "more": len(rows) > 3}  # noqa: PLR2004 - names in a sentence
-    cells = rows[0]["cells"] if rows else []
-    return {name: formatted(figure) for name, figure in result.figures.items()} | flags | {"rows": rows, "cells": cells}
+    first = rows[0]["cells"] if rows else []
+    return {name: formatted(figure) for name, figure in result.figures.items()} | flags | {"rows": rows, "cells": first}
 
 
 def _is_one(result: Result) -> bool:
@@ -185,6 +187,7 @@ def templates() -> Mapping[str, Mapping[str, "Template"]]:
 
     # Text is Markdown, no HTML; what others wrote is escaped where it enters the service.
     environment = Environment(undefined=StrictUndefined, autoescape=False)  # noqa: S701 - see above
+    environment.globals["names_of"] = lambda rows: ", ".join(row["subject"] for row in rows[:_NAMED])
     sections = tomllib.loads((Path(__file__).parent / "templates.toml").read_text("utf-8"))
     return {
         section: {key: environment.from_string(source) for key, source in rows.items()}

@@ -1,6 +1,7 @@
 """Conditions, three-valued: true, false, or unknown where a value is not known."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from operator import eq, ge, gt, le, lt, ne
 from typing import Any, Final
 
@@ -113,7 +114,7 @@ async def _changed(reading: Reading, condition: Changed, ids: Sequence[str]) -> 
             return None
         return any(
             now != before and at_ms >= span.start_ms and wanted in {None, now.lower()}
-            for (_, before), (at_ms, now) in zip(known, known[1:], strict=False)
+            for (_, before), (at_ms, now) in pairwise(known)
         )
 
     return {symbol: changed(symbol) for symbol in ids}
@@ -122,18 +123,18 @@ async def _changed(reading: Reading, condition: Changed, ids: Sequence[str]) -> 
 async def _ranked(reading: Reading, condition: Ranked, time: Time, ids: Sequence[str]) -> dict[str, Truth]:
     everything = reading.coins() if reading.others.isdisjoint(ids) else set(ids)
     values = await values_of(reading, condition.measure, time, sorted(everything.union(ids)))
-    order = ordered(values, condition.direction == "most", condition.measure)
+    order = ordered(values, condition.measure, most=condition.direction == "most")
     first = set(order[: condition.limit])
     return {symbol: None if values[symbol] is None else symbol in first for symbol in ids}
 
 
-def ordered(values: Values, most_first: bool, measure: Measure) -> list[str]:
+def ordered(values: Values, measure: Measure, *, most: bool) -> list[str]:
     """Things with a known value in its order; those of equal values by ticker. States: the best is the most."""
     places = {state: -place for place, state in enumerate(MEASURES[measure.name].states)}
 
     def key(symbol: str) -> tuple[float, str]:
         value = values[symbol]
         found = places.get(value, -len(places)) if isinstance(value, str) else value or 0
-        return (-found if most_first else found, symbol)
+        return (-found if most else found, symbol)
 
     return sorted((symbol for symbol, value in values.items() if value is not None), key=key)

@@ -6,14 +6,26 @@ from typing import Any, Final
 from service.access.caller import Caller
 from service.ask import query as q
 from service.ask.describe import describe, name_of
-from service.ask.planner import sets
+from service.ask.planner import listings, money, reasons, sets, timing
 from service.ask.planner.reading import Data, Reading
 from service.ask.planner.result import Found, Refused, Result, text
 
 _Run = Callable[[sets.Asked, Any], Awaitable[Found]]
 
+_COURSED: Final = frozenset({"price", "trend", "regime", "verdict"})
+"""Measures of which the course over a span is told."""
+
+
+async def _value(asked: sets.Asked, operation: q.Value) -> Found:
+    query = asked.query
+    spanned = isinstance(query.time, q.Window | q.Between) and query.where is None and query.subject.scope == "coins"
+    if spanned and len(asked.ids) == 1 and len(query.measures) == 1 and query.measures[0].name in _COURSED:
+        return await timing.course(asked, query.measures[0])
+    return await sets.value(asked, operation)
+
+
 _OPERATIONS: Final[Mapping[type, _Run]] = {
-    q.Value: sets.value,
+    q.Value: _value,
     q.Check: sets.check,
     q.List: sets.list_all,
     q.Rank: sets.rank,
@@ -23,6 +35,17 @@ _OPERATIONS: Final[Mapping[type, _Run]] = {
     q.Exists: sets.counted,
     q.Aggregate: sets.aggregate,
     q.Compare: sets.compare,
+    q.Extreme: timing.extreme,
+    q.When: timing.when,
+    q.Convert: money.convert,
+    q.Ratio: money.ratio,
+    q.ValueOf: money.value_of,
+    q.Profit: money.profit,
+    q.Why: reasons.why,
+    q.Screen: reasons.screen,
+    q.Record: reasons.record,
+    q.Explain: reasons.explain,
+    q.Route: listings.listing,
 }
 """How each operation is answered."""
 

@@ -16,47 +16,47 @@ from service.market.sources.coingecko import Cap
 from service.table.daily import DailyHistory, PastBar, PastVerdict
 from service.table.history import PastFunding
 from service.wire.ask import PlannedStep, Source
+from service.wire.coins import CoinRow
 
 MARKET: Final = "market"
 """Id of the market as a subject."""
+
+_NO_VERDICT: Final = "insufficient-evidence"
 
 FEW: Final = 20
 """Most coins for which a query reads hourly series."""
 
 
-class CoinRow(Protocol):
-    """A row of the coin table; its columns are attributes, null where not known."""
+class Coins(Protocol):
+    """The coin table: `service.table.coins.CoinTable`."""
 
-    @property
-    def symbol(self) -> str:
-        """Canonical ticker."""
+    def rows(self) -> Mapping[str, CoinRow]:
+        """The row of every listed coin by ticker."""
 
-    @property
-    def _stale_fields(self) -> Sequence[str]:
-        """Columns that could not be refreshed."""
-
-
-class TableNow(Struct, frozen=True):
-    """The coin table at this moment and the oldest observation in it, epoch milliseconds."""
-
-    rows: Sequence[CoinRow]
-    as_of_ms: int | None
+    def as_of_ms(self, symbols: Sequence[str]) -> int | None:
+        """The oldest price or funding rate of some coins."""
 
 
 class History(Protocol):
     """The stored history: `service.table.history.CoinHistory`."""
 
-    async def daily(self) -> DailyHistory: ...
+    async def daily(self) -> DailyHistory:
+        """All closed days."""
 
-    async def today(self, symbol: str) -> PastBar | None: ...
+    async def today(self, symbol: str) -> PastBar | None:
+        """The bar of the present UTC day so far."""
 
-    async def hourly(self, symbol: str, since_ms: int) -> list[PastBar]: ...
+    async def hourly(self, symbol: str, since_ms: int) -> list[PastBar]:
+        """Closed hours, oldest first."""
 
-    async def funding(self, symbol: str, since_ms: int, until_ms: int) -> PastFunding: ...
+    async def funding(self, symbol: str, since_ms: int, until_ms: int) -> PastFunding:
+        """Funding paid in (since, until]."""
 
-    async def verdict(self, symbol: str, at_ms: int) -> PastVerdict | None: ...
+    async def verdict(self, symbol: str, at_ms: int) -> PastVerdict | None:
+        """The verdict at an instant."""
 
-    async def market_caps(self, symbol: str, since_ms: int, until_ms: int) -> list[Cap]: ...
+    async def market_caps(self, symbol: str, since_ms: int, until_ms: int) -> list[Cap]:
+        """Market caps in [since, until), USD."""
 
 
 class Data(Struct, frozen=True):
@@ -64,7 +64,7 @@ class Data(Struct, frozen=True):
 
     Attributes:
         clock: Now.
-        table: The coin table as it stands.
+        table: The coin table.
         history: Stored series and states.
         toolbox: Services of the data routes.
         members: Tickers of a category, the largest market cap first.
@@ -73,7 +73,7 @@ class Data(Struct, frozen=True):
     """
 
     clock: Clock
-    table: Callable[[], TableNow]
+    table: Coins
     history: History
     toolbox: Toolbox
     members: Callable[[str], Sequence[str]]
@@ -99,8 +99,7 @@ class Reading:
         self.per_coin: frozenset[str] = frozenset()
         self.others: set[str] = set()
         self._caller = caller
-        self._table: TableNow | None = None
-        self._rows: dict[str, CoinRow] = {}
+        self._rows: dict[str, Any] = {}
         self._daily: DailyHistory | None = None
 
     @property
@@ -108,29 +107,29 @@ class Reading:
         """Open of the present UTC day."""
         return self.now_ms // DAY_MS * DAY_MS
 
-    def use(self, tool: str, args: Mapping[str, Any], as_of_ms: int | None, path: str | None = None) -> None:
+    def use(self, tool: str, args: Mapping[str, Any], as_of_ms: int | None) -> None:
         """Add a source; the oldest observation of all sources is that of the result."""
         known = [at_ms for at_ms in (self.as_of_ms, as_of_ms) if at_ms is not None]
         self.as_of_ms = min(known, default=None)
         as_of = None if as_of_ms is None else iso(as_of_ms)
-        self.sources[Source(tool, path or path_of(tool, args), as_of)] = None
+        self.sources[Source(tool, path_of(tool, args), as_of)] = None
 
-    def rows(self) -> Mapping[str, CoinRow]:
-        """The rows of the coin table by ticker, with real-world assets that were read."""
-        if self._table is None:
-            self._table = self.data.table()
-            self._rows.update((row.symbol, row) for row in self._table.rows)
+    def rows(self) -> Mapping[str, Any]:
+        """The rows of the coin table by ticker, with real-world assets and categories that were read."""
+        if not self._rows:
+            self._rows.update(self.data.table.rows())
         return self._rows
 
-    def column(self, column: str, symbols: Sequence[str]) -> dict[str, Any]:
+    def column(self, column: str, ids: Sequence[str]) -> dict[str, Any]:
         """The present values of a column, null where not known."""
-        rows = self.rows()
-        if self._table is not None and not self.others.issuperset(symbols):
-            self.use("coins", {}, self._table.as_of_ms, "/api/cli/coins")
-        found = {symbol: rows[symbol] for symbol in symbols if symbol in rows}
-        if any(column in row._stale_fields for row in found.values()):  # noqa: SLF001 - its name on the wire
+        found = {id_: row for id_ in ids if (row := self.rows().get(id_)) is not None}
+        coins = [id_ for id_ in found if id_ not in self.others]
+        if coins:
+            self.use("coins", {}, self.data.table.as_of_ms(coins))
+        if any(column in row.stale_fields and getattr(row, column, None) is not None for row in found.values()):
             self.stale[column] = None
-        return {symbol: getattr(found.get(symbol), column, None) for symbol in symbols}
+        values = {id_: getattr(found.get(id_), column, None) for id_ in ids}
+        return {id_: None if value == _NO_VERDICT else value for id_, value in values.items()}
 
     async def daily(self) -> DailyHistory:
         """The closed days; the same object for the whole query."""
@@ -199,7 +198,7 @@ class Reading:
     def _add(self, id_: str, columns: Mapping[str, Any]) -> None:
         self.rows()
         self.others.add(id_)
-        self._rows[id_] = SimpleNamespace(**{"_stale_fields": (), **columns, "symbol": id_})
+        self._rows[id_] = SimpleNamespace(**columns, stale_fields=columns.get("_stale_fields", ()))
 
     async def each(self, symbols: Sequence[str], read: Callable[[str], Awaitable[Any]]) -> dict[str, Any]:
         """One value per ticker."""

@@ -26,11 +26,12 @@ class Column(Struct, frozen=True):
     unit: Unit
 
 
-class Row(Struct, frozen=True):
-    """One row: what it is about, and a value for each column."""
+class Row(Struct, frozen=True, omit_defaults=True):
+    """One row: what it is about, and a value for each column; `units` where they are not those of the columns."""
 
     subject: str
     values: tuple[Scalar, ...]
+    units: tuple[Unit, ...] = ()
 
 
 class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -1,4 +1,4 @@
-"""Operations over sets of things: values, lists, ranks, places, counts, shares, yes or no, and figures of all of them."""
+"""Operations over sets of things: values, lists, ranks, places, counts, shares, yes or no, and figures of all."""
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median
@@ -169,7 +169,7 @@ async def list_all(asked: Asked, operation: List) -> Found:
     measures = [*dict.fromkeys([*asked.main(), *extra])] or list(_OF_ASSETS[:2] if asked.reading.others else _IN_LISTS)
     order = found
     if asked.query.measures:
-        order = ordered(await asked.values(measures[0], found), True, measures[0])
+        order = ordered(await asked.values(measures[0], found), measures[0], most=True)
     columns, rows = await asked.table(measures, order)
     return Found(
         kind="list" if rows else "nothing",
@@ -193,7 +193,7 @@ async def rank(asked: Asked, operation: Rank) -> Found:
     by = Measure("score") if measure.name == "verdict" else measure
     values = await asked.values(by, found)
     most = operation.direction == "most"
-    order = ordered(values, most, by)
+    order = ordered(values, by, most=most)
     shown = order[: operation.limit]
     measures = [*dict.fromkeys([measure, by, *asked.query.measures[1:], *measures_in(asked.query.where)])]
     columns, rows = await asked.table(measures, shown)
@@ -218,7 +218,7 @@ async def position(asked: Asked, operation: Position) -> Found:
     members = {symbol for name in subject.categories for symbol in reading.data.members(name)} & reading.coins()
     among = (members if subject.categories else reading.coins()).union(subject.coins)
     values = await asked.values(measure, sorted(among))
-    order = ordered(values, operation.direction == "most", measure)
+    order = ordered(values, measure, most=operation.direction == "most")
     known = [symbol for symbol in subject.coins if symbol in order]
     if not known:
         raise await _unknown(asked, label_of(measure))
@@ -323,7 +323,7 @@ async def compare(asked: Asked, operation: Compare) -> Found:
     order = asked.ids
     values = await asked.values(measures[0], asked.ids)
     if operation.direction is not None:
-        order = ordered(values, operation.direction == "most", measures[0])
+        order = ordered(values, measures[0], most=operation.direction == "most")
     if all(value is None for value in values.values()):
         raise await _unknown(asked, label_of(measures[0]))
     columns, rows = await asked.table(measures, order)

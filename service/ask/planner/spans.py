@@ -20,7 +20,7 @@ class Interval(NamedTuple):
 
 
 def instant_of(time: Time, now_ms: int) -> int:
-    """The instant whose knowledge counts: the end of a day or span that is meant as a whole, the present at the latest."""
+    """The instant whose knowledge counts: the end of a day or span meant as a whole, the present at the latest."""
     if isinstance(time, At):
         return min(time.at_ms + DAY_MS if time.whole_day else time.at_ms, now_ms)
     if isinstance(time, Between) and time.end_ms is not None:
@@ -29,14 +29,16 @@ def instant_of(time: Time, now_ms: int) -> int:
 
 
 def interval_of(span: Span, until_ms: int) -> Interval:
-    """The instants of a span that ends at `until_ms` at the latest."""
+    """The instants of a span that ends at `until_ms` at the latest.
+
+    So many days are so many daily bars, the one that is not closed yet among them: as `coin/historical` counts.
+    """
     if isinstance(span, Between):
         end_ms = until_ms if span.end_ms is None else min(span.end_ms, until_ms)
         return Interval(span.start_ms, end_ms, span.start_ms % DAY_MS != 0)
-    start_ms = until_ms - span.count * TO_MS[span.unit]
-    if span.unit == "d":
-        return Interval(start_ms // DAY_MS * DAY_MS, until_ms, hourly=False)
-    return Interval(start_ms, until_ms, hourly=True)
+    if span.unit == "d" and span.count > 1:
+        return Interval(-(-until_ms // DAY_MS) * DAY_MS - span.count * DAY_MS, until_ms, hourly=False)
+    return Interval(until_ms - span.count * TO_MS[span.unit], until_ms, hourly=until_ms % DAY_MS != 0)
 
 
 def span_of(measure: Measure, time: Time, usual_days: int) -> Span:

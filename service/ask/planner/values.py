@@ -8,7 +8,7 @@ from service.ask.measure_table import MEASURES, MeasureRow, Unit
 from service.ask.planner import series
 from service.ask.planner.reading import FEW, MARKET, Reading
 from service.ask.planner.result import Refused, Scalar, date, text
-from service.ask.planner.spans import Interval, instant_of, interval_of, span_of
+from service.ask.planner.spans import TO_MS, Interval, instant_of, interval_of, span_of
 from service.ask.query import At, Between, Measure, Now, Time, Window
 from service.clock import DAY_MS, HOUR_MS
 from service.table.daily import PastBar
@@ -256,9 +256,12 @@ def closed_days(reading: Reading, measure: Measure, time: Time) -> Interval:
         Refused: Where the span is too short for a figure of daily returns.
     """
     span = span_at(reading, measure, time)
-    if span.end_ms - span.start_ms < series.LEAST_RETURNS * DAY_MS:
+    end_ms = span.end_ms // DAY_MS * DAY_MS
+    over = span_of(measure, time, MEASURES[measure.name].usual_days)
+    start_ms = end_ms - over.count * TO_MS[over.unit] if isinstance(over, Window) else span.start_ms
+    if end_ms - start_ms < series.LEAST_RETURNS * DAY_MS:
         raise Refused("too-short", label=text(label_of(Measure(measure.name))))
-    return Interval(span.start_ms // DAY_MS * DAY_MS - DAY_MS, span.end_ms - DAY_MS + 1, hourly=False)
+    return Interval(start_ms // DAY_MS * DAY_MS - DAY_MS, end_ms, hourly=False)
 
 
 async def _volatility(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
@@ -304,26 +307,31 @@ async def _funding(reading: Reading, measure: Measure, time: Time, ids: Sequence
 
 
 async def _carry(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
-    """What a side receives in funding: negative where it pays. Percent a year, of a position USD a day."""
-    sign = -1 if measure.side != "short" else 1
-    share = 1.0 if measure.notional is None else measure.notional / 100 / series.DAYS_PER_YEAR
-    found = await _funding(reading, Measure("funding", measure.over, mean=measure.mean), time, ids)
-    return {
-        symbol: sign * share * value + 0.0 if isinstance(value, int | float) else None
-        for symbol, value in found.items()
-    }
+    """What a side receives in funding, negative where it pays: percent a year.
+
+    Of a position, USD over the span it is held (a day, if none is named), if funding stayed as it is.
+    """
+    over = measure.over if measure.notional is None else None
+    found = await _funding(reading, Measure("funding", over, mean=measure.mean), time, ids)
+    share = 1 if measure.side == "short" else -1
+    if measure.notional is not None:
+        held = interval_of(measure.over or Window(1, "d", "day"), reading.today_ms)
+        years = (held.end_ms - held.start_ms) / DAY_MS / series.DAYS_PER_YEAR
+        return {id_: _times(value, share * measure.notional / 100 * years) for id_, value in found.items()}
+    return {id_: _times(value, share) for id_, value in found.items()}
+
+
+def _times(value: Scalar, factor: float) -> Scalar:
+    return value * factor + 0.0 if isinstance(value, int | float) else None
 
 
 async def _confidence(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
     if not isinstance(time, Now):
         raise Refused("not-past", label=text(label_of(measure)))
-    found = reading.column("confidence", ids)
     if len(ids) > FEW:
-        return found
+        raise Refused("few-only", label=text(label_of(measure)))
 
     async def confidence(symbol: str) -> Scalar:
-        if found[symbol] is not None:
-            return found[symbol]
         judged: str = (await reading.tool("signal", symbol=symbol))["confidence"]
         return judged
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from service.ask.answers.write import write
 from service.ask.planner.planner import Planner
-from service.ask.planner.reading import Data, TableNow
+from service.ask.planner.reading import Data
 from service.ask.planner.result import Result
 from service.ask.query import Query, Understanding
 from service.ask.tools import Tool, Toolbox
@@ -132,7 +132,7 @@ def row(symbol: str, **changed: Any) -> Any:
         "score": some(round(random.uniform(-4, 4) * 4) / 4),
         "sentiment_stance": some(random.choice(("accumulation", "neutral", "capitulation"))),
         "btc_correlation": some(random.uniform(-1, 1)),
-        "_stale_fields": [],
+        "stale_fields": [],
     }
     return SimpleNamespace(**{**facts, **changed})
 
@@ -146,12 +146,12 @@ class World:
     def __init__(self, tools: Sequence[Tool] = (), **changed: Mapping[str, Any]) -> None:
         self.clock = FakeClock()
         self.history = MemoryHistory()
-        self.rows = {symbol: row(symbol, **changed.get(symbol, {})) for symbol in COINS}
+        self.table = {symbol: row(symbol, **changed.get(symbol, {})) for symbol in COINS}
         self.index: tuple[int, int] | None = (55, TODAY_MS)
         self.planner = Planner(
             Data(
                 self.clock,
-                lambda: TableNow([*self.rows.values()], NOW_MS - 60_000),
+                self,
                 self.history,
                 Toolbox(tools),
                 CATEGORIES.__getitem__,
@@ -159,6 +159,12 @@ class World:
                 lambda: self.index,
             )
         )
+
+    def rows(self) -> Mapping[str, Any]:
+        return self.table
+
+    def as_of_ms(self, symbols: Sequence[str]) -> int | None:
+        return NOW_MS - 60_000 if symbols else None
 
     async def ask(self, query: Query) -> Result:
         return await self.planner.run(query, None)

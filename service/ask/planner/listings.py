@@ -1,0 +1,260 @@
+"""What single data routes answer: lists, listings of what there is, the caller's account, prices of calls."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final
+
+from service.ask.measure_table import Unit
+from service.ask.planner import reasons
+from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, count, text, usd
+from service.ask.planner.sets import Asked, list_all
+from service.ask.planner.spans import interval_of
+from service.ask.query import At, Between, List, Measure, Now, Query, Record, Route, Subject
+from service.ask.routes import ASSET_TYPES, LISTS, Shown, Topic
+from service.ask.tokens import contract_of
+from service.clock import DAY_MS, iso, parse_iso
+from service.wire.tools import MOST_ROWS
+
+_MOST_DAYS: Final = 30
+"""Days of movements that are stored."""
+
+
+async def listing(asked: Asked, operation: Route) -> Found:
+    """What a topic's route answers, narrowed down to what is named.
+
+    Raises:
+        Refused: Where the route does not take what is named.
+    """
+    special = _SPECIAL.get(operation.topic)
+    if special is not None:
+        return await special(asked, operation)
+    return await _listed(asked, operation, operation.topic)
+
+
+async def _listed(asked: Asked, operation: Route, key: str, **args: Any) -> Found:
+    topic = LISTS[key]
+    start_ms, end_ms = _bounds(asked, topic)
+    args |= _narrowed(asked, topic)
+    if topic.since and not isinstance(asked.query.time, Now):
+        args["since"] = iso(start_ms)
+    if topic.tool in {"funding.alerts", "transcripts", "wallets", "walkforward"} and args.get("action") != "sources":
+        args.setdefault("limit", MOST_ROWS)
+    if topic.args.get("action") == "sources":
+        args.pop("limit", None)
+    payload = await asked.reading.tool(topic.tool, **topic.args, **args)
+    found = [item for item in payload[topic.items] if _is_within(item, topic, start_ms, end_ms)]
+    limit = int(operation.args.get("limit", "10"))
+    columns = [Column(shown.label, shown.unit) for shown in topic.columns]
+    rows = [Row(_subject(item, topic), tuple(_value(item, shown) for shown in topic.columns)) for item in found]
+    meta = payload.get("meta") or payload
+    total = meta.get("total", len(found)) if end_ms >= asked.reading.now_ms else len(found)
+    figures = {"count": count(max(total, len(found))), "when": asked.when, "about": text(_about(asked))}
+    if rows:
+        figures |= {"first": text(rows[0].subject)}
+        cells = zip(topic.columns, rows[0].values, strict=True)
+        figures |= {f"first_{shown.field}": Figure(value, shown.unit) for shown, value in cells}
+    kind = f"list_{key}" if rows else "list_none"
+    shown_rows = 0 if "count" in operation.args else limit
+    return Found(kind=kind, figures=figures, columns=columns, rows=rows, shown=shown_rows, total=len(rows))
+
+
+def _bounds(asked: Asked, topic: Topic) -> tuple[int, int]:
+    """The instants between which rows are wanted, epoch milliseconds."""
+    time, now_ms = asked.query.time, asked.reading.now_ms
+    if isinstance(time, Now):
+        return 0, now_ms
+    if topic.at is None:
+        raise Refused("no-past-list")
+    if isinstance(time, At):
+        return time.at_ms, time.at_ms + DAY_MS
+    span = interval_of(time, now_ms)
+    return span.start_ms, span.end_ms
+
+
+def _is_within(item: Mapping[str, Any], topic: Topic, start_ms: int, end_ms: int) -> bool:
+    return topic.at is None or start_ms <= parse_iso(item[topic.at]) <= end_ms
+
+
+def _narrowed(asked: Asked, topic: Topic) -> dict[str, Any]:
+    """Parameters for what is named; of each kind one at most."""
+    subject = asked.query.subject
+    args: dict[str, Any] = {}
+    named = ((topic.coin, subject.coins), (topic.category, subject.categories), (topic.show, subject.shows))
+    for parameter, names in named:
+        if len(names) > 1:
+            raise Refused("one-at-a-time")
+        if names and parameter is None:
+            raise Refused("not-narrowed", name=text(names[0]))
+        if names and parameter is not None:
+            args[parameter] = names[0]
+    return args
+
+
+def _about(asked: Asked) -> str:
+    subject = asked.query.subject
+    names = [*map(asked.name, subject.coins), *subject.categories, *subject.shows]
+    return f" about {', '.join(names)}" if names else ""
+
+
+def _subject(item: Mapping[str, Any], topic: Topic) -> str:
+    return str(item[topic.subject] or "unnamed")
+
+
+def _value(item: Mapping[str, Any], shown: Shown) -> Scalar:
+    value = item[shown.field]
+    if value is None or shown.unit in {Unit.STATE, Unit.TEXT}:
+        return None if value is None else str(value)
+    if shown.unit in {Unit.DATE, Unit.INSTANT}:
+        return parse_iso(value if "T" in value else f"{value}T00:00:00Z")
+    return float(value)
+
+
+async def _wallets(asked: Asked, operation: Route) -> Found:
+    """Movements of a token that is named; of all tokens the largest; or the watched wallets that are named."""
+    subject, time, reading = asked.query.subject, asked.query.time, asked.reading
+    if subject.wallets and not subject.coins:
+        return await _listed(asked, operation, "watchlist", address=subject.wallets[0])
+    recent = {"days": 1, "limit": MOST_ROWS}
+    if not isinstance(time, Now):
+        start_ms = _bounds(asked, LISTS["wallets"])[0]
+        days = -(-(reading.now_ms - start_ms) // DAY_MS)
+        if days > _MOST_DAYS:
+            raise Refused("no-past-list")
+        recent["days"] = max(1, days)
+    if not subject.coins:
+        return await _listed(asked, operation, "wallets", **recent)
+    chain_id = (await reading.tool("wallets.recent", days=1, limit=1))["chainId"]
+    contract = contract_of(subject.coins[0], chain_id)
+    if contract is None:
+        raise Refused("no-contract", name=text(asked.name(subject.coins[0])))
+    only_wallets = asked._replace(query=Query(subject=Subject(scope="wallets"), time=time))
+    address = {"address": subject.wallets[0]} if subject.wallets else {}
+    return await _listed(only_wallets, operation, "movements", contract=contract, **address)
+
+
+async def _assets(asked: Asked, operation: Route) -> Found:
+    kind = operation.args.get("type", "").lower()
+    known = ASSET_TYPES.get(kind) or ASSET_TYPES.get(f"{kind}s") or (kind if kind in ASSET_TYPES.values() else None)
+    if known is None and kind and "asset" not in kind and "rwa" not in kind:
+        raise Refused("no-such-type", name=text(kind))
+    return await _listed(asked, operation, "assets", top=1_000, **({"type": known} if known else {}))
+
+
+async def _categories(asked: Asked, operation: Route) -> Found:
+    if asked.query.subject.categories:
+        return await _listed(asked, operation, "category")
+    names = asked.reading.data.categories()
+    asked.reading.use("categories", {}, None)
+    limit = int(operation.args.get("limit", "10"))
+    figures = {"count": count(len(names)), "names": text(", ".join(names[:limit]))}
+    figures["more"] = text(" and others" if len(names) > limit else "")
+    return Found(kind="categories", figures=figures, total=len(names))
+
+
+async def _coins(asked: Asked, operation: Route) -> Found:
+    measures = (Measure("rank"), Measure("price"))
+    everything = asked._replace(
+        query=Query(subject=Subject(scope="all"), measures=measures), ids=sorted(asked.reading.coins())
+    )
+    found = await list_all(everything, List(int(operation.args.get("limit", "10"))))
+    rows = found.rows[::-1]  # rank one first
+    figures = {"count": count(len(everything.ids)), "names": text(", ".join(row.subject for row in rows[:10]))}
+    return Found(kind="coins", figures=figures, columns=found.columns, rows=rows, shown=0, total=len(rows))
+
+
+async def _walkforward(asked: Asked, operation: Route) -> Found:
+    if asked.query.subject.coins:
+        return await _listed(asked, operation, "outcomes")
+    return await reasons.record(asked, Record("walkforward"))
+
+
+async def _regime_trades(asked: Asked, operation: Route) -> Found:
+    if asked.query.subject.coins:
+        return await reasons.record(asked, Record("regime"))
+    return await _listed(asked, operation, "regime_trades")
+
+
+async def _news(asked: Asked, _: Route) -> Found:
+    """What the news say of a coin or a category now; no headlines are stored."""
+    subject = asked.query.subject
+    if isinstance(asked.query.time, Between | At) or len(subject.coins) + len(subject.categories) != 1:
+        raise Refused("news-of-one")
+    if subject.coins:
+        risk = await asked.reading.tool("coin.risk", symbol=subject.coins[0])
+        stance, said = risk["sentiment_stance"], risk["sentiment_summary"]
+    else:
+        mood = await asked.reading.tool("category.sentiment", name=subject.categories[0])
+        stance, said = mood["stance"], mood["summary"]
+    name = asked.name(subject.coins[0]) if subject.coins else subject.categories[0]
+    if said is None:
+        raise Refused("unknown-value", subject=text(name), label=text("sentiment"))
+    return Found(kind="news", figures={"subject": text(name), "stance": text(stance), "said": text(said)})
+
+
+async def _quality(asked: Asked, operation: Route) -> Found:
+    coins = asked.query.subject.coins
+    if len(coins) != 1:
+        raise Refused("one-coin")
+    kind = operation.args.get("type", "trend-following")
+    found = await asked.reading.tool("signal.quality", asset=coins[0], signal_type=kind)
+    tested = found["validations"]
+    figures = {
+        "subject": text(asked.name(coins[0])),
+        "type": text(found["signal_type"].replace("-", " ")),
+        "tier": text(found["reliability_tier"].lower().replace("_", " ")),
+        "count": count(tested["sampleSize"]),
+        "value": Figure(tested["meanReturnPct"], Unit.PERCENT),
+    }
+    return Found(kind="quality", figures=figures)
+
+
+async def _breadth(asked: Asked, _: Route) -> Found:
+    if not isinstance(asked.query.time, Now):
+        raise Refused("no-past-list")
+    found = await asked.reading.tool("market.health", context=1)
+    shares = found["breadth_pct"]
+    figures = {name.lower(): Figure(shares[name], Unit.SHARE) for name in ("UP", "HODL", "DOWN")}
+    figures |= {"of": count(found["universe"]), "regime": text(found["regime"] or "not known")}
+    figures["day"] = Figure(parse_iso(f"{found['date'][:10]}T00:00:00Z"), Unit.DATE)
+    return Found(kind="breadth", figures=figures)
+
+
+async def _account(asked: Asked, _: Route) -> Found:
+    tier = await asked.reading.tool("billing.tier")
+    quota = await asked.reading.tool("billing.quota")
+    figures = {"tier": text(tier["tier"]), "used": count(quota["used"])}
+    if quota["limit"] is None:
+        return Found(kind="unlimited", figures=figures)
+    figures |= {"left": count(quota["remaining"]), "of": count(quota["limit"])}
+    figures["period"] = text("in all" if quota["period"] == "lifetime" else "today")
+    return Found(kind="account", figures=figures)
+
+
+async def _pricing(asked: Asked, _: Route) -> Found:
+    found = await asked.reading.tool("manifest")
+    prices: dict[str, int] = {}
+    for route in found["routes"]:
+        prices[route["price_usdc"]] = prices.get(route["price_usdc"], 0) + 1
+    question = next(route for route in found["routes"] if route["id"] == "question")
+    figures = {
+        "question": usd(float(question["price_usdc"])),
+        "starter": count(found["free"]["starter"]),
+        "daily": count(found["free"]["perDay"]),
+    }
+    rows = [Row(f"${price}", (routes,)) for price, routes in sorted(prices.items())]
+    return Found(kind="pricing", figures=figures, columns=[Column("routes at this price", Unit.COUNT)], rows=rows)
+
+
+_SPECIAL: Final[Mapping[str, Callable[[Asked, Route], Awaitable[Found]]]] = {
+    "wallets": _wallets,
+    "assets": _assets,
+    "categories": _categories,
+    "coins": _coins,
+    "walkforward": _walkforward,
+    "regime_trades": _regime_trades,
+    "news": _news,
+    "quality": _quality,
+    "breadth": _breadth,
+    "account": _account,
+    "pricing": _pricing,
+}
+"""Topics that need more than one list."""

@@ -1,0 +1,183 @@
+"""Sums of money: conversions, ratios, what holdings are worth, and profit or loss."""
+
+from collections.abc import Sequence
+from typing import Final, Literal
+
+from service.ask.describe import label_of, name_of, number
+from service.ask.measure_table import Unit
+from service.ask.planner.reading import Reading
+from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, date, text, usd
+from service.ask.planner.sets import Asked
+from service.ask.planner.spans import instant_of, interval_of
+from service.ask.planner.values import price_at, values_of
+from service.ask.query import Between, Convert, Holding, Measure, Now, Profit, Ratio, Time, ValueOf, Window
+from service.clock import DAY_MS
+
+_DOLLAR: Final = "USD"
+_PRICE: Final = Measure("price")
+
+
+async def _prices(reading: Reading, units: Sequence[str], time: Time) -> dict[str, float]:
+    """USD per unit; 1 for dollars.
+
+    Raises:
+        Refused: Where a price is not known.
+    """
+    coins = [unit for unit in dict.fromkeys(units) if unit != _DOLLAR]
+    found = await values_of(reading, _PRICE, time, coins) if coins else {}
+    prices = {_DOLLAR: 1.0}
+    for coin, price in found.items():
+        if not isinstance(price, int | float) or price <= 0:
+            raise Refused("unknown-value", subject=text(coin), label=text("price"))
+        prices[coin] = float(price)
+    return prices
+
+
+def _held(holding: Holding, asked: Asked) -> Figure:
+    if holding.unit == _DOLLAR:
+        return usd(holding.amount)
+    return text(f"{number(holding.amount)} {asked.name(holding.unit)}")
+
+
+async def convert(asked: Asked, operation: Convert) -> Found:
+    """What an amount is worth in other units, at prices of the query's time, before any cost."""
+    holding, into = operation.holding, operation.into or (_DOLLAR,)
+    prices = await _prices(asked.reading, [holding.unit, *into], asked.query.time)
+    worth = holding.amount * prices[holding.unit]
+    rows = [Row(asked.name(unit) if unit != _DOLLAR else unit, (worth / prices[unit],)) for unit in into]
+    first = usd(worth) if into[0] == _DOLLAR else Figure(rows[0].values[0], Unit.AMOUNT)
+    figures = {
+        "holding": _held(holding, asked),
+        "value": first,
+        "unit": text("" if into[0] == _DOLLAR else f" {rows[0].subject}"),
+        "worth": usd(worth) if _DOLLAR not in {into[0], holding.unit} else text(""),
+        "when": asked.when,
+        "verb": asked.verb,
+    }
+    columns = [Column("amount", Unit.AMOUNT)]
+    return Found(kind="convert", figures=figures, columns=columns, rows=rows, shown=0 if len(rows) == 1 else 10)
+
+
+async def ratio(asked: Asked, _: Ratio) -> Found:
+    """The first measure of the first thing divided by that of the second."""
+    if len(asked.ids) < 2:  # noqa: PLR2004 - of two
+        raise Refused("no-pair")
+    one, other = asked.ids[:2]
+    measure = (asked.main() or [_PRICE])[0]
+    values = await asked.values(measure, [one, other])
+    top, bottom = values[one], values[other]
+    if not isinstance(top, int | float) or not isinstance(bottom, int | float) or not bottom:
+        names = f"{asked.name(one)} or {asked.name(other)}"
+        raise Refused("unknown-value", subject=text(names), label=text(label_of(measure)))
+    figures = {
+        "subject": text(asked.name(one)),
+        "other": text(asked.name(other)),
+        "label": text(label_of(measure)),
+        "value": Figure(top / bottom, Unit.AMOUNT),
+        "when": asked.when,
+        "verb": asked.verb,
+    }
+    return Found(kind="ratio", figures=figures)
+
+
+async def value_of(asked: Asked, operation: ValueOf) -> Found:
+    """What holdings are worth together, or what funding would pay or cost a position of that size."""
+    prices = await _prices(asked.reading, [holding.unit for holding in operation.holdings], asked.query.time)
+    worths = [holding.amount * prices[holding.unit] for holding in operation.holdings]
+    carries = [measure for measure in asked.query.measures if measure.name == "carry"]
+    if carries:
+        return await _carry(asked, carries[0], operation.holdings[0], worths[0])
+    columns = [Column("amount", Unit.AMOUNT), Column("price", Unit.USD), Column("value", Unit.USD)]
+    rows = [
+        Row(_name(asked, holding.unit), (holding.amount, prices[holding.unit], worth))
+        for holding, worth in zip(operation.holdings, worths, strict=True)
+    ]
+    figures = {"value": usd(sum(worths)), "when": asked.when, "verb": asked.verb}
+    figures["holding"] = text(", ".join(str(_held(holding, asked).value) for holding in operation.holdings[:1]))
+    kind = "worth_one" if len(rows) == 1 else "worth"
+    return Found(kind=kind, figures=figures, columns=columns, rows=rows, shown=0 if len(rows) == 1 else len(rows))
+
+
+def _name(asked: Asked, unit: str) -> str:
+    return unit if unit == _DOLLAR else name_of(unit, asked.reading.per_coin)
+
+
+async def _carry(asked: Asked, measure: Measure, holding: Holding, worth: float) -> Found:
+    sides: list[Literal["long", "short"]] = [measure.side] if measure.side else ["long", "short"]
+    rows, columns = [], [Column("funding received", Unit.USD_CHANGE)]
+    for side in sides:
+        own = Measure("carry", measure.over, side=side, notional=worth)
+        values = await values_of(asked.reading, own, Now(), [holding.unit])
+        rows.append(Row(side, (values[holding.unit],)))
+    if rows[0].values[0] is None:
+        raise Refused("unknown-value", subject=text(holding.unit), label=text("funding"))
+    figures = {
+        "holding": _held(holding, asked),
+        "worth": usd(worth),
+        "side": text(sides[0]),
+        "value": Figure(rows[0].values[0], Unit.USD_CHANGE),
+        "over": text(measure.over.words if measure.over else "a day"),
+    }
+    return Found(
+        kind="carry", figures=figures, columns=columns, rows=rows, shown=0 if len(rows) == 1 else 2, notes=["estimate"]
+    )
+
+
+async def profit(asked: Asked, operation: Profit) -> Found:
+    """Profit or loss of a position since its entry, without fees and funding."""
+    if len(asked.ids) != 1:
+        raise Refused("one-coin")
+    coin, reading = asked.ids[0], asked.reading
+    price = (await _prices(reading, [coin], asked.query.time))[coin]
+    entry = operation.entry_price
+    figures: dict[str, Figure] = {}
+    if entry is None:
+        entry, opened_ms = await _entry(asked, operation, coin)
+        figures["opened"] = date(opened_ms)
+    sign = -1 if operation.side == "short" else 1
+    percent = sign * (price / entry - 1) * 100
+    figures |= {
+        "subject": text(asked.name(coin)),
+        "side": text(operation.side),
+        "entry": usd(entry),
+        "price": usd(price),
+        "percent": Figure(percent, Unit.PERCENT),
+        "outcome": text("profit" if percent > 0 else "loss" if percent < 0 else "result"),
+        "when": asked.when,
+    }
+    size = _size(operation.holding, entry, coin)
+    kind = "profit_percent"
+    if size is not None:
+        figures["gain"] = Figure(size * percent / 100, Unit.USD_CHANGE)
+        figures["holding"] = _held(operation.holding or Holding(0, _DOLLAR), asked)
+        figures["worth"] = usd(size)
+        kind = "profit"
+    return Found(kind=kind, figures=figures, notes=["opened", "no_costs"] if "opened" in figures else ["no_costs"])
+
+
+def _size(holding: Holding | None, entry: float, coin: str) -> float | None:
+    """What a position was worth at its entry, USD."""
+    if holding is None:
+        return None
+    if holding.unit not in {_DOLLAR, coin}:
+        raise Refused("one-coin")
+    return holding.amount if holding.unit == _DOLLAR else holding.amount * entry
+
+
+async def _entry(asked: Asked, operation: Profit, coin: str) -> tuple[float, int]:
+    """The price when a position was opened and the day of it."""
+    since, reading = operation.since, asked.reading
+    if since is None:
+        raise Refused("no-entry")
+    if isinstance(since, Window | Between):
+        at_ms = interval_of(since, reading.now_ms).start_ms
+    else:
+        at_ms = instant_of(since, reading.now_ms)
+    price: Scalar = await price_at(reading, coin, at_ms)
+    if not isinstance(price, int | float) or price <= 0:
+        first = (await reading.daily()).first_day_ms(coin)
+        if first is not None and at_ms < first + DAY_MS:
+            raise Refused("before-history", subject=text(asked.name(coin)), first=date(first))
+        raise Refused("unknown-value", subject=text(asked.name(coin)), label=text("price at that time"))
+    scale = 1_000 if coin in reading.per_coin else 1
+    return price / scale, at_ms - 1 if at_ms % DAY_MS == 0 else at_ms

@@ -1,0 +1,218 @@
+"""Why something moved, what the data say for a side, how past verdicts did, and definitions."""
+
+from collections.abc import Sequence
+from statistics import median
+from typing import Any, Final
+
+from service.ask.describe import label_of
+from service.ask.measure_table import Unit
+from service.ask.planner.conditions import ordered
+from service.ask.planner.reading import Reading
+from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, count, date, text
+from service.ask.planner.sets import Asked
+from service.ask.planner.spans import instant_of, interval_of, span_of
+from service.ask.planner.values import values_of
+from service.ask.query import Explain, Measure, Now, Record, Screen, Why, Window
+from service.clock import DAY_MS, iso, parse_iso
+
+_USUAL_DAYS: Final = 30
+_QUOTES: Final = 3
+_HORIZON: Final = 7
+"""Days after which the record of verdicts is told."""
+
+_SIDES: Final = {"long": ("strong-bull", "bull"), "short": ("strong-bear", "bear")}
+_BENCHMARK: Final = "BTC"
+
+
+async def why(asked: Asked, _: Why) -> Found:
+    """What moved beside a coin: its return against the market and its category, funding, volume, talk, verdict."""
+    reading, time = asked.reading, asked.query.time
+    if len(asked.ids) != 1 or asked.ids[0] not in reading.coins():
+        raise Refused("one-coin")
+    symbol = asked.ids[0]
+    change = Measure("change", span_of(Measure("change"), time, 1))
+    hours = isinstance(change.over, Window) and change.over.unit == "h" and change.over.count not in {1, 24}
+    among = [symbol, _BENCHMARK] if hours else sorted(reading.coins())
+    moves = await values_of(reading, change, time, among)
+    own = moves[symbol]
+    if not isinstance(own, int | float):
+        raise Refused("unknown-value", subject=text(asked.name(symbol)), label=text("change"))
+    others = {"BTC": moves.get(_BENCHMARK)} if hours else {"median of all coins": _median(moves, among)}
+    for category in (getattr(reading.rows()[symbol], "categories", None) or [])[:1]:
+        if not hours:
+            others[f"median of {category}"] = _median(moves, reading.data.members(category))
+    rows = [_cell("return", own, Unit.PERCENT)]
+    rows += [_cell(name, value, Unit.PERCENT) for name, value in others.items() if value is not None]
+    rows += await _beside(asked, symbol)
+    since = interval_of(span_of(change, time, 1), instant_of(time, reading.now_ms))
+    said, quotes = await _talk(reading, symbol, since.start_ms)
+    figures = {
+        "subject": text(asked.name(symbol)),
+        "value": Figure(own, Unit.PERCENT),
+        "over": text(label_of(change).removesuffix(" change")),
+        "other": text(next(iter(others))),
+        "base": Figure(next(iter(others.values())), Unit.PERCENT),
+        "moved": text("rose" if own > 0 else "fell" if own < 0 else "did not move"),
+        "quotes": text(quotes),
+        "when": asked.when,
+    }
+    if said is not None:
+        figures["said"] = text(said)
+    notes = [*(["said"] if said else []), *(["quotes"] if quotes else []), "coincidence"]
+    return Found(kind="why", figures=figures, columns=[Column("value", Unit.TEXT)], rows=rows, notes=notes)
+
+
+def _median(moves: dict[str, Scalar], symbols: Sequence[str]) -> float | None:
+    known = [move for symbol in symbols if isinstance(move := moves.get(symbol), int | float)]
+    return median(known) if known else None
+
+
+def _cell(name: str, value: Scalar, unit: Unit) -> Row:
+    return Row(name, (value,), (unit,))
+
+
+async def _beside(asked: Asked, symbol: str) -> list[Row]:
+    """Funding, volume against usual, trend and verdict at the time of the query."""
+    reading, time = asked.reading, asked.query.time
+    moment = time if instant_of(time, reading.now_ms) < reading.now_ms else Now()
+    rows = []
+    for measure, unit in (
+        (Measure("funding"), Unit.PERCENT_A_YEAR),
+        (Measure("trend", frame="daily"), Unit.STATE),
+        (Measure("verdict"), Unit.STATE),
+    ):
+        value = (await values_of(reading, measure, moment, [symbol]))[symbol]
+        rows.append(_cell(label_of(measure), value, unit))
+    end_ms = instant_of(time, reading.now_ms) // DAY_MS * DAY_MS
+    bars = (await reading.daily()).bars(symbol, end_ms - _USUAL_DAYS * DAY_MS, end_ms)
+    volume = bars[-1].volume_usd if bars else None
+    if isinstance(moment, Now):
+        volume = reading.column("volume_24h_usd", [symbol])[symbol]
+    usual = median([bar.volume_usd for bar in bars]) if bars else None
+    if volume is not None and usual:
+        rows.insert(1, _cell("volume against the usual", volume / usual * 100, Unit.SHARE))
+    return rows
+
+
+async def _talk(reading: Reading, symbol: str, since_ms: int) -> tuple[str | None, str]:
+    """What the news say of a coin now, and which shows named it since an instant."""
+    risk = await reading.tool("coin.risk", symbol=symbol)
+    heard = await reading.tool("transcripts", action="highlights", coin=symbol, since=iso(since_ms), limit=_QUOTES)
+    shows = dict.fromkeys(
+        f"{one['source']} ({one['stance']}, {one['publishedAt'][:10]})" for one in heard["highlights"]
+    )
+    return risk["sentiment_summary"], ", ".join(shows)
+
+
+async def screen(asked: Asked, operation: Screen) -> Found:
+    """Coins whose verdict favours a side, the strongest score first, with the record of such verdicts."""
+    reading = asked.reading
+    found, unknown = await asked.split()
+    coins = [id_ for id_ in found if id_ in reading.coins()]
+    verdicts = await values_of(reading, Measure("verdict"), Now(), coins)
+    scores = await values_of(reading, Measure("score"), Now(), coins)
+    wanted = {id_: scores[id_] for id_ in coins if verdicts[id_] in _SIDES[operation.side]}
+    order = ordered(wanted, Measure("score"), most=operation.side == "long")
+    measures = [
+        Measure("verdict"),
+        Measure("score"),
+        Measure("trend", frame="daily"),
+        Measure("carry", side=operation.side),
+    ]
+    columns, rows = await asked.table(measures, order)
+    unknown += [id_ for id_ in coins if verdicts[id_] is None]
+    figures = {"side": text(operation.side), "count": count(len(rows)), "of": count(len(coins))}
+    notes = ["no_advice"]
+    if rows:
+        figures |= {"winner": text(rows[0].subject), "verdict": text(str(rows[0].values[0]))}
+        figures["record"] = text(await _said(reading, order[0]))
+        notes.insert(0, "record")
+    names = [asked.name(id_) for id_ in unknown]
+    return Found(
+        kind="screen" if rows else "nobody", figures=figures, columns=columns, rows=rows, unknown=names, notes=notes
+    )
+
+
+async def _said(reading: Reading, symbol: str) -> str:
+    """How verdicts like that of a coin did after a week, in the words of the record."""
+    outcomes = _outcomes(await reading.tool("signal", symbol=symbol))
+    return next(str(one["says"]) for one in outcomes if one["days"] == _HORIZON)
+
+
+def _outcomes(signal: Any) -> list[Any]:
+    record = signal["record"]
+    found: list[Any] = (record["backtested"] or record["live"])["all_coins"]
+    return found
+
+
+async def record(asked: Asked, operation: Record) -> Found:
+    """How past verdicts, regime trades or walk-forward strategies did."""
+    coins = [id_ for id_ in asked.ids if id_ in asked.reading.coins()]
+    if operation.of == "walkforward":
+        return await _walkforward(asked.reading)
+    symbol = coins[0] if coins else _BENCHMARK
+    if operation.of == "regime":
+        return await _trades(asked, symbol)
+    signal = await asked.reading.tool("signal", symbol=symbol)
+    columns = [
+        Column("came true", Unit.FRACTION),
+        Column("base rate", Unit.FRACTION),
+        Column("mean move", Unit.PERCENT),
+        Column("days counted", Unit.COUNT),
+    ]
+    rows = [
+        Row(f"{one['days']} days", (one["hit_rate"], one["base_rate"], one["mean_move_pct"], one["days_seen"]))
+        for one in _outcomes(signal)
+    ]
+    source = "backtested" if signal["record"]["backtested"] else "live"
+    says = next(one["says"] for one in _outcomes(signal) if one["days"] == _HORIZON)
+    figures = {"verdict": text(signal["verdict"]), "says": text(says), "kind": text(source)}
+    return Found(kind="record", figures=figures, columns=columns, rows=rows)
+
+
+async def _trades(asked: Asked, symbol: str) -> Found:
+    history = await asked.reading.tool("regime", action="history", symbol=symbol)
+    summary = history["summary"]
+    figures = {
+        "subject": text(asked.name(symbol)),
+        "count": count(summary["total"]),
+        "wins": count(summary["wins"]),
+        "rate": Figure(summary["winRate"], Unit.FRACTION),
+        "value": Figure(summary["meanReturnPct"], Unit.PERCENT),
+    }
+    return Found(kind="regime_record" if summary["total"] else "no_trades", figures=figures)
+
+
+async def _walkforward(reading: Reading) -> Found:
+    found = (await reading.tool("walkforward", action="outcomes", limit=1))["summary"]
+    if found is None:
+        raise Refused("no-run")
+    columns = [
+        Column("return", Unit.PERCENT),
+        Column("trades", Unit.COUNT),
+        Column("won", Unit.FRACTION),
+        Column("worst drawdown", Unit.PERCENT),
+        Column("Sharpe", Unit.RATIO),
+    ]
+    keys = ("returnPct", "total", "winRate", "maxDrawdownPct", "sharpe")
+    rows = [
+        Row(one["strategy"].replace("-", " "), tuple(one[key] for key in keys))
+        for one in found["strategies"]
+        if one["published"]
+    ]
+    hold = found["buyAndHold"]
+    rows.append(Row("buy and hold", (hold["returnPct"], None, None, hold["maxDrawdownPct"], hold["sharpe"])))
+    figures = {
+        "value": Figure(found["returnPct"], Unit.PERCENT),
+        "count": count(found["total"]),
+        "base": Figure(hold["returnPct"], Unit.PERCENT),
+        "first": date(parse_iso(f"{found['firstDay']}T00:00:00Z")),
+        "last": date(parse_iso(f"{found['lastDay']}T00:00:00Z")),
+    }
+    return Found(kind="walkforward", figures=figures, columns=columns, rows=rows)
+
+
+async def explain(asked: Asked, operation: Explain) -> Found:
+    """A definition of the glossary."""
+    found = await asked.reading.tool("glossary", term=operation.term)
+    return Found(kind="explain", figures={"term": text(found["title"]), "text": text(found["text"])})

@@ -1,0 +1,348 @@
+"""Operations over time: extremes with their dates, since when and when last, and how a measure went over a span."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from service.ask.describe import condition_words, label_of
+from service.ask.measure_table import MEASURES, Unit
+from service.ask.planner import series
+from service.ask.planner.conditions import Truth, holds
+from service.ask.planner.reading import FEW, MARKET, Reading
+from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, date, text
+from service.ask.planner.sets import Asked
+from service.ask.planner.spans import Interval, instant_of, interval_of
+from service.ask.planner.values import bars_of, unit_of
+from service.ask.query import (
+    All,
+    Any_,
+    Between,
+    Changed,
+    Condition,
+    Extreme,
+    Measure,
+    Not,
+    Now,
+    Ranked,
+    Span,
+    Test,
+    When,
+    Window,
+)
+from service.clock import DAY_MS
+from service.table.daily import DayStates
+
+Points = list[tuple[int, Scalar]]
+"""Days (epoch milliseconds of their open) and values, oldest first."""
+
+_EVER: Final = Between(0, None, "since the first known day")
+
+_STATES: Final[Mapping[str, Callable[[DayStates], Scalar]]] = {
+    "regime": lambda day: day.regime,
+    "verdict": lambda day: None if day.score is None else day.verdict,
+    "score": lambda day: day.score,
+}
+
+_PRICES: Final = frozenset({"price", "high", "low"})
+
+
+async def extreme(asked: Asked, operation: Extreme) -> Found:
+    """The largest, smallest, first or last value of a measure within the time asked for, with its day."""
+    measure, reading = _main(asked), asked.reading
+    span = _span(asked, measure)
+    found: dict[str, tuple[int, Scalar]] = {}
+    for symbol in asked.ids:
+        points = await points_of(reading, measure, symbol, span, low=operation.which == "min")
+        if points:
+            found[symbol] = _chosen(points, operation, measure)
+    if not found:
+        raise await _nothing(asked, measure)
+    order = _in_order(found, operation, measure)
+    label = label_of(Measure(measure.name, measure.over or _daily(measure), measure.other, measure.frame))
+    columns = [Column(label, unit_of(measure)), Column("day", Unit.DATE)]
+    rows = [_dated(asked, symbol, measure, *found[symbol]) for symbol in order]
+    words = {"max": "highest", "min": "lowest", "first": "first known", "last": "last known"}
+    when = asked.when if span.start_ms else text(" of all known days")
+    figures = {
+        "subject": text(rows[0].subject),
+        "which": text(words[operation.which]),
+        "label": text(label),
+        "value": Figure(rows[0].values[0], columns[0].unit),
+        "day": date(found[order[0]][0]),
+        "when": when,
+        "verb": asked.verb,
+    }
+    firsts = [first for symbol in asked.ids if (first := await _first(reading, symbol)) is not None]
+    late = bool(firsts) and min(firsts) > span.start_ms
+    if late:
+        figures["first"] = date(min(firsts))
+    return Found(
+        kind="extreme",
+        figures=figures,
+        columns=columns,
+        rows=rows,
+        shown=0 if len(rows) == 1 else 10,
+        unknown=[asked.name(symbol) for symbol in asked.ids if symbol not in found],
+        notes=["known_since"] if late else [],
+    )
+
+
+def _main(asked: Asked) -> Measure:
+    if not asked.query.measures:
+        raise Refused("no-measure")
+    measure = asked.query.measures[0]
+    if asked.ids == [MARKET] or not asked.reading.others.isdisjoint(asked.ids):
+        raise Refused("no-asset-history")
+    return measure
+
+
+def _daily(measure: Measure) -> Window | None:
+    return Window(1, "d", "1 day") if measure.name == "change" else None
+
+
+def _span(asked: Asked, measure: Measure) -> Interval:
+    """The span of the query, else the window of a measure that is not one of returns, else all that is known."""
+    time, now_ms = asked.query.time, asked.reading.now_ms
+    if isinstance(time, Window | Between):
+        return interval_of(time, now_ms)
+    if not isinstance(time, Now):
+        raise Refused("not-over", label=text(label_of(measure)))
+    own: Span | None = measure.over if measure.name in {*_PRICES, "volume", "drawdown", "funding"} else None
+    return interval_of(own or _EVER, now_ms)
+
+
+async def points_of(reading: Reading, measure: Measure, symbol: str, span: Interval, *, low: bool) -> Points:
+    """The values of a measure on each day of a span.
+
+    Args:
+        reading: What is read.
+        measure: What is measured.
+        symbol: Of which coin.
+        span: Within which instants.
+        low: Whether of a day's prices the low counts instead of the high.
+
+    Raises:
+        Refused: Where a measure has no values by the day.
+    """
+    name, length = measure.name, _length(measure)
+    if name in _PRICES:
+        bars = await bars_of(reading, symbol, span)
+        return [(bar.open_ms, bar.low if low or name == "low" else bar.high) for bar in bars]
+    if name == "volume":
+        return [(bar.open_ms, bar.volume_usd) for bar in await bars_of(reading, symbol, span) if bar.closed]
+    if name == "change":
+        earlier = Interval(span.start_ms - length * DAY_MS, span.end_ms, hourly=False)
+        bars = await bars_of(reading, symbol, earlier)
+        return [point for point in series.changes(bars, length) if point[0] >= span.start_ms]
+    if name == "drawdown":
+        return list(series.drawdowns(await bars_of(reading, symbol, span)))
+    return await _stored(reading, measure, symbol, span)
+
+
+def _length(measure: Measure) -> int:
+    over = measure.over
+    return over.count if isinstance(over, Window) and over.unit == "d" else 1
+
+
+async def _stored(reading: Reading, measure: Measure, symbol: str, span: Interval) -> Points:
+    if measure.name == "funding":
+        paid = await reading.history.funding(symbol, span.start_ms, span.end_ms)
+        reading.use("history", {}, paid.payments[-1].paid_ms if paid.payments else None)
+        return [(payment.paid_ms, payment.apr) for payment in paid.payments]
+    if measure.name == "market_cap":
+        caps = await reading.history.market_caps(symbol, span.start_ms, span.end_ms)
+        reading.use("history", {}, caps[-1].at_ms if caps else None)
+        return [(cap.at_ms, cap.market_cap) for cap in caps]
+    if measure.name == "trend":
+        state: Callable[[DayStates], Scalar] = _weekly if measure.frame == "weekly" else _of_day
+    elif measure.name in _STATES:
+        state = _STATES[measure.name]
+    else:
+        raise Refused("not-past", label=text(label_of(measure)))
+    days = (await reading.daily()).states(symbol, span.start_ms, span.end_ms)
+    return [(day.day_ms, found) for day in days if (found := state(day)) is not None]
+
+
+def _weekly(day: DayStates) -> Scalar:
+    return day.trend_weekly
+
+
+def _of_day(day: DayStates) -> Scalar:
+    return day.trend_daily
+
+
+def _rank(measure: Measure, value: Scalar) -> float:
+    """A value as a number: of states the best is the largest."""
+    states = MEASURES[measure.name].states
+    return float(-states.index(value)) if isinstance(value, str) else float(value or 0)
+
+
+def _chosen(points: Points, operation: Extreme, measure: Measure) -> tuple[int, Scalar]:
+    if operation.which in {"first", "last"}:
+        return points[0 if operation.which == "first" else -1]
+    sign = 1 if operation.which == "max" else -1
+    return max(points, key=lambda point: (sign * _rank(measure, point[1]), -point[0]))
+
+
+def _in_order(found: Mapping[str, tuple[int, Scalar]], operation: Extreme, measure: Measure) -> list[str]:
+    if operation.which in {"first", "last"}:
+        sign = 1 if operation.which == "first" else -1
+        return sorted(found, key=lambda symbol: (sign * found[symbol][0], symbol))
+    sign = -1 if operation.which == "max" else 1
+    return sorted(found, key=lambda symbol: (sign * _rank(measure, found[symbol][1]), symbol))
+
+
+def _dated(asked: Asked, symbol: str, measure: Measure, day_ms: int, value: Scalar) -> Row:
+    in_thousands = measure.name in _PRICES and symbol in asked.reading.per_coin
+    own = value / 1_000 if in_thousands and isinstance(value, int | float) else value
+    return Row(asked.name(symbol), (own, day_ms))
+
+
+async def _first(reading: Reading, symbol: str) -> int | None:
+    return (await reading.daily()).first_day_ms(symbol)
+
+
+async def _nothing(asked: Asked, measure: Measure) -> Refused:
+    names = text(", ".join(asked.name(symbol) for symbol in asked.ids))
+    first = await _first(asked.reading, asked.ids[0]) if len(asked.ids) == 1 else None
+    end_ms = instant_of(asked.query.time, asked.reading.now_ms)
+    if first is not None and first >= end_ms:
+        return Refused("before-history", subject=names, first=date(first))
+    return Refused("unknown-value", subject=names, label=text(label_of(measure)))
+
+
+async def when(asked: Asked, operation: When) -> Found:
+    """Since when conditions hold, or when they last began to: by the ends of known days."""
+    if asked.ids == [MARKET] or len(asked.ids) > FEW:
+        raise Refused("no-changes", label=text("market"))
+    condition = asked.query.where
+    first = condition or await _present(asked, asked.ids[0])
+    rows = []
+    for symbol in asked.ids:
+        days = await _true_days(asked, condition or await _present(asked, symbol), symbol)
+        if any(held is not None for _, held in days):
+            rows.append(_run(asked.name(symbol), days))
+    if not rows:
+        raise Refused("unknown-value", subject=text(", ".join(map(asked.name, asked.ids))), label=text("that"))
+    units = {"state": Unit.STATE, "began": Unit.DATE, "last day": Unit.DATE, "days": Unit.DAYS}
+    columns = [Column(label, unit) for label, unit in units.items()]
+    state, began, last, days_held = rows[0].values
+    figures = {"subject": text(rows[0].subject), "what": text(condition_words(first))}
+    if began is None:
+        return Found(kind="never", figures=figures, columns=columns, rows=rows, shown=0 if len(rows) == 1 else 10)
+    figures |= {
+        "began": Figure(began, Unit.DATE),
+        "last": Figure(last, Unit.DATE),
+        "days": Figure(days_held, Unit.DAYS),
+    }
+    kind = "since" if state == "holds" else "not_now" if operation.edge == "since" else "last"
+    return Found(kind=kind, figures=figures, columns=columns, rows=rows, shown=0 if len(rows) == 1 else 10)
+
+
+async def _present(asked: Asked, symbol: str) -> Condition:
+    """The newest known state of the measure asked for, as a condition."""
+    if not asked.query.measures:
+        raise Refused("no-measure")
+    measure = asked.query.measures[0]
+    if measure.name not in {"trend", "regime", "verdict"}:
+        raise Refused("no-changes", label=text(label_of(measure)))
+    points = await points_of(asked.reading, measure, symbol, interval_of(_EVER, asked.reading.now_ms), low=False)
+    if not points:
+        raise Refused("unknown-value", subject=text(asked.name(symbol)), label=text(label_of(measure)))
+    return Test(measure, "eq", points[-1][1])
+
+
+async def _true_days(asked: Asked, condition: Condition, symbol: str) -> list[tuple[int, Truth]]:
+    """On which known days a condition held, oldest first."""
+    time, now_ms = asked.query.time, asked.reading.now_ms
+    span = interval_of(time if isinstance(time, Window | Between) else _EVER, now_ms)
+    return sorted((await _truth_by_day(asked.reading, condition, symbol, span)).items())
+
+
+async def _truth_by_day(reading: Reading, condition: Condition, symbol: str, span: Interval) -> dict[int, Truth]:
+    if isinstance(condition, Not):
+        found = await _truth_by_day(reading, condition.item, symbol, span)
+        return {day: None if value is None else not value for day, value in found.items()}
+    if isinstance(condition, All | Any_):
+        parts = [await _truth_by_day(reading, item, symbol, span) for item in condition.items]
+        days = set().union(*parts)
+        join = all if isinstance(condition, All) else any
+        return {
+            day: join(part[day] for part in parts) for day in days if all(part.get(day) is not None for part in parts)
+        }
+    if isinstance(condition, Changed | Ranked) or condition.coin is not None:
+        raise Refused("no-changes", label=text(label_of(condition.measure)))
+    values = dict(await _by_close(reading, condition.measure, symbol, span))
+    bounds: dict[int, Scalar] = dict.fromkeys(values, condition.value)
+    if condition.to is not None:
+        bounds = dict(await _by_close(reading, condition.to, symbol, span))
+    return {day: holds(condition.measure, condition.op, value, bounds.get(day)) for day, value in values.items()}
+
+
+async def _by_close(reading: Reading, measure: Measure, symbol: str, span: Interval) -> Points:
+    """Values by the day: prices are closes, a state is that of the day before, which is known from its close on."""
+    if measure.name == "price":
+        scale = 1_000 if symbol in reading.per_coin else 1
+        return [(bar.open_ms, bar.close / scale) for bar in await bars_of(reading, symbol, span)]
+    points = await points_of(reading, measure, symbol, span, low=False)
+    return [(day + DAY_MS, value) for day, value in points] if MEASURES[measure.name].states else points
+
+
+def _run(name: str, days: Sequence[tuple[int, Truth]]) -> Row:
+    """The last run of days on which it held: whether it still holds, its first and last day, its length in days."""
+    known = [(day, held) for day, held in days if held is not None]
+    end = len(known) - 1
+    while end >= 0 and not known[end][1]:
+        end -= 1
+    if end < 0:
+        return Row(name, ("never", None, None, None))
+    start = end
+    while start > 0 and known[start - 1][1]:
+        start -= 1
+    length = (known[end][0] - known[start][0]) // DAY_MS + 1
+    return Row(name, ("holds" if end == len(known) - 1 else "ended", known[start][0], known[end][0], length))
+
+
+async def course(asked: Asked, measure: Measure) -> Found:
+    """How a price or a state went over a span: its start and end, its bounds, or the days in each state."""
+    span, symbol = _span(asked, measure), asked.ids[0]
+    if measure.name != "price":
+        return await _spent(asked, measure, symbol, span)
+    bars = await bars_of(asked.reading, symbol, span)
+    if not bars:
+        raise await _nothing(asked, measure)
+    scale = 1_000 if symbol in asked.reading.per_coin else 1
+    high, low = max(bars, key=lambda bar: bar.high), min(bars, key=lambda bar: bar.low)
+    figures = {
+        "subject": text(asked.name(symbol)),
+        "start": Figure(bars[0].open / scale, Unit.USD),
+        "end": Figure(bars[-1].close / scale, Unit.USD),
+        "change": Figure(series.percent(bars[-1].close, bars[0].open), Unit.PERCENT),
+        "high": Figure(high.high / scale, Unit.USD),
+        "high_day": date(high.open_ms),
+        "low": Figure(low.low / scale, Unit.USD),
+        "low_day": date(low.open_ms),
+        "when": asked.when,
+    }
+    return Found(kind="course", figures=figures)
+
+
+async def _spent(asked: Asked, measure: Measure, symbol: str, span: Interval) -> Found:
+    points = await points_of(asked.reading, measure, symbol, span, low=False)
+    if not points:
+        raise await _nothing(asked, measure)
+    spent: dict[Scalar, int] = {}
+    for _, state in points:
+        spent[state] = spent.get(state, 0) + 1
+    rows = [
+        Row(str(state), (days,)) for state, days in sorted(spent.items(), key=lambda item: (-item[1], str(item[0])))
+    ]
+    figures = {
+        "subject": text(asked.name(symbol)),
+        "label": text(label_of(measure)),
+        "state": text(rows[0].subject),
+        "days": Figure(rows[0].values[0], Unit.COUNT),
+        "of": Figure(len(points), Unit.COUNT),
+        "end": text(str(points[-1][1])),
+        "when": asked.when,
+    }
+    return Found(kind="spent", figures=figures, columns=[Column("days", Unit.COUNT)], rows=rows)

@@ -1,0 +1,214 @@
+"""What questions ask of single data routes: which service answers, and which of its fields are shown.
+
+To add a topic: a row here, its words in `parser/lexicon.py`, and its sentence in `answers/templates.toml`.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from service.ask.measure_table import Unit
+
+
+class Shown(Struct, frozen=True):
+    """A field that is shown: its column, its unit, and its name in the payload."""
+
+    label: str
+    unit: Unit
+    field: str
+
+
+class Topic(Struct, frozen=True, kw_only=True):
+    """One list that a data route answers.
+
+    Attributes:
+        tool: Id of the service's tool.
+        items: Name of the list in the payload.
+        subject: Field that says what a row is about.
+        columns: What is shown of it.
+        args: Parameters that are always given.
+        coin: Parameter that narrows it to a coin; null: it takes none.
+        category: Parameter that narrows it to a category.
+        show: Parameter that narrows it to a show.
+        since: Whether the tool takes `since`.
+        at: Field with the instant of a row; null: rows have none, so no time can be asked.
+    """
+
+    tool: str
+    items: str
+    subject: str
+    columns: tuple[Shown, ...]
+    args: Mapping[str, object] = {}
+    coin: str | None = None
+    category: str | None = None
+    show: str | None = None
+    since: bool = False
+    at: str | None = None
+
+
+LISTS: Final[Mapping[str, Topic]] = {
+    "alerts": Topic(
+        tool="funding.alerts",
+        items="events",
+        subject="asset",
+        columns=(
+            Shown("zone", Unit.STATE, "triggerZone"),
+            Shown("funding", Unit.PERCENT_A_YEAR, "fundingAtTrigger"),
+            Shown("at", Unit.INSTANT, "firedAt"),
+        ),
+        coin="symbol",
+        since=True,
+        at="firedAt",
+    ),
+    "crossings": Topic(
+        tool="market.crossing",
+        items="crossings",
+        subject="direction",
+        columns=(Shown("day", Unit.DATE, "at"), Shown("up", Unit.COUNT, "up"), Shown("down", Unit.COUNT, "down")),
+        at="at",
+    ),
+    "transcripts": Topic(
+        tool="transcripts",
+        items="highlights",
+        subject="source",
+        columns=(
+            Shown("day", Unit.DATE, "publishedAt"),
+            Shown("tone", Unit.STATE, "stance"),
+            Shown("quote", Unit.TEXT, "quote"),
+        ),
+        args={"action": "highlights"},
+        coin="coin",
+        category="sector",
+        show="source",
+        since=True,
+        at="publishedAt",
+    ),
+    "shows": Topic(
+        tool="transcripts",
+        items="sources",
+        subject="name",
+        columns=(
+            Shown("kind", Unit.STATE, "kind"),
+            Shown("episodes", Unit.COUNT, "episodes"),
+            Shown("last episode", Unit.DATE, "lastEpisodeAt"),
+        ),
+        args={"action": "sources"},
+    ),
+    "wallets": Topic(
+        tool="wallets.recent",
+        items="movements",
+        subject="token",
+        columns=(
+            Shown("wallet", Unit.TEXT, "label"),
+            Shown("way", Unit.STATE, "direction"),
+            Shown("value then", Unit.USD, "amount_usd"),
+            Shown("at", Unit.INSTANT, "ts"),
+        ),
+        at="ts",
+    ),
+    "movements": Topic(
+        tool="wallets",
+        items="movements",
+        subject="token",
+        columns=(
+            Shown("wallet", Unit.TEXT, "label"),
+            Shown("way", Unit.STATE, "direction"),
+            Shown("amount", Unit.AMOUNT, "amount"),
+            Shown("at", Unit.INSTANT, "ts"),
+        ),
+        args={"action": "movements"},
+        at="ts",
+    ),
+    "watchlist": Topic(
+        tool="wallets",
+        items="watchlist",
+        subject="address",
+        columns=(Shown("label", Unit.TEXT, "label"), Shown("kind", Unit.STATE, "kind")),
+        args={"action": "watchlist"},
+    ),
+    "assets": Topic(
+        tool="rwa.assets",
+        items="assets",
+        subject="symbol",
+        columns=(Shown("name", Unit.TEXT, "name"), Shown("type", Unit.STATE, "assetType")),
+    ),
+    "category": Topic(
+        tool="category.info",
+        items="coins",
+        subject="symbol",
+        columns=(
+            Shown("price", Unit.USD, "price"),
+            Shown("24-hour change", Unit.PERCENT, "change_24h"),
+            Shown("market cap", Unit.USD, "market_cap"),
+            Shown("daily trend", Unit.STATE, "trend_daily"),
+        ),
+        category="name",
+    ),
+    "regime_trades": Topic(
+        tool="regime",
+        items="positions",
+        subject="symbol",
+        columns=(
+            Shown("side", Unit.STATE, "direction"),
+            Shown("entered", Unit.DATE, "entryDate"),
+            Shown("entry price", Unit.USD, "entryPrice"),
+            Shown("price", Unit.USD, "currentPrice"),
+        ),
+        args={"action": "active"},
+    ),
+    "outcomes": Topic(
+        tool="walkforward",
+        items="outcomes",
+        subject="symbol",
+        columns=(
+            Shown("strategy", Unit.STATE, "strategy"),
+            Shown("side", Unit.STATE, "direction"),
+            Shown("left", Unit.DATE, "exitDate"),
+            Shown("return", Unit.PERCENT, "returnPct"),
+        ),
+        args={"action": "outcomes"},
+        coin="symbol",
+    ),
+    "manifest": Topic(
+        tool="manifest",
+        items="routes",
+        subject="path",
+        columns=(Shown("price", Unit.USD, "price_usdc"),),
+    ),
+}
+"""Topics that are a list."""
+
+ASSET_TYPES: Final[Mapping[str, str]] = {
+    "stock": "equity",
+    "stocks": "equity",
+    "equities": "equity",
+    "etf": "etf",
+    "etfs": "etf",
+    "metal": "metal",
+    "metals": "metal",
+    "precious metals": "metal",
+    "commodity": "commodity",
+    "commodities": "commodity",
+    "index": "index",
+    "indices": "index",
+    "indexes": "index",
+    "currency": "fx",
+    "currencies": "fx",
+    "forex": "fx",
+    "fx": "fx",
+}
+"""Types of real-world assets by what people call them."""
+
+ROUTES: Final = (
+    *LISTS,
+    "categories",
+    "coins",
+    "walkforward",
+    "news",
+    "quality",
+    "breadth",
+    "account",
+    "pricing",
+)
+"""Every topic of `Route`."""
