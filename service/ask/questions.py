@@ -226,10 +226,6 @@ def open_questions(rooms: Rooms) -> QuestionService:
         rooms: The services that are asked.
     """
 
-    def fear_greed() -> tuple[int, int] | None:
-        value = rooms.sentiment.fear_greed()
-        return None if value is None else (value.value, value.of_ms)
-
     market = rooms.market
     data = Data(
         clock=rooms.clock,
@@ -238,7 +234,7 @@ def open_questions(rooms: Rooms) -> QuestionService:
         toolbox=open_toolbox(rooms),
         members=market.categories.members,
         categories=market.categories.category_names,
-        fear_greed=fear_greed,
+        fear_greed=rooms.sentiment.fear_greed,
     )
     parsers = Parsers(market.coins, market.categories, rooms.rwa, rooms.wallets, rooms.transcripts)
     return QuestionService(rooms.clock, parsers, Planner(data))

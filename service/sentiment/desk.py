@@ -116,10 +116,6 @@ class SentimentDesk:
         """Of how many categories the sentiment is known."""
         return 0 if self._kept.value is None else len(self._kept.value.categories)
 
-    def fear_greed(self) -> Index | None:
-        """The newest Fear & Greed index; null: not known."""
-        return None if self._kept.value is None else self._kept.value.index
-
     def readiness(self) -> Mapping[str, object]:
         """What can be said of the room: coins with a mood, age of the news in seconds, whether it is failing.
 
