@@ -87,6 +87,8 @@ class Place(NamedTuple):
 def is_likely(place: Place) -> bool:
     """Whether a coin stands well here: a word that may be one is taken for it."""
     before, after = place.before, place.after
+    if (before[:1].isdigit() and not before.endswith("%")) or before in {"into", "hold", "own", "bought", "on"}:
+        return True
     if place.beside and (not after or after in AFTER):
         return True
     if place.named or before in ARTICLES:

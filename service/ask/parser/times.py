@@ -42,9 +42,9 @@ _WEEKDAYS: Final = {
     for name in names.split()
 }
 _LAST: Final = frozenset({"last", "past", "previous", "trailing", "prior", "preceding", "recent"})
-_ROLLING: Final = frozenset({"over", "in", "for", "during", "within", "across", "through", "throughout", "of"})
+_ROLLING: Final = frozenset({"on", "over", "in", "for", "during", "within", "across", "through", "throughout", "of"})
 _SINCE: Final = frozenset({"since", "from", "after", "starting"})
-_UNTIL: Final = frozenset({"to", "until", "till", "through", "and"})
+_UNTIL: Final = frozenset({"to", "until", "til", "till", "through", "and"})
 _AGO: Final = frozenset({"ago", "back", "earlier", "before"})
 _NOW: Final = (
     ("right", "now"),
@@ -229,6 +229,9 @@ class _Reader:
                 if self.word(end) == "so" and self.word(end + 1) == "far":
                     end += 2
                 return Found(Between(_ms(spans[after]), None, said), end)
+        if word in _UNITS and len(word) > 2 and rolling and self.word(at - 1) in {"the", "a", "one"}:  # noqa: PLR2004 - no "d" or "mo"
+            unit, times = _UNITS[word]
+            return Found(Window(times, unit, _counted_words(times, unit)), at + 1)
         if word in _LAST:
             return self._last(at, since=since, rolling=rolling)
         return None
@@ -301,12 +304,14 @@ class _Reader:
             and self._tokens[at + 1].gap in {"-", "/"}
         ):
             return _valid(numbers[0], numbers[1], numbers[2], at + 3)
+        if word == "apr" and not since:
+            return None
         if word in _MONTHS and numbers[1] and numbers[1] <= 31 and (len(word) > 3 or not self._tokens[at + 1].gap):
             year_at = at + 2
             year = self._small(year_at) if _YEAR.fullmatch(self.word(year_at)) else None
             return self._dated(numbers[1], _MONTHS[word], year, at + (3 if year else 2))
         named = at + 2 if self.word(at + 1) == "of" else at + 1
-        if numbers[0] and numbers[0] <= 31 and self.word(named) in _MONTHS:
+        if numbers[0] and numbers[0] <= 31 and self.word(named) in _MONTHS and (self.word(named) != "apr" or since):
             year = self._small(named + 1) if _YEAR.fullmatch(self.word(named + 1)) else None
             return self._dated(numbers[0], _MONTHS[self.word(named)], year, named + (2 if year else 1))
         if word in _WEEKDAYS and (len(word) > 3 or since):

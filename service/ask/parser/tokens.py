@@ -11,14 +11,15 @@ _WORD: Final = re.compile(
     r"""
     0x[0-9a-fA-F]{40}\b
     | [sS]&[pP](?=\W|\Z|500)
-    | [$\u20ac\u00a3]?\d(?:[\d,.]*\d)?[^\W\d_]*(?:[^\W_]*[^\W\d_])?%?
+    | (?:(?<![\w%])\+)?[$\u20ac\u00a3]?\d(?:[\d,.]*\d)?[^\W\d_]*(?:[^\W_]*[^\W\d_])?%?
     | [$\#]?[^\W_]+(?:\.(?:ai|fun|finance|fi|io)\b)?(?:['\u2019\u02bc`][^\W_]+)*
     | [&+]
-    | [<>]=? | [\u2264\u2265=]
+    | != | ==? | [<>]=? | [\u2264\u2265]
     """,
     re.VERBOSE,
 )
 _LINE: Final = re.compile(r"\s*\n\s*")
+_ARROW: Final = re.compile(r"[-=]>")
 _POSSESSIVE: Final = re.compile(r"['\u2019\u02bc`][sS]\Z")
 _APOSTROPHES: Final = str.maketrans("", "", "'\u2019\u02bc`")
 _STROKES: Final = str.maketrans(
@@ -28,7 +29,7 @@ _STROKES: Final = str.maketrans(
 _AND: Final = frozenset({"&", "+"})
 _SIGILS: Final = "$#"
 _MINUS: Final = ("-", "\u2212")
-_SYMBOLS: Final = {"<": "lt", ">": "gt", "<=": "lte", ">=": "gte", "\u2264": "lte", "\u2265": "gte", "=": "equal"}
+_SYMBOLS: Final = {"<": "lt", ">": "gt", "<=": "lte", ">=": "gte", "\u2264": "lte", "\u2265": "gte", "=": "equal", "==": "equal", "!=": "not"}
 _TRUNCATING: Final = frozenset({"vs", "v", "approx", "e.g", "i.e"})
 
 
@@ -69,7 +70,7 @@ def tidy(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text[:LONGEST])[:LONGEST]
     if not folded.isascii():
         folded = "".join(character for character in folded if unicodedata.category(character) != "Cf")
-    return " ".join(_LINE.sub(" ; ", folded).split())
+    return " ".join(_ARROW.sub(" : ", _LINE.sub(" ; ", folded)).split())
 
 
 def tokenise(text: str) -> list[Token]:
@@ -92,6 +93,7 @@ def _token(text: str, gap: str) -> Token:
         return Token(text, _SYMBOLS[text], _SYMBOLS[text], "", gap)
     if text in _AND:
         return Token(text, "and", "and", "", gap)
+    text = text.removeprefix("+") if text != "+" else text
     sigil = text[0] if text[0] in _SIGILS else ""
     written = text[1:] if sigil else text
     bare = _POSSESSIVE.sub("", written)

@@ -126,7 +126,6 @@ FORECASTS: Final[Sequence[Row]] = (
         altseason|season|supercycle coming|starting|near|close|next|over|ending
         does|do <thing>|it|they .. go|move|rise|fall up|down|higher|lower? after|before|when|if|once
         still|yet to come
-        wen
         new years|year
         AMOUNT|#|it|that realistic|possible|doable|feasible|plausible|likely|achievable|reachable
         room|legs|fuel|upside|space left? to run|go|grow|fall|climb|drop
