@@ -17,6 +17,7 @@ from service.ask.query import (
     Condition,
     Measure,
     Not,
+    Ranked,
     Span,
     Test,
     Time,
@@ -40,6 +41,8 @@ _TURNED: Final = frozenset(
     ["flipped", "turned", "flip", "flips", "turning", "flipping", "switched", "changed", "moved", "went", "crossed", "entered", "became", "become", "broke", "started"]
 )
 _LARGE: Final = 1e6
+_PAYS: Final = frozenset({"pay", "pays", "paying", "paid"})
+_WITHIN: Final = frozenset({"in", "of", "among", "from", "for", "within", "amongst"})
 
 
 class Found(NamedTuple):
@@ -80,13 +83,17 @@ class Scanner:
         used: set[int] = set()
         start = at
         negated = False
-        if self._chunks[at].has("neg"):
+        if self._chunks[at].has("neg") or self._chunks[at].has("except"):
             negated, at = True, self._past(at + 1)
             used.add(start)
+            if at < len(self._chunks) and any(w.value in {"any", "all"} for w in self._chunks[at].words):
+                at = self._past(at + 1)
             if at >= len(self._chunks):
                 return None
         found = (
-            self._comparative(at)
+            self._paying(at)
+            or self._ranked(at)
+            or self._comparative(at)
             or self._measured(at)
             or self._compared(at, before)
             or self._signed(at)
@@ -100,7 +107,7 @@ class Scanner:
 
     def _past(self, at: int) -> int:
         """The next chunk that is no filler."""
-        while at < len(self._chunks) and self._chunks[at].kind == "filler":
+        while at < len(self._chunks) and (self._chunks[at].kind == "filler" or self._words[at] in _TURNED):
             at += 1
         return at
 
@@ -126,6 +133,47 @@ class Scanner:
         if found is None:
             return None
         return found._replace(condition=Not(found.condition)) if negated else found
+
+    def _paying(self, at: int) -> Found | None:
+        """Who pays whom: "shorts pay longs" is negative funding."""
+        side = self._chunks[at].as_("side")
+        verb = self._past_plain(at + 1)
+        if side is None or verb >= len(self._chunks) or self._words[verb] not in _PAYS:
+            return None
+        other = self._past_plain(verb + 1)
+        if self._kind(other) != "side" or self._chunks[other].as_("side") == side:
+            return None
+        test = Test(Measure("funding"), "gt" if side == "long" else "lt", 0.0)
+        return Found(test, frozenset({at, verb, other}), at, other + 1)
+
+    def _past_plain(self, at: int) -> int:
+        while at < len(self._chunks) and self._chunks[at].kind == "filler" and self._words[at] not in _PAYS:
+            at += 1
+        return at
+
+    def _ranked(self, at: int) -> Found | None:
+        """Part of a ranking: "in the top 10 by market cap", where more is asked of these coins."""
+        value = self._chunks[at].as_("super")
+        if value is None or value.measure is not None or self._kind(at + 1) != "number" or not at:
+            return None
+        before = self._words[at - 1].split()
+        earlier = self._words[at - 2].split() if at > 1 else []
+        if not _WITHIN & set(before + (earlier if before == ["the"] else [])):
+            return None
+        used = {at, at + 1}
+        to = at + 2
+        while to < len(self._chunks) and self._kind(to) in {"set", "filler", "category"} and self._words[to] != "by":
+            if self._kind(to) == "set":
+                used.add(to)
+            to += 1
+        measure = Measure("market_cap")
+        if to < len(self._chunks) and self._words[to] == "by" and to + 1 < len(self._chunks):
+            name = self._chunks[to + 1].as_("measure")
+            if name is not None:
+                measure = name
+                used |= {to, to + 1}
+        limit = int(self._chunks[at + 1].value.value)
+        return Found(Ranked(measure, value.direction, limit), frozenset(used), at, max(used) + 1)
 
     def _comparative(self, at: int) -> Found | None:
         """Against a coin: "a higher 7-day return than BTC", "outperformed ETH this month", "more volume than SOL"."""
@@ -180,11 +228,16 @@ class Scanner:
                     used.add(beside)
                     break
         to = self._past(at + 1)
-        if self._kind(to) in {"time", "frame"}:
-            measure, taken = qualify(measure, self._chunks[to])
-            if taken:
-                used.add(to)
-                to = self._past(to + 1)
+        for _ in range(2):
+            if self._kind(to) in {"time", "frame"}:
+                measure, taken = qualify(measure, self._chunks[to])
+                if taken:
+                    used.add(to)
+                    to = self._past(to + 1)
+            if self._kind(to) in {"coin", "asset", "category"}:
+                behind = self._past(to + 1)
+                if self._kind(behind) in {"compare", "sign", "state", "direction", "neg", "time", "frame"}:
+                    to = behind
         return measure, used, to
 
     def _comparison(self, measure: Measure, at: int, used: set[int]) -> Found | None:
@@ -238,6 +291,8 @@ class Scanner:
     def _named_state(self, measure: Measure, at: int, used: set[int]) -> Found | None:
         state: State | None = self._chunks[at].as_("state")
         direction = self._chunks[at].as_("direction")
+        if measure.name == "confidence" and self._words[at] in {"high", "low", "medium"}:
+            return Found(Test(measure, "eq", self._words[at]), frozenset(used | {at}), min(used), at + 1)
         if measure.name == "trend" and direction is not None:
             test = Test(measure, "eq", "UP" if direction > 0 else "DOWN")
             return Found(test, frozenset(used | {at}), min(used), at + 1)
@@ -288,6 +343,8 @@ class Scanner:
             after = last
         if name is None:
             name = Measure("change") if quantity.unit == "%" else None
+            if quantity.unit is None and (quantity.scaled or any(chunk.kind == "coin" for chunk in self._chunks)):
+                name = Measure("price")
             if quantity.unit == "USD" and not quantity.scaled and quantity.value < _LARGE:
                 name = Measure("price")
             after = last
@@ -312,8 +369,12 @@ class Scanner:
             return None
         used = {at}
         to = self._past(at + 1)
+        span_at = to
         if self._kind(to) in {"time", "frame"}:
             to = self._past(to + 1)
+            if (to >= len(self._chunks) or self._chunks[to].as_("measure") is None) and (span := span_of(self._chunks[span_at].value) if self._kind(span_at) == "time" else None):
+                test = Test(Measure("change", over=span), "gt" if sign > 0 else "lt", 0.0)
+                return Found(test, frozenset({at, span_at}), at, span_at + 1)
         name = self._chunks[to].as_("measure") if to < len(self._chunks) else None
         if name is None or name.name in _STATES - {"sentiment"}:
             return None
@@ -387,6 +448,13 @@ class Scanner:
             if more:
                 used |= {to + 1, to + 2}
             to = self._past(max(used) + 1)
+        trend_at = next((place for place in range(at + 1, min(at + 7, len(self._chunks))) if (m := self._chunks[place].as_("measure")) is not None and m.name == "trend"), None)
+        if op is None and trend_at is not None and not any(self._kind(place) in {"time", "number", "coin"} for place in range(at, trend_at)):
+            frame = next((self._chunks[place].value for place in range(at, min(trend_at + 2, len(self._chunks))) if self._kind(place) == "frame"), None)
+            trend = Measure("trend", frame=frame if frame in {"daily", "weekly"} else None)
+            direct = self._past(at + 1)
+            taken = {at} | ({place for place in range(at, trend_at + 1) if self._kind(place) in {"frame", "measure"}} if direct >= trend_at - 1 else set())
+            return Found(Test(trend, "eq", "UP" if direction > 0 else "DOWN"), frozenset(taken), at, max(taken) + 1)
         over: Span | None = None
         frame_at = next((place for place in (to, at - 1) if self._kind(place) in {"time", "frame"}), None)
         if frame_at is not None:
@@ -397,11 +465,23 @@ class Scanner:
             over = _FRAMES[chunk.value] if chunk.kind == "frame" else span_of(chunk.value)
             if over is not None:
                 used.add(frame_at)
+        more_spans: list[Span] = []
+        if over is not None and frame_at is not None and frame_at > at and number is None:
+            following = frame_at + 1
+            while self._kind(following) in {"and", "filler", "time"} and following < len(self._chunks):
+                if self._kind(following) == "time":
+                    if (span := span_of(self._chunks[following].value)) is None:
+                        break
+                    more_spans.append(span)
+                    used.add(following)
+                following += 1
         value = 0.0 if number is None else abs(self._chunks[number].value.value)
         comparator: Comparator = "gt" if op is None else op
         if direction < 0:
             value, comparator = -value if value else 0.0, _OPPOSITE[comparator]
-        return Found(Test(Measure("change", over=over), comparator, value), frozenset(used), min(used), max(used) + 1)
+        tests = tuple(Test(Measure("change", over=span), comparator, value) for span in (over, *more_spans))
+        joined: Condition = tests[0] if len(tests) == 1 else All(tests)
+        return Found(joined, frozenset(used), min(used), max(used) + 1)
 
 
 def qualify(measure: Measure, chunk: Chunk) -> tuple[Measure, bool]:

@@ -11,7 +11,7 @@ from msgspec import Struct, structs
 
 from service.ask.parser.chunks import Chunk, Quantity
 from service.ask.parser.conditions import WINDOWED, Found, Scanner, join, qualify, span_of
-from service.ask.parser.lexicon import Super
+from service.ask.parser.lexicon import Super, Word
 from service.ask.query import (
     Aggregate,
     At,
@@ -63,6 +63,7 @@ class Slots(Struct):
     words: Sequence[str]
     used: set[int]
     both: bool = False
+    asset_type: str | None = None
 
     def kind(self, at: int) -> str:
         return self.chunks[at].kind if 0 <= at < len(self.chunks) else ""
@@ -140,6 +141,8 @@ def _subject(slots: Slots) -> Subject:
         if slots.chunks[at].value == "alts":
             out_coins.setdefault(BITCOIN)
     scope = _scope(slots, bool(coins), bool(categories), bool(assets), bool(out_coins or out_categories))
+    if slots.asset_type is not None and not coins and not assets and not categories:
+        return Subject(scope="assets", asset_type=slots.asset_type)
     return Subject(
         scope="wallets" if wallets else "shows" if shows and not coins else scope,
         coins=tuple(coins),
@@ -186,11 +189,12 @@ def _holdings(slots: Slots) -> list[Query]:
         at for at, chunk in enumerate(slots.chunks) if (m := chunk.as_("measure")) and m.name in {"carry", "funding"}
     ]
     side = slots.first("side")
-    if (carry or (side is not None and not holding)) and len(pairs) == 1:
+    entered = _entry(slots)
+    if entered is None and (carry or (side is not None and not holding)) and len(pairs) == 1:
         return _carry(slots, pairs, carry, side)
     times = [at for at in slots.free(lambda chunk: chunk.kind == "time")]
     coins = [at for at in slots.free(lambda chunk: chunk.kind == "coin")]
-    entry = _entry(slots)
+    entry = entered
     if len(pairs) == 1 and (entry is not None or asked_profit or (times and holding)):
         return _profit(slots, pairs[0], entry, times, coins, holding)
     held = {one.unit for _, one in pairs}
@@ -237,6 +241,11 @@ def _amounts(slots: Slots) -> list[tuple[set[int], Holding]]:
             found.append(({at, at + 1}, Holding(quantity.value, slots.chunks[at + 1].value[0])))
         elif slots.kind(after) == "coin" and after == at + 2 and slots.words[at + 1] == "of":
             found.append(({at, at + 1, after}, Holding(quantity.value, slots.chunks[after].value[0])))
+        elif slots.kind(at + 1) == "set" and sum(other.kind == "coin" for other in slots.chunks) == 1:
+            coin = next(place for place, other in enumerate(slots.chunks) if other.kind == "coin")
+            found.append(({at, at + 1, coin}, Holding(quantity.value, slots.chunks[coin].value[0])))
+        elif at and slots.kind(at - 1) == "coin" and ":" in chunk.gap and any(other.has("holding") for other in slots.chunks):
+            found.append(({at, at - 1}, Holding(quantity.value, slots.chunks[at - 1].value[0])))
         elif quantity.scaled and any(chunk.has("holding") or chunk.has("side") for chunk in slots.chunks):
             found.append(({at}, Holding(quantity.value, "USD")))
     return found
@@ -251,7 +260,7 @@ def _entry(slots: Slots) -> int | None:
         while before > 0 and slots.kind(before) == "filler" and slots.words[before] not in {"at", "from", "for"}:
             before -= 1
         word = slots.words[before].split()[-1] if slots.words[before] else ""
-        if word in {"at", "entry", "basis", "from"} and slots.kind(at + 1) != "coin":
+        if word in {"at", "entry", "basis", "from", "price"} and slots.kind(at + 1) != "coin":
             return at
     return None
 
@@ -291,7 +300,7 @@ def _profit(
         slots.used.add(entry)
     elif times:
         since = slots.chunks[times[0]].value
-        slots.used.add(times[0])
+        slots.used |= {at for at in times if at == times[0] or getattr(slots.chunks[at].value, "words", "") == "today"}
     side_at = [
         at
         for at, chunk in enumerate(slots.chunks)
@@ -356,7 +365,11 @@ def _topic(slots: Slots) -> list[Query]:
         if topic == "categories" and slots.free(lambda chunk: chunk.kind == "category"):
             slots.used.add(at)
             return []
-        if topic in {"assets", "categories", "coins"} and _is_screened(slots):
+        if topic == "assets" and _is_screened(slots):
+            slots.used.add(at)
+            slots.asset_type = slots.words[at]
+            return []
+        if topic in {"categories", "coins"} and _is_screened(slots):
             return []
         if (
             topic in {"categories", "coins"}
@@ -414,7 +427,59 @@ def _is_screened(slots: Slots) -> bool:
 # Everything else
 
 
+_FROM: Final = frozenset({"off", "below", "under", "from", "beneath"})
+_TOPS: Final = frozenset({"high", "top", "peak", "highs", "ath"})
+
+
+def _drawdowns(slots: Slots) -> None:
+    """Below a high is a drawdown: "more than 35 % off its 30-day top", "within 5 % of its high"."""
+    chunks, words = list(slots.chunks), list(slots.words)
+    for at, chunk in enumerate(chunks):
+        name = chunk.as_("measure")
+        if not ((name is not None and name.name == "high") or words[at] in _TOPS):
+            continue
+        before = at - 1
+        while before >= 0 and (chunks[before].kind in {"filler", "time"}) and words[before] not in _FROM | {"of"}:
+            before -= 1
+        if before < 0 or not (words[before] in _FROM | {"of"} or chunks[before].has("compare")):
+            continue
+        within = next((place for place in range(before) if words[place] in {"within"}), None)
+        if words[before] == "of" and within is None:
+            continue
+        if words[before] != "of" and before and chunks[before].has("compare") and chunks[at].kind == "number":
+            continue
+        chunks[at] = structs.replace(chunk, kind="measure", value=Measure("drawdown"), words=(Word("measure", Measure("drawdown")),))
+        chunks[before] = structs.replace(chunks[before], kind="filler", words=())
+        if within is not None:
+            chunks[within] = structs.replace(chunks[within], kind="compare", value="ge", words=(Word("compare", "ge"),))
+        for place in range(before):
+            if chunks[place].kind == "number" and chunks[place].value.unit == "%":
+                chunks[place] = structs.replace(chunks[place], value=structs.replace(chunks[place].value, value=-abs(chunks[place].value.value)))
+                if within is None and chunks[place - 1].has("compare"):
+                    turned = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}.get(chunks[place - 1].as_("compare"), "lt")
+                    chunks[place - 1] = structs.replace(chunks[place - 1], value=turned, words=(Word("compare", turned),))
+    slots.chunks = chunks
+
+
+def _same_length(slots: Slots) -> None:
+    """Of "last month (30d)" the window counts, of "24h … not today" nothing else: what says the same twice is one."""
+    times = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "time"]
+    for first, second in zip(times, times[1:], strict=False):
+        one, other = slots.chunks[first].value, slots.chunks[second].value
+        between = range(first + 1, second)
+        if any(slots.kind(at) not in {"filler"} for at in between) or not (isinstance(one, Window) != isinstance(other, Window)):
+            continue
+        calendar = one if not isinstance(one, Window) else other
+        window = other if isinstance(other, Window) else one
+        days = window.count / 24 if window.unit == "h" else window.count
+        said = getattr(calendar, "words", "")
+        if (said, days) in {("today", 1), ("this week", 7), ("last week", 7), ("this month", 30), ("last month", 30), ("this year", 365), ("last year", 365)}:
+            slots.used.add(first if calendar is one else second)
+
+
 def _general(slots: Slots) -> list[Query]:
+    _drawdowns(slots)
+    _same_length(slots)
     found = _conditions(slots)
     for one in found:
         slots.used |= one.used
@@ -436,7 +501,21 @@ def _general(slots: Slots) -> list[Query]:
     if isinstance(operation, Record):
         where = None
     queries = _compose(slots, subject, measures, time, where, operation)
-    return [*queries, *_opposite(slots, queries)]
+    return [*queries, *_opposite(slots, queries), *_other_times(slots, queries)]
+
+
+def _other_times(slots: Slots, queries: Sequence[Query]) -> list[Query]:
+    """The same at other times: "price 7 days ago vs today", "last week, last month, today"."""
+    rest = slots.free(lambda chunk: chunk.kind == "time")
+    now = [at for at, words in enumerate(slots.words) if words in {"now", "right now", "currently"}]
+    if len(queries) != 1 or not isinstance(queries[0].operation, Value | Check | Compare) or isinstance(queries[0].time, Now):
+        return []
+    if not rest and not (now and slots.asks("compare")):
+        return []
+    slots.used |= set(rest)
+    _take_asks(slots, "compare")
+    times: list[Time] = [Now() if getattr(slots.chunks[at].value, "words", "") == "today" else slots.chunks[at].value for at in rest]
+    return [structs.replace(queries[0], time=time) for time in times or [Now()]]
 
 
 def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
@@ -636,6 +715,9 @@ def _operation(
     if slots.asks("position") and named and slots.first("measure") is not None and _rank_word(slots):
         _take_asks(slots, "position", "rank", "list")
         return Position(), None
+    if slots.asks("rank") and named and len(subject.coins) > 1:
+        _take_asks(slots, "rank", "list")
+        return Compare("most"), None
     if slots.asks("rank") and not named:
         _take_asks(slots, "rank")
         return Rank("most", _limit(slots, _SUPERLATIVE_PLURAL * 2)), None
@@ -730,6 +812,9 @@ def _imply(slots: Slots, at: int, name: str) -> None:
 def _limit(slots: Slots, default: int | None) -> int | None:
     """A plain number: how many are wanted."""
     for at in slots.free(lambda chunk: chunk.kind == "number" and chunk.value.unit is None and not chunk.value.scaled):
+        if at and slots.words[at - 1] in {"the", "all", "both", "those", "these"} and not slots.words[at][:1].isdigit() and default is None:
+            slots.used.add(at)
+            continue
         value = slots.chunks[at].value.value
         if value == int(value) and 1 <= value <= 1_000:
             slots.used.add(at)
@@ -779,6 +864,14 @@ def _timed(
         else:
             done.append(measure)
     left = [time for time in left if time not in slots.used]
+    if done and done[-1].name in WINDOWED and done[-1].over is not None:
+        # "24h, 7d and 30d change": one measure for each window.
+        for time in list(left):
+            span = span_of(slots.chunks[time].value)
+            if span is not None and isinstance(slots.chunks[time].value, Window):
+                done.append(structs.replace(done[-1], over=span))
+                slots.used.add(time)
+                left.remove(time)
     time = _one_time(slots, left)
     return _filled(done, time), time
 
@@ -867,6 +960,9 @@ def _compose(
         and measures[0].name not in {"sentiment"}
     ):
         operation = Rank("most", 10)
+    span = time if isinstance(time, Window | Between) else None
+    if isinstance(operation, Value | Compare) and not measures and span is not None and (subject.coins or subject.assets):
+        measures, time = (Measure("change", over=span),), Now()
     if isinstance(operation, Rank) and not measures:
         measures = (Measure("change"),)
     if (

@@ -221,6 +221,7 @@ class Parser:
             mention
             for mention in find_mentions(self._names.known, tokens, names)
             if not taken & set(range(mention.start, mention.end))
+            and not (mention.thing.keys == ("BTC",) and mended[mention.end : mention.end + 1] in (["correlation"], ["corr"]))
         ]
         covered = taken | {at for mention in found for at in range(mention.start, mention.end)}
         language = language_of(tokens, covered, mended, text)
@@ -289,10 +290,13 @@ class Parser:
         ):
             return None
         text = " ".join(written)
+        made = re.fullmatch(r"how (?:is|are|do you|does|was) (?:the |your |a )?(.+?) (?:calculated|computed|made|derived|determined|work|works|calculate|compute|built|measured|measure|defined)", text)
+        if made is not None and (key := self._names.terms.get(made[1]) or self._names.terms.get(made[1].split()[0])):
+            return key
         asked = re.match(
             r"(?:(?:can|could) you |please |pls |hey |so |ok |and )*(?:what(?:s| is| are| does| do)(?: the| a| an)?|define|explain|meaning of|definition of"
             r"|what do you mean by|whats the meaning of|what is the meaning of|how do you define|tell me what|explain to me)(?: the| a| an| term)? (.+?)"
-            r"(?: mean| means| meaning| stand for| in simple terms| here| exactly| in crypto| please| is| to me| work)*$",
+            r"(?: mean| means| meaning| stand for| as a trend| as a verdict| as a regime| like im| like i am| five| to a beginner| for a beginner| for beginners| for dummies| in plain english| in this service| in simple terms| here| exactly| in crypto| please| is| to me| work)*$",
             text,
         )
         if asked is None:
@@ -324,6 +328,8 @@ def _loose(
     if names == 1 and _PRONOUN.search(text) and any(word.value == "compare" for chunk in part for word in chunk.words):
         return Refusal("ambiguous")
     if names or query.subject.scope not in {"all", "market"}:
+        return None
+    if any(chunk.kind == "measure" or ((value := chunk.as_("super")) is not None and value.measure) for chunk in part):
         return None
     unread = tuple(
         text
@@ -365,7 +371,7 @@ def follow(
         r"(?:and|what about|how about|ok and|now|only|just|same|instead|also|but|or|then|ok|over|by|in|for|since|why|with|without|excluding|except|those|of those|which of|vs|versus|compared)\b",
         text,
     )
-    refers = re.search(r"\b(it|its|them|they|their|those|these|that one|that|the same|same|both|one)\b", text)
+    refers = re.search(r"\b(ones|only|it|its|them|they|their|those|these|that one|that|the same|same|both|one)\b", text)
     if read:
         query = read[0]
         complete = bool(
@@ -388,6 +394,19 @@ def follow(
             return None
         if query.subject.scope == "all" and not (refers or leading):
             return None
+        repeated = last.operation.__class__.__name__ in {"Profit", "ValueOf"} or getattr(last.operation, "limit", None) == 1
+        if query.subject.scope == "all" and last.operation.__class__.__name__ == "Profit":
+            return _Edited([last], used)
+        if query.subject.scope == "all" and repeated and refers and not any(chunk.kind == "set" for chunk in part):
+            extra = tuple(measure for measure in query.measures if measure not in last.measures)
+            return _Edited([structs.replace(last, measures=(*last.measures, *extra))], used)
+        same = (
+            isinstance(query.where, Test)
+            and isinstance(last.where, Test)
+            and query.where.measure.name == last.where.measure.name
+        )
+        if query.subject.scope == "all" and same and leading:
+            return _Edited([structs.replace(last, where=query.where)], used)
         if query.subject.scope == "all" and refers and last.subject.scope != "coins" and query.where is not None:
             where = query.where if last.where is None else _both(last.where, query.where)
             return _Edited([structs.replace(query, subject=last.subject, where=where)], used)
@@ -479,7 +498,8 @@ def segments(chunks: Sequence[Chunk], written: Sequence[str]) -> list[tuple[int,
             cuts.append(at)
         elif chunks[at].kind == "and" or "," in gap:
             begin = at + 1 if chunks[at].kind == "and" else at
-            if _opens_request(chunks, written, begin) and _has_request(chunks[cuts[-1] : at]):
+            first = written[cuts[-1]].split()[0] if written[cuts[-1]] else ""
+            if first not in _INTRODUCING and _opens_request(chunks, written, begin) and _has_request(chunks[cuts[-1] : at]):
                 cuts.append(begin)
     cuts.append(len(chunks))
     spans = [(start, end) for start, end in zip(cuts, cuts[1:], strict=False) if start < end]
@@ -487,6 +507,9 @@ def segments(chunks: Sequence[Chunk], written: Sequence[str]) -> list[tuple[int,
         span for span in spans if any(chunk.kind not in {"filler", "and"} for chunk in chunks[span[0] : span[1]])
     ] or spans
 
+
+_INTRODUCING: Final = frozenset("among amongst of for out within besides except excluding if given considering with in from".split())
+"""A clause that begins so belongs to the next."""
 
 _OPENERS: Final = re.compile(
     r"(what|whats|how|hows|which|who|when|why|list|show|give|tell|compare|is|are|does|did|has|rank|find|name|count|whether|if)\b"
@@ -504,7 +527,9 @@ def _opens_request(chunks: Sequence[Chunk], written: Sequence[str], at: int) -> 
         at += 1
     # A superlative with its own subject or number: "…, the top 3 gainers today".
     value = chunks[at].as_("super")
-    return value is not None and at + 1 < len(chunks) and (value.plural or chunks[at + 1].kind == "number")
+    rest = [chunk.kind for chunk in chunks[at + 1 : at + 4]]
+    more = any(kind in {"super", "set", "category", "measure"} for kind in rest)
+    return value is not None and more and (value.plural or chunks[at + 1].kind == "number")
 
 
 def _has_request(chunks: Sequence[Chunk]) -> bool:

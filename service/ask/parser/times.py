@@ -61,6 +61,7 @@ _ALL_TIME: Final = (
     "in your history", "recorded history", "full history", "whole history", "entire history", "all the data",
     "since the start of the data", "in the recorded history", "since records began",
 )  # fmt: skip
+_BARE: Final = frozenset({3, 5, 7, 10, 14, 24, 28, 30, 48, 60, 90, 180, 365})
 _YEAR: Final = re.compile(r"20\d\d")
 _QUARTER: Final = re.compile(r"q([1-4])")
 
@@ -124,7 +125,7 @@ class _Reader:
 
     def _ago(self, at: int, *, since: bool, rolling: bool) -> Found | None:
         """So: "3 days ago", "a week ago", "yesterday", "the day before yesterday"."""
-        for phrase, days in (("day before yesterday", 2), ("yesterday", 1), ("last night", 1)):
+        for phrase, days in (("day before yesterday", 2), ("yesterday", 1), ("yesterdays", 1), ("last night", 1)):
             if (end := self._phrase(at, phrase)) is not None:
                 return Found(self._since_or_day(self._today - timedelta(days), phrase, since=since), end)
         counted = self._counted(at)
@@ -204,6 +205,7 @@ class _Reader:
             ("wtd", self._today - timedelta(self._today.weekday()), "this week"),
             ("week to date", self._today - timedelta(self._today.weekday()), "this week"),
             ("today", self._today, "today"),
+            ("todays", self._today, "today"),
             ("tonight", self._today, "today"),
             ("intraday", self._today, "today"),
             ("since midnight", self._today, "today"),
@@ -239,6 +241,8 @@ class _Reader:
     def _skip_start(self, at: int) -> tuple[int, str, str]:
         """After "the start of the year" the year counts."""
         for phrase in (
+            "the start of",
+            "start of",
             "the start of the",
             "the beginning of the",
             "start of the",
@@ -257,6 +261,11 @@ class _Reader:
                 unit, times = _UNITS[self.word(unit_at)]
                 count = (3 if after == "few" else 2) * times
                 return Found(Window(count, unit, _counted_words(count, unit)), unit_at + 1)
+        bare = self._small(at + 1)
+        if bare in _BARE and self.word(at + 2) not in _UNITS and self._counted(at + 1) is None:
+            # "The last 7": days, or hours where no number of days is usual.
+            unit = "h" if bare in {24, 48} else "d"
+            return Found(Window(bare, unit, _counted_words(bare, unit)), at + 2)
         window = self._window(at + 1, last=True)
         if window is not None and self._tokens[at + 1].word not in {"a", "an"}:
             return window
