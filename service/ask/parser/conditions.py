@@ -1,7 +1,7 @@
 """Conditions in a clause: "funding above 20 %", "in a weekly uptrend", "down more than 5 % this week". Pure."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import structs
 
@@ -93,6 +93,7 @@ class Scanner:
         found = (
             self._paying(at)
             or self._ranked(at)
+            or self._framed(at)
             or self._comparative(at)
             or self._measured(at)
             or self._compared(at, before)
@@ -145,6 +146,33 @@ class Scanner:
             return None
         test = Test(Measure("funding"), "gt" if side == "long" else "lt", 0.0)
         return Found(test, frozenset({at, verb, other}), at, other + 1)
+
+    def _framed(self, at: int) -> Found | None:
+        """A trend by its frame alone: "daily is up but weekly is not"."""
+        frame = self._chunks[at].as_("frame")
+        if frame not in {"daily", "weekly"}:
+            return None
+        to = self._past(at + 1)
+        negated = to < len(self._chunks) and self._chunks[to].has("neg")
+        used = {at}
+        if negated:
+            used.add(to)
+            to = self._past(to + 1)
+        direction = self._chunks[to].as_("direction") if to < len(self._chunks) else None
+        if direction is None or self._kind(to + 1) in {"compare", "number"}:
+            return None
+        test = Test(Measure("trend", frame=frame), "eq", "UP" if direction > 0 else "DOWN")
+        return Found(Not(test) if negated else test, frozenset(used | {to}), at, to + 1)
+
+    def _frames_after(self, at: int) -> list[tuple[int, Any]]:
+        """Frames behind a direction, joined by "and": "up on both the daily and the weekly"."""
+        found: list[tuple[int, Any]] = []
+        to = at + 1
+        while self._kind(to) in {"filler", "and", "frame", "ask"} and to < len(self._chunks):
+            if self._kind(to) == "frame" and self._chunks[to].value in {"daily", "weekly"}:
+                found.append((to, self._chunks[to].value))
+            to += 1
+        return found
 
     def _past_plain(self, at: int) -> int:
         while at < len(self._chunks) and self._chunks[at].kind == "filler" and self._words[at] not in _PAYS:
@@ -448,6 +476,13 @@ class Scanner:
             if more:
                 used |= {to + 1, to + 2}
             to = self._past(max(used) + 1)
+        if at and self._chunks[at - 1].has("super") and self._chunks[at - 1].as_("super").measure is None:
+            return None
+        frames = self._frames_after(at)
+        if op is None and len({frame for _, frame in frames}) > 1:
+            trends = tuple(Test(Measure("trend", frame=frame), "eq", "UP" if direction > 0 else "DOWN") for _, frame in frames)
+            places = {place for place, _ in frames}
+            return Found(All(trends), frozenset({at, *range(at, max(places) + 1)}), at, max(places) + 1)
         trend_at = next((place for place in range(at + 1, min(at + 7, len(self._chunks))) if (m := self._chunks[place].as_("measure")) is not None and m.name == "trend"), None)
         if op is None and trend_at is not None and not any(self._kind(place) in {"time", "number", "coin"} for place in range(at, trend_at)):
             frame = next((self._chunks[place].value for place in range(at, min(trend_at + 2, len(self._chunks))) if self._kind(place) == "frame"), None)

@@ -141,7 +141,7 @@ def _subject(slots: Slots) -> Subject:
         if slots.chunks[at].value == "alts":
             out_coins.setdefault(BITCOIN)
     scope = _scope(slots, bool(coins), bool(categories), bool(assets), bool(out_coins or out_categories))
-    if slots.asset_type is not None and not coins and not assets and not categories:
+    if slots.asset_type and not coins and not assets and not categories:
         return Subject(scope="assets", asset_type=slots.asset_type)
     return Subject(
         scope="wallets" if wallets else "shows" if shows and not coins else scope,
@@ -367,7 +367,7 @@ def _topic(slots: Slots) -> list[Query]:
             return []
         if topic == "assets" and _is_screened(slots):
             slots.used.add(at)
-            slots.asset_type = slots.words[at]
+            slots.asset_type = ASSET_TYPES.get(slots.words[at], "")
             return []
         if topic in {"categories", "coins"} and _is_screened(slots):
             return []
@@ -386,8 +386,8 @@ def _topic(slots: Slots) -> list[Query]:
         slots.used.add(at)
     args: dict[str, str] = {}
     word = slots.words[at] if at is not None else ""
-    if topic == "assets":
-        args["type"] = word
+    if topic == "assets" and word in ASSET_TYPES:
+        args["type"] = ASSET_TYPES[word]
     subject = _subject(slots)
     time = _one_time(slots, slots.free(lambda chunk: chunk.kind == "time"))
     for number in slots.free(
@@ -403,6 +403,20 @@ def _topic(slots: Slots) -> list[Query]:
     operation = Route(topic, args | ({"count": "yes"} if how_many else {}))
     return [Query(subject=subject, time=time, operation=operation)]
 
+
+ASSET_TYPES: Final = {
+    word: name
+    for name, words in {
+        "equity": "stock stocks equity equities share shares",
+        "metal": "metal metals",
+        "commodity": "commodity commodities energy",
+        "index": "index indices indexes",
+        "fx": "currency currencies forex fx",
+        "etf": "etf etfs",
+    }.items()
+    for word in words.split()
+} | {"precious metals": "metal"}
+"""Words for types of real-world assets."""
 
 _LOOSE_OF: Final = {
     "wallets": frozenset({"change"}),
@@ -483,6 +497,7 @@ def _general(slots: Slots) -> list[Query]:
     found = _conditions(slots)
     for one in found:
         slots.used |= one.used
+    _against(slots)
     subject = _subject(slots)
     where = join(found, [_has_or(slots, one.start) for one in found])
     _sides(slots, subject)
@@ -535,6 +550,28 @@ def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
         return [structs.replace(queries[0], operation=Extreme("min" if operation.which == "max" else "max"))]
     turned = "least" if operation.direction == "most" else "most"
     return [structs.replace(queries[0], operation=structs.replace(operation, direction=turned))]
+
+
+def _against(slots: Slots) -> None:
+    """What many coins are correlated with is no subject: "lowest correlation to Bitcoin"."""
+    names = [at for at, chunk in enumerate(slots.chunks) if (m := chunk.as_("measure")) is not None and m.name in {"correlation", "strength"}]
+    names += [at for at, chunk in enumerate(slots.chunks) if chunk.as_("super") is not None and chunk.as_("super").measure == "correlation"]
+    coins = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "coin"]
+    many = any(chunk.kind in {"set", "category"} or chunk.has("super") or chunk.has("compare") for chunk in slots.chunks)
+    if not names or not many or len(coins) != len({at for at in coins}) or not coins:
+        return
+    for at in coins:
+        before = slots.words[at - 1].split()[-1] if at else ""
+        if before in {"to", "with", "against", "versus", "follow", "than"} and len(slots.chunks[at].value) == 1:
+            other = slots.chunks[at].value[0]
+            slots.used.add(at)
+            if other != BITCOIN:
+                slots.chunks = [
+                    structs.replace(chunk, kind="measure", value=structs.replace(chunk.as_("measure"), other=other), words=())
+                    if place in names and chunk.as_("measure") is not None else chunk
+                    for place, chunk in enumerate(slots.chunks)
+                ]
+            return
 
 
 _PAYING: Final = frozenset(
@@ -618,6 +655,7 @@ def _alternatives(conditions: Sequence[Condition]) -> bool:
 
 
 def _test_of(condition: Condition) -> Test | None:
+    """The one test of a condition; None of several."""
     if isinstance(condition, Not):
         return _test_of(condition.item)
     return condition if isinstance(condition, Test) else None
@@ -712,6 +750,9 @@ def _operation(
         if slots.asks(how) and not named and subject.scope != "market":
             _take_asks(slots, how)
             return Aggregate(how), None
+    if slots.asks("rank") and named and len(subject.coins) == 1 and slots.first("measure") is not None:
+        _take_asks(slots, "position", "rank", "list")
+        return Position(), None
     if slots.asks("position") and named and slots.first("measure") is not None and _rank_word(slots):
         _take_asks(slots, "position", "rank", "list")
         return Position(), None
@@ -721,7 +762,7 @@ def _operation(
     if slots.asks("rank") and not named:
         _take_asks(slots, "rank")
         return Rank("most", _limit(slots, _SUPERLATIVE_PLURAL * 2)), None
-    if slots.asks("ratio") and named and len(subject.coins) == 2:
+    if slots.asks("ratio") and named and len(subject.coins) + len(subject.assets) == 2:
         _take_asks(slots, "ratio")
         return Ratio(), None
     if slots.asks("compare") and len(subject.coins) + len(subject.assets) > 1:
@@ -754,6 +795,15 @@ def _superlative(slots: Slots, subject: Subject, superlatives: Sequence[int], *,
         slots.used.add(signs[0])
         if slots.chunks[signs[0]].as_("sign") < 0:
             value = structs.replace(value, direction="least" if value.direction == "most" else "most")
+    after = first + 1
+    while slots.kind(after) in {"filler", "number"}:
+        after += 1
+    direction = slots.chunks[after].as_("direction") if after < len(slots.chunks) else None
+    if value.measure is None and direction is not None and after not in slots.used:
+        # "The greatest gain", "the largest fall".
+        turned = value.direction if direction > 0 else ("least" if value.direction == "most" else "most")
+        value = Super(turned, "change", value.plural)
+        slots.used.add(after)
     for later in superlatives[1:]:
         other: Super = slots.chunks[later].as_("super")
         if (
@@ -963,6 +1013,8 @@ def _compose(
     span = time if isinstance(time, Window | Between) else None
     if isinstance(operation, Value | Compare) and not measures and span is not None and (subject.coins or subject.assets):
         measures, time = (Measure("change", over=span),), Now()
+    if isinstance(operation, Rank) and not measures and (test := _test_of(where) if where is not None else None) is not None:
+        measures = (test.measure,)
     if isinstance(operation, Rank) and not measures:
         measures = (Measure("change"),)
     if (

@@ -102,13 +102,18 @@ def _longest(known: Known, seen: _Seen, at: int) -> Mention | None:
     for end in range(reach, at, -1):
         thing = known.find(tuple(seen.words[at:end]))
         if thing is not None:
-            grouped = known.topics.get(tuple(seen.words[at:end])) if _is_grouped(seen, end) else None
+            grouped = known.topics.get(tuple(seen.words[at:end])) if _is_grouped(seen, end, at) else None
             return _weighed(seen, at, end, grouped or thing)
     return None
 
 
-def _is_grouped(seen: _Seen, end: int) -> bool:
-    """Whether a word follows that says that a category was named: "meme coins"."""
+_ANY: Final = bag("which what any every each best worst top a")
+
+
+def _is_grouped(seen: _Seen, end: int, at: int) -> bool:
+    """Whether a word follows that says that a category was named: "meme coins", "which meme coin"."""
+    if end < len(seen.tokens) and seen.words[end] in {"coin", "token"} and at and seen.words[at - 1] in _ANY:
+        return True
     return (
         end < len(seen.tokens) and not seen.tokens[end].gap and seen.words[end] in _GROUPS - {"coin", "token", "chain"}
     )

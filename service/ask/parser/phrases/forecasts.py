@@ -131,7 +131,7 @@ FORECASTS: Final[Sequence[Row]] = (
         room|legs|fuel|upside|space left? to run|go|grow|fall|climb|drop
         pump|dump|pop|pops|run|runs|blow|blows|take|takes off|up? next
         what|how would|could|might the? <thing>|it|prices|price|market .. do|look|go|trade|act|behave|perform|react
-        PERIOD view|outlook|target|horizon|thesis
+        PERIOD view|outlook|target|thesis
         how many days|weeks|months|years until|till|before
         do|does you|u|anyone|analysts|experts see <thing>|it
         see <thing>|it .. above|below|over|under|past|hitting|reaching|at AMOUNT|#
