@@ -38,7 +38,24 @@ _OPPOSITE: Final[dict[Comparator, Comparator]] = {
 }  # fmt: skip
 _STATES: Final = frozenset({"trend", "verdict", "regime", "sentiment", "confidence", "market_regime"})
 _TURNED: Final = frozenset(
-    ["flipped", "turned", "flip", "flips", "turning", "flipping", "switched", "changed", "moved", "went", "crossed", "entered", "became", "become", "broke", "started"]
+    [
+        "flipped",
+        "turned",
+        "flip",
+        "flips",
+        "turning",
+        "flipping",
+        "switched",
+        "changed",
+        "moved",
+        "went",
+        "crossed",
+        "entered",
+        "became",
+        "become",
+        "broke",
+        "started",
+    ]
 )
 _LARGE: Final = 1e6
 _PAYS: Final = frozenset({"pay", "pays", "paying", "paid"})
@@ -98,7 +115,7 @@ class Scanner:
             or self._measured(at)
             or self._compared(at, before)
             or self._signed(at)
-            or self._state(at)
+            or self._state(at, before)
             or self._directed(at)
         )
         if found is None:
@@ -366,8 +383,16 @@ class Scanner:
             used.add(after)
         if name is None and direction is not None:
             return self._directed(after, op=op, number=to, also=used)
+        falling = False
         if name is None and before and not self._between_words(before[-1].end, at):
             name = _measure_of(before[-1].condition)
+            falling = (
+                isinstance(before[-1].condition, Test)
+                and before[-1].condition.op in {"lt", "le"}
+                and isinstance(before[-1].condition.value, float)
+                and before[-1].condition.value < 0
+            )
+            name = structs.replace(name, over=None) if name is not None and name.over is not None else name
             after = last
         if name is None:
             name = Measure("change") if quantity.unit == "%" else None
@@ -384,6 +409,8 @@ class Scanner:
             both = All((Test(measure, "ge", low), Test(measure, "le", high)))
             return Found(both, frozenset(used | set(range(to, last))), at, max(after + 1, max(used) + 1))
         del end
+        if falling:
+            return Found(Test(measure, _OPPOSITE[op], -quantity.value), frozenset(used), at, max(used) + 1)
         return Found(Test(measure, op, quantity.value), frozenset(used), at, max(used) + 1)
 
     def _between_words(self, start: int, end: int) -> bool:
@@ -400,7 +427,9 @@ class Scanner:
         span_at = to
         if self._kind(to) in {"time", "frame"}:
             to = self._past(to + 1)
-            if (to >= len(self._chunks) or self._chunks[to].as_("measure") is None) and (span := span_of(self._chunks[span_at].value) if self._kind(span_at) == "time" else None):
+            if (to >= len(self._chunks) or self._chunks[to].as_("measure") is None) and (
+                span := span_of(self._chunks[span_at].value) if self._kind(span_at) == "time" else None
+            ):
                 test = Test(Measure("change", over=span), "gt" if sign > 0 else "lt", 0.0)
                 return Found(test, frozenset({at, span_at}), at, span_at + 1)
         name = self._chunks[to].as_("measure") if to < len(self._chunks) else None
@@ -410,7 +439,7 @@ class Scanner:
         measure, used, _ = self._qualified(name, used, to)
         return Found(Test(measure, "gt" if sign > 0 else "lt", 0.0), frozenset(used), at, max(used) + 1)
 
-    def _state(self, at: int) -> Found | None:
+    def _state(self, at: int, before: Sequence[Found]) -> Found | None:
         """A state by itself: "in a weekly uptrend", "risk-on", "flipped bullish this week"."""
         state: State | None = self._chunks[at].as_("state")
         if state is None:
@@ -480,15 +509,39 @@ class Scanner:
             return None
         frames = self._frames_after(at)
         if op is None and len({frame for _, frame in frames}) > 1:
-            trends = tuple(Test(Measure("trend", frame=frame), "eq", "UP" if direction > 0 else "DOWN") for _, frame in frames)
+            trends = tuple(
+                Test(Measure("trend", frame=frame), "eq", "UP" if direction > 0 else "DOWN") for _, frame in frames
+            )
             places = {place for place, _ in frames}
             return Found(All(trends), frozenset({at, *range(at, max(places) + 1)}), at, max(places) + 1)
-        trend_at = next((place for place in range(at + 1, min(at + 7, len(self._chunks))) if (m := self._chunks[place].as_("measure")) is not None and m.name == "trend"), None)
-        if op is None and trend_at is not None and not any(self._kind(place) in {"time", "number", "coin"} for place in range(at, trend_at)):
-            frame = next((self._chunks[place].value for place in range(at, min(trend_at + 2, len(self._chunks))) if self._kind(place) == "frame"), None)
+        trend_at = next(
+            (
+                place
+                for place in range(at + 1, min(at + 7, len(self._chunks)))
+                if (m := self._chunks[place].as_("measure")) is not None and m.name == "trend"
+            ),
+            None,
+        )
+        if (
+            op is None
+            and trend_at is not None
+            and not any(self._kind(place) in {"time", "number", "coin"} for place in range(at, trend_at))
+        ):
+            frame = next(
+                (
+                    self._chunks[place].value
+                    for place in range(at, min(trend_at + 2, len(self._chunks)))
+                    if self._kind(place) == "frame"
+                ),
+                None,
+            )
             trend = Measure("trend", frame=frame if frame in {"daily", "weekly"} else None)
             direct = self._past(at + 1)
-            taken = {at} | ({place for place in range(at, trend_at + 1) if self._kind(place) in {"frame", "measure"}} if direct >= trend_at - 1 else set())
+            taken = {at} | (
+                {place for place in range(at, trend_at + 1) if self._kind(place) in {"frame", "measure"}}
+                if direct >= trend_at - 1
+                else set()
+            )
             return Found(Test(trend, "eq", "UP" if direction > 0 else "DOWN"), frozenset(taken), at, max(taken) + 1)
         over: Span | None = None
         frame_at = next((place for place in (to, at - 1) if self._kind(place) in {"time", "frame"}), None)

@@ -14,6 +14,7 @@ from service.ask.parser.conditions import WINDOWED, Found, Scanner, join, qualif
 from service.ask.parser.lexicon import Super, Word
 from service.ask.query import (
     Aggregate,
+    All,
     At,
     Between,
     Check,
@@ -49,7 +50,26 @@ from service.ask.query import (
 )
 
 _AUX: Final = frozenset(
-    ["is", "are", "was", "were", "does", "did", "do", "has", "have", "had", "isnt", "arent", "wasnt", "didnt", "doesnt", "hasnt", "havent", "am"]
+    [
+        "is",
+        "are",
+        "was",
+        "were",
+        "does",
+        "did",
+        "do",
+        "has",
+        "have",
+        "had",
+        "isnt",
+        "arent",
+        "wasnt",
+        "didnt",
+        "doesnt",
+        "hasnt",
+        "havent",
+        "am",
+    ]
 )
 _SUPERLATIVE_PLURAL: Final = 5
 _MOST_ROWS: Final = 50
@@ -244,7 +264,12 @@ def _amounts(slots: Slots) -> list[tuple[set[int], Holding]]:
         elif slots.kind(at + 1) == "set" and sum(other.kind == "coin" for other in slots.chunks) == 1:
             coin = next(place for place, other in enumerate(slots.chunks) if other.kind == "coin")
             found.append(({at, at + 1, coin}, Holding(quantity.value, slots.chunks[coin].value[0])))
-        elif at and slots.kind(at - 1) == "coin" and ":" in chunk.gap and any(other.has("holding") for other in slots.chunks):
+        elif (
+            at
+            and slots.kind(at - 1) == "coin"
+            and ":" in chunk.gap
+            and any(other.has("holding") for other in slots.chunks)
+        ):
             found.append(({at, at - 1}, Holding(quantity.value, slots.chunks[at - 1].value[0])))
         elif quantity.scaled and any(chunk.has("holding") or chunk.has("side") for chunk in slots.chunks):
             found.append(({at}, Holding(quantity.value, "USD")))
@@ -450,6 +475,22 @@ def _drawdowns(slots: Slots) -> None:
     chunks, words = list(slots.chunks), list(slots.words)
     for at, chunk in enumerate(chunks):
         name = chunk.as_("measure")
+        if (
+            any((value := other.as_("super")) is not None and value.measure == "drawdown" for other in chunks)
+            and name is not None
+            and name.name == "high"
+        ):
+            chunks[at] = structs.replace(
+                chunk, kind="measure", value=Measure("drawdown"), words=(Word("measure", Measure("drawdown")),)
+            )
+            continue
+        if (
+            name is not None
+            and name.name == "low"
+            and any(words[place] in {"from", "above", "within"} for place in range(max(0, at - 4), at))
+        ):
+            chunks[at] = structs.replace(chunk, kind="blocked", words=())
+            continue
         if not ((name is not None and name.name == "high") or words[at] in _TOPS):
             continue
         before = at - 1
@@ -462,16 +503,24 @@ def _drawdowns(slots: Slots) -> None:
             continue
         if words[before] != "of" and before and chunks[before].has("compare") and chunks[at].kind == "number":
             continue
-        chunks[at] = structs.replace(chunk, kind="measure", value=Measure("drawdown"), words=(Word("measure", Measure("drawdown")),))
+        chunks[at] = structs.replace(
+            chunk, kind="measure", value=Measure("drawdown"), words=(Word("measure", Measure("drawdown")),)
+        )
         chunks[before] = structs.replace(chunks[before], kind="filler", words=())
         if within is not None:
             chunks[within] = structs.replace(chunks[within], kind="compare", value="ge", words=(Word("compare", "ge"),))
         for place in range(before):
             if chunks[place].kind == "number" and chunks[place].value.unit == "%":
-                chunks[place] = structs.replace(chunks[place], value=structs.replace(chunks[place].value, value=-abs(chunks[place].value.value)))
+                chunks[place] = structs.replace(
+                    chunks[place], value=structs.replace(chunks[place].value, value=-abs(chunks[place].value.value))
+                )
                 if within is None and chunks[place - 1].has("compare"):
-                    turned = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}.get(chunks[place - 1].as_("compare"), "lt")
-                    chunks[place - 1] = structs.replace(chunks[place - 1], value=turned, words=(Word("compare", turned),))
+                    turned = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}.get(
+                        chunks[place - 1].as_("compare"), "lt"
+                    )
+                    chunks[place - 1] = structs.replace(
+                        chunks[place - 1], value=turned, words=(Word("compare", turned),)
+                    )
     slots.chunks = chunks
 
 
@@ -481,13 +530,23 @@ def _same_length(slots: Slots) -> None:
     for first, second in zip(times, times[1:], strict=False):
         one, other = slots.chunks[first].value, slots.chunks[second].value
         between = range(first + 1, second)
-        if any(slots.kind(at) not in {"filler"} for at in between) or not (isinstance(one, Window) != isinstance(other, Window)):
+        if any(slots.kind(at) not in {"filler"} for at in between) or not (
+            isinstance(one, Window) != isinstance(other, Window)
+        ):
             continue
         calendar = one if not isinstance(one, Window) else other
         window = other if isinstance(other, Window) else one
         days = window.count / 24 if window.unit == "h" else window.count
         said = getattr(calendar, "words", "")
-        if (said, days) in {("today", 1), ("this week", 7), ("last week", 7), ("this month", 30), ("last month", 30), ("this year", 365), ("last year", 365)}:
+        if (said, days) in {
+            ("today", 1),
+            ("this week", 7),
+            ("last week", 7),
+            ("this month", 30),
+            ("last month", 30),
+            ("this year", 365),
+            ("last year", 365),
+        }:
             slots.used.add(first if calendar is one else second)
 
 
@@ -523,13 +582,19 @@ def _other_times(slots: Slots, queries: Sequence[Query]) -> list[Query]:
     """The same at other times: "price 7 days ago vs today", "last week, last month, today"."""
     rest = slots.free(lambda chunk: chunk.kind == "time")
     now = [at for at, words in enumerate(slots.words) if words in {"now", "right now", "currently"}]
-    if len(queries) != 1 or not isinstance(queries[0].operation, Value | Check | Compare) or isinstance(queries[0].time, Now):
+    if (
+        len(queries) != 1
+        or not isinstance(queries[0].operation, Value | Check | Compare)
+        or isinstance(queries[0].time, Now)
+    ):
         return []
     if not rest and not (now and slots.asks("compare")):
         return []
     slots.used |= set(rest)
     _take_asks(slots, "compare")
-    times: list[Time] = [Now() if getattr(slots.chunks[at].value, "words", "") == "today" else slots.chunks[at].value for at in rest]
+    times: list[Time] = [
+        Now() if getattr(slots.chunks[at].value, "words", "") == "today" else slots.chunks[at].value for at in rest
+    ]
     return [structs.replace(queries[0], time=time) for time in times or [Now()]]
 
 
@@ -554,10 +619,20 @@ def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
 
 def _against(slots: Slots) -> None:
     """What many coins are correlated with is no subject: "lowest correlation to Bitcoin"."""
-    names = [at for at, chunk in enumerate(slots.chunks) if (m := chunk.as_("measure")) is not None and m.name in {"correlation", "strength"}]
-    names += [at for at, chunk in enumerate(slots.chunks) if chunk.as_("super") is not None and chunk.as_("super").measure == "correlation"]
+    names = [
+        at
+        for at, chunk in enumerate(slots.chunks)
+        if (m := chunk.as_("measure")) is not None and m.name in {"correlation", "strength"}
+    ]
+    names += [
+        at
+        for at, chunk in enumerate(slots.chunks)
+        if chunk.as_("super") is not None and chunk.as_("super").measure == "correlation"
+    ]
     coins = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "coin"]
-    many = any(chunk.kind in {"set", "category"} or chunk.has("super") or chunk.has("compare") for chunk in slots.chunks)
+    many = any(
+        chunk.kind in {"set", "category"} or chunk.has("super") or chunk.has("compare") for chunk in slots.chunks
+    )
     if not names or not many or len(coins) != len({at for at in coins}) or not coins:
         return
     for at in coins:
@@ -567,15 +642,34 @@ def _against(slots: Slots) -> None:
             slots.used.add(at)
             if other != BITCOIN:
                 slots.chunks = [
-                    structs.replace(chunk, kind="measure", value=structs.replace(chunk.as_("measure"), other=other), words=())
-                    if place in names and chunk.as_("measure") is not None else chunk
+                    structs.replace(
+                        chunk, kind="measure", value=structs.replace(chunk.as_("measure"), other=other), words=()
+                    )
+                    if place in names and chunk.as_("measure") is not None
+                    else chunk
                     for place, chunk in enumerate(slots.chunks)
                 ]
             return
 
 
 _PAYING: Final = frozenset(
-    ["pay", "paid", "paying", "pays", "receive", "receiving", "received", "receives", "earn", "earning", "earned", "collect", "get", "gets", "getting"]
+    [
+        "pay",
+        "paid",
+        "paying",
+        "pays",
+        "receive",
+        "receiving",
+        "received",
+        "receives",
+        "earn",
+        "earning",
+        "earned",
+        "collect",
+        "get",
+        "gets",
+        "getting",
+    ]
 )
 
 
@@ -603,7 +697,8 @@ def _conditions(slots: Slots) -> list[Found]:
     several = any(chunk.kind in {"set", "category"} for chunk in slots.chunks)
     opposite = len(found) > 1 and any(_has_or(slots, one.start) for one in found[1:]) and named and not several
     if opposite and slots.words and _alternatives([one.condition for one in found]):
-        measure = _test_of(found[0].condition)
+        measures = [test for one in found if (test := _test_of(one.condition)) is not None]
+        measure = next((test for test in measures if test.measure.over is not None), measures[0] if measures else None)
         frames = slots.free(lambda chunk: chunk.kind == "frame" and chunk.value in {"daily", "weekly"})
         if measure is not None and measure.measure.name == "change" and frames:
             slots.used.add(frames[0])
@@ -730,6 +825,9 @@ def _operation(
     if slots.asks("when") and where is not None and named and not superlatives:
         _take_asks(slots, "when")
         return When("last"), None
+    if where is not None and not named and slots.asks("any") and slots.words[0].startswith("any"):
+        _take_asks(slots, "any")
+        return Exists("any"), None
     if where is not None and not named:
         for quantifier in ("any", "all", "none"):
             if slots.asks(quantifier) and (quantifier != "any" or _is_question(slots)):
@@ -822,6 +920,7 @@ def _superlative(slots: Slots, subject: Subject, superlatives: Sequence[int], *,
     if named and len(subject.coins) + len(subject.assets) == 1:
         _take_asks(slots, "when")
         if value.measure is not None:
+            slots.used |= set(slots.free(lambda chunk: (m := chunk.as_("measure")) is not None and m.name == "price"))
             _imply(slots, first, value.measure)
         return Extreme("max" if value.direction == "most" else "min")
     if named:
@@ -862,7 +961,12 @@ def _imply(slots: Slots, at: int, name: str) -> None:
 def _limit(slots: Slots, default: int | None) -> int | None:
     """A plain number: how many are wanted."""
     for at in slots.free(lambda chunk: chunk.kind == "number" and chunk.value.unit is None and not chunk.value.scaled):
-        if at and slots.words[at - 1] in {"the", "all", "both", "those", "these"} and not slots.words[at][:1].isdigit() and default is None:
+        if (
+            at
+            and slots.words[at - 1] in {"the", "all", "both", "those", "these"}
+            and not slots.words[at][:1].isdigit()
+            and default is None
+        ):
             slots.used.add(at)
             continue
         value = slots.chunks[at].value.value
@@ -880,11 +984,20 @@ def _measures(slots: Slots, operation: Operation) -> tuple[tuple[int, Measure], 
         if at in slots.used:
             continue
         measure = chunk.value if chunk.kind == "measure" and not chunk.words else chunk.as_("measure")
+        following = slots.kind(at + 1)
+        if (
+            slots.words[at] == "at"
+            and at
+            and slots.kind(at - 1) in {"coin", "asset"}
+            and following in {"", "and", "or"}
+        ):
+            measure = Measure("price")
         if measure is None:
             continue
         slots.used.add(at)
         for beside in (at - 1, at + 1):
-            if slots.kind(beside) == "frame" and beside not in slots.used:
+            timed = measure.name in {"high", "low"} and any(other.kind == "time" for other in slots.chunks)
+            if slots.kind(beside) == "frame" and beside not in slots.used and not timed:
                 measure, taken = qualify(measure, slots.chunks[beside])
                 if taken:
                     slots.used.add(beside)
@@ -918,7 +1031,7 @@ def _timed(
         # "24h, 7d and 30d change": one measure for each window.
         for time in list(left):
             span = span_of(slots.chunks[time].value)
-            if span is not None and isinstance(slots.chunks[time].value, Window):
+            if span is not None and isinstance(slots.chunks[time].value, Window | Between):
                 done.append(structs.replace(done[-1], over=span))
                 slots.used.add(time)
                 left.remove(time)
@@ -1011,9 +1124,18 @@ def _compose(
     ):
         operation = Rank("most", 10)
     span = time if isinstance(time, Window | Between) else None
-    if isinstance(operation, Value | Compare) and not measures and span is not None and (subject.coins or subject.assets):
+    if (
+        isinstance(operation, Value | Compare)
+        and not measures
+        and span is not None
+        and (subject.coins or subject.assets)
+    ):
         measures, time = (Measure("change", over=span),), Now()
-    if isinstance(operation, Rank) and not measures and (test := _test_of(where) if where is not None else None) is not None:
+    if (
+        isinstance(operation, Rank)
+        and not measures
+        and (test := _test_of(where) if where is not None else None) is not None
+    ):
         measures = (test.measure,)
     if isinstance(operation, Rank) and not measures:
         measures = (Measure("change"),)
@@ -1029,7 +1151,47 @@ def _compose(
     if isinstance(operation, Value) and len(measures) == 1 and measures[0].name == "change" and isinstance(time, At):
         over = span_of(time)
         measures, time = (structs.replace(measures[0], over=over),), Now()
-    return [Query(subject=subject, measures=measures, time=time, where=where, operation=operation)]
+    query = Query(subject=subject, measures=measures, time=time, where=where, operation=operation)
+    if (
+        isinstance(operation, Compare)
+        and operation.direction
+        and len(subject.coins) == 2
+        and not subject.assets
+        and len(measures) == 1
+        and _is_question(slots)
+    ):  # noqa: PLR2004
+        # "Did ETH outperform BTC?" asks for yes or no.
+        first, second = subject.coins
+        test = Test(measures[0], "gt" if operation.direction == "most" else "lt", coin=second)
+        return [Query(subject=structs.replace(subject, coins=(first,)), time=time, where=test, operation=Check())]
+    if isinstance(operation, Count | Share) and (parts := _contradicting(where)):
+        return [structs.replace(query, where=part) for part in parts]
+    if subject.coins and subject.assets:
+        coins = structs.replace(query, subject=structs.replace(subject, assets=()))
+        return [coins, structs.replace(query, subject=structs.replace(subject, scope="assets", coins=()))]
+    return [query]
+
+
+def _contradicting(where: Condition | None) -> tuple[Condition, ...]:
+    """Tests that cannot hold together, to be counted one by one: "how many gained and how many lost"."""
+    if not isinstance(where, All):
+        return ()
+    tests = [test for item in where.items if (test := _test_of(item)) is not None]
+    if (
+        len(tests) != len(where.items)
+        or len({test.measure.name for test in tests}) != 1
+        or tests[0].measure.name in {"price"}
+    ):
+        return ()
+    if all(test.op == "eq" and test.measure.frame == tests[0].measure.frame for test in tests) and len(
+        {test.value for test in tests}
+    ) == len(tests):
+        return where.items
+    opposite = {("gt", "lt"), ("lt", "gt")}
+    if len(tests) == 2 and (tests[0].op, tests[1].op) in opposite and tests[0].value == tests[1].value == 0.0:  # noqa: PLR2004
+        over = tests[0].measure.over or tests[1].measure.over
+        return tuple(structs.replace(test, measure=structs.replace(test.measure, over=over)) for test in tests)
+    return ()
 
 
 def _far(slots: Slots) -> bool:

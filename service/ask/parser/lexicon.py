@@ -30,6 +30,8 @@ Kind = Literal[
     "or",
     "among",
     "filler",
+    "ordinal",
+    "blocked",
 ]
 
 

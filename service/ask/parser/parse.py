@@ -21,6 +21,7 @@ from service.ask.query import (
     Explain,
     Measure,
     Query,
+    Rank,
     Refusal,
     Route,
     Subject,
@@ -50,6 +51,8 @@ _BLOCKING: Final = frozenset(
         "coin",
         "asset",
         "category",
+        "ordinal",
+        "blocked",
     }
 )
 """Pieces that change a question: one that is not read is a reason to refuse."""
@@ -221,7 +224,9 @@ class Parser:
             mention
             for mention in find_mentions(self._names.known, tokens, names)
             if not taken & set(range(mention.start, mention.end))
-            and not (mention.thing.keys == ("BTC",) and mended[mention.end : mention.end + 1] in (["correlation"], ["corr"]))
+            and not (
+                mention.thing.keys == ("BTC",) and mended[mention.end : mention.end + 1] in (["correlation"], ["corr"])
+            )
         ]
         covered = taken | {at for mention in found for at in range(mention.start, mention.end)}
         language = language_of(tokens, covered, mended, text)
@@ -238,6 +243,14 @@ class Parser:
                 if word in VOCABULARY or all(part in VOCABULARY for part in word.split()):
                     continue
                 listed.append(Name("unknown", word, mention.start, mention.end))
+            elif (
+                thing.kind == "COIN"
+                and mention.end - mention.start == 1
+                and len(tokens[mention.start].text) == 1
+                and tokens[mention.start].text.islower()
+                and not tokens[mention.start].sigil
+            ):
+                continue
             elif len(thing.keys) > 1 and not thing.both:
                 listed.append(Name(thing.kind.lower(), thing.keys[:1], mention.start, mention.end))
             else:
@@ -290,7 +303,10 @@ class Parser:
         ):
             return None
         text = " ".join(written)
-        made = re.fullmatch(r"how (?:is|are|do you|does|was) (?:the |your |a )?(.+?) (?:calculated|computed|made|derived|determined|work|works|calculate|compute|built|measured|measure|defined)", text)
+        made = re.fullmatch(
+            r"how (?:is|are|do you|does|was) (?:the |your |a )?(.+?) (?:calculated|computed|made|derived|determined|work|works|calculate|compute|built|measured|measure|defined)",
+            text,
+        )
         if made is not None and (key := self._names.terms.get(made[1]) or self._names.terms.get(made[1].split()[0])):
             return key
         asked = re.match(
@@ -374,6 +390,16 @@ def follow(
     refers = re.search(r"\b(ones|only|it|its|them|they|their|those|these|that one|that|the same|same|both|one)\b", text)
     if read:
         query = read[0]
+        bare = isinstance(query.operation, Rank) and not any(
+            chunk.as_("measure") is not None or ((v := chunk.as_("super")) is not None and v.measure) for chunk in part
+        )
+        if bare and last.measures and query.subject.scope == "all" and not any(chunk.kind == "set" for chunk in part):
+            direction = (
+                query.operation.direction
+                if not isinstance(last.operation, Rank) or last.operation.limit == 1
+                else last.operation.direction
+            )
+            return _Edited([structs.replace(last, operation=Rank(direction, query.operation.limit))], used)
         complete = bool(
             query.subject.coins or query.subject.assets or query.subject.categories
         ) or query.subject.scope in {"market", "service", "wallets", "shows"}
@@ -394,7 +420,9 @@ def follow(
             return None
         if query.subject.scope == "all" and not (refers or leading):
             return None
-        repeated = last.operation.__class__.__name__ in {"Profit", "ValueOf"} or getattr(last.operation, "limit", None) == 1
+        repeated = (
+            last.operation.__class__.__name__ in {"Profit", "ValueOf"} or getattr(last.operation, "limit", None) == 1
+        )
         if query.subject.scope == "all" and last.operation.__class__.__name__ == "Profit":
             return _Edited([last], used)
         if query.subject.scope == "all" and repeated and refers and not any(chunk.kind == "set" for chunk in part):
@@ -435,7 +463,17 @@ def follow(
 
 def _edit(part: Sequence[Chunk], words: Sequence[str], last: Query) -> _Edited | None:
     """Slots without a subject: a measure, a time, a size, "why", "since when", "only those …"."""
-    stand_in = Chunk("coin", last.subject.coins or ("BTC",), part[-1].end, part[-1].end + 1)
+    limits = [chunk for chunk in part if chunk.kind == "number"]
+    if (
+        isinstance(last.operation, Rank)
+        and len(limits) == 1
+        and all(chunk.kind in {"number", "filler", "ask", "and"} for chunk in part)
+    ):
+        limit = int(limits[0].value.value)
+        return _Edited(
+            [structs.replace(last, operation=structs.replace(last.operation, limit=limit))], set(range(len(part)))
+        )
+    stand_in = Chunk("coin", last.subject.coins or ("BTC",), part[-1].end, part[-1].end + 1, gap=",")
     read, used = read_clause([*part, stand_in], [*words, "it"])
     used.discard(len(part))
     if not read:
@@ -499,7 +537,11 @@ def segments(chunks: Sequence[Chunk], written: Sequence[str]) -> list[tuple[int,
         elif chunks[at].kind == "and" or "," in gap:
             begin = at + 1 if chunks[at].kind == "and" else at
             first = written[cuts[-1]].split()[0] if written[cuts[-1]] else ""
-            if first not in _INTRODUCING and _opens_request(chunks, written, begin) and _has_request(chunks[cuts[-1] : at]):
+            if (
+                first not in _INTRODUCING
+                and _opens_request(chunks, written, begin)
+                and _has_request(chunks[cuts[-1] : at])
+            ):
                 cuts.append(begin)
     cuts.append(len(chunks))
     spans = [(start, end) for start, end in zip(cuts, cuts[1:], strict=False) if start < end]
@@ -508,7 +550,9 @@ def segments(chunks: Sequence[Chunk], written: Sequence[str]) -> list[tuple[int,
     ] or spans
 
 
-_INTRODUCING: Final = frozenset("among amongst of for out within besides except excluding if given considering with in from".split())
+_INTRODUCING: Final = frozenset(
+    "among amongst of for out within besides except excluding if given considering with in from".split()
+)
 """A clause that begins so belongs to the next."""
 
 _OPENERS: Final = re.compile(

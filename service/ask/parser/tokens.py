@@ -29,7 +29,17 @@ _STROKES: Final = str.maketrans(
 _AND: Final = frozenset({"&", "+"})
 _SIGILS: Final = "$#"
 _MINUS: Final = ("-", "\u2212")
-_SYMBOLS: Final = {"<": "lt", ">": "gt", "<=": "lte", ">=": "gte", "\u2264": "lte", "\u2265": "gte", "=": "equal", "==": "equal", "!=": "not"}
+_SYMBOLS: Final = {
+    "<": "lt",
+    ">": "gt",
+    "<=": "lte",
+    ">=": "gte",
+    "\u2264": "lte",
+    "\u2265": "gte",
+    "=": "equal",
+    "==": "equal",
+    "!=": "not",
+}
 _TRUNCATING: Final = frozenset({"vs", "v", "approx", "e.g", "i.e"})
 
 
