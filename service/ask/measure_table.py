@@ -69,9 +69,7 @@ _ROWS: Final = (
     MeasureRow(name="high", unit=Unit.USD, label="high", windowed=True, usual_days=1, past=True),
     MeasureRow(name="low", unit=Unit.USD, label="low", windowed=True, usual_days=1, past=True),
     MeasureRow(name="drawdown", unit=Unit.PERCENT, label="drawdown", windowed=True, usual_days=365, past=True),
-    MeasureRow(
-        name="volatility", unit=Unit.SPREAD, label="volatility", windowed=True, usual_days=30, past=True
-    ),
+    MeasureRow(name="volatility", unit=Unit.SPREAD, label="volatility", windowed=True, usual_days=30, past=True),
     MeasureRow(name="volume", unit=Unit.USD, label="24-hour volume", column="volume_24h_usd", past=True),
     MeasureRow(name="open_interest", unit=Unit.USD, label="open interest", column="open_interest_usd"),
     MeasureRow(name="market_cap", unit=Unit.USD, label="market cap", column="market_cap", past=True),

@@ -297,15 +297,16 @@ class Profit(Struct, frozen=True, tag="profit", tag_field="operation", omit_defa
 
 
 class Screen(Struct, frozen=True, tag="screen", tag_field="operation"):
-    """"What should I buy or short": what the data say for one side. Never advice."""
+    """ "What should I buy or short": what the data say for one side. Never advice."""
 
     side: Literal["long", "short"]
 
 
 class Record(Struct, frozen=True, tag="record", tag_field="operation"):
-    """How past verdicts, regime trades or walk-forward strategies did."""
+    """How past verdicts, regime trades or walk-forward strategies did; `state`: of one verdict, such as `strong-bull`."""
 
     of: Literal["verdicts", "regime", "walkforward"]
+    state: str | None = None
 
 
 class Route(Struct, frozen=True, tag="route", tag_field="operation", omit_defaults=True):
@@ -394,5 +395,3 @@ class Understanding(Struct, frozen=True, omit_defaults=True, kw_only=True):
     unknown: tuple[str, ...] = ()
     follow_up: bool = False
     language: str = "en"
-
-

@@ -16,11 +16,11 @@ from service.http.errors import NO_STORE, Fields
 from service.http.exchange import Exchange
 from service.http.presence import while_there
 from service.routes.call import Asking, Call, Inquiry
-from service.wire.ask import Classification, Done, Event, Failed, Findings, Plan, Question, Source, Step, Text, Told
+from service.wire.ask import Classified, Done, Event, Failed, Findings, Plan, Question, Source, Step, Text, Told
 from service.wire.envelope import encode
 
 _NAMES: Final[dict[type, bytes]] = {
-    Classification: b"classification",
+    Classified: b"classification",
     Plan: b"plan",
     Step: b"step",
     Text: b"text",
@@ -117,7 +117,7 @@ def _prose(event: Event) -> bytes:
 
 
 def _event(event: Event) -> bytes:
-    return b"event: %b\ndata: %b\n\n" % (_NAMES[type(event)], encode(event))
+    return b"event: %b\ndata: %b\n\n" % (_NAMES[type(event)], encode(event.understanding if isinstance(event, Classified) else event))
 
 
 def _without_text(event: Event) -> bytes:
@@ -128,9 +128,9 @@ def _whole(events: Sequence[Event], *, raw: bool) -> bytes:
     """An answer as one JSON object."""
     steps = tuple(event for event in events if isinstance(event, Step))
     if raw:
-        (classification,) = (event for event in events if isinstance(event, Classification))
+        (classification,) = (event for event in events if isinstance(event, Classified))
         (plan,) = (event for event in events if isinstance(event, Plan))
-        return encode(Findings(classification, plan, steps))
+        return encode(Findings(classification.understanding, plan, steps))
     text = "".join(event.text for event in events if isinstance(event, Text))
     sources: tuple[Source, ...] = next((event.sources for event in events if isinstance(event, Done)), ())
     return encode(Told(text, steps, sources))

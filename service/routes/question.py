@@ -1,12 +1,12 @@
 """POST /api/cli: a question in plain words."""
 
-from service.ask.desk import AskDesk, Inquiry
+from service.ask.questions import Inquiry, QuestionService
 from service.routes.call import Call
 from service.wire.ask import Question
 from service.wire.queries import NoParameters
 
 
-async def question(desk: AskDesk, call: Call[NoParameters, Question]) -> Inquiry:
+async def question(desk: QuestionService, call: Call[NoParameters, Question]) -> Inquiry:
     """Take a question up; what it becomes is told piece by piece.
 
     Raises:

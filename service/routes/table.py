@@ -6,7 +6,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from service.access.desk import AccessDesk
-from service.ask.desk import AskDesk
+from service.ask.questions import QuestionService
 from service.market.room import Market
 from service.payments.receipts import ReceiptDesk
 from service.routes import auth, keys, manifest, receipts, rwa
@@ -62,7 +62,7 @@ class Desks(Struct, frozen=True):
     transcripts: TranscriptDesk
     wallets: WalletDesk
     streams: Hub
-    ask: AskDesk
+    ask: QuestionService
 
 
 def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Bound]:

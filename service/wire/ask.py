@@ -201,6 +201,12 @@ class Classification(Struct, frozen=True, kw_only=True):
     language: str = "en"
 
 
+class Classified(Struct, frozen=True):
+    """What a question was understood as: its typed queries, or why it is refused."""
+
+    understanding: Any
+
+
 class PlannedStep(Struct, frozen=True):
     """One call of a tool: `needs` are the ids of steps whose results it is made from."""
 
@@ -251,7 +257,7 @@ class Told(Struct, frozen=True):
 class Findings(Struct, frozen=True):
     """An answer without prose (`raw`)."""
 
-    classification: Classification
+    classification: Any
     plan: Plan
     steps: tuple[Step, ...]
 
@@ -276,5 +282,5 @@ class Failed(Struct, frozen=True):
     error: str
 
 
-Event = Classification | Plan | Step | Text | Done | Failed
+Event = Classified | Plan | Step | Text | Done | Failed
 """What an answer is made of, in this order: classification, plan, steps, text, and done or failed."""

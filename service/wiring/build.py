@@ -13,7 +13,7 @@ from service.access.room import Access, open_access
 from service.access.secrets import open_secrets
 from service.ask.author import open_author
 from service.ask.model import Model
-from service.ask.room import open_ask
+from service.ask.questions import open_questions
 from service.ask.tools import Rooms
 from service.clock import Clock
 from service.http.app import App
@@ -138,7 +138,7 @@ def _lay_out(
         heard,
         watched,
         data.watch.hub,
-        open_ask(rooms, author),
+        open_questions(rooms),
     )
 
 

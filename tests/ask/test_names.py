@@ -2,7 +2,7 @@
 
 import pytest
 
-from service.ask.reading.known import Known
+from service.ask.parser.known import Known
 from service.ask.reading.reader import Reader
 from service.market.symbols import Directory, Listing
 from service.units import Symbol

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.ask.reading.known import Known
+from service.ask.parser.known import Known
 from service.ask.reading.reader import Reader
-from service.ask.reading.spelling import KEYWORDS, Speller, is_within
-from service.ask.reading.tokens import LONGEST
-from service.ask.reading.words import bag
+from service.ask.parser.spelling import KEYWORDS, Speller, is_within
+from service.ask.parser.tokens import LONGEST
+from service.ask.parser.words import bag
 from service.market.symbols import Directory
 from tests.ask.universe import known, reader
 

@@ -4,10 +4,8 @@ from functools import cache
 
 from fixtures.assets import ASSETS
 from fixtures.coins import CATEGORIES, COINS, DELISTED
-from service.ask.reading.known import Known
-from service.ask.reading.reader import Reader
+from service.ask.parser.known import Known
 from service.market.symbols import Directory, Listing, canonical
-from tests.fakes.clock import FakeClock
 
 
 def directory() -> Directory:
@@ -19,9 +17,3 @@ def directory() -> Directory:
 @cache
 def known() -> Known:
     return Known(directory(), {asset.name: asset.title for asset in ASSETS}, tuple(CATEGORIES.values()))
-
-
-@cache
-def reader() -> Reader:
-    """Reads at noon of Friday 2025-07-25, UTC."""
-    return Reader(known(), FakeClock())

@@ -77,7 +77,7 @@ from fixtures.assets import ASSETS
 from fixtures.coins import CATEGORIES, COINS
 from service.ask.classify import Classifier
 from service.ask.generate import generate
-from service.ask.reading.known import Known
+from service.ask.parser.known import Known
 from service.ask.reading.reader import Reader
 from service.market.symbols import Directory, Listing
 from service.wire.ask import Archetype, Classification, Plan, Question, Step

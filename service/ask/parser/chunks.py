@@ -1,0 +1,166 @@
+"""Cuts a text into typed pieces: names, times, numbers, and the words of the lexicon. Pure."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from msgspec import Struct
+
+from service.ask.parser.lexicon import LEXICON, LONGEST, Word
+from service.ask.parser.numbers import number_at
+from service.ask.parser.times import now_at, read_time
+from service.ask.parser.tokens import Token
+from service.ask.query import Time
+
+_QUANTITY: Final = re.compile(
+    r"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,15}(?:\.\d{1,12})?)(k|thousand|m|mm|mn|mil|mio|million|b|bn|billion|t|tn|trillion)?(%|x)?"
+)
+_SCALES: Final[Mapping[str, float]] = {
+    "k": 1e3, "thousand": 1e3, "grand": 1e3, "m": 1e6, "mm": 1e6, "mn": 1e6, "mil": 1e6, "mio": 1e6, "million": 1e6,
+    "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "tn": 1e12, "trillion": 1e12,
+}  # fmt: skip
+_PERCENT: Final = frozenset({"%", "percent", "pct", "percentage"})
+_POINTS: Final = frozenset({"points", "point", "pp"})
+_USD: Final = frozenset({"usd", "dollars", "dollar", "bucks", "usdc", "usdt", "buck"})
+
+
+class Quantity(Struct, frozen=True):
+    """A number and its unit: `%`, `USD`, `x`, or null; `scaled`: written with a suffix such as k."""
+
+    value: float
+    unit: str | None
+    scaled: bool = False
+
+
+class Chunk(Struct, frozen=True):
+    """A piece of a text: tokens from `start` to before `end`.
+
+    Attributes:
+        kind: What it is. `coin`, `asset`, `category`, `unknown`, `wallet` and `show` are names.
+        value: By kind: keys of names, a `Quantity`, a `Time`, what the lexicon holds.
+        words: Every meaning of a phrase of the lexicon.
+        gap: Punctuation before it.
+    """
+
+    kind: str
+    value: Any
+    start: int
+    end: int
+    words: tuple[Word, ...] = ()
+    gap: str = ""
+
+    def as_(self, kind: str) -> Any:
+        """The value of a phrase in one of its meanings; None where it has none of that kind."""
+        return next((word.value for word in self.words if word.kind == kind), None)
+
+    def has(self, kind: str) -> bool:
+        """Whether a phrase has a meaning of a kind."""
+        return self.kind == kind or any(word.kind == kind for word in self.words)
+
+
+class Name(Struct, frozen=True):
+    """Something named: tokens from `start` to before `end`."""
+
+    kind: str
+    value: Any
+    start: int
+    end: int
+
+
+def cut(tokens: Sequence[Token], words: Sequence[str], names: Sequence[Name], now_ms: int) -> list[Chunk]:
+    """Cut a text.
+
+    Args:
+        tokens: Its tokens.
+        words: Their words, with typos mended.
+        names: What is named, in order.
+        now_ms: Epoch milliseconds, which relative times count from.
+
+    Returns:
+        Chunks that cover every token, in order.
+    """
+    named = {name.start: name for name in names}
+    inside = {at for name in names for at in range(name.start, name.end)}
+    mended = [token._replace(word=word) for token, word in zip(tokens, words, strict=True)]
+    chunks: list[Chunk] = []
+    at = 0
+    while at < len(tokens):
+        chunk = _next(mended, named, inside, at, now_ms)
+        chunks.append(chunk)
+        at = chunk.end
+    return chunks
+
+
+def _next(tokens: Sequence[Token], named: Mapping[int, Name], inside: set[int], at: int, now_ms: int) -> Chunk:
+    gap = tokens[at].gap
+    if at in named:
+        name = named[at]
+        return Chunk(name.kind, name.value, at, name.end, gap=gap)
+    phrase_end, words = _phrase(tokens, inside, at)
+    time = _time(tokens, inside, at, now_ms)
+    if time is not None and time[1] >= phrase_end:
+        return Chunk("time", time[0], at, time[1], gap=gap)
+    now = now_at(tokens, at)
+    if now is not None and now.end >= phrase_end:
+        return Chunk("filler", None, at, now.end, gap=gap)
+    quantity = _quantity(tokens, at)
+    if (
+        quantity is not None
+        and quantity[1] >= phrase_end
+        and not (words and words[0].kind == "filler" and not tokens[at].is_number)
+    ):
+        return Chunk("number", quantity[0], at, quantity[1], gap=gap)
+    if words:
+        return Chunk(words[0].kind, words[0].value, at, phrase_end, words, gap)
+    return Chunk("word", tokens[at].text, at, at + 1, gap=gap)
+
+
+def _phrase(tokens: Sequence[Token], inside: set[int], at: int) -> tuple[int, tuple[Word, ...]]:
+    """The longest phrase of the lexicon that begins at a token, and where it ends."""
+    reach = at + 1
+    while reach < min(len(tokens), at + LONGEST) and reach not in inside and _joins(tokens[reach].gap):
+        reach += 1
+    for end in range(reach, at, -1):
+        found = LEXICON.get(" ".join(token.word for token in tokens[at:end]))
+        if found is not None:
+            return end, found
+    return at, ()
+
+
+def _joins(gap: str) -> bool:
+    return gap in {"", "-", "_", "/", "&", "'", '"'}
+
+
+def _time(tokens: Sequence[Token], inside: set[int], at: int, now_ms: int) -> tuple[Time, int] | None:
+    found = read_time(tokens, at, now_ms)
+    if found is None or any(place in inside for place in range(at, found.end)):
+        return None
+    if any(token.opens for token in tokens[at + 1 : found.end]):
+        return None
+    return found.time, found.end
+
+
+def _quantity(tokens: Sequence[Token], at: int) -> tuple[Quantity, int] | None:
+    token = tokens[at]
+    bare = token.name.lstrip("$\u20ac\u00a3")
+    written = _QUANTITY.fullmatch(bare)
+    if written is not None:
+        value = float(written[1].replace(",", "")) * _SCALES.get(written[2] or "", 1.0)
+        unit = "USD" if token.sigil == "$" or token.name[:1] in "$" else written[3]
+        end, scaled = at + 1, written[2] is not None
+    else:
+        number = number_at(tokens, at)
+        if number is None:
+            return None
+        value, end, unit, scaled = number.value, at + number.size, None, number.scaled
+    word = tokens[end].word if end < len(tokens) and not tokens[end].gap else ""
+    if word in _SCALES and len(word) > 1 and not scaled:
+        value, end, scaled = value * _SCALES[word], end + 1, True
+        word = tokens[end].word if end < len(tokens) else ""
+    if unit is None and word in _PERCENT:
+        unit, end = "%", end + 1
+    elif unit is None and word in _USD:
+        unit, end = "USD", end + 1
+    elif unit == "%" and word in _POINTS:
+        end += 1
+    return Quantity(-value if token.minus else value, unit, scaled), end

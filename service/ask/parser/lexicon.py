@@ -1,0 +1,107 @@
+"""Words and phrases that mean something in a question. The phrases themselves are data: `lexicon.toml`."""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import msgspec
+from msgspec import Struct
+
+from service.ask.query import Measure
+
+Kind = Literal[
+    "measure",
+    "state",
+    "super",
+    "sign",
+    "direction",
+    "compare",
+    "ask",
+    "topic",
+    "set",
+    "frame",
+    "side",
+    "unsupported",
+    "neg",
+    "except",
+    "holding",
+    "and",
+    "or",
+    "among",
+    "filler",
+    "ordinal",
+    "blocked",
+]
+
+
+class Word(Struct, frozen=True):
+    """What a phrase means: its kind and value. `value` depends on the kind."""
+
+    kind: Kind
+    value: Any
+
+
+class Super(Struct, frozen=True):
+    """A superlative.
+
+    Attributes:
+        direction: Most or least.
+        measure: The measure it implies; null: the one named beside it.
+        plural: Whether several are asked for.
+        both: Whether the other end is asked for as well.
+    """
+
+    direction: Literal["most", "least"]
+    measure: str | None = None
+    plural: bool = False
+    both: bool = False
+
+
+class State(Struct, frozen=True):
+    """A state: the measure it is one of, how it compares, its name, and for a trend which one."""
+
+    measure: str
+    op: Literal["eq", "ge", "le"]
+    value: str
+    frame: Literal["daily", "weekly"] | None = None
+
+
+_SIGNS: Final = {"positive": 1, "negative": -1, "up": 1, "down": -1}
+_NAMED: Final[Sequence[Kind]] = ("compare", "ask", "topic", "set", "frame", "side")
+
+
+def _entries(tables: Mapping[str, Any]) -> Iterator[tuple[Sequence[str], Word]]:
+    for name, phrases in tables["measure"].items():
+        yield phrases, Word("measure", Measure(name))
+    for row in tables["state"]:
+        yield row["phrases"], Word("state", msgspec.convert(row, State))
+    for name, phrases in tables["sign"].items():
+        yield phrases, Word("sign", _SIGNS[name])
+    for name, phrases in tables["direction"].items():
+        yield phrases, Word("direction", _SIGNS[name])
+    for row in tables["super"]:
+        yield row["phrases"], Word("super", msgspec.convert(row, Super))
+    for kind in _NAMED:
+        for name, phrases in tables[kind].items():
+            yield phrases, Word(kind, name)
+    for name, phrases in tables["plain"].items():
+        yield phrases, Word("holding", "profit") if name == "profit" else Word(name, None)
+
+
+def _build() -> Mapping[str, tuple[Word, ...]]:
+    table: dict[str, list[Word]] = {}
+    for phrases, word in _entries(tomllib.loads(Path(__file__).with_suffix(".toml").read_text())):
+        for phrase in phrases:
+            table.setdefault(phrase, []).append(word)
+    return {phrase: tuple(words) for phrase, words in table.items()}
+
+
+LEXICON: Final = _build()
+"""Phrase to its meanings, in the order of the file. Which one holds, the grammar decides by what stands beside it."""
+
+LONGEST: Final = max(phrase.count(" ") + 1 for phrase in LEXICON)
+"""Words of the longest phrase."""
+
+VOCABULARY: Final = frozenset(word for phrase in LEXICON for word in phrase.split())
+"""Every word of every phrase: a typo of one of these is mended."""

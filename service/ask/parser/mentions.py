@@ -1,0 +1,223 @@
+"""Which coins, assets and categories the words of a text name. Pure."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final, NamedTuple
+
+from service.ask.parser.known import Care, Known, Thing
+from service.ask.parser.places import ARTICLES, ASPECTS, STATES, Place, is_alone, is_certain, is_emphatic, is_likely
+from service.ask.parser.tokens import Token
+from service.ask.parser.words import bag, is_plain
+from service.sentiment.names import ACRONYMS
+
+_QUOTES: Final = ("usdt", "usdc", "usd", "perp")
+_PAIRED: Final = frozenset({"usdt", "usdc", "usd", "perp", "perps"})
+_JOINTS: Final = frozenset({"", "-", "/", ":", "(", ")", ".", "&"})
+_COORDINATORS: Final = frozenset({"and", "or", "vs", "versus", "v", "nor", "plus"})
+_BREAKS: Final = frozenset(".,?!;:()\n\u2013\u2014")
+_SHORTEST_JOINED: Final = 7
+_NOT_JOINED: Final = frozenset({"memecoin", "notcoin"})
+_SHOUTED: Final = 2
+_GROUPS: Final = bag(
+    """
+    alts altcoins categories category chains coin coins crypto cryptos ecosystem group industry names narrative niche
+    plays projects protocols sector sectors segment space stuff theme token tokens
+    """
+)
+"""What follows a category's name and hardly ever the plain word."""
+_ABOUT: Final = bag("about around at for hows in inside into is of on the with within")
+
+
+class Mention(NamedTuple):
+    """One place where something is named: words from `start` to before `end`."""
+
+    start: int
+    end: int
+    thing: Thing
+
+
+class _Seen(NamedTuple):
+    """A text while it is read: its words as they are looked up, what is found, and whether all of it is in capitals."""
+
+    tokens: Sequence[Token]
+    words: Sequence[str]
+    found: dict[int, Mention]
+    taken: set[int]
+    shouted: bool
+
+    def take(self, mention: Mention) -> None:
+        self.found[mention.start] = mention
+        self.taken.update(range(mention.start, mention.end))
+
+
+def find_mentions(known: Known, tokens: Sequence[Token], words: Sequence[str]) -> list[Mention]:
+    """Find what is named.
+
+    Args:
+        known: Everything that has a name here.
+        tokens: The words of a text as they are written.
+        words: The same, mended, in lower case.
+
+    Returns:
+        In the order of the text; none overlaps another.
+    """
+    seen = _Seen(tokens, words, {}, set(), is_shouted(tokens))
+    unsure = [mention for mention in _named(known, seen) if not _settle(seen, mention)]
+    for _ in range(2):  # once more, for what stands beside what was found in the first round
+        unsure = [mention for mention in unsure if not _decide(seen, mention)]
+    return [seen.found[start] for start in sorted(seen.found)]
+
+
+def is_shouted(tokens: Sequence[Token]) -> bool:
+    """Whether a text is in capitals as a whole, so that they mean nothing."""
+    if any(not token.text.isupper() for token in tokens if token.text.isalpha() and len(token.text) > 1):
+        return False
+    return sum(len(token.word) > 1 and is_plain(token.word) for token in tokens) >= _SHOUTED
+
+
+def _settle(seen: _Seen, mention: Mention) -> bool:
+    if mention.thing.care is Care.FREE:
+        seen.take(mention)
+        return True
+    return False
+
+
+def _named(known: Known, seen: _Seen) -> Iterator[Mention]:
+    """Everything that may be a name, the longest of those that begin at a word."""
+    at = 0
+    while at < len(seen.tokens):
+        mention = _longest(known, seen, at) or _joined(known, seen, at) or _pair(known, seen, at)
+        if mention is None:
+            at += 1
+        else:
+            yield mention
+            at = mention.end
+
+
+def _longest(known: Known, seen: _Seen, at: int) -> Mention | None:
+    if seen.words[at] not in known.parts:
+        return None
+    reach = at + 1
+    while reach < min(at + known.longest, len(seen.tokens)) and seen.tokens[reach].gap in _JOINTS:
+        reach += 1
+    for end in range(reach, at, -1):
+        thing = known.find(tuple(seen.words[at:end]))
+        if thing is not None:
+            grouped = known.topics.get(tuple(seen.words[at:end])) if _is_grouped(seen, end, at) else None
+            return _weighed(seen, at, end, grouped or thing)
+    return None
+
+
+_ANY: Final = bag("which what any every each best worst top a")
+
+
+def _is_grouped(seen: _Seen, end: int, at: int) -> bool:
+    """Whether a word follows that says that a category was named: "meme coins", "which meme coin"."""
+    if end < len(seen.tokens) and seen.words[end] in {"coin", "token"} and at and seen.words[at - 1] in _ANY:
+        return True
+    return (
+        end < len(seen.tokens) and not seen.tokens[end].gap and seen.words[end] in _GROUPS - {"coin", "token", "chain"}
+    )
+
+
+def _joined(known: Known, seen: _Seen, at: int) -> Mention | None:
+    """A name that was written as two words: "doge coin"."""
+    if at + 1 == len(seen.tokens) or seen.tokens[at + 1].gap:
+        return None
+    joined = seen.words[at] + seen.words[at + 1]
+    thing = known.find((joined,))
+    if thing is None or len(joined) < _SHORTEST_JOINED or joined in _NOT_JOINED:
+        return None
+    return _weighed(seen, at, at + 2, thing)
+
+
+def _pair(known: Known, seen: _Seen, at: int) -> Mention | None:
+    """A ticker that is written together with what it is quoted in: "btcusdt"."""
+    for quote in _QUOTES:
+        word = seen.tokens[at].name
+        thing = known.find((word.removesuffix(quote),)) if word.endswith(quote) else None
+        if thing is not None and thing.ticker:
+            return Mention(at, at + 1, thing._replace(care=Care.FREE))
+    return None
+
+
+def _weighed(seen: _Seen, start: int, end: int, thing: Thing) -> Mention:
+    """A name with the care it needs as it is written here."""
+    token = seen.tokens[start]
+    care = thing.care
+    follows = seen.tokens[end] if end < len(seen.tokens) else None
+    paired = follows is not None and follows.gap in {"/", "-"} and follows.word in _PAIRED
+    if token.sigil or (paired and thing.ticker):
+        care = Care.FREE
+    elif end - start == 1 and not seen.shouted and token.text.isupper() and thing.ticker:
+        care = Care(max(0, care - 1))
+        if "(" in token.gap and token.word not in ACRONYMS:
+            care = Care.FREE
+    elif token.owns and thing.kind == "COIN":
+        care = Care(max(0, care - 1))
+    elif not seen.shouted and care is Care.HINTED and thing.kind == "COIN" and start and not token.opens:
+        care = Care.FREE if token.text[:1].isupper() else care
+    return Mention(start, end + 1 if paired and thing.kind == "COIN" else end, thing._replace(care=care))
+
+
+def _decide(seen: _Seen, mention: Mention) -> bool:
+    """Take a name where the words around it show that it is meant."""
+    meant = _is_category(seen, mention) if mention.thing.kind == "CATEGORY" else _is_meant(seen, mention)
+    if meant:
+        seen.take(mention)
+    return meant
+
+
+def _is_meant(seen: _Seen, mention: Mention) -> bool:
+    name = seen.words[mention.start]
+    place = place_of(seen.tokens, seen.taken, mention.start, mention.end)
+    if mention.thing.care is Care.HINTED:
+        if is_emphatic(name) and not place.before and place.after not in ASPECTS:
+            return False
+        return is_likely(place) or _is_whole(seen, name, place)
+    return is_certain(name, place) or (len(name) > 1 and not is_plain_answer(name) and _is_whole(seen, name, place))
+
+
+def _is_whole(seen: _Seen, name: str, place: Place) -> bool:
+    """Whether a text says nothing but a name."""
+    return place.before not in ARTICLES and is_alone(seen.words, name)
+
+
+def is_plain_answer(word: str) -> bool:
+    """Whether a word alone is an answer or a filler and no name."""
+    return is_emphatic(word) or word in {"me", "one", "ok", "yes", "go", "t", "etc"}
+
+
+def _is_category(seen: _Seen, mention: Mention) -> bool:
+    place = place_of(seen.tokens, seen.taken, mention.start, mention.end)
+    if place.after in _GROUPS or place.before in {"sector", "category", "ecosystem"}:
+        return True
+    if place.before in _ABOUT and (not place.after or place.after in STATES):
+        return place.before != "is" or place.after in STATES
+    return is_alone([*seen.words[: mention.start], *seen.words[mention.end :]], "")
+
+
+def place_of(tokens: Sequence[Token], taken: set[int], start: int, end: int) -> Place:
+    """What stands around the words from `start` to before `end`."""
+    opens = start == 0 or bool(_BREAKS & set(tokens[start].gap))
+    closes = end >= len(tokens) or bool(_BREAKS & set(tokens[end].gap))
+    before = "" if opens else tokens[start - 1].word
+    after = "" if closes else tokens[end].word
+    deep = not opens and start > 1 and not _BREAKS & set(tokens[start - 1].gap)
+    return Place(
+        before=before,
+        after=after,
+        earlier=tokens[start - 2].word if deep else "",
+        beside=_is_beside(tokens, taken, start, end),
+        named=not opens and start - 1 in taken and tokens[start].gap != "/",
+    )
+
+
+def _is_beside(tokens: Sequence[Token], taken: set[int], start: int, end: int) -> bool:
+    """Whether a name stands before or after, with a comma, a slash or a coordinating word between."""
+    if start and start - 1 in taken and tokens[start].gap in {",", "/", "-"}:
+        return True
+    if start > 1 and tokens[start - 1].word in _COORDINATORS and start - 2 in taken:
+        return True
+    if end < len(tokens) and end in taken and tokens[end].gap in {",", "/"}:
+        return True
+    return end + 1 < len(tokens) and tokens[end].word in _COORDINATORS and end + 1 in taken

@@ -1,0 +1,240 @@
+"""The question route: a question in, an answer out, piece by piece."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from functools import cache
+from typing import Final
+
+import msgspec
+
+from service.access.caller import Caller
+from service.ask.answers.write import write
+from service.ask.glossary import TERMS
+from service.ask.parser.known import Known
+from service.ask.parser.parse import Names, Parser
+from service.ask.planner.planner import Planner
+from service.ask.planner.reading import Data
+from service.ask.planner.result import Result
+from service.ask.query import Explain, Query, Route, Understanding
+from service.ask.tools import Rooms, open_toolbox
+from service.clock import Clock, iso
+from service.errors import ServiceError
+from service.market.categories.desk import CategoryDesk as CategoryService
+from service.market.desk import MarketDesk as MarketService
+from service.rwa.desk import RwaDesk as RwaService
+from service.transcripts.desk import TranscriptDesk as TranscriptService
+from service.wallets.desk import WalletDesk as WalletService
+from service.wire.ask import Classified, Done, Event, Plan, PlannedStep, Question, Source, Step, Text
+from service.wire.rwa import RwaAssets
+from service.wire.transcripts import TranscriptSources, TranscriptsQuery
+
+MOST_QUERIES: Final = 8
+MOST_ASSETS: Final = 1_000
+STEP_S: Final = 4.0
+"""Longest time a query may take, in seconds."""
+
+_FREE: Final = frozenset({"account", "pricing", "manifest"})
+_TOOL: Final = "query"
+
+
+class QuestionService:
+    """Answers questions.
+
+    Args:
+        clock: Says what "since Monday" is.
+        parsers: Gives the parser of what is listed now.
+        planner: Runs queries.
+    """
+
+    def __init__(self, clock: Clock, parsers: "Parsers", planner: Planner) -> None:
+        self._clock = clock
+        self._parsers = parsers
+        self._planner = planner
+
+    async def ask(self, question: Question, caller: Caller | None) -> "Inquiry":
+        """Take a question up.
+
+        Returns:
+            The answer, once it is known whether it costs something.
+
+        Raises:
+            ServiceError: The first query's, where all of them failed.
+        """
+        parser = await self._parsers.current()
+        messages = [message.content for message in question.messages if message.role == "user"]
+        understanding = parser.read(messages, self._clock.now_ms())
+        queries = understanding.queries[:MOST_QUERIES]
+        outcomes = await asyncio.gather(*(self._run(query, caller) for query in queries))
+        errors = [outcome for outcome in outcomes if isinstance(outcome, ServiceError)]
+        if errors and len(errors) == len(outcomes):
+            raise errors[0]
+        counted = any(_is_charged(query, outcome) for query, outcome in zip(queries, outcomes, strict=True))
+        return Inquiry(question, understanding, queries, outcomes, counted=counted)
+
+    async def _run(self, query: Query, caller: Caller | None) -> Result | ServiceError:
+        try:
+            async with asyncio.timeout(STEP_S):
+                return await self._planner.run(query, caller)
+        except ServiceError as error:
+            return error
+        except TimeoutError:
+            return ServiceError("UNAVAILABLE", "the answer took too long; try again")
+
+
+def _is_charged(query: Query, outcome: Result | ServiceError) -> bool:
+    """Whether an answer costs a question: data were found."""
+    if isinstance(outcome, ServiceError) or outcome.refusal is not None or isinstance(query.operation, Explain):
+        return False
+    return not (isinstance(query.operation, Route) and query.operation.topic in _FREE)
+
+
+class Inquiry:
+    """An answer under way.
+
+    Args:
+        question: As asked.
+        understanding: What it was understood as.
+        queries: Those that were run.
+        outcomes: What each found, or why it failed.
+        counted: Whether the answer costs a question.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        understanding: Understanding,
+        queries: Sequence[Query],
+        outcomes: Sequence[Result | ServiceError],
+        *,
+        counted: bool,
+    ) -> None:
+        self.counted = counted
+        self._question = question
+        self._understanding = understanding
+        self._queries = queries
+        self._outcomes = outcomes
+
+    async def events(self) -> AsyncIterator[Event]:
+        """The answer: classification, plan, steps, text, done. A raw question has no text."""
+        yield Classified(msgspec.to_builtins(self._understanding))
+        args: list[Mapping[str, object]] = [msgspec.to_builtins(query) for query in self._queries]
+        yield Plan(tuple(PlannedStep(f"s{place}", _TOOL, arg) for place, arg in enumerate(args, 1)))
+        steps = [
+            _step(place, arg, outcome) for place, (arg, outcome) in enumerate(zip(args, self._outcomes, strict=True), 1)
+        ]
+        for step in steps:
+            yield step
+        results = [outcome for outcome in self._outcomes if isinstance(outcome, Result)]
+        if not self._question.raw:
+            paragraphs = write(self._understanding, results, self._question.archetype)
+            for place, paragraph in enumerate(paragraphs, 1):
+                yield Text(f"{paragraph}\n" if place == len(paragraphs) else f"{paragraph}\n\n")
+        sources: tuple[Source, ...] = tuple(dict.fromkeys(source for result in results for source in result.sources))
+        as_of = min((result.as_of_ms for result in results if result.as_of_ms is not None), default=None)
+        yield Done(engine="rules", as_of=None if as_of is None else iso(as_of), sources=sources)
+
+    async def close(self) -> None:
+        """End what still runs: nothing does."""
+
+
+def _step(place: int, args: Mapping[str, object], outcome: Result | ServiceError) -> Step:
+    if isinstance(outcome, ServiceError):
+        return Step(id=f"s{place}", tool=_TOOL, args=args, result=None, as_of=None, error=outcome.message)
+    as_of = None if outcome.as_of_ms is None else iso(outcome.as_of_ms)
+    return Step(id=f"s{place}", tool=_TOOL, args=args, result=outcome, as_of=as_of)
+
+
+class Parsers:
+    """The parser of what is listed now; made anew when a listing changes.
+
+    Args:
+        coins: The coins there are.
+        categories: The categories there are.
+        rwa: The real-world assets there are.
+        wallets: Follows wallets.
+        transcripts: Follows shows.
+    """
+
+    def __init__(
+        self,
+        coins: MarketService,
+        categories: CategoryService,
+        rwa: RwaService,
+        wallets: WalletService,
+        transcripts: TranscriptService,
+    ) -> None:
+        self._coins = coins
+        self._categories = categories
+        self._rwa = rwa
+        self._wallets = wallets
+        self._transcripts = transcripts
+        self._seen: tuple[object, ...] = ()
+        self._parser: Parser | None = None
+
+    async def current(self) -> Parser:
+        """The parser.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store of wallets or shows cannot be read.
+        """
+        assets = self._assets()
+        # By name: the order by size changes with every price.
+        categories = tuple(sorted(self._categories.category_names()))
+        wallets = {
+            watched.label.casefold(): watched.address for watched in await self._wallets.watched() if watched.label
+        }
+        shows = await self._shows()
+        seen = (self._coins.directory, assets, categories, wallets, shows)
+        if self._parser is None or seen[0] is not self._seen[0] or seen[1:] != self._seen[1:]:
+            known = Known(self._coins.directory, assets, categories)
+            self._seen, self._parser = seen, Parser(Names(known, _words(wallets), _words(shows), _terms()))
+        return self._parser
+
+    def _assets(self) -> Mapping[str, str]:
+        """Names by id; none while no listing is known."""
+        try:
+            answer = self._rwa.assets(None, MOST_ASSETS).data
+        except ServiceError:
+            return {}
+        listed = msgspec.json.decode(bytes(answer), type=RwaAssets) if isinstance(answer, msgspec.Raw) else answer
+        return {asset.id: asset.name for asset in sorted(listed.assets, key=lambda row: row.id)}
+
+    async def _shows(self) -> Mapping[str, str]:
+        answer = await self._transcripts.transcripts(TranscriptsQuery(action="sources"))
+        sources = msgspec.convert(answer.data, TranscriptSources, from_attributes=True).sources
+        return {show.name.casefold(): show.id for show in sources}
+
+
+def _words(names: Mapping[str, str]) -> Mapping[str, str]:
+    """Names as they are looked for: without the article, the first part before a comma."""
+    return {name.partition(",")[0].removeprefix("the "): key for name, key in names.items()}
+
+
+@cache
+def _terms() -> Mapping[str, str]:
+    terms: dict[str, str] = {}
+    for key, term in TERMS.items():
+        for name in (key.replace("-", " "), term.title.lower(), *term.synonyms):
+            terms.setdefault(name, key)
+    return terms
+
+
+def open_questions(rooms: Rooms) -> QuestionService:
+    """Make the service.
+
+    Args:
+        rooms: The services that are asked.
+    """
+
+    market = rooms.market
+    data = Data(
+        clock=rooms.clock,
+        table=rooms.table.coins,
+        history=rooms.table.history,
+        toolbox=open_toolbox(rooms),
+        members=market.categories.members,
+        categories=market.categories.category_names,
+        fear_greed=rooms.sentiment.fear_greed,
+    )
+    parsers = Parsers(market.coins, market.categories, rooms.rwa, rooms.wallets, rooms.transcripts)
+    return QuestionService(rooms.clock, parsers, Planner(data))

@@ -1,1 +1,0 @@
-"""What is written of what was found: one module for each intent, none of which knows the others."""
