@@ -424,6 +424,7 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "claims.point-in-time": "What rules would have read on a day follows from bars and payments until its end.",
         "claims.words": "Where no skill was shown the words say what was measured.",
         "claims.none-unearned": "No verdict on any recorded day carries a probability that was not earned.",
+        "claims.withdrawn": "A claim whose live record of 60 days shows less skill than the base rate is withdrawn.",
         "claims.shipped": "What ships is what the protocol finds on the recorded days, as decision 10 tells it.",
         "record.backtested": "The backtested record equals an independent recount from bars, to the last outcome.",
         "record.two": "The live and the backtested record are never mixed.",
@@ -502,6 +503,9 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "quality.message": "message is one sentence.",
         "quality.as-of": "as_of of signal-quality is the engine's last run.",
         "quality.loading": "Before the first run signal-quality says that none has finished, and is not counted.",
+        "quality.verdicts": "signal_type=verdict answers tier, live hits of one coin, message and both records.",
+        "record.http": "signal-quality tells the live and the backtested record of verdicts, never mixed.",
+        "scorecard.http": "verdict scorecard asks a service for the record, and needs no data folder.",
         "quality.price": "A call of signal-quality costs 0.005 USDC.",
     },
     "contract-2 §2: bars and payments": {

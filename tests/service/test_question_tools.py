@@ -37,6 +37,7 @@ OFFERED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("rwa.assets", {"type": "metal", "top": 3}),
     ("walkforward", {"action": "outcomes", "limit": 5}),
     ("signal.quality", {"asset": "BTC", "signal_type": "trend-following"}),
+    ("signal.quality", {"asset": "BTC", "signal_type": "verdict"}),
     ("transcripts", {"action": "highlights", "coin": "SOL", "since": "2025-07-01T00:00:00.000Z", "limit": 3}),
     ("transcripts", {"action": "highlights", "sector": "Meme", "limit": 5}),
     ("transcripts", {"action": "sources"}),
