@@ -5,6 +5,7 @@ from typing import Final
 from service.clock import DAY_MS
 from service.storage.engine import Connection
 from service.verdict.claims import earned
+from service.verdict.live_skill import measure_live
 from service.verdict.measured import MEASURED, Measured
 from service.verdict.ruleset import CURRENT
 from service.verdict.scorecard import FLAT_PCT, Cell, LiveSkill, Scorecard, Spread
@@ -57,10 +58,9 @@ def tally(connection: Connection, origin: str, measured: Measured = MEASURED) ->
 
 
 def _skills(connection: Connection, origin: str, measured: Measured) -> list[LiveSkill]:
-    looks = earned(measured)
-    if not looks:
-        return []
-    from service.verdict.live_skill import measure_live  # noqa: PLC0415 - brings numpy, only for a claim that was earned
-
-    found = (measure_live(connection, origin, look, measured) for look in looks)
+    found = (
+        measure_live(connection, origin, look, look.model, measured)
+        for look in earned(measured)
+        if look.model is not None
+    )
     return [skill for skill in found if skill is not None]

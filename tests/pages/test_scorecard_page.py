@@ -32,7 +32,7 @@ async def test_the_live_and_the_backtested_record_stand_apart_each_by_verdict_an
     live = card(cell(400, ups=240), cell(400, ups=80, verdict="bear"), Cell("asked", 1, "", "bull", 9, 5, 4, 1, 3.0))
     text = await Stage(live, card(cell(600, ups=300), days=60)).text("/scorecard")
     first, second, asked = text.index("Live record"), text.index("Backtested record"), text.index("What somebody asked")
-    assert first < text.index("bull 1 100 400 60.0 % 60.0 % to 60.0 % 40.0 % +1.40 %") < second
+    assert first < text.index("bull 1 100 400 60.0 % 60.0 to 60.0 % 40.0 % +1.40 %") < second
     assert first < text.index("bear 1 100 400 80.0 % 80.0 to 80.0 % 60.0 % -0.20 %") < second
     assert second < text.index("bull 1 60 600 50.0 % 50.0 to 50.0 % 50.0 % +1.00 %") < asked
     assert "strong bull 1 0 0 not enough days yet" in text

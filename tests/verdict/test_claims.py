@@ -77,7 +77,8 @@ def test_a_logistic_probability_follows_from_what_the_groups_contribute() -> Non
     points = {rule.id: rule.contribution for rule in verdict.rules}
     groups = [sum(points[rule] for rule in group.rules) for group in CURRENT.groups]
     weighted = fitted.intercept + float(np.dot(groups, fitted.coefficients))
-    assert claims(verdict, measured=measured)[0].probability == pytest.approx(1 / (1 + math.exp(-weighted)), abs=0.00005)
+    claim = claims(verdict, measured=measured)[0]
+    assert claim.probability == pytest.approx(1 / (1 + math.exp(-weighted)), abs=0.00005)
 
 
 @needs_recordings

@@ -204,5 +204,5 @@ async def test_a_move_has_no_bound_before_there_are_sixty_others(database: Datab
         (LiveSkill("beats-median", 1, 60, -0.1, -0.05), False),
     ],
 )
-def test_only_sixty_days_with_an_upper_bound_below_zero_withdraw_that_claim(skill: LiveSkill, *, withdrawn: bool) -> None:
+def test_only_sixty_days_and_an_upper_bound_below_zero_withdraw_a_claim(skill: LiveSkill, *, withdrawn: bool) -> None:
     assert (withdrawal(look_of(planted()), [skill]) is not None) == withdrawn

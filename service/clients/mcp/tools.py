@@ -267,8 +267,8 @@ TOOLS: Final = (
     Tool(
         name="get_signal_quality",
         title="Signal quality",
-        description="How far one strategy can be trusted on one coin, by its out-of-sample trades after costs; or past "
-        "verdicts on it (signal_type verdict). confidence: deflated Sharpe probability.",
+        description="How far a strategy or the verdict can be trusted on a coin, out of sample, after costs. "
+        "confidence: deflated Sharpe probability.",
         offers=("signal.quality",),
         arguments=OfQuality,
         view=views.Quality,

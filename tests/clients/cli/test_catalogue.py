@@ -63,7 +63,7 @@ def test_commands_of_an_offer_reach_each_of_its_actions_and_parameters(offer: An
     rows = {row.name: row for row in parameter_rows(offer)}
     reached = {argument.parameter for row in of_offer for argument in row.arguments if argument.parameter}
     assert reached == rows.keys() - {"action"}
-    actions = [dict(row.fixed)["action"] for row in of_offer if row.fixed]
+    actions = [value for row in of_offer for name, value in row.fixed if name == "action"]
     assert sorted(actions) == sorted(rows["action"].schema["enum"] if "action" in rows else [])
     if actions:
         assert [dict(row.fixed)["action"] for row in of_offer if row.bare] == [rows["action"].schema["default"]]

@@ -103,9 +103,9 @@ def test_the_scorecard_is_asked_of_a_service_without_a_data_folder(home: dict[st
         shown = told_by(there, nowhere, "scorecard", terminal=True)
         assert (shown.code, shown.err) == (0, "")
         assert shown.out.startswith("Live: one verdict a day on every coin")
-        assert there.heard[0].path == "/api/cli/signal-quality?asset=BTC&signal_type=verdict"
+        assert there.heard[0].target == "/api/cli/signal-quality?asset=BTC&signal_type=verdict"
         assert told_by(there, nowhere, "signal-quality", "--asset", "ETH", "--signal-type", "verdict").code == 0
-        assert there.heard[1].path == "/api/cli/signal-quality?asset=ETH&signal_type=verdict"
+        assert there.heard[1].target == "/api/cli/signal-quality?asset=ETH&signal_type=verdict"
     assert not (tmp_path / "nowhere").exists()
 
 
