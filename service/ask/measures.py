@@ -50,7 +50,6 @@ _TABLE: Final[Mapping[tuple[Measure, str], str]] = {
     (Measure.NUMBER, "correlation"): "btc_correlation",
     (Measure.NUMBER, "score"): "score",
     (Measure.NUMBER, "contribution"): "contribution",
-    (Measure.NUMBER, "brier"): "brier",
     (Measure.NUMBER, ""): "slope_24h sharpe turnover percentile percentile_30d",
     (Measure.DAYS, ""): "streak_days age_days regime_age_days holdDays days",
     (Measure.HOURS, ""): "interval_hours",
@@ -83,7 +82,6 @@ SUBJECT_WORDS: Final[Mapping[str, re.Pattern[str]]] = {
     "right": re.compile(r"\b(?:hit rate|win rate|won|right)\b", re.IGNORECASE),
     "correlation": re.compile(r"\bcorrelat", re.IGNORECASE),
     "score": re.compile(r"(?<!to the )(?<!brier )\bscores?\b", re.IGNORECASE),
-    "brier": re.compile(r"\bbrier\b", re.IGNORECASE),
     "contribution": re.compile(r"\bcontribut", re.IGNORECASE),
     "used": re.compile(r"\b(?:asked|used)\b", re.IGNORECASE),
     "left": re.compile(r"\b(?:left|remain(?:s|ing)?)\b", re.IGNORECASE),
@@ -102,15 +100,15 @@ def words_about(measure: Measure) -> frozenset[str]:
     return next((about for measures, about in _SHARED if measure in measures), frozenset())
 
 
-CHANGES_SIGN: Final = frozenset({"change", "score", "brier", "contribution", "correlation"})
+CHANGES_SIGN: Final = frozenset({"change", "score", "contribution", "correlation"})
 """Where a word of direction ("down") says the sign of an unsigned figure."""
 
 _SHARED: Final = (
     ({Measure.USD, Measure.CENTS}, frozenset({"price", "volume", "interest", "cap", "funding"})),
     ({Measure.PERCENT, Measure.SHARE}, frozenset({"funding", "change", "sure", "right", "correlation"})),
     ({Measure.POINTS}, frozenset({"funding", "change"})),
-    ({Measure.NUMBER}, frozenset({"price", "correlation", "score", "brier", "contribution"})),
-    ({Measure.COUNT}, frozenset({"correlation", "score", "brier", "contribution", "used", "left"})),
+    ({Measure.NUMBER}, frozenset({"price", "correlation", "score", "contribution"})),
+    ({Measure.COUNT}, frozenset({"correlation", "score", "contribution", "used", "left"})),
 )
 _MINUS: Final = " - "
 _TIMES: Final = {"h": Measure.HOURS, "d": Measure.DAYS}
