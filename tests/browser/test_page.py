@@ -62,11 +62,8 @@ def test_the_scorecard_shows_every_figure_on_a_phone_without_scrolling_sideways(
     assert overflow(page) == 0
     for region in page.locator(".scroll").all():
         assert region.evaluate("node => node.scrollWidth - node.clientWidth") == 0
-    cells = page.locator(".record :is(th, td)")
-    assert (
-        cells.evaluate_all("all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.innerText)")
-        == []
-    )
+    cut = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.innerText)"
+    assert page.locator(".record :is(th, td)").evaluate_all(cut) == []
     backtested = page.get_by_role("region", name="Backtested record").locator("tbody tr").first
     right, base = (backtested.locator("td").nth(place).bounding_box() for place in (3, 5))
     assert right is not None
