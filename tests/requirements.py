@@ -494,6 +494,23 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "costs.slippage-table": "Slippage follows a published table by the coin's volume, the same everywhere.",
         "walkforward.method": "The walk-forward's summary names the sign-flip surrogate test and the missing embargo.",
     },
+    "surface §0: coins": {
+        "coins.payload": "A row of coins has the 22 fields, null where unknown; _stale_fields names what is not fresh.",
+        "coins.agree": "Every value of coins equals what the routes of the single coin say at the same moment.",
+        "coins.changes": "change_1h, change_7d and change_30d are those of coin/historical.",
+        "coins.filters": "category, trend, verdict, min_volume and symbols narrow coins down, together.",
+        "coins.order": "coins are ordered by sort and order; unknown values come last, equal ones by ticker.",
+        "coins.pages": "limit is 1 to 1000, 100 by default; cursors lead through all coins once.",
+        "coins.fields": "fields cuts rows down; symbol and _stale_fields stay; an unknown one is 400 with the list.",
+        "coins.unknown": "An unknown ticker or category in coins is 404 with candidates.",
+        "coins.price": "A call of coins costs 0.005 USDC.",
+    },
+    "questions §3: one history": {
+        "history.as-known": "A past trend, regime or recomputed verdict does not depend on later bars.",
+        "history.now": "At the last close, history says what the routes say.",
+        "history.closes": "Closes of all coins over a window are those of their stored bars.",
+        "history.recorded": "A past verdict is judged from stored inputs where there are any, else recomputed.",
+    },
     "contract-2 §1: signal-quality": {
         "quality.payload": "signal-quality tells tier, confidence, the trades of one coin and strategy, and a message.",
         "quality.tiers": "Under 30 trades no tier; VALIDATED from 100 with a deflated Sharpe probability of 0.95.",

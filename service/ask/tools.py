@@ -22,6 +22,7 @@ from service.market.room import Market
 from service.market.scan import ScanDesk
 from service.rwa.desk import RwaDesk
 from service.sentiment.desk import SentimentDesk
+from service.table.factory import Table
 from service.transcripts.desk import TranscriptDesk
 from service.verdict.desk import VerdictDesk
 from service.walkforward.desk import WalkforwardDesk
@@ -29,8 +30,8 @@ from service.wallets.desk import WalletDesk
 from service.wire.ask import PlannedStep
 from service.wire.envelope import Answer, encode
 from service.wire.market import RiskContext
-from service.wire.offers import OFFERS, NoParameters
-from service.wire.queries import SignalQualityQuery
+from service.wire.offers import OFFERS
+from service.wire.queries import NoParameters, SignalQualityQuery
 from service.wire.tools import CarryQuery, GlossaryQuery, QuotaStanding, RecentQuery, ScanQuery, ValueQuery
 
 _OFFERS: Final = {offer.id: offer for offer in OFFERS}
@@ -45,6 +46,7 @@ class Rooms(Struct, frozen=True):
     rwa: RwaDesk
     sentiment: SentimentDesk
     verdict: VerdictDesk
+    table: Table
     walkforward: WalkforwardDesk
     transcripts: TranscriptDesk
     wallets: WalletDesk
@@ -143,6 +145,7 @@ def open_toolbox(rooms: Rooms) -> Toolbox:
 
     routes: dict[str, Run] = {
         "coin.risk": lambda query, _: coins.risk(query.symbol, rooms.sentiment.mood),
+        "coins": lambda query, _: rooms.table.coins.coins(query),
         "coin.historical": lambda query, _: market.historical.historical(query),
         "signal": lambda query, _: rooms.verdict.signal(query.symbol, query.as_of),
         "regime": lambda query, _: market.regimes.regime(query.action, query.symbol),

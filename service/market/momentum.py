@@ -97,6 +97,11 @@ class MomentumDesk:
         value = self._drawer.now.value
         return None if value is None else value.coins.get(symbol)
 
+    @property
+    def revision(self) -> int:
+        """Another number whenever a momentum is another."""
+        return self._drawer.now.revision
+
     def known(self) -> int:
         """How many coins' momentum is known."""
         value = self._drawer.now.value

@@ -50,7 +50,8 @@ class Market(Struct, frozen=True):
     """The room's desks, one a topic, and what rooms above it need.
 
     `conclusions` is the document that `breadth` and `regimes` answer from, `quarantine` the one that tells what is held
-    back, `store` holds the series. `known` is set once there are prices, kept or accepted; `days` once the daily bars
+    back, `store` holds the series, `past_caps` past market caps. `worth` gives the coins as CoinGecko last showed them,
+    by ticker. `known` is set once there are prices, kept or accepted; `days` once the daily bars
     of coins have been had, `loaded` once nothing is loaded in bulk any more, `watched` once funding alerts have looked
     at all coins for the first time, `members` whenever coins of categories were read. `recorded` says whether recorded
     history is loaded in bulk. `readiness` says how far all is, `filling` how far what is loaded piece by piece.
@@ -66,6 +67,8 @@ class Market(Struct, frozen=True):
     conclusions: Drawer[Conclusions]
     quarantine: Drawer[Report]
     store: MarketStore
+    past_caps: PastCaps
+    worth: Callable[[], Mapping[str, GeckoCoin]]
     known: asyncio.Event
     loaded: asyncio.Event
     watched: asyncio.Event
@@ -225,6 +228,8 @@ class _Topics(Struct, frozen=True):
             conclusions=self.conclusions,
             quarantine=live.quarantine,
             store=store,
+            past_caps=past,
+            worth=self.worth,
             known=live.known(),
             loaded=live.loaded() or live.known(),
             watched=self.alerts.tried,

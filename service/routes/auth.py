@@ -4,7 +4,7 @@ from service.access.desk import AccessDesk
 from service.routes.call import Call
 from service.wire.access import Login
 from service.wire.envelope import Answer
-from service.wire.offers import NoParameters
+from service.wire.queries import NoParameters
 
 
 def nonce(access: AccessDesk, _: Call[NoParameters, None]) -> Answer:

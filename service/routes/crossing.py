@@ -3,7 +3,7 @@
 from service.market.conclusions.breadth_desk import BreadthDesk
 from service.routes.call import Call
 from service.wire.envelope import Answer
-from service.wire.offers import NoParameters
+from service.wire.queries import NoParameters
 
 
 def crossing(breadth: BreadthDesk, _: Call[NoParameters, None]) -> Answer:

@@ -4,8 +4,7 @@ from service.access.desk import AccessDesk
 from service.routes.call import Call
 from service.wire.access import NewKey, RotateKey
 from service.wire.envelope import Answer
-from service.wire.offers import NoParameters
-from service.wire.queries import OfPrefix
+from service.wire.queries import NoParameters, OfPrefix
 
 
 async def create(access: AccessDesk, call: Call[NoParameters, NewKey]) -> Answer:

@@ -3,7 +3,7 @@
 from service.ask.desk import AskDesk, Inquiry
 from service.routes.call import Call
 from service.wire.ask import Question
-from service.wire.offers import NoParameters
+from service.wire.queries import NoParameters
 
 
 async def question(desk: AskDesk, call: Call[NoParameters, Question]) -> Inquiry:

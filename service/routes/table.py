@@ -13,6 +13,7 @@ from service.routes import auth, keys, manifest, receipts, rwa
 from service.routes.alerts import alerts
 from service.routes.call import Asking, Bound, Waiting
 from service.routes.category import info
+from service.routes.coins import coins
 from service.routes.crossing import crossing
 from service.routes.health import health
 from service.routes.historical import historical
@@ -31,6 +32,7 @@ from service.rwa.desk import RwaDesk
 from service.sentiment.desk import SentimentDesk
 from service.settings import Settings
 from service.streams.hub import Hub
+from service.table.factory import Table
 from service.transcripts.desk import TranscriptDesk
 from service.verdict.desk import VerdictDesk
 from service.walkforward.desk import WalkforwardDesk
@@ -54,6 +56,7 @@ class Desks(Struct, frozen=True):
     rwa: RwaDesk
     sentiment: SentimentDesk
     verdict: VerdictDesk
+    table: Table
     walkforward: WalkforwardDesk
     receipts: ReceiptDesk
     transcripts: TranscriptDesk
@@ -87,6 +90,7 @@ def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Bound]:
         "manifest": manifest.bound(settings, started_ms, desks.receipts.signer.address),
         "billing.tier": partial(tier, access),
         "coin.risk": partial(risk, market.coins, desks.sentiment),
+        "coins": partial(coins, desks.table.coins),
         "coin.historical": Waiting(partial(historical, market.historical), known),
         "walkforward": Waiting(partial(walkforward, desks.walkforward), desks.walkforward.check),
         "signal.quality": Waiting(partial(signal_quality, desks.walkforward, desks.verdict), desks.walkforward.check),

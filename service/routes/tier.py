@@ -3,7 +3,7 @@
 from service.access.desk import AccessDesk
 from service.routes.call import Call
 from service.wire.envelope import Answer
-from service.wire.offers import NoParameters
+from service.wire.queries import NoParameters
 
 
 def tier(access: AccessDesk, call: Call[NoParameters, None]) -> Answer:

@@ -43,6 +43,11 @@ class SentimentDesk:
         self._answers: dict[str, Answer] = {}
         drawer.on_change(self._show)
 
+    @property
+    def revision(self) -> int:
+        """Another number whenever a mood is another."""
+        return self._kept.revision
+
     def mood(self, symbol: str) -> Mood:
         """A coin's mood: the same object until something changes, `NO_MOOD` where nothing is known.
 

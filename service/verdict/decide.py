@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from service.verdict.identity import identify
-from service.verdict.rules import Finding, apply
+from service.verdict.rules import Finding, apply, weigh
 from service.verdict.ruleset import CURRENT, RuleSet
 from service.verdict.tables import TablesV2, Trust, row_of
 from service.verdict.wording import show
@@ -84,6 +84,16 @@ def decide(inputs: VerdictInputs, rules: RuleSet = CURRENT) -> Verdict:
         verdict_id=identify(inputs, output, rules.form),
         confidence_basis=basis,
     )
+
+
+def grade(inputs: VerdictInputs, rules: RuleSet = CURRENT) -> tuple[Label, float]:
+    """The verdict and the score of `decide`, without evidence, confidence and identity: a tenth of the time."""
+    tables = rules.tables
+    weighed = [(rule.weight, *weigh(tables, rule, inputs)) for rule in tables.rules]
+    score = sum(contribution for _, contribution, _ in weighed)
+    coverage = sum(weight * covered for weight, _, covered in weighed) / rules.weight
+    lacks = any(True for _ in _lacking(tables.trust, inputs, coverage))
+    return "insufficient-evidence" if lacks else row_of(tables.grades, score).verdict, score
 
 
 def _basis(rules: RuleSet, findings: Sequence[Finding], groups: Mapping[str, float]) -> _Basis:

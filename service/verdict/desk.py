@@ -168,6 +168,19 @@ class VerdictDesk:
             if self._market.state.origin == origin:
                 return inputs, origin
 
+    async def recorded(self, symbol: str, at_ms: int) -> Recorded | None:
+        """The inputs of a coin that were stored at most half an hour before an instant; null where there are none.
+
+        Args:
+            symbol: Canonical ticker.
+            at_ms: Epoch milliseconds UTC.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        known = await self._known_then(self._market.state.origin, symbol, at_ms)
+        return None if known is None or at_ms - known.recorded_ms > REACH_MS else known
+
     async def _judge_then(self, coin: str, at_ms: int) -> Answer:
         """Judge what was known then: the rules' answer to it, which is no new verdict and is not written down."""
         origin = self._market.state.origin

@@ -1,11 +1,12 @@
 """Recompute the verdicts of every past day from what was known by then, and count their outcomes. Needs numpy."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import nan
 from typing import Final
 
+from service.analytics.breadth import Breadth
 from service.analytics.market import Market
-from service.analytics.recomputed import Funding, count_outcomes, judge, recompute
+from service.analytics.recomputed import Funding, Inputs, Judged, count_outcomes, judge, recompute
 from service.analytics.recomputed import Rule as PlainRule
 from service.analytics.recomputed import RuleSet as PlainRuleSet
 from service.clock import DAY_MS
@@ -19,12 +20,26 @@ _HOURS: Final = 24.0
 """What a day's sum of funding was paid for."""
 
 
-def count(days: Days) -> Scorecard:
-    """Recompute every verdict by the current rules, and count what became of them."""
+def judge_days(days: Days, published: Iterable[Breadth] = ()) -> tuple[Market, Inputs, Judged]:
+    """Recompute every verdict by the current rules.
+
+    Args:
+        days: All closed days.
+        published: Breadths that were published, which the regime of the market follows.
+
+    Returns:
+        The market through the last day, what was known at the end of each day, and the verdict on it.
+    """
     history = {coin: [(bar[0] * DAY_MS, *bar[1:5]) for bar in bars] for coin, bars in days.bars.items()}
     funding = {coin: _funding(paid) for coin, paid in days.funding.items()}
-    inputs = recompute(Market(history), funding)
-    judged = judge(inputs, rules_of(CURRENT))
+    market = Market(history, published)
+    inputs = recompute(market, funding)
+    return market, inputs, judge(inputs, rules_of(CURRENT))
+
+
+def count(days: Days) -> Scorecard:
+    """Recompute every verdict by the current rules, and count what became of them."""
+    _, inputs, judged = judge_days(days)
     labels = [grade.verdict for grade in CURRENT.tables.grades]
     symbols = {coin.venue_symbol: coin.symbol for coin in days.coins}
     cells: list[Cell] = []

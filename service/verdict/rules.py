@@ -48,6 +48,15 @@ def apply(tables: Tables, rule: Rule, inputs: VerdictInputs, index: int) -> Find
     return Finding(measured, tell(tables, rule, band.sentence, inputs, value, stale=stale), covered)
 
 
+def weigh(tables: Tables, rule: Rule, inputs: VerdictInputs) -> tuple[float, float]:
+    """What `apply` finds without the sentence: the contribution of a rule, and how much of its weight is covered."""
+    value = _value(rule, inputs.raw)
+    if value is None:
+        return 0.0, 0.0
+    row = category_of(rule, value) if isinstance(value, str) else row_of(rule.bands, value)
+    return row.contribution, tables.trust.stale_counts if _is_stale(rule, inputs) else 1.0
+
+
 def _value(rule: Rule, raw: VerdictRaw) -> str | float | None:
     path, minus, other = rule.input.partition(_MINUS)
     value = _at(raw, path)

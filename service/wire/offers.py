@@ -9,6 +9,7 @@ from service.units import MicroUsd, usdc
 from service.wire import (
     access,
     ask,
+    coins,
     market,
     payment,
     quality,
@@ -34,12 +35,7 @@ UPSTREAM: Final = ("UPSTREAM_4XX", "UPSTREAM_5XX", "UPSTREAM_UNREACHABLE")
 """What a route answers that has nothing to say because an upstream failed."""
 
 Gate = Literal["public", "bearer", "session", "question", "payer"]
-"""Who may call: anyone, any credential, a session only (keys cannot make keys), a credential or a new device, or a
-credential or the signature of a payer without an account."""
-
-
-class NoParameters(Struct, frozen=True, forbid_unknown_fields=True):
-    """A route that takes nothing."""
+"""Who may call: anyone; any credential; sessions only; a credential or a new device; a credential or a payer."""
 
 
 class Offer(Struct, frozen=True, kw_only=True):
@@ -71,7 +67,7 @@ class Offer(Struct, frozen=True, kw_only=True):
     result: type[Struct]
     results: Sequence[type[Struct]] = ()
     method: Literal["GET", "POST", "DELETE"] = "GET"
-    parameters: type[Struct] = NoParameters
+    parameters: type[Struct] = queries.NoParameters
     body: type[Struct] | None = None
     price: MicroUsd = MicroUsd(0)
     refresh_seconds: int | None = None
@@ -114,7 +110,6 @@ QUESTION: Final = Offer(
     bare_errors=True,
     forms=("text/plain", "text/event-stream", "application/json"),
 )
-"""Asked in conversation, answered as it is found out; see `ask`."""
 
 WATCH: Final = Offer(
     id="watch",
@@ -128,7 +123,6 @@ WATCH: Final = Offer(
     also=("UNKNOWN_STREAM",),
     forms=("application/x-ndjson",),
 )
-"""Never payable; see `streams` and `watch`."""
 
 TRANSCRIPTS: Final = Offer(
     id="transcripts",
@@ -179,6 +173,17 @@ OFFERS: Final[Sequence[Offer]] = (
         price=DATA_CALL,
         refresh_seconds=15,
         also=("UNKNOWN_SYMBOL", *UPSTREAM),
+    ),
+    Offer(
+        id="coins",
+        path="/api/cli/coins",
+        summary="All coins and all measures in one table: filtered, ordered, by page",
+        parameters=coins.CoinsQuery,
+        result=coins.Coins,
+        results=(coins.SelectedCoins,),
+        price=DATA_CALL,
+        refresh_seconds=15,
+        also=("UNKNOWN_SYMBOL", "UNKNOWN_CATEGORY", *UPSTREAM),
     ),
     Offer(
         id="coin.historical",

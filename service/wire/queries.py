@@ -23,6 +23,10 @@ CategoryName = Annotated[
 ]
 
 
+class NoParameters(Struct, frozen=True, forbid_unknown_fields=True):
+    """A route that takes nothing."""
+
+
 class OfSymbol(Struct, frozen=True, forbid_unknown_fields=True):
     """A route about one asset."""
 

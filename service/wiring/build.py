@@ -124,14 +124,15 @@ def _lay_out(
     clock = ground.clock
     told = Answer(Raw(encode(manifest.write(ground.settings, receipts.signer.address))), clock.now_ms())
     market, rwa, sentiment, verdict, walkforward = data.market, data.rwa, data.sentiment, data.verdict, data.walkforward
-    heard, watched = data.transcripts, data.wallets
-    rooms = Rooms(access.desk, meter, market, rwa, sentiment, verdict, walkforward, heard, watched, told, clock)
+    table, heard, watched = data.table, data.transcripts, data.wallets
+    rooms = Rooms(access.desk, meter, market, rwa, sentiment, verdict, table, walkforward, heard, watched, told, clock)
     return Desks(
         access.desk,
         market,
         rwa,
         sentiment,
         verdict,
+        table,
         walkforward,
         receipts,
         heard,

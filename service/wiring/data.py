@@ -17,6 +17,7 @@ from service.sentiment.desk import SentimentDesk
 from service.sentiment.room import open_sentiment
 from service.settings import Settings
 from service.storage.database import Database
+from service.table.factory import Table, open_table
 from service.transcripts.desk import TranscriptDesk
 from service.transcripts.room import open_transcripts
 from service.upstream.visitor import Visitor, open_visitor
@@ -51,6 +52,7 @@ class Data(Struct, frozen=True):
     rwa: RwaDesk
     sentiment: SentimentDesk
     verdict: VerdictDesk
+    table: Table
     walkforward: WalkforwardDesk
     transcripts: TranscriptDesk
     wallets: WalletDesk
@@ -121,11 +123,13 @@ async def open_data(ground: Ground) -> AsyncIterator[Data]:
         rwa_desk = await enter(rwa)
         sentiment = await enter(open_sentiment(database, shelf, market, clock, sessions, origin, lead))
         visitor = await enter(open_visitor(clock, upstreams.spoken))
+        verdict = await enter(open_verdict(database, shelf, market, sentiment, clock, origin, lead))
         yield Data(
             market,
             rwa_desk,
             sentiment,
-            await enter(open_verdict(database, shelf, market, sentiment, clock, origin, lead)),
+            verdict,
+            await enter(open_table(database, cursors, market, sentiment, verdict, clock, origin, lead)),
             await enter(open_walkforward(database, cursors, market, clock, origin, lead)),
             await enter(open_transcripts(settings, database, cursors, market, visitor, clock, origin, lead)),
             await enter(open_wallets(database, shelf, cursors, market, clock, followed, lead)),

@@ -14,8 +14,9 @@ from service.streams import lines
 from service.streams.state import State
 from service.wire.access import Entitlement, Identity
 from service.wire.envelope import Answer, ErrorBody, failure, success
-from service.wire.offers import DATA_CALL, OFFERS, QUESTION, WATCH, NoParameters, Offer
+from service.wire.offers import DATA_CALL, OFFERS, QUESTION, WATCH, Offer
 from service.wire.payment import Gate, Quota, ThisQuery, Unlock
+from service.wire.queries import NoParameters
 from tests.http.test_parameters import Movements
 
 BASE = "https://api.example.org"

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from service.errors import ServiceError
 from service.http.parameters import LONGEST_VALUE, decode
-from service.wire.offers import OFFERS, NoParameters, Offer
-from service.wire.queries import OfSymbol
+from service.wire.offers import OFFERS, Offer
+from service.wire.queries import NoParameters, OfSymbol
 
 
 class Movements(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

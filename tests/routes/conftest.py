@@ -40,6 +40,10 @@ from service.sentiment.mood import Conclusions as Moods
 from service.settings import Settings
 from service.storage.database import Database, open_database
 from service.streams.hub import Hub
+from service.table.coins import CoinTable
+from service.table.factory import Table as CoinTables
+from service.table.history import CoinHistory
+from service.table.references import References
 from service.transcripts.desk import TranscriptDesk
 from service.transcripts.pages import TranscriptPages
 from service.verdict.desk import VerdictDesk
@@ -56,7 +60,7 @@ from service.wallets.watchlist import Watchlist
 from service.watch.changes import SHAPES
 from service.wire.cursor import Cursors
 from service.wire.envelope import Answer
-from service.wire.offers import NoParameters
+from service.wire.queries import NoParameters
 from tests.access.signing import NETWORK, login, wallet
 from tests.fakes.clock import FakeClock
 from tests.fakes.loading import calls_wait_s, series_loading
@@ -124,6 +128,8 @@ def desks_over(database: Database, clock: FakeClock, access: Access, meter: Mete
         conclusions=conclusions,
         quarantine=shelf.drawer(QUARANTINE, Report),
         store=store,
+        past_caps=past,
+        worth=dict,
         known=asyncio.Event(),
         loaded=asyncio.Event(),
         watched=asyncio.Event(),
@@ -145,13 +151,18 @@ def desks_over(database: Database, clock: FakeClock, access: Access, meter: Mete
     transcripts = TranscriptDesk(clock, TranscriptPages(database), cursors, (), coins.find, market.categories.find)
     scanned = shelf.drawer("wallets.scanned", Scanned)
     wallets = WalletDesk(clock, Watchlist(database, (), clock), WalletStore(database), scanned, cursors)
+    references = References(database)
+    table = CoinTables(
+        CoinTable(clock, market, sentiment, references, cursors),
+        CoinHistory(clock, database, market, verdict, lambda: "test"),
+    )
     rooms = Rooms(
-        access.desk, meter, market, rwa, sentiment, verdict, walkforward, transcripts, wallets, Answer({}), clock
+        access.desk, meter, market, rwa, sentiment, verdict, table, walkforward, transcripts, wallets, Answer({}), clock
     )
     streams = Hub(clock, cursors, SHAPES, lambda: True)
     asked = open_ask(rooms)
     return Desks(
-        access.desk, market, rwa, sentiment, verdict, walkforward, receipts, transcripts, wallets, streams, asked
+        access.desk, market, rwa, sentiment, verdict, table, walkforward, receipts, transcripts, wallets, streams, asked
     )
 
 

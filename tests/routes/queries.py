@@ -5,7 +5,8 @@ from msgspec import Struct
 
 from service.errors import ServiceError
 from service.http.parameters import decode
-from service.wire.offers import NoParameters, Offer
+from service.wire.offers import Offer
+from service.wire.queries import NoParameters
 
 
 class Asked:

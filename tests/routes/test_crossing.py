@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from service.clock import DAY_MS, iso
 from service.routes.crossing import crossing
 from service.wire.market import Crossing
-from service.wire.offers import NoParameters
+from service.wire.queries import NoParameters
 from tests.fakes.clock import FakeClock
 from tests.routes.concluded import TODAY, ask, body, open_leader
 from tests.routes.queries import Asked

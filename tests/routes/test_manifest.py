@@ -11,7 +11,8 @@ from service.routes.manifest import bound, write
 from service.settings import Settings
 from service.wire.envelope import success
 from service.wire.manifest import Manifest
-from service.wire.offers import OFFERS, NoParameters
+from service.wire.offers import OFFERS
+from service.wire.queries import NoParameters
 from tests.fakes.clock import START_MS
 
 PAYEE = "0x1111111111111111111111111111111111111111"

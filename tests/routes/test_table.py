@@ -10,8 +10,8 @@ from service.errors import ServiceError
 from service.routes import table as table_of_routes
 from service.routes.call import Waiting
 from service.settings import Settings
-from service.wire.offers import OFFERS, NoParameters, Offer
-from service.wire.queries import AlertsQuery, HistoricalQuery, OfPrefix
+from service.wire.offers import OFFERS, Offer
+from service.wire.queries import AlertsQuery, HistoricalQuery, NoParameters, OfPrefix
 from tests.routes.conftest import Table
 
 EXTRA = Offer(id="later.route", path="/later", summary="Later", result=NoParameters)

@@ -16,6 +16,7 @@ L1 = quote("Layer 1 (L1)")
 
 ROUTES: Mapping[str, str] = {
     "coin.risk": "coin/risk/BTC",
+    "coins": "coins",
     "coin.historical": "coin/historical/BTC",
     "signal": "signal/BTC",
     "category.sentiment": f"category/sentiment/{L1}",

@@ -36,6 +36,7 @@ OFFERED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("rwa.symbol", {"symbol": "xyz:AAPL"}),
     ("rwa.assets", {"type": "metal", "top": 3}),
     ("walkforward", {"action": "outcomes", "limit": 5}),
+    ("coins", {"sort": "change_7d", "limit": 3}),
     ("signal.quality", {"asset": "BTC", "signal_type": "trend-following"}),
     ("signal.quality", {"asset": "BTC", "signal_type": "verdict"}),
     ("transcripts", {"action": "highlights", "coin": "SOL", "since": "2025-07-01T00:00:00.000Z", "limit": 3}),

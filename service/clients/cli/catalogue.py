@@ -6,11 +6,11 @@ _ASK = "service.clients.cli.offer:run"
 _FREE = (*CONNECTING, *SHAPING, PAYING[0])
 
 _SYMBOL = Argument("symbol", "a ticker such as BTC, 1 to 20 letters and digits", parameter="symbol")
+_CURSOR_OPTION = Argument("--cursor", "go on where a page ended: its next_cursor", parameter="cursor")
 _SYMBOL_OPTION = Argument("--symbol", "only this coin, such as BTC", parameter="symbol")
 _LIMIT_OPTION = Argument(
     "--limit", "most entries in a page, 1 to 200 (50)", kind="number", metavar="N", parameter="limit"
 )
-_CURSOR_OPTION = Argument("--cursor", "go on where a page ended: its next_cursor", parameter="cursor")
 _SINCE_OPTION = Argument(
     "--since", "only from then on, such as 2026-01-31T00:00:00Z", metavar="INSTANT", parameter="since"
 )
@@ -47,6 +47,60 @@ COMMANDS = (
         example="verdict coin risk BTC",
         offer="coin.risk",
         route=Route("/api/cli/coin/risk/{symbol}", "0.005"),
+    ),
+    Command(
+        "coins",
+        "all coins and all measures in one table: filtered, ordered, by page",
+        _ASK,
+        (
+            Argument(
+                "--sort",
+                "field that coins are ordered by (rank)",
+                choices=(
+                    "btc_correlation",
+                    "change_1h",
+                    "change_24h",
+                    "change_30d",
+                    "change_7d",
+                    "funding_apr",
+                    "market_cap",
+                    "name",
+                    "open_interest_usd",
+                    "price",
+                    "rank",
+                    "score",
+                    "streak_days",
+                    "symbol",
+                    "volume_24h_usd",
+                ),
+                parameter="sort",
+            ),
+            Argument("--order", "ascending or descending", choices=("asc", "desc"), parameter="order"),
+            Argument(
+                "--limit", "most entries in a page, 1 to 1000 (100)", kind="number", metavar="N", parameter="limit"
+            ),
+            _CURSOR_OPTION,
+            Argument("--category", "only coins of this category, such as 'Layer 1 (L1)'", parameter="category"),
+            Argument("--trend", "only coins with this daily trend", choices=("DOWN", "HODL", "UP"), parameter="trend"),
+            Argument(
+                "--verdict",
+                "only coins with this verdict",
+                choices=("bear", "bull", "insufficient-evidence", "neutral", "strong-bear", "strong-bull"),
+                parameter="verdict",
+            ),
+            Argument(
+                "--min-volume",
+                "only coins with at least this 24-hour volume, 0 to 100000000000000",
+                kind="number",
+                metavar="USD",
+                parameter="min_volume",
+            ),
+            Argument("--symbols", "only these coins, such as BTC,ETH,SOL", metavar="A,B", parameter="symbols"),
+            *OFFERED,
+        ),
+        example="verdict coins --sort change_24h --limit 10",
+        offer="coins",
+        route=Route("/api/cli/coins", "0.005", entries="coins"),
     ),
     Command(
         "coin historical",

@@ -59,8 +59,9 @@ _ACTIONS: Final[Mapping[str, Mapping[str, str]]] = {
 _NOT_OF: Final[Mapping[tuple[str, str], frozenset[str]]] = {
     ("transcripts", "sources"): frozenset({"coin", "sector", "macro", "source", "since", "limit", "cursor"}),
     ("wallets", "watchlist"): frozenset({"contract"}),
+    ("coins", ""): frozenset({"fields"}),
 }
-"""Parameters that an action does not take; no schema says so."""
+"""Parameters that an action does not take; no schema says so. `--fields` of every command does what `fields` does."""
 
 _NEEDED: Final = {("regime", "history"): "symbol", ("wallets", "movements"): "contract"}
 """What an action cannot do without: a test holds it to the offers' `required_when`."""
@@ -72,6 +73,7 @@ _SAID: Final[Mapping[str, str]] = {
     "address": "only this wallet, such as 0x036CbD53842c5426634e7929541eC2318f3dCF7e",
     "asset": "the coin, such as BTC",
     "as_of": "judge by what was known then, such as 2026-01-31T00:00:00Z",
+    "category": "only coins of this category, such as 'Layer 1 (L1)'",
     "coin": "only on this coin, such as BTC",
     "contract": "the token's contract: 0x and 40 hexadecimal digits",
     "context": "also what the figures mean: velocity, leadership, divergences",
@@ -79,22 +81,37 @@ _SAID: Final[Mapping[str, str]] = {
     "cursor": "go on where a page ended: its next_cursor",
     "dex": "only assets of this venue's dex",
     "limit": "most entries in a page",
+    "min_volume": "only coins with at least this 24-hour volume",
     "macro": "only on this topic of the economy",
+    "order": "ascending or descending",
     "sector": "only on this category, such as 'Layer 1 (L1)'",
     "signal_type": "whose record is shown",
     "since": "only from then on, such as 2026-01-31T00:00:00Z",
+    "sort": "field that coins are ordered by",
     "source": "only of this source, as `verdict transcripts sources` lists it",
     "symbol": "only this coin, such as BTC",
+    "symbols": "only these coins, such as BTC,ETH,SOL",
     "top": "most assets, the most traded first",
+    "trend": "only coins with this daily trend",
     "type": "only assets of this type",
     "unit": "hours or days",
+    "verdict": "only coins with this verdict",
 }
-_METAVARS: Final[Mapping[str, str]] = {"count": "N", "limit": "N", "top": "N", "as_of": "INSTANT", "since": "INSTANT"}
+_METAVARS: Final[Mapping[str, str]] = {
+    "count": "N",
+    "limit": "N",
+    "top": "N",
+    "as_of": "INSTANT",
+    "since": "INSTANT",
+    "min_volume": "USD",
+    "symbols": "A,B",
+}
 
 _SCORECARD: Final = (("asset", "BTC"), ("signal_type", "verdict"))
 """What `scorecard` asks `signal.quality` for. The record of all coins is the same for every asset."""
 
 _EXAMPLES: Final[Mapping[str, str]] = {
+    "coins": "--sort change_24h --limit 10",
     "coin historical": "--count 7 --unit d",
     "transcripts highlights": "--coin BTC",
     "walkforward outcomes": "--symbol ETH",
@@ -194,7 +211,7 @@ def _present(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _range(schema: Mapping[str, Any], default: object) -> str:
-    ends = f", {schema['minimum']} to {schema['maximum']}" if "minimum" in schema else ""
+    ends = f", {schema['minimum']} to {schema['maximum']}" if "maximum" in schema else ""
     return ends + (f" ({default})" if default else "")
 
 

@@ -29,6 +29,14 @@ def _risk(data: Data) -> str:
     )
 
 
+def _coins(data: Data) -> str:
+    rows = _few(
+        f"{row['symbol']} {usd(row['price'])} ({signed(row['change_24h'])} in 24 h, {row['verdict'] or 'no verdict'})"
+        for row in data["coins"]
+    )
+    return f"{len(data['coins'])} of {data['meta']['total']} coins: {rows}."
+
+
 def _signal(data: Data) -> str:
     sentences, claims = data["evidence"], data["claims"]
     counting = [sentences[rule["evidence"]] for rule in data["rules"] if rule["contribution"]]
@@ -154,6 +162,7 @@ def _few(texts: Any) -> str:
 
 _TELLERS: Final[Mapping[str, Callable[[Data], str]]] = {
     "coin.risk": _risk,
+    "coins": _coins,
     "signal": _signal,
     "coin.historical": _historical,
     "market.health": _health,

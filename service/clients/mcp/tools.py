@@ -1,7 +1,7 @@
 """The table of tools: what a model sees of each, what it takes, and which route answers.
 
 Decisions:
-- A tool a topic, twelve in all; each asks one route, once, so that a call costs what the manifest says of it.
+- A tool a topic, thirteen in all; each asks one route, once, so that a call costs what the manifest says of it.
 - Arguments are named as the routes name them, so that what the service says of a mistake can be acted on.
 - A list is asked for with a limit and not by pages: who needs all of it is no model, and has the command line.
 """
@@ -12,6 +12,8 @@ from typing import Annotated, Final, Literal
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from service.clients.mcp import views
+from service.wire.coins import SortField, SortOrder
+from service.wire.market import Trend
 from service.wire.quality import SignalType
 
 Limit = Annotated[int, Meta(le=200)]
@@ -49,6 +51,21 @@ class OfRisk(Arguments, frozen=True):
     def asked(self) -> Asked:
         """The request that answers it."""
         return Asked("coin.risk", {"symbol": self.symbol})
+
+
+class OfCoins(Arguments, frozen=True):
+    """Of `coins`."""
+
+    sort: SortField = "rank"
+    order: SortOrder | UnsetType = UNSET
+    category: str | UnsetType = UNSET
+    trend: Trend | UnsetType = UNSET
+    limit: Limit = 20
+
+    def asked(self) -> Asked:
+        """The request that answers it."""
+        values = {name: getattr(self, name) for name in ("sort", "order", "category", "trend", "limit")}
+        return Asked("coins", values)
 
 
 class OfVerdict(Arguments, frozen=True):
@@ -205,6 +222,14 @@ TOOLS: Final = (
         offers=("coin.risk",),
         arguments=OfRisk,
         view=views.Risk,
+    ),
+    Tool(
+        name="coins",
+        title="Coins",
+        description="All coins, filtered and ranked: price, changes (%), volume (USD), funding (% a year), verdict.",
+        offers=("coins",),
+        arguments=OfCoins,
+        view=views.Coins,
     ),
     Tool(
         name="coin_verdict",

@@ -44,6 +44,26 @@ class Risk(Dated, frozen=True, kw_only=True):
     _stale_fields: list[str]
 
 
+class CoinRow(Struct, frozen=True):
+    """Of `coins`."""
+
+    symbol: str
+    price: float | None
+    change_24h: float | None
+    change_7d: float | None
+    volume_24h_usd: float | None
+    funding_apr: float | None
+    trend_daily: Trend | None
+    verdict: Label | None
+    _stale_fields: list[str]
+
+
+class Coins(Dated, frozen=True, kw_only=True):
+    """Of `coins`."""
+
+    coins: list[CoinRow]
+
+
 class Rule(Struct, frozen=True):
     """Of a verdict: one rule, applied."""
 

@@ -18,6 +18,10 @@ _NEAR: Final = """
     WHERE gecko_id = ?1 AND origin = ?2 AND at_ms BETWEEN ?3 - ?4 AND ?3 + ?4
     ORDER BY abs(at_ms - ?3), at_ms LIMIT 1
 """
+_BETWEEN: Final = """
+    SELECT at_ms, market_cap, volume_usd FROM market_caps JOIN market_cap_charts USING (gecko_id)
+    WHERE gecko_id = ? AND origin = ? AND at_ms >= ? AND at_ms < ? ORDER BY at_ms
+"""
 
 
 class CapStore:
@@ -64,6 +68,14 @@ class CapStore:
         rows = await self._database.read(_NEAR, (gecko_id, origin, at_ms, REACH_MS))
         return Cap(*rows[0]) if rows else None
 
+    async def between(self, origin: str, gecko_id: str, since_ms: int, until_ms: int) -> list[Cap]:
+        """The points of a coin's past in [`since_ms`, `until_ms`), oldest first.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        return [Cap(*row) for row in await self._database.read(_BETWEEN, (gecko_id, origin, since_ms, until_ms))]
+
 
 class PastCaps:
     """Market caps of the past by the venue's tickers.
@@ -94,3 +106,14 @@ class PastCaps:
         """
         gecko_id = self._identities().get(symbol)
         return None if gecko_id is None else await self._caps.near(self._origin(), gecko_id, at_ms)
+
+    async def between(self, symbol: str, since_ms: int, until_ms: int) -> list[Cap]:
+        """Market caps and spot volumes of a coin in [`since_ms`, `until_ms`), oldest first; none where it is not known.
+
+        By the hour for 42 days, at 00:00 UTC for a year.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        gecko_id = self._identities().get(symbol)
+        return [] if gecko_id is None else await self._caps.between(self._origin(), gecko_id, since_ms, until_ms)

@@ -68,6 +68,11 @@ class CategoryDesk:
         self._wait_s = wait_s
         self._said: dict[str, _Said] = {}
 
+    @property
+    def revisions(self) -> tuple[int, ...]:
+        """Revisions of all that is known of CoinGecko: others whenever something in it changes."""
+        return tuple(drawer.now.revision for drawer in self._drawers)
+
     def info(self, name: str) -> Answer:
         """Break a category's trends down.
 
@@ -83,7 +88,7 @@ class CategoryDesk:
                 CoinGecko has failed and nothing is known of the category; `UNAVAILABLE` before it was asked.
         """
         view, now_ms = self._view(), self._clock.now_ms()
-        revisions = tuple(drawer.now.revision for drawer in self._drawers)
+        revisions = self.revisions
         said = self._said.get(name)
         if said is None or not said.holds(view, revisions, now_ms):
             said = self._assess(name, view, revisions, now_ms)
@@ -246,25 +251,29 @@ def _break_down(
 
 
 def _coin(coin: CoinView, row: GeckoCoin, now_ms: int) -> CategoryCoin:
-    _, units = unit_of(coin.venue_symbol)
     return CategoryCoin(
         symbol=coin.symbol,
-        # The price is that of the venue's unit, so the name says which that is.
-        name=row.name if units == 1 else f"{units} {row.name}",
+        name=name_of(coin, row),
         price=coin.price,
         change_24h=coin.change_24h,
         market_cap=_cap(row, now_ms),
         trend_daily=coin.trend_daily,
-        streak_days=_streak(coin),
+        streak_days=streak_days(coin),
     )
+
+
+def name_of(coin: CoinView, row: GeckoCoin) -> str:
+    """The name of a coin. Where the venue's unit is a thousand of it, the name says so, as the price is that unit's."""
+    _, units = unit_of(coin.venue_symbol)
+    return row.name if units == 1 else f"{units} {row.name}"
 
 
 def _cap(row: GeckoCoin, now_ms: int) -> float | None:
     return None if FIGURES.judge(row.seen_ms, now_ms) is Freshness.GONE else row.market_cap
 
 
-def _streak(coin: CoinView) -> int | None:
-    """Closed days for which the state has lasted, the one that brought it included."""
+def streak_days(coin: CoinView) -> int | None:
+    """Closed days for which the daily trend has lasted, its first day included; null where not known."""
     if coin.trend_daily is None or coin.trend_daily_since_ms is None or coin.through_ms is None:
         return None
     return (coin.through_ms - coin.trend_daily_since_ms) // DAY_MS + 1

@@ -14,6 +14,7 @@ class Call(NamedTuple):
 
 CALLS = (
     Call("coin_risk", {"symbol": "BTC"}, "coin.risk"),
+    Call("coins", {"sort": "change_24h", "limit": 10}, "coins"),
     Call("coin_verdict", {"symbol": "BTC"}, "signal.btc"),
     Call("coin_history", {"symbol": "BTC", "count": 90, "unit": "d"}, "coin.historical.days"),
     Call("market_state", {"view": "breadth"}, "market.health.context"),

@@ -17,6 +17,7 @@ _FILES: Mapping[str, str] = {
     "/api/cli/manifest": "manifest",
     "/api/cli/billing/tier": "billing.tier",
     "/api/cli/coin/risk/BTC": "coin.risk",
+    "/api/cli/coins": "coins",
     "/api/cli/coin/historical/BTC": "coin.historical.days",
     "/api/cli/signal/BTC": "signal.btc",
     "/api/cli/category/info/Layer%201%20%28L1%29": "category.info",

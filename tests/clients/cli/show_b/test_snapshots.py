@@ -8,6 +8,7 @@ import pytest
 from service.clients.cli.screen import Screen
 from service.clients.cli.show import (
     billing_tier,
+    coins,
     manifest,
     receipts_get,
     receipts_list,
@@ -34,6 +35,7 @@ SHOWN: dict[str, tuple[Show, str]] = {
     "walkforward.signals": (walkforward.lines, "signals"),
     "walkforward.positions": (walkforward.lines, "positions"),
     "walkforward.outcomes": (walkforward.lines, "outcomes"),
+    "coins": (coins.lines, ""),
     "signal.quality": (signal_quality.lines, ""),
     "signal.quality.verdict": (signal_quality.lines, ""),
     "scorecard": (scorecard.lines, ""),

@@ -9,6 +9,7 @@ import pytest
 from service.clients.cli.screen import Screen
 from service.clients.cli.show import (
     billing_tier,
+    coins,
     manifest,
     receipts_list,
     regime,
@@ -20,6 +21,7 @@ from service.clients.cli.show import (
     walkforward,
     wallets,
 )
+from service.wire.coins import Coins
 from service.wire.quality import SignalQuality, VerdictQuality
 from service.wire.regime import ActiveRegime, RegimeHistory, RegimeSignals
 from service.wire.rwa import RwaAsset
@@ -326,3 +328,22 @@ def test_a_row_has_its_figures_from_sixty_days_on() -> None:
     assert "strong bull 1 d 60 576 59.2 % 52.5 % to 65.9 % 59.2 % +0.83 %" in shown
     assert "strong bull 3 d 59 572 not enough yet" in shown
     assert "60 are needed" in shown
+
+
+def test_a_coin_of_which_a_value_could_not_be_refreshed_is_marked_and_what_is_unknown_is_not() -> None:
+    data, meta = answer("coins")
+    first, second = data["coins"][:2]
+    first["_stale_fields"], second["_stale_fields"] = ["price"], ["funding_apr"]
+    second["funding_apr"] = second["verdict"] = None
+    msgspec.convert(data, Coins)
+    told = text(coins.lines(data, meta, PLAIN, {}))
+    assert f"{first['symbol']}* $" in told
+    assert f"{second['symbol']} $" in told
+    assert "* Not all values of this coin could be refreshed." in told
+
+
+def test_a_page_without_coins_says_how_many_there_are() -> None:
+    data, meta = answer("coins")
+    data |= {"coins": [], "meta": {"total": 0, "next_cursor": None}}
+    msgspec.convert(data, Coins)
+    assert text(coins.lines(data, meta, PLAIN, {})).startswith("0 of 0 coins · prices in USD, changes in % as of")

@@ -1,0 +1,173 @@
+"""What is stored of coins' past, for other packages of this process. Nothing later than an instant enters its value."""
+
+import asyncio
+from collections.abc import Callable
+from typing import NamedTuple
+
+from service.clock import DAY_MS, Clock
+from service.market.conclusions.concluded import BreadthDay
+from service.market.observed import Bar, Coin
+from service.market.room import Market
+from service.market.series import Days, read_days
+from service.market.silence import refuse_until_loaded
+from service.market.sources.coingecko import Cap
+from service.storage.database import Database
+from service.table.daily import DailyHistory, PastBar, PastVerdict
+from service.units import apr_pct
+from service.verdict.decide import grade
+from service.verdict.desk import VerdictDesk
+
+
+class Payment(NamedTuple):
+    """Funding paid at `paid_ms` (epoch ms UTC) for the `hours` before, percent a year; positive means longs pay."""
+
+    paid_ms: int
+    apr: float
+    hours: float
+
+
+class PastFunding(NamedTuple):
+    """Funding of a coin over a window: `mean_apr` weighs each payment by its hours; null without payments.
+
+    `payments` are oldest first.
+    """
+
+    mean_apr: float | None
+    payments: list[Payment]
+
+
+class CoinHistory:
+    """Reads the past of coins. Tickers are canonical (`BTC`); instants are epoch milliseconds UTC.
+
+    Args:
+        clock: Now.
+        database: Where series are stored.
+        market: Quotes, conclusions and the stored series.
+        verdict: Stored inputs of verdicts.
+        origin: Which history the upstreams tell at this moment.
+    """
+
+    def __init__(
+        self, clock: Clock, database: Database, market: Market, verdict: VerdictDesk, origin: Callable[[], str]
+    ) -> None:
+        self._clock = clock
+        self._database = database
+        self._market = market
+        self._verdict = verdict
+        self._origin = origin
+        self._loading = asyncio.Lock()
+        self._loaded: tuple[tuple[str, int], DailyHistory] | None = None
+
+    async def daily(self) -> DailyHistory:
+        """All closed days through the last published one: the same object until another day is published.
+
+        The first call for a published day takes as long as recomputing the states of all coins; it runs on a worker
+        thread.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` before the first day is published, or if the store cannot be read.
+        """
+        kept, origin = self._market.conclusions.now, self._origin()
+        if kept.value is None or kept.origin != origin:
+            refuse_until_loaded("daily history of coins", None)
+        wanted = origin, kept.value.through_ms
+        async with self._loading:
+            if self._loaded is None or self._loaded[0] != wanted:
+                days = await self._database.inspect(lambda connection: read_days(connection, wanted[1]))
+                self._loaded = wanted, await asyncio.to_thread(_recompute, days, kept.value.breadth)
+            return self._loaded[1]
+
+    async def today(self, symbol: str) -> PastBar | None:
+        """The bar of the present UTC day so far (`closed` is false): closed hours and the price now.
+
+        Its volume is that of the closed hours. Null where the price or the first hour of the day is not known.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        day_ms = self._clock.now_ms() // DAY_MS * DAY_MS
+        view = self._market.coins.view().get(symbol)
+        hours = await self.hourly(symbol, day_ms)
+        if view is None or view.price is None or not hours or hours[0].open_ms != day_ms:
+            return None
+        return PastBar(
+            day_ms,
+            hours[0].open,
+            max(view.price, *(hour.high for hour in hours)),
+            min(view.price, *(hour.low for hour in hours)),
+            view.price,
+            sum(hour.volume_usd for hour in hours),
+            closed=False,
+        )
+
+    async def hourly(self, symbol: str, since_ms: int) -> list[PastBar]:
+        """Closed hourly bars whose open is at or after an instant, oldest first; 90 days are kept.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        coin = await self._coin(symbol)
+        rows = [] if coin is None else await self._market.store.bars(coin.venue_symbol, "1h", since_ms)
+        return [_bar(row) for row in rows]
+
+    async def first_hour_ms(self, symbol: str) -> int | None:
+        """Open of the first stored hourly bar; null where there is none.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        hours = await self.hourly(symbol, self._clock.now_ms() - 101 * DAY_MS)
+        return hours[0].open_ms if hours else None
+
+    async def funding(self, symbol: str, since_ms: int, until_ms: int) -> PastFunding:
+        """Funding that was paid in (`since_ms`, `until_ms`]: a payment is for the hours before it; 90 days are kept.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        coin = await self._coin(symbol)
+        if coin is None:
+            return PastFunding(None, [])
+        rows = (await self._market.store.funding_since([coin.venue_symbol], since_ms + 1))[coin.venue_symbol]
+        paid = [row for row in rows if row[0] <= until_ms]
+        hours = sum(row[2] for row in paid)
+        mean = apr_pct(sum(row[1] * row[2] for row in paid) / hours) + 0.0 if hours else None
+        return PastFunding(mean, [Payment(row[0], apr_pct(row[1]) + 0.0, row[2]) for row in paid])
+
+    async def verdict(self, symbol: str, at_ms: int) -> PastVerdict | None:
+        """The verdict on a coin at an instant: from stored inputs where there are any, else recomputed.
+
+        Null where neither is known.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        recorded = await self._verdict.recorded(symbol, at_ms)
+        if recorded is not None:
+            return PastVerdict(recorded.recorded_ms, *grade(recorded.inputs), recorded=True)
+        return (await self.daily()).verdict(symbol, at_ms)
+
+    async def market_caps(self, symbol: str, since_ms: int, until_ms: int) -> list[Cap]:
+        """Market caps and spot volumes in [`since_ms`, `until_ms`), USD, oldest first.
+
+        By the hour for 42 days, at 00:00 UTC for a year; none where CoinGecko does not know the coin.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        return await self._market.past_caps.between(symbol, since_ms, until_ms)
+
+    async def _coin(self, symbol: str) -> Coin | None:
+        """The coin of a ticker, a listed one before a delisted one."""
+        found = [coin for coin in await self._market.store.coins() if coin.symbol == symbol]
+        return max(found, key=lambda coin: coin.listed, default=None)
+
+
+def _bar(row: Bar) -> PastBar:
+    return PastBar(row.open_ms, row.open, row.high, row.low, row.close, row.volume * row.close)
+
+
+def _recompute(days: Days, published: list[BreadthDay]) -> DailyHistory:
+    from service.table.recompute import recompute_days  # noqa: PLC0415 - brings numpy
+
+    return recompute_days(days, published)

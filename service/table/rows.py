@@ -1,0 +1,118 @@
+"""Rows of the table, made of what each package knows of a coin now. No I/O."""
+
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import Final, NamedTuple
+
+from service.clock import DAY_MS, HOUR_MS, MINUTE_MS
+from service.market.categories.desk import FIGURES, name_of, streak_days
+from service.market.freshness import CHART, MOOD, QUOTE, Freshness, Limits
+from service.market.historical import WORTH_MS
+from service.market.observed import BENCHMARK, CoinView, State
+from service.market.risk import was_missed
+from service.market.sources.coingecko import GeckoCoin
+from service.table.references import NO_REFERENCE, Reference
+from service.verdict.grading import Grader
+from service.wire.coins import CoinRow
+from service.wire.sentiment import NO_MOOD, Mood
+
+HOUR: Final = Limits(stale=HOUR_MS + 45 * MINUTE_MS, gone=DAY_MS)
+"""Age of the newest closed hour: the next one has closed and was not fetched within three quarters of an hour."""
+
+_CENTS: Final = 2
+
+
+class Sources(NamedTuple):
+    """What rows are made of, at one instant.
+
+    `held_back` are pairs of ticker and field that fail the plausibility check. `references` are by venue symbol, all
+    others by ticker.
+    """
+
+    now_ms: int
+    view: Mapping[str, CoinView]
+    state: State
+    held_back: AbstractSet[tuple[str, str]]
+    worth: Mapping[str, GeckoCoin]
+    references: Mapping[str, Reference]
+    moods: Mapping[str, Mood]
+    categories: Mapping[str, Sequence[str]]
+
+
+def build_rows(sources: Sources, grader: Grader) -> dict[str, CoinRow]:
+    """The row of every coin, by ticker, in the order of rank, then of the ticker."""
+    caps = {symbol: _market_cap(sources, symbol) for symbol in sources.view}
+    ranked = sorted(sources.view, key=lambda symbol: (-(caps[symbol] or 0.0), symbol))
+    return {
+        symbol: _row(sources, grader, sources.view[symbol], caps[symbol], place)
+        for place, symbol in enumerate(ranked, 1)
+    }
+
+
+def _row(sources: Sources, grader: Grader, coin: CoinView, cap: float | None, place: int) -> CoinRow:
+    now_ms, state, symbol = sources.now_ms, sources.state, coin.symbol
+    worth, mood = sources.worth.get(symbol), sources.moods[symbol]
+    price_is_stale = _is_missed(coin.price_ms, state, now_ms)
+    chart_is_stale = CHART.judge(coin.through_ms, now_ms) is Freshness.STALE
+    felt = NO_MOOD if MOOD.judge(mood.observed_ms, now_ms) is Freshness.GONE else mood
+    grade, read = grader.grade(coin, mood, is_price_stale=price_is_stale, is_chart_stale=chart_is_stale)
+    reference = sources.references.get(coin.venue_symbol, NO_REFERENCE)
+    change_1h, change_7d, change_30d = reference.changes(coin.price)
+    days_are_stale = price_is_stale or CHART.judge(reference.day_ms, now_ms) is not Freshness.FRESH
+    measures = {
+        "price": coin.price,
+        "change_1h": change_1h,
+        "change_24h": coin.change_24h,
+        "change_7d": change_7d,
+        "change_30d": change_30d,
+        # A volume without a recent price is too old to be shown.
+        "volume_24h_usd": None if coin.price is None else round(coin.volume_usd, _CENTS),
+        "open_interest_usd": coin.open_interest_usd,
+        "market_cap": cap,
+        "funding_apr": coin.funding_apr,
+        "trend_daily": coin.trend_daily,
+        "trend_weekly": coin.trend_weekly,
+        "regime": read.coin_regime,
+        "verdict": grade.verdict,
+        "score": grade.score,
+        "sentiment_stance": felt.stance,
+        "btc_correlation": 1.0 if symbol == BENCHMARK else coin.btc_correlation,
+    }
+    stale = {
+        "price": price_is_stale,
+        "change_1h": price_is_stale or HOUR.judge(reference.hour_ms, now_ms) is not Freshness.FRESH,
+        "change_24h": price_is_stale or (symbol, "previous") in sources.held_back,
+        "change_7d": days_are_stale,
+        "change_30d": days_are_stale,
+        "volume_24h_usd": price_is_stale or (symbol, "volume") in sources.held_back,
+        "open_interest_usd": price_is_stale or (symbol, "interest") in sources.held_back,
+        "market_cap": worth is not None and FIGURES.judge(worth.seen_ms, now_ms) is not Freshness.FRESH,
+        "funding_apr": _is_missed(coin.funding_ms, state, now_ms),
+        "trend_daily": chart_is_stale,
+        "trend_weekly": chart_is_stale,
+        "regime": read.regime == "stale",
+        "verdict": not grade.is_complete,
+        "score": not grade.is_complete,
+        "sentiment_stance": felt.stale,
+        "btc_correlation": chart_is_stale and symbol != BENCHMARK,
+    }
+    return CoinRow(
+        symbol=symbol,
+        name=None if worth is None else name_of(coin, worth),
+        rank=None if cap is None else place,
+        streak_days=streak_days(coin),
+        categories=None if worth is None else list(sources.categories.get(symbol, ())),
+        stale_fields=[name for name, value in measures.items() if value is None or stale[name]],
+        **measures,  # type: ignore[arg-type] # each is of its field's type, as the tests hold
+    )
+
+
+def _is_missed(observed_ms: int | None, state: State, now_ms: int) -> bool:
+    return QUOTE.judge(observed_ms, now_ms) is Freshness.STALE or was_missed(observed_ms, state)
+
+
+def _market_cap(sources: Sources, symbol: str) -> float | None:
+    worth = sources.worth.get(symbol)
+    if worth is None or worth.market_cap is None or sources.now_ms - worth.seen_ms > WORTH_MS:
+        return None
+    return round(worth.market_cap, _CENTS)
