@@ -613,3 +613,10 @@ def join(found: Sequence[Found], ors: Sequence[bool]) -> Condition | None:
         groups[-1].append(one.condition)
     joined = [group[0] if len(group) == 1 else All(tuple(group)) for group in groups]
     return joined[0] if len(joined) == 1 else Any_(tuple(joined))
+
+
+def test_of(condition: Condition) -> Test | None:
+    """The one test of a condition; None of several."""
+    if isinstance(condition, Not):
+        return test_of(condition.item)
+    return condition if isinstance(condition, Test) else None

@@ -7,8 +7,8 @@ from typing import Final
 from msgspec import Struct, structs
 
 from service.ask.parser.chunks import Chunk, Name, cut
+from service.ask.parser.clause import read_clause
 from service.ask.parser.gate import gate, reason_of
-from service.ask.parser.grammar import read_clause
 from service.ask.parser.known import Known
 from service.ask.parser.language import language_of
 from service.ask.parser.lexicon import VOCABULARY
