@@ -77,9 +77,8 @@ def _general(slots: Slots) -> list[Query]:
     if len(subject.coins) > 1:
         slots.used |= set(slots.free(lambda chunk: chunk.as_("compare") == "between"))
     operation, extra = read_operation(slots, subject, where, found)
-    measures = _measures(slots, operation)
     times = slots.free(lambda chunk: chunk.kind == "time")
-    measures, time = _timed(slots, measures, times, operation)
+    measures, time = _timed(slots, _measures(slots), times, operation)
     if extra is not None:
         where = (
             extra
@@ -166,15 +165,17 @@ def _conditions(slots: Slots) -> list[Found]:
         # "How much is SOL up this week": a value, no condition.
         kept = []
         for one in found:
-            test = one.condition
+            condition = one.condition
             if (
-                isinstance(test, Test)
-                and test.measure.name == "change"
-                and test.value == 0.0
+                isinstance(condition, Test)
+                and condition.measure.name == "change"
+                and condition.value == 0.0
                 and slots.asks("list", "why")
             ):
                 slots.chunks = [
-                    structs.replace(chunk, kind="measure", value=test.measure, words=()) if at == one.start else chunk
+                    structs.replace(chunk, kind="measure", value=condition.measure, words=())
+                    if at == one.start
+                    else chunk
                     for at, chunk in enumerate(slots.chunks)
                 ]
                 slots.used |= one.used - {one.start}
@@ -189,9 +190,8 @@ def _alternatives(conditions: Sequence[Condition]) -> bool:
     return all(test is not None for test in tests) and len({test.measure.name for test in tests if test}) == 1
 
 
-def _measures(slots: Slots, operation: Operation) -> tuple[tuple[int, Measure], ...]:
+def _measures(slots: Slots) -> tuple[tuple[int, Measure], ...]:
     """The measures named, with their places; frames beside a trend are taken."""
-    del operation
     found: list[tuple[int, Measure]] = []
     for at, chunk in enumerate(slots.chunks):
         if at in slots.used:
@@ -242,12 +242,12 @@ def _timed(
     left = [time for time in left if time not in slots.used]
     if done and done[-1].name in WINDOWED and done[-1].over is not None:
         # "24h, 7d and 30d change": one measure for each window.
-        for time in list(left):
-            span = span_of(slots.chunks[time].value)
-            if span is not None and isinstance(slots.chunks[time].value, Window | Between):
+        for beside in list(left):
+            span = span_of(slots.chunks[beside].value)
+            if span is not None and isinstance(slots.chunks[beside].value, Window | Between):
                 done.append(structs.replace(done[-1], over=span))
-                slots.used.add(time)
-                left.remove(time)
+                slots.used.add(beside)
+                left.remove(beside)
     time = slots.one_time(left)
     return _filled(done, time), time
 

@@ -1,6 +1,7 @@
 """Amounts of coins or money: what they are worth, earn, cost or have made. Pure."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from service.ask.parser.chunks import Quantity
 from service.ask.parser.conditions import span_of
@@ -150,7 +151,7 @@ def _profit(
         for at, chunk in enumerate(slots.chunks)
         if chunk.has("side") or slots.words[at] in {"shorted", "went short", "shorted at"}
     ]
-    side = "short" if any("short" in slots.words[at] for at in side_at) else "long"
+    side: Literal["long", "short"] = "short" if any("short" in slots.words[at] for at in side_at) else "long"
     slots.used |= set(side_at)
     named = [slots.chunks[at].value[0] for at in coins]
     if held is not None and held.unit != "USD" and held.unit not in named:

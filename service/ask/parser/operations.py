@@ -55,11 +55,11 @@ def read_operation(
             test for one in found if (test := test_of(one.condition)) is not None and test.measure.name == "verdict"
         ]
         return Record("verdicts", str(tests[0].value) if tests else None), None
-    for kind, side in (("buy", "long"), ("short", "short")):
-        if slots.asks(kind) and not superlatives and where is None:
-            slots.take_asks(kind)
-            slots.take("side")
-            return Screen(side), None
+    if (slots.asks("buy") or slots.asks("short")) and not superlatives and where is None:
+        buys = bool(slots.asks("buy"))
+        slots.take_asks("buy" if buys else "short")
+        slots.take("side")
+        return Screen("long" if buys else "short"), None
     if slots.asks("count") and not named:
         slots.take_asks("count")
         return Count(), None
@@ -117,7 +117,7 @@ def read_operation(
         return Compare("most"), None
     if slots.asks("rank") and not named:
         slots.take_asks("rank")
-        return Rank("most", slots.limit(_SUPERLATIVE_PLURAL * 2)), None
+        return Rank("most", slots.limit(None) or _SUPERLATIVE_PLURAL * 2), None
     if slots.asks("ratio") and named and len(subject.coins) + len(subject.assets) == 2:
         slots.take_asks("ratio")
         return Ratio(), None

@@ -20,9 +20,11 @@ from service.ask.parser.strangers import find_strangers
 from service.ask.parser.tokens import Token, tidy, tokenise
 from service.ask.parser.words import is_plain
 from service.ask.query import (
+    Courtesy,
     Explain,
     Measure,
     Query,
+    Reason,
     Refusal,
     Route,
     Subject,
@@ -77,7 +79,7 @@ _ASKING: Final = frozenset(
         "rank",
     }
 )
-_COURTESIES: Final[Mapping[str, str]] = {
+_COURTESIES: Final[Mapping[Courtesy, str]] = {
     "thanks": "thanks|thank you|thx|ty|cheers|thank you so much|thanks a lot|many thanks|great thanks|nice thanks|perfect thanks|appreciate it",
     "greeting": "hi|hello|hey|yo|gm|good morning|good evening|good afternoon|hi there|hello there|hey there|sup|whats up|how are you|hey how are you",
     "goodbye": "bye|goodbye|see you|good night|gn|cya",
@@ -158,7 +160,7 @@ class Parser:
         if _JUDGING.search(" ".join(written)):
             return Understanding(refusal=Refusal("unread", (text.strip()[:80],)))
         row = gate(chunks, written)
-        reason = reason_of(row) if row is not None else ""
+        reason = reason_of(row) if row is not None else None
         if row is not None and reason:
             return Understanding(refusal=Refusal(reason))
         term = self._term(chunks, written)
@@ -206,7 +208,7 @@ class Parser:
         if unread:
             return Understanding(refusal=Refusal("unread", tuple(unread), instead=None), ignored=tuple(ignored))
         if not queries:
-            reason = "ambiguous" if not ignored else "out-of-scope"
+            reason: Reason = "ambiguous" if not ignored else "out-of-scope"
             return Understanding(refusal=Refusal(reason, tuple(ignored)))
         return Understanding(
             queries=tuple(dict.fromkeys(queries)) if _hashable(queries) else tuple(queries),
