@@ -201,6 +201,8 @@ def _where(dice: random.Random) -> tuple[Condition, str]:
     items, said = [], []
     for _ in range(dice.choice((1, 1, 2, 2))):
         condition, having, being = _condition(dice)
+        if any(_name(condition) == _name(other) for other in items):
+            continue
         negated = being and not having and dice.random() < 0.2
         if having and (not being or dice.random() < 0.5):
             said.append(f"{'with' if not said else 'and'} {having}" if not said or said[0].startswith("with") else f"with {having}")
@@ -208,6 +210,10 @@ def _where(dice: random.Random) -> tuple[Condition, str]:
             said.append(f"{'that are' if not said else 'and that are'} {'not ' if negated else ''}{being}")
         items.append(Not(condition) if negated else condition)
     return (items[0] if len(items) == 1 else All(tuple(items))), " ".join(said)
+
+
+def _name(condition: Condition) -> str:
+    return _name(condition.item) if isinstance(condition, Not) else condition.measure.name  # type: ignore[union-attr]
 
 
 def _value(dice: random.Random) -> Composed:

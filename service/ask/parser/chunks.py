@@ -137,6 +137,8 @@ def _time(tokens: Sequence[Token], inside: set[int], at: int, now_ms: int) -> tu
         return None
     if any(token.opens for token in tokens[at + 1 : found.end]):
         return None
+    if any(_phrase(tokens, inside, later)[0] > found.end for later in range(at + 1, found.end)):
+        return None  # "the 24h volume": the time belongs to a longer phrase
     return found.time, found.end
 
 

@@ -557,6 +557,9 @@ class Scanner:
             following = frame_at + 1
             while self._kind(following) in {"and", "filler", "time"} and following < len(self._chunks):
                 if self._kind(following) == "time":
+                    behind = self._past(following + 1)
+                    if behind < len(self._chunks) and self._chunks[behind].as_("measure") is not None:
+                        break
                     if (span := span_of(self._chunks[following].value)) is None:
                         break
                     more_spans.append(span)

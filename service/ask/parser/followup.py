@@ -157,6 +157,8 @@ def _framed(part: Sequence[Chunk], last: Query, query: Query, used: set[int]) ->
 
 
 def _merged(last: Query, query: Query, used: set[int]) -> Edited | None:
+    if isinstance(last.operation, ValueOf | Profit | Convert) and {one.name for one in query.measures} == {"price"}:
+        return Edited([last], used)
     if isinstance(query.operation, Value) and not query.measures and query.where is None:
         return _retimed(last, query, used)
     if isinstance(query.operation, Value) and query.measures and isinstance(last.operation, Rank | Compare | Extreme):

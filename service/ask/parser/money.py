@@ -22,6 +22,9 @@ def read_money(slots: Slots) -> list[Query]:
     """Value, profit and conversion: amounts of coins or money, and what they come to."""
     pairs = _amounts(slots)
     holding = [at for at, chunk in enumerate(slots.chunks) if chunk.has("holding")]
+    entered = _entry(slots)
+    if entered is not None and len(pairs) > 1:
+        pairs = [pair for pair in pairs if entered not in pair[0]]
     if not pairs:
         return _entry_only(slots, holding)
     asked_profit = any(slots.chunks[at].as_("holding") == "profit" for at in holding)
@@ -29,7 +32,6 @@ def read_money(slots: Slots) -> list[Query]:
         at for at, chunk in enumerate(slots.chunks) if (m := chunk.as_("measure")) and m.name in {"carry", "funding"}
     ]
     side = slots.first("side")
-    entered = _entry(slots)
     if entered is None and (carry or (side is not None and not holding)) and len(pairs) == 1:
         return _carry(slots, pairs, carry, side)
     times = [at for at in slots.free(lambda chunk: chunk.kind == "time")]
@@ -81,7 +83,7 @@ def _amounts(slots: Slots) -> list[tuple[set[int], Holding]]:
             found.append(({at, at + 1}, Holding(quantity.value, slots.chunks[at + 1].value[0])))
         elif slots.kind(after) == "coin" and after == at + 2 and slots.words[at + 1] == "of":
             found.append(({at, at + 1, after}, Holding(quantity.value, slots.chunks[after].value[0])))
-        elif slots.kind(at + 1) == "set" and sum(other.kind == "coin" for other in slots.chunks) == 1:
+        elif slots.kind(at + 1) == "set" and any(other.has("holding") for other in slots.chunks) and sum(other.kind == "coin" for other in slots.chunks) == 1:
             coin = next(place for place, other in enumerate(slots.chunks) if other.kind == "coin")
             found.append(({at, at + 1, coin}, Holding(quantity.value, slots.chunks[coin].value[0])))
         elif (
