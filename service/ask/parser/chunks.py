@@ -110,6 +110,8 @@ def _next(tokens: Sequence[Token], named: Mapping[int, Name], inside: set[int], 
         and not (words and words[0].kind == "filler" and not tokens[at].is_number)
     ):
         return Chunk("number", quantity[0], at, quantity[1], gap=gap)
+    if tokens[at].text in {"=", "=="} and (at + 1 == len(tokens) or not tokens[at + 1].is_number):
+        return Chunk("filler", None, at, at + 1, gap=gap)
     if words:
         return Chunk(words[0].kind, words[0].value, at, phrase_end, words, gap)
     return Chunk("word", tokens[at].text, at, at + 1, gap=gap)

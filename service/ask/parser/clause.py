@@ -199,6 +199,15 @@ def _measures(slots: Slots) -> tuple[tuple[int, Measure], ...]:
         measure = chunk.value if chunk.kind == "measure" and not chunk.words else chunk.as_("measure")
         following = slots.kind(at + 1)
         if (
+            slots.words[at] == "by"
+            and following == "time"
+            and (span := span_of(slots.chunks[at + 1].value)) is not None
+            and at + 1 not in slots.used
+            and slots.kind(at + 2) != "measure"
+        ):
+            measure = Measure("change", over=span)
+            slots.used.add(at + 1)
+        if (
             slots.words[at] == "at"
             and at
             and slots.kind(at - 1) in {"coin", "asset"}
@@ -229,6 +238,15 @@ def _timed(
         spans = [time for time in left if span_of(slots.chunks[time].value) is not None]
         if windowed and measure.over is None and spans and not isinstance(operation, Extreme | When):
             following = measures[place + 1][0] if place + 1 < len(measures) else len(slots.chunks)
+            joined = (
+                place > 0
+                and done
+                and done[-1].over is not None
+                and all(slots.kind(between) in {"and", "filler"} for between in range(measures[place - 1][0] + 1, at))
+            )
+            if joined and not any(time == at - 1 or time == at + 1 for time in spans):
+                done.append(structs.replace(measure, over=done[-1].over))
+                continue
             chosen = next((time for time in spans if time == at - 1), None)
             chosen = chosen if chosen is not None else next((time for time in spans if at < time < following), None)
             chosen = chosen if chosen is not None else spans[0]
@@ -240,6 +258,12 @@ def _timed(
         else:
             done.append(measure)
     left = [time for time in left if time not in slots.used]
+    if any(measure.name == "volume" for measure in done):
+        day = [
+            time for time in left if slots.chunks[time].value in {Window(24, "h", "24 hours"), Window(1, "d", "1 day")}
+        ]
+        slots.used |= set(day)
+        left = [time for time in left if time not in day]
     if done and done[-1].name in WINDOWED and done[-1].over is not None:
         # "24h, 7d and 30d change": one measure for each window.
         for beside in list(left):
@@ -356,8 +380,19 @@ def _compose(
         first, second = subject.coins
         test = Test(measures[0], "gt" if operation.direction == "most" else "lt", coin=second)
         return [Query(subject=structs.replace(subject, coins=(first,)), time=time, where=test, operation=Check())]
-    if isinstance(operation, Count | Share) and (parts := _contradicting(where)):
+    if parts := _contradicting(where):
+        if not isinstance(operation, Count | Share):
+            slots.used.clear()
+            return []
         return [structs.replace(query, where=part) for part in parts]
+    if (
+        subject.scope == "all"
+        and isinstance(operation, Value)
+        and not measures
+        and where is None
+        and not slots.asks("list")
+    ):
+        return []
     if subject.coins and subject.assets:
         coins = structs.replace(query, subject=structs.replace(subject, assets=()))
         return [coins, structs.replace(query, subject=structs.replace(subject, scope="assets", coins=()))]

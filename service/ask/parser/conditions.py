@@ -281,7 +281,12 @@ class Scanner:
                     to = self._past(to + 1)
             if self._kind(to) in {"coin", "asset", "category"}:
                 behind = self._past(to + 1)
-                if self._kind(behind) in {"compare", "sign", "state", "direction", "neg", "time", "frame"}:
+                level = (
+                    measure.name == "confidence"
+                    and behind < len(self._words)
+                    and self._words[behind] in {"high", "low"}
+                )
+                if level or self._kind(behind) in {"compare", "sign", "state", "direction", "neg", "time", "frame"}:
                     to = behind
         return measure, used, to
 

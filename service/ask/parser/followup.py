@@ -32,7 +32,9 @@ _LEADING: Final = re.compile(
     r"(?:and|what about|how about|ok|now|only|just|same|instead|also|but|or|then|over|by|in|for|since|why|with|without"
     r"|excluding|except|those|of those|which of|vs|versus|compared)\b"
 )
-_REFERRING: Final = re.compile(r"\b(ones|only|it|its|them|they|their|those|these|that one|that|same|both|one)\b")
+_REFERRING: Final = re.compile(
+    r"\b(am i|which one|ones|only|it|its|them|they|their|those|these|that one|that|same|both|one)\b"
+)
 _SHORT: Final = 4
 """Pieces of a clause that names something and asks nothing: "ETH too?"."""
 
@@ -66,15 +68,23 @@ def follow(
     if not read:
         return _completed(part, words, before[-1])
     edited = _edited(part, words, before[-1], read[0])
-    return None if edited is None else Edited([edited], used)
+    if edited is None:
+        inner = _in_context(read[0], before[-1], part)
+        edited = inner if inner != read[0] else None
+    return None if edited is None else Edited([edited, *read[1:]], used)
 
 
 def _edited(part: Sequence[Chunk], words: Sequence[str], last: Query, query: Query) -> Query | None:
     """The last query with the slots of a clause that could be read by itself; null where it stands by itself."""
     text = " ".join(words)
     leading, refers = _LEADING.match(text) is not None, _REFERRING.search(text) is not None
-    if isinstance(last.operation, ValueOf | Profit | Convert) and refers and {one.name for one in query.measures} <= {"price"}:
+    if (
+        isinstance(last.operation, ValueOf | Profit | Convert)
+        and refers
+        and {one.name for one in query.measures} <= {"price"}
+    ):
         return last
+    query = _in_context(query, last, part)
     subject = query.subject
     if subject.coins or subject.assets or subject.categories or subject.scope in _STANDS_ALONE:
         named_only = isinstance(query.operation, Value) and not query.measures
@@ -82,7 +92,7 @@ def _edited(part: Sequence[Chunk], words: Sequence[str], last: Query, query: Que
     if subject.scope != "all" or any(chunk.kind == "set" for chunk in part):
         return None
     if isinstance(query.operation, Rank) and not _names_measure(part) and last.measures:
-        keeps = isinstance(last.operation, Rank) and last.operation.limit > 1
+        keeps = isinstance(last.operation, Rank) and last.operation.limit > 1 and query.operation.direction == "most"
         direction = (
             last.operation.direction if keeps and isinstance(last.operation, Rank) else query.operation.direction
         )
@@ -108,7 +118,23 @@ def _edited(part: Sequence[Chunk], words: Sequence[str], last: Query, query: Que
             operation=query.operation if changes else last.operation,
             time=last.time if isinstance(query.time, Now) else query.time,
         )
-    return structs.replace(query, subject=last.subject) if last.subject.coins else None
+    return structs.replace(query, subject=last.subject)
+
+
+def _in_context(query: Query, last: Query, part: Sequence[Chunk]) -> Query:
+    """A query whose "neutral" is the neutral of the measure asked about before, and whose trend is of what was named."""
+    where = query.where
+    before = last.where.measure.name if isinstance(last.where, Test) else ""
+    if (
+        isinstance(where, Test)
+        and (where.measure.name, where.value) == ("verdict", "neutral")
+        and before in {"regime", "sentiment"}
+    ):
+        query = structs.replace(query, where=structs.replace(where, measure=Measure(before)))
+    named = any(chunk.kind == "set" for chunk in part)
+    if query.subject.scope == "market" and not named and (last.subject.coins or last.subject.assets):
+        query = structs.replace(query, subject=last.subject)
+    return query
 
 
 def _renamed(last: Query, query: Query) -> Query | None:
@@ -138,7 +164,9 @@ def _completed(part: Sequence[Chunk], words: Sequence[str], last: Query) -> Edit
     if not read:
         return None
     query = read[0]
-    return _framed(part, last, query, used) or _merged(last, query, used)
+    return _framed(part, last, query, used) or _merged(
+        last, query, used, refers=_REFERRING.search(" ".join(words)) is not None
+    )
 
 
 def _framed(part: Sequence[Chunk], last: Query, query: Query, used: set[int]) -> Edited | None:
@@ -156,13 +184,14 @@ def _framed(part: Sequence[Chunk], last: Query, query: Query, used: set[int]) ->
     return Edited([structs.replace(last, measures=measures, where=where)], used | taken)
 
 
-def _merged(last: Query, query: Query, used: set[int]) -> Edited | None:
+def _merged(last: Query, query: Query, used: set[int], *, refers: bool) -> Edited | None:
     if isinstance(last.operation, ValueOf | Profit | Convert) and {one.name for one in query.measures} == {"price"}:
         return Edited([last], used)
     if isinstance(query.operation, Value) and not query.measures and query.where is None:
         return _retimed(last, query, used)
     if isinstance(query.operation, Value) and query.measures and isinstance(last.operation, Rank | Compare | Extreme):
-        return Edited([structs.replace(last, measures=query.measures)], used)
+        more = tuple(one for one in query.measures if one not in last.measures)
+        return Edited([structs.replace(last, measures=(*last.measures, *more) if refers else query.measures)], used)
     if isinstance(query.operation, Check) and last.subject.scope in {"all", "category"}:
         return Edited([structs.replace(last, where=_both(last.where, query.where))], used)
     measures = query.measures or last.measures

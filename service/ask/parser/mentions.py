@@ -20,7 +20,7 @@ _SHOUTED: Final = 2
 _GROUPS: Final = bag(
     """
     alts altcoins categories category chains coin coins crypto cryptos ecosystem group industry names narrative niche
-    plays projects protocols sector sectors segment space stuff theme token tokens
+    plays projects protocols sector sectors segment space stuff tag tags theme token tokens
     """
 )
 """What follows a category's name and hardly ever the plain word."""

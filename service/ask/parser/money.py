@@ -83,7 +83,11 @@ def _amounts(slots: Slots) -> list[tuple[set[int], Holding]]:
             found.append(({at, at + 1}, Holding(quantity.value, slots.chunks[at + 1].value[0])))
         elif slots.kind(after) == "coin" and after == at + 2 and slots.words[at + 1] == "of":
             found.append(({at, at + 1, after}, Holding(quantity.value, slots.chunks[after].value[0])))
-        elif slots.kind(at + 1) == "set" and any(other.has("holding") for other in slots.chunks) and sum(other.kind == "coin" for other in slots.chunks) == 1:
+        elif (
+            slots.kind(at + 1) == "set"
+            and any(other.has("holding") for other in slots.chunks)
+            and sum(other.kind == "coin" for other in slots.chunks) == 1
+        ):
             coin = next(place for place, other in enumerate(slots.chunks) if other.kind == "coin")
             found.append(({at, at + 1, coin}, Holding(quantity.value, slots.chunks[coin].value[0])))
         elif (
@@ -179,7 +183,7 @@ def _carry(
     slots.used |= set(slots.free(lambda chunk: chunk.kind == "coin"))
     times = slots.free(lambda chunk: chunk.kind == "time")
     over = span_of(slots.chunks[times[0]].value) if times else None
-    slots.used |= set(times[:1])
+    slots.used |= set(times[:1]) | {at for at in times if getattr(slots.chunks[at].value, "words", "") == "today"}
     slots.take("ask", "measure", "holding", "side")
     measure = Measure(
         "carry",

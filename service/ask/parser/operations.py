@@ -49,7 +49,7 @@ def read_operation(
             slots.take_asks(kind)
             return make(), None
     if slots.asks("record"):
-        slots.take_asks("record", "any", "list")
+        slots.take_asks("record", "any", "list", "share", "count", "mean", "all")
         slots.take("measure")
         tests = [
             test for one in found if (test := test_of(one.condition)) is not None and test.measure.name == "verdict"
@@ -83,7 +83,7 @@ def read_operation(
     if slots.asks("when") and where is not None and named and not superlatives:
         slots.take_asks("when")
         return When("last"), None
-    if where is not None and not named and slots.asks("any") and slots.words[0].startswith("any"):
+    if where is not None and not named and slots.words[0].startswith("any"):
         slots.take_asks("any")
         return Exists("any"), None
     if where is not None and not named:

@@ -92,7 +92,7 @@ _JUDGING: Final = re.compile(r"\bis (?:that|it|this) (?:high|low|normal|a lot|mu
 
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{40}\b")
 _BULLET: Final = re.compile(
-    r"(?:(?<=^)|(?<=[\s;]))(?:\(?\d{1,2}[.)]|[-*\u2022]|(?:[Tt]ask|[Ss]tep|[Qq]uestion|[Qq])\s?\d{1,2}\s?[:.)])\s+(?=[A-Za-z$\"'`{])"
+    r"(?:(?<=^)|(?<=[\s;]))(?:\(?\d{1,2}[.)]|[-*\u2022]|(?:[Tt]ask|[Ss]tep|[Qq]uestion|[Qq])\s?\d{1,2}\s?[:.)]|(?:[Ff]irst|[Ss]econd|[Tt]hird|[Ff]ourth)(?:ly)?:)\s+(?=[A-Za-z$\"'`{])"
 )
 
 
@@ -342,6 +342,12 @@ def _loose(
         return None
     query = read[0]
     text = " ".join(words)
+    if isinstance(query.operation, Route) and query.operation.topic == "wallets" and not query.subject.wallets:
+        owner = next(
+            (at for at, chunk in enumerate(part[:-1]) if chunk.kind == "word" and part[at + 1].has("topic")), None
+        )
+        if owner is not None:
+            return Refusal("not-available", (words[owner],))
     names = sum(chunk.kind == "coin" for chunk in part)
     if names == 1 and _PRONOUN.search(text) and any(word.value == "compare" for chunk in part for word in chunk.words):
         return Refusal("ambiguous")

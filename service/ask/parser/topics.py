@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from msgspec import structs
+
 from service.ask.parser.slots import Slots
 from service.ask.parser.subjects import read_subject
 from service.ask.query import (
@@ -31,7 +33,7 @@ def read_topic(slots: Slots) -> list[Query]:
             slots.used.add(at)
             slots.asset_type = ASSET_TYPES.get(slots.words[at], "")
             return []
-        if topic in {"categories", "coins"} and _is_screened(slots):
+        if topic in {"categories", "coins", "alerts", "news"} and _is_screened(slots):
             return []
         if (
             topic in {"categories", "coins"}
@@ -63,7 +65,17 @@ def read_topic(slots: Slots) -> list[Query]:
     slots.used |= set(slots.free(lambda chunk: (m := chunk.as_("measure")) is not None and m.name in loose))
     slots.used |= set(slots.free(lambda chunk: chunk.has("direction") or chunk.has("state"))) if loose else set()
     operation = Route(topic, args | ({"count": "yes"} if how_many else {}))
-    return [Query(subject=subject, time=time, operation=operation)]
+    types = [args.get("type")] if topic == "assets" else []
+    for word in slots.words if topic == "assets" else ():
+        if (kind := ASSET_TYPES.get(word)) is not None and kind not in types:
+            types.append(kind)
+    queries = [Query(subject=subject, time=time, operation=operation)]
+    return queries + [
+        Query(
+            subject=subject, time=time, operation=structs.replace(operation, args=operation.args | {"type": str(kind)})
+        )
+        for kind in types[1:]
+    ]
 
 
 ASSET_TYPES: Final = {
