@@ -9,7 +9,6 @@ from service.ask.describe import describe, name_of
 from service.ask.planner import listings, money, reasons, sets, timing
 from service.ask.planner.reading import Data, Reading
 from service.ask.planner.result import Found, Refused, Result, text
-from service.ask.tools import Rooms, Toolbox
 
 _Run = Callable[[sets.Asked, Any], Awaitable[Found]]
 
@@ -49,18 +48,6 @@ _OPERATIONS: Final[Mapping[type, _Run]] = {
     q.Route: listings.listing,
 }
 """How each operation is answered."""
-
-
-def open_planner(rooms: Rooms, toolbox: Toolbox) -> "Planner":
-    """A planner over the services that the data routes have.
-
-    Args:
-        rooms: The services.
-        toolbox: What of them can be called by name.
-    """
-    table, categories = rooms.table, rooms.market.categories
-    mood, names = rooms.sentiment.fear_greed, categories.category_names
-    return Planner(Data(rooms.clock, table.coins, table.history, toolbox, categories.members, names, mood))
 
 
 class Planner:

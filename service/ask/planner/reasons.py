@@ -155,6 +155,8 @@ async def record(asked: Asked, operation: Record) -> Found:
     symbol = coins[0] if coins else _BENCHMARK
     if operation.of == "regime":
         return await _trades(asked, symbol)
+    if operation.state is not None:
+        symbol = _with_verdict(asked.reading, operation.state)
     signal = await asked.reading.tool("signal", symbol=symbol)
     columns = [
         Column("came true", Unit.FRACTION),
@@ -171,6 +173,15 @@ async def record(asked: Asked, operation: Record) -> Found:
     says = next(one["says"] for one in _outcomes(signal) if one["days"] == _HORIZON)
     figures = {"verdict": text(signal["verdict"]), "says": text(says), "kind": text(source)}
     return Found(kind="record", figures=figures, columns=columns, rows=rows)
+
+
+def _with_verdict(reading: Reading, verdict: str) -> str:
+    """A coin that has a verdict now: its answer holds the record of such verdicts."""
+    verdicts = reading.column("verdict", sorted(reading.coins()))
+    found = [symbol for symbol, state in verdicts.items() if state == verdict]
+    if not found:
+        raise Refused("no-record", verdict=text(verdict))
+    return found[0]
 
 
 async def _trades(asked: Asked, symbol: str) -> Found:

@@ -14,6 +14,7 @@ from service.ask.answers.formats import cells, formatted
 from service.ask.answers.write import STYLES, bind, templates, write
 from service.ask.planner.result import Result
 from service.ask.query import Count, Measure, Query, Rank, Record, Refusal, Route, Subject, Understanding
+from service.errors import ServiceError
 from service.wire.ask import Archetype
 from tests.ask.answers.full import ANSWERS, QUERIES, REFUSED, world
 from tests.ask.planner.asked import ALL, FUNDING, PRICE, SERVICE, UP, change, coins, days, of
@@ -220,6 +221,15 @@ async def test_an_answer_without_data_names_no_source() -> None:
     only_words = Result(kind="explain", title="", figures=(await world().ask(QUERIES["explain"])).figures)
     text = "\n".join(write(Understanding(queries=(QUERIES["explain"],)), [only_words]))
     assert "Sources" not in text
+
+
+async def test_a_part_that_failed_is_said_beside_the_others() -> None:
+    queries = (QUERIES["value"], QUERIES["breadth"], QUERIES["share"])
+    failed = ServiceError("UNAVAILABLE", "Breadth is not available yet.")
+    text = "\n".join(write(Understanding(queries=queries), [await world().ask(queries[0]), failed]))
+    assert "A part could not be answered: Breadth is not available yet." in text
+    assert "Only the first parts of the question are answered" in text
+    assert "Read as: BTC, price; then breadth." in text
 
 
 @pytest.mark.parametrize("courtesy", ["greeting", "thanks", "help", "goodbye"])
