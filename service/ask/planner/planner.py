@@ -12,13 +12,14 @@ from service.ask.planner.result import Found, Refused, Result, text
 
 _Run = Callable[[sets.Asked, Any], Awaitable[Found]]
 
-_COURSED: Final = frozenset({"price", "trend", "regime", "verdict"})
+_COURSED: Final = frozenset({"price", "trend", "regime", "verdict", "market_regime"})
 """Measures of which the course over a span is told."""
 
 
 async def _value(asked: sets.Asked, operation: q.Value) -> Found:
     query = asked.query
-    spanned = isinstance(query.time, q.Window | q.Between) and query.where is None and query.subject.scope == "coins"
+    spanned = isinstance(query.time, q.Window | q.Between) and query.where is None
+    spanned = spanned and asked.reading.others.isdisjoint(asked.ids) and query.subject.scope not in {"all", "category"}
     if spanned and len(asked.ids) == 1 and len(query.measures) == 1 and query.measures[0].name in _COURSED:
         return await timing.course(asked, query.measures[0])
     return await sets.value(asked, operation)

@@ -113,12 +113,15 @@ class Asked(NamedTuple):
         """
         if needed and not self.query.measures:
             raise Refused("no-measure")
-        spanned = isinstance(self.query.time, Window | Between)
-        for measure in self.query.measures:
-            row = MEASURES[measure.name]
-            if row.market and self.ids != [MARKET]:
+        measures = list(self.query.measures)
+        for measure in measures:
+            if MEASURES[measure.name].market and self.ids != [MARKET]:
                 raise Refused("wrong-subject", label=text(label_of(measure)))
-            if spanned and not row.windowed and measure.name not in _SPANNED:
+        # In a rank or list the span is that of the first measure; others are told as of its end.
+        spanned = isinstance(self.query.time, Window | Between)
+        ordering = isinstance(self.query.operation, Rank | List | Compare)
+        for measure in (measures[:1] if ordering else measures) if spanned else []:
+            if not MEASURES[measure.name].windowed and measure.name not in _SPANNED:
                 raise Refused("not-over", label=text(label_of(measure)))
         return list(self.query.measures)
 

@@ -42,6 +42,9 @@ _STATES: Final[Mapping[str, Callable[[DayStates], Scalar]]] = {
     "score": lambda day: day.score,
 }
 
+_REGIMES: Final = frozenset({"regime", "market_regime"})
+"""Measures of the market that have days."""
+
 _PRICES: Final = frozenset({"price", "high", "low"})
 
 
@@ -126,6 +129,8 @@ async def points_of(reading: Reading, measure: Measure, symbol: str, span: Inter
         Refused: Where a measure has no values by the day.
     """
     name, length = measure.name, _length(measure)
+    if symbol == MARKET:
+        return await _of_market(reading, measure, span)
     if name in _PRICES:
         bars = await bars_of(reading, symbol, span)
         return [(bar.open_ms, bar.low if low or name == "low" else bar.high) for bar in bars]
@@ -135,8 +140,6 @@ async def points_of(reading: Reading, measure: Measure, symbol: str, span: Inter
         earlier = Interval(span.start_ms - length * DAY_MS, span.end_ms, hourly=False)
         bars = await bars_of(reading, symbol, earlier)
         return [point for point in series.changes(bars, length) if point[0] >= span.start_ms]
-    if name == "drawdown":
-        return list(series.drawdowns(await bars_of(reading, symbol, span)))
     return await _stored(reading, measure, symbol, span)
 
 
@@ -154,6 +157,8 @@ async def _stored(reading: Reading, measure: Measure, symbol: str, span: Interva
         caps = await reading.history.market_caps(symbol, span.start_ms, span.end_ms)
         reading.use("history", {}, caps[-1].at_ms if caps else None)
         return [(cap.at_ms, cap.market_cap) for cap in caps]
+    if measure.name == "drawdown":
+        return list(series.drawdowns(await bars_of(reading, symbol, span)))
     if measure.name == "trend":
         state: Callable[[DayStates], Scalar] = _weekly if measure.frame == "weekly" else _of_day
     elif measure.name in _STATES:
@@ -162,6 +167,16 @@ async def _stored(reading: Reading, measure: Measure, symbol: str, span: Interva
         raise Refused("not-past", label=text(label_of(measure)))
     days = (await reading.daily()).states(symbol, span.start_ms, span.end_ms)
     return [(day.day_ms, found) for day in days if (found := state(day)) is not None]
+
+
+async def _of_market(reading: Reading, measure: Measure, span: Interval) -> Points:
+    """The regimes of the market, by the day at whose end they are known."""
+    if measure.name not in _REGIMES:
+        raise Refused("wrong-subject", label=text(label_of(measure)))
+    daily = await reading.daily()
+    first_ms = max(span.start_ms, daily.first_ms or reading.now_ms) // DAY_MS * DAY_MS
+    known = ((day, daily.market_regime(day + DAY_MS)) for day in range(first_ms, span.end_ms - DAY_MS + 1, DAY_MS))
+    return [(day, regime.state) for day, regime in known if regime is not None]
 
 
 def _weekly(day: DayStates) -> Scalar:
@@ -214,8 +229,8 @@ async def _nothing(asked: Asked, measure: Measure) -> Refused:
 
 async def when(asked: Asked, operation: When) -> Found:
     """Since when conditions hold, or when they last began to: by the ends of known days."""
-    if asked.ids == [MARKET] or len(asked.ids) > FEW:
-        raise Refused("no-changes", label=text("market"))
+    if len(asked.ids) > FEW:
+        raise Refused("few-only", label=text("dates"))
     condition = asked.query.where
     first = condition or await _present(asked, asked.ids[0])
     rows = []
@@ -248,7 +263,7 @@ async def _present(asked: Asked, symbol: str) -> Condition:
     if not asked.query.measures:
         raise Refused("no-measure")
     measure = asked.query.measures[0]
-    if measure.name not in {"trend", "regime", "verdict"}:
+    if measure.name not in (_REGIMES if symbol == MARKET else {"trend", "regime", "verdict"}):
         raise Refused("no-changes", label=text(label_of(measure)))
     points = await points_of(asked.reading, measure, symbol, interval_of(_EVER, asked.reading.now_ms), low=False)
     if not points:
