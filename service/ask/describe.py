@@ -170,7 +170,9 @@ def _profit(query: q.Query, operation: q.Profit) -> str:
 
 
 def _route(_: q.Query, operation: q.Route) -> str:
-    args = "".join(f", {name} {value}" for name, value in operation.args.items())
+    args = "".join(
+        f", {'how many' if name == 'count' else f'{name} {value}'}" for name, value in operation.args.items()
+    )
     return f"{operation.topic.replace('_', ' ').replace('-', ' ')}{args}"
 
 
@@ -216,5 +218,6 @@ def describe(query: q.Query) -> str:
         parts.insert(0, subject_words(subject))
     if query.where is not None:
         parts.insert(1, f"where {condition_words(query.where)}")
-    when = time_words(query.time)
+    measured = {measure.over for measure in query.measures}
+    when = "" if measured == {query.time} else time_words(query.time)
     return ", ".join([*parts, when] if when else parts)

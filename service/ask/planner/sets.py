@@ -66,7 +66,8 @@ class Asked(NamedTuple):
     @property
     def when(self) -> Figure:
         """The time of the query as a phrase with a space before it; empty for the present."""
-        words = time_words(self.query.time)
+        measured = {measure.over for measure in self.query.measures}
+        words = "" if measured == {self.query.time} else time_words(self.query.time)
         return text(f" {words}" if words else "")
 
     @property
@@ -324,7 +325,11 @@ async def aggregate(asked: Asked, operation: Aggregate) -> Found:
     result = _HOW[operation.how](known)
     missing = [*unknown, *(id_ for id_ in found if values[id_] is None)]
     unit = unit_of(measure)
-    figures = {"how": text(operation.how), "value": Figure(result, unit), "label": text(label_of(measure))}
+    figures = {
+        "how": text("total" if operation.how == "sum" else operation.how),
+        "value": Figure(result, unit),
+        "label": text(label_of(measure)),
+    }
     figures |= {"of": count(len(known)), "noun": asked.noun(len(known)), "when": asked.when, "verb": asked.verb}
     return Found(kind="aggregate", figures=figures, total=len(asked.ids), unknown=[asked.name(id_) for id_ in missing])
 

@@ -53,10 +53,12 @@ async def extreme(asked: Asked, operation: Extreme) -> Found:
     measure, reading = _main(asked), asked.reading
     span = _span(asked, measure)
     found: dict[str, tuple[int, Scalar]] = {}
+    first_ms = reading.now_ms
     for symbol in asked.ids:
         points = await points_of(reading, measure, symbol, span, low=operation.which == "min")
         if points:
             found[symbol] = _chosen(points, operation, measure)
+            first_ms = min(first_ms, points[0][0])
     if not found:
         raise await _nothing(asked, measure)
     order = _in_order(found, operation, measure)
@@ -74,10 +76,9 @@ async def extreme(asked: Asked, operation: Extreme) -> Found:
         "when": when,
         "verb": asked.verb,
     }
-    firsts = [first for symbol in asked.ids if (first := await _first(reading, symbol)) is not None]
-    late = bool(firsts) and min(firsts) > span.start_ms
-    if late:
-        figures["first"] = date(min(firsts))
+    is_late = first_ms >= span.start_ms + DAY_MS
+    if is_late:
+        figures["first"] = date(first_ms)
     return Found(
         kind="extreme",
         figures=figures,
@@ -85,7 +86,7 @@ async def extreme(asked: Asked, operation: Extreme) -> Found:
         rows=rows,
         shown=0 if len(rows) == 1 else 10,
         unknown=[asked.name(symbol) for symbol in asked.ids if symbol not in found],
-        notes=["known_since"] if late else [],
+        notes=["known_since"] if is_late else [],
     )
 
 

@@ -237,6 +237,7 @@ REFUSED: Mapping[str, Query] = {
     "no-contract": route("wallets", coins("SOL")),
     "no-such-type": route("assets", type="energy"),
     "news-of-one": route("news"),
+    "no-horizon": of(SERVICE, time=days(30), operation=Record("verdicts")),
     "no-record": of(SERVICE, operation=Record("verdicts", "splendid")),
     "few-only": of(ALL, Measure("confidence"), operation=Rank("most", 3)),
 }

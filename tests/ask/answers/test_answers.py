@@ -275,3 +275,4 @@ async def test_a_count_of_one_is_singular() -> None:
     assert (await answered(of(market, Measure("fear_greed")))).startswith("The market's Fear & Greed index is 55.")
     assert (await answered(of(SERVICE, operation=Route("wallets", {"count": "yes"})))).startswith("1 transfer of")
     assert "over 7 days" in await answered(of(coins("ETH"), change(), time=days(7)))
+    assert "over 7 days" not in await answered(of(coins("ETH"), change(days(7)), time=days(7)))

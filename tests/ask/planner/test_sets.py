@@ -437,6 +437,7 @@ async def test_categories_are_ranked_as_a_whole() -> None:
     sectors = Subject(scope="category", excluded_categories=())
     assert await names(of(sectors, Measure("market_cap"), operation=Rank("most", 2)), world) == ["Layer 1 (L1)", "Meme"]
     assert await names(of(sectors, change(), operation=Rank("most", 1)), world) == ["Meme"]
+    assert (await world.ask(of(sectors, operation=Count()))).figures["noun"].value == "categories"
     only = Subject(scope="category", excluded_categories=("Meme",))
     assert await names(of(only, VOLUME, operation=Rank("most", 5)), world) == ["Layer 1 (L1)"]
 

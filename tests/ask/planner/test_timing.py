@@ -140,6 +140,14 @@ async def test_extremes_of_volume_drawdown_funding_and_market_cap() -> None:
     assert (await world.ask(none)).refusal is None
 
 
+async def test_what_is_known_of_a_measure_begins_with_its_first_value() -> None:
+    paid = (await WORLD.history.funding("ETH", 0, NOW_MS)).payments
+    result = await ask(of(coins("ETH"), FUNDING, operation=Extreme("max")))
+    assert result.figures["value"].value == max(payment.apr for payment in paid)
+    assert (result.figures["first"].value, result.notes) == (paid[0].paid_ms, ("known_since",))
+    assert (await ask(of(coins("ETH"), PRICE, time=JUNE, operation=Extreme("max")))).notes == ()
+
+
 async def test_extremes_of_states_and_scores() -> None:
     scores = [one.score for one in WORLD.history.days.states("ETH", JUNE.start_ms, END) if one.score is not None]
     result = await ask(of(coins("ETH"), Measure("score"), time=JUNE, operation=Extreme("min")))
