@@ -64,6 +64,9 @@ OWNERS: dict[str, frozenset[str]] = {
 }
 
 LONGEST_FILE = 400
+GENERATED = frozenset({"clients/cli/catalogue.py"})
+"""Written by `make commands`: as long as the table of offers makes it."""
+
 LONGEST_FUNCTION = 60
 LAZY_PARTS = frozenset({"utils", "helpers", "common", "manager", "misc", "util", "helper"})
 
@@ -180,7 +183,8 @@ def test_nothing_branches_on_testing() -> None:
 
 
 def test_a_file_is_small() -> None:
-    assert [where(path) for path in FILES if len(text_of(path).splitlines()) > LONGEST_FILE] == []
+    long = [where(path) for path in FILES if len(text_of(path).splitlines()) > LONGEST_FILE]
+    assert set(long) <= GENERATED
 
 
 def test_a_function_is_short() -> None:

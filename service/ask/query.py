@@ -356,6 +356,7 @@ class Query(Struct, frozen=True, omit_defaults=True, kw_only=True):
     operation: Operation = Value()
 
 
+Courtesy = Literal["greeting", "thanks", "help", "goodbye"]
 Reason = Literal["unknown-symbol", "ambiguous", "language", "forecast", "out-of-scope", "not-available", "unread"]
 
 
@@ -390,7 +391,7 @@ class Understanding(Struct, frozen=True, omit_defaults=True, kw_only=True):
 
     queries: tuple[Query, ...] = ()
     refusal: Refusal | None = None
-    courtesy: Literal["greeting", "thanks", "help", "goodbye"] | None = None
+    courtesy: Courtesy | None = None
     ignored: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     follow_up: bool = False

@@ -25,6 +25,7 @@ from service.rwa.desk import RwaDesk as RwaService
 from service.transcripts.desk import TranscriptDesk as TranscriptService
 from service.wallets.desk import WalletDesk as WalletService
 from service.wire.ask import Classified, Done, Event, Plan, PlannedStep, Question, Source, Step, Text
+from service.wire.envelope import encode
 from service.wire.rwa import RwaAssets
 from service.wire.transcripts import TranscriptSources, TranscriptsQuery
 
@@ -196,7 +197,7 @@ class Parsers:
             answer = self._rwa.assets(None, MOST_ASSETS).data
         except ServiceError:
             return {}
-        listed = msgspec.json.decode(bytes(answer), type=RwaAssets) if isinstance(answer, msgspec.Raw) else answer
+        listed = msgspec.convert(msgspec.json.decode(encode(answer)), RwaAssets)
         return {asset.id: asset.name for asset in sorted(listed.assets, key=lambda row: row.id)}
 
     async def _shows(self) -> Mapping[str, str]:

@@ -31,7 +31,7 @@ from service.wire.ask import PlannedStep
 from service.wire.envelope import Answer, encode
 from service.wire.market import RiskContext
 from service.wire.offers import OFFERS
-from service.wire.queries import NoParameters
+from service.wire.queries import NoParameters, SignalQualityQuery
 from service.wire.tools import CarryQuery, GlossaryQuery, QuotaStanding, RecentQuery, ScanQuery, ValueQuery
 
 _OFFERS: Final = {offer.id: offer for offer in OFFERS}
@@ -138,6 +138,11 @@ def open_toolbox(rooms: Rooms) -> Toolbox:
         left = (standing.used, standing.limit, standing.remaining, standing.period, resets_at)
         return Answer(QuotaStanding(standing.tier, *left))
 
+    def quality(query: SignalQualityQuery) -> Coroutine[object, object, Answer]:
+        if query.signal_type == "verdict":
+            return rooms.verdict.quality(query.asset)
+        return rooms.walkforward.signal_quality(query.asset, query.signal_type)
+
     routes: dict[str, Run] = {
         "coin.risk": lambda query, _: coins.risk(query.symbol, rooms.sentiment.mood),
         "coins": lambda query, _: rooms.table.coins.coins(query),
@@ -152,7 +157,7 @@ def open_toolbox(rooms: Rooms) -> Toolbox:
         "rwa.symbol": lambda query, _: rooms.rwa.symbol(query.symbol),
         "rwa.assets": lambda query, _: rooms.rwa.assets(query.type, query.top),
         "walkforward": lambda query, _: rooms.walkforward.walkforward(query),
-        "signal.quality": lambda query, _: rooms.walkforward.signal_quality(query),
+        "signal.quality": lambda query, _: quality(query),
         "transcripts": lambda query, _: rooms.transcripts.transcripts(query),
         "wallets": lambda query, _: rooms.wallets.wallets(query),
         "billing.tier": lambda _, given: Answer(access.entitlement(_known(given))),

@@ -269,13 +269,6 @@ _VERDICTS = (
         example="verdict verify sol.json",
     ),
     Command(
-        "scorecard",
-        "show how past verdicts turned out",
-        "service.operator.scorecard:show",
-        (_JSON,),
-        example="verdict scorecard",
-    ),
-    Command(
         "walkforward run",
         "walk the recorded market forward, and say what came of it",
         "service.operator.walkforward:run",

@@ -5,9 +5,9 @@ from typing import Final
 
 from service.pages.page import Page
 from service.pages.rooms import Rooms
-from service.verdict.claims import TARGETS
+from service.verdict.claims import TARGETS, earned, withdrawal
 from service.verdict.ledger import HORIZONS, Kind
-from service.verdict.measured import MEASURED, Look
+from service.verdict.measured import MEASURED
 from service.verdict.ruleset import CURRENT
 from service.verdict.scorecard import FLAT_PCT, LABELS, LEAST_DAYS, Figures, Pools, Scorecard
 from service.wire.verdict import Label
@@ -35,19 +35,17 @@ class ScorecardView:
 
     async def _make(self) -> Page:
         counted = {"live": self._rooms.scorecards.live(), "backtested": self._rooms.scorecards.backtested()}
+        withdrawals = [(look, withdrawal(look, self._rooms.scorecards.skills())) for look in earned()]
         return self._rooms.templates.page(
             "scorecard.html",
             records=[(title, about, _figures(counted[of], kind)) for of, kind, title, about in _RECORDS],
             looks=[look for look in MEASURED.looks if look.ruleset == CURRENT.label.version and look.target in TARGETS],
-            earned=[look for look in MEASURED.looks if _is_earned(look)],
+            earned=[look for look, withdrawn in withdrawals if withdrawn is None],
+            withdrawn=[withdrawn for _, withdrawn in withdrawals if withdrawn is not None],
             measured=MEASURED,
             least=LEAST_DAYS,
             flat=FLAT_PCT,
         )
-
-
-def _is_earned(look: Look) -> bool:
-    return look.model is not None and look.ruleset == CURRENT.label.version
 
 
 def _figures(counted: tuple[Scorecard, Pools] | None, kind: Kind) -> list[tuple[Label, int, Figures]]:

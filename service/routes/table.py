@@ -93,7 +93,7 @@ def bind(settings: Settings, started_ms: int, desks: Desks) -> dict[str, Bound]:
         "coins": partial(coins, desks.table.coins),
         "coin.historical": Waiting(partial(historical, market.historical), known),
         "walkforward": Waiting(partial(walkforward, desks.walkforward), desks.walkforward.check),
-        "signal.quality": Waiting(partial(signal_quality, desks.walkforward), desks.walkforward.check),
+        "signal.quality": Waiting(partial(signal_quality, desks.walkforward, desks.verdict), desks.walkforward.check),
         "transcripts": Waiting(partial(transcripts, desks.transcripts), desks.transcripts.check),
         "signal": Waiting(partial(signal, desks.verdict), desks.verdict.check),
         "wallets": partial(wallets, desks.wallets),

@@ -24,7 +24,7 @@ def recompute_days(days: Days, published: Sequence[BreadthDay]) -> DailyHistory:
         published: Published breadths, which the regime of the market follows.
     """
     market, inputs, judged = judge_days(days, [Breadth(day.day, day.up, day.hodl, day.down) for day in published])
-    of_market, of_coins = market.regimes_by_day
+    of_market, _ = market.regimes_by_day
     scores = (judged.score * QUARTERS).round()
     scores[judged.verdict < 0] = 0
     listed = {coin.venue_symbol for coin in days.coins if coin.listed}
@@ -42,7 +42,7 @@ def recompute_days(days: Days, published: Sequence[BreadthDay]) -> DailyHistory:
             array("d", [number for bar in bars for number in (*bar[1:_VOLUME], bar[_VOLUME] * bar[_CLOSE])]),
             codes(inputs.states["risk.trend_daily"].codes),
             codes(inputs.states["risk.trend_weekly"].codes),
-            codes(of_coins),
+            codes(inputs.states["regime.coin"].codes),
             codes(judged.verdict),
             codes(scores),
         )

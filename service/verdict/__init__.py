@@ -91,6 +91,8 @@ Decided here, about claims:
 - A probability is published only where it was earned on days used neither to fit nor to choose. The protocol is
   decision 9 in `docs/decisions`, what it found is decision 10 and ships as `measured.json`. None was earned.
 - What was not earned is null, and the reason says what followed such verdicts on the recorded days.
+- A claim that was earned is null while its live record of 60 days or more is worse than the base rate: the upper bound
+  of its skill is below 0. The leader measures that with the count of outcomes (`live_skill`).
 
 Decided here, about what is known:
 - The four sources are asked at once, each for two seconds at most. What raises, hangs or has nothing to tell is

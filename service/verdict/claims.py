@@ -1,14 +1,17 @@
-"""What a verdict claims: a probability where its rules have shown skill, and otherwise what was measured. Pure."""
+"""What a verdict claims: a probability where its rules have shown skill, and otherwise what was measured. Pure.
+
+A claim that was earned is withdrawn while its live record shows that the base rate is better (decision 9).
+"""
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import exp
 from typing import Final
 
 from service.verdict.ledger import ABSTAINED, HORIZONS
 from service.verdict.measured import MEASURED, Followed, Isotonic, Logistic, Look, Measured
-from service.verdict.ruleset import find
-from service.verdict.scorecard import later
+from service.verdict.ruleset import CURRENT, find
+from service.verdict.scorecard import LiveSkill, later
 from service.wire.verdict import Claim, Target, Verdict
 
 TARGETS: Final[tuple[Target, ...]] = ("rises", "beats-median")
@@ -22,15 +25,16 @@ _CAME_TRUE: Final[dict[Target, str]] = {
 }
 
 
-def claims(verdict: Verdict, measured: Measured = MEASURED) -> list[Claim]:
+def claims(verdict: Verdict, live: Sequence[LiveSkill] = (), measured: Measured = MEASURED) -> list[Claim]:
     """What a verdict claims of each horizon and target.
 
     Args:
         verdict: One of a rule set that was measured.
+        live: The live skill of claims that were earned.
         measured: What the protocol found.
     """
     return [
-        _claim(verdict, look, measured)
+        _claim(verdict, look, withdrawal(look, live), measured)
         for days in HORIZONS
         for look in measured.looks
         if (look.ruleset, look.days) == (verdict.ruleset.version, days)
@@ -38,10 +42,28 @@ def claims(verdict: Verdict, measured: Measured = MEASURED) -> list[Claim]:
     ]
 
 
-def _claim(verdict: Verdict, look: Look, measured: Measured) -> Claim:
-    abstains = verdict.verdict == ABSTAINED
-    probability = None if look.model is None or abstains else round(_apply(look.model, verdict), _DECIMALS)
-    reason = None if probability is not None else _reason(verdict, look, measured)
+def earned(measured: Measured = MEASURED) -> list[Look]:
+    """The claims of the current rule set whose probability was earned."""
+    return [look for look in measured.looks if look.model is not None and look.ruleset == CURRENT.label.version]
+
+
+def withdrawal(look: Look, live: Sequence[LiveSkill]) -> LiveSkill | None:
+    """The live skill that a claim is withdrawn for; null where it is not."""
+    return next((one for one in live if (one.target, one.days) == (look.target, look.days) and one.withdraws), None)
+
+
+def apply(model: Isotonic | Logistic, verdict: Verdict) -> float:
+    """The probability that a model gives a verdict's target: 0 to 1."""
+    if isinstance(model, Isotonic):
+        return model.levels[max(0, bisect_right(model.starts, verdict.score) - 1)]
+    weighted = zip(_groups(verdict), model.coefficients, strict=True)
+    return 1 / (1 + exp(-model.intercept - sum(group * coefficient for group, coefficient in weighted)))
+
+
+def _claim(verdict: Verdict, look: Look, withdrawn: LiveSkill | None, measured: Measured) -> Claim:
+    silent = look.model is None or withdrawn is not None or verdict.verdict == ABSTAINED
+    probability = None if silent or look.model is None else round(apply(look.model, verdict), _DECIMALS)
+    reason = _reason(verdict, look, withdrawn, measured) if silent else None
     return Claim(
         days=look.days,
         target=look.target,
@@ -57,13 +79,6 @@ def _claim(verdict: Verdict, look: Look, measured: Measured) -> Claim:
     )
 
 
-def _apply(model: Isotonic | Logistic, verdict: Verdict) -> float:
-    if isinstance(model, Isotonic):
-        return model.levels[max(0, bisect_right(model.starts, verdict.score) - 1)]
-    weighted = zip(_groups(verdict), model.coefficients, strict=True)
-    return 1 / (1 + exp(-model.intercept - sum(group * coefficient for group, coefficient in weighted)))
-
-
 def _groups(verdict: Verdict) -> Iterator[float]:
     """What each group of rules contributes."""
     known = find(verdict.ruleset.name, verdict.ruleset.version)
@@ -72,9 +87,14 @@ def _groups(verdict: Verdict) -> Iterator[float]:
         yield sum(contributions[rule] for rule in group.rules)
 
 
-def _reason(verdict: Verdict, look: Look, measured: Measured) -> str:
+def _reason(verdict: Verdict, look: Look, withdrawn: LiveSkill | None, measured: Measured) -> str:
     if verdict.verdict == ABSTAINED:
         return "An abstention claims nothing."
+    if withdrawn is not None:
+        return (
+            f"Withdrawn: on {withdrawn.days_seen} live days the probability was worse than the base rate. Its skill "
+            f"was {withdrawn.skill:.1%}, at most {withdrawn.skill_high:.1%} (95 %)."
+        )
     found = _followed(verdict, look, measured)
     return (
         f"No skill shown: {found.rate:.1%} of the coins with a {verdict.verdict} verdict {_CAME_TRUE[look.target]} "

@@ -1,5 +1,6 @@
 """The room's front: the verdict on a coin, of what is known now or of what was known then."""
 
+from collections.abc import Sequence
 from typing import Final, NoReturn
 
 from msgspec import Raw, Struct, structs
@@ -12,8 +13,9 @@ from service.verdict.decide import decide
 from service.verdict.fanout import Observer
 from service.verdict.inputs import InputStore
 from service.verdict.ledger import ABSTAINED, Head, Ledger
+from service.verdict.quality import judge
 from service.verdict.recorded import Recorded
-from service.verdict.scorecard import Scorecards
+from service.verdict.scorecard import LiveSkill, Scorecards
 from service.wire.envelope import Answer, encode
 from service.wire.parameters import instant_ms
 from service.wire.queries import SignalQuery
@@ -89,6 +91,26 @@ class VerdictDesk:
             return await self._judge_now(coin)
         return await self._judge_then(coin, self._then_ms(as_of))
 
+    async def quality(self, asset: str) -> Answer:
+        """Tell how past verdicts turned out.
+
+        Args:
+            asset: A ticker in any case.
+
+        Returns:
+            The records, as of when the live one last changed; uncounted until one of them has an outcome.
+
+        Raises:
+            ServiceError: `UNKNOWN_SYMBOL` with candidates; `UPSTREAM_4XX`, `UPSTREAM_5XX` or `UNAVAILABLE` while no
+                coin is known; `UNAVAILABLE` if the store cannot be read.
+        """
+        coin = self._market.find(asset)
+        head, counted_ms = await self._ledger.head(), self._scorecards.counted_ms()
+        found = judge(self._scorecards, coin, head)
+        records = (found.record.live, found.record.backtested)
+        counted = any(record is not None and record.all_coins for record in records)
+        return Answer(found, self._clock.now_ms() if counted_ms is None else counted_ms, counted=counted)
+
     @property
     def scorecards(self) -> Scorecards:
         """What became of past verdicts."""
@@ -122,7 +144,7 @@ class VerdictDesk:
             kept = await self._issue(inputs, origin)
         record = self._scorecards.track(kept.verdict, kept.head)
         if kept.record is not record:
-            kept = structs.replace(kept, record=record, answer=_tell(kept.verdict, record))
+            kept = structs.replace(kept, record=record, answer=_tell(kept.verdict, record, self._scorecards.skills()))
         self._kept[coin] = kept
         return kept.answer
 
@@ -136,7 +158,7 @@ class VerdictDesk:
         verdict, now_ms = decide(inputs), self._clock.now_ms()
         head = await self._ledger.issue(origin, verdict, now_ms)
         record = self._scorecards.track(verdict, head)
-        return _Kept(origin, now_ms, inputs, verdict, head, record, _tell(verdict, record))
+        return _Kept(origin, now_ms, inputs, verdict, head, record, _tell(verdict, record, self._scorecards.skills()))
 
     async def _observe(self, coin: str) -> tuple[VerdictInputs, str]:
         """What is known now, and of which history; once more where the market has turned to another meanwhile."""
@@ -195,6 +217,7 @@ class VerdictDesk:
         )
 
 
-def _tell(verdict: Verdict, record: Record | None) -> Answer:
-    signal = Signal(**structs.asdict(verdict), claims=None if record is None else claims(verdict), record=record)
+def _tell(verdict: Verdict, record: Record | None, live: Sequence[LiveSkill] = ()) -> Answer:
+    told = None if record is None else claims(verdict, live)
+    signal = Signal(**structs.asdict(verdict), claims=told, record=record)
     return Answer(Raw(encode(signal)), parse_iso(verdict.as_of), counted=verdict.verdict != ABSTAINED)

@@ -7,7 +7,7 @@ cluster (Liang and Zeger, Biometrika 73, 1986); its variance is multiplied by th
 neighbouring days overlap.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
 from typing import Final, NamedTuple, TypeAlias
 
@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from service.market.shelf import Drawer, Kept
 from service.verdict.ledger import ABSTAINED, HORIZONS, Head, Kind
-from service.wire.verdict import HorizonRecord, Label, Outcomes, Record, Verdict
+from service.wire.verdict import HorizonRecord, Label, Outcomes, Record, Target, Verdict
 
 SCORECARD: Final = "verdict.scorecard"
 """The name of the document that counts the ledger."""
@@ -94,12 +94,36 @@ class Spread(Struct, frozen=True, array_like=True):
     sizes: int
 
 
+class LiveSkill(Struct, frozen=True):
+    """Skill over the base rate of a probability that was earned, on days of the ledger with their outcome.
+
+    Skill is 1 less the Brier score over that of the base rate. `skill_high` is its one-sided 95 % upper bound, from a
+    bootstrap over blocks of days.
+    """
+
+    target: Target
+    days: int
+    days_seen: int
+    skill: float
+    skill_high: float
+
+    @property
+    def withdraws(self) -> bool:
+        """Whether the probability was worse than the base rate, by decision 9."""
+        return self.days_seen >= LEAST_DAYS and self.skill_high < 0
+
+
 class Scorecard(Struct, frozen=True):
-    """All outcomes of one history and of verdicts by one version of the rules, made by the leader."""
+    """All outcomes of one history and of verdicts by one version of the rules, made by the leader.
+
+    `skills` has the claims that were earned and have 60 live days. `void` counts outcomes without a recorded price.
+    """
 
     ruleset: int
     cells: list[Cell]
     spreads: list[Spread]
+    skills: list[LiveSkill] = []
+    void: int = 0
 
 
 class Figures(NamedTuple):
@@ -166,6 +190,11 @@ class Pools:
             compared.outcomes,
         )
 
+    def called(self, symbol: str, days: int) -> tuple[int, int]:
+        """How many daily verdicts on a coin called a rise or a fall and have an outcome, and how many were right."""
+        sided = [(label, self._tally("daily", symbol, days, label)) for label, side in SIDES.items() if side]
+        return sum(found.outcomes for _, found in sided), sum(_hits(found, label) for label, found in sided)
+
     def _tally(self, kind: Kind, symbol: str | None, days: int, verdict: Label | None) -> Tally:
         return self._tallies.get((kind, symbol, days, verdict), Tally())
 
@@ -215,9 +244,18 @@ class Scorecards:
             told = self._told[verdict.symbol] = (key, record)
         return told[1]
 
+    def skills(self) -> Sequence[LiveSkill]:
+        """The live skill of claims that were earned, for the current history."""
+        live = self.live()
+        return () if live is None else live[0].skills
+
     def live(self) -> tuple[Scorecard, Pools] | None:
-        """The count of the ledger for the current history; null until an outcome of it is known."""
+        """The count of the ledger for the current history; null until it is done."""
         return self._live.of(self._origin())
+
+    def counted_ms(self) -> int | None:
+        """When the ledger's count last changed, epoch milliseconds; null until it is done."""
+        return None if self.live() is None else self._live.put_ms
 
     def backtested(self) -> tuple[Scorecard, Pools] | None:
         """The count of recomputed verdicts for the current history; null until it is done."""
@@ -225,9 +263,14 @@ class Scorecards:
 
 
 class _Counted:
-    """One count, and its sums, made once."""
+    """One count, and its sums, made once.
+
+    Attributes:
+        put_ms: When the count was put, epoch milliseconds.
+    """
 
     def __init__(self, drawer: Drawer[Scorecard]) -> None:
+        self.put_ms: int | None = None
         self._kept: tuple[str, tuple[Scorecard, Pools]] | None = None
         drawer.on_change(self._show)
 
@@ -237,6 +280,7 @@ class _Counted:
 
     def _show(self, kept: Kept[Scorecard]) -> None:
         self._kept = None if kept.value is None else (kept.origin, (kept.value, Pools(kept.value)))
+        self.put_ms = kept.observed_ms
 
 
 _NOTHING: Final = Pools(Scorecard(0, [], []))

@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from msgspec import Struct
-
 from service.clock import DAY_MS
 from service.storage.engine import Connection
-from service.verdict.ledger import ABSTAINED, Kind
+from service.verdict.claims import earned
+from service.verdict.live_skill import measure_live
+from service.verdict.measured import MEASURED, Measured
 from service.verdict.ruleset import CURRENT
-from service.verdict.scorecard import FLAT_PCT, Cell, Scorecard, Spread
+from service.verdict.scorecard import FLAT_PCT, Cell, LiveSkill, Scorecard, Spread
 
 _FLAT: Final = f"CASE o.days {' '.join(f'WHEN {days} THEN {bound}' for days, bound in FLAT_PCT.items())} END"
 _HIT: Final = f"""
@@ -33,45 +33,34 @@ _SPREADS: Final = f"""
         {_SCORED} GROUP BY 1, 2, 3, 4
     ) AS by_day GROUP BY 1, 2, 3 ORDER BY 1, 2, 3
 """  # noqa: S608 - of constants
-_ENTRIES: Final = """
-    SELECT kind, count(*), count(*) FILTER (WHERE verdict = ?), min(issued_ms), max(issued_ms)
-    FROM verdict_ledger WHERE origin = ? GROUP BY kind ORDER BY kind
-"""
-_WAITING: Final = "SELECT count(*) FROM verdict_due WHERE origin = ?"
 _VOID: Final = """
-    SELECT count(*) FROM verdict_outcomes o JOIN verdict_ledger l USING (seq) WHERE l.origin = ? AND o.price IS NULL
+    SELECT count(*) FROM verdict_outcomes o JOIN verdict_ledger l USING (seq)
+    WHERE l.origin = ? AND o.price IS NULL AND l.probability_up IS NULL
 """
 
 
-class Count(Struct, frozen=True):
-    """How many verdicts of a kind were issued, how many of them abstained, and when the first and last were."""
+def tally(connection: Connection, origin: str, measured: Measured = MEASURED) -> Scorecard:
+    """Sum all scored outcomes of a history, of verdicts by the current rule set.
 
-    entries: int
-    abstained: int
-    first_ms: int
-    last_ms: int
-
-
-class Census(Struct, frozen=True):
-    """What the ledger holds of a history: verdicts by kind, outcomes that are waited for, outcomes without a price."""
-
-    kinds: dict[Kind, Count]
-    waiting: int
-    void: int
-
-
-def tally(connection: Connection, origin: str) -> Scorecard:
-    """Sum all scored outcomes of a history, of verdicts by the current rule set."""
+    Args:
+        connection: To the ledger.
+        origin: The history.
+        measured: Which claims were earned.
+    """
+    ((void,),) = connection.execute(_VOID, (origin,))
     return Scorecard(
         CURRENT.label.version,
         [Cell(*row) for row in connection.execute(_CELLS, (origin,))],
         [Spread(*row) for row in connection.execute(_SPREADS, (origin,))],
+        _skills(connection, origin, measured),
+        void,
     )
 
 
-def count_entries(connection: Connection, origin: str) -> Census:
-    """Count what the ledger holds of a history."""
-    kinds = {kind: Count(*row) for kind, *row in connection.execute(_ENTRIES, (ABSTAINED, origin))}
-    ((waiting,),) = connection.execute(_WAITING, (origin,))
-    ((void,),) = connection.execute(_VOID, (origin,))
-    return Census(kinds, waiting, void)
+def _skills(connection: Connection, origin: str, measured: Measured) -> list[LiveSkill]:
+    found = (
+        measure_live(connection, origin, look, look.model, measured)
+        for look in earned(measured)
+        if look.model is not None
+    )
+    return [skill for skill in found if skill is not None]

@@ -15,6 +15,7 @@ from service.walkforward.records import BEGINNING, Page, R, Told
 from service.walkforward.store import RunStore
 from service.wire.cursor import Cursors
 from service.wire.envelope import Answer
+from service.wire.quality import StrategyType
 from service.wire.queries import SignalQualityQuery, WalkforwardAction, WalkforwardQuery
 from service.wire.walkforward import (
     WalkforwardMeta,
@@ -86,8 +87,12 @@ class WalkforwardDesk:
             return Answer(_nothing(query.action), self._started_ms, counted=False)
         return Answer(self._payload(told, query, symbol, after), told.ran_ms)
 
-    async def signal_quality(self, query: SignalQualityQuery) -> Answer:
+    async def signal_quality(self, asset: str, signal_type: StrategyType) -> Answer:
         """Judge a strategy's closed trades of one coin in the last run.
+
+        Args:
+            asset: A ticker in any case.
+            signal_type: Whose trades.
 
         Returns:
             The record, as of the run; before the first run, as of this process's start, and uncounted.
@@ -96,12 +101,12 @@ class WalkforwardDesk:
             ServiceError: `UNKNOWN_SYMBOL` with candidates for a coin that is neither listed nor in the run;
                 `UNAVAILABLE` if the store cannot be read.
         """
-        symbol, refusal = self._find(query.asset)
+        symbol, refusal = self._find(asset)
         told = await self._newest()
         if refusal is not None and (told is None or not told.knows(symbol)):
             raise refusal
         # On a thread: the first call of a process imports numpy.
-        found = await asyncio.to_thread(judge, told, symbol, query.signal_type)
+        found = await asyncio.to_thread(judge, told, symbol, signal_type)
         return Answer(found, self._started_ms if told is None else told.ran_ms, counted=told is not None)
 
     def check(self, query: WalkforwardQuery | SignalQualityQuery) -> None:

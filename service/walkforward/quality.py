@@ -14,7 +14,7 @@ from typing import Final, get_args
 
 from service.clock import DAY_MS, parse_iso
 from service.walkforward.records import Told
-from service.wire.quality import ReliabilityTier, SignalQuality, SignalType, SignalValidations
+from service.wire.quality import ReliabilityTier, SignalQuality, SignalValidations, StrategyType
 from service.wire.walkforward import Strategy, WalkforwardSummary
 
 LEAST_TRADES: Final = 30
@@ -25,7 +25,7 @@ _DECIMALS: Final = 4
 _STRATEGIES: Final = ", ".join(get_args(Strategy))
 
 
-def judge(told: Told | None, asset: str, signal_type: SignalType) -> SignalQuality:
+def judge(told: Told | None, asset: str, signal_type: StrategyType) -> SignalQuality:
     """Judge the closed trades of a coin.
 
     Args:

@@ -209,9 +209,10 @@ OFFERS: Final[Sequence[Offer]] = (
     Offer(
         id="signal.quality",
         path="/api/cli/signal-quality",
-        summary="Out-of-sample record of one strategy on one coin, and how far it can be trusted",
+        summary="Out-of-sample record of one strategy on one coin, or of verdicts, and how far it can be trusted",
         parameters=queries.SignalQualityQuery,
         result=quality.SignalQuality,
+        results=(quality.VerdictQuality,),
         price=DATA_CALL,
         refresh_seconds=3600,
         also=("UNKNOWN_SYMBOL", *UPSTREAM),

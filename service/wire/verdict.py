@@ -134,7 +134,8 @@ class Claim(Struct, frozen=True):
 
     `target` is what comes true: `rises` (the price is higher), `beats-median` (it gained more than the median
     coin). `probability` is null, and `reason` says what was measured, unless skill was shown on days that were used
-    neither to fit nor to choose: `docs/decisions/0009-which-probabilities-are-published.md`. `base_rate` is how
+    neither to fit nor to choose: `docs/decisions/0009-which-probabilities-are-published.md`. It is also null while the
+    live record withdraws it. `base_rate` is how
     often the target came true on these `days_seen` days, and `skill` 1 less the Brier score over that of the base
     rate; `skill_low` and `skill_high` bound it, corrected for all trials. `method` is how it was fitted,
     `fitted_until` the last recorded day (`2025-07-25`). What `reason` counts is of all recorded days.

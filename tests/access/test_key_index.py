@@ -63,19 +63,21 @@ async def test_all_who_wait_share_a_read_that_began_after_they_came(
     index: KeyIndex, db: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reads = 0
-    read, gate = db.read, asyncio.Event()
+    read, gate, began = db.read, asyncio.Event(), asyncio.Event()
 
     async def slowly(sql: str, parameters: Any = ()) -> Any:
         nonlocal reads
         reads += 1
+        began.set()
         await gate.wait()
         return await read(sql, parameters)
 
     monkeypatch.setattr(db, "read", slowly)
     first = asyncio.create_task(index.catch_up())
-    await asyncio.sleep(0.01)
+    await began.wait()
     late = [asyncio.create_task(index.catch_up()) for _ in range(100)]
-    await asyncio.sleep(0.01)
+    for _ in range(10):
+        await asyncio.sleep(0)  # each runs until it waits
     assert reads == 1
     gate.set()
     await asyncio.gather(first, *late)

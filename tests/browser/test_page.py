@@ -11,6 +11,8 @@ from urllib.request import Request, urlopen
 import pytest
 
 from service.pages.files import FOLDER
+from service.verdict.ledger import HORIZONS
+from service.verdict.scorecard import LABELS
 from tests.browser.conftest import PageAt, Shoot
 from tests.browser.harness import PHONE, Complaints, Look, Wallet, overflow
 from tests.fakes.serving import PATIENCE_S, Serving, wait_until
@@ -45,6 +47,29 @@ def test_a_page_fits_and_nobody_is_kept_out(
     assert overflow(page) == 0
     axe(page)
     shoot(page, f"{name}-{look.name}")
+
+
+def test_the_scorecard_shows_every_figure_on_a_phone_without_scrolling_sideways(
+    page_at: PageAt, site: str, shoot: Shoot
+) -> None:
+    page = page_at(site + "/scorecard", 390)
+
+    def is_counted() -> bool:
+        page.reload()
+        return bool(page.locator(".record td.num").count() > len(HORIZONS) * len(LABELS))
+
+    wait_until(is_counted)
+    assert overflow(page) == 0
+    for region in page.locator(".scroll").all():
+        assert region.evaluate("node => node.scrollWidth - node.clientWidth") == 0
+    cut = "all => all.filter(one => one.scrollWidth > one.clientWidth).map(one => one.innerText)"
+    assert page.locator(".record :is(th, td)").evaluate_all(cut) == []
+    backtested = page.get_by_role("region", name="Backtested record").locator("tbody tr").first
+    right, base = (backtested.locator("td").nth(place).bounding_box() for place in (3, 5))
+    assert right is not None
+    assert base is not None
+    assert (right["y"], right["x"] < base["x"] < 390) == (base["y"], True), "both are read in one line"
+    shoot(page, "scorecard-390-light")
 
 
 def test_an_unknown_coin_is_a_page_that_helps(

@@ -142,7 +142,6 @@ def test_every_command_of_the_operator_acts_on_the_server(verdict: Verdict, serv
         ("wallets", "add", WALLET),
         ("wallets", "list"),
         ("wallets", "remove", WALLET),
-        ("scorecard",),
     ):
         told = verdict(*words, store=server)
         assert told.code == 0, (words, told.err)

@@ -1,17 +1,23 @@
 """The page of the scorecard."""
 
-import pytest
+from functools import partial
 
-from service.verdict.measured import MEASURED
-from service.verdict.scorecard import Cell
+import pytest
+from msgspec.structs import replace
+
+from service.pages import scorecard
+from service.verdict.claims import earned
+from service.verdict.measured import MEASURED, Isotonic
+from service.verdict.scorecard import Cell, LiveSkill
 from tests.pages.stage import Stage
 from tests.verdict.scorecards import card, cell
+from tests.verdict.test_claims import planted
 
 
 async def test_before_any_outcome_it_says_so() -> None:
     text = await Stage().text("/scorecard")
     assert text.count("No outcome yet.") == 3
-    assert "stayed within 2.0 %, 3.5 %, 5.0 %" in text
+    assert "stayed within 2 %, 3.5 % or 5 %." in text
 
 
 async def test_it_begins_with_what_a_reader_should_conclude() -> None:
@@ -26,9 +32,9 @@ async def test_the_live_and_the_backtested_record_stand_apart_each_by_verdict_an
     live = card(cell(400, ups=240), cell(400, ups=80, verdict="bear"), Cell("asked", 1, "", "bull", 9, 5, 4, 1, 3.0))
     text = await Stage(live, card(cell(600, ups=300), days=60)).text("/scorecard")
     first, second, asked = text.index("Live record"), text.index("Backtested record"), text.index("What somebody asked")
-    assert first < text.index("bull 1 100 400 60.0 % 60.0 % to 60.0 % 40.0 % +1.40 %") < second
-    assert first < text.index("bear 1 100 400 80.0 % 80.0 % to 80.0 % 60.0 % -0.20 %") < second
-    assert second < text.index("bull 1 60 600 50.0 % 50.0 % to 50.0 % 50.0 % +1.00 %") < asked
+    assert first < text.index("bull 1 100 400 60.0 % 60.0 to 60.0 % 40.0 % +1.40 %") < second
+    assert first < text.index("bear 1 100 400 80.0 % 80.0 to 80.0 % 60.0 % -0.20 %") < second
+    assert second < text.index("bull 1 60 600 50.0 % 50.0 to 50.0 % 50.0 % +1.00 %") < asked
     assert "strong bull 1 0 0 not enough days yet" in text
 
 
@@ -45,3 +51,21 @@ async def test_skill_is_shown_with_intervals_and_reliability_diagrams() -> None:
     assert f"corrected for all {MEASURED.trials} trials" in text
     for look in looks:
         assert f"rises {look.days} {look.days_seen} {100 * look.base_rate:.1f} %" in text
+
+
+@pytest.mark.promise("claims.withdrawn")
+async def test_a_claim_that_was_earned_is_named_and_one_that_is_withdrawn_says_why(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scorecard, "earned", partial(earned, planted(Isotonic([0.0], [0.7]))))
+    live = card(cell(60, ups=30), days=60)
+    text = await Stage(live).text("/scorecard")
+    assert "Some claims have shown skill." in text
+    assert "A probability is published for rises after 1 day; for nothing else." in text
+    assert "Withdrawn" not in text
+    text = await Stage(replace(live, skills=[LiveSkill("rises", 1, 72, -0.031, -0.004)])).text("/scorecard")
+    assert "Verdicts describe. They have not been shown to predict. No probability is published." in text
+    assert (
+        "Withdrawn, because the base rate was better on live days: rises after 1 day (skill -3.1 % on 72 "
+        "days, at most -0.4 %)."
+    ) in text

@@ -61,7 +61,7 @@ async def test_an_agent_asks_it_over_standard_input_and_output(machine: Machine,
         async with Client(stdio_client(server), mode="legacy", read_timeout_seconds=PATIENCE_S) as client:
             listed = (await client.list_tools()).tools
             called = await client.call_tool("coin_risk", {"symbol": "BTC"})
-    assert len(listed) == 12
+    assert len(listed) == 13
     assert not called.is_error
 
 

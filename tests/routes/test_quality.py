@@ -1,5 +1,7 @@
 """GET /api/cli/signal-quality: what it takes, and that the desk's answer is passed on."""
 
+from typing import Any
+
 import pytest
 
 from service.routes.call import Call
@@ -9,7 +11,7 @@ from service.wire.queries import SignalQualityQuery
 from tests.routes.queries import Asked
 
 ROUTE = Asked(SignalQualityQuery, "/api/cli/signal-quality")
-TYPES = ["mean_reversion", "trend-following", "cross-sectional-momentum", "funding-reversion"]
+TYPES = ["mean_reversion", "trend-following", "cross-sectional-momentum", "funding-reversion", "verdict"]
 
 
 @pytest.mark.promise("quality.types", "quality.asset")
@@ -19,6 +21,7 @@ TYPES = ["mean_reversion", "trend-following", "cross-sectional-momentum", "fundi
         ("asset=BTC", SignalQualityQuery("BTC", "mean_reversion")),
         ("asset=btc&signal_type=mean_reversion", SignalQualityQuery("btc")),
         ("asset=SOL&signal_type=funding-reversion", SignalQualityQuery("SOL", "funding-reversion")),
+        ("asset=SOL&signal_type=verdict", SignalQualityQuery("SOL", "verdict")),
     ],
 )
 def test_an_asset_and_a_type_are_taken(query: str, expected: SignalQualityQuery) -> None:
@@ -50,15 +53,19 @@ def test_a_missing_asset_and_unknown_parameters_are_refused_by_name(query: str, 
     assert ROUTE.refusal(query) == parameter
 
 
-async def test_the_desk_gets_the_query_and_its_answer_is_passed_on() -> None:
-    expected, asked = Answer({"asset": "BTC"}, 7), []
-
+async def test_the_walk_forward_answers_of_strategies_and_the_verdict_room_of_verdicts() -> None:
     class Desk:
-        async def signal_quality(self, query: SignalQualityQuery) -> Answer:
-            asked.append(query)
-            return expected
+        async def signal_quality(self, asset: str, signal_type: str) -> Answer:
+            return Answer(("walk-forward", asset, signal_type))
 
-    query = SignalQualityQuery("BTC")
-    call: Call[SignalQualityQuery, None] = Call(query, None, None)
-    assert await signal_quality(Desk(), call) is expected  # type: ignore[arg-type] # all of a desk that is needed
-    assert asked == [query]
+        async def quality(self, asset: str) -> Answer:
+            return Answer(("verdicts", asset))
+
+    async def ask(query: SignalQualityQuery) -> object:
+        call: Call[SignalQualityQuery, None] = Call(query, None, None)
+        desk: Any = Desk()
+        return (await signal_quality(desk, desk, call)).data
+
+    assert await ask(SignalQualityQuery("BTC")) == ("walk-forward", "BTC", "mean_reversion")
+    assert await ask(SignalQualityQuery("BTC", "trend-following")) == ("walk-forward", "BTC", "trend-following")
+    assert await ask(SignalQualityQuery("btc", "verdict")) == ("verdicts", "btc")

@@ -32,6 +32,7 @@ BEYOND_SCHEMAS = (
     ("grace_seconds", "the body: Expected `int`, got `float`"),
     ("cursor", "cursor was not given by this route"),
     ("sector", "sector holds characters that cannot be printed"),
+    ("category", "category holds characters that cannot be printed"),
     ("since", "since is no instant"),
     ("as_of", "as_of is no instant"),
     ("as_of", "as_of lies ahead"),

@@ -86,7 +86,7 @@ def test_from_nothing_to_a_paid_and_proven_answer_and_out_again(
         receipt = pay(verdict, key, keystore)
         prove(verdict, key, receipt)
         let_an_agent_pay(verdict, key, tmp_path)
-        judge(verdict, service)
+        audit(verdict, service)
         leave(verdict, key)
 
 
@@ -168,10 +168,9 @@ def let_an_agent_pay(verdict: Verdict, key: Mapping[str, str], tmp_path: Path) -
     assert (wallet["signedTodayUsdc"], wallet["open"]) == ("0.06", [])
 
 
-def judge(verdict: Verdict, service: Serving) -> None:
-    """See how past verdicts turned out, as the operator."""
+def audit(verdict: Verdict, service: Serving) -> None:
+    """See what was paid, as the operator."""
     folder = {"VERDICT_DATA_DIR": service.settings["data_dir"]}
-    assert verdict("scorecard", "--json", **folder).document["ledger"]["entries"] == 1
     assert verdict("payments", "list", "--json", **folder).document["payments"][0]["state"] == "delivered"
 
 

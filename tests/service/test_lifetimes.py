@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 from shutil import copytree
@@ -13,11 +13,13 @@ import pytest
 from service.clock import DAY_MS, HOUR_MS, SECOND_MS
 from service.verdict.desk import HELD_MS
 from tests.fakes.clock import FakeClock
+from tests.fakes.serving import PATIENCE_S
 from tests.service.indoors import EVERYTHING, RISK, Answer, Doors, Indoors, Kept, indoors, is_complete
 from tests.upstream.faults import drip, hang
 
 pytestmark = pytest.mark.unmeasured
 
+_ASKED_EVERY_S = 0.01
 MOST_THREADS = 6
 """Of the loop's own pool, which grows when many of them are wanted at once and is kept."""
 
@@ -153,6 +155,15 @@ def held() -> tuple[int, int, int]:
     return len(asyncio.all_tasks()), threading.active_count(), len(list(Path("/proc/self/fd").iterdir()))
 
 
+async def until(true: Callable[[], bool]) -> None:
+    """Wait until something is so: sockets and threads end a moment after their service."""
+    for _ in range(round(PATIENCE_S / _ASKED_EVERY_S)):
+        if true():
+            return
+        await asyncio.sleep(_ASKED_EVERY_S)
+    raise AssertionError(held())
+
+
 async def test_services_that_were_closed_leave_no_task_thread_or_descriptor(kept: Kept, tmp_path: Path) -> None:
     async def live_once(name: str, fault: Answer | None) -> None:
         async with AsyncExitStack() as stack:
@@ -164,12 +175,13 @@ async def test_services_that_were_closed_leave_no_task_thread_or_descriptor(kept
             await tell(house, kept.key)
 
     await live_once("first", None)  # what is made once a process, such as the pool of threads, is made now
-    await asyncio.sleep(0.05)
+    await until(lambda: len(asyncio.all_tasks()) == 1)
     before = held()
     for number, fault in enumerate([None, hang, drip, None]):
         await live_once(str(number), fault)
-    await asyncio.sleep(0.05)
-    tasks, threads, descriptors = held()
-    assert tasks == before[0]
-    assert threads <= before[1] + MOST_THREADS
-    assert descriptors <= before[2]
+
+    def is_released() -> bool:
+        tasks, threads, descriptors = held()
+        return tasks == before[0] and threads <= before[1] + MOST_THREADS and descriptors <= before[2]
+
+    await until(is_released)

@@ -9,7 +9,9 @@ from tests.service.asking import PRICED, ROUTES, Caller, Whole
 
 pytestmark = pytest.mark.unmeasured
 
-REFRESH_S = dict(zip(PRICED, (15, 300, 15, 600, 300, 300, 30, 3600, 300, 300, 60, 1800, 60, 3600, 3600), strict=True))
+REFRESH_S = dict(
+    zip(PRICED, (15, 15, 300, 15, 600, 300, 300, 30, 3600, 300, 300, 60, 1800, 60, 3600, 3600), strict=True)
+)
 CENTS = dict.fromkeys(PRICED, ("0.005", "5000")) | {"walkforward": ("0.05", "50000")}
 """Price of a call, in USDC and in its smallest units."""
 
@@ -30,6 +32,11 @@ MISTAKES = {
     "signal-quality": (400, "BAD_REQUEST"),
     "signal-quality?asset=BTC&signal_type=momentum": (400, "BAD_REQUEST"),
     "signal-quality?asset=NOWHERE": (404, "UNKNOWN_SYMBOL"),
+    "coins?limit=1001": (400, "BAD_REQUEST"),
+    "coins?fields=colour": (400, "BAD_REQUEST"),
+    "coins?cursor=AAAB": (400, "BAD_REQUEST"),
+    "coins?symbols=BTC,NOWHERE": (404, "UNKNOWN_SYMBOL"),
+    "coins?category=Nowhere": (404, "UNKNOWN_CATEGORY"),
     "category/info/Nowhere": (404, "UNKNOWN_CATEGORY"),
     "category/sentiment/Nowhere": (404, "UNKNOWN_CATEGORY"),
     "regime?action=history": (400, "BAD_REQUEST"),
@@ -161,6 +168,18 @@ def test_the_manifest_lists_them_with_price_interval_and_parameters(market: Whol
         "wallets": ["action", "contract", "address", "limit", "cursor"],
         "walkforward": ["action", "symbol", "limit", "cursor"],
         "signal.quality": ["asset", "signal_type"],
+        "coins": [
+            "fields",
+            "sort",
+            "order",
+            "limit",
+            "cursor",
+            "category",
+            "trend",
+            "verdict",
+            "min_volume",
+            "symbols",
+        ],
     }
     defaults = {
         (offer, row["name"]): row["schema"]["default"]
@@ -175,6 +194,8 @@ def test_the_manifest_lists_them_with_price_interval_and_parameters(market: Whol
         ("rwa.assets", "top"): 200,
         ("market.health", "context"): 0,
         ("funding.alerts", "limit"): 50,
+        ("coins", "sort"): "rank",
+        ("coins", "limit"): 100,
         ("signal.quality", "signal_type"): "mean_reversion",
         ("walkforward", "action"): "signals",
         ("walkforward", "limit"): 50,

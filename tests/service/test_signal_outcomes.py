@@ -1,9 +1,6 @@
 """Days go by, and what verdicts claimed is held against what came: in the answers, in the ledger, by the command."""
 
-import asyncio
-import contextlib
 import gzip
-import io
 import json
 from collections.abc import Sequence
 from itertools import accumulate
@@ -12,7 +9,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from service.__main__ import run
 from service.clock import DAY_MS, HOUR_MS
 from service.verdict import scorecard
 from tests.fakes.handful import COINS
@@ -66,6 +62,11 @@ def scored(data_dir: Path, fixtures: Path) -> list[Claim]:
     return claims
 
 
+def asked(data_dir: Path) -> list[Any]:
+    """The outcomes of verdicts that somebody asked for."""
+    return [row for row in select(data_dir, _OUTCOMES) if row[0] == "asked"]
+
+
 def check_record(said: Any, claims: list[Claim]) -> None:
     """What an answer says of verdicts like it, counted once more: a day later, of all coins and of its own."""
     for told_of, pool in (
@@ -101,19 +102,14 @@ async def told(house: Indoors, key: str, coin: str = "BTC") -> Any:
     return reply.json["data"]
 
 
-async def shown(house: Indoors, *options: str) -> str:
-    """What `verdict scorecard` prints, typed beside the running service."""
-    printed = io.StringIO()
-
-    def type_it() -> int:
-        with contextlib.redirect_stdout(printed):
-            return run(["scorecard", *options], {"VERDICT_DATA_DIR": str(house.data_dir)})
-
-    assert await asyncio.to_thread(type_it) == 0
-    return printed.getvalue()
+async def recorded(house: Indoors, key: str) -> Any:
+    """What `verdict scorecard` asks for: the record of all verdicts."""
+    reply = await house.ask("/api/cli/signal-quality?asset=BTC&signal_type=verdict", key=key)
+    assert reply.status == 200, reply
+    return reply.json["data"]["record"]
 
 
-@pytest.mark.promise("signal.payload")
+@pytest.mark.promise("signal.payload", "record.http")
 async def test_after_three_days_what_became_of_the_first_is_in_every_answer_and_in_the_scorecard(
     kept: Kept, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,13 +128,13 @@ async def test_after_three_days_what_became_of_the_first_is_in_every_answer_and_
         )
         last = await told(house, kept.key)
         check_record(last, claims)
-        printed = json.loads(await shown(house, "--json"))
-        assert printed["ledger"]["entries"] == len(entries(house.data_dir))
-        counted = [row for row in printed["records"] if (row["kind"], row["days"]) == ("daily", 1)]
-        assert {row["verdict"]: row["outcomes"] for row in counted if row["outcomes"]} == {
+        record = await recorded(house, kept.key)
+        assert (record["entries"], record["head"]) == (last["record"]["entries"], last["record"]["head"])
+        assert {row["days"] for row in record["live"]["all_coins"]} == {1}
+        assert {row["verdict"]: row["outcomes"] for row in record["live"]["all_coins"]} == {
             verdict: sum(claim.verdict == verdict for claim in claims)
             for verdict in {claim.verdict for claim in claims}
         }
-        assert any(row["kind"] == "asked" and row["outcomes"] for row in printed["records"]), "told apart"
-        assert "RIGHT: how often" in await shown(house)
+        assert sum(row["outcomes"] for row in record["live"]["asked"]) == len(asked(house.data_dir)), "told apart"
+        assert sum(row["outcomes"] for row in record["live"]["this_coin"]) == sum(one.symbol == "BTC" for one in claims)
         assert is_sound(house.data_dir)

@@ -16,7 +16,7 @@ from tests.service.walking import data, records
 pytestmark = pytest.mark.unmeasured
 
 QUALITY = "/api/cli/signal-quality"
-TYPES = ["mean_reversion", "trend-following", "cross-sectional-momentum", "funding-reversion"]
+TYPES = ["mean_reversion", "trend-following", "cross-sectional-momentum", "funding-reversion", "verdict"]
 
 
 @pytest.fixture

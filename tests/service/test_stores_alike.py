@@ -21,7 +21,7 @@ from service.storage.database import DATABASE, Database, open_database
 from service.storage.postgres.database import open_postgres
 from service.storage.transfer import transfer
 from service.verdict.audit import audit_ledger
-from service.verdict.tally import count_entries, tally
+from service.verdict.tally import tally
 from tests.fakes.clock import FakeClock
 from tests.fakes.postgres import postgres_dsn
 from tests.service.indoors import EVERYTHING, PATIENCE_S, Doors, Indoors, Kept
@@ -137,7 +137,6 @@ def looks(origin: str, now_ms: int) -> list[Callable[[Database], Awaitable[Any]]
         partial(_look, origin=origin, seen={}),
         partial(read_days, until_ms=now_ms),
         partial(tally, origin=origin),
-        partial(count_entries, origin=origin),
         audit,
         audit_devices,
         audit_payments,

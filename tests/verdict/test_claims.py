@@ -54,7 +54,7 @@ def test_without_skill_there_is_no_probability_and_the_words_say_what_was_measur
 
 
 def test_an_abstention_claims_nothing() -> None:
-    told = claims(judged("BTC", None), planted(Isotonic([0.0], [0.9])))
+    told = claims(judged("BTC", None), measured=planted(Isotonic([0.0], [0.9])))
     assert {(claim.probability, claim.reason) for claim in told} == {(None, "An abstention claims nothing.")}
 
 
@@ -63,7 +63,7 @@ def test_a_probability_that_was_earned_is_that_of_the_fitted_steps() -> None:
     fitted = fit_isotonic(scores[:, None], np.array([0.0, 1.0, 0.0, 1.0]), np.array([1.0, 2.0, 2.0, 1.0]))
     measured = planted(Isotonic(fitted.starts.tolist(), fitted.levels.tolist()))
     for score in (-4.0, -3.0, -2.5, -1.0, 0.5, 2.0, 3.75):
-        claim = claims(msgspec.structs.replace(judged("BTC"), score=score), measured)[0]
+        claim = claims(msgspec.structs.replace(judged("BTC"), score=score), measured=measured)[0]
         assert claim.probability == pytest.approx(float(fitted.predict(np.array([[score]]))[0]), abs=0.00005)
         assert claim.reason is None
 
@@ -77,7 +77,8 @@ def test_a_logistic_probability_follows_from_what_the_groups_contribute() -> Non
     points = {rule.id: rule.contribution for rule in verdict.rules}
     groups = [sum(points[rule] for rule in group.rules) for group in CURRENT.groups]
     weighted = fitted.intercept + float(np.dot(groups, fitted.coefficients))
-    assert claims(verdict, measured)[0].probability == pytest.approx(1 / (1 + math.exp(-weighted)), abs=0.00005)
+    claim = claims(verdict, measured=measured)[0]
+    assert claim.probability == pytest.approx(1 / (1 + math.exp(-weighted)), abs=0.00005)
 
 
 @needs_recordings

@@ -19,7 +19,7 @@ from service.verdict.ledger import HORIZONS, Head, Ledger
 from service.verdict.ruleset import VERSION_1, VERSION_2
 from service.verdict.scorecard import BACKTEST, LABELS, SCORECARD, Cell, Pools, Scorecard, Scorecards
 from service.verdict.scoring import move_pct
-from service.verdict.tally import Count, count_entries, tally
+from service.verdict.tally import tally
 from service.wire.verdict import Label, Record
 from tests.fakes.clock import START_MS
 from tests.verdict.issuing import LEANS, ORIGIN, judged
@@ -158,19 +158,13 @@ async def test_what_somebody_asked_for_changes_no_figure_of_the_daily_verdicts(d
         assert after.figures("strong-bull", days, "asked").outcomes >= 60
 
 
-async def test_a_census_counts_what_the_ledger_holds_of_a_history(database: Database) -> None:
+async def test_outcomes_without_a_price_are_counted_of_the_current_rules_and_history_alone(database: Database) -> None:
     ledger = Ledger(database)
-    await ledger.issue_day(ORIGIN, 1, [judged("BTC"), judged("ETH", None)], START_MS)
-    await ledger.issue(ORIGIN, judged("BTC"), START_MS + 5)
-    await ledger.issue(ORIGIN, judged("SOL"), START_MS + 9)
+    await ledger.issue_day(ORIGIN, 1, [judged("BTC"), judged("ETH", rules=VERSION_1)], START_MS)
     await ledger.issue("another", judged("SOL"), START_MS + 11)
-    await database.write(lambda connection: _put(connection, [(1, 1, 1, None, None, None, "gone")]))
-    found = await database.inspect(lambda connection: count_entries(connection, ORIGIN))
-    assert found.kinds == {
-        "daily": Count(2, 1, START_MS, START_MS),
-        "asked": Count(2, 0, START_MS + 5, START_MS + 9),
-    }
-    assert (found.waiting, found.void) == (9, 1)
+    void = [(1, seq, 1, None, None, None, "gone") for seq in (1, 2, 3)]
+    await database.write(lambda connection: _put(connection, void))
+    assert (await look(database)).void == 1
 
 
 @pytest.fixture

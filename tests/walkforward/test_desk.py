@@ -283,7 +283,7 @@ async def test_before_the_first_run_there_is_no_record_the_message_says_why_and_
     told: Told, clock: FakeClock
 ) -> None:
     await clock.advance(3_600)
-    answer = await told.desk.signal_quality(SignalQualityQuery("BTC", "trend-following"))
+    answer = await told.desk.signal_quality("BTC", "trend-following")
     assert (answer.counted, answer.as_of_ms) == (False, START_MS)
     assert isinstance(answer.data, SignalQuality)
     assert (answer.data.reliability_tier, answer.data.confidence) == ("INSUFFICIENT_DATA", None)
@@ -300,7 +300,7 @@ async def test_before_the_first_run_there_is_no_record_the_message_says_why_and_
 async def test_a_record_is_of_the_coin_in_any_spelling_and_as_of_the_last_run(told: Told, spelling: str) -> None:
     await told.runs.put("live", packed("before", count=3))
     await told.runs.put("live", packed("last", count=7, ran_ms=START_MS - 5_000))
-    answer = await told.desk.signal_quality(SignalQualityQuery(spelling, "trend-following"))
+    answer = await told.desk.signal_quality(spelling, "trend-following")
     assert (answer.counted, answer.as_of_ms) == (True, START_MS - 5_000)
     assert isinstance(answer.data, SignalQuality)
     assert (answer.data.asset, answer.data.validations.sampleSize, answer.data.validations.wins) == ("KPEPE", 2, 2)
@@ -313,7 +313,7 @@ async def test_a_record_of_an_unknown_coin_is_refused_with_candidates(told: Told
         await told.runs.put("live", packed())
     query = SignalQualityQuery("BTCC")
     with pytest.raises(ServiceError) as refused:
-        await told.desk.signal_quality(query)
+        await told.desk.signal_quality("BTCC", "mean_reversion")
     with pytest.raises(ServiceError) as checked:
         told.desk.check(query)
     for error in (refused.value, checked.value):
@@ -324,6 +324,6 @@ async def test_a_coin_that_was_delisted_since_has_its_record_in_the_run(told: To
     query = SignalQualityQuery("matic", "trend-following")
     told.desk.check(query)
     await told.runs.put("live", packed())
-    found = (await told.desk.signal_quality(query)).data
+    found = (await told.desk.signal_quality("matic", "trend-following")).data
     assert isinstance(found, SignalQuality)
     assert (found.asset, found.validations.sampleSize) == ("MATIC", 1)

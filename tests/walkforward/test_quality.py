@@ -11,7 +11,7 @@ from msgspec.structs import asdict, replace
 from service.walkforward.quality import judge
 from service.walkforward.records import Told, pack, unpack
 from service.walkforward.run import FoldRecord
-from service.wire.quality import SignalQuality, SignalType, SignalValidations
+from service.wire.quality import SignalQuality, SignalValidations, StrategyType
 from service.wire.walkforward import Strategy, WalkforwardOutcome
 from tests.walkforward.reference_summary import best_by_luck, probability
 from tests.walkforward.runs import TODAY, date, made, outcome, summary
@@ -39,7 +39,7 @@ def run_of(
     return unpack(1, pack(replace(made(outcomes=[*trades, *others], told=summary()), folds=folds), TODAY - 1))
 
 
-def judged(returns: Sequence[float], signal_type: SignalType = "trend-following") -> SignalQuality:
+def judged(returns: Sequence[float], signal_type: StrategyType = "trend-following") -> SignalQuality:
     return judge(run_of(returns), "BTC", signal_type)
 
 
@@ -163,7 +163,7 @@ def test_mean_reversion_is_no_strategy_of_the_engine_and_the_message_says_so() -
 
 @pytest.mark.promise("quality.types")
 def test_the_types_are_the_strategies_and_the_default_of_clients() -> None:
-    assert set(get_args(SignalType)) == {"mean_reversion", *get_args(Strategy)}
+    assert set(get_args(StrategyType)) == {"mean_reversion", *get_args(Strategy)}
 
 
 @pytest.mark.promise("quality.no-trades")

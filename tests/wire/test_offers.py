@@ -64,6 +64,7 @@ REFRESH_S = {
     "market.health": 300,
     "market.crossing": 300,
     "funding.alerts": 60,
+    "coins": 15,
     "signal": 15,
     "walkforward": 3600,
     "signal.quality": 3600,
@@ -71,7 +72,7 @@ REFRESH_S = {
     "wallets": 60,
     "watch": None,
 }
-"""The table of `contract.md`, section 6, and of `surface.md`, section 5."""
+"""The table of `contract.md`, section 6, and of `surface.md`, sections 0 and 5."""
 
 
 @pytest.mark.promise("price.data-call", "risk.refresh")
@@ -89,8 +90,8 @@ def test_data_calls_cost_half_a_cent_walkforward_and_questions_five_and_are_as_f
 def test_a_route_that_takes_a_name_may_say_that_it_is_unknown_and_every_data_route_that_an_upstream_failed() -> None:
     for offer in OFFERS:
         names = {row.name for row in parameter_rows(offer)} if offer.counted else set()
-        assert ("UNKNOWN_SYMBOL" in offer.also) == bool({"symbol", "coin", "asset"} & names)
-        assert ("UNKNOWN_CATEGORY" in offer.also) == bool({"name", "sector"} & names)
+        assert ("UNKNOWN_SYMBOL" in offer.also) == bool({"symbol", "symbols", "coin", "asset"} & names)
+        assert ("UNKNOWN_CATEGORY" in offer.also) == bool({"name", "sector", "category"} & names)
         assert ("UNKNOWN_STREAM" in offer.also) == ("stream" in names)
         assert {"UPSTREAM_4XX", "UPSTREAM_5XX"} <= set(offer.also) or not offer.payable
 
@@ -198,7 +199,7 @@ NAMED = re.findall(
     /api/cli/resolve /api/cli/trends /api/cli/scan /api/cli/sentiment /api/cli/narratives /api/cli/category/list
     /api/cli/category/coins/{} /api/cli/funding/momentum /api/cli/pairs /api/cli/futures /api/cli/holders
     /api/cli/basket /api/cli/signal-quality /api/cli/market/prices /api/cli/market/baselines
-    /api/cli/market/global /api/cli/rwa/asset/{}
+    /api/cli/market/global /api/cli/rwa/asset/{} /api/cli/coins
     """,
 )
 

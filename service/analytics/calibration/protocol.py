@@ -120,6 +120,11 @@ def outcomes(closes: Floats, target: Target, horizon: int) -> Floats:
     """Whether the target came true after each day, 1 or 0, of shape (days, coins); NaN where that is not known."""
     moves = np.full(closes.shape, np.nan)
     moves[:-horizon] = closes[horizon:] / closes[:-horizon] - 1
+    return came_true(moves, target, horizon)
+
+
+def came_true(moves: Floats, target: Target, horizon: int) -> Floats:
+    """As `outcomes`, from the moves that followed each day, in any unit."""
     if target == "rises":
         bound = np.zeros(moves.shape)
     elif target == "beats-median":
@@ -127,8 +132,9 @@ def outcomes(closes: Floats, target: Target, horizon: int) -> Floats:
     else:
         moves = np.abs(moves)
         bound = np.full(moves.shape, np.nan)
-        before = sliding_window_view(moves, MEDIAN_DAYS, axis=0)
-        bound[MEDIAN_DAYS + horizon - 1 :] = _medians(before[:-horizon])  # the last of them is known on the day
+        if len(moves) >= MEDIAN_DAYS:
+            before = sliding_window_view(moves, MEDIAN_DAYS, axis=0)
+            bound[MEDIAN_DAYS + horizon - 1 :] = _medians(before[:-horizon])  # the last of them is known on the day
     return np.where(np.isnan(moves) | np.isnan(bound), np.nan, moves > bound)
 
 

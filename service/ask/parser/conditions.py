@@ -306,9 +306,10 @@ class Scanner:
         if sign is not None and measure.name not in _STATES:
             return Found(Test(measure, "gt" if sign > 0 else "lt", 0.0), frozenset(used | {at}), min(used), at + 1)
         if chunk.kind == "number" and self._or_more(at + 1):
-            op = "ge" if self._or_more(at + 1) > 0 else "le"
-            quantity: Quantity = chunk.value
-            return Found(Test(measure, op, quantity.value), frozenset(used | {at, at + 1, at + 2}), min(used), at + 3)
+            bound: Comparator = "ge" if self._or_more(at + 1) > 0 else "le"
+            return Found(
+                Test(measure, bound, chunk.value.value), frozenset(used | {at, at + 1, at + 2}), min(used), at + 3
+            )
         return None
 
     def _or_more(self, at: int) -> int:
@@ -318,10 +319,8 @@ class Scanner:
             return 1
         return -1 if words in {"or less", "or lower", "or below", "or under", "or fewer"} else 0
 
-    def _tested(self, measure: Measure, op: str, at: int, used: set[int]) -> Found:
-        quantity: Quantity = self._chunks[at].value
-        comparator: Comparator = op
-        return Found(Test(measure, comparator, quantity.value), frozenset(used | {at}), min(used), at + 1)
+    def _tested(self, measure: Measure, op: Comparator, at: int, used: set[int]) -> Found:
+        return Found(Test(measure, op, self._chunks[at].value.value), frozenset(used | {at}), min(used), at + 1)
 
     def _between(self, measure: Measure, at: int, used: set[int]) -> Found | None:
         first = self._past(at + 1)
@@ -484,7 +483,7 @@ class Scanner:
         return Found(Test(measure, state.op, state.value), frozenset(used), at, end)
 
     def _directed(
-        self, at: int, op: str | None = None, number: int | None = None, also: set[int] | None = None
+        self, at: int, op: Comparator | None = None, number: int | None = None, also: set[int] | None = None
     ) -> Found | None:
         """Up or down: "up today", "down more than 5 % this week", "more than 5 % up", "daily up"."""
         direction = self._chunks[at].as_("direction")
@@ -613,3 +612,10 @@ def join(found: Sequence[Found], ors: Sequence[bool]) -> Condition | None:
         groups[-1].append(one.condition)
     joined = [group[0] if len(group) == 1 else All(tuple(group)) for group in groups]
     return joined[0] if len(joined) == 1 else Any_(tuple(joined))
+
+
+def test_of(condition: Condition) -> Test | None:
+    """The one test of a condition; None of several."""
+    if isinstance(condition, Not):
+        return test_of(condition.item)
+    return condition if isinstance(condition, Test) else None

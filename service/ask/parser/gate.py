@@ -11,7 +11,7 @@ from service.ask.parser.phrases.forecasts import FORECASTS
 from service.ask.parser.phrases.ourselves import OURSELVES
 from service.ask.parser.phrases.row import Row
 from service.ask.parser.phrases.unkept import UNKEPT
-from service.ask.query import Window
+from service.ask.query import Reason, Window
 
 MOST: Final = 160
 _TABLE: Final[Sequence[Row]] = (*ELSEWHERE, *FORECASTS, *UNKEPT, *OURSELVES)
@@ -31,13 +31,13 @@ def gate(chunks: Sequence[Chunk], written: Sequence[str]) -> Row | None:
     return max(rows, key=lambda row: row.weight, default=None)
 
 
-def reason_of(row: Row) -> str:
-    """Why a row's questions are refused; empty where they are answered."""
+def reason_of(row: Row) -> Reason | None:
+    """Why a row's questions are refused; null where they are answered."""
     if row.intent == "forecast":
         return "forecast"
     if row in UNKEPT:
         return "not-available"
-    return "out-of-scope" if row.intent == "out-of-scope" else ""
+    return "out-of-scope" if row.intent == "out-of-scope" else None
 
 
 @cache

@@ -7,25 +7,27 @@ from typing import Final
 from msgspec import Struct, structs
 
 from service.ask.parser.chunks import Chunk, Name, cut
+from service.ask.parser.clause import read_clause
+from service.ask.parser.followup import follow
 from service.ask.parser.gate import gate, reason_of
-from service.ask.parser.grammar import read_clause
 from service.ask.parser.known import Known
 from service.ask.parser.language import language_of
 from service.ask.parser.lexicon import VOCABULARY
 from service.ask.parser.mentions import find_mentions
+from service.ask.parser.segments import segments
 from service.ask.parser.spelling import KEYWORDS, MOST_MENDED, Speller
 from service.ask.parser.strangers import find_strangers
 from service.ask.parser.tokens import Token, tidy, tokenise
 from service.ask.parser.words import is_plain
 from service.ask.query import (
+    Courtesy,
     Explain,
     Measure,
     Query,
-    Rank,
+    Reason,
     Refusal,
     Route,
     Subject,
-    Test,
     Understanding,
 )
 
@@ -77,7 +79,7 @@ _ASKING: Final = frozenset(
         "rank",
     }
 )
-_COURTESIES: Final[Mapping[str, str]] = {
+_COURTESIES: Final[Mapping[Courtesy, str]] = {
     "thanks": "thanks|thank you|thx|ty|cheers|thank you so much|thanks a lot|many thanks|great thanks|nice thanks|perfect thanks|appreciate it",
     "greeting": "hi|hello|hey|yo|gm|good morning|good evening|good afternoon|hi there|hello there|hey there|sup|whats up|how are you|hey how are you",
     "goodbye": "bye|goodbye|see you|good night|gn|cya",
@@ -158,7 +160,7 @@ class Parser:
         if _JUDGING.search(" ".join(written)):
             return Understanding(refusal=Refusal("unread", (text.strip()[:80],)))
         row = gate(chunks, written)
-        reason = reason_of(row) if row is not None else ""
+        reason = reason_of(row) if row is not None else None
         if row is not None and reason:
             return Understanding(refusal=Refusal(reason))
         term = self._term(chunks, written)
@@ -206,7 +208,7 @@ class Parser:
         if unread:
             return Understanding(refusal=Refusal("unread", tuple(unread), instead=None), ignored=tuple(ignored))
         if not queries:
-            reason = "ambiguous" if not ignored else "out-of-scope"
+            reason: Reason = "ambiguous" if not ignored else "out-of-scope"
             return Understanding(refusal=Refusal(reason, tuple(ignored)))
         return Understanding(
             queries=tuple(dict.fromkeys(queries)) if _hashable(queries) else tuple(queries),
@@ -357,229 +359,6 @@ def _loose(
     if _PRONOUN.search(text) and query.subject.scope == "all":
         return Refusal("ambiguous")
     return Refusal("out-of-scope", unread) if unread else None
-
-
-class _Edited(Struct):
-    queries: list[Query]
-    used: set[int]
-
-
-def follow(
-    part: Sequence[Chunk], words: Sequence[str], before: tuple[Query, ...], read: list[Query], used: set[int]
-) -> _Edited | None:
-    """A follow-up: the slots of the last query with those that this clause names.
-
-    Args:
-        part: The clause.
-        words: Its words.
-        before: The queries before it.
-        read: What it was read as by itself.
-        used: The pieces that reading took.
-
-    Returns:
-        Null where it stands by itself.
-    """
-    if not before or not part:
-        return None
-    last = before[-1]
-    text = " ".join(words)
-    leading = re.match(
-        r"(?:and|what about|how about|ok and|now|only|just|same|instead|also|but|or|then|ok|over|by|in|for|since|why|with|without|excluding|except|those|of those|which of|vs|versus|compared)\b",
-        text,
-    )
-    refers = re.search(r"\b(ones|only|it|its|them|they|their|those|these|that one|that|the same|same|both|one)\b", text)
-    if read:
-        query = read[0]
-        bare = isinstance(query.operation, Rank) and not any(
-            chunk.as_("measure") is not None or ((v := chunk.as_("super")) is not None and v.measure) for chunk in part
-        )
-        if bare and last.measures and query.subject.scope == "all" and not any(chunk.kind == "set" for chunk in part):
-            direction = (
-                query.operation.direction
-                if not isinstance(last.operation, Rank) or last.operation.limit == 1
-                else last.operation.direction
-            )
-            return _Edited([structs.replace(last, operation=Rank(direction, query.operation.limit))], used)
-        complete = bool(
-            query.subject.coins or query.subject.assets or query.subject.categories
-        ) or query.subject.scope in {"market", "service", "wallets", "shows"}
-        overview = query.operation.__class__.__name__ == "Value" and not query.measures
-        if complete and not (overview and (leading or len(words) <= 4)):
-            return None
-        if overview and complete:
-            subject = query.subject
-            if subject.scope == "coins" and last.subject.scope in {"coins", "assets", "market"}:
-                kept = structs.replace(last, subject=structs.replace(subject))
-                return _Edited([kept], used)
-            if subject.scope == "category":
-                base = last.subject if last.subject.scope in {"all", "category"} else subject
-                kept = structs.replace(
-                    last, subject=structs.replace(base, scope="category", categories=subject.categories)
-                )
-                return _Edited([kept], used)
-            return None
-        if query.subject.scope == "all" and not (refers or leading):
-            return None
-        repeated = (
-            last.operation.__class__.__name__ in {"Profit", "ValueOf"} or getattr(last.operation, "limit", None) == 1
-        )
-        if query.subject.scope == "all" and last.operation.__class__.__name__ == "Profit":
-            return _Edited([last], used)
-        if query.subject.scope == "all" and repeated and refers and not any(chunk.kind == "set" for chunk in part):
-            extra = tuple(measure for measure in query.measures if measure not in last.measures)
-            return _Edited([structs.replace(last, measures=(*last.measures, *extra))], used)
-        same = (
-            isinstance(query.where, Test)
-            and isinstance(last.where, Test)
-            and query.where.measure.name == last.where.measure.name
-        )
-        if query.subject.scope == "all" and same and leading:
-            return _Edited([structs.replace(last, where=query.where)], used)
-        if query.subject.scope == "all" and refers and last.subject.scope != "coins" and query.where is not None:
-            where = query.where if last.where is None else _both(last.where, query.where)
-            return _Edited([structs.replace(query, subject=last.subject, where=where)], used)
-        if query.subject.scope == "all" and leading and not any(chunk.kind == "set" for chunk in part):
-            merged = structs.replace(
-                last,
-                measures=_kept_span(query.measures, last.measures) or last.measures,
-                where=query.where
-                if query.where is not None and last.where is None
-                else last.where
-                if query.where is None
-                else _both(last.where, query.where)
-                if last.where is not None
-                else query.where,
-                operation=query.operation
-                if query.operation.__class__.__name__ in {"Count", "Rank", "Share"}
-                else last.operation,
-                time=query.time if query.time.__class__.__name__ != "Now" else last.time,
-            )
-            return _Edited([merged], used)
-        if query.subject.scope == "all" and refers and last.subject.coins:
-            return _Edited([structs.replace(query, subject=last.subject)], used)
-        return None
-    return _edit(part, words, last)
-
-
-def _edit(part: Sequence[Chunk], words: Sequence[str], last: Query) -> _Edited | None:
-    """Slots without a subject: a measure, a time, a size, "why", "since when", "only those …"."""
-    limits = [chunk for chunk in part if chunk.kind == "number"]
-    if (
-        isinstance(last.operation, Rank)
-        and len(limits) == 1
-        and all(chunk.kind in {"number", "filler", "ask", "and"} for chunk in part)
-    ):
-        limit = int(limits[0].value.value)
-        return _Edited(
-            [structs.replace(last, operation=structs.replace(last.operation, limit=limit))], set(range(len(part)))
-        )
-    stand_in = Chunk("coin", last.subject.coins or ("BTC",), part[-1].end, part[-1].end + 1, gap=",")
-    read, used = read_clause([*part, stand_in], [*words, "it"])
-    used.discard(len(part))
-    if not read:
-        return None
-    query = read[0]
-    frame = next((chunk.value for chunk in part if chunk.kind == "frame" and chunk.value in {"daily", "weekly"}), None)
-    if frame is not None and not query.measures and query.where is None:
-        measures = tuple(structs.replace(m, frame=frame) if m.name == "trend" else m for m in last.measures)
-        where = last.where
-        if isinstance(where, Test) and where.measure.name == "trend":
-            where = structs.replace(where, measure=structs.replace(where.measure, frame=frame))
-        if measures != last.measures or where != last.where:
-            used |= {at for at, chunk in enumerate(part) if chunk.kind == "frame"}
-            return _Edited([structs.replace(last, measures=measures, where=where)], used)
-    subject = last.subject
-    operation = query.operation
-    name = operation.__class__.__name__
-    if name == "Value" and not query.measures and query.where is None:
-        if query.time.__class__.__name__ == "Now":
-            return None
-        measures = tuple(
-            structs.replace(measure, over=query.time)
-            if measure.over is not None
-            or measure.name in {"change", "high", "low", "volatility", "drawdown", "correlation", "strength"}
-            else measure
-            for measure in last.measures
-        )
-        if any(measure.over is not None for measure in measures):
-            return _Edited([structs.replace(last, measures=measures)], used)
-        return _Edited([structs.replace(last, time=query.time)], used)
-    if name == "Value" and query.measures and not last.operation.__class__.__name__ == "Value":
-        if last.operation.__class__.__name__ in {"Rank", "Compare", "Extreme"}:
-            return _Edited([structs.replace(last, measures=query.measures)], used)
-    measures = query.measures or last.measures
-    if name == "Check" and subject.scope in {"all", "category"}:
-        where = query.where if last.where is None else _both(last.where, query.where)
-        return _Edited([structs.replace(last, where=where)], used)
-    time = query.time if query.time.__class__.__name__ != "Now" else last.time
-    return _Edited([structs.replace(query, subject=subject, measures=measures, time=time)], used)
-
-
-def _kept_span(measures: tuple[Measure, ...], before: tuple[Measure, ...]) -> tuple[Measure, ...]:
-    """Measures with the window that the same measure had before."""
-    spans = {measure.name: measure.over for measure in before}
-    return tuple(structs.replace(m, over=spans.get(m.name)) if m.over is None else m for m in measures)
-
-
-def _both(one: object, other: object) -> "object":
-    from service.ask.query import All
-
-    return All((one, other))
-
-
-def segments(chunks: Sequence[Chunk], written: Sequence[str]) -> list[tuple[int, int]]:
-    """Clauses: cut at marks that end a sentence, and before a second request after "and" or a comma."""
-    cuts = [0]
-    for at in range(1, len(chunks)):
-        gap = chunks[at].gap
-        if any(mark in gap for mark in "?!;") or ("." in gap and chunks[at - 1].kind != "number"):
-            cuts.append(at)
-        elif chunks[at].kind == "and" or "," in gap:
-            begin = at + 1 if chunks[at].kind == "and" else at
-            first = written[cuts[-1]].split()[0] if written[cuts[-1]] else ""
-            if (
-                first not in _INTRODUCING
-                and _opens_request(chunks, written, begin)
-                and _has_request(chunks[cuts[-1] : at])
-            ):
-                cuts.append(begin)
-    cuts.append(len(chunks))
-    spans = [(start, end) for start, end in zip(cuts, cuts[1:], strict=False) if start < end]
-    return [
-        span for span in spans if any(chunk.kind not in {"filler", "and"} for chunk in chunks[span[0] : span[1]])
-    ] or spans
-
-
-_INTRODUCING: Final = frozenset(
-    "among amongst of for out within besides except excluding if given considering with in from".split()
-)
-"""A clause that begins so belongs to the next."""
-
-_OPENERS: Final = re.compile(
-    r"(what|whats|how|hows|which|who|when|why|list|show|give|tell|compare|is|are|does|did|has|rank|find|name|count|whether|if)\b"
-)
-
-
-def _opens_request(chunks: Sequence[Chunk], written: Sequence[str], at: int) -> bool:
-    while at < len(chunks) and written[at] in {"also", "then", "please", "finally", "and"}:
-        at += 1
-    if at >= len(chunks):
-        return False
-    if _OPENERS.match(written[at]) is not None:
-        return True
-    if written[at] == "the" and at + 1 < len(chunks):
-        at += 1
-    # A superlative with its own subject or number: "…, the top 3 gainers today".
-    value = chunks[at].as_("super")
-    rest = [chunk.kind for chunk in chunks[at + 1 : at + 4]]
-    more = any(kind in {"super", "set", "category", "measure"} for kind in rest)
-    return value is not None and more and (value.plural or chunks[at + 1].kind == "number")
-
-
-def _has_request(chunks: Sequence[Chunk]) -> bool:
-    """Whether chunks ask for something, and do not only name things."""
-    names = {"filler", "and", "or", "word", "coin", "asset", "category", "time", "ask", "frame", "neg", "set"}
-    return any(chunk.kind not in names for chunk in chunks)
 
 
 def _blocks(chunk: Chunk) -> bool:

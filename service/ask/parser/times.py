@@ -172,7 +172,7 @@ class _Reader:
             and not self._tokens[at].sigil
             and (compact[2] != "m" or self._is_months(at, compact[1]))
         ):
-            unit, times = ("d", 30) if compact[2] == "m" else _UNITS[compact[2]]
+            unit, times = _UNITS["month" if compact[2] == "m" else compact[2]]
             return int(compact[1]) * times, unit, at + 1
         if self.word(at) in {"a", "an", "one", "couple"} and self.word(at + 1) in _UNITS:
             unit, times = _UNITS[self.word(at + 1)]

@@ -90,7 +90,7 @@ COMMANDS = (
             ),
             Argument(
                 "--min-volume",
-                "only coins with at least this 24-hour volume",
+                "only coins with at least this 24-hour volume, 0 to 100000000000000",
                 kind="number",
                 metavar="USD",
                 parameter="min_volume",
@@ -151,14 +151,20 @@ COMMANDS = (
     ),
     Command(
         "signal-quality",
-        "out-of-sample record of one strategy on one coin, and how far it can be trusted",
+        "out-of-sample record of one strategy on one coin, or of verdicts, and how far it can be trusted",
         _ASK,
         (
             Argument("--asset", "the coin, such as BTC", parameter="asset", required=True),
             Argument(
                 "--signal-type",
-                "strategy whose record is shown (mean_reversion)",
-                choices=("cross-sectional-momentum", "funding-reversion", "mean_reversion", "trend-following"),
+                "whose record is shown (mean_reversion)",
+                choices=(
+                    "cross-sectional-momentum",
+                    "funding-reversion",
+                    "mean_reversion",
+                    "trend-following",
+                    "verdict",
+                ),
                 parameter="signal_type",
             ),
             *OFFERED,
@@ -166,6 +172,16 @@ COMMANDS = (
         example="verdict signal-quality --asset BTC --signal-type trend-following",
         offer="signal.quality",
         route=Route("/api/cli/signal-quality", "0.005"),
+    ),
+    Command(
+        "scorecard",
+        "how past verdicts turned out: the live record, and the one recomputed for past days",
+        _ASK,
+        OFFERED,
+        example="verdict scorecard",
+        offer="signal.quality",
+        route=Route("/api/cli/signal-quality", "0.005", view="scorecard"),
+        fixed=(("asset", "BTC"), ("signal_type", "verdict")),
     ),
     Command(
         "transcripts highlights",

@@ -97,18 +97,27 @@ class Route:
         entries: Name of the list in the answer that is its entries, if it is a list of entries.
         public: Whether it is asked without a token.
         envelope: Whether the answer is in one.
+        view: Module of `show` that shows the answer; empty where it is named after the offer.
     """
 
-    __slots__ = ("entries", "envelope", "path", "price", "public")
+    __slots__ = ("entries", "envelope", "path", "price", "public", "view")
 
     def __init__(
-        self, path: str, price: str = "", *, entries: str = "", public: bool = False, envelope: bool = True
+        self,
+        path: str,
+        price: str = "",
+        *,
+        entries: str = "",
+        public: bool = False,
+        envelope: bool = True,
+        view: str = "",
     ) -> None:
         self.path = path
         self.price = price
         self.entries = entries
         self.public = public
         self.envelope = envelope
+        self.view = view
 
 
 class Command:

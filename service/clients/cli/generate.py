@@ -85,7 +85,7 @@ _SAID: Final[Mapping[str, str]] = {
     "macro": "only on this topic of the economy",
     "order": "ascending or descending",
     "sector": "only on this category, such as 'Layer 1 (L1)'",
-    "signal_type": "strategy whose record is shown",
+    "signal_type": "whose record is shown",
     "since": "only from then on, such as 2026-01-31T00:00:00Z",
     "sort": "field that coins are ordered by",
     "source": "only of this source, as `verdict transcripts sources` lists it",
@@ -106,6 +106,9 @@ _METAVARS: Final[Mapping[str, str]] = {
     "min_volume": "USD",
     "symbols": "A,B",
 }
+
+_SCORECARD: Final = (("asset", "BTC"), ("signal_type", "verdict"))
+"""What `scorecard` asks `signal.quality` for. The record of all coins is the same for every asset."""
 
 _EXAMPLES: Final[Mapping[str, str]] = {
     "coins": "--sort change_24h --limit 10",
@@ -141,6 +144,17 @@ def commands() -> Iterator[Command]:
         if offer.id not in _ACTIONS:
             summary = f"{offer.summary[0].lower()}{offer.summary[1:]}"
             yield _command(offer, words, summary, offer.result, bare=offer.id in _BARE)
+            if offer.id == "signal.quality":
+                yield Command(
+                    "scorecard",
+                    "how past verdicts turned out: the live record, and the one recomputed for past days",
+                    "service.clients.cli.offer:run",
+                    OFFERED,
+                    example="verdict scorecard",
+                    offer=offer.id,
+                    route=Route(offer.path, offer.price_usdc, view="scorecard"),
+                    fixed=_SCORECARD,
+                )
             continue
         results = (offer.result, *offer.results)
         for place, (action, summary) in enumerate(_ACTIONS[offer.id].items()):

@@ -118,7 +118,7 @@ def _lines(
 ) -> Iterable[str]:
     """What people read: the view of this offer; plainly, where the answer is not as the view knows it."""
     where, chosen = screen(environment, sys.stdout), asked(arguments)
-    view = arguments.command.offer.replace(".", "_")
+    view = arguments.command.route.view or arguments.command.offer.replace(".", "_")
     try:
         _check_version(answer)
         return list(load(f"service.clients.cli.show.{view}:lines")(data, meta, where, chosen))

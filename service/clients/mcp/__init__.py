@@ -3,8 +3,8 @@
 It knows the wire and HTTP, like every client, and may import the other rooms of clients. `tools` is the table.
 
 Decisions:
-- Thirteen tools, each about one topic, in under 13 KB with everything that is said of them: a model reads the list before
-  its first question. Who needs every field has the API; a tool gives what decides and what qualifies it.
+- Thirteen tools, each about one topic, in under 15 KB with everything that is said of them: a model reads the list
+  before its first question. Who needs every field has the API; a tool gives what decides and what qualifies it.
 - An answer is read into the struct that its schema is made from before it is sent. What a newer service adds is left
   out; what contradicts the schema is an error and never an answer.
 - Nothing is left to guess: each answer says of when it is and how old; what was cut, what is stale and that figures are

@@ -125,6 +125,8 @@ def _walkforward(data: Data) -> str:
 
 
 def _quality(data: Data) -> str:
+    if data["signal_type"] == "verdict":
+        return str(data["message"])
     found = data["validations"]
     return (
         f"{data['asset']}, {data['signal_type']}: {data['reliability_tier']}. {found['sampleSize']} trades, "

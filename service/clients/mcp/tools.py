@@ -292,7 +292,7 @@ TOOLS: Final = (
     Tool(
         name="get_signal_quality",
         title="Signal quality",
-        description="How far one strategy can be trusted on one coin, by its out-of-sample trades after costs. "
+        description="How far a strategy or the verdict can be trusted on a coin, out of sample, after costs. "
         "confidence: deflated Sharpe probability.",
         offers=("signal.quality",),
         arguments=OfQuality,

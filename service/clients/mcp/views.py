@@ -55,6 +55,7 @@ class CoinRow(Struct, frozen=True):
     funding_apr: float | None
     trend_daily: Trend | None
     verdict: Label | None
+    _stale_fields: list[str]
 
 
 class Coins(Dated, frozen=True, kw_only=True):

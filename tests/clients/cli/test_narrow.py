@@ -18,6 +18,7 @@ _VIEWS = {
     **{f"transcripts.{action}": "transcripts" for action in ("highlights", "sources")},
     **{f"wallets.{action}": "wallets" for action in ("watchlist", "movements")},
     "market.health.context": "market_health",
+    "signal.quality.verdict": "scorecard",
 }
 _COPIED = ("0x", "https://", "--cursor")
 

@@ -96,6 +96,19 @@ def test_people_see_the_view_of_the_offer_and_programs_the_answer(home: dict[str
         assert printed.out == (ANSWERS / "coin.risk.json").read_text().rstrip("\n") + "\n"
 
 
+@pytest.mark.promise("scorecard.http")
+def test_the_scorecard_is_asked_of_a_service_without_a_data_folder(home: dict[str, str], tmp_path: Path) -> None:
+    nowhere = {**home, "VERDICT_DATA_DIR": str(tmp_path / "nowhere")}
+    with peer(recorded("signal.quality.verdict"), recorded("signal.quality.verdict")) as there:
+        shown = told_by(there, nowhere, "scorecard", terminal=True)
+        assert (shown.code, shown.err) == (0, "")
+        assert shown.out.startswith("Live: one verdict a day on every coin")
+        assert there.heard[0].target == "/api/cli/signal-quality?asset=BTC&signal_type=verdict"
+        assert told_by(there, nowhere, "signal-quality", "--asset", "ETH", "--signal-type", "verdict").code == 0
+        assert there.heard[1].target == "/api/cli/signal-quality?asset=ETH&signal_type=verdict"
+    assert not (tmp_path / "nowhere").exists()
+
+
 def test_figures_of_another_schema_are_not_read_as_those_of_this_one(home: dict[str, str]) -> None:
     document = json.loads((ANSWERS / "coin.risk.json").read_text())
     with peer(says({**document, "schemaVersion": 2})) as there:

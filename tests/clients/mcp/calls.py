@@ -31,6 +31,7 @@ CALLS = (
     Call("walkforward", {"action": "positions"}, "walkforward.positions"),
     Call("walkforward", {"action": "outcomes"}, "walkforward.outcomes"),
     Call("get_signal_quality", {"asset": "BTC", "signal_type": "trend-following"}, "signal.quality"),
+    Call("get_signal_quality", {"asset": "BTC", "signal_type": "verdict"}, "signal.quality.verdict"),
     Call("transcripts", {"coin": "SOL"}, "transcripts.highlights"),
     Call("wallets", {}, "wallets.watchlist"),
     Call("wallets", {"contract": "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2"}, "wallets.movements"),

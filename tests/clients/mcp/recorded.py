@@ -66,6 +66,8 @@ class Recorded:
             return self.instead[heard.path]
         name = f"{heard.path.rpartition('/')[2]}.{heard.query['action']}" if heard.path in _BY_ACTION else ""
         name = name or _FILES.get(heard.path, "")
+        if heard.query.get("signal_type") == "verdict":
+            name = "signal.quality.verdict"
         if not name:
             return Refusal(404, load("refused.unknown"))
         return Refusal(200, load(name), self.headers)

@@ -125,6 +125,10 @@ def test_the_text_of_a_verdict_holds_what_counts_and_no_more() -> None:
             "BTC, trend-following: INSUFFICIENT_DATA. 18 trades, 38.9 % won, +0.14 % on average; deflated Sharpe -.",
         ),
         (
+            call_of("get_signal_quality", "verdict"),
+            "Too few live verdicts on BTC to judge: 44 called a rise or a fall and have an outcome, and 60 are needed.",
+        ),
+        (
             call_of("real_world_assets", "symbol"),
             (
                 "Apple (xyz:AAPL) at $213.9, +0.03 % in 24 h; daily trend UP, weekly DOWN; the perpetual's funding "

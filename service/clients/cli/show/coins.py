@@ -17,12 +17,17 @@ _ROOMY: Final = 110
 def lines(data: Any, meta: Any, screen: Screen, _chosen: Mapping[str, object]) -> Iterator[str]:
     """A row per coin, and how to get the next page."""
     coins, page = data["coins"], data["meta"]
-    yield from flow(screen, [Cell(f"{len(coins)} of {page['total']} coins", "strong"), "· changes in %, USD"])
+    yield from flow(screen, [Cell(f"{len(coins)} of {page['total']} coins", "strong"), "· prices in USD, changes in %"])
     if coins:
         yield ""
         is_wide = screen.width >= _ROOMY
         rows = [[*_row(coin), *(_wide(coin) if is_wide else ())] for coin in coins]
-        yield from table(screen, [*_HEADERS, *(_WIDE_HEADERS if is_wide else ())], rows, right="lrrrrrllrr")
+        yield from table(
+            screen,
+            [*_HEADERS, *(_WIDE_HEADERS if is_wide else ())],
+            rows,
+            right="lrrrrrllrr"[: len(_HEADERS) + 2 * is_wide],
+        )
         if any(_is_stale(coin) for coin in coins):
             yield from flow(screen, [Cell("* Not all values of this coin could be refreshed.", "dim")])
     yield ""

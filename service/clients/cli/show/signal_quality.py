@@ -1,4 +1,4 @@
-"""`verdict signal-quality --asset BTC`: the out-of-sample record of one strategy on one coin."""
+"""`verdict signal-quality --asset BTC`: the record of one strategy, or of verdicts, on one coin."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -6,6 +6,7 @@ from typing import Any, Final
 from service.clients.cli.figures import UNKNOWN, change, day, footer, share
 from service.clients.cli.prose import facts, flow, heading
 from service.clients.cli.screen import Cell, Part, Screen, Style
+from service.clients.cli.show.scorecard import of_coin
 
 _TIERS: Final[Mapping[str, tuple[str, Style]]] = {
     "INSUFFICIENT_DATA": ("insufficient data", "warn"),
@@ -21,7 +22,9 @@ def lines(data: Any, meta: Any, screen: Screen, _chosen: Mapping[str, object]) -
     yield ""
     yield from flow(screen, [data["message"]])
     yield ""
-    if data["validations"]["sampleSize"]:
+    if "record" in data:
+        yield from of_coin(data, screen)
+    elif data["validations"]["sampleSize"]:
         yield from facts(screen, _figures(data["validations"]))
         yield ""
     yield from footer(screen, meta)

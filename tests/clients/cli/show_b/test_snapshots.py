@@ -15,6 +15,7 @@ from service.clients.cli.show import (
     regime,
     rwa_assets,
     rwa_symbol,
+    scorecard,
     signal_quality,
     transcripts,
     walkforward,
@@ -36,6 +37,8 @@ SHOWN: dict[str, tuple[Show, str]] = {
     "walkforward.outcomes": (walkforward.lines, "outcomes"),
     "coins": (coins.lines, ""),
     "signal.quality": (signal_quality.lines, ""),
+    "signal.quality.verdict": (signal_quality.lines, ""),
+    "scorecard": (scorecard.lines, ""),
     "rwa.symbol": (rwa_symbol.lines, ""),
     "rwa.assets": (rwa_assets.lines, ""),
     "transcripts.highlights": (transcripts.lines, "highlights"),
@@ -51,7 +54,7 @@ SHOWN: dict[str, tuple[Show, str]] = {
 
 def given(name: str) -> tuple[Any, Any]:
     bare = {"receipts.list": RECEIPTS, "receipts.get": SIGNED}
-    return (bare[name], {}) if name in bare else answer(name)
+    return (bare[name], {}) if name in bare else answer({"scorecard": "signal.quality.verdict"}.get(name, name))
 
 
 @pytest.mark.parametrize("name", SHOWN)

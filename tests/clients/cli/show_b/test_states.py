@@ -9,17 +9,20 @@ import pytest
 from service.clients.cli.screen import Screen
 from service.clients.cli.show import (
     billing_tier,
+    coins,
     manifest,
     receipts_list,
     regime,
     rwa_assets,
     rwa_symbol,
+    scorecard,
     signal_quality,
     transcripts,
     walkforward,
     wallets,
 )
-from service.wire.quality import SignalQuality
+from service.wire.coins import Coins
+from service.wire.quality import SignalQuality, VerdictQuality
 from service.wire.regime import ActiveRegime, RegimeHistory, RegimeSignals
 from service.wire.rwa import RwaAsset
 from service.wire.transcripts import Highlights
@@ -292,3 +295,55 @@ def test_a_tier_of_a_newer_service_is_shown_as_it_is() -> None:
     data, meta = answer("signal.quality")
     data["reliability_tier"] = "PROVEN"
     assert text(signal_quality.lines(data, meta, PLAIN, {})).startswith("BTC trend-following PROVEN Too few")
+
+
+def record(**changes: Any) -> tuple[Any, Any]:
+    data, meta = answer("signal.quality.verdict")
+    data["record"] |= changes
+    msgspec.convert(data, VerdictQuality)
+    return data, meta
+
+
+def test_a_record_without_outcomes_says_so_and_shows_no_table() -> None:
+    empty = {"all_coins": [], "this_coin": [], "asked": [], "void": 0}
+    data, meta = record(live=empty, backtested=None, entries=1)
+    shown = text(scorecard.lines(data, meta, PLAIN, {}))
+    assert shown.count("No outcome yet.") == 2
+    assert "Asked:" not in shown
+    assert "Ledger 1 verdict, " in shown
+    assert "Left out" not in shown
+    assert text(signal_quality.lines(data, meta, PLAIN, {})).count("No outcome yet.") == 2
+
+
+def test_outcomes_without_a_price_are_said_to_be_left_out() -> None:
+    data, meta = record()
+    data["record"]["live"]["void"] = 3
+    assert "Left out 3 outcomes without a recorded price" in text(scorecard.lines(data, meta, PLAIN, {}))
+
+
+@pytest.mark.promise("scorecard.http")
+def test_a_row_has_its_figures_from_sixty_days_on() -> None:
+    data, meta = record()
+    shown = text(scorecard.lines(data, meta, PLAIN, {}))
+    assert "strong bull 1 d 60 576 59.2 % 52.5 % to 65.9 % 59.2 % +0.83 %" in shown
+    assert "strong bull 3 d 59 572 not enough yet" in shown
+    assert "60 are needed" in shown
+
+
+def test_a_coin_of_which_a_value_could_not_be_refreshed_is_marked_and_what_is_unknown_is_not() -> None:
+    data, meta = answer("coins")
+    first, second = data["coins"][:2]
+    first["_stale_fields"], second["_stale_fields"] = ["price"], ["funding_apr"]
+    second["funding_apr"] = second["verdict"] = None
+    msgspec.convert(data, Coins)
+    told = text(coins.lines(data, meta, PLAIN, {}))
+    assert f"{first['symbol']}* $" in told
+    assert f"{second['symbol']} $" in told
+    assert "* Not all values of this coin could be refreshed." in told
+
+
+def test_a_page_without_coins_says_how_many_there_are() -> None:
+    data, meta = answer("coins")
+    data |= {"coins": [], "meta": {"total": 0, "next_cursor": None}}
+    msgspec.convert(data, Coins)
+    assert text(coins.lines(data, meta, PLAIN, {})).startswith("0 of 0 coins · prices in USD, changes in % as of")
