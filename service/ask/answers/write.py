@@ -116,7 +116,7 @@ def _written(query: Query, result: Result, style: Style) -> list[str]:
     if result.refusal is not None:
         instead = {"instead": result.refusal.instead}
         return [_render("refused", result.kind, bound) + _render("notes", "instead", instead)]
-    first = _render("answers", result.kind, bound)
+    first = _render("answers", result.kind, bound).replace("market's market ", "market's ")
     first = f"T{first[1:]}" if first.startswith("the ") else first
     gaps = _gaps(result)
     notes = [_render("notes", note, bound) for note in result.notes if style.optional or note in _STANDING]

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from service.access.caller import Caller
 from service.ask import query as q
-from service.ask.describe import describe, name_of
+from service.ask.describe import describe, name_of, spanned
 from service.ask.planner import listings, money, reasons, sets, timing
 from service.ask.planner.reading import Data, Reading
 from service.ask.planner.result import Found, Refused, Result, text
@@ -79,7 +79,7 @@ class Planner:
         reading.per_coin = frozenset(query.subject.per_coin)
         title = describe(query)
         try:
-            asked = sets.Asked(reading, query, await reading.subjects(query.subject))
+            asked = sets.Asked(reading, spanned(query), await reading.subjects(query.subject))
             found = await _OPERATIONS[type(query.operation)](asked, query.operation)
         except Refused as refused:
             figures = dict(refused.figures)

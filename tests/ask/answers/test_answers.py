@@ -272,6 +272,8 @@ async def test_a_count_of_one_is_singular() -> None:
         "1 of 24 coins, among them BTC."
     )
     market = Subject(scope="market")
+    regime = await answered(of(market, Measure("market_regime")))
+    assert regime.startswith("The market's regime is ")
     assert (await answered(of(market, Measure("fear_greed")))).startswith("The market's Fear & Greed index is 55.")
     assert (await answered(of(SERVICE, operation=Route("wallets", {"count": "yes"})))).startswith("1 transfer of")
     assert "over 7 days" in await answered(of(coins("ETH"), change(), time=days(7)))

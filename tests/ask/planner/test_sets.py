@@ -459,3 +459,9 @@ async def test_volumes_of_a_day_and_mean_funding_are_ranked_over_all_coins() -> 
     paid = {one: await WORLD.history.funding(one, TODAY_MS - 6 * DAY_MS, WORLD.clock.now_ms()) for one in COINS}
     assert first == max(COINS, key=lambda one: paid[one].mean_apr or 0)
     assert (await WORLD.ask(of(ALL, Measure("funding", days(200)), operation=Rank("most", 1)))).kind == "hours-before"
+
+
+async def test_the_window_of_a_volume_is_named() -> None:
+    found = await WORLD.ask(of(ALL, VOLUME, time=days(7), operation=Rank("most", 1)))
+    assert (found.columns[0].label, found.figures["when"].value) == ("7-day volume", "")
+    assert found.title == "all coins, ranked by 7-day volume, top 1"
