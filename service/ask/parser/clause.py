@@ -375,6 +375,8 @@ def _contradicting(where: Condition | None) -> tuple[Condition, ...]:
         or tests[0].measure.name in {"price"}
     ):
         return ()
+    if len({test.measure.over for test in tests} - {None}) > 1:
+        return ()
     if all(test.op == "eq" and test.measure.frame == tests[0].measure.frame for test in tests) and len(
         {test.value for test in tests}
     ) == len(tests):

@@ -14,6 +14,7 @@ from service.ask.query import (
     Check,
     Compare,
     Condition,
+    Convert,
     Count,
     Extreme,
     Measure,
@@ -24,6 +25,7 @@ from service.ask.query import (
     Share,
     Test,
     Value,
+    ValueOf,
 )
 
 _LEADING: Final = re.compile(
@@ -71,6 +73,8 @@ def _edited(part: Sequence[Chunk], words: Sequence[str], last: Query, query: Que
     """The last query with the slots of a clause that could be read by itself; null where it stands by itself."""
     text = " ".join(words)
     leading, refers = _LEADING.match(text) is not None, _REFERRING.search(text) is not None
+    if isinstance(last.operation, ValueOf | Profit | Convert) and refers and {one.name for one in query.measures} <= {"price"}:
+        return last
     subject = query.subject
     if subject.coins or subject.assets or subject.categories or subject.scope in _STANDS_ALONE:
         named_only = isinstance(query.operation, Value) and not query.measures
@@ -126,6 +130,8 @@ def _completed(part: Sequence[Chunk], words: Sequence[str], last: Query) -> Edit
         if all(chunk.kind in {"number", "filler", "ask", "and"} for chunk in part):
             operation = structs.replace(last.operation, limit=int(numbers[0].value.value))
             return Edited([structs.replace(last, operation=operation)], set(range(len(part))))
+    if isinstance(last.operation, Profit | ValueOf) and any(chunk.as_("holding") == "profit" for chunk in part):
+        return Edited([last], {at for at, chunk in enumerate(part) if chunk.kind in {"holding", "ask"}})
     stand_in = Chunk("coin", last.subject.coins or ("BTC",), part[-1].end, part[-1].end + 1, gap=",")
     read, used = read_clause([*part, stand_in], [*words, "it"])
     used.discard(len(part))

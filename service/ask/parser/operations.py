@@ -196,6 +196,7 @@ def _superlative(slots: Slots, subject: Subject, superlatives: Sequence[int], *,
         words in {"which coin", "what coin", "the coin", "which one", "coin", "token", "which token"}
         for words in slots.words
     )
+    singular = singular or any(words.split()[0] == "has" for words in slots.words if words)
     default = 1 if singular and not value.plural else _SUPERLATIVE_PLURAL if plural else 1
     limit = slots.limit(default) or default
     slots.take_asks("rank", "list")

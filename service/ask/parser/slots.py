@@ -83,7 +83,7 @@ class Slots(Struct):
             first = words.split()[0] if words else ""
             if first in _AUX:
                 return True
-            if self.kind(at) not in {"filler", "and", "time"}:
+            if self.kind(at) not in {"filler", "and", "time"} and words not in {"tell me", "let me know"}:
                 return False
         return False
 
@@ -135,4 +135,4 @@ class Slots(Struct):
         }
 
     def take_asks(self, *values: str) -> None:
-        self.used |= set(self.asks(*values))
+        self.used |= {at for at in self.asks(*values) if not self.chunks[at].has("measure")}

@@ -37,7 +37,7 @@ UNKEPT: Final[Sequence[Row]] = (
         circulating|total|max|maximum|token supply
         supply of COIN|CATEGORY
         COIN|CATEGORY|stablecoin|stablecoins supply
-        how many COIN|coins|tokens are|is there|left|mined|issued|circulating|burned|burnt
+        how many COIN are|is there|left|mined|issued|circulating|burned|burnt
         tokenomics|vesting|emissions|unlocks
         token|next|upcoming unlock
         unlock schedule|date|dates
@@ -58,8 +58,6 @@ UNKEPT: Final[Sequence[Row]] = (
         whitepaper|roadmap|github|commits
         earnings|dividend|dividends|eps|revenue|pe|p/e|buybacks
         etf|etfs flow|flows|inflow|inflows|outflow|outflows|holdings
-        rank|ranking|ranked by|of market cap|COIN
-        marketcap rank|ranking
         seasonality
         basis|calendar|futures spread|spreads|curve
         """,
