@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from msgspec import structs
+
 from service.ask import query as q
 from service.ask.measure_table import MEASURES, Unit
 
@@ -29,6 +31,8 @@ def label_of(measure: q.Measure) -> str:
     """What a measure is called, with its window and its other coin: `7-day change`, `correlation with BTC`."""
     row = MEASURES[measure.name]
     label = row.label
+    if measure.name == "volume" and measure.over is not None:
+        label = "volume"
     if measure.name == "trend":
         label = f"{measure.frame or 'daily'} trend"
     if measure.name == "carry":
@@ -170,7 +174,9 @@ def _profit(query: q.Query, operation: q.Profit) -> str:
 
 
 def _route(_: q.Query, operation: q.Route) -> str:
-    args = "".join(f", {name} {value}" for name, value in operation.args.items())
+    args = "".join(
+        f", {'how many' if name == 'count' else f'{name} {value}'}" for name, value in operation.args.items()
+    )
     return f"{operation.topic.replace('_', ' ').replace('-', ' ')}{args}"
 
 
@@ -206,8 +212,26 @@ _OWN_SUBJECT: Final = (q.Explain, q.Convert, q.ValueOf, q.Route)
 """Operations that say themselves what they are about."""
 
 
+_TAKEN_OVER: Final = frozenset({"volume", "funding"})
+"""Measures whose present value has a window of its own, which the span of a query replaces."""
+
+_DATED: Final = (q.Extreme, q.When, q.Why)
+
+
+def spanned(query: q.Query) -> q.Query:
+    """The query with its span as the window of measures whose label would name another one."""
+    if isinstance(query.time, q.Now | q.At) or isinstance(query.operation, _DATED):
+        return query
+    measures = tuple(
+        structs.replace(one, over=query.time) if one.name in _TAKEN_OVER and one.over is None else one
+        for one in query.measures
+    )
+    return structs.replace(query, measures=measures)
+
+
 def describe(query: q.Query) -> str:
     """A query in one line: "coins in Layer 1 (L1), ranked by 30-day change, top 5"."""
+    query = spanned(query)
     parts = [_OPERATIONS[type(query.operation)](query, query.operation)]
     subject = query.subject
     named = subject.coins or subject.categories or subject.assets or subject.wallets or subject.shows
@@ -216,5 +240,6 @@ def describe(query: q.Query) -> str:
         parts.insert(0, subject_words(subject))
     if query.where is not None:
         parts.insert(1, f"where {condition_words(query.where)}")
-    when = time_words(query.time)
+    measured = {measure.over for measure in query.measures}
+    when = "" if measured == {query.time} else time_words(query.time)
     return ", ".join([*parts, when] if when else parts)

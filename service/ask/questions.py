@@ -127,7 +127,7 @@ class Inquiry:
             yield step
         results = [outcome for outcome in self._outcomes if isinstance(outcome, Result)]
         if not self._question.raw:
-            paragraphs = write(self._understanding, results, self._question.archetype)
+            paragraphs = write(self._understanding, self._outcomes, self._question.archetype)
             for place, paragraph in enumerate(paragraphs, 1):
                 yield Text(f"{paragraph}\n" if place == len(paragraphs) else f"{paragraph}\n\n")
         sources: tuple[Source, ...] = tuple(dict.fromkeys(source for result in results for source in result.sources))

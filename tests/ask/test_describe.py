@@ -146,6 +146,8 @@ _EVERY = All((UP, Not(where(FUNDING, "lt", 0.0))))
         (of(SERVICE, operation=Record("verdicts")), "how past verdicts did"),
         (of(SERVICE, operation=Route("regime_trades", {"limit": "3"})), "regime trades, limit 3"),
         (of(BTC, operation=Route("alerts")), "BTC, alerts"),
+        (of(SERVICE, operation=Route("coins", {"count": "yes"})), "coins, how many"),
+        (of(BTC, change(days(7)), time=days(7)), "BTC, 7-day change"),
         (of(Subject(scope="wallets", wallets=("0xabc",)), operation=Route("wallets")), "0xabc, wallets"),
         (of(Subject(scope="shows", shows=("macro",)), operation=Route("transcripts")), "macro, transcripts"),
         (of(Subject(scope="shows"), PRICE), "shows, price"),

@@ -16,6 +16,7 @@ from service.ask.measure_table import MEASURES
 from service.ask.planner.result import Result
 from service.ask.query import List, Query, Rank, Route, Understanding
 from service.clock import iso
+from service.errors import ServiceError
 from service.wire.ask import Archetype, Source
 
 if TYPE_CHECKING:
@@ -62,12 +63,14 @@ STYLES: Final[Mapping[Archetype, Style]] = {
 }
 
 
-def write(understanding: Understanding, results: Sequence[Result], archetype: Archetype = "base") -> tuple[str, ...]:
+def write(
+    understanding: Understanding, outcomes: Sequence[Result | ServiceError], archetype: Archetype = "base"
+) -> tuple[str, ...]:
     """Write an answer.
 
     Args:
         understanding: What the question was understood as.
-        results: What was found, one for each of its queries.
+        outcomes: What was found for each of its queries, or why it failed; of the first ones if there are many.
         archetype: For whom.
 
     Returns:
@@ -84,21 +87,28 @@ def write(understanding: Understanding, results: Sequence[Result], archetype: Ar
         known = {"words": quoted, "candidates": ", ".join(refusal.candidates), "instead": refusal.instead}
         return (_render("refusals", refusal.reason, known),)
     style = STYLES[archetype]
+    queries = understanding.queries[: len(outcomes)]
     paragraphs = [
-        part
-        for query, result in zip(understanding.queries, results, strict=True)
-        for part in _written(query, result, style)
+        part for query, outcome in zip(queries, outcomes, strict=True) for part in _told(query, outcome, style)
     ]
+    if len(queries) < len(understanding.queries):
+        paragraphs.append(_render("notes", "too_many", {}))
     if understanding.unknown:
         paragraphs.append(_render("notes", "no_such", {"names": ", ".join(understanding.unknown)}))
     if understanding.ignored:
         words = ", ".join(f'"{word}"' for word in understanding.ignored)
         paragraphs.append(_render("notes", "ignored", {"words": words}))
-    answered = [result for result in results if result.refusal is None]
+    answered = [outcome for outcome in outcomes if isinstance(outcome, Result) and outcome.refusal is None]
     if answered:
-        read = "; then ".join(describe(query) for query in understanding.queries)
+        read = "; then ".join(describe(query) for query in queries)
         paragraphs += [*_sources(answered), _render("notes", "read_as", {"read": read})]
     return tuple(paragraphs)
+
+
+def _told(query: Query, outcome: Result | ServiceError, style: Style) -> list[str]:
+    if isinstance(outcome, ServiceError):
+        return [_render("notes", "failed", {"message": outcome.message})]
+    return _written(query, outcome, style)
 
 
 def _written(query: Query, result: Result, style: Style) -> list[str]:
@@ -106,7 +116,7 @@ def _written(query: Query, result: Result, style: Style) -> list[str]:
     if result.refusal is not None:
         instead = {"instead": result.refusal.instead}
         return [_render("refused", result.kind, bound) + _render("notes", "instead", instead)]
-    first = _render("answers", result.kind, bound)
+    first = _render("answers", result.kind, bound).replace("market's market ", "market's ")
     first = f"T{first[1:]}" if first.startswith("the ") else first
     gaps = _gaps(result)
     notes = [_render("notes", note, bound) for note in result.notes if style.optional or note in _STANDING]

@@ -1,6 +1,6 @@
 """What single data routes answer: lists, listings of what there is, the caller's account, prices of calls."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
 from service.ask.measure_table import Unit
@@ -14,6 +14,20 @@ from service.ask.tokens import contract_of
 from service.clock import DAY_MS, iso, parse_iso
 from service.wire.tools import MOST_ROWS
 
+_TAKES: Final[Mapping[str, frozenset[str]]] = {
+    "coins": frozenset(
+        {"wallets", "movements", "walkforward", "regime_trades", "news", "quality", "categories", "category"}
+        | {name for name, topic in LISTS.items() if topic.coin}
+    ),
+    "categories": frozenset({"news", "categories"} | {name for name, topic in LISTS.items() if topic.category}),
+    "shows": frozenset(name for name, topic in LISTS.items() if topic.show),
+    "wallets": frozenset({"wallets"}),
+}
+"""Topics that can be narrowed down to names of a kind."""
+
+_OF_NOW: Final = frozenset({"coins", "categories", "quality", "account", "pricing", "breadth"})
+"""Topics that have no past."""
+
 _MOST_DAYS: Final = 30
 """Days of movements that are stored."""
 
@@ -24,10 +38,23 @@ async def listing(asked: Asked, operation: Route) -> Found:
     Raises:
         Refused: Where the route does not take what is named.
     """
+    _check(asked, operation.topic)
     special = _SPECIAL.get(operation.topic)
     if special is not None:
         return await special(asked, operation)
     return await _listed(asked, operation, operation.topic)
+
+
+def _check(asked: Asked, topic: str) -> None:
+    """Refuse names and times that a topic does not take."""
+    subject = asked.query.subject
+    named = {"coins": subject.coins, "categories": subject.categories, "shows": subject.shows}
+    named |= {"wallets": subject.wallets, "assets": subject.assets, "": subject.excluded + subject.excluded_categories}
+    for kind, names in named.items():
+        if names and topic not in _TAKES.get(kind, ()):
+            raise Refused("not-narrowed", name=text(names[0]))
+    if topic in _OF_NOW and not isinstance(asked.query.time, Now):
+        raise Refused("no-past-list")
 
 
 async def _listed(asked: Asked, operation: Route, key: str, **args: Any) -> Found:
@@ -90,8 +117,6 @@ def _narrowed(asked: Asked, topic: Topic) -> dict[str, Any]:
     for parameter, names in named:
         if len(names) > 1:
             raise Refused("one-at-a-time")
-        if names and parameter is None:
-            raise Refused("not-narrowed", name=text(names[0]))
         if names and parameter is not None:
             args[parameter] = names[0]
     return args
@@ -149,7 +174,10 @@ async def _assets(asked: Asked, operation: Route) -> Found:
 
 
 async def _categories(asked: Asked, operation: Route) -> Found:
-    if asked.query.subject.categories:
+    subject = asked.query.subject
+    if subject.coins:
+        return _categories_of(asked, subject.coins)
+    if subject.categories:
         return await _listed(asked, operation, "category")
     names = asked.reading.data.categories()
     asked.reading.use("categories", {}, None)
@@ -157,6 +185,16 @@ async def _categories(asked: Asked, operation: Route) -> Found:
     figures = {"count": count(len(names)), "names": text(", ".join(names[:limit]))}
     figures["others"] = text(" and others" if len(names) > limit else "")
     return Found(kind="categories", figures=figures, total=len(names))
+
+
+def _categories_of(asked: Asked, coins: Sequence[str]) -> Found:
+    if len(coins) > 1:
+        raise Refused("one-at-a-time")
+    names = asked.reading.column("categories", coins)[coins[0]]
+    if names is None:
+        raise Refused("unknown-value", subject=text(asked.name(coins[0])), label=text("list of categories"))
+    figures = {"subject": text(asked.name(coins[0])), "count": count(len(names)), "names": text(", ".join(names))}
+    return Found(kind="categories_of", figures=figures)
 
 
 async def _coins(asked: Asked, operation: Route) -> Found:
@@ -217,8 +255,6 @@ async def _quality(asked: Asked, operation: Route) -> Found:
 
 
 async def _breadth(asked: Asked, _: Route) -> Found:
-    if not isinstance(asked.query.time, Now):
-        raise Refused("no-past-list")
     found = await asked.reading.tool("market.health", context=1)
     shares = found["breadth_pct"]
     figures = {name.lower(): Figure(shares[name], Unit.SHARE) for name in ("UP", "HODL", "DOWN")}

@@ -5,21 +5,21 @@ from typing import Any, Final
 
 from service.access.caller import Caller
 from service.ask import query as q
-from service.ask.describe import describe, name_of
+from service.ask.describe import describe, name_of, spanned
 from service.ask.planner import listings, money, reasons, sets, timing
 from service.ask.planner.reading import Data, Reading
 from service.ask.planner.result import Found, Refused, Result, text
-from service.ask.tools import Rooms, Toolbox
 
 _Run = Callable[[sets.Asked, Any], Awaitable[Found]]
 
-_COURSED: Final = frozenset({"price", "trend", "regime", "verdict"})
+_COURSED: Final = frozenset({"price", "trend", "regime", "verdict", "market_regime"})
 """Measures of which the course over a span is told."""
 
 
 async def _value(asked: sets.Asked, operation: q.Value) -> Found:
     query = asked.query
-    spanned = isinstance(query.time, q.Window | q.Between) and query.where is None and query.subject.scope == "coins"
+    spanned = isinstance(query.time, q.Window | q.Between) and query.where is None
+    spanned = spanned and asked.reading.others.isdisjoint(asked.ids) and query.subject.scope not in {"all", "category"}
     if spanned and len(asked.ids) == 1 and len(query.measures) == 1 and query.measures[0].name in _COURSED:
         return await timing.course(asked, query.measures[0])
     return await sets.value(asked, operation)
@@ -51,18 +51,6 @@ _OPERATIONS: Final[Mapping[type, _Run]] = {
 """How each operation is answered."""
 
 
-def open_planner(rooms: Rooms, toolbox: Toolbox) -> "Planner":
-    """A planner over the services that the data routes have.
-
-    Args:
-        rooms: The services.
-        toolbox: What of them can be called by name.
-    """
-    table, categories = rooms.table, rooms.market.categories
-    mood, names = rooms.sentiment.fear_greed, categories.category_names
-    return Planner(Data(rooms.clock, table.coins, table.history, toolbox, categories.members, names, mood))
-
-
 class Planner:
     """Answers typed queries.
 
@@ -91,7 +79,7 @@ class Planner:
         reading.per_coin = frozenset(query.subject.per_coin)
         title = describe(query)
         try:
-            asked = sets.Asked(reading, query, await reading.subjects(query.subject))
+            asked = sets.Asked(reading, spanned(query), await reading.subjects(query.subject))
             found = await _OPERATIONS[type(query.operation)](asked, query.operation)
         except Refused as refused:
             figures = dict(refused.figures)

@@ -10,7 +10,7 @@ from service.ask.planner.conditions import ordered
 from service.ask.planner.reading import Reading
 from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, count, date, text
 from service.ask.planner.sets import Asked
-from service.ask.planner.spans import Interval, instant_of, interval_of, span_of
+from service.ask.planner.spans import TO_MS, Interval, instant_of, interval_of, span_of
 from service.ask.planner.values import values_of
 from service.ask.query import Explain, Measure, Now, Record, Screen, Why, Window
 from service.clock import DAY_MS, iso, parse_iso
@@ -150,11 +150,17 @@ def _outcomes(signal: Any) -> list[Any]:
 async def record(asked: Asked, operation: Record) -> Found:
     """How past verdicts, regime trades or walk-forward strategies did."""
     coins = [id_ for id_ in asked.ids if id_ in asked.reading.coins()]
+    time = asked.query.time
+    if not isinstance(time, Now) and (operation.of != "verdicts" or not isinstance(time, Window)):
+        raise Refused("no-past-list")
+    horizon = time.count * TO_MS[time.unit] // DAY_MS if isinstance(time, Window) else _HORIZON
     if operation.of == "walkforward":
         return await _walkforward(asked.reading)
     symbol = coins[0] if coins else _BENCHMARK
     if operation.of == "regime":
         return await _trades(asked, symbol)
+    if operation.state is not None:
+        symbol = _with_verdict(asked.reading, operation.state)
     signal = await asked.reading.tool("signal", symbol=symbol)
     columns = [
         Column("came true", Unit.FRACTION),
@@ -168,9 +174,20 @@ async def record(asked: Asked, operation: Record) -> Found:
         for one in _outcomes(signal)
     ]
     source = "backtested" if signal["record"]["backtested"] else "live"
-    says = next(one["says"] for one in _outcomes(signal) if one["days"] == _HORIZON)
+    says = next((one["says"] for one in _outcomes(signal) if one["days"] == horizon), None)
+    if says is None:
+        raise Refused("no-horizon")
     figures = {"verdict": text(signal["verdict"]), "says": text(says), "kind": text(source)}
     return Found(kind="record", figures=figures, columns=columns, rows=rows)
+
+
+def _with_verdict(reading: Reading, verdict: str) -> str:
+    """A coin that has a verdict now: its answer holds the record of such verdicts."""
+    verdicts = reading.column("verdict", sorted(reading.coins()))
+    found = [symbol for symbol, state in verdicts.items() if state == verdict]
+    if not found:
+        raise Refused("no-record", verdict=text(verdict))
+    return found[0]
 
 
 async def _trades(asked: Asked, symbol: str) -> Found:

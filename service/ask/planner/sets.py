@@ -66,7 +66,8 @@ class Asked(NamedTuple):
     @property
     def when(self) -> Figure:
         """The time of the query as a phrase with a space before it; empty for the present."""
-        words = time_words(self.query.time)
+        measured = {measure.over for measure in self.query.measures}
+        words = "" if measured == {self.query.time} else time_words(self.query.time)
         return text(f" {words}" if words else "")
 
     @property
@@ -113,12 +114,15 @@ class Asked(NamedTuple):
         """
         if needed and not self.query.measures:
             raise Refused("no-measure")
-        spanned = isinstance(self.query.time, Window | Between)
-        for measure in self.query.measures:
-            row = MEASURES[measure.name]
-            if row.market and self.ids != [MARKET]:
+        measures = list(self.query.measures)
+        for measure in measures:
+            if MEASURES[measure.name].market and self.ids != [MARKET]:
                 raise Refused("wrong-subject", label=text(label_of(measure)))
-            if spanned and not row.windowed and measure.name not in _SPANNED:
+        # In a rank or list the span is that of the first measure; others are told as of its end.
+        spanned = isinstance(self.query.time, Window | Between)
+        ordering = isinstance(self.query.operation, Rank | List | Compare)
+        for measure in (measures[:1] if ordering else measures) if spanned else []:
+            if not MEASURES[measure.name].windowed and measure.name not in _SPANNED:
                 raise Refused("not-over", label=text(label_of(measure)))
         return list(self.query.measures)
 
@@ -321,7 +325,11 @@ async def aggregate(asked: Asked, operation: Aggregate) -> Found:
     result = _HOW[operation.how](known)
     missing = [*unknown, *(id_ for id_ in found if values[id_] is None)]
     unit = unit_of(measure)
-    figures = {"how": text(operation.how), "value": Figure(result, unit), "label": text(label_of(measure))}
+    figures = {
+        "how": text("total" if operation.how == "sum" else operation.how),
+        "value": Figure(result, unit),
+        "label": text(label_of(measure)),
+    }
     figures |= {"of": count(len(known)), "noun": asked.noun(len(known)), "when": asked.when, "verb": asked.verb}
     return Found(kind="aggregate", figures=figures, total=len(asked.ids), unknown=[asked.name(id_) for id_ in missing])
 

@@ -42,6 +42,9 @@ _STATES: Final[Mapping[str, Callable[[DayStates], Scalar]]] = {
     "score": lambda day: day.score,
 }
 
+_REGIMES: Final = frozenset({"regime", "market_regime"})
+"""Measures of the market that have days."""
+
 _PRICES: Final = frozenset({"price", "high", "low"})
 
 
@@ -50,10 +53,12 @@ async def extreme(asked: Asked, operation: Extreme) -> Found:
     measure, reading = _main(asked), asked.reading
     span = _span(asked, measure)
     found: dict[str, tuple[int, Scalar]] = {}
+    first_ms = reading.now_ms
     for symbol in asked.ids:
         points = await points_of(reading, measure, symbol, span, low=operation.which == "min")
         if points:
             found[symbol] = _chosen(points, operation, measure)
+            first_ms = min(first_ms, points[0][0])
     if not found:
         raise await _nothing(asked, measure)
     order = _in_order(found, operation, measure)
@@ -71,10 +76,9 @@ async def extreme(asked: Asked, operation: Extreme) -> Found:
         "when": when,
         "verb": asked.verb,
     }
-    firsts = [first for symbol in asked.ids if (first := await _first(reading, symbol)) is not None]
-    late = bool(firsts) and min(firsts) > span.start_ms
-    if late:
-        figures["first"] = date(min(firsts))
+    is_late = first_ms >= span.start_ms + DAY_MS
+    if is_late:
+        figures["first"] = date(first_ms)
     return Found(
         kind="extreme",
         figures=figures,
@@ -82,7 +86,7 @@ async def extreme(asked: Asked, operation: Extreme) -> Found:
         rows=rows,
         shown=0 if len(rows) == 1 else 10,
         unknown=[asked.name(symbol) for symbol in asked.ids if symbol not in found],
-        notes=["known_since"] if late else [],
+        notes=["known_since"] if is_late else [],
     )
 
 
@@ -126,6 +130,8 @@ async def points_of(reading: Reading, measure: Measure, symbol: str, span: Inter
         Refused: Where a measure has no values by the day.
     """
     name, length = measure.name, _length(measure)
+    if symbol == MARKET:
+        return await _of_market(reading, measure, span)
     if name in _PRICES:
         bars = await bars_of(reading, symbol, span)
         return [(bar.open_ms, bar.low if low or name == "low" else bar.high) for bar in bars]
@@ -135,8 +141,6 @@ async def points_of(reading: Reading, measure: Measure, symbol: str, span: Inter
         earlier = Interval(span.start_ms - length * DAY_MS, span.end_ms, hourly=False)
         bars = await bars_of(reading, symbol, earlier)
         return [point for point in series.changes(bars, length) if point[0] >= span.start_ms]
-    if name == "drawdown":
-        return list(series.drawdowns(await bars_of(reading, symbol, span)))
     return await _stored(reading, measure, symbol, span)
 
 
@@ -154,6 +158,8 @@ async def _stored(reading: Reading, measure: Measure, symbol: str, span: Interva
         caps = await reading.history.market_caps(symbol, span.start_ms, span.end_ms)
         reading.use("history", {}, caps[-1].at_ms if caps else None)
         return [(cap.at_ms, cap.market_cap) for cap in caps]
+    if measure.name == "drawdown":
+        return list(series.drawdowns(await bars_of(reading, symbol, span)))
     if measure.name == "trend":
         state: Callable[[DayStates], Scalar] = _weekly if measure.frame == "weekly" else _of_day
     elif measure.name in _STATES:
@@ -162,6 +168,16 @@ async def _stored(reading: Reading, measure: Measure, symbol: str, span: Interva
         raise Refused("not-past", label=text(label_of(measure)))
     days = (await reading.daily()).states(symbol, span.start_ms, span.end_ms)
     return [(day.day_ms, found) for day in days if (found := state(day)) is not None]
+
+
+async def _of_market(reading: Reading, measure: Measure, span: Interval) -> Points:
+    """The regimes of the market, by the day at whose end they are known."""
+    if measure.name not in _REGIMES:
+        raise Refused("wrong-subject", label=text(label_of(measure)))
+    daily = await reading.daily()
+    first_ms = max(span.start_ms, daily.first_ms or reading.now_ms) // DAY_MS * DAY_MS
+    known = ((day, daily.market_regime(day + DAY_MS)) for day in range(first_ms, span.end_ms - DAY_MS + 1, DAY_MS))
+    return [(day, regime.state) for day, regime in known if regime is not None]
 
 
 def _weekly(day: DayStates) -> Scalar:
@@ -214,8 +230,8 @@ async def _nothing(asked: Asked, measure: Measure) -> Refused:
 
 async def when(asked: Asked, operation: When) -> Found:
     """Since when conditions hold, or when they last began to: by the ends of known days."""
-    if asked.ids == [MARKET] or len(asked.ids) > FEW:
-        raise Refused("no-changes", label=text("market"))
+    if len(asked.ids) > FEW:
+        raise Refused("few-only", label=text("dates"))
     condition = asked.query.where
     first = condition or await _present(asked, asked.ids[0])
     rows = []
@@ -248,7 +264,7 @@ async def _present(asked: Asked, symbol: str) -> Condition:
     if not asked.query.measures:
         raise Refused("no-measure")
     measure = asked.query.measures[0]
-    if measure.name not in {"trend", "regime", "verdict"}:
+    if measure.name not in (_REGIMES if symbol == MARKET else {"trend", "regime", "verdict"}):
         raise Refused("no-changes", label=text(label_of(measure)))
     points = await points_of(asked.reading, measure, symbol, interval_of(_EVER, asked.reading.now_ms), low=False)
     if not points:

@@ -31,6 +31,9 @@ _COLUMNS: Final[Mapping[tuple[int, str], str]] = {
 _LATE_MS: Final = 2 * DAY_MS
 """Age from which the last known close says nothing of an instant."""
 
+_KEPT_MS: Final = 90 * DAY_MS
+"""How long hourly bars and payments of funding are kept."""
+
 _PER_COIN: Final = frozenset({"price", "high", "low"})
 """Measures that are divided by a thousand where one coin is meant and a thousand are traded."""
 
@@ -140,8 +143,12 @@ async def _past_volume(reading: Reading, _measure: Measure, symbol: str, at_ms: 
 
 async def _volume(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
     """Of a span all that was traded in it, of an instant that of a day, USD."""
+    over = measure.over or time
+    is_a_day = isinstance(over, Window) and over.count * TO_MS[over.unit] == DAY_MS
     if measure.over is None and not isinstance(time, Window | Between):
         return await _stored(reading, MEASURES["volume"], measure, time, ids)
+    if is_a_day and instant_of(time, reading.now_ms) == reading.now_ms:
+        return reading.column("volume_24h_usd", ids)
     span = span_at(reading, measure, time)
     _check(reading, span, ids)
 
@@ -158,14 +165,10 @@ async def _past_cap(reading: Reading, _measure: Measure, symbol: str, at_ms: int
     return caps[-1].market_cap if caps else None
 
 
-async def _past_trend(reading: Reading, measure: Measure, symbol: str, at_ms: int) -> Scalar:
+async def _past_state(reading: Reading, measure: Measure, symbol: str, at_ms: int) -> Scalar:
     daily = await reading.daily()
-    known = daily.trend_weekly(symbol, at_ms) if measure.frame == "weekly" else daily.trend_daily(symbol, at_ms)
-    return None if known is None else known.state
-
-
-async def _past_regime(reading: Reading, _measure: Measure, symbol: str, at_ms: int) -> Scalar:
-    known = (await reading.daily()).regime(symbol, at_ms)
+    read = daily.trend_weekly if measure.frame == "weekly" else daily.trend_daily
+    known = (daily.regime if measure.name == "regime" else read)(symbol, at_ms)
     return None if known is None else known.state
 
 
@@ -185,8 +188,8 @@ _PAST: Final[Mapping[str, _Past]] = {
     "price": _past_price,
     "volume": _past_volume,
     "market_cap": _past_cap,
-    "trend": _past_trend,
-    "regime": _past_regime,
+    "trend": _past_state,
+    "regime": _past_state,
     "verdict": _past_verdict,
     "score": _past_verdict,
 }
@@ -221,8 +224,8 @@ def _check(reading: Reading, span: Interval, ids: Sequence[str]) -> None:
         raise Refused("no-asset-history")
     if span.hourly and len(ids) > FEW:
         raise Refused("hours-of-many", instead="Which coins rose most over 24 hours?")
-    if span.hourly and span.start_ms < reading.now_ms - 90 * DAY_MS:
-        raise Refused("hours-before", first=date(reading.today_ms - 90 * DAY_MS))
+    if span.hourly and span.start_ms < reading.now_ms - _KEPT_MS:
+        raise Refused("hours-before", first=date(reading.today_ms - _KEPT_MS))
 
 
 async def _extreme_price(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
@@ -296,7 +299,9 @@ async def _funding(reading: Reading, measure: Measure, time: Time, ids: Sequence
     if isinstance(time, Now) and measure.over is None and not measure.mean:
         return reading.column("funding_apr", ids)
     span = span_at(reading, measure, time)
-    _check(reading, Interval(span.start_ms, span.end_ms, hourly=True), ids)
+    _check(reading, span, ids)
+    if span.start_ms < reading.now_ms - _KEPT_MS:
+        raise Refused("hours-before", first=date(reading.today_ms - _KEPT_MS))
 
     async def mean(symbol: str) -> Scalar:
         paid = await reading.history.funding(symbol, span.start_ms, span.end_ms)

@@ -135,7 +135,7 @@ ANSWERS: Mapping[str, Any] = {
 def world(answers: Mapping[str, Any] = ANSWERS, **changed: Mapping[str, Any]) -> World:
     usual: dict[str, Mapping[str, Any]] = {
         "BTC": {"price": 118_234.5, "change_24h": 1.25, "change_7d": 3.0, "funding_apr": 10.95, "trend_daily": "UP",
-                "verdict": "bull", "score": 2.0, "volume_24h_usd": 2.5e9},
+                "verdict": "bull", "score": 2.0, "volume_24h_usd": 2.5e9, "categories": ["Layer 1 (L1)"]},
         "ETH": {"price": 3_811.27, "change_24h": -2.0, "change_7d": -1.0, "funding_apr": -6.22, "trend_daily": "DOWN"},
         "SOL": {"price": 196.97, "change_24h": -5.81, "change_7d": 3.0, "funding_apr": -22.25, "trend_daily": "HODL"},
         "KPEPE": {"price": 0.0123},
@@ -204,6 +204,7 @@ QUERIES: Mapping[str, Query] = {
     "list_outcomes": route("walkforward", coins("SOL")),
     "list_manifest": route("manifest"),
     "categories": route("categories"),
+    "categories_of": route("categories", coins("BTC")),
     "coins": route("coins"),
     "news": route("news", coins("BTC")),
     "quality": route("quality", coins("SOL")),
@@ -237,6 +238,8 @@ REFUSED: Mapping[str, Query] = {
     "no-contract": route("wallets", coins("SOL")),
     "no-such-type": route("assets", type="energy"),
     "news-of-one": route("news"),
+    "no-horizon": of(SERVICE, time=days(30), operation=Record("verdicts")),
+    "no-record": of(SERVICE, operation=Record("verdicts", "splendid")),
     "few-only": of(ALL, Measure("confidence"), operation=Rank("most", 3)),
 }
 """A query for each reason of the planner to refuse, `no-run` excepted: it needs other data."""

@@ -14,6 +14,7 @@ from service.ask.answers.formats import cells, formatted
 from service.ask.answers.write import STYLES, bind, templates, write
 from service.ask.planner.result import Result
 from service.ask.query import Count, Measure, Query, Rank, Record, Refusal, Route, Subject, Understanding
+from service.errors import ServiceError
 from service.wire.ask import Archetype
 from tests.ask.answers.full import ANSWERS, QUERIES, REFUSED, world
 from tests.ask.planner.asked import ALL, FUNDING, PRICE, SERVICE, UP, change, coins, days, of
@@ -222,6 +223,15 @@ async def test_an_answer_without_data_names_no_source() -> None:
     assert "Sources" not in text
 
 
+async def test_a_part_that_failed_is_said_beside_the_others() -> None:
+    queries = (QUERIES["value"], QUERIES["breadth"], QUERIES["share"])
+    failed = ServiceError("UNAVAILABLE", "Breadth is not available yet.")
+    text = "\n".join(write(Understanding(queries=queries), [await world().ask(queries[0]), failed]))
+    assert "A part could not be answered: Breadth is not available yet." in text
+    assert "Only the first parts of the question are answered" in text
+    assert "Read as: BTC, price; then breadth." in text
+
+
 @pytest.mark.parametrize("courtesy", ["greeting", "thanks", "help", "goodbye"])
 def test_courtesies_are_answered_in_a_sentence(courtesy: Any) -> None:
     assert len(write(Understanding(courtesy=courtesy), [])) == 1
@@ -262,6 +272,9 @@ async def test_a_count_of_one_is_singular() -> None:
         "1 of 24 coins, among them BTC."
     )
     market = Subject(scope="market")
+    regime = await answered(of(market, Measure("market_regime")))
+    assert regime.startswith("The market's regime is ")
     assert (await answered(of(market, Measure("fear_greed")))).startswith("The market's Fear & Greed index is 55.")
     assert (await answered(of(SERVICE, operation=Route("wallets", {"count": "yes"})))).startswith("1 transfer of")
     assert "over 7 days" in await answered(of(coins("ETH"), change(), time=days(7)))
+    assert "over 7 days" not in await answered(of(coins("ETH"), change(days(7)), time=days(7)))

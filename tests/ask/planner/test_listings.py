@@ -252,3 +252,26 @@ async def test_breadth_account_prices_and_routes() -> None:
     assert [(row.subject, row.values[0]) for row in prices.rows] == [("$0.005", 1), ("$0.05", 1)]
     assert prices.figures["question"].value == 0.05
     assert [row.subject for row in (await service.ask(asked("manifest"))).rows] == ["/api/cli", "/x"]
+
+
+async def test_the_categories_of_a_coin() -> None:
+    world = World(SOL={"categories": ["Layer 1 (L1)", "Meme"]}, ETH={"categories": None})
+    found = await world.ask(asked("categories", coins("SOL")))
+    assert (found.figures["count"].value, found.figures["names"].value) == (2, "Layer 1 (L1), Meme")
+    assert (await world.ask(asked("categories", coins("ETH")))).kind == "unknown-value"
+    assert (await world.ask(asked("categories", coins("SOL", "ETH")))).kind == "one-at-a-time"
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [coins("SOL"), L1, Subject(scope="all", excluded=("BTC",)), Subject(scope="service", assets=("xyz:GOLD",)),
+     Subject(scope="shows", shows=("macro",)), Subject(scope="wallets", wallets=("0xabc",))],
+)  # fmt: skip
+async def test_names_that_a_topic_does_not_take_are_refused_and_not_dropped(subject: Subject) -> None:
+    for topic in ("breadth", "crossings", "coins", "account", "pricing", "manifest", "assets"):
+        assert (await World().ask(asked(topic, subject))).kind == "not-narrowed"
+
+
+@pytest.mark.parametrize("topic", ["coins", "categories", "quality", "account", "pricing", "breadth", "walkforward"])
+async def test_times_that_a_topic_does_not_take_are_refused_and_not_dropped(topic: str) -> None:
+    assert (await World().ask(asked(topic, time=THIS_WEEK))).kind == "no-past-list"

@@ -142,6 +142,13 @@ async def test_the_record_of_verdicts(backtested: bool) -> None:
     assert result.rows[1].values == (0.6, 0.5, 1.5, 200)
     assert result.figures["says"].value == "A week of BTC."
     assert result.figures["kind"].value == ("backtested" if backtested else "live")
+    a_day = await world.ask(of(SERVICE, operation=Record("verdicts"), time=hours(24)))
+    assert a_day.figures["says"].value == "A day."
+    assert (await world.ask(of(SERVICE, operation=Record("verdicts"), time=day(3)))).kind == "no-past-list"
+    assert (await world.ask(of(SERVICE, operation=Record("regime"), time=hours(24)))).kind == "no-past-list"
+    bears = sorted(one for one, row in world.table.items() if row.verdict == "strong-bear")
+    strong = await world.ask(of(SERVICE, operation=Record("verdicts", "strong-bear")))
+    assert strong.figures["says"].value == f"A week of {bears[0]}."
     named = await world.ask(of(coins("ETH"), operation=Record("verdicts")))
     assert named.figures["says"].value == "A week of ETH."
 

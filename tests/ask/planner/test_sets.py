@@ -28,6 +28,7 @@ from service.ask.query import (
     Ranked,
     Share,
     Subject,
+    Window,
 )
 from service.clock import DAY_MS
 from service.wire.market import CategoryInfo, TrendCounts
@@ -436,5 +437,31 @@ async def test_categories_are_ranked_as_a_whole() -> None:
     sectors = Subject(scope="category", excluded_categories=())
     assert await names(of(sectors, Measure("market_cap"), operation=Rank("most", 2)), world) == ["Layer 1 (L1)", "Meme"]
     assert await names(of(sectors, change(), operation=Rank("most", 1)), world) == ["Meme"]
+    assert (await world.ask(of(sectors, operation=Count()))).figures["noun"].value == "categories"
     only = Subject(scope="category", excluded_categories=("Meme",))
     assert await names(of(only, VOLUME, operation=Rank("most", 5)), world) == ["Layer 1 (L1)"]
+
+
+async def test_the_span_of_a_rank_is_that_of_its_first_measure() -> None:
+    world = World(SOL={"change_7d": 99.0, "verdict": "bull", "open_interest_usd": 5.0})
+    found = await world.ask(
+        of(ALL, change(), VERDICT, Measure("open_interest"), time=days(7), operation=Rank("most", 1))
+    )
+    assert (found.rows[0].subject, found.rows[0].values) == ("SOL", (99.0, "bull", 5.0))
+
+
+async def test_volumes_of_a_day_and_mean_funding_are_ranked_over_all_coins() -> None:
+    day_volume = Measure("volume", Window(24, "h", "24 hours"))
+    expected = await names(of(ALL, VOLUME, operation=Rank("most", 5)))
+    assert await names(of(ALL, day_volume, operation=Rank("most", 5))) == expected
+    mean = Measure("funding", days(7), mean=True)
+    first = (await names(of(ALL, mean, operation=Rank("most", 1))))[0]
+    paid = {one: await WORLD.history.funding(one, TODAY_MS - 6 * DAY_MS, WORLD.clock.now_ms()) for one in COINS}
+    assert first == max(COINS, key=lambda one: paid[one].mean_apr or 0)
+    assert (await WORLD.ask(of(ALL, Measure("funding", days(200)), operation=Rank("most", 1)))).kind == "hours-before"
+
+
+async def test_the_window_of_a_volume_is_named() -> None:
+    found = await WORLD.ask(of(ALL, VOLUME, time=days(7), operation=Rank("most", 1)))
+    assert (found.columns[0].label, found.figures["when"].value) == ("7-day volume", "")
+    assert found.title == "all coins, ranked by 7-day volume, top 1"

@@ -140,6 +140,14 @@ async def test_extremes_of_volume_drawdown_funding_and_market_cap() -> None:
     assert (await world.ask(none)).refusal is None
 
 
+async def test_what_is_known_of_a_measure_begins_with_its_first_value() -> None:
+    paid = (await WORLD.history.funding("ETH", 0, NOW_MS)).payments
+    result = await ask(of(coins("ETH"), FUNDING, operation=Extreme("max")))
+    assert result.figures["value"].value == max(payment.apr for payment in paid)
+    assert (result.figures["first"].value, result.notes) == (paid[0].paid_ms, ("known_since",))
+    assert (await ask(of(coins("ETH"), PRICE, time=JUNE, operation=Extreme("max")))).notes == ()
+
+
 async def test_extremes_of_states_and_scores() -> None:
     scores = [one.score for one in WORLD.history.days.states("ETH", JUNE.start_ms, END) if one.score is not None]
     result = await ask(of(coins("ETH"), Measure("score"), time=JUNE, operation=Extreme("min")))
@@ -254,7 +262,9 @@ async def test_since_when_of_what_has_no_days_is_refused() -> None:
     async def kind(query: Query, world: World = WORLD) -> str:
         return (await world.ask(query)).kind
 
-    assert await kind(of(ALL, TREND, operation=When("since"))) == "no-changes"
+    assert await kind(of(ALL, TREND, operation=When("since"))) == "few-only"
+    assert await kind(of(MARKET, TREND, operation=When("since"))) == "no-changes"
+    assert await kind(of(MARKET, where=where(TREND, "eq", "UP"), operation=When("since"))) == "wrong-subject"
     assert await kind(of(coins("ETH"), PRICE, operation=When("since"))) == "no-changes"
     assert await kind(of(coins("ETH"), operation=When("since"))) == "no-measure"
     changed = Changed(TREND, None, THIS_WEEK)
@@ -295,3 +305,19 @@ async def test_hours_are_looked_at_by_the_hour() -> None:
     result = await ask(of(coins("BTC"), PRICE, time=hours(6)))
     known = await WORLD.history.hourly("BTC", NOW_MS - 6 * 3_600_000)
     assert result.figures["high"].value == max(bar.high for bar in known)
+
+
+async def test_since_when_the_market_is_in_its_regime() -> None:
+    state = WORLD.history.days.market_regime(NOW_MS)
+    assert state is not None
+    for measure in (Measure("regime"), Measure("market_regime")):
+        result = await ask(of(MARKET, measure, operation=When("since")))
+        assert (result.kind, result.figures["began"].value) == ("since", state.since_ms)
+        result = await ask(of(MARKET, where=where(measure, "eq", state.state), operation=When("last")))
+        assert result.figures["began"].value == state.since_ms
+    went = await ask(of(MARKET, Measure("regime"), time=JUNE))
+    states = [WORLD.history.days.market_regime(day + DAY_MS) for day in range(JUNE.start_ms, END, DAY_MS)]
+    known = [one.state for one in states if one is not None]
+    assert {row.subject: row.values[0] for row in went.rows} == {one: known.count(one) for one in known}
+    nothing = JUNE.__class__(TODAY_MS - 900 * DAY_MS, TODAY_MS - 800 * DAY_MS, "2023")
+    assert (await WORLD.ask(of(MARKET, Measure("regime"), time=nothing))).kind == "unknown-value"
