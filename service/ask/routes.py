@@ -73,6 +73,7 @@ LISTS: Final[Mapping[str, Topic]] = {
         items="highlights",
         subject="source",
         columns=(
+            Shown("speaker", Unit.TEXT, "speaker"),
             Shown("day", Unit.DATE, "publishedAt"),
             Shown("tone", Unit.STATE, "stance"),
             Shown("quote", Unit.TEXT, "quote"),

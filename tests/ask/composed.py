@@ -25,6 +25,7 @@ from service.ask.query import (
     Convert,
     Count,
     Exists,
+    Extreme,
     Holding,
     List,
     Measure,
@@ -85,7 +86,12 @@ _PLAIN: Final = {
     "funding": ("funding", "funding rate"),
     "score": ("score", "verdict score"),
 }
-_STATES: Final = {"trend": ("trend",), "verdict": ("verdict",), "regime": ("regime",), "sentiment": ("sentiment", "mood")}
+_STATES: Final = {
+    "trend": ("trend",),
+    "verdict": ("verdict",),
+    "regime": ("regime",),
+    "sentiment": ("sentiment", "mood"),
+}
 _WINDOWED: Final = {
     "change": ("change", "return", "performance"),
     "volatility": ("volatility", "realized volatility"),
@@ -102,7 +108,12 @@ _ADJECTIVES: Final = {
 _SPANS: Final[dict[Span, tuple[str, ...]]] = {
     Window(24, "h", "24 hours"): ("over the last 24 hours", "in the past 24h"),
     Window(7, "d", "7 days"): ("over the last 7 days", "in the past week", "over 7 days", "over the last week"),
-    Window(30, "d", "30 days"): ("over the last 30 days", "in the past month", "over 30 days", "during the last 30 days"),
+    Window(30, "d", "30 days"): (
+        "over the last 30 days",
+        "in the past month",
+        "over 30 days",
+        "during the last 30 days",
+    ),
     Window(90, "d", "90 days"): ("over the last 90 days", "in the past 90 days"),
     Between(TODAY_MS, None, "today"): ("today",),
     Between(1_793_491_200_000, None, "this month"): ("this month", "month to date"),
@@ -112,7 +123,11 @@ _TIMES: Final[dict[Time, tuple[str, ...]]] = {
     At(TODAY_MS - DAY_MS, whole_day=True, words="yesterday"): ("yesterday",),
     At(TODAY_MS - 7 * DAY_MS, whole_day=True, words="7 days ago"): ("a week ago", "7 days ago"),
     At(TODAY_MS - 30 * DAY_MS, whole_day=True, words="30 days ago"): ("30 days ago", "a month ago"),
-    At(1_791_158_400_000, whole_day=True, words="2026-10-05"): ("on October 5", "on 2026-10-05", "on the 5th of October"),
+    At(1_791_158_400_000, whole_day=True, words="2026-10-05"): (
+        "on October 5",
+        "on 2026-10-05",
+        "on the 5th of October",
+    ),
 }
 _CHATTER: Final = ("", "", "", "please ", "hey, ", "pls ", "can you tell me ", "I want to know ", "quick question: ")
 _TAILS: Final = ("", "", "", " please", " right now", " thanks", " pls")
@@ -165,7 +180,9 @@ def _condition(dice: random.Random) -> tuple[Condition, str, str]:
         case 0:
             measure, words = _number(dice)
             value, said = _threshold(dice, measure)
-            op, phrase = dice.choice((("gt", "above"), ("gt", "over"), ("lt", "below"), ("lt", "under"), ("ge", "of at least")))
+            op, phrase = dice.choice(
+                (("gt", "above"), ("gt", "over"), ("lt", "below"), ("lt", "under"), ("ge", "of at least"))
+            )
             return Test(measure, op, value), f"{words} {phrase} {said}", ""  # type: ignore[arg-type]
         case 1:
             sign, op = dice.choice((("negative", "lt"), ("positive", "gt")))
@@ -190,7 +207,11 @@ def _condition(dice: random.Random) -> tuple[Condition, str, str]:
             span = dice.choice([one for one in _SPANS])
             up = dice.random() < 0.5
             if dice.random() < 0.5:
-                return Test(Measure("change", over=span), "gt" if up else "lt", 0.0), "", f"{'up' if up else 'down'} {dice.choice(_SPANS[span])}"
+                return (
+                    Test(Measure("change", over=span), "gt" if up else "lt", 0.0),
+                    "",
+                    f"{'up' if up else 'down'} {dice.choice(_SPANS[span])}",
+                )
             value = dice.choice((5.0, 10.0))
             test = Test(Measure("change", over=span), "gt" if up else "lt", value if up else -value)
             return test, "", f"{'up' if up else 'down'} more than {value:g}% {dice.choice(_SPANS[span])}"
@@ -205,7 +226,11 @@ def _where(dice: random.Random) -> tuple[Condition, str]:
             continue
         negated = being and not having and dice.random() < 0.2
         if having and (not being or dice.random() < 0.5):
-            said.append(f"{'with' if not said else 'and'} {having}" if not said or said[0].startswith("with") else f"with {having}")
+            said.append(
+                f"{'with' if not said else 'and'} {having}"
+                if not said or said[0].startswith("with")
+                else f"with {having}"
+            )
         else:
             said.append(f"{'that are' if not said else 'and that are'} {'not ' if negated else ''}{being}")
         items.append(Not(condition) if negated else condition)
@@ -221,10 +246,20 @@ def _value(dice: random.Random) -> Composed:
     coins, names = zip(*(_coin(dice) for _ in range(dice.choice((1, 1, 1, 2)))), strict=True)
     said, named = _joined(dice, words), _joined(dice, names)
     single = names[0] if len(names) == 1 else None
-    forms = [f"{said} of {named}", f"what is the {said} of {named}?", f"{said} for {named}", f"{named} {said}", f"show me the {said} of {named}"]
+    forms = [
+        f"{said} of {named}",
+        f"what is the {said} of {named}?",
+        f"{said} for {named}",
+        f"{named} {said}",
+        f"show me the {said} of {named}",
+    ]
     if single:
         forms += [f"what's {single}'s {said}?", f"whats the {said} on {single}"]
-    query = Query(subject=Subject(coins=_unique(coins)), measures=_unique(measures))
+    query = Query(subject=Subject(coins=_unique(coins)), measures=_with_score(_unique(measures)))
+    if len(query.measures) == len(query.subject.coins) == 1 and query.measures[0].name in {"high", "low"}:
+        extreme = Extreme("max" if query.measures[0].name == "high" else "min")
+        name, over = query.measures[0].name, query.measures[0].over
+        query = Query(subject=query.subject, measures=(Measure(name),), time=over or Now(), operation=extreme)
     return "value", dice.choice(forms), query
 
 
@@ -235,15 +270,30 @@ def _past(dice: random.Random) -> Composed:
     time = dice.choice(list(_TIMES))
     when = dice.choice(_TIMES[time])
     words = words.removeprefix("current ")
-    forms = [f"{words} of {named} {when}", f"what was the {words} of {named} {when}?", f"what was {named}'s {words} {when}?", f"{named} {words} {when}"]
-    return "past", dice.choice(forms), Query(subject=Subject(coins=(coin,)), measures=(Measure(name),), time=time)
+    forms = [
+        f"{words} of {named} {when}",
+        f"what was the {words} of {named} {when}?",
+        f"what was {named}'s {words} {when}?",
+        f"{named} {words} {when}",
+    ]
+    return (
+        "past",
+        dice.choice(forms),
+        Query(subject=Subject(coins=(coin,)), measures=_with_score((Measure(name),)), time=time),
+    )
 
 
 def _change(dice: random.Random) -> Composed:
     coin, named = _coin(dice)
     span = dice.choice(list(_SPANS))
     when = dice.choice(_SPANS[span])
-    forms = [f"how much did {named} move {when}?", f"{named} performance {when}", f"return of {named} {when}", f"how has {named} performed {when}?", f"how much is {named} up {when}?"]
+    forms = [
+        f"how much did {named} move {when}?",
+        f"{named} performance {when}",
+        f"return of {named} {when}",
+        f"how has {named} performed {when}?",
+        f"how much is {named} up {when}?",
+    ]
     return "change", dice.choice(forms), Query(subject=Subject(coins=(coin,)), measures=(Measure("change", over=span),))
 
 
@@ -258,7 +308,12 @@ def _rank(dice: random.Random) -> Composed:
     if limit == 1:
         forms = [f"which of the {named} has the {high} {said}?"]
     else:
-        forms = [f"{top} {limit} {named} by {said}", f"which {limit} {named} have the {high} {said}?", f"the {limit} {named} with the {high} {said}", f"list the {limit} {named} with the {high} {said}"]
+        forms = [
+            f"{top} {limit} {named} by {said}",
+            f"which {limit} {named} have the {high} {said}?",
+            f"the {limit} {named} with the {high} {said}",
+            f"list the {limit} {named} with the {high} {said}",
+        ]
     query = Query(subject=subject, measures=(measure,), operation=Rank("most" if most else "least", limit))
     return "rank", dice.choice(forms), query
 
@@ -271,22 +326,38 @@ def _movers(dice: random.Random) -> Composed:
     most = dice.random() < 0.5
     limit = dice.choice((3, 5, 10))
     verb = "gained" if most else "lost"
-    forms = [f"top {limit} {'gainers' if most else 'losers'} among {named} {when}", f"which {limit} {named} {verb} the most {when}?", f"{limit} {'best' if most else 'worst'} performing {named} {when}"]
-    query = Query(subject=subject, measures=(Measure("change", over=span),), operation=Rank("most" if most else "least", limit))
+    forms = [
+        f"top {limit} {'gainers' if most else 'losers'} among {named} {when}",
+        f"which {limit} {named} {verb} the most {when}?",
+        f"{limit} {'best' if most else 'worst'} performing {named} {when}",
+    ]
+    query = Query(
+        subject=subject, measures=(Measure("change", over=span),), operation=Rank("most" if most else "least", limit)
+    )
     return "movers", dice.choice(forms), query
 
 
 def _list(dice: random.Random) -> Composed:
     subject, words = dice.choice(_SETS[:6])
     where, said = _where(dice)
-    forms = [f"{dice.choice(words)} {said}", f"list {dice.choice(words)} {said}", f"show me all {dice.choice(words)} {said}".replace("all all", "all"), f"which {dice.choice(words)} are there {said}?".replace("are there that are", "are").replace("are there with", "are there with")]
+    forms = [
+        f"{dice.choice(words)} {said}",
+        f"list {dice.choice(words)} {said}",
+        f"show me all {dice.choice(words)} {said}".replace("all all", "all"),
+        f"which {dice.choice(words)} are there {said}?".replace("are there that are", "are").replace(
+            "are there with", "are there with"
+        ),
+    ]
     return "list", dice.choice(forms), Query(subject=subject, where=where, operation=List())
 
 
 def _either(dice: random.Random) -> Composed:
     subject, words = dice.choice(_SETS[:6])
     (one, _, first), (other, _, second) = (_being(dice) for _ in range(2))
-    forms = [f"{dice.choice(words)} that are {first} or {second}", f"which {dice.choice(words)} are {first} or {second}?"]
+    forms = [
+        f"{dice.choice(words)} that are {first} or {second}",
+        f"which {dice.choice(words)} are {first} or {second}?",
+    ]
     return "either", dice.choice(forms), Query(subject=subject, where=Any_((one, other)), operation=List())
 
 
@@ -303,8 +374,16 @@ def _count(dice: random.Random) -> Composed:
     where, said = _where(dice)
     if dice.random() < 0.6:
         said = said.removeprefix("with ").removeprefix("that are ") if False else said
-        return "count", dice.choice((f"how many {named} are there {said}?", f"number of {named} {said}")), Query(subject=subject, where=where, operation=Count())
-    return "share", f"what share of {named} are {said.removeprefix('that are ')}?", Query(subject=subject, where=where, operation=Share())
+        return (
+            "count",
+            dice.choice((f"how many {named} are there {said}?", f"number of {named} {said}")),
+            Query(subject=subject, where=where, operation=Count()),
+        )
+    return (
+        "share",
+        f"what share of {named} are {said.removeprefix('that are ')}?",
+        Query(subject=subject, where=where, operation=Share()),
+    )
 
 
 def _check(dice: random.Random) -> Composed:
@@ -318,7 +397,11 @@ def _exists(dice: random.Random) -> Composed:
     subject, words = dice.choice(_SETS[:6])
     condition, _, being = _being(dice)
     quantifier = dice.choice(("any", "all"))
-    return "exists", f"are {quantifier} {dice.choice(words)} {being}?".replace("all all", "all"), Query(subject=subject, where=condition, operation=Exists(quantifier))  # type: ignore[arg-type]
+    return (
+        "exists",
+        f"are {quantifier} {dice.choice(words)} {being}?".replace("all all", "all"),
+        Query(subject=subject, where=condition, operation=Exists(quantifier)),
+    )  # type: ignore[arg-type]
 
 
 def _compare(dice: random.Random) -> Composed:
@@ -328,8 +411,16 @@ def _compare(dice: random.Random) -> Composed:
     high = dice.choice(("higher", "lower"))
     direction = "most" if high == "higher" else "least"
     if dice.random() < 0.4:
-        return "compare", dice.choice((f"compare {first} and {second}", f"{first} vs {second}")), Query(subject=subject, operation=Compare())
-    return "compare", f"which has the {high} {said}, {first} or {second}?", Query(subject=subject, measures=(measure,), operation=Compare(direction))  # type: ignore[arg-type]
+        return (
+            "compare",
+            dice.choice((f"compare {first} and {second}", f"{first} vs {second}")),
+            Query(subject=subject, operation=Compare()),
+        )
+    return (
+        "compare",
+        f"which has the {high} {said}, {first} or {second}?",
+        Query(subject=subject, measures=(measure,), operation=Compare(direction)),
+    )  # type: ignore[arg-type]
 
 
 def _two(dice: random.Random) -> tuple[tuple[str, str], tuple[str, str]]:
@@ -350,21 +441,35 @@ def _against(dice: random.Random) -> Composed:
 def _position(dice: random.Random) -> Composed:
     coin, named = _coin(dice)
     measure, said = _number(dice)
-    return "position", dice.choice((f"where does {named} rank by {said}?", f"what is {named}'s rank by {said}?")), Query(subject=Subject(coins=(coin,)), measures=(measure,), operation=Position())
+    return (
+        "position",
+        dice.choice((f"where does {named} rank by {said}?", f"what is {named}'s rank by {said}?")),
+        Query(subject=Subject(coins=(coin,)), measures=(measure,), operation=Position()),
+    )
 
 
 def _aggregate(dice: random.Random) -> Composed:
     subject, words = dice.choice(_SETS[:6])
     measure, said = _number(dice)
     how, phrase = dice.choice((("mean", "average"), ("median", "median"), ("sum", "total")))
-    return "aggregate", dice.choice((f"{phrase} {said} of {dice.choice(words)}", f"what is the {phrase} {said} of {dice.choice(words)}?")), Query(subject=subject, measures=(measure,), operation=Aggregate(how))  # type: ignore[arg-type]
+    return (
+        "aggregate",
+        dice.choice(
+            (f"{phrase} {said} of {dice.choice(words)}", f"what is the {phrase} {said} of {dice.choice(words)}?")
+        ),
+        Query(subject=subject, measures=(measure,), operation=Aggregate(how)),
+    )  # type: ignore[arg-type]
 
 
 def _changed(dice: random.Random) -> Composed:
     subject, words = dice.choice(_SETS[:6])
     span = dice.choice([one for one in _SPANS if one.words != "today"])
     state, said = dice.choice((("UP", "an uptrend"), ("DOWN", "a downtrend")))
-    return "changed", f"which {dice.choice(words)} flipped to {said} {dice.choice(_SPANS[span])}?", Query(subject=subject, where=Changed(Measure("trend"), state, span), operation=List())
+    return (
+        "changed",
+        f"which {dice.choice(words)} flipped to {said} {dice.choice(_SPANS[span])}?",
+        Query(subject=subject, where=Changed(Measure("trend"), state, span), operation=List()),
+    )
 
 
 def _since(dice: random.Random) -> Composed:
@@ -380,14 +485,38 @@ def _money(dice: random.Random) -> Composed:
     match dice.randrange(4):
         case 0:
             holdings = (Holding(float(amount), one), Holding(float(more), other))
-            return "holdings", f"I have {amount} {first} and {more} {second}, what is it worth?", Query(subject=Subject(coins=(one, other)), operation=ValueOf(holdings))
+            return (
+                "holdings",
+                f"I have {amount} {first} and {more} {second}, what is it worth?",
+                Query(subject=Subject(coins=(one, other)), operation=ValueOf(holdings)),
+            )
         case 1:
-            return "convert", f"convert {amount} {first} to {second}", Query(subject=Subject(coins=(one, other)), operation=Convert(Holding(float(amount), one), (other,)))
+            return (
+                "convert",
+                f"convert {amount} {first} to {second}",
+                Query(subject=Subject(coins=(one, other)), operation=Convert(Holding(float(amount), one), (other,))),
+            )
         case 2:
             price = dice.choice((20, 150, 3200))
-            return "profit", f"I bought {amount} {first} at ${price}, what is my profit?", Query(subject=Subject(coins=(one,)), operation=Profit(Holding(float(amount), one), float(price)))
+            return (
+                "profit",
+                f"I bought {amount} {first} at ${price}, what is my profit?",
+                Query(subject=Subject(coins=(one,)), operation=Profit(Holding(float(amount), one), float(price))),
+            )
         case _:
-            return "ratio", f"ratio of {first} to {second}", Query(subject=Subject(coins=(one, other)), operation=Ratio())
+            return (
+                "ratio",
+                f"ratio of {first} to {second}",
+                Query(subject=Subject(coins=(one, other)), operation=Ratio()),
+            )
+
+
+def _with_score(measures: tuple[Measure, ...]) -> tuple[Measure, ...]:
+    """A verdict is told with its score."""
+    if Measure("verdict") not in measures:
+        return measures
+    at = measures.index(Measure("verdict")) + 1
+    return (*measures[:at], Measure("score"), *(one for one in measures[at:] if one.name != "score"))
 
 
 def _unique(items: Sequence[str] | Sequence[Measure]) -> tuple:  # type: ignore[type-arg]
@@ -443,7 +572,9 @@ def main() -> None:
             refused[kind] += understood.refusal is not None
             shown[kind] += 1
             if shown[kind] <= 4:
-                print(f"{kind}: {text}\n   composed {query}\n   read     {understood.refusal or understood.queries} {understood.ignored}\n")
+                print(
+                    f"{kind}: {text}\n   composed {query}\n   read     {understood.refusal or understood.queries} {understood.ignored}\n"
+                )
     for kind in sorted(all_):
         print(f"{kind:12} {right[kind]:5} of {all_[kind]:5}, refused {refused[kind]}")
     print(f"all          {sum(right.values()):5} of {sum(all_.values()):5}, refused {sum(refused.values())}")

@@ -35,6 +35,7 @@ from service.ask.query import (
     Query,
     Rank,
     Record,
+    Route,
     Screen,
     Share,
     Subject,
@@ -367,6 +368,32 @@ def _compose(
     if isinstance(operation, Value) and len(measures) == 1 and measures[0].name == "change" and isinstance(time, At):
         over = span_of(time)
         measures, time = (structs.replace(measures[0], over=over),), Now()
+    if (
+        isinstance(operation, Value)
+        and subject.coins
+        and Measure("verdict") in measures
+        and Measure("score") not in measures
+    ):
+        at = measures.index(Measure("verdict")) + 1
+        measures = (*measures[:at], Measure("score"), *measures[at:])
+    if (
+        isinstance(operation, Value)
+        and len(subject.coins) == len(measures) == 1
+        and not subject.assets
+        and where is None
+    ):
+        one = measures[0]
+        if one.name in {"high", "low"} and isinstance(time, Now):
+            # A high is told with its day.
+            operation = Extreme("max" if one.name == "high" else "min")
+            measures, time = (Measure(one.name),), one.over or Now()
+    if (
+        isinstance(operation, Value)
+        and subject.scope == "market"
+        and measures == (Measure("breadth"),)
+        and where is None
+    ):
+        operation, measures = Route("breadth"), ()
     query = Query(subject=subject, measures=measures, time=time, where=where, operation=operation)
     if (
         isinstance(operation, Compare)

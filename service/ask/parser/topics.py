@@ -49,6 +49,12 @@ def read_topic(slots: Slots) -> list[Query]:
             return []
         slots.used.add(at)
     args: dict[str, str] = {}
+    if topic == "watchlist":
+        moving = any(word in _MOVING for words in slots.words for word in words.split())
+        named = slots.free(lambda chunk: chunk.kind in {"coin", "wallet", "time"})
+        topic = "wallets"
+        if not named and not moving:
+            args["watchlist"] = "yes"
     word = slots.words[at] if at is not None else ""
     if topic == "assets" and word in ASSET_TYPES:
         args["type"] = ASSET_TYPES[word]
@@ -92,6 +98,10 @@ ASSET_TYPES: Final = {
 } | {"precious metals": "metal"}
 """Words for types of real-world assets."""
 
+
+_MOVING: Final = frozenset(
+    "move moved moves moving transfer transfers sent send received doing buying selling accumulating dumping activity".split()
+)
 
 _LOOSE_OF: Final = {
     "wallets": frozenset({"change"}),

@@ -145,6 +145,8 @@ def _value(item: Mapping[str, Any], shown: Shown) -> Scalar:
 async def _wallets(asked: Asked, operation: Route) -> Found:
     """Movements of a token that is named; of all tokens the largest; or the watched wallets that are named."""
     subject, time, reading = asked.query.subject, asked.query.time, asked.reading
+    if "watchlist" in operation.args and not subject.coins and not subject.wallets:
+        return await _listed(asked, operation, "watchlist")
     if subject.wallets and not subject.coins:
         return await _listed(asked, operation, "watchlist", address=subject.wallets[0])
     recent = {"days": 1, "limit": MOST_ROWS}
@@ -181,7 +183,7 @@ async def _categories(asked: Asked, operation: Route) -> Found:
         return await _listed(asked, operation, "category")
     names = asked.reading.data.categories()
     asked.reading.use("categories", {}, None)
-    limit = int(operation.args.get("limit", "10"))
+    limit = int(operation.args.get("limit", "100"))
     figures = {"count": count(len(names)), "names": text(", ".join(names[:limit]))}
     figures["others"] = text(" and others" if len(names) > limit else "")
     return Found(kind="categories", figures=figures, total=len(names))
@@ -256,8 +258,10 @@ async def _quality(asked: Asked, operation: Route) -> Found:
 
 async def _breadth(asked: Asked, _: Route) -> Found:
     found = await asked.reading.tool("market.health", context=1)
-    shares = found["breadth_pct"]
-    figures = {name.lower(): Figure(shares[name], Unit.SHARE) for name in ("UP", "HODL", "DOWN")}
+    figures = {name.lower(): count(found["trends"][name]) for name in ("UP", "HODL", "DOWN")}
+    figures |= {f"{name.lower()}_share": Figure(share, Unit.SHARE) for name, share in found["breadth_pct"].items()}
+    figures["velocity"] = text("") if found.get("velocity") is None else Figure(found["velocity"], Unit.POINTS)
+    figures["extreme"] = text("yes" if found["hasExtremes"] else "")
     figures |= {"of": count(found["universe"]), "regime": text(found["regime"] or "not known")}
     figures["day"] = Figure(parse_iso(f"{found['date'][:10]}T00:00:00Z"), Unit.DATE)
     return Found(kind="breadth", figures=figures)

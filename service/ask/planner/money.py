@@ -150,7 +150,7 @@ async def profit(asked: Asked, operation: Profit) -> Found:
     if size is not None:
         figures["gain"] = Figure(size * percent / 100, Unit.USD_CHANGE)
         figures["holding"] = _held(operation.holding or Holding(0, _DOLLAR), asked)
-        figures["worth"] = usd(size)
+        figures["worth"] = usd(size * (1 + percent / 100))
         kind = "profit"
     return Found(kind=kind, figures=figures, notes=["opened", "no_costs"] if "opened" in figures else ["no_costs"])
 

@@ -69,7 +69,7 @@ async def extreme(asked: Asked, operation: Extreme) -> Found:
     when = asked.when if span.start_ms else text(" of all known days")
     figures = {
         "subject": text(rows[0].subject),
-        "which": text(words[operation.which]),
+        "which": text("" if measure.name in {"high", "low"} else words[operation.which]),
         "label": text(label),
         "value": Figure(rows[0].values[0], columns[0].unit),
         "day": date(found[order[0]][0]),
