@@ -5,6 +5,7 @@ marks the pieces it takes; what is left decides whether the clause can be answer
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec import structs
 
@@ -197,6 +198,10 @@ def _measures(slots: Slots) -> tuple[tuple[int, Measure], ...]:
     for at, chunk in enumerate(slots.chunks):
         if at in slots.used:
             continue
+        if slots.words[at] in {"both timeframes", "both trends", "both time frames"}:
+            slots.used.add(at)
+            found += [(at, Measure("trend", frame="daily")), (at, Measure("trend", frame="weekly"))]
+            continue
         measure = chunk.value if chunk.kind == "measure" and not chunk.words else chunk.as_("measure")
         following = slots.kind(at + 1)
         if (
@@ -286,6 +291,9 @@ def _filled(measures: Sequence[Measure], time: Time) -> tuple[Measure, ...]:
         else:
             filled.append(measure)
     return tuple(dict.fromkeys(filled))
+
+
+_OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime"})
 
 
 def _compose(

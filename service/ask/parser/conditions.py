@@ -110,6 +110,7 @@ class Scanner:
         found = (
             self._paying(at)
             or self._ranked(at)
+            or self._since_then(at)
             or self._framed(at)
             or self._comparative(at)
             or self._measured(at)
@@ -163,6 +164,29 @@ class Scanner:
             return None
         test = Test(Measure("funding"), "gt" if side == "long" else "lt", 0.0)
         return Found(test, frozenset({at, verb, other}), at, other + 1)
+
+    def _since_then(self, at: int) -> Found | None:
+        """Against an earlier price: "below their price of 30 days ago", "above where they were a week ago"."""
+        op = self._chunks[at].as_("compare")
+        to = next(
+            (place for place in range(at + 1, min(at + 7, len(self._chunks))) if self._kind(place) == "time"), None
+        )
+        if op not in {"gt", "lt"} or to is None or not isinstance(self._chunks[to].value, At):
+            return None
+        between = set(" ".join(self._words[at + 1 : to]).split())
+        if not between & {"its", "their", "where", "price", "level"} or any(
+            self._kind(place) == "number" for place in range(at + 1, to)
+        ):
+            return None
+        then: At = self._chunks[to].value
+        count, _, unit = then.words.partition(" ")
+        over: Span = Between(then.at_ms, None, f"since {then.words}")
+        if then.words.endswith(" ago") and count.isdigit():
+            over = Window(int(count), "h" if unit.startswith("hour") else "d", then.words.removesuffix(" ago"))
+        used = frozenset(
+            {at, to, *(place for place in range(at, to) if self._chunks[place].as_("measure") is not None)}
+        )
+        return Found(Test(Measure("change", over=over), op, 0.0), used, at, to + 1)
 
     def _framed(self, at: int) -> Found | None:
         """A trend by its frame alone: "daily is up but weekly is not"."""

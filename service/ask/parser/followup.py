@@ -17,11 +17,15 @@ from service.ask.query import (
     Convert,
     Count,
     Extreme,
+    List,
     Measure,
     Now,
     Profit,
     Query,
     Rank,
+    Record,
+    Route,
+    Screen,
     Share,
     Test,
     Value,
@@ -98,7 +102,17 @@ def _edited(part: Sequence[Chunk], words: Sequence[str], last: Query, query: Que
         )
         return structs.replace(last, operation=Rank(direction, query.operation.limit))
     if not (refers or leading):
-        return None
+        # "…, and is the change positive?": a clause without a set is about what was named before it.
+        named = last.subject.coins or last.subject.assets
+        asks = any(
+            word.kind == "ask" and word.value in {"any", "count", "share", "all", "none"}
+            for chunk in part
+            for word in chunk.words
+        )
+        if not named or asks or isinstance(query.operation, Rank | Screen | Record | Route):
+            return None
+        check = Check() if isinstance(query.operation, List) else query.operation
+        return structs.replace(query, subject=last.subject, operation=check)
     if isinstance(last.operation, Profit):
         return last
     if refers and isinstance(last.operation, Rank) and last.operation.limit == 1:
@@ -153,7 +167,7 @@ def _completed(part: Sequence[Chunk], words: Sequence[str], last: Query) -> Edit
     """A clause that says too little by itself: a measure, a time, a size, "why", "since when", "only those …"."""
     numbers = [chunk for chunk in part if chunk.kind == "number"]
     if isinstance(last.operation, Rank) and len(numbers) == 1:
-        if all(chunk.kind in {"number", "filler", "ask", "and"} for chunk in part):
+        if all(chunk.kind in {"number", "filler", "ask", "and", "set"} for chunk in part):
             operation = structs.replace(last.operation, limit=int(numbers[0].value.value))
             return Edited([structs.replace(last, operation=operation)], set(range(len(part))))
     if isinstance(last.operation, Profit | ValueOf) and any(chunk.as_("holding") == "profit" for chunk in part):

@@ -80,6 +80,11 @@ def read_operation(
         slots.take_asks("when")
         low = any((m := chunk.as_("measure")) is not None and m.name == "low" for chunk in slots.chunks)
         return Extreme("min" if low else "max"), None
+    states = {"trend", "regime", "verdict", "sentiment", "market_regime"}
+    turned = any((m := chunk.as_("measure")) is not None and m.name in states for chunk in slots.chunks)
+    if slots.asks("when") and where is None and named and turned and not superlatives:
+        slots.take_asks("when", "since")
+        return When("since"), None
     if slots.asks("when") and where is not None and named and not superlatives:
         slots.take_asks("when")
         return When("last"), None

@@ -92,7 +92,7 @@ _JUDGING: Final = re.compile(r"\bis (?:that|it|this) (?:high|low|normal|a lot|mu
 
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{40}\b")
 _BULLET: Final = re.compile(
-    r"(?:(?<=^)|(?<=[\s;]))(?:\(?\d{1,2}[.)]|[-*\u2022]|(?:[Tt]ask|[Ss]tep|[Qq]uestion|[Qq])\s?\d{1,2}\s?[:.)]|(?:[Ff]irst|[Ss]econd|[Tt]hird|[Ff]ourth)(?:ly)?:)\s+(?=[A-Za-z$\"'`{])"
+    r"(?:(?<=^)|(?<=[\s;]))(?:\(?\d{1,2}[.)]|[-*\u2022]|(?:[Tt]ask|[Ss]tep|[Qq]uestion|[Qq])\s?\d{1,2}\s?[:.)]|(?:[Ff]irst|[Ss]econd|[Tt]hird|[Ff]ourth)(?:ly)?(?:[:,]|(?=\s(?:the|its|a|an|what|which)\s)))\s+(?=[A-Za-z$\"'`{])"
 )
 
 
