@@ -110,7 +110,18 @@ def _other_times(slots: Slots, queries: Sequence[Query]) -> list[Query]:
     times: list[Time] = [
         Now() if getattr(slots.chunks[at].value, "words", "") == "today" else slots.chunks[at].value for at in rest
     ]
-    return [structs.replace(queries[0], time=time) for time in times or [Now()]]
+    return [_at(queries[0], time) for time in times or [Now()]]
+
+
+def _at(query: Query, time: Time) -> Query:
+    """A query at another time: of measures over a span that span is replaced."""
+    span = None if isinstance(time, Now) else span_of(time)
+    if span is not None and any(measure.over is not None for measure in query.measures):
+        return structs.replace(
+            query,
+            measures=tuple(structs.replace(one, over=span) if one.over is not None else one for one in query.measures),
+        )
+    return structs.replace(query, time=time)
 
 
 def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
@@ -197,6 +208,14 @@ def _measures(slots: Slots) -> tuple[tuple[int, Measure], ...]:
     found: list[tuple[int, Measure]] = []
     for at, chunk in enumerate(slots.chunks):
         if at in slots.used:
+            continue
+        if (
+            slots.words[at] in {"now", "rn", "right now"}
+            and at
+            and slots.kind(at - 1) == "coin"
+            and at + 1 < len(slots.chunks)
+        ):
+            found.append((at, Measure("price")))
             continue
         if slots.words[at] in {"both timeframes", "both trends", "both time frames"}:
             slots.used.add(at)
@@ -310,7 +329,7 @@ def _compose(
     if isinstance(operation, Extreme):
         measures = _extreme_measures(measures)
     correlated = [place for place, measure in enumerate(measures) if measure.name in {"correlation", "strength"}]
-    if correlated and len(subject.coins) > 1:
+    if correlated and len(subject.coins) > 1 and not slots.against:
         other = BITCOIN if BITCOIN in subject.coins and len(subject.coins) == 2 else subject.coins[-1]
         measures = tuple(
             structs.replace(measure, other=other) if place in correlated else measure
@@ -415,6 +434,10 @@ def _compose(
         first, second = subject.coins
         test = Test(measures[0], "gt" if operation.direction == "most" else "lt", coin=second)
         return [Query(subject=structs.replace(subject, coins=(first,)), time=time, where=test, operation=Check())]
+    weekly = where is not None and "weekly" in repr(where)
+    if isinstance(operation, Rank) and measures and measures[0].name == "streak" and weekly:
+        slots.used.clear()  # only streaks of the daily trend are known
+        return []
     if parts := _contradicting(where):
         if not isinstance(operation, Count | Share):
             slots.used.clear()

@@ -191,7 +191,8 @@ class Scanner:
     def _framed(self, at: int) -> Found | None:
         """A trend by its frame alone: "daily is up but weekly is not"."""
         frame = self._chunks[at].as_("frame")
-        if frame not in {"daily", "weekly"}:
+        both = self._words[at] in {"both timeframes", "both trends", "both frames"}
+        if frame not in {"daily", "weekly"} and not both:
             return None
         to = self._past(at + 1)
         negated = to < len(self._chunks) and self._chunks[to].has("neg")
@@ -202,6 +203,12 @@ class Scanner:
         direction = self._chunks[to].as_("direction") if to < len(self._chunks) else None
         if direction is None or self._kind(to + 1) in {"compare", "number"}:
             return None
+        if both:
+            trends = tuple(
+                Test(Measure("trend", frame=one), "eq", "UP" if direction > 0 else "DOWN")
+                for one in ("daily", "weekly")
+            )
+            return Found(All(trends), frozenset(used | {to}), at, to + 1)
         test = Test(Measure("trend", frame=frame), "eq", "UP" if direction > 0 else "DOWN")
         return Found(Not(test) if negated else test, frozenset(used | {to}), at, to + 1)
 
@@ -411,6 +418,14 @@ class Scanner:
             used.add(after)
         if name is None and direction is not None:
             return self._directed(after, op=op, number=to, also=used)
+        if (
+            before
+            and isinstance(before[-1].condition, Test)
+            and before[-1].condition.coin is not None
+            and at
+            and self._words[at - 1] == "by"
+        ):
+            return None  # "beats BTC by more than …"
         falling = False
         if name is None and before and not self._between_words(before[-1].end, at):
             name = _measure_of(before[-1].condition)
@@ -498,6 +513,13 @@ class Scanner:
             elif state.value == "neutral" and named.name in _STATES:
                 measure = Measure(named.name)
                 used.add(after)
+        earlier = _measure_of(before[-1].condition) if before else None
+        if (
+            (measure.name, state.value) == ("verdict", "neutral")
+            and earlier is not None
+            and earlier.name in {"regime", "sentiment"}
+        ):
+            measure = Measure(earlier.name)
         end = max(used) + 1
         turned = next((place for place in range(max(0, at - 4), at) if _TURNED & set(self._words[place].split())), None)
         span_at = self._past(end)

@@ -27,6 +27,7 @@ from service.ask.query import (
     Route,
     Screen,
     Share,
+    Subject,
     Test,
     Value,
     ValueOf,
@@ -101,6 +102,9 @@ def _edited(part: Sequence[Chunk], words: Sequence[str], last: Query, query: Que
             last.operation.direction if keeps and isinstance(last.operation, Rank) else query.operation.direction
         )
         return structs.replace(last, operation=Rank(direction, query.operation.limit))
+    lists = isinstance(last.operation, List) and isinstance(query.operation, List) and query.where is not None
+    if lists and not any(word.kind == "ask" for chunk in part for word in chunk.words):
+        return structs.replace(last, where=_both(last.where, query.where))
     if not (refers or leading):
         # "…, and is the change positive?": a clause without a set is about what was named before it.
         named = last.subject.coins or last.subject.assets
@@ -148,6 +152,8 @@ def _in_context(query: Query, last: Query, part: Sequence[Chunk]) -> Query:
     named = any(chunk.kind == "set" for chunk in part)
     if query.subject.scope == "market" and not named and (last.subject.coins or last.subject.assets):
         query = structs.replace(query, subject=last.subject)
+    elif query.subject.scope == "market" and not named and isinstance(last.operation, Rank):
+        query = structs.replace(query, subject=Subject(scope="all"))
     return query
 
 

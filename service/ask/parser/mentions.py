@@ -112,6 +112,8 @@ _ANY: Final = bag("which what any every each best worst top a")
 
 def _is_grouped(seen: _Seen, end: int, at: int) -> bool:
     """Whether a word follows that says that a category was named: "meme coins", "which meme coin"."""
+    if at and seen.words[at - 1] in {"category", "sector"}:
+        return True
     if end < len(seen.tokens) and seen.words[end] in {"coin", "token"} and at and seen.words[at - 1] in _ANY:
         return True
     return (

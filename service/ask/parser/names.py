@@ -94,6 +94,10 @@ OIL: Final = ("oil", "oil price")
 CRUDES: Final = ("CL", "BRENTOIL")
 
 TOPICS: Final[Mapping[str, tuple[str, ...]]] = {
+    "solana ecosystem": ("solana",),
+    "cosmos ecosystem": ("cosmos",),
+    "bitcoin ecosystem": ("bitcoin",),
+    "ton ecosystem": ("ton",),
     "layer 1": (
         "l1",
         "l1s",

@@ -99,7 +99,8 @@ def read_operation(
                     return Exists(quantifier), None
     if superlatives:
         return _superlative(slots, subject, superlatives, named=named), None
-    if slots.asks("mean") and (named or subject.scope == "market"):
+    paid = any((m := chunk.as_("measure")) is not None and m.name == "funding" for chunk in slots.chunks)
+    if slots.asks("mean") and named and paid:
         slots.take_asks("mean")
         slots.chunks = [
             structs.replace(chunk, kind="measure", value=structs.replace(measure, mean=True), words=())

@@ -114,13 +114,14 @@ def mark_other(slots: Slots) -> None:
     many = any(
         chunk.kind in {"set", "category"} or chunk.has("super") or chunk.has("compare") for chunk in slots.chunks
     )
-    if not names or not many or len(coins) != len({at for at in coins}) or not coins:
+    if not names or not (many or len(coins) > 1) or len(coins) != len({at for at in coins}) or not coins:
         return
     for at in coins:
         before = slots.words[at - 1].split()[-1] if at else ""
         if before in {"to", "with", "against", "versus", "follow", "than"} and len(slots.chunks[at].value) == 1:
             other = slots.chunks[at].value[0]
             slots.used.add(at)
+            slots.against = True
             if other != BITCOIN:
                 slots.chunks = [
                     structs.replace(

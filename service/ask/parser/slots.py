@@ -47,6 +47,7 @@ class Slots(Struct):
     used: set[int]
     both: bool = False
     asset_type: str | None = None
+    against: bool = False
 
     def kind(self, at: int) -> str:
         return self.chunks[at].kind if 0 <= at < len(self.chunks) else ""

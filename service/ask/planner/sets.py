@@ -202,7 +202,7 @@ async def list_all(asked: Asked, operation: List) -> Found:
         },
         columns=columns,
         rows=rows,
-        shown=operation.limit or 10,
+        shown=operation.limit or 20,
         total=len(asked.ids),
         unknown=[asked.name(id_) for id_ in [*unknown, *(id_ for id_ in found if id_ not in order)]],
     )
