@@ -87,6 +87,15 @@ _COURTESIES: Final[Mapping[Courtesy, str]] = {
     "|help me|what can i ask you|what are you good for|what do you know|how do i use this|what is verdict|what can you tell me",
 }
 _POLITE: Final = {phrase: courtesy for courtesy, phrases in _COURTESIES.items() for phrase in phrases.split("|")}
+_DEFINING: Final = re.compile(
+    r"\b(?:define|definition|explain|meaning|means?|signify|signifies|stand for|stands for|difference between|calculated"
+    r"|computed|determined|derived|plain english|pays whom)\b"
+)
+_PLAIN_QUESTION: Final = re.compile(
+    r"(?:what(?:s| is| are|s a| is a| is an)|whats the term|term) (?:a |an )?(.+?)(?: here| please| in crypto)?"
+)
+"""So: "what is funding?". With an article before it ("what is the funding") a figure is asked for."""
+
 _JUDGING: Final = re.compile(r"\bis (?:that|it|this) (?:high|low|normal|a lot|much|good|bad|unusual)\b")
 """Nothing here says what is much."""
 
@@ -163,9 +172,10 @@ class Parser:
         reason = reason_of(row) if row is not None else None
         if row is not None and reason:
             return Understanding(refusal=Refusal(reason))
-        term = self._term(chunks, written)
-        if term is not None:
-            return Understanding(queries=(Query(operation=Explain(term), subject=Subject(scope="service")),))
+        terms = self._terms(chunks, written)
+        if terms:
+            service = Subject(scope="service")
+            return Understanding(queries=tuple(Query(operation=Explain(term), subject=service) for term in terms))
         named = any(chunk.kind in {"coin", "asset", "category"} for chunk in chunks)
         if row is not None and not named and not unknown and row.intent in {"account", "pricing"}:
             return Understanding(queries=(Query(operation=Route(row.intent), subject=Subject(scope="service")),))
@@ -298,33 +308,25 @@ class Parser:
         candidates = tuple(self._names.known.directory.candidates(written)[:3]) if " " not in written else ()
         return Refusal("unknown-symbol", (written,), candidates)
 
-    def _term(self, chunks: Sequence[Chunk], written: Sequence[str]) -> str | None:
-        """The term a message asks to define; null where it asks for data."""
-        if any(
-            chunk.kind in {"coin", "asset", "category", "time", "number", "set", "wallet", "show"} for chunk in chunks
-        ):
-            return None
+    def _terms(self, chunks: Sequence[Chunk], written: Sequence[str]) -> list[str]:
+        """The terms a message asks to define, one or two; none where it asks for data."""
+        if any(chunk.kind in {"coin", "asset", "category", "time", "set", "wallet", "show"} for chunk in chunks):
+            return []
         text = " ".join(written)
-        made = re.fullmatch(
-            r"how (?:is|are|do you|does|was) (?:the |your |a )?(.+?) (?:calculated|computed|made|derived|determined|work|works|calculate|compute|built|measured|measure|defined)",
-            text,
-        )
-        if made is not None and (key := self._names.terms.get(made[1]) or self._names.terms.get(made[1].split()[0])):
-            return key
-        asked = re.match(
-            r"(?:(?:can|could) you |please |pls |hey |so |ok |and )*(?:what(?:s| is| are| does| do)(?: the| a| an)?|define|explain|meaning of|definition of"
-            r"|what do you mean by|whats the meaning of|what is the meaning of|how do you define|tell me what|explain to me)(?: the| a| an| term)? (.+?)"
-            r"(?: mean| means| meaning| stand for| as a trend| as a verdict| as a regime| like im| like i am| five| to a beginner| for a beginner| for beginners| for dummies| in plain english| in this service| in simple terms| here| exactly| in crypto| please| is| to me| work)*$",
-            text,
-        )
-        if asked is None:
-            return None
-        term = asked[1].strip()
-        key = self._names.terms.get(term) or self._names.terms.get(term.removesuffix("s"))
-        defining = any(word in text for word in ("define", "explain", "mean", "definition"))
-        if key is not None and (defining or not text.startswith(("what is the", "whats the"))):
-            return key
-        return None
+        plain = _PLAIN_QUESTION.fullmatch(text)
+        if plain is not None:
+            key = self._names.terms.get(plain[1]) or self._names.terms.get(plain[1].removesuffix("s"))
+            if key is not None:
+                return [key]
+        if _DEFINING.search(text) is None or "why" in text.split():
+            return []
+        words, found, at = text.split(), list[str](), 0
+        while at < len(words):
+            size = next((size for size in range(4, 0, -1) if " ".join(words[at : at + size]) in self._names.terms), 0)
+            if size and words[at : at + size] not in (["mean"], ["means"]):
+                found.append(self._names.terms[" ".join(words[at : at + size])])
+            at += size or 1
+        return list(dict.fromkeys(found))[: 2 if "difference" in words else 1]
 
 
 _PRONOUN: Final = re.compile(r"\b(it|its|that token|that coin|this coin|this one|that one|this token)\b")
