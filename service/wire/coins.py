@@ -71,7 +71,8 @@ class CoinsQuery(Struct, frozen=True, forbid_unknown_fields=True):
             Meta(
                 pattern=rf"^({_NAMES})(,({_NAMES}))*\Z",
                 max_length=200,
-                description="Fields of a row, separated by commas; symbol and _stale_fields are always there",
+                description=f"Fields of a row, separated by commas; any of {', '.join(SELECTABLE)}; symbol and "
+                "_stale_fields are always there",
                 examples=["price,change_24h,verdict"],
             ),
         ]
