@@ -24,8 +24,10 @@ _SPOKEN: Final = frozenset({"title", "description", "examples", "default"})
 """What a schema says to people (no field is called so); a parameter's own description stays."""
 
 _LONGEST_PATTERN: Final = 40
+"""Characters; the OpenAPI document has longer patterns."""
+
 _MOST_VALUES: Final = 12
-"""Characters of a pattern, and values of an enumeration; the OpenAPI document has longer ones."""
+"""Of an enumeration; the OpenAPI document has longer ones."""
 
 _NULL: Final = {"type": "null"}
 
