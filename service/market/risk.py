@@ -55,13 +55,13 @@ def assess_risk(quote: Quote, chart: Chart, state: State, mood: Mood, now_ms: in
     if not observed:
         return Risk(None, 0, since_ms, until_ms)
     chart_is = CHART.judge(chart.through_ms, now_ms)
-    felt = NO_MOOD if MOOD.judge(mood.observed_ms, now_ms) is Freshness.GONE else mood
+    shown_mood = NO_MOOD if MOOD.judge(mood.observed_ms, now_ms) is Freshness.GONE else mood
     stale = {
         "price": price_is is Freshness.STALE or was_missed(quote.price_ms, state),
         "funding_apr": funding_is is Freshness.STALE or was_missed(quote.funding_ms, state),
         "trend_daily": chart_is is Freshness.STALE,
         "trend_weekly": chart_is is Freshness.STALE,
-        "sentiment_stance": felt.stale,
+        "sentiment_stance": shown_mood.stale,
         "btc_correlation": chart_is is Freshness.STALE and quote.symbol != BENCHMARK,
     }
     context = _bundle(
@@ -69,7 +69,7 @@ def assess_risk(quote: Quote, chart: Chart, state: State, mood: Mood, now_ms: in
         None if price_is is Freshness.GONE else quote.price,
         None if funding_is is Freshness.GONE else quote.funding,
         Chart() if chart_is is Freshness.GONE else chart,
-        felt,
+        shown_mood,
         [field for field, is_stale in stale.items() if is_stale],
     )
     return Risk(context, min(observed), since_ms, until_ms)

@@ -23,6 +23,12 @@ _TEXT: Final = "text/plain"
 _SPOKEN: Final = frozenset({"title", "description", "examples", "default"})
 """What a schema says to people (no field is called so); a parameter's own description stays."""
 
+_LONGEST_PATTERN: Final = 40
+"""Characters; the OpenAPI document has longer patterns."""
+
+_MOST_VALUES: Final = 12
+"""Of an enumeration; the OpenAPI document has longer ones."""
+
 _NULL: Final = {"type": "null"}
 
 
@@ -75,13 +81,18 @@ def _object_of(rows: Iterable[ParameterRow]) -> JsonSchema:
 
 
 def _parameter(schema: JsonSchema) -> JsonSchema:
-    """A parameter without its null (a query that leaves it out says so), nor a pattern where its format says it."""
+    """A parameter without its null (a query that leaves it out says so), and without what is long.
+
+    A pattern that its format says is left out too, and what a description says after a semicolon.
+    """
     (kind,) = (kind for kind in schema.get("anyOf", [schema]) if kind != _NULL)
     bare: JsonSchema = _unspoken(kind)
-    if "format" in bare:
+    if "format" in bare or len(bare.get("pattern", "")) > _LONGEST_PATTERN:
         del bare["pattern"]
+    if len(bare.get("enum", ())) > _MOST_VALUES:
+        bare = {"type": "string"}
     said = schema.get("description", kind.get("description"))
-    return bare | ({"description": said} if said else {})
+    return bare | ({"description": said.partition(";")[0]} if said else {})
 
 
 def _unspoken(value: Any) -> Any:
@@ -96,7 +107,7 @@ def _answer(offer: Offer) -> JsonSchema:
     results = (offer.result, *offer.results)
     _, named = components(results)
     kinds = [_fields(named[result.__name__], named) for result in results]
-    data = kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+    data = kinds[0] if all(kind == kinds[0] for kind in kinds) else {"anyOf": kinds}
     return {"type": "object", "properties": {"data": data}} if offer.envelope else data
 
 

@@ -35,7 +35,7 @@ class _Built(NamedTuple):
 
 
 class CoinTable:
-    """All coins now. Rows are made anew when something in them changes, and at least once a second when asked.
+    """The present row of every coin. Rows are rebuilt when their inputs change, or a second after the last build.
 
     Args:
         clock: Ages are judged by it.

@@ -1,11 +1,14 @@
 """Opens the package: the table of coins and their history."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from typing import Final
 
 from msgspec import Struct
 
 from service.clock import Clock
+from service.market.filling import Filling
 from service.market.room import Market
 from service.market.schedule import Lead, Loop, running
 from service.sentiment.desk import SentimentDesk
@@ -16,12 +19,15 @@ from service.table.references import REFRESH_S, References
 from service.verdict.desk import VerdictDesk
 from service.wire.cursor import Cursors
 
+_DAY_S: Final = 86_400.0
+
 
 class Table(Struct, frozen=True):
-    """The coins now, and their past."""
+    """The coins now, and their past; `filling` says whether closes were read since bars were loaded in bulk."""
 
     coins: CoinTable
     history: CoinHistory
+    filling: Callable[[], Filling]
 
 
 @asynccontextmanager
@@ -50,11 +56,23 @@ async def open_table(
     Raises:
         ServiceError: `UNAVAILABLE` if the store cannot be read.
     """
-    references = References(database)
+    references, read = References(database), asyncio.Event()
     await references.refresh()
-    loops = [Loop("reference closes", references.refresh, REFRESH_S, everywhere=True)]
+
+    async def read_loaded() -> None:
+        await references.refresh()
+        read.set()
+
+    def filling() -> Filling:
+        return Filling(int(read.is_set() or not lead.held()), 1, "tables")
+
+    loops = [
+        Loop("reference closes", references.refresh, REFRESH_S, everywhere=True),
+        Loop("reference closes of loaded bars", read_loaded, _DAY_S, after=market.loaded),
+    ]
     async with running(loops, lead, clock):
         yield Table(
             CoinTable(clock, market, sentiment, references, cursors),
             CoinHistory(clock, database, market, verdict, origin),
+            filling,
         )

@@ -1,4 +1,4 @@
-"""Rows of the table, made of what each package knows of a coin now. No I/O."""
+"""Build the rows of the coin table from data in memory. No I/O."""
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -54,7 +54,7 @@ def _row(sources: Sources, grader: Grader, coin: CoinView, cap: float | None, pl
     worth, mood = sources.worth.get(symbol), sources.moods[symbol]
     price_is_stale = _is_missed(coin.price_ms, state, now_ms)
     chart_is_stale = CHART.judge(coin.through_ms, now_ms) is Freshness.STALE
-    felt = NO_MOOD if MOOD.judge(mood.observed_ms, now_ms) is Freshness.GONE else mood
+    shown_mood = NO_MOOD if MOOD.judge(mood.observed_ms, now_ms) is Freshness.GONE else mood
     grade, read = grader.grade(coin, mood, is_price_stale=price_is_stale, is_chart_stale=chart_is_stale)
     reference = sources.references.get(coin.venue_symbol, NO_REFERENCE)
     change_1h, change_7d, change_30d = reference.changes(coin.price)
@@ -75,7 +75,7 @@ def _row(sources: Sources, grader: Grader, coin: CoinView, cap: float | None, pl
         "regime": read.coin_regime,
         "verdict": grade.verdict,
         "score": grade.score,
-        "sentiment_stance": felt.stance,
+        "sentiment_stance": shown_mood.stance,
         "btc_correlation": 1.0 if symbol == BENCHMARK else coin.btc_correlation,
     }
     stale = {
@@ -93,7 +93,7 @@ def _row(sources: Sources, grader: Grader, coin: CoinView, cap: float | None, pl
         "regime": read.regime == "stale",
         "verdict": not grade.is_complete,
         "score": not grade.is_complete,
-        "sentiment_stance": felt.stale,
+        "sentiment_stance": shown_mood.stale,
         "btc_correlation": chart_is_stale and symbol != BENCHMARK,
     }
     return CoinRow(

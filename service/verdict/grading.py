@@ -99,7 +99,7 @@ class Grader:
         has_trend = coin.trend_daily is not None or coin.trend_weekly is not None
         missed = coin.price is None or is_price_stale or coin.through_ms is None or (has_trend and is_chart_stale)
         market_regime, coin_regime, regime = self._regimes(coin.symbol)
-        is_felt = mood.stance is not None and MOOD.judge(mood.observed_ms, now_ms) is not Freshness.GONE
+        has_stance = mood.stance is not None and MOOD.judge(mood.observed_ms, now_ms) is not Freshness.GONE
         return Read(
             coin.price is not None,
             coin.trend_daily,
@@ -107,12 +107,12 @@ class Grader:
             market_regime,
             coin_regime,
             *_means(funding),
-            mood.stance if is_felt else None,
+            mood.stance if has_stance else None,
             is_chart_stale,
             "rejected" if coin.price is None and coin.funding_apr is None else _state(is_stale=missed),
             "rejected" if funding is None else _state(is_stale=paid_is is Freshness.STALE),
             regime,
-            _state(is_stale=mood.stale) if is_felt else "rejected",
+            _state(is_stale=mood.stale) if has_stance else "rejected",
         )
 
     def _regimes(self, symbol: str) -> tuple[Regime | None, Regime | None, SourceState]:

@@ -71,39 +71,34 @@ class CoinsQuery(Struct, frozen=True, forbid_unknown_fields=True):
             Meta(
                 pattern=rf"^({_NAMES})(,({_NAMES}))*\Z",
                 max_length=200,
-                description=f"Fields of a row, separated by commas: {', '.join(SELECTABLE)}; symbol and _stale_fields "
-                "are always there",
+                description=f"Fields of a row, separated by commas; any of {', '.join(SELECTABLE)}; symbol and "
+                "_stale_fields are always there",
                 examples=["price,change_24h,verdict"],
             ),
         ]
         | None
     ) = None
-    sort: Annotated[SortField, Meta(description="The field that coins are ordered by; unknown values come last")] = (
-        "rank"
-    )
+    sort: Annotated[SortField, Meta(description="Field to order by; unknown values come last")] = "rank"
     order: (
         Annotated[
             SortOrder,
-            Meta(description="Without it ascending for rank, symbol and name, descending for all other fields"),
+            Meta(description="Order; by default ascending for rank, symbol and name, else descending"),
         ]
         | None
     ) = None
-    limit: Annotated[int, Meta(ge=1, le=1_000, description="How many coins a page holds at most")] = 100
+    limit: Annotated[int, Meta(ge=1, le=1_000, description="Most coins of a page")] = 100
     cursor: CursorText | None = None
     category: CategoryName | None = None
-    trend: Annotated[Trend, Meta(description="Only coins with this daily trend")] | None = None
-    verdict: Annotated[Label, Meta(description="Only coins with this verdict")] | None = None
-    min_volume: (
-        Annotated[int, Meta(ge=0, le=10**14, description="Only coins with at least this 24-hour volume, whole USD")]
-        | None
-    ) = None
+    trend: Annotated[Trend, Meta(description="Only this daily trend")] | None = None
+    verdict: Annotated[Label, Meta(description="Only this verdict")] | None = None
+    min_volume: Annotated[int, Meta(ge=0, le=10**14, description="Least 24-hour volume, whole USD")] | None = None
     symbols: (
         Annotated[
             str,
             Meta(
                 pattern=r"^[A-Za-z0-9]{1,20}(,[A-Za-z0-9]{1,20})*\Z",
                 max_length=200,
-                description="Only these tickers, separated by commas; case does not matter",
+                description="Tickers, separated by commas; in any case",
                 examples=["BTC,ETH,SOL"],
             ),
         ]

@@ -87,7 +87,7 @@ class Data(Struct, frozen=True):
         What a recording does not contain is not waited for: a venue without BTC has no breadth, and what an upstream
         refuses stays missing.
         """
-        every = dict(self.market.filling())
+        every = {**self.market.filling(), "changes of coins": self.table.filling()}
         if self.rwa.filling().total or not self.rwa.readiness()["ready"]:
             every["real-world assets"] = self.rwa.filling()
         if self.market.categories.readiness()["failing"]:

@@ -42,8 +42,8 @@ def test_what_is_found_is_opened_where_it_stands(
 ) -> None:
     page = page_at(f"{site}/docs", look.width, look.dark)
     page.get_by_label("Find a route or a field").fill("Funding_APR")
-    assert page.get_by_role("status").filter(has_text="route").inner_text() == "1 route, 2 schemas"
-    assert page.locator("article:visible").count() == 1
+    assert page.get_by_role("status").filter(has_text="route").inner_text() == "2 routes, 3 schemas"
+    assert page.locator("article:visible").count() == 2
     assert page.get_by_text("funding_apr", exact=True).first.is_visible()
     assert page.locator("#headers").is_hidden()
     assert overflow(page) == 0

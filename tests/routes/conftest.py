@@ -22,6 +22,7 @@ from service.market.conclusions.breadth_desk import BreadthDesk
 from service.market.conclusions.concluded import CONCLUSIONS, Conclusions
 from service.market.conclusions.regime_desk import RegimeDesk
 from service.market.desk import MarketDesk
+from service.market.filling import Filling
 from service.market.historical import HistoricalDesk
 from service.market.momentum import MOMENTUM, Momenta, MomentumDesk
 from service.market.observed import Chart, Quote, Snapshot, State
@@ -155,6 +156,7 @@ def desks_over(database: Database, clock: FakeClock, access: Access, meter: Mete
     table = CoinTables(
         CoinTable(clock, market, sentiment, references, cursors),
         CoinHistory(clock, database, market, verdict, lambda: "test"),
+        lambda: Filling(1, 1),
     )
     rooms = Rooms(
         access.desk, meter, market, rwa, sentiment, verdict, table, walkforward, transcripts, wallets, Answer({}), clock

@@ -55,7 +55,7 @@ def test_anything_else_is_refused_by_name(query: str, parameter: str) -> None:
 @pytest.mark.promise("coins.fields")
 def test_a_field_that_does_not_exist_is_refused_with_those_that_do() -> None:
     message = ROUTE.error("fields=price,colour").message
-    shown = message.partition("separated by commas: ")[2].partition(";")[0].split(", ")
+    shown = message.partition("; any of ")[2].partition(";")[0].split(", ")
     assert ["symbol", *shown, "_stale_fields"] == list(CoinRow.__struct_encode_fields__)
 
 

@@ -158,7 +158,7 @@ class World(Leader):
         await self.follow()
 
     async def quote_one(self, coin: str, at_ms: int) -> None:
-        """Let the venue show one coin anew."""
+        """Set what the venue reports for one coin."""
         quote = Quote(coin, coin.upper(), 1e6, 100.0, at_ms, 0.0000125, at_ms, 1e4, 98.0)
         await self.store.put_quotes(self.origin, Quotes(at_ms, [quote]))
         await self.follow()

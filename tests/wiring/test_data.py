@@ -11,7 +11,7 @@ from service.wiring.data import Data
 HALF, DONE, NONE = Filling(1, 2), Filling(2, 2), Filling(0, 0)
 
 
-def loading(rwa: Filling, *, rwa_is_ready: bool, categories_fail: bool) -> Any:
+def loading(rwa: Filling, *, rwa_is_ready: bool, categories_fail: bool, changes: Filling = DONE) -> Any:
     """The readiness of data whose history is half loaded, and whose categories are not begun."""
     data = SimpleNamespace(
         market=SimpleNamespace(
@@ -20,6 +20,7 @@ def loading(rwa: Filling, *, rwa_is_ready: bool, categories_fail: bool) -> Any:
         ),
         rwa=SimpleNamespace(filling=lambda: rwa, readiness=lambda: {"ready": rwa_is_ready}),
         sentiment=SimpleNamespace(categories=lambda: 0),
+        table=SimpleNamespace(filling=lambda: changes),
     )
     return Data._loading(cast(Data, data))
 
@@ -44,3 +45,8 @@ def test_categories_that_an_upstream_refuses_are_not_waited_for() -> None:
     assert loading(DONE, rwa_is_ready=True, categories_fail=True)["ready"]
     waiting = loading(DONE, rwa_is_ready=True, categories_fail=False)
     assert (waiting["ready"], waiting["categories"], waiting["sentiment"]) == (False, "not begun", "not begun")
+
+
+def test_the_changes_of_coins_are_waited_for() -> None:
+    found = loading(DONE, rwa_is_ready=True, categories_fail=True, changes=Filling(0, 1, "tables"))
+    assert (found["ready"], found["changes of coins"]) == (False, "0 of 1 tables")
