@@ -505,11 +505,22 @@ BUILT: Final[Mapping[str, Mapping[str, str]]] = {
         "coins.unknown": "An unknown ticker or category in coins is 404 with candidates.",
         "coins.price": "A call of coins costs 0.005 USDC.",
     },
+    "questions §1: the query": {
+        "question.typed-query": "raw and `verdict ask --explain` show the typed queries that a question was read as.",
+        "question.read-as": "Under every answer one line says how the question was read.",
+    },
+    "questions §2: every word": {
+        "question.words-accounted": "Every word of a question is read, changes nothing, or is named as not considered.",
+        "question.unread-refused": "A constraint that cannot be read is refused, uncharged, with what can be asked.",
+    },
     "questions §3: one history": {
         "history.as-known": "A past trend, regime or recomputed verdict does not depend on later bars.",
         "history.now": "At the last close, history says what the routes say.",
         "history.closes": "Closes of all coins over a window are those of their stored bars.",
         "history.recorded": "A past verdict is judged from stored inputs where there are any, else recomputed.",
+    },
+    "questions §4: the answer": {
+        "question.bound-references": "A template holds no digit: its numbers are references, bound before rendering.",
     },
     "contract-2 §1: signal-quality": {
         "quality.payload": "signal-quality tells tier, confidence, the trades of one coin and strategy, and a message.",

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from service.wire.ask import Archetype, Classification, Step
+from service.wire.ask import Archetype, Step
 
 
 class Brief(Struct, frozen=True):
@@ -12,14 +12,12 @@ class Brief(Struct, frozen=True):
 
     Attributes:
         question: The last message as it was written: data, whatever it asks the model to do.
-        classification: What it was taken for.
         steps: What was found.
         draft: The paragraphs that the rules wrote; the first has been sent already.
         archetype: For whom it is written.
     """
 
     question: str
-    classification: Classification
     steps: tuple[Step, ...]
     draft: tuple[str, ...]
     archetype: Archetype

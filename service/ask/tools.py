@@ -4,7 +4,7 @@ No tool computes what a desk computes: a row names a desk's own method, and what
 its route. To give the engine another route is to add its row.
 """
 
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
@@ -13,13 +13,10 @@ from msgspec import Struct
 from service.access.caller import Caller
 from service.access.desk import AccessDesk
 from service.access.meter import Meter
-from service.ask.compute import convert_value, estimate_carry
 from service.ask.glossary import define
 from service.clock import Clock, iso
 from service.errors import ServiceError
-from service.market.quarantine import Report
 from service.market.room import Market
-from service.market.scan import ScanDesk
 from service.rwa.desk import RwaDesk
 from service.sentiment.desk import SentimentDesk
 from service.table.factory import Table
@@ -29,10 +26,9 @@ from service.walkforward.desk import WalkforwardDesk
 from service.wallets.desk import WalletDesk
 from service.wire.ask import PlannedStep
 from service.wire.envelope import Answer, encode
-from service.wire.market import RiskContext
 from service.wire.offers import OFFERS
 from service.wire.queries import NoParameters, SignalQualityQuery
-from service.wire.tools import CarryQuery, GlossaryQuery, QuotaStanding, RecentQuery, ScanQuery, ValueQuery
+from service.wire.tools import GlossaryQuery, QuotaStanding, RecentQuery
 
 _OFFERS: Final = {offer.id: offer for offer in OFFERS}
 
@@ -55,10 +51,9 @@ class Rooms(Struct, frozen=True):
 
 
 class Given(Struct, frozen=True):
-    """What a tool has beside its arguments: who asks, and the answers of the steps it needs, in their order."""
+    """What a tool has beside its arguments: who asks."""
 
     caller: Caller | None
-    needed: Sequence[Answer] = ()
 
 
 Run = Callable[[Any, Given], Answer | Coroutine[object, object, Answer]]
@@ -126,11 +121,7 @@ def open_toolbox(rooms: Rooms) -> Toolbox:
         rooms: Who is asked.
     """
     market, access = rooms.market, rooms.access
-    scans = ScanDesk(rooms.clock, market.coins, lambda: market.quarantine.now.value or Report())
     coins, categories = market.coins, market.categories
-
-    def members(name: str | None) -> Any:
-        return None if name is None else categories.members(name)
 
     async def quota(caller: Caller) -> Answer:
         standing = await rooms.meter.answered(caller)
@@ -164,22 +155,12 @@ def open_toolbox(rooms: Rooms) -> Toolbox:
         "manifest": lambda _, __: rooms.manifest,
     }
     own = (
-        Tool("scan", ScanQuery, lambda query, _: scans.scan(query, members(query.category)), priced=True),
         Tool("wallets.recent", RecentQuery, lambda query, _: rooms.wallets.recent(query), priced=True),
         Tool("billing.quota", NoParameters, lambda _, given: quota(_known(given)), priced=False),
         Tool("glossary", GlossaryQuery, lambda query, _: Answer(define(query.term)), priced=False),
-        Tool("compute.carry", CarryQuery, lambda query, given: _computed(estimate_carry, query, given), priced=False),
-        Tool("compute.value", ValueQuery, lambda query, given: _computed(convert_value, query, given), priced=False),
     )
     offered = (Tool(id_, _OFFERS[id_].parameters, run, _OFFERS[id_].payable) for id_, run in routes.items())
     return Toolbox((*offered, *own))
-
-
-def _computed(compute: Callable[[Any, Any], Struct], query: Struct, given: Given) -> Answer:
-    """Compute from risk contexts: as old as the oldest of them."""
-    risks = [msgspec.json.decode(bytes(_raw(answer.data)), type=RiskContext) for answer in given.needed]
-    as_of_ms = min((answer.as_of_ms for answer in given.needed if answer.as_of_ms is not None), default=None)
-    return Answer(compute(query, {risk.symbol: risk for risk in risks}), as_of_ms)
 
 
 def _known(given: Given) -> Caller:

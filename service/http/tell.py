@@ -117,7 +117,8 @@ def _prose(event: Event) -> bytes:
 
 
 def _event(event: Event) -> bytes:
-    return b"event: %b\ndata: %b\n\n" % (_NAMES[type(event)], encode(event.understanding if isinstance(event, Classified) else event))
+    data = event.understanding if isinstance(event, Classified) else event
+    return b"event: %b\ndata: %b\n\n" % (_NAMES[type(event)], encode(data))
 
 
 def _without_text(event: Event) -> bytes:

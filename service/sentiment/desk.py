@@ -9,7 +9,7 @@ from service.clock import SECOND_MS, Clock
 from service.market.filling import Filling
 from service.market.shelf import Drawer, Kept
 from service.market.silence import nothing_to_say
-from service.sentiment.mood import Conclusions, Index
+from service.sentiment.mood import Conclusions
 from service.sentiment.refresh import GONE_MS
 from service.wire.envelope import Answer, encode
 from service.wire.sentiment import NO_MOOD, Mood

@@ -12,50 +12,6 @@ Role = Literal["user", "assistant"]
 Archetype = Literal["base", "trader", "analyst", "risk-manager", "explainer"]
 """For whom an answer is written: changes what is stressed and how much is said, never a fact."""
 
-Intent = Literal[
-    "price",
-    "overview",
-    "verdict",
-    "trend",
-    "funding",
-    "carry",
-    "sentiment",
-    "correlation",
-    "comparison",
-    "ranking",
-    "regime",
-    "breadth",
-    "crossings",
-    "alerts",
-    "category",
-    "category-sentiment",
-    "rwa",
-    "rwa-list",
-    "history",
-    "walkforward",
-    "track-record",
-    "wallets",
-    "transcripts",
-    "convert",
-    "definition",
-    "account",
-    "pricing",
-    "help",
-    "smalltalk",
-    "forecast",
-    "out-of-scope",
-]
-"""What a question is about."""
-
-Refusal = Literal["unknown-symbol", "ambiguous", "language", "forecast", "out-of-scope", "not-available"]
-"""Why a question is not answered with figures: each is said in a sentence, and costs nothing."""
-
-Order = Literal["most", "least"]
-Side = Literal["long", "short"]
-Unit = Literal["h", "d"]
-Timeframe = Literal["daily", "weekly"]
-
-
 WalletAddress = Annotated[
     str,
     Meta(
@@ -115,115 +71,28 @@ class Question(Struct, frozen=True, forbid_unknown_fields=True):
             raise ValueError(f"messages hold more than {MOST_CHARACTERS} characters in all")
 
 
-class Period(Struct, frozen=True):
-    """So many hours or days back."""
-
-    count: int
-    unit: Unit
-
-
-class Amount(Struct, frozen=True):
-    """An amount that was named: of US dollars (`unit` is `USD`), or of a coin by its ticker; null of neither."""
-
-    value: float
-    unit: str | None
-
-
-class Entities(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """What a question names.
-
-    Attributes:
-        coins: Canonical tickers, in the order in which they are named.
-        assets: Ids of real-world assets (`xyz:AAPL`).
-        categories: Exact names.
-        unknown: What is named as a coin, an asset or a category and is none here, as it was written.
-        candidates: What may have been meant, by what was written; tickers, ids or names.
-        excluded: Tickers that are to be left out ("except BTC").
-        period: How far back.
-        timeframe: Which of the trends.
-        amount: An amount of money or of a coin.
-        side: Of a position.
-        days: For how many days something is held.
-        metric: What is ranked or compared: a field of a scan's row.
-        order: Whether the most or the least of it is wanted.
-        trend: Which state coins are to be in.
-        limit: How many are wanted.
-        term: The word to be defined, a key of the glossary.
-        type: The type of real-world assets.
-        action: Which of a tool's answers is wanted where it has several (`positions`, `confidence`, `prefer`, `flip`).
-        part: Which part of a table is asked about: a strategy, a route by its id, a side of funding (`hot`, `cold`).
-        topics: Topics of the economy, as `transcripts` tells them apart.
-        shows: Ids of feeds that are read.
-        wallets: Addresses of watched wallets, named or written out.
-    """
-
-    coins: tuple[str, ...] = ()
-    assets: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
-    candidates: Mapping[str, tuple[str, ...]] = {}
-    excluded: tuple[str, ...] = ()
-    period: Period | None = None
-    timeframe: Timeframe | None = None
-    amount: Amount | None = None
-    side: Side | None = None
-    days: float | None = None
-    metric: str | None = None
-    order: Order | None = None
-    trend: Literal["UP", "HODL", "DOWN"] | None = None
-    limit: int | None = None
-    term: str | None = None
-    type: str | None = None
-    action: str | None = None
-    part: str | None = None
-    topics: tuple[str, ...] = ()
-    shows: tuple[str, ...] = ()
-    wallets: tuple[str, ...] = ()
-
-
-class Classification(Struct, frozen=True, kw_only=True):
-    """What a question was taken for.
-
-    Attributes:
-        intent: What it is about.
-        entities: What it names, what earlier messages name where it leaves that out.
-        follow_up: Whether it was read with the help of earlier messages.
-        why: Whether reasons are asked for.
-        refusal: Why it will not be answered with figures; null: it will.
-        language: ISO 639-1 of the language it is written in; `und` where nobody can say.
-    """
-
-    intent: Intent
-    entities: Entities
-    follow_up: bool = False
-    why: bool = False
-    refusal: Refusal | None = None
-    language: str = "en"
-
-
 class Classified(Struct, frozen=True):
-    """What a question was understood as: its typed queries, or why it is refused."""
+    """What a question was understood as: its typed queries, or why it is refused. Sent as the understanding alone."""
 
-    understanding: Any
+    understanding: Mapping[str, Any]
 
 
 class PlannedStep(Struct, frozen=True):
-    """One call of a tool: `needs` are the ids of steps whose results it is made from."""
+    """One typed query that is run, or one call of a data route's service."""
 
     id: str
     tool: str
     args: Mapping[str, Any]
-    needs: tuple[str, ...] = ()
 
 
 class Plan(Struct, frozen=True):
-    """What is looked up; steps that need no other run beside each other."""
+    """What is looked up."""
 
     steps: tuple[PlannedStep, ...]
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """What a step found: the payload that the route of the same name answers.
+    """What a query found.
 
     `as_of` is the observation time of its oldest input (ISO 8601 UTC), null where it has none. Where it failed,
     `result` is null and `error` says why.
@@ -257,7 +126,7 @@ class Told(Struct, frozen=True):
 class Findings(Struct, frozen=True):
     """An answer without prose (`raw`)."""
 
-    classification: Any
+    classification: Mapping[str, Any]
     plan: Plan
     steps: tuple[Step, ...]
 

@@ -1,127 +1,15 @@
-"""Payloads of the tools that questions alone have: what is computed from other payloads, looked up, or ranked."""
+"""Payloads of the tools that only questions use: quota, definitions and recent movements of wallets."""
 
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final
 
 from msgspec import Meta, Struct
 
 from service.wire.access import Tier
-from service.wire.ask import Order, Timeframe
-from service.wire.market import Trend
-from service.wire.parameters import SymbolText
 from service.wire.payment import Period
 from service.wire.wallets import Movement
 
-Ranked = Literal["change_24h", "funding_apr", "volume_usd", "open_interest_usd", "btc_correlation", "price"]
-"""What coins can be ranked by: a field of their row, by its plain value."""
-
 MOST_ROWS: Final = 50
-"""Coins that a scan shows at most."""
-
-Sides = Literal["long", "short", "both"]
-
-
-class ScanQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """Which coins are wanted, by what they are ranked, and how many."""
-
-    by: Ranked = "change_24h"
-    order: Order = "most"
-    trend: Trend | None = None
-    timeframe: Timeframe = "daily"
-    category: str | None = None
-    symbols: tuple[SymbolText, ...] | None = None
-    exclude: tuple[SymbolText, ...] = ()
-    limit: Annotated[int, Meta(ge=1, le=MOST_ROWS)] = 5
-
-
-class ScanRow(Struct, frozen=True):
-    """A coin as it stands now: USD, percent, percent a year, USD of 24 hours, USD; null is not known."""
-
-    symbol: str
-    price: float | None
-    change_24h: float | None
-    funding_apr: float | None
-    volume_usd: float | None
-    open_interest_usd: float | None
-    trend_daily: Trend | None
-    trend_weekly: Trend | None
-    btc_correlation: float | None
-
-
-class Scan(Struct, frozen=True):
-    """Coins in the order of a figure.
-
-    `universe` is how many were looked at, `count` how many of them are in the state that was asked for (all, without
-    one) and have the figure; `unknown` are in that state and do not have it. `coins` are the first of those that count.
-    `_stale_fields` are the fields in which at least one row shown could not be refreshed.
-    """
-
-    by: Ranked
-    order: Order
-    trend: Trend | None
-    timeframe: Timeframe
-    category: str | None
-    excluded: list[str]
-    universe: int
-    count: int
-    unknown: int
-    coins: list[ScanRow]
-    _stale_fields: list[str]
-
-
-class CarryQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """A position: of so many USD, on a side or both, held for so many days.
-
-    `quantity` takes the place of `notional_usd`: so many coins.
-    """
-
-    symbol: SymbolText
-    notional_usd: Annotated[float, Meta(gt=0, le=1e12)] = 10_000.0
-    side: Sides = "both"
-    days: Annotated[float, Meta(gt=0, le=3_650)] = 1.0
-    quantity: Annotated[float, Meta(gt=0, le=1e15)] | None = None
-
-
-class CarryEstimate(Struct, frozen=True):
-    """What funding would come to if it stayed as it is: simple, on an unchanged notional.
-
-    `long_usd` and `short_usd` are what that side receives in the whole time (negative: pays); `quantity` is the
-    notional in coins. Null where funding or price is not known, of a position of so many coins `notional_usd` too.
-    """
-
-    symbol: str
-    side: Sides
-    notional_usd: float | None
-    days: float
-    price: float | None
-    funding_apr: float | None
-    quantity: float | None
-    long_usd: float | None
-    short_usd: float | None
-    _stale_fields: list[str]
-
-
-class ValueQuery(Struct, frozen=True, forbid_unknown_fields=True):
-    """An amount of USD, or of a coin by its ticker, to be told in a coin."""
-
-    symbol: SymbolText
-    amount: Annotated[float, Meta(ge=0, le=1e15)]
-    unit: SymbolText = "USD"
-
-
-class Value(Struct, frozen=True):
-    """What an amount is worth in USD, and how many of a coin that buys, at mark prices, before any cost.
-
-    `unit_price` is the USD price of one `unit`, null where that is USD. Null where a price is not known.
-    """
-
-    symbol: str
-    price: float | None
-    amount: float
-    unit: str
-    unit_price: float | None
-    usd: float | None
-    quantity: float | None
-    _stale_fields: list[str]
+"""Rows that one tool answers at most."""
 
 
 class QuotaStanding(Struct, frozen=True):

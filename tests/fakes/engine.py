@@ -9,9 +9,8 @@ from msgspec import Raw
 from service.errors import ServiceError
 from service.routes.call import Call
 from service.wire.ask import (
-    Classification,
+    Classified,
     Done,
-    Entities,
     Event,
     Plan,
     PlannedStep,
@@ -22,7 +21,7 @@ from service.wire.ask import (
 )
 
 AS_OF = "2025-07-25T12:00:00.000Z"
-CLASSIFICATION = Classification(intent="price", entities=Entities(coins=("BTC",)))
+CLASSIFICATION = Classified({"queries": [{"subject": {"coins": ["BTC"]}, "measures": [{"name": "price"}]}]})
 PLAN = Plan((PlannedStep("s1", "coin.risk", {"symbol": "BTC"}),))
 STEP = Step(id="s1", tool="coin.risk", args={"symbol": "BTC"}, result=Raw(b'{"price":64000.5}'), as_of=AS_OF)
 DONE = Done("rules", AS_OF, (Source("coin.risk", "/api/cli/coin/risk/BTC", AS_OF),))

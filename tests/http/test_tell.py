@@ -79,7 +79,7 @@ async def test_a_reader_of_events_gets_each_by_its_name(stage: Stage) -> None:
     assert reply.headers["x-accel-buffering"] == "no"
     told = events(reply.body)
     assert [name for name, _ in told] == ["classification", "plan", "step", "text", "text", "done"]
-    assert told[0][1]["intent"] == CLASSIFICATION.intent
+    assert told[0][1] == CLASSIFICATION.understanding
     assert without_nulls([told[2][1]]) == STEPS
     assert "".join(data["text"] for name, data in told if name == "text") == PROSE
     assert (told[-1][1]["engine"], told[-1][1]["as_of"]) == ("rules", AS_OF)
@@ -109,6 +109,7 @@ async def test_raw_is_what_was_found_without_prose(stage: Stage, headers: Mappin
     reply = await asked(stage, headers=headers, raw=True)
     assert (reply.status, reply.headers["content-type"]) == (200, "application/json")
     assert list(reply.json) == ["classification", "plan", "steps"]
+    assert reply.json["classification"] == CLASSIFICATION.understanding
     assert reply.json["plan"]["steps"][0]["tool"] == "coin.risk"
     assert without_nulls(reply.json["steps"]) == STEPS
 
