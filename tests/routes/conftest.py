@@ -11,7 +11,7 @@ from service.access.caller import Caller
 from service.access.meter import Meter, open_meter
 from service.access.room import Access, open_access
 from service.access.secrets import open_secrets
-from service.ask.room import open_ask
+from service.ask.questions import open_questions
 from service.ask.tools import Rooms
 from service.market.alerts.desk import AlertDesk
 from service.market.alerts.store import AlertStore
@@ -162,7 +162,7 @@ def desks_over(database: Database, clock: FakeClock, access: Access, meter: Mete
         access.desk, meter, market, rwa, sentiment, verdict, table, walkforward, transcripts, wallets, Answer({}), clock
     )
     streams = Hub(clock, cursors, SHAPES, lambda: True)
-    asked = open_ask(rooms)
+    asked = open_questions(rooms)
     return Desks(
         access.desk, market, rwa, sentiment, verdict, table, walkforward, receipts, transcripts, wallets, streams, asked
     )

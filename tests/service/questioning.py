@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from service.ask.desk import AskDesk
-from service.ask.room import open_ask
+from service.ask.questions import QuestionService, open_questions
 from service.ask.tools import Rooms
 from service.wire.queries import AlertsQuery
 from service.wiring import build as wiring
@@ -16,16 +15,18 @@ from tests.service.indoors import PATIENCE_S, Indoors, Kept
 
 
 @asynccontextmanager
-async def questioned(kept: Kept, data_dir: Path, **settings: Any) -> AsyncIterator[tuple[Indoors, Rooms, AskDesk]]:
+async def questioned(
+    kept: Kept, data_dir: Path, **settings: Any
+) -> AsyncIterator[tuple[Indoors, Rooms, QuestionService]]:
     """The service at rest, its rooms, and who answers its questions; `settings` are the service's own."""
-    seen: list[tuple[Rooms, AskDesk]] = []
+    seen: list[tuple[Rooms, QuestionService]] = []
 
-    def noted(rooms: Rooms, *more: Any) -> AskDesk:
-        desk = open_ask(rooms, *more)
+    def noted(rooms: Rooms, *more: Any) -> QuestionService:
+        desk = open_questions(rooms, *more)
         seen.append((rooms, desk))
         return desk
 
-    with patch.object(wiring, "open_ask", noted):
+    with patch.object(wiring, "open_questions", noted):
         async with kept.reopened(data_dir, **settings) as house:
             await house.settle()
             await _have_alerts_of_now(seen[0][0])

@@ -58,10 +58,8 @@ class Bench:
         self.tools: Toolbox = open_toolbox(rooms)
         self.key = key
 
-    async def run(
-        self, tool: str, args: Mapping[str, Any], needed: list[Answer] | None = None, caller: Caller | None = None
-    ) -> Answer:
-        return await self.tools.run(PlannedStep("s1", tool, args), Given(caller, needed or []))
+    async def run(self, tool: str, args: Mapping[str, Any], caller: Caller | None = None) -> Answer:
+        return await self.tools.run(PlannedStep("s1", tool, args), Given(caller))
 
     async def payload(self, tool: str, args: Mapping[str, Any], **named: Any) -> Any:
         answer = await self.run(tool, args, **named)
@@ -89,14 +87,13 @@ async def test_a_tool_finds_what_its_route_answers_byte_for_byte(bench: Bench) -
 async def test_every_data_route_that_is_no_stream_is_a_tool(bench: Bench) -> None:
     routes = {offer.id for offer in OFFERS if offer.payable and offer.id != "question"}
     assert routes <= set(bench.tools)
-    assert {tool for tool in bench.tools if bench.tools.is_priced(tool)} == {*routes, "scan", "wallets.recent"}
+    assert {tool for tool in bench.tools if bench.tools.is_priced(tool)} == {*routes, "wallets.recent"}
 
 
 async def test_a_refusal_is_the_desks_own(bench: Bench) -> None:
     for tool, args, code in (
         ("coin.risk", {"symbol": "NOPE"}, "UNKNOWN_SYMBOL"),
         ("category.info", {"name": "Nope"}, "UNKNOWN_CATEGORY"),
-        ("scan", {"category": "Nope"}, "UNKNOWN_CATEGORY"),
         ("coin.historical", {"symbol": "BTC", "count": 5_000, "unit": "d"}, "BAD_REQUEST"),
         ("funding.alerts", {"since": "2025-02-30T00:00:00Z"}, "BAD_REQUEST"),
         ("glossary", {"term": "nope"}, "NOT_FOUND"),
@@ -111,22 +108,6 @@ async def test_a_refusal_is_the_desks_own(bench: Bench) -> None:
         assert refused.value.code == code, tool
 
 
-async def test_a_scan_ranks_what_the_risk_route_tells(bench: Bench) -> None:
-    told = await bench.payload("scan", {"by": "funding_apr", "order": "least", "limit": 50})
-    rates = [row["funding_apr"] for row in told["coins"]]
-    assert rates == sorted(rates)
-    for row in told["coins"]:
-        risk = (await bench.house.ask(f"/api/cli/coin/risk/{row['symbol']}", key=bench.key)).json["data"]
-        shared = ("price", "funding_apr", "trend_daily", "trend_weekly")
-        assert [row[name] for name in shared] == [risk[name] for name in shared]
-
-
-async def test_a_scan_of_a_category_holds_its_coins(bench: Bench) -> None:
-    told = await bench.payload("scan", {"category": "Meme", "by": "volume_usd", "limit": 50})
-    info = (await bench.house.ask("/api/cli/category/info/Meme", key=bench.key)).json["data"]
-    assert {row["symbol"] for row in told["coins"]} == {coin["symbol"] for coin in info["coins"]} == {"DOGE", "KPEPE"}
-
-
 async def test_what_nobody_follows_is_found_empty_and_costs_nothing(bench: Bench) -> None:
     for tool, args in (
         ("wallets.recent", {"days": 7, "limit": 3}),
@@ -136,19 +117,6 @@ async def test_what_nobody_follows_is_found_empty_and_costs_nothing(bench: Bench
         assert not (await bench.run(tool, args)).counted, tool
     told = await bench.payload("wallets.recent", {"days": 7, "limit": 3})
     assert (told["days"], told["wallets"], told["chainId"], told["total"], told["movements"]) == (7, 0, None, 0, [])
-
-
-async def test_sums_are_made_of_the_risk_that_was_looked_up(bench: Bench) -> None:
-    risk = await bench.run("coin.risk", {"symbol": "ETH"})
-    assert isinstance(risk.data, msgspec.Raw)
-    said = msgspec.json.decode(risk.data)
-    args = {"symbol": "ETH", "notional_usd": 10_000.0, "side": "long", "days": 3.0}
-    carry = await bench.run("compute.carry", args, [risk])
-    assert carry.as_of_ms == risk.as_of_ms
-    told = await bench.payload("compute.carry", args, needed=[risk])
-    assert told["long_usd"] == pytest.approx(-10_000 * said["funding_apr"] / 100 * 3 / 365, abs=0.005)
-    worth = await bench.payload("compute.value", {"symbol": "ETH", "amount": 2, "unit": "ETH"}, needed=[risk])
-    assert worth["usd"] == pytest.approx(2 * said["price"], abs=0.005)
 
 
 async def test_an_account_is_its_callers_own(bench: Bench) -> None:
