@@ -1,4 +1,4 @@
-"""A language model as the author of prose: within a day's budget, and not believed where its text shows no manners."""
+"""Writes prose with a language model: within a budget of tokens a day, checked before it is used."""
 
 import logging
 from collections.abc import AsyncIterator, Sequence
@@ -6,19 +6,45 @@ from contextlib import asynccontextmanager
 from typing import Final
 
 from service.ask.budget import Allowance, Budget
-from service.ask.manners import offence
+from service.ask.describe import describe
 from service.ask.model import Brief, Model, ModelError
-from service.ask.prompt import PromptError, compose
+from service.ask.planner.result import Result
+from service.ask.prompt import compose
+from service.ask.query import Query
+from service.ask.references import bind, references_of
 from service.clock import Clock
 from service.errors import ServiceError
 from service.settings import Settings
 from service.storage.database import Database
-from service.upstream.completions import Completion, CompletionError, Completions, Endpoint, Turn, open_completions
+from service.upstream.completions import CompletionError, Completions, Endpoint, Turn, open_completions
+from service.wire.ask import Question
 
-_OF_A_TURN: Final = 64
+_PER_MESSAGE: Final = 64
 """Tokens that a model's own template may put around a message, generously."""
 
+_FEWEST: Final = 2
+"""References: the first sentence says all of an answer that has fewer."""
+
 _log = logging.getLogger("verdict.ask")
+
+
+async def written_by(
+    model: Model, question: Question, queries: Sequence[Query], outcomes: Sequence[Result | ServiceError]
+) -> str | None:
+    """The passage of a model that follows the first paragraph of an answer.
+
+    Returns:
+        Null where there is too little to write about, or no text that can be used: the reason is logged.
+    """
+    references = references_of(outcomes)
+    if len(references) < _FEWEST:
+        return None
+    read_as = "; then ".join(describe(query) for query in queries)
+    try:
+        return await model.write(Brief(question.messages[-1].content, read_as, references, question.archetype))
+    except ModelError as error:
+        _log.warning("The language model's text is not used.", extra={"reason": str(error)})
+        return None
 
 
 class Author:
@@ -26,7 +52,7 @@ class Author:
 
     Args:
         completions: The model.
-        budget: What it may use.
+        budget: Tokens it may use.
         tokens: The most it may write for an answer.
     """
 
@@ -36,17 +62,17 @@ class Author:
         self._tokens = tokens
 
     async def write(self, brief: Brief) -> str:
-        """Write what follows the first paragraph of a draft. See the port.
+        """Write a passage. See `Model`.
 
-        Who leaves meanwhile ends the request; what had been set aside for it counts as used, since nobody knows.
+        If the caller leaves meanwhile, the request ends; the tokens reserved for it count as used.
 
         Raises:
-            ModelError: If it did not.
+            ModelError: If there is none.
         """
+        turns = compose(brief)
         try:
-            turns = compose(brief)
             allowance = await self._budget.reserve(most_of(turns) + self._tokens)
-        except (PromptError, ServiceError) as error:
+        except ServiceError as error:
             raise ModelError(str(error)) from error
         if allowance is None:
             raise ModelError("the tokens of this day are used up")
@@ -56,26 +82,20 @@ class Author:
             if not error.used:
                 await self._settle(allowance, 0)
             raise ModelError(str(error)) from error
-        return await self._take(completion, allowance, brief)
-
-    async def _take(self, completion: Completion, allowance: Allowance, brief: Brief) -> str:
         if completion.tokens is not None:
             await self._settle(allowance, completion.tokens)
-        refused = offence(completion.text, brief.draft)
-        if refused:
-            raise ModelError(refused)
-        return completion.text
+        return bind(completion.text, brief.references)
 
     async def _settle(self, allowance: Allowance, tokens: int) -> None:
         try:
             await self._budget.settle(allowance, tokens)
         except ServiceError as error:
-            _log.warning("what a model used could not be written down", extra={"reason": str(error)})
+            _log.warning("The tokens a language model used could not be stored.", extra={"reason": str(error)})
 
 
 def most_of(turns: Sequence[Turn]) -> int:
     """The most tokens that messages can be: no tokenizer makes more of a text than it has bytes."""
-    return sum(len(turn.content.encode()) + _OF_A_TURN for turn in turns)
+    return sum(len(turn.content.encode()) + _PER_MESSAGE for turn in turns)
 
 
 def endpoint_of(settings: Settings) -> Endpoint | None:
@@ -92,7 +112,7 @@ async def open_author(settings: Settings, database: Database, clock: Clock) -> A
 
     Args:
         settings: With `llm_url` and what belongs to it.
-        database: Where its budget is kept.
+        database: Stores its budget.
         clock: Says which day it is.
     """
     endpoint = endpoint_of(settings)

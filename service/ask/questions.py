@@ -3,13 +3,15 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import cache
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
 from service.access.caller import Caller
 from service.ask.answers.write import write
+from service.ask.author import written_by
 from service.ask.glossary import TERMS
+from service.ask.model import Model
 from service.ask.parser.known import Known
 from service.ask.parser.parse import Names, Parser
 from service.ask.planner.planner import Planner
@@ -45,12 +47,14 @@ class QuestionService:
         clock: Says what "since Monday" is.
         parsers: Gives the parser of what is listed now.
         planner: Runs queries.
+        model: Writes a passage beside the text of the templates; null: none does.
     """
 
-    def __init__(self, clock: Clock, parsers: "Parsers", planner: Planner) -> None:
+    def __init__(self, clock: Clock, parsers: "Parsers", planner: Planner, model: Model | None = None) -> None:
         self._clock = clock
         self._parsers = parsers
         self._planner = planner
+        self._model = model
 
     async def ask(self, question: Question, caller: Caller | None) -> "Inquiry":
         """Take a question up.
@@ -70,7 +74,9 @@ class QuestionService:
         if errors and len(errors) == len(outcomes):
             raise errors[0]
         counted = any(_is_charged(query, outcome) for query, outcome in zip(queries, outcomes, strict=True))
-        return Inquiry(question, understanding, queries, outcomes, counted=counted)
+        # What is free must not use up the model's budget.
+        model = self._model if counted else None
+        return Inquiry(question, understanding, queries, outcomes, model, counted=counted)
 
     async def _run(self, query: Query, caller: Caller | None) -> Result | ServiceError:
         try:
@@ -97,6 +103,7 @@ class Inquiry:
         understanding: What it was understood as.
         queries: Those that were run.
         outcomes: What each found, or why it failed.
+        model: Writes a passage after the first paragraph; null: none does.
         counted: Whether the answer costs a question.
     """
 
@@ -106,6 +113,7 @@ class Inquiry:
         understanding: Understanding,
         queries: Sequence[Query],
         outcomes: Sequence[Result | ServiceError],
+        model: Model | None,
         *,
         counted: bool,
     ) -> None:
@@ -114,6 +122,7 @@ class Inquiry:
         self._understanding = understanding
         self._queries = queries
         self._outcomes = outcomes
+        self._model = model
 
     async def events(self) -> AsyncIterator[Event]:
         """The answer: classification, plan, steps, text, done. A raw question has no text."""
@@ -126,16 +135,27 @@ class Inquiry:
         for step in steps:
             yield step
         results = [outcome for outcome in self._outcomes if isinstance(outcome, Result)]
+        passage = None
         if not self._question.raw:
-            paragraphs = write(self._understanding, self._outcomes, self._question.archetype)
+            first, *rest = write(self._understanding, self._outcomes, self._question.archetype)
+            yield _piece(first, last=not rest)
+            if self._model is not None:
+                passage = await written_by(self._model, self._question, self._queries, self._outcomes)
+            paragraphs = rest if passage is None else [passage, *rest]
             for place, paragraph in enumerate(paragraphs, 1):
-                yield Text(f"{paragraph}\n" if place == len(paragraphs) else f"{paragraph}\n\n")
+                yield _piece(paragraph, last=place == len(paragraphs))
         sources: tuple[Source, ...] = tuple(dict.fromkeys(source for result in results for source in result.sources))
         as_of = min((result.as_of_ms for result in results if result.as_of_ms is not None), default=None)
-        yield Done(engine="rules", as_of=None if as_of is None else iso(as_of), sources=sources)
+        engine: Literal["rules", "model"] = "rules" if passage is None else "model"
+        yield Done(engine=engine, as_of=None if as_of is None else iso(as_of), sources=sources)
 
     async def close(self) -> None:
         """End what still runs: nothing does."""
+
+
+def _piece(paragraph: str, *, last: bool) -> Text:
+    """A paragraph and what ends it."""
+    return Text(f"{paragraph}\n" if last else f"{paragraph}\n\n")
 
 
 def _step(place: int, args: Mapping[str, object], outcome: Result | ServiceError) -> Step:
@@ -220,13 +240,13 @@ def _terms() -> Mapping[str, str]:
     return terms
 
 
-def open_questions(rooms: Rooms) -> QuestionService:
+def open_questions(rooms: Rooms, model: Model | None = None) -> QuestionService:
     """Make the service.
 
     Args:
         rooms: The services that are asked.
+        model: Writes a passage beside the text of the templates; null: none does.
     """
-
     market = rooms.market
     data = Data(
         clock=rooms.clock,
@@ -238,4 +258,4 @@ def open_questions(rooms: Rooms) -> QuestionService:
         fear_greed=rooms.sentiment.fear_greed,
     )
     parsers = Parsers(market.coins, market.categories, rooms.rwa, rooms.wallets, rooms.transcripts)
-    return QuestionService(rooms.clock, parsers, Planner(data))
+    return QuestionService(rooms.clock, parsers, Planner(data), model)

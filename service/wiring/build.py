@@ -138,7 +138,7 @@ def _lay_out(
         heard,
         watched,
         data.watch.hub,
-        open_questions(rooms),
+        open_questions(rooms, author),
     )
 
 
