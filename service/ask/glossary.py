@@ -1,37 +1,70 @@
-"""What words mean here. Data: what an answer says of `text`, figures and all, it quotes; `short` holds none."""
+"""The glossary: what the terms of this service mean. The texts are data: `glossary.toml`."""
 
-from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from service.ask.vocabulary import market, money, records, verdicts
-from service.ask.vocabulary.term import Term
+from service.access.quota import PER_DAY, STARTER
+from service.analytics.breadth import EXTREME_PCT, VELOCITY_DAYS
+from service.analytics.funding import DEFAULT_APR, LEAST_ROWS
+from service.analytics.rules import (
+    CALM_ENTER,
+    CALM_STAY,
+    CONFIRM_COIN_DAYS,
+    CONFIRM_DAYS,
+    NET_ENTER_PCT,
+    SEASON_DAYS,
+)
+from service.ask.load import load
 from service.errors import ServiceError
+from service.units import usdc
+from service.wire.offers import DATA_CALL, DEAR_CALL
 from service.wire.tools import Definition
 
+_FIGURES: Final[Mapping[str, object]] = {
+    "access_per_day": PER_DAY["access"],
+    "analysis_call": usdc(DEAR_CALL),
+    "calm_enter": f"{CALM_ENTER:g}",
+    "calm_stay": f"{CALM_STAY:g}",
+    "confirm_coin_days": CONFIRM_COIN_DAYS,
+    "confirm_days": CONFIRM_DAYS,
+    "data_call": usdc(DATA_CALL),
+    "default_apr": f"{DEFAULT_APR:g}",
+    "extreme_pct": f"{EXTREME_PCT:g}",
+    "free_per_day": PER_DAY["free"],
+    "least_rows": LEAST_ROWS,
+    "net_enter_pct": f"{NET_ENTER_PCT:g}",
+    "season_days": SEASON_DAYS,
+    "starter": STARTER,
+    "velocity_days": VELOCITY_DAYS,
+}
 
-class _Shelf(Struct, frozen=True):
-    """All terms, and their definitions as they are answered."""
 
-    terms: Mapping[str, Term]
-    definitions: Mapping[str, Definition]
+class Term(Struct, frozen=True, kw_only=True):
+    """A term of the glossary.
+
+    Attributes:
+        title: As it is written in a sentence.
+        short: One sentence without any figure.
+        text: The whole definition.
+        synonyms: What people call it, lower case.
+        see: Keys of related terms.
+    """
+
+    title: str
+    short: str
+    text: str
+    synonyms: tuple[str, ...]
+    see: tuple[str, ...]
 
 
-def _read(terms: Iterable[Term]) -> _Shelf:
-    known = {term.key: term for term in terms}
-    definitions = {
-        key: Definition(key, term.title, term.text, [known[other].title for other in term.see])
-        for key, term in known.items()
-    }
-    return _Shelf(MappingProxyType(known), MappingProxyType(definitions))
-
-
-_SHELF: Final = _read((*market.TERMS, *verdicts.TERMS, *records.TERMS, *money.TERMS))
-
-TERMS: Final[Mapping[str, Term]] = _SHELF.terms
-"""Every term by its key."""
+TERMS: Final[Mapping[str, Term]] = {
+    key: structs.replace(term, text=term.text.format_map(_FIGURES))
+    for key, term in load(Path(__file__).with_suffix(".toml"), dict[str, Term]).items()
+}
+"""Every term by its key: lower case, words joined by hyphens."""
 
 
 def define(key: str) -> Definition:
@@ -43,7 +76,7 @@ def define(key: str) -> Definition:
     Raises:
         ServiceError: `NOT_FOUND` for another word.
     """
-    found = _SHELF.definitions.get(key)
-    if found is None:
+    term = TERMS.get(key)
+    if term is None:
         raise ServiceError("NOT_FOUND", "that word is not in the glossary of this service")
-    return found
+    return Definition(key, term.title, term.text, [TERMS[other].title for other in term.see])

@@ -1,4 +1,4 @@
-"""The glossary: sentences that may stand anywhere, definitions that agree with the rules they tell of."""
+"""The glossary: short sentences without figures, definitions that agree with the rules they describe."""
 
 import re
 import unicodedata
@@ -29,7 +29,7 @@ def test_the_short_sentence_is_one_sentence_without_any_numeral(key: str) -> Non
 @pytest.mark.parametrize("key", TERMS)
 def test_a_term_is_found_by_lower_case_words_and_leads_to_others(key: str) -> None:
     term = TERMS[key]
-    assert key == term.key == key.lower()
+    assert key == key.lower()
     assert term.synonyms
     assert all(synonym == synonym.lower().strip() for synonym in term.synonyms)
     assert key not in term.see
