@@ -39,6 +39,16 @@ def events(told: Told) -> list[tuple[str, Any]]:
     return [(name.removeprefix("event: "), json.loads(data.removeprefix("data: "))) for name, data in pairs]
 
 
+def query_of(coins: tuple[str, ...], measure: str) -> dict[str, object]:
+    """The present value of a measure, as it is written out."""
+    return {
+        "subject": {"coins": [*coins]},
+        "measures": [{"name": measure}],
+        "time": {"time": "now"},
+        "operation": {"operation": "value"},
+    }
+
+
 @pytest.mark.promise("question.engine", "question.text", "question.sse", "question.json", "question.streamed")
 def test_each_form_tells_the_same_and_it_is_what_the_data_route_says(market: Whole) -> None:
     text = asked(market, "what is the price of btc?")
@@ -51,21 +61,45 @@ def test_each_form_tells_the_same_and_it_is_what_the_data_route_says(market: Who
     assert [name for name, _ in told if name != "text"] == ["classification", "plan", "step", "done"]
     (step,) = whole["steps"]
     assert step == next(data for name, data in told if name == "step")
-    assert (step["tool"], step["args"], step["result"]) == (
-        "coin.risk",
-        {"symbol": "BTC"},
-        market.pro.data("coin/risk/BTC"),
-    )
+    assert (step["tool"], step["args"]) == ("query", query_of(("BTC",), "price"))
+    assert step["result"]["figures"]["value"]["value"] == market.pro.data("coin/risk/BTC")["price"]
     assert whole["sources"] == told[-1][1]["sources"]
 
 
-@pytest.mark.promise("question.raw")
-def test_raw_is_the_plan_and_what_its_steps_found(market: Whole) -> None:
+@pytest.mark.promise("question.raw", "question.typed-query")
+def test_raw_is_the_typed_queries_and_what_they_found(market: Whole) -> None:
     found = json.loads(asked(market, "funding on eth and sol", raw=True).body)
     assert list(found) == ["classification", "plan", "steps"]
-    assert [step["id"] for step in found["steps"]] == [step["id"] for step in found["plan"]["steps"]]
-    for step in found["steps"]:
-        assert step["result"] == market.pro.data(f"coin/risk/{step['args']['symbol']}")
+    queries = found["classification"]["queries"]
+    assert queries == [query_of(("ETH", "SOL"), "funding")]
+    assert [step["args"] for step in found["plan"]["steps"]] == queries
+    (step,) = found["steps"]
+    rows = {row["subject"]: row["values"] for row in step["result"]["rows"]}
+    assert rows == {symbol: [market.pro.data(f"coin/risk/{symbol}")["funding_apr"]] for symbol in ("ETH", "SOL")}
+
+
+@pytest.mark.promise("question.read-as")
+def test_an_answer_ends_with_how_the_question_was_read(market: Whole) -> None:
+    text = asked(market, "top 3 L1s by 30 day return").body.decode()
+    assert text.splitlines()[-1] == "Read as: coins in Layer 1 (L1), ranked by 30-day change, top 3."
+
+
+@pytest.mark.promise("question.unread-refused", "question.words-accounted")
+def test_a_constraint_that_cannot_be_read_is_refused_and_costs_nothing(market: Whole) -> None:
+    asking = market._replace(pro=market.caller(market.service.make_key()))
+
+    def used() -> int:
+        (step,) = json.loads(asked(asking, "how many questions do I have left", raw=True).body)["steps"]
+        return int(step["result"]["figures"]["used"]["value"])
+
+    refused = asked(asking, "top 5 coins by 3 hour return")
+    assert refused.status == 200
+    assert "You can ask: " in refused.body.decode()
+    assert "Read as: " not in refused.body.decode()
+    assert used() == 0
+    answered = asked(asking, "price of btc in the institutional sense").body.decode()
+    assert 'Not considered: "institutional", "sense".' in answered
+    assert used() == 1
 
 
 @pytest.mark.promise("question.device-once", "question.anonymous-403", "question.failure")
