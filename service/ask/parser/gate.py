@@ -1,76 +1,148 @@
-"""Tells requests that are no query: forecasts, orders, other subjects, the caller's account, courtesies. Pure."""
+"""Requests that are no query of data: forecasts, orders, other subjects, the caller's account, courtesies. Pure.
 
-from collections.abc import Sequence
-from functools import cache
-from typing import Final
+The phrases are data: `requests.toml`.
+"""
 
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from msgspec import Struct
+
+from service.ask.load import load
 from service.ask.parser.chunks import Chunk
-from service.ask.parser.phrases.cues import Cues, words_of
-from service.ask.parser.phrases.elsewhere import ELSEWHERE
-from service.ask.parser.phrases.forecasts import FORECASTS
-from service.ask.parser.phrases.ourselves import OURSELVES
-from service.ask.parser.phrases.row import Row
-from service.ask.parser.phrases.unkept import UNKEPT
 from service.ask.query import Reason, Window
 
-MOST: Final = 160
-_TABLE: Final[Sequence[Row]] = (*ELSEWHERE, *FORECASTS, *UNKEPT, *OURSELVES)
+_GAP: Final = 3
 _NAMED: Final = frozenset({"coin", "asset", "category", "unknown"})
 
+Intent: TypeAlias = Literal["out-of-scope", "forecast", "not-available", "account", "pricing", "help", "smalltalk"]
+Place: TypeAlias = frozenset[str] | None
+"""One place of a phrase: the words that fit it, or null for up to three words of any kind."""
 
-def gate(chunks: Sequence[Chunk], written: Sequence[str]) -> Row | None:
-    """The heaviest row that a message matches; null where it may be a query.
+
+class RequestRule(Struct, frozen=True):
+    """Phrases of one intent.
+
+    Attributes:
+        intent: What is asked for.
+        weight: Of several rules that match, the heaviest holds.
+        phrases: One a line.
+        where: `nothing`: holds only where no coin, asset or category is named.
+        unless: Words of which none may occur.
+    """
+
+    intent: Intent
+    weight: int
+    phrases: str
+    where: Literal["any", "nothing"] = "any"
+    unless: str = ""
+
+
+class _Tables(Struct):
+    classes: dict[str, str]
+    requests: tuple[RequestRule, ...]
+
+
+class _Phrase(Struct, frozen=True):
+    """A phrase: its rule, and its places after the first."""
+
+    rule: RequestRule
+    rest: tuple[Place, ...]
+
+
+def gate(chunks: Sequence[Chunk], written: Sequence[str]) -> RequestRule | None:
+    """The heaviest rule that a message matches; null where it may be a query.
 
     Args:
         chunks: Its pieces.
         written: Their words.
     """
-    kinds = [chunk.kind for chunk in chunks]
-    words = words_of(" ".join(_masked(chunk, text) for chunk, text in zip(chunks, written, strict=True)), MOST)
-    rows = [_TABLE[place] for place in sorted(_cues().matching(words)) if _holds(_TABLE[place], kinds, chunks)]
-    return max(rows, key=lambda row: row.weight, default=None)
+    named = any(chunk.kind in _NAMED for chunk in chunks)
+    words = _masked(chunks, written)
+    rules = [
+        phrase.rule
+        for at, word in enumerate(words)
+        for phrase in _PHRASES.get(word, ())
+        if not (named and phrase.rule.where == "nothing")
+        and _fits(phrase.rest, words, at + 1)
+        and set(words).isdisjoint(phrase.rule.unless.split())
+    ]
+    return max(rules, key=lambda rule: rule.weight, default=None)
 
 
-def reason_of(row: Row) -> Reason | None:
-    """Why a row's questions are refused; null where they are answered."""
-    if row.intent == "forecast":
-        return "forecast"
-    if row in UNKEPT:
-        return "not-available"
-    return "out-of-scope" if row.intent == "out-of-scope" else None
+def reason_of(rule: RequestRule) -> Reason | None:
+    """Why a rule's questions are refused; null where they are answered."""
+    if rule.intent in {"forecast", "not-available", "out-of-scope"}:
+        return rule.intent
+    return None
 
 
-@cache
-def _cues() -> Cues:
-    return Cues(_TABLE)
+def _masked(chunks: Sequence[Chunk], written: Sequence[str]) -> list[str]:
+    """The words that phrases are looked for in, between a mark of the beginning and one of the end."""
+    text = " ".join(_mask(chunk, words) for chunk, words in zip(chunks, written, strict=True))
+    return ["^", *(_number(word) for word in text.split()), "$"]
 
 
-def _masked(chunk: Chunk, text: str) -> str:
+def _mask(chunk: Chunk, words: str) -> str:
     if chunk.kind in _NAMED:
         return chunk.kind.upper()
     if chunk.kind == "time" and isinstance(chunk.value, Window):
         return "PERIOD"
     if chunk.kind == "number" and (chunk.value.unit == "USD" or chunk.value.scaled):
         return "AMOUNT"
-    return text
+    return words
 
 
-def _holds(row: Row, kinds: Sequence[str], chunks: Sequence[Chunk]) -> bool:
-    """Whether what a row needs to be named is named."""
-    ones = sum(kind in {"coin", "asset"} for kind in kinds)
-    something = any(kind in _NAMED for kind in kinds)
-    match row.where:
-        case "nothing":
-            return not something
-        case "something":
-            return something
-        case "no-one":
-            return ones == 0
-        case "pair":
-            return ones > 1
-        case "amount":
-            return any(chunk.kind == "number" for chunk in chunks)
-        case "term" | "one-unit":
-            return False
-        case _:
-            return True
+def _number(word: str) -> str:
+    if word.isdigit():
+        return "YEAR" if "2030" <= word < "2100" and len(word) == len("2030") else "#"
+    return "TIMES" if word[:-1].isdigit() and word.endswith("x") else word
+
+
+def _fits(rest: tuple[Place, ...], words: Sequence[str], start: int) -> bool:
+    """Whether the words from `start` fit the places. All ways are tried at once, so none is tried twice."""
+    reached = {start}
+    for place in rest:
+        if place is None:
+            reached = {at + more for at in reached for more in range(_GAP + 1)}
+        else:
+            reached = {at + 1 for at in reached if at < len(words) and words[at] in place}
+    return bool(reached)
+
+
+def _build() -> Mapping[str, Sequence[_Phrase]]:
+    tables = load(Path(__file__).with_name("requests.toml"), _Tables)
+    phrases: dict[str, list[_Phrase]] = {}
+    for rule in tables.requests:
+        for line in rule.phrases.splitlines():
+            for first, *rest in _ways([_place(slot, tables.classes) for slot in line.split()]):
+                for word in sorted(first or ()):
+                    phrases.setdefault(word, []).append(_Phrase(rule, tuple(rest)))
+    return phrases
+
+
+def _place(slot: str, classes: Mapping[str, str]) -> tuple[Place, bool]:
+    """A place of a phrase, and whether it may be missing."""
+    if slot == "..":
+        return None, False
+    words: set[str] = set()
+    for word in slot.removesuffix("?").split("|"):
+        words.update(classes[word[1:-1]].split() if word.startswith("<") else [word])
+    return frozenset(words), slot.endswith("?")
+
+
+def _ways(places: Sequence[tuple[Place, bool]]) -> Iterator[tuple[Place, ...]]:
+    """Every way to read a phrase whose places may be missing."""
+    if not places:
+        yield ()
+        return
+    place, optional = places[0]
+    for rest in _ways(places[1:]):
+        yield (place, *rest)
+        if optional:
+            yield rest
+
+
+_PHRASES: Final = _build()
+"""Phrases by the words they may begin with."""
