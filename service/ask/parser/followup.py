@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.clause import read_clause
-from service.ask.parser.conditions import WINDOWED, span_of
+from service.ask.parser.windows import WINDOWED, span_of
 from service.ask.query import (
     All,
     Check,

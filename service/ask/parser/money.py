@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from service.ask.parser.chunks import Quantity
-from service.ask.parser.conditions import span_of
+from service.ask.parser.windows import span_of
 from service.ask.parser.slots import Slots
 from service.ask.query import (
     Convert,

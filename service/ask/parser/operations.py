@@ -1,15 +1,16 @@
 """What is done with the things a clause names: value, list, rank, count and so on. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
-from msgspec import structs
+from msgspec import Struct
 
-from service.ask.parser.conditions import Found, test_of
-from service.ask.parser.lexicon import Super
+from service.ask.parser.found import test_of
 from service.ask.parser.slots import Slots
+from service.ask.parser.superlatives import read_superlative
 from service.ask.query import (
     Aggregate,
+    All,
     Check,
     Compare,
     Condition,
@@ -30,180 +31,177 @@ from service.ask.query import (
     Why,
 )
 
-_SUPERLATIVE_PLURAL: Final = 5
+_LISTED: Final = 10
+_PAIR: Final = 2
+_STATES: Final = ("trend", "regime", "verdict", "sentiment", "market_regime")
+_PLACE: Final = frozenset({"rank", "ranked", "place", "position", "ranking"})
 
 
-_MOST_ROWS: Final = 50
+class _Asked(Struct, frozen=True):
+    """A clause of which subject and conditions are known.
+
+    Attributes:
+        slots: The clause.
+        subject: Who it is about.
+        where: Its conditions.
+        named: Whether it is about single things or the market.
+        superlatives: Chunks of superlatives.
+    """
+
+    slots: Slots
+    subject: Subject
+    where: Condition | None
+    named: bool
+    superlatives: Sequence[int]
+
+    @property
+    def things(self) -> int:
+        """How many coins and real-world assets are named."""
+        return len(self.subject.coins) + len(self.subject.assets)
+
+    def takes(self, *values: str) -> bool:
+        """Whether a clause asks for one of some operations; the words are marked as read."""
+        asked = bool(self.slots.asks(*values))
+        if asked:
+            self.slots.take_asks(*values)
+        return asked
 
 
-def read_operation(
-    slots: Slots, subject: Subject, where: Condition | None, found: Sequence[Found]
-) -> tuple[Operation, Condition | None]:
-    """What is done, and a condition that a superlative among a set adds."""
-    named = subject.scope == "market" or (
-        subject.scope in {"coins", "assets"} and bool(subject.coins or subject.assets)
-    )
-    superlatives = [at for at in slots.free(lambda chunk: chunk.has("super"))]
-    for kind, make in (("why", Why),):
-        if slots.asks(kind):
-            slots.take_asks(kind)
-            return make(), None
-    if slots.asks("record"):
-        slots.take_asks("record", "any", "list", "share", "count", "mean", "all")
-        slots.take("measure")
-        tests = [
-            test for one in found if (test := test_of(one.condition)) is not None and test.measure.name == "verdict"
-        ]
-        return Record("verdicts", str(tests[0].value) if tests else None), None
-    if (slots.asks("buy") or slots.asks("short")) and not superlatives and where is None:
-        buys = bool(slots.asks("buy"))
-        slots.take_asks("buy" if buys else "short")
-        slots.take("side")
-        return Screen("long" if buys else "short"), None
-    if slots.asks("count") and not named:
-        slots.take_asks("count")
-        return Count(), None
-    if slots.asks("share") and where is not None:
-        slots.take_asks("share")
-        return Share(), None
-    if slots.asks("since") and named:
-        slots.take_asks("since")
-        return When("since"), None
-    if (
-        slots.asks("when")
-        and named
-        and not superlatives
-        and any(
-            (measure := chunk.as_("measure")) is not None and measure.name in {"high", "low"} for chunk in slots.chunks
-        )
-    ):
-        slots.take_asks("when")
-        low = any((m := chunk.as_("measure")) is not None and m.name == "low" for chunk in slots.chunks)
-        return Extreme("min" if low else "max"), None
-    states = {"trend", "regime", "verdict", "sentiment", "market_regime"}
-    turned = any((m := chunk.as_("measure")) is not None and m.name in states for chunk in slots.chunks)
-    if slots.asks("when") and where is None and named and turned and not superlatives:
-        slots.take_asks("when", "since")
-        return When("since"), None
-    if slots.asks("when") and where is not None and named and not superlatives:
-        slots.take_asks("when")
-        return When("last"), None
-    if where is not None and not named and slots.words[0].startswith("any"):
+def read_operation(slots: Slots, subject: Subject, where: Condition | None) -> Operation:
+    """What is done."""
+    named = subject.scope == "market" or bool(subject.coins or subject.assets)
+    asked = _Asked(slots, subject, where, named, slots.free(lambda chunk: chunk.has("super")))
+    return next((operation for reader in _READERS if (operation := reader(asked)) is not None), Value())
+
+
+def _why(asked: _Asked) -> Operation | None:
+    return Why() if asked.takes("why") else None
+
+
+def _record(asked: _Asked) -> Operation | None:
+    """How past verdicts did, or those of one kind."""
+    if not asked.takes("record"):
+        return None
+    asked.slots.take_asks("any", "list", "share", "count", "mean", "all")
+    asked.slots.take("measure")
+    tests = [test_of(one) for one in (asked.where.items if isinstance(asked.where, All) else [asked.where]) if one]
+    state = next((test.value for test in tests if test is not None and test.measure.name == "verdict"), None)
+    return Record("verdicts", None if state is None else str(state))
+
+
+def _screen(asked: _Asked) -> Operation | None:
+    """What the data say for buying or shorting."""
+    if asked.superlatives or asked.where is not None:
+        return None
+    for side, value in (("long", "buy"), ("short", "short")):
+        if asked.takes(value):
+            asked.slots.take("side")
+            return Screen("long" if side == "long" else "short")
+    return None
+
+
+def _count(asked: _Asked) -> Operation | None:
+    if not asked.named and asked.takes("count"):
+        return Count()
+    if asked.where is not None and asked.takes("share"):
+        return Share()
+    return None
+
+
+def _when(asked: _Asked) -> Operation | None:
+    """Since when a state holds, when it last began, or on which day a high was."""
+    slots = asked.slots
+    if not asked.named:
+        return None
+    if asked.takes("since"):
+        return When("since")
+    dated = slots.measures("high", "low")
+    if asked.superlatives or not (dated or asked.where is not None or slots.measures(*_STATES)):
+        return None
+    if not asked.takes("when"):
+        return None
+    if dated:
+        return Extreme("min" if slots.measures("low") else "max")
+    return When("since" if asked.where is None else "last")
+
+
+def _exists(asked: _Asked) -> Operation | None:
+    slots = asked.slots
+    if asked.where is None or asked.named:
+        return None
+    if slots.word(0).startswith("any") or (slots.is_question() and slots.asks("any")):
         slots.take_asks("any")
-        return Exists("any"), None
-    if where is not None and not named:
-        for quantifier in ("any", "all", "none"):
-            if slots.asks(quantifier) and (quantifier != "any" or slots.is_question()):
-                slots.take_asks(quantifier)
-                if quantifier != "all" or slots.is_question():
-                    return Exists(quantifier), None
-    if superlatives:
-        return _superlative(slots, subject, superlatives, named=named), None
-    paid = any((m := chunk.as_("measure")) is not None and m.name == "funding" for chunk in slots.chunks)
-    if slots.asks("mean") and named and paid:
-        slots.take_asks("mean")
-        slots.chunks = [
-            structs.replace(chunk, kind="measure", value=structs.replace(measure, mean=True), words=())
-            if at not in slots.used and (measure := chunk.as_("measure")) is not None
-            else chunk
-            for at, chunk in enumerate(slots.chunks)
-        ]
-    for how in ("mean", "median", "sum"):
-        if slots.asks(how) and not named and subject.scope != "market":
-            slots.take_asks(how)
-            return Aggregate(how), None
-    if slots.asks("rank") and named and len(subject.coins) == 1 and slots.first("measure") is not None:
+        return Exists("any")
+    if slots.asks("all"):
+        slots.take_asks("all")
+        if slots.is_question():
+            return Exists("all")
+    return Exists("none") if asked.takes("none") else None
+
+
+def _superlative(asked: _Asked) -> Operation | None:
+    if not asked.superlatives:
+        return None
+    return read_superlative(asked.slots, asked.superlatives, asked.things if asked.named else None)
+
+
+def _aggregate(asked: _Asked) -> Operation | None:
+    """The mean over coins; of the funding of one coin it is that over time."""
+    slots = asked.slots
+    if asked.named:
+        funding = slots.measures("funding")
+        if funding and asked.takes("mean"):
+            for at in funding:
+                slots.average(at)
+        return None
+    if asked.takes("mean"):
+        return Aggregate("mean")
+    if asked.takes("median"):
+        return Aggregate("median")
+    return Aggregate("sum") if asked.takes("sum") else None
+
+
+def _place(asked: _Asked) -> Operation | None:
+    """Where coins stand in a ranking, or the ranking."""
+    slots = asked.slots
+    ranks, measured = bool(slots.asks("rank")), slots.first("measure") is not None
+    if not asked.named:
+        return Rank("most", slots.limit(None) or _LISTED) if asked.takes("rank") else None
+    said = any(not _PLACE.isdisjoint(words.split()) for words in slots.words)
+    if measured and ((ranks and len(asked.subject.coins) == 1) or (said and slots.asks("position"))):
         slots.take_asks("position", "rank", "list")
-        return Position(), None
-    if slots.asks("position") and named and slots.first("measure") is not None and _rank_word(slots):
-        slots.take_asks("position", "rank", "list")
-        return Position(), None
-    if slots.asks("rank") and named and len(subject.coins) > 1:
+        return Position()
+    if ranks and len(asked.subject.coins) > 1:
         slots.take_asks("rank", "list")
-        return Compare("most"), None
-    if slots.asks("rank") and not named:
-        slots.take_asks("rank")
-        return Rank("most", slots.limit(None) or _SUPERLATIVE_PLURAL * 2), None
-    if slots.asks("ratio") and named and len(subject.coins) + len(subject.assets) == 2:
-        slots.take_asks("ratio")
-        return Ratio(), None
-    if slots.asks("compare") and len(subject.coins) + len(subject.assets) > 1:
-        slots.take_asks("compare")
-        return Compare(), None
-    if where is not None:
-        if named:
-            return Check(), None
-        limit = slots.limit(None)
-        return List(limit), None
-    if not named and subject.scope in {"all", "category"} and slots.asks("list") and slots.first("measure") is None:
-        return List(slots.limit(None)), None
-    return Value(), None
+        return Compare("most")
+    return None
 
 
-def _rank_word(slots: Slots) -> bool:
-    return any(
-        word in {"rank", "ranked", "place", "position", "ranking"} for words in slots.words for word in words.split()
-    )
+def _compare(asked: _Asked) -> Operation | None:
+    if asked.named and asked.things == _PAIR and asked.takes("ratio"):
+        return Ratio()
+    return Compare() if asked.things > 1 and asked.takes("compare") else None
 
 
-def _superlative(slots: Slots, subject: Subject, superlatives: Sequence[int], *, named: bool) -> Operation:
-    first = superlatives[0]
-    value: Super = slots.chunks[first].as_("super")
-    slots.used.add(first)
-    slots.both = value.both
-    signs = slots.free(lambda chunk: chunk.has("sign"))
-    if signs:
-        # "Most negative" is the least.
-        slots.used.add(signs[0])
-        if slots.chunks[signs[0]].as_("sign") < 0:
-            value = structs.replace(value, direction="least" if value.direction == "most" else "most")
-    after = first + 1
-    while slots.kind(after) in {"filler", "number"}:
-        after += 1
-    direction = slots.chunks[after].as_("direction") if after < len(slots.chunks) else None
-    if value.measure is None and direction is not None and after not in slots.used:
-        # "The greatest gain", "the largest fall".
-        turned = value.direction if direction > 0 else ("least" if value.direction == "most" else "most")
-        value = Super(turned, "change", value.plural)
-        slots.used.add(after)
-    for later in superlatives[1:]:
-        other: Super = slots.chunks[later].as_("super")
-        if (
-            value.measure is None
-            and later == first + 1 + sum(slots.kind(at) in {"number", "filler"} for at in range(first + 1, later))
-            and other.measure is not None
-        ):
-            value = other
-            slots.used.add(later)
-        elif other.direction == value.direction:
-            slots.used.add(later)
-    days = slots.free(lambda chunk: chunk.kind == "word" and chunk.value.lower() in {"day", "days"})
-    if named and days:
-        slots.used.add(days[0])
-        slots.imply(first, "change")
-    if named and len(subject.coins) + len(subject.assets) == 1:
-        slots.take_asks("when")
-        if value.measure is not None:
-            slots.used |= set(slots.free(lambda chunk: (m := chunk.as_("measure")) is not None and m.name == "price"))
-            slots.imply(first, value.measure)
-        return Extreme("max" if value.direction == "most" else "min")
-    if named:
-        if value.measure is not None:
-            slots.imply(first, value.measure)
-        slots.take_asks("compare", "list")
-        slots.take("or")
-        return Compare(value.direction)
-    if value.measure is not None:
-        slots.imply(first, value.measure)
-    plural = value.plural or any(
-        slots.kind(at) in {"set", "category"} and slots.words[at].endswith("s") for at in range(len(slots.chunks))
-    )
-    singular = any(
-        words in {"which coin", "what coin", "the coin", "which one", "coin", "token", "which token"}
-        for words in slots.words
-    )
-    singular = singular or any(words.split()[0] == "has" for words in slots.words if words)
-    default = 1 if singular and not value.plural else _SUPERLATIVE_PLURAL if plural else 1
-    limit = slots.limit(default) or default
-    slots.take_asks("rank", "list")
-    return Rank(value.direction, min(limit, _MOST_ROWS))
+def _list(asked: _Asked) -> Operation | None:
+    slots = asked.slots
+    if asked.where is not None:
+        return Check() if asked.named else List(slots.limit(None))
+    plain = asked.subject.scope in {"all", "category"} and slots.asks("list") and slots.first("measure") is None
+    return List(slots.limit(None)) if plain else None
+
+
+_READERS: Final[Sequence[Callable[[_Asked], Operation | None]]] = (
+    _why,
+    _record,
+    _screen,
+    _count,
+    _when,
+    _exists,
+    _superlative,
+    _aggregate,
+    _place,
+    _compare,
+    _list,
+)
+"""In the order in which they are tried."""

@@ -1,7 +1,7 @@
 """What one clause holds, and which of its pieces have been read."""
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
 
 from msgspec import Struct, structs
 
@@ -12,31 +12,20 @@ from service.ask.query import (
     Time,
 )
 
-_AUX: Final = frozenset(
-    [
-        "is",
-        "are",
-        "was",
-        "were",
-        "does",
-        "did",
-        "do",
-        "has",
-        "have",
-        "had",
-        "isnt",
-        "arent",
-        "wasnt",
-        "didnt",
-        "doesnt",
-        "hasnt",
-        "havent",
-        "am",
-    ]
-)
-
-
+_AUX: Final = frozenset({
+    "is", "are", "was", "were", "does", "did", "do", "has", "have", "had", "isnt", "arent", "wasnt", "didnt", "doesnt",
+    "hasnt", "havent", "am",
+})  # fmt: skip
+_TURNED: Final = frozenset({
+    "flipped", "turned", "flip", "flips", "turning", "flipping", "switched", "changed", "moved", "went", "crossed",
+    "entered", "became", "become", "broke", "started",
+})  # fmt: skip
+_MOST_LISTED: Final = 1_000
 BITCOIN: Final = "BTC"
+
+
+def _names_measure(chunk: Chunk) -> bool:
+    return chunk.has("measure")
 
 
 class Slots(Struct):
@@ -49,8 +38,73 @@ class Slots(Struct):
     asset_type: str | None = None
     against: bool = False
 
+    # One chunk. All of these may be asked about places outside the clause.
+
     def kind(self, at: int) -> str:
+        """What a chunk is."""
         return self.chunks[at].kind if 0 <= at < len(self.chunks) else ""
+
+    def word(self, at: int) -> str:
+        """What is written."""
+        return self.words[at] if 0 <= at < len(self.words) else ""
+
+    def as_(self, at: int, kind: str) -> Any:
+        """The value of a chunk in one of its meanings; None where it has none of that kind."""
+        return self.chunks[at].as_(kind) if 0 <= at < len(self.chunks) else None
+
+    def has(self, at: int, kind: str) -> bool:
+        """Whether a chunk has a meaning of a kind."""
+        return 0 <= at < len(self.chunks) and self.chunks[at].has(kind)
+
+    def turns(self, at: int) -> bool:
+        """Whether a chunk says that a state changes."""
+        return not _TURNED.isdisjoint(self.word(at).split())
+
+    def or_more(self, at: int) -> int:
+        """1 for "or more" at a chunk, -1 for "or less", else 0."""
+        words = f"{self.word(at)} {self.word(at + 1)}"
+        if words in {"or more", "or higher", "or above", "or greater", "or better", "or over"}:
+            return 1
+        return -1 if words in {"or less", "or lower", "or below", "or under", "or fewer"} else 0
+
+    # Several chunks
+
+    def past(self, at: int) -> int:
+        """The first chunk from here on that is no filler; verbs of change count as such."""
+        while self.kind(at) == "filler" or self.word(at) in _TURNED:
+            at += 1
+        return at
+
+    def near(self, at: int, test: Callable[[int], bool], reach: int) -> int | None:
+        """The first chunk after one that fulfils a test, less than `reach` away."""
+        return next((place for place in range(at + 1, min(at + reach, len(self.chunks))) if test(place)), None)
+
+    def are(self, places: Iterable[int], *kinds: str) -> bool:
+        """Whether chunks are all of some kinds."""
+        return all(self.kind(place) in kinds for place in places)
+
+    def measure(self, at: int) -> Measure | None:
+        """The measure that a chunk names."""
+        chunk = self.chunks[at]
+        named: Measure | None = chunk.value if chunk.kind == "measure" and not chunk.words else chunk.as_("measure")
+        return named
+
+    def measures(self, *names: str) -> list[int]:
+        """Chunks that name one of some measures, used or not."""
+        return [at for at in range(len(self.chunks)) if (one := self.as_(at, "measure")) and one.name in names]
+
+    def read_as(self, at: int, measure: Measure) -> None:
+        """Let a chunk stand for a measure."""
+        chunks = list(self.chunks)
+        chunks[at] = structs.replace(chunks[at], kind="measure", value=measure, words=())
+        self.chunks = chunks
+        self.used.discard(at)
+
+    def average(self, at: int) -> None:
+        """Let a chunk stand for the mean of its measure."""
+        measure = self.measure(at)
+        if measure is not None and at not in self.used:
+            self.read_as(at, structs.replace(measure, mean=True))
 
     def free(self, test: Callable[[Chunk], bool]) -> list[int]:
         """Chunks not yet used that fulfil a test."""
@@ -71,9 +125,9 @@ class Slots(Struct):
     def has_or(self, at: int) -> bool:
         """Whether "or" stands before a chunk, with at most fillers between."""
         before = at - 1
-        while before >= 0 and self.kind(before) == "filler":
+        while self.kind(before) == "filler":
             before -= 1
-        if before >= 0 and self.kind(before) == "or":
+        if self.kind(before) == "or":
             self.used.add(before)
             return True
         return False
@@ -90,16 +144,10 @@ class Slots(Struct):
 
     def imply(self, at: int, name: str) -> None:
         """Let a superlative stand for its measure, unless one is named."""
-        if not self.free(
-            lambda chunk: (
-                chunk.has("measure") and (m := chunk.as_("measure") or chunk.value).name != "trend" and m is not None
-            )
+        if not any(
+            (one := self.measure(free)) is not None and one.name != "trend" for free in self.free(_names_measure)
         ):
-            self.chunks = [
-                structs.replace(chunk, kind="measure", value=Measure(name), words=()) if place == at else chunk
-                for place, chunk in enumerate(self.chunks)
-            ]
-            self.used.discard(at)
+            self.read_as(at, Measure(name))
 
     def limit(self, default: int | None) -> int | None:
         """A plain number: how many are wanted."""
@@ -115,7 +163,7 @@ class Slots(Struct):
                 self.used.add(at)
                 continue
             value = self.chunks[at].value.value
-            if value == int(value) and 1 <= value <= 1_000:
+            if value == int(value) and 1 <= value <= _MOST_LISTED:
                 self.used.add(at)
                 return int(value)
         return default
@@ -129,6 +177,7 @@ class Slots(Struct):
         return time
 
     def take(self, *kinds: str) -> None:
+        """Mark every chunk of some kinds as read."""
         self.used |= {
             at
             for at in range(len(self.chunks))
@@ -136,4 +185,5 @@ class Slots(Struct):
         }
 
     def take_asks(self, *values: str) -> None:
+        """Mark what asks for some operations as read."""
         self.used |= {at for at in self.asks(*values) if not self.chunks[at].has("measure")}

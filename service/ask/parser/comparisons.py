@@ -1,0 +1,287 @@
+"""Comparisons with a number, another measure, an earlier price or another coin. Pure.
+
+Each reader tries one form at a chunk: `(slots, at, conditions before it)` to a condition, or None.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import structs
+
+from service.ask.parser.chunks import Quantity
+from service.ask.parser.found import Found, measure_of, test_of
+from service.ask.parser.moves import moved_by
+from service.ask.parser.slots import Slots
+from service.ask.parser.states import STATES, named_state
+from service.ask.parser.windows import qualify, span_of
+from service.ask.query import All, At, Between, Comparator, Condition, Measure, Not, Ranked, Span, Test, Window
+
+_NEAR: Final = 7
+"""How many chunks a comparison and what it compares with may lie apart."""
+
+_LARGE_USD: Final = 1e6
+"""From here on an amount without a measure is no price of a coin."""
+
+_WITHIN: Final = frozenset({"in", "of", "among", "from", "for", "within", "amongst"})
+_BEATS: Final = ("outperform", "underperform", "beat")
+_OPPOSITE: Final[dict[Comparator, Comparator]] = {
+    "gt": "lt", "ge": "le", "lt": "gt", "le": "ge", "eq": "eq", "ne": "ne",
+}  # fmt: skip
+_IN_USD: Final = frozenset({"price", "volume", "market_cap", "open_interest", "high", "low"})
+_IN_PERCENT: Final = frozenset({"change", "drawdown", "volatility", "funding", "breadth", "strength"})
+
+
+def measured(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+    """A measure, and how it compares: "funding is above 20 %", "trend is up", "verdict neutral"."""
+    del before
+    name = slots.as_(at, "measure")
+    if name is None:
+        return None
+    measure, used, to = qualified(slots, name, at)
+    negated = slots.has(to, "neg")
+    if negated:
+        used.add(to)
+        to = slots.past(to + 1)
+    read = _comparison(slots, measure, to) or named_state(slots, measure, to)
+    if read is None:
+        return None
+    condition, taken = read
+    return Found(Not(condition) if negated else condition, frozenset(used | taken))
+
+
+def _comparison(slots: Slots, measure: Measure, at: int) -> tuple[Condition, set[int]] | None:
+    op, sign = slots.as_(at, "compare"), slots.as_(at, "sign")
+    if op is not None:
+        return _between(slots, measure, at) if op == "between" else _against(slots, measure, op, at)
+    if sign is not None and measure.name not in STATES:
+        return Test(measure, "gt" if sign > 0 else "lt", 0.0), {at}
+    bound = slots.or_more(at + 1)
+    if slots.kind(at) == "number" and bound:
+        return _tested(measure, "ge" if bound > 0 else "le", slots.chunks[at].value, {at, at + 1, at + 2})
+    return None
+
+
+def _against(slots: Slots, measure: Measure, op: Comparator, at: int) -> tuple[Condition, set[int]] | None:
+    """With a number, a coin, or another measure of the same coin."""
+    to = slots.past(at + 1)
+    if slots.kind(to) == "number":
+        return _tested(measure, op, slots.chunks[to].value, {at, to})
+    if slots.kind(to) == "coin":
+        return Test(measure, op, coin=slots.chunks[to].value[0]), {at, to}
+    other = slots.as_(to, "measure")
+    return None if other is None else (Test(measure, op, to=other), {at, to})
+
+
+def _tested(measure: Measure, op: Comparator, quantity: Quantity, used: set[int]) -> tuple[Condition, set[int]] | None:
+    if (quantity.unit == "%" and measure.name in _IN_USD) or (quantity.unit == "USD" and measure.name in _IN_PERCENT):
+        return None
+    return Test(measure, op, quantity.value), used
+
+
+def _between(slots: Slots, measure: Measure, at: int) -> tuple[Condition, set[int]] | None:
+    first = slots.past(at + 1)
+    last = slots.past(first + 2)
+    if slots.kind(first) != "number" or slots.kind(last) != "number":
+        return None
+    low, high = sorted((slots.chunks[first].value.value, slots.chunks[last].value.value))
+    return All((Test(measure, "ge", low), Test(measure, "le", high))), set(range(at, last + 1))
+
+
+def compared(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+    """A comparison before its measure, or of what the condition before measured: "over 20 % funding"."""
+    op = slots.as_(at, "compare")
+    number = slots.past(at + 1)
+    last = slots.past(number + 2) if op == "between" else number
+    if op is None or slots.kind(number) != "number" or slots.kind(last) != "number":
+        return None
+    after = slots.past(last + 1)
+    measure, used = _measure_after(slots, after)
+    if measure is None and slots.as_(after, "direction") is not None:
+        return moved_by(slots, after, op, number, {at, number})
+    earlier = test_of(before[-1].condition) if before else None
+    if earlier is not None and earlier.coin is not None and slots.word(at - 1) == "by":
+        return None  # "beats BTC by more than …"
+    falls = False
+    if measure is None:
+        measure = _measure_before(slots, before, at)
+        falls = measure is not None and earlier is not None and _is_fall(earlier)
+        measure = measure or _implied(slots, slots.chunks[number].value)
+        measure, used = _qualified_after(slots, measure, last)
+    read = None if measure is None else _comparison(slots, measure, at)
+    if measure is None or read is None:
+        return None
+    condition, taken = read
+    if falls:
+        condition = Test(measure, _OPPOSITE[op], -slots.chunks[number].value.value)
+    return Found(condition, frozenset(used | taken))
+
+
+def _qualified_after(slots: Slots, measure: Measure | None, number: int) -> tuple[Measure | None, set[int]]:
+    """A measure that is not written, with the window behind the number."""
+    if measure is None:
+        return None, set()
+    measure, used, _ = qualified(slots, measure, number)
+    return measure, used
+
+
+def _measure_after(slots: Slots, at: int) -> tuple[Measure | None, set[int]]:
+    """The measure at a chunk, or behind the window at it: "over 20 % funding", "above 5 % 7-day return"."""
+    behind = slots.past(at + 1)
+    if slots.kind(at) in {"time", "frame"} and (name := slots.as_(behind, "measure")) is not None:
+        measure, _ = qualify(name, slots.chunks[at])
+        return measure, {at, behind}
+    name = slots.as_(at, "measure")
+    if name is None:
+        return None, set()
+    measure, used, _ = qualified(slots, name, at)
+    return measure, used
+
+
+def _measure_before(slots: Slots, before: Sequence[Found], at: int) -> Measure | None:
+    """What the condition just before measures, where only joining words stand between."""
+    if not before or any(slots.kind(place) not in {"and", "or", "filler"} for place in range(before[-1].end, at)):
+        return None
+    measure = measure_of(before[-1].condition)
+    return None if measure is None else structs.replace(measure, over=None)
+
+
+def _is_fall(test: Test) -> bool:
+    return test.op in {"lt", "le"} and isinstance(test.value, float) and test.value < 0
+
+
+def _implied(slots: Slots, quantity: Quantity) -> Measure | None:
+    """What a number without a measure is compared with: a percentage the change, an amount of a coin its price."""
+    if quantity.unit == "%":
+        return Measure("change")
+    named = any(chunk.kind == "coin" for chunk in slots.chunks)
+    if quantity.unit is None and (quantity.scaled or named):
+        return Measure("price")
+    if quantity.unit == "USD" and not quantity.scaled and quantity.value < _LARGE_USD:
+        return Measure("price")
+    return None
+
+
+def signed(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+    """A sign before its measure: "negative funding", "positive 7d return"."""
+    del before
+    sign = slots.as_(at, "sign")
+    if sign is None:
+        return None
+    op: Comparator = "gt" if sign > 0 else "lt"
+    window = slots.past(at + 1)
+    timed = slots.kind(window) in {"time", "frame"}
+    to = slots.past(window + 1) if timed else window
+    name = slots.as_(to, "measure")
+    if name is None and slots.kind(window) == "time" and (span := span_of(slots.chunks[window].value)):
+        return Found(Test(Measure("change", over=span), op, 0.0), frozenset({at, window}))
+    if name is None or name.name in STATES - {"sentiment"}:
+        return None
+    measure, used, _ = qualified(slots, name, to)
+    return Found(Test(measure, op, 0.0), frozenset(used | {at}))
+
+
+def earlier_price(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+    """Against an earlier price: "below their price of 30 days ago", "above where they were a week ago"."""
+    del before
+    op = slots.as_(at, "compare")
+    to = slots.near(at, lambda place: slots.kind(place) == "time", _NEAR)
+    if op not in {"gt", "lt"} or to is None or not isinstance(slots.chunks[to].value, At):
+        return None
+    between = set(" ".join(slots.words[at + 1 : to]).split())
+    numbers = any(slots.kind(place) == "number" for place in range(at + 1, to))
+    if numbers or not between & {"its", "their", "where", "price", "level"}:
+        return None
+    then: At = slots.chunks[to].value
+    count, _, unit = then.words.partition(" ")
+    over: Span = Between(then.at_ms, None, f"since {then.words}")
+    if then.words.endswith(" ago") and count.isdigit():
+        over = Window(int(count), "h" if unit.startswith("hour") else "d", then.words.removesuffix(" ago"))
+    named = {place for place in range(at, to) if slots.as_(place, "measure") is not None}
+    return Found(Test(Measure("change", over=over), op, 0.0), frozenset({at, to} | named))
+
+
+def part_of_ranking(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+    """Part of a ranking: "in the top 10 by market cap", where more is asked of these coins."""
+    del before
+    value = slots.as_(at, "super")
+    if value is None or value.measure is not None or slots.kind(at + 1) != "number" or not at:
+        return None
+    lead = slots.word(at - 2).split() if slots.word(at - 1) == "the" else []
+    if not _WITHIN & {*slots.word(at - 1).split(), *lead}:
+        return None
+    used = {at, at + 1}
+    to = at + 2
+    while slots.kind(to) in {"set", "filler", "category"} and slots.word(to) != "by":
+        if slots.kind(to) == "set":
+            used.add(to)
+        to += 1
+    measure = Measure("market_cap")
+    if slots.word(to) == "by" and (name := slots.as_(to + 1, "measure")) is not None:
+        measure = name
+        used |= {to, to + 1}
+    return Found(Ranked(measure, value.direction, int(slots.chunks[at + 1].value.value)), frozenset(used))
+
+
+def than_a_coin(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+    """Against a coin: "a higher 7-day return than BTC", "outperformed ETH this month", "more volume than SOL"."""
+    del before
+    value = slots.as_(at, "super")
+    if value is None or slots.kind(at - 1) == "number":
+        return None
+    op: Comparator = "gt" if value.direction == "most" else "lt"
+    than = slots.near(at, lambda place: slots.word(place) == "than", _NEAR)
+    if than is not None:
+        return _than(slots, at, than, op, value.measure)
+    to = slots.past(at + 1)
+    beats = value.measure == "change" and slots.word(at).startswith(_BEATS)
+    if not beats or slots.kind(to) != "coin" or any(slots.kind(place) == "coin" for place in range(at)):
+        return None
+    measure, used = _later_span(slots, Measure("change"), to + 1)
+    return Found(Test(measure, op, coin=slots.chunks[to].value[0]), frozenset(used | {at, to}))
+
+
+def _than(slots: Slots, at: int, than: int, op: Comparator, implied: str | None) -> Found | None:
+    to = slots.past(than + 1)
+    named = slots.near(at, lambda place: slots.as_(place, "measure") is not None, than - at)
+    if slots.kind(to) not in {"coin", "number"} or (named is None and implied is None):
+        return None
+    name = Measure(str(implied)) if named is None else slots.as_(named, "measure")
+    measure, used, _ = qualified(slots, name, at if named is None else named)
+    used |= {at, than, to}
+    if slots.kind(to) == "number":
+        return Found(Test(measure, op, slots.chunks[to].value.value), frozenset(used))
+    measure, later = _later_span(slots, measure, to + 1)
+    return Found(Test(measure, op, coin=slots.chunks[to].value[0]), frozenset(used | later))
+
+
+def _later_span(slots: Slots, measure: Measure, at: int) -> tuple[Measure, set[int]]:
+    """A measure with the span that stands behind, if it has none."""
+    at = slots.past(at)
+    if slots.kind(at) in {"time", "frame"} and measure.over is None:
+        measure, taken = qualify(measure, slots.chunks[at])
+        return measure, {at} if taken else set()
+    return measure, set()
+
+
+def qualified(slots: Slots, measure: Measure, at: int) -> tuple[Measure, set[int], int]:
+    """A measure with the window or frame beside it ("7d change", "change over 7 days"); its chunks; what follows."""
+    used = {at}
+    for beside in (at - 1, at - 2):
+        if slots.kind(beside) in {"time", "frame"} and slots.are(range(beside + 1, at), "filler"):
+            measure, taken = qualify(measure, slots.chunks[beside])
+            if taken:
+                used.add(beside)
+                break
+    to = slots.past(at + 1)
+    for _ in range(2):
+        if slots.kind(to) in {"time", "frame"}:
+            measure, taken = qualify(measure, slots.chunks[to])
+            if taken:
+                used.add(to)
+                to = slots.past(to + 1)
+        if slots.kind(to) in {"coin", "asset", "category"}:
+            behind = slots.past(to + 1)
+            level = measure.name == "confidence" and slots.word(behind) in {"high", "low"}
+            if level or slots.kind(behind) in {"compare", "sign", "state", "direction", "neg", "time", "frame"}:
+                to = behind
+    return measure, used, to

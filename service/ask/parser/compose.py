@@ -1,0 +1,243 @@
+"""Puts the slots of a clause together: what is left unsaid, and what some words mean beside others. Pure."""
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec import structs
+
+from service.ask.parser.found import test_of
+from service.ask.parser.slots import BITCOIN, Slots
+from service.ask.parser.windows import WINDOWED, span_of
+from service.ask.query import (
+    Aggregate,
+    All,
+    At,
+    Between,
+    Check,
+    Compare,
+    Condition,
+    Count,
+    Exists,
+    Extreme,
+    List,
+    Measure,
+    Now,
+    Query,
+    Rank,
+    Record,
+    Route,
+    Screen,
+    Share,
+    Test,
+    Value,
+    Window,
+)
+
+_LISTED: Final = 10
+_PAIR: Final = 2
+_OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime"})
+_ALSO_OF_MARKET: Final = frozenset({"regime", "trend", "sentiment"})
+_AGAINST: Final = frozenset({"correlation", "strength"})
+
+
+def compose(slots: Slots, query: Query) -> list[Query]:
+    """The queries of a clause; none where it asks for nothing or for what cannot hold together."""
+    slots.take_asks("list", "overview", "compare", "rank", "any", "all")
+    slots.take("set", "among", "and", "or")
+    for rule in _RULES:
+        changed = rule(slots, query)
+        if changed is None:
+            return []
+        query = changed
+    return _parts(slots, query)
+
+
+def _with_other(slots: Slots, query: Query) -> Query:
+    """Of two coins that are correlated, one is the subject and the other belongs to the measure."""
+    coins = query.subject.coins
+    if slots.against or len(coins) <= 1 or not any(one.name in _AGAINST for one in query.measures):
+        return query
+    other = BITCOIN if BITCOIN in coins and len(coins) == _PAIR else coins[-1]
+    plain = isinstance(query.operation, Compare) and query.operation.direction is None
+    return structs.replace(
+        query,
+        measures=tuple(structs.replace(one, other=other) if one.name in _AGAINST else one for one in query.measures),
+        subject=structs.replace(query.subject, coins=tuple(coin for coin in coins if coin != other)),
+        operation=Value() if plain else query.operation,
+    )
+
+
+def _about_whom(slots: Slots, query: Query) -> Query | None:
+    """What a clause is about that names nothing: the market by its measures, all coins by what is done."""
+    del slots
+    subject, names = query.subject, {measure.name for measure in query.measures}
+    if subject.scope != "coins" or subject.coins or subject.assets:
+        return query
+    of_sets = Rank | Count | Share | Exists | List | Aggregate | Screen | Record
+    if names & _OF_MARKET:
+        return structs.replace(query, subject=structs.replace(subject, scope="market"))
+    if query.where is not None or isinstance(query.operation, of_sets):
+        return structs.replace(query, subject=structs.replace(subject, scope="all"))
+    if names and names <= _ALSO_OF_MARKET:
+        return structs.replace(query, subject=structs.replace(subject, scope="market"))
+    return None
+
+
+def _of_market(slots: Slots, query: Query) -> Query:
+    """The regime of the market is a measure of its own; its breadth is a route."""
+    del slots
+    if query.subject.scope != "market":
+        return query
+    where = query.where
+    if isinstance(where, Test) and where.measure.name == "regime":
+        where = structs.replace(where, measure=Measure("market_regime"))
+    measures = tuple(Measure("market_regime") if one.name == "regime" else one for one in query.measures)
+    if isinstance(query.operation, Value) and measures == (Measure("breadth"),) and where is None:
+        return structs.replace(query, measures=(), operation=Route("breadth"))
+    return structs.replace(query, where=where, measures=measures)
+
+
+def _below_high(slots: Slots, query: Query) -> Query:
+    """How far a coin is from its high is its drawdown."""
+    far = any(words.startswith("how far") for words in slots.words)
+    names = [measure.name for measure in query.measures]
+    if "drawdown" not in names and not (far and "high" in names):
+        return query
+    kept = next(one for one in query.measures if far or one.name != "high")
+    return structs.replace(query, measures=(structs.replace(kept, name="drawdown"),))
+
+
+def _ranked(slots: Slots, query: Query) -> Query:
+    """A ranking by what is named: a set with a measure is ranked by it, a ranking without one by its condition."""
+    del slots
+    measures, operation, time = query.measures, query.operation, query.time
+    of_set = query.subject.scope == "all" or (
+        query.subject.scope == "category" and bool(measures) and measures[0].name != "sentiment"
+    )
+    if isinstance(operation, Value) and of_set and measures:
+        operation = Rank("most", _LISTED)
+    if not isinstance(operation, Rank):
+        return query
+    test = test_of(query.where)
+    measures = measures or ((test.measure,) if test else (Measure("change"),))
+    if isinstance(time, Window | Between):
+        first = measures[0]
+        if first.name in WINDOWED | {"funding"}:
+            first, time = structs.replace(first, over=time, mean=first.name == "funding"), Now()
+        elif first.name == "price":
+            first, time = Measure("change", over=time), Now()
+        measures = (first, *measures[1:])
+    return structs.replace(query, measures=measures, operation=operation, time=time)
+
+
+def _changed(slots: Slots, query: Query) -> Query:
+    """A coin in a span, or its change on a day: the change over it."""
+    del slots
+    named = query.subject.coins or query.subject.assets
+    span = query.time if isinstance(query.time, Window | Between) else None
+    if isinstance(query.operation, Value | Compare) and not query.measures and span is not None and named:
+        return structs.replace(query, measures=(Measure("change", over=span),), time=Now())
+    one = query.measures[0] if len(query.measures) == 1 else None
+    if isinstance(query.operation, Value) and one is not None and one.name == "change" and isinstance(query.time, At):
+        return structs.replace(query, measures=(structs.replace(one, over=span_of(query.time)),), time=Now())
+    return query
+
+
+def _with_score(slots: Slots, query: Query) -> Query:
+    """A verdict is told with its score."""
+    del slots
+    verdict, score = Measure("verdict"), Measure("score")
+    if not isinstance(query.operation, Value) or not query.subject.coins:
+        return query
+    if verdict not in query.measures or score in query.measures:
+        return query
+    at = query.measures.index(verdict) + 1
+    return structs.replace(query, measures=(*query.measures[:at], score, *query.measures[at:]))
+
+
+def _dated(slots: Slots, query: Query) -> Query:
+    """A high or low of one coin is told with its day; an extreme without a measure is one of the price."""
+    del slots
+    if isinstance(query.operation, Extreme):
+        return structs.replace(query, measures=query.measures or (Measure("price"),))
+    if not isinstance(query.operation, Value) or query.where is not None or query.subject.assets:
+        return query
+    if not len(query.subject.coins) == len(query.measures) == 1 or not isinstance(query.time, Now):
+        return query
+    one = query.measures[0]
+    if one.name not in {"high", "low"}:
+        return query
+    operation = Extreme("max" if one.name == "high" else "min")
+    return structs.replace(query, operation=operation, measures=(Measure(one.name),), time=one.over or Now())
+
+
+def _asked_of_two(slots: Slots, query: Query) -> Query:
+    """Of "did ETH outperform BTC?" yes or no is asked."""
+    subject, operation = query.subject, query.operation
+    if not isinstance(operation, Compare) or operation.direction is None or not slots.is_question():
+        return query
+    if len(subject.coins) != _PAIR or subject.assets or len(query.measures) != 1:
+        return query
+    first, second = subject.coins
+    test = Test(query.measures[0], "gt" if operation.direction == "most" else "lt", coin=second)
+    subject = structs.replace(subject, coins=(first,))
+    return Query(subject=subject, time=query.time, where=test, operation=Check())
+
+
+def _known(slots: Slots, query: Query) -> Query | None:
+    """None for a ranking of weekly streaks, which are not known, and where nothing is asked about all coins."""
+    streaks = isinstance(query.operation, Rank) and query.measures[0].name == "streak"
+    if streaks and query.where is not None and "weekly" in repr(query.where):
+        slots.used.clear()
+        return None
+    asks = query.measures or query.where is not None or slots.asks("list")
+    if query.subject.scope == "all" and isinstance(query.operation, Value) and not asks:
+        return None
+    return query
+
+
+_RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (
+    _with_other,
+    _about_whom,
+    _of_market,
+    _below_high,
+    _ranked,
+    _changed,
+    _with_score,
+    _dated,
+    _asked_of_two,
+    _known,
+)
+
+
+def _parts(slots: Slots, query: Query) -> list[Query]:
+    """One query for each of opposite conditions, and for coins and for real-world assets."""
+    if parts := _contradicting(query.where):
+        if isinstance(query.operation, Count | Share):
+            return [structs.replace(query, where=part) for part in parts]
+        slots.used.clear()
+        return []
+    subject = query.subject
+    if subject.coins and subject.assets:
+        coins, assets = structs.replace(subject, assets=()), structs.replace(subject, scope="assets", coins=())
+        return [structs.replace(query, subject=coins), structs.replace(query, subject=assets)]
+    return [query]
+
+
+def _contradicting(where: Condition | None) -> tuple[Condition, ...]:
+    """Tests that cannot hold together, to be counted one by one: "how many gained and how many lost"."""
+    if not isinstance(where, All):
+        return ()
+    tests = [test for item in where.items if (test := test_of(item)) is not None]
+    first = tests[0] if tests else None
+    if first is None or len(tests) != len(where.items) or first.measure.name == "price":
+        return ()
+    if len({test.measure.name for test in tests}) > 1 or len({test.measure.over for test in tests} - {None}) > 1:
+        return ()
+    same = all(test.op == "eq" and test.measure.frame == first.measure.frame for test in tests)
+    if same and len({test.value for test in tests}) == len(tests):
+        return where.items
+    if len(tests) == _PAIR and {test.op for test in tests} == {"gt", "lt"} and {test.value for test in tests} == {0.0}:
+        over = first.measure.over or tests[1].measure.over
+        return tuple(structs.replace(test, measure=structs.replace(test.measure, over=over)) for test in tests)
+    return ()

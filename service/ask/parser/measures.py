@@ -1,0 +1,128 @@
+"""The measures that a clause names, each with its window. Pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import structs
+
+from service.ask.parser.slots import Slots
+from service.ask.parser.windows import TREND_FRAMES, WINDOWED, qualify, span_of
+from service.ask.query import Between, Extreme, Measure, Operation, Time, When, Window
+
+_NOW: Final = frozenset({"now", "rn", "right now"})
+_BOTH: Final = frozenset({"both timeframes", "both trends", "both time frames"})
+_A_DAY: Final = (Window(24, "h", "24 hours"), Window(1, "d", "1 day"))
+
+Placed = tuple[int, Measure]
+"""A measure and the chunk that names it."""
+
+
+def read_measures(slots: Slots) -> list[Placed]:
+    """The measures named, with their places; frames beside a trend are taken."""
+    found: list[Placed] = []
+    for at in range(len(slots.chunks)):
+        if at in slots.used:
+            continue
+        if slots.word(at) in _BOTH:
+            slots.used.add(at)
+            found += [(at, Measure("trend", frame=frame)) for frame in TREND_FRAMES]
+        elif (measure := _unspoken(slots, at)) is not None:
+            slots.used.add(at)
+            found.append((at, measure))
+        elif (measure := slots.measure(at)) is not None:
+            slots.used.add(at)
+            found.append((at, _framed(slots, at, measure)))
+    return found
+
+
+def _unspoken(slots: Slots, at: int) -> Measure | None:
+    """A measure that is meant by where a plain word stands: "BTC now and …", "what is BTC at", "rank by 7 days"."""
+    word, beside = slots.word(at), slots.kind(at - 1)
+    if word in _NOW and beside == "coin" and at + 1 < len(slots.chunks):
+        return Measure("price")
+    if word == "at" and beside in {"coin", "asset"} and slots.kind(at + 1) in {"", "and", "or"}:
+        return Measure("price")
+    if word == "by" and slots.kind(at + 1) == "time" and slots.kind(at + 2) != "measure" and at + 1 not in slots.used:
+        span = span_of(slots.chunks[at + 1].value)
+        if span is not None:
+            slots.used.add(at + 1)
+            return Measure("change", over=span)
+    return None
+
+
+def _framed(slots: Slots, at: int, measure: Measure) -> Measure:
+    """A measure with the frame beside it; of a high or low beside a time it is how often it is known."""
+    if measure.name in {"high", "low"} and any(chunk.kind == "time" for chunk in slots.chunks):
+        return measure
+    for beside in (at - 1, at + 1):
+        if slots.kind(beside) == "frame" and beside not in slots.used:
+            measure, taken = qualify(measure, slots.chunks[beside])
+            if taken:
+                slots.used.add(beside)
+    return measure
+
+
+def with_times(
+    slots: Slots, measures: Sequence[Placed], times: Sequence[int], operation: Operation
+) -> tuple[tuple[Measure, ...], Time]:
+    """Give each time to the measure it stands beside; the rest is the query's."""
+    left = list(times)
+    done: list[Measure] = []
+    for place, (at, measure) in enumerate(measures):
+        spans = [time for time in left if span_of(slots.chunks[time].value) is not None]
+        if measure.name not in WINDOWED or measure.over or not spans or isinstance(operation, Extreme | When):
+            done.append(measure)
+            continue
+        joined = bool(done) and slots.are(range(measures[place - 1][0] + 1, at), "and", "filler")
+        if joined and done[-1].over is not None and not {at - 1, at + 1} & set(spans):
+            done.append(structs.replace(measure, over=done[-1].over))
+            continue
+        following = measures[place + 1][0] if place + 1 < len(measures) else len(slots.chunks)
+        chosen = _nearest(spans, at, following)
+        done.append(structs.replace(measure, over=span_of(slots.chunks[chosen].value)))
+        slots.used.add(chosen)
+        if len(spans) > 1 or place + 1 == len(measures):
+            left.remove(chosen)
+    left = [time for time in left if time not in slots.used]
+    left = _without_day(slots, done, left)
+    left = _each_window(slots, done, left)
+    time = slots.one_time(left)
+    return _mean_funding(done, time), time
+
+
+def _nearest(spans: Sequence[int], at: int, following: int) -> int:
+    """The span of a measure: just before it, else behind it up to the next measure, else the first."""
+    before = (time for time in spans if time == at - 1)
+    behind = (time for time in spans if at < time < following)
+    return next(before, next(behind, spans[0]))
+
+
+def _without_day(slots: Slots, measures: Sequence[Measure], left: Sequence[int]) -> list[int]:
+    """The times without a day beside the volume, which is that of a day."""
+    if not any(measure.name == "volume" for measure in measures):
+        return list(left)
+    days = {time for time in left if slots.chunks[time].value in _A_DAY}
+    slots.used |= days
+    return [time for time in left if time not in days]
+
+
+def _each_window(slots: Slots, measures: list[Measure], left: Sequence[int]) -> list[int]:
+    """Of "24h, 7d and 30d change" one measure for each window; what is left after that."""
+    if not measures or measures[-1].name not in WINDOWED or measures[-1].over is None:
+        return list(left)
+    spans = [time for time in left if isinstance(slots.chunks[time].value, Window | Between)]
+    measures += [structs.replace(measures[-1], over=slots.chunks[time].value) for time in spans]
+    slots.used |= set(spans)
+    return [time for time in left if time not in spans]
+
+
+def _mean_funding(measures: Sequence[Measure], time: Time) -> tuple[Measure, ...]:
+    """Funding in the query's span is its mean over it."""
+    return tuple(
+        dict.fromkeys(
+            structs.replace(one, over=time, mean=True)
+            if one.name == "funding" and one.over is None and isinstance(time, Window | Between)
+            else one
+            for one in measures
+        )
+    )

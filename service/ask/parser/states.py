@@ -1,0 +1,131 @@
+"""States: trends by their frame, verdicts, regimes, moods; and who pays funding. Pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import structs
+
+from service.ask.parser.found import Found, measure_of
+from service.ask.parser.lexicon import State
+from service.ask.parser.moves import trend, trends
+from service.ask.parser.slots import Slots
+from service.ask.parser.windows import TREND_FRAMES
+from service.ask.query import All, Between, Changed, Condition, Measure, Not, Test, Window
+
+STATES: Final = frozenset({"trend", "verdict", "regime", "sentiment", "confidence", "market_regime"})
+"""Measures whose values are names."""
+
+_WITH_NEUTRAL: Final = frozenset({"regime", "sentiment", "market_regime", "verdict"})
+_PAYS: Final = frozenset({"pay", "pays", "paying", "paid"})
+_BOTH: Final = frozenset({"both timeframes", "both trends", "both frames"})
+_FRAME_REACH: Final = 5
+_TURN_REACH: Final = 4
+
+
+def paying(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+    """Who pays whom: "shorts pay longs" is negative funding."""
+    del before
+    side = slots.as_(at, "side")
+    verb = _past_filler(slots, at + 1)
+    if side is None or slots.word(verb) not in _PAYS:
+        return None
+    other = _past_filler(slots, verb + 1)
+    if slots.kind(other) != "side" or slots.as_(other, "side") == side:
+        return None
+    return Found(Test(Measure("funding"), "gt" if side == "long" else "lt", 0.0), frozenset({at, verb, other}))
+
+
+def _past_filler(slots: Slots, at: int) -> int:
+    while slots.kind(at) == "filler" and slots.word(at) not in _PAYS:
+        at += 1
+    return at
+
+
+def framed(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+    """A trend by its frame alone: "daily is up but weekly is not"."""
+    del before
+    frame = slots.as_(at, "frame")
+    both = slots.word(at) in _BOTH
+    if frame not in TREND_FRAMES and not both:
+        return None
+    to = slots.past(at + 1)
+    negated = slots.has(to, "neg")
+    used = {at}
+    if negated:
+        used.add(to)
+        to = slots.past(to + 1)
+    direction = slots.as_(to, "direction")
+    if direction is None or slots.kind(to + 1) in {"compare", "number"}:
+        return None
+    condition = trends(direction) if both else trend(direction, frame)
+    return Found(Not(condition) if negated else condition, frozenset(used | {to}))
+
+
+def named_state(slots: Slots, measure: Measure, at: int) -> tuple[Condition, set[int]] | None:
+    """The state that a measure is said to be in: "trend is up", "verdict neutral", "confidence high"."""
+    state: State | None = slots.as_(at, "state")
+    direction = slots.as_(at, "direction")
+    if measure.name == "confidence" and slots.word(at) in {"high", "low", "medium"}:
+        return Test(measure, "eq", slots.word(at)), {at}
+    if measure.name == "trend" and direction is not None:
+        return trend(direction, measure.frame), {at}
+    if state is None or measure.name not in STATES | {"score"}:
+        return None
+    if measure.name == "trend" and state.value in {"bull", "bear"}:
+        return trend(1 if state.value == "bull" else -1, measure.frame), {at}
+    if state.value == "neutral" and measure.name in _WITH_NEUTRAL:
+        return Test(measure, "eq", "neutral"), {at}
+    return Test(structs.replace(measure, name=state.measure), state.op, state.value), {at}
+
+
+def in_state(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+    """A state by itself: "in a weekly uptrend", "risk-on", "flipped bullish this week"."""
+    state: State | None = slots.as_(at, "state")
+    if state is None:
+        return None
+    measure = Measure(state.measure, frame=state.frame)
+    if state.measure == "trend" and (both := _both_frames(slots, at, state)) is not None:
+        return both
+    measure, used = _framed_state(slots, at, measure)
+    measure, used = _measure_behind(slots, at, state, measure, used)
+    earlier = measure_of(before[-1].condition) if before else None
+    if measure == Measure("verdict") and state.value == "neutral" and earlier is not None:
+        measure = Measure(earlier.name) if earlier.name in {"regime", "sentiment"} else measure
+    turned = [place for place in range(max(0, at - _TURN_REACH), at) if slots.turns(place)]
+    span = slots.past(max(used) + 1)
+    if turned and slots.kind(span) == "time" and isinstance(slots.chunks[span].value, Window | Between):
+        return Found(Changed(measure, state.value, slots.chunks[span].value), frozenset(used | {turned[0], span}))
+    return Found(Test(measure, state.op, state.value), frozenset(used))
+
+
+def _both_frames(slots: Slots, at: int, state: State) -> Found | None:
+    """A state of both trends: "in a daily and weekly uptrend"."""
+    frames = [place for place in range(max(0, at - _FRAME_REACH), at) if slots.kind(place) == "frame"]
+    if not frames or not slots.are(range(frames[0], at), "frame", "filler", "and"):
+        return None
+    if {*(slots.chunks[place].value for place in frames), *filter(None, [state.frame])} != set(TREND_FRAMES):
+        return None
+    both = tuple(Test(Measure("trend", frame=frame), state.op, state.value) for frame in TREND_FRAMES)
+    return Found(All(both), frozenset(range(frames[0], at + 1)))
+
+
+def _framed_state(slots: Slots, at: int, measure: Measure) -> tuple[Measure, set[int]]:
+    """A trend with the frame beside it."""
+    for beside in (at - 1, at + 1, at - 2):
+        frame = slots.chunks[beside].value if slots.kind(beside) == "frame" else None
+        if measure.name == "trend" and measure.frame is None and frame in TREND_FRAMES:
+            return structs.replace(measure, frame=frame), {at, beside}
+    return measure, {at}
+
+
+def _measure_behind(slots: Slots, at: int, state: State, measure: Measure, used: set[int]) -> tuple[Measure, set[int]]:
+    """A state with its measure behind it: "risk-off regime", "neutral sentiment"."""
+    after = slots.past(at + 1)
+    named: Measure | None = slots.as_(after, "measure")
+    if named is None:
+        return measure, used
+    if named.name == state.measure:
+        return measure, used | {after}
+    if state.value == "neutral" and named.name in STATES:
+        return Measure(named.name), used | {after}
+    return measure, used

@@ -1,0 +1,89 @@
+"""Superlatives: "the top 5 by volume", "the highest of both", "its worst day". Pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import structs
+
+from service.ask.parser.lexicon import Super
+from service.ask.parser.slots import Slots
+from service.ask.query import Compare, Extreme, Operation, Rank
+
+_PLURAL: Final = 5
+"""How many are told where several are asked for without a number."""
+
+_MOST_ROWS: Final = 50
+_ONE: Final = frozenset({"which coin", "what coin", "the coin", "which one", "coin", "token", "which token"})
+
+
+def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | None) -> Operation:
+    """What a superlative asks for.
+
+    Args:
+        slots: The clause.
+        superlatives: Its superlatives.
+        things: How many things are named; None: a set is meant.
+    """
+    first = superlatives[0]
+    value = _meant(slots, superlatives)
+    slots.both = value.both
+    if things is None:
+        if value.measure is not None:
+            slots.imply(first, value.measure)
+        limit = _limit(slots, value)
+        slots.take_asks("rank", "list")
+        return Rank(value.direction, limit)
+    days = slots.free(lambda chunk: chunk.kind == "word" and chunk.value.lower() in {"day", "days"})
+    if days:
+        slots.used.add(days[0])
+        slots.imply(first, "change")
+    if things == 1:
+        slots.take_asks("when")
+        if value.measure is not None:
+            slots.used |= set(slots.measures("price"))
+            slots.imply(first, value.measure)
+        return Extreme("max" if value.direction == "most" else "min")
+    if value.measure is not None:
+        slots.imply(first, value.measure)
+    slots.take_asks("compare", "list")
+    slots.take("or")
+    return Compare(value.direction)
+
+
+def _meant(slots: Slots, superlatives: Sequence[int]) -> Super:
+    """The first superlative with what stands beside it: "most negative", "largest fall", "top gainers"."""
+    first = superlatives[0]
+    value: Super = slots.as_(first, "super")
+    slots.used.add(first)
+    signs = slots.free(lambda chunk: chunk.has("sign"))
+    if signs:
+        slots.used.add(signs[0])
+        value = _turned(value) if slots.as_(signs[0], "sign") < 0 else value
+    after = first + 1
+    while slots.kind(after) in {"filler", "number"}:
+        after += 1
+    direction = slots.as_(after, "direction")
+    if value.measure is None and direction is not None and after not in slots.used:
+        value = structs.replace(value if direction > 0 else _turned(value), measure="change")
+        slots.used.add(after)
+    for later in superlatives[1:]:
+        other: Super = slots.as_(later, "super")
+        beside = slots.are(range(first + 1, later), "number", "filler")
+        if value.measure is None and other.measure is not None and beside:
+            value = other
+            slots.used.add(later)
+        elif other.direction == value.direction:
+            slots.used.add(later)
+    return value
+
+
+def _turned(value: Super) -> Super:
+    return structs.replace(value, direction="least" if value.direction == "most" else "most")
+
+
+def _limit(slots: Slots, value: Super) -> int:
+    """How many are wanted: the number said, one for "which coin", several for a plural."""
+    sets = any(slots.kind(at) in {"set", "category"} and words.endswith("s") for at, words in enumerate(slots.words))
+    one = any(words in _ONE or words.startswith("has ") or words == "has" for words in slots.words)
+    default = _PLURAL if value.plural or (sets and not one) else 1
+    return min(slots.limit(default) or default, _MOST_ROWS)
