@@ -24,7 +24,7 @@ a about also among an and are as at be been being beside besides between but by 
 each every figure figures follow follows following for further give given gives has have here how in is it its itself
 list listed meanwhile named of on or other others own part parts put read reads respectively said say says see seen show
 showed shown shows stand stands summary table taken tell tells that the their them themselves then there these they
-thing things this those to together view was way were what when where whereas which while whose with within
+thing things this those together view was way were what when where whereas which while whose with within
 
 answer answers asked asset assets breadth carry category change changes coin coins column comparison confidence
 correlation data detail details funding interest level levels line market markets measure measured measures name names

@@ -1,4 +1,4 @@
-"""A model as author: what it may use in a day, what is counted of what it did, and who ends it."""
+"""A language model that writes: its tokens of a day, what counts as used, and what ends a request."""
 
 import asyncio
 import logging
@@ -11,26 +11,29 @@ from typing import Any
 
 import pytest
 
-from service.ask.author import Author, endpoint_of, most_of, open_author
+from service.ask.author import Author, endpoint_of, most_of, open_author, written_by
 from service.ask.budget import Allowance, Budget
-from service.ask.model import Brief, ModelError
+from service.ask.measure_table import Unit
+from service.ask.model import Brief, ModelError, Reference
 from service.ask.prompt import compose
+from service.ask.query import Measure, Query, Subject
 from service.clock import DAY_MS, day_of
 from service.errors import ServiceError
 from service.settings import Settings
 from service.storage.database import Database, open_database
-from service.wire.ask import Classification, Entities
-from tests.ask.findings import risk
+from service.wire.ask import Message, Question
+from tests.ask.planner.world import World
 from tests.fakes.clock import START_MS, FakeClock
 from tests.fakes.model import Answer, Model, breaks_off, hangs_after, model, used, writes
 from tests.upstream import faults
 
 TODAY = day_of(START_MS)
 TOKENS = 300
-TEXT = "BTC is at the price above."
-DRAFT = ("**BTC** is at the price above.", "It is.", "_Sources: here._")
-BRIEF = Brief("BTC?", Classification(intent="price", entities=Entities()), (risk("BTC"),), DRAFT, "base")
+TEXT = "The table shows {s1/BTC/price}."
+BOUND = "The table shows BTC's price ($118,234)."
+BRIEF = Brief("BTC?", "BTC, price", {"s1/BTC/price": Reference("BTC", "price", Unit.USD, "$118,234")}, "base")
 MOST = most_of(compose(BRIEF)) + TOKENS
+PRICE, FUNDING = Measure("price"), Measure("funding")
 
 
 @pytest.fixture
@@ -75,12 +78,10 @@ async def test_without_a_url_there_is_no_model(database: Database, clock: FakeCl
     assert endpoint_of(Settings()) is None
 
 
-async def test_a_text_is_handed_on_and_what_it_used_is_counted(
-    fake: Model, database: Database, clock: FakeClock
-) -> None:
+async def test_a_text_is_bound_and_what_it_used_is_counted(fake: Model, database: Database, clock: FakeClock) -> None:
     async with author(fake, database, clock) as it:
-        assert await it.write(BRIEF) == TEXT
-        assert await it.write(BRIEF) == TEXT
+        assert await it.write(BRIEF) == BOUND
+        assert await it.write(BRIEF) == BOUND
     assert await spent(database) == {0: 840}
     assert fake.asked[0]["max_tokens"] == TOKENS
 
@@ -91,7 +92,7 @@ async def test_a_text_is_handed_on_and_what_it_used_is_counted(
         (writes(TEXT), None, MOST),
         (writes(TEXT, usage=used(0, 0)), None, MOST),
         (writes(TEXT, usage=used(MOST, 9_000)), None, MOST + 9_000),
-        (writes("BTC was hacked.", usage=used(1, 2)), "its text has a word that the draft does not have: hacked", 3),
+        (writes(f"{TEXT} It was hacked.", usage=used(1, 2)), "its text has a word that is not allowed: hacked", 3),
         (breaks_off, "answer cut short", MOST),
         (faults.answer(500), "status 500", MOST),
         (faults.answer(401), "status 401", 0),
@@ -104,7 +105,7 @@ async def test_what_nobody_tells_counts_as_the_most_that_it_can_be(
     fake.answer = answer
     async with author(fake, database, clock) as it:
         if said is None:
-            assert await it.write(BRIEF) == TEXT
+            assert await it.write(BRIEF) == BOUND
         else:
             assert await refusal(it) == said
     assert await spent(database) == {0: counted}
@@ -126,11 +127,11 @@ async def test_the_most_is_set_aside_before_it_is_asked(fake: Model, database: D
 
 async def test_a_spent_day_asks_nobody_and_the_next_one_does(fake: Model, database: Database, clock: FakeClock) -> None:
     async with author(fake, database, clock, llm_daily_tokens=MOST + 419) as it:
-        assert await it.write(BRIEF) == TEXT
+        assert await it.write(BRIEF) == BOUND
         assert await refusal(it) == "the tokens of this day are used up"
         assert len(fake.asked) == 1
         clock.at_ms += DAY_MS
-        assert await it.write(BRIEF) == TEXT
+        assert await it.write(BRIEF) == BOUND
     assert await spent(database) == {0: 420, 1: 420}
 
 
@@ -179,21 +180,13 @@ async def test_what_cannot_be_settled_stays_set_aside_and_is_told_the_operator(
 ) -> None:
     monkeypatch.setattr(Budget, "settle", _unavailable)
     async with author(fake, database, clock) as it:
-        assert await it.write(BRIEF) == TEXT
+        assert await it.write(BRIEF) == BOUND
     assert await spent(database) == {0: MOST}
-    assert "what a model used could not be written down" in caplog.text
+    assert "The tokens a language model used could not be stored." in caplog.text
 
 
 async def _unavailable(*_: object) -> None:
     raise ServiceError("UNAVAILABLE", "the store is busy")
-
-
-async def test_a_draft_that_is_too_long_costs_nothing(fake: Model, database: Database, clock: FakeClock) -> None:
-    long = Brief(BRIEF.question, BRIEF.classification, BRIEF.steps, ("x" * 40_000,), "base")
-    async with author(fake, database, clock) as it:
-        with pytest.raises(ModelError, match="too long for a model"):
-            await it.write(long)
-    assert (await spent(database), fake.asked) == ({}, [])
 
 
 async def test_a_budget_is_spent_to_the_last_token_and_no_further(database: Database, clock: FakeClock) -> None:
@@ -254,3 +247,45 @@ async def test_a_refused_answer_is_logged_without_its_address_or_key(
         async with author(fake, database, clock) as it:
             assert await refusal(it) == "status 401"
     assert not any("averysecretkey" in repr(vars(record)) for record in caplog.records)
+
+
+class Fixed:
+    """A model that writes a text, or fails."""
+
+    def __init__(self, text: str | ModelError) -> None:
+        self._text = text
+        self.asked: list[Brief] = []
+
+    async def write(self, brief: Brief) -> str:
+        self.asked.append(brief)
+        if isinstance(self._text, ModelError):
+            raise self._text
+        return self._text
+
+
+async def passage(it: Fixed, *queries: Query) -> str | None:
+    results = [await World().ask(query) for query in queries]
+    return await written_by(it, Question([Message("user", "and sol?")], archetype="trader"), queries, results)
+
+
+async def test_a_model_is_given_the_question_how_it_was_read_and_what_was_found() -> None:
+    it = Fixed("A text.")
+    one = Query(subject=Subject(coins=("ETH",)), measures=(PRICE,))
+    other = Query(subject=Subject(coins=("SOL",)), measures=(FUNDING,))
+    assert await passage(it, one, other) == "A text."
+    (brief,) = it.asked
+    assert (brief.question, brief.read_as, brief.archetype) == ("and sol?", "ETH, price; then SOL, funding", "trader")
+    assert [*brief.references] == ["s1/ETH/price", "s2/SOL/funding"]
+
+
+async def test_a_model_is_not_asked_about_a_single_value() -> None:
+    it = Fixed("A text.")
+    assert await passage(it, Query(subject=Subject(coins=("ETH",)), measures=(PRICE,))) is None
+    assert it.asked == []
+
+
+async def test_a_failure_is_logged_and_there_is_no_text(caplog: pytest.LogCaptureFixture) -> None:
+    it = Fixed(ModelError("its text is too long"))
+    assert await passage(it, Query(subject=Subject(coins=("ETH", "SOL")), measures=(PRICE,))) is None
+    (record,) = caplog.records
+    assert vars(record)["reason"] == "its text is too long"
