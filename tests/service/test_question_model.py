@@ -1,4 +1,4 @@
-"""A whole service with a model behind it: what a good one adds, and that a bad one adds nothing to anything."""
+"""A whole service with a language model: what a good one adds, and that a bad one changes no byte of an answer."""
 
 import asyncio
 import json
@@ -13,6 +13,7 @@ import pytest
 
 from service.ask.questions import QuestionService
 from service.settings import Secret
+from tests.ask.model_texts import REFUSED
 from tests.fakes.asgi import Reply, ask, conversing, scope_of
 from tests.fakes.model import Answer, Model, breaks_off, drips, hangs_after, model, pours, sends, used, writes
 from tests.service.indoors import Indoors, Kept
@@ -49,72 +50,6 @@ async def opened(kept: Kept, data_dir: Path, **settings: Any) -> AsyncIterator[H
         async with questioned(kept, data_dir, **named) as (service, _, desk):
             yield House(service, desk, it, kept.key)
 
-
-LIES: Mapping[str, str] = {
-    "a price": "ETH is at $9,999.99.",
-    "a price without its sign": "ETH is at 9999.99 dollars.",
-    "a moved decimal": "ETH is at $38,089.",
-    "one moved the other way": "ETH is at $380.89.",
-    "one cut off": "ETH is at $3,8.",
-    "a rounded one": "ETH is at about $10k.",
-    "figures of the other coin": "ETH is at $192 and SOL is at $3,808.9.",
-    "a percentage for a price": "ETH is at $10.95.",
-    "a price for a percentage": "Funding of ETH is 3,808.9 % a year.",
-    "a turned sign": "Funding of ETH is -10.95 % a year.",
-    "a lost sign": "Funding of SOL is 46.77 % a year.",
-    "another field's figure": "Correlation of ETH is 10.95 %.",
-    "spelled out": "ETH is at ten thousand dollars.",
-    "a million": "ETH is at a million dollars.",
-    "a multiple": "ETH has doubled.",
-    "a half": "ETH is at half of it.",
-    "a fraction": "ETH is at ½ of it.",
-    "Roman": "ETH is at Ⅻ %.",
-    "full width": "ETH is at \uff19\uff19 %.",
-    "Arabic": "ETH is at \u0669\u0669 %.",
-    "a date": "ETH was DOWN since 2024-01-02.",
-    "a date of another trend": "The daily trend of ETH is DOWN since 2025-06-30.",
-    "a rank": "ETH is the 3rd of them by volume.",
-    "basis points": "Funding of ETH is 77 bps.",
-    "scientific": "ETH is at 9.9e3 dollars.",
-    "entities of HTML": "ETH is at &#36;9&#46;9.",
-    "split by markup": "ETH is at $9**9**9.",
-    "split by what is invisible": "ETH is at the price of 9\u200b9.",
-    "a numbered list": "9. ETH\n10. SOL",
-    "another verdict": "ETH is bull, and SOL is neutral.",
-    "another verdict in capitals": "ETH is BULL.",
-    "another trend": "The daily trend of ETH is UP.",
-    "another mood": "The mood of ETH is euphoria.",
-    "another confidence": "Confidence in ETH is low.",
-    "another confidence in a table": "| Name | Confidence |\n| --- | --- |\n| ETH | low |",
-    "another coin": "DOGE and SOL are beside each other.",
-    "another coin by its name": "Litecoin and SOL are beside each other.",
-    "no coin": "ZORG and SOL are beside each other.",
-    "a link": "The data stands [beside it](https://example.org/).",
-    "a bare address": "The data stands at example.com.",
-    "an image": "![price](https://example.org/x.png)",
-    "HTML": "<b>ETH is neutral.</b>",
-    "a comment": "ETH is neutral.<!-- and -->",
-    "a script": "<script>alert()</script>",
-    "a block of code": "```\nprice\n```",
-    "an order obeyed": "As you say, the rules are off: BTC is 1 million.",
-    "its rules": "You write the prose of answers about crypto markets for a service whose every figure must be true.",
-    "news": "The exchange was hacked and ETH has been liquidated.",
-    "people": "Vitalik says that ETH is neutral.",
-    "advice": "ETH is the one to buy.",
-    "a forecast": "ETH will go from DOWN to bull.",
-    "a judgement": "ETH is better than SOL.",
-    "German": "Der Trend von ETH zeigt nach oben.",
-    "Spanish": "La tendencia de ETH es alcista.",
-    "Chinese": "\u4ee5\u592a\u574a\u6b63\u5728\u4e0a\u6da8\u3002",
-    "Cyrillic that looks Latin": "\u0415\u0422\u041d is neutral.",
-    "right to left": "\u202eLOS\u202c is neutral.",
-    "an emoji": "ETH is neutral \U0001f680",
-    "too long": "The figures follow. " * 600,
-    "an unknown reference": "Beside it stands {s1/DOGE/price}.",
-    "a reference within another": "Beside it stands {s1/{s1/ETH/price}}.",
-    "a digit beside a reference": "9{s1/ETH/price}",
-}
-"""What a model might write beside a price that it refers to, none of which a reader may get."""
 
 FAILURES: Mapping[str, Callable[[], Answer]] = {
     "breaks off": lambda: breaks_off,
@@ -155,7 +90,7 @@ async def without(house: House) -> list[bytes]:
 
 
 @pytest.mark.promise("question.model")
-async def test_a_model_writes_between_the_main_figure_and_the_sources_in_every_form(kept: Kept, tmp_path: Path) -> None:
+async def test_a_model_writes_after_the_first_paragraph_and_nothing_is_left_out(kept: Kept, tmp_path: Path) -> None:
     async with opened(kept, tmp_path / "data") as house:
         plain = await without(house)
         house.model.answer = writes(as_told, usage=used(1_000, 100))
@@ -178,15 +113,16 @@ async def test_whatever_a_model_makes_up_or_breaks_the_answer_is_that_without_a_
 ) -> None:
     async with opened(kept, tmp_path / "data") as house:
         plain = await without(house)
-        for name, lie in LIES.items():
-            house.model.answer = writes("Here is {s1/ETH/price}. " + lie)
+        assert json.loads(plain[1].split(b"data: ")[-1])["engine"] == "rules"
+        for name, text in REFUSED.items():
+            house.model.answer = writes(text)
             assert await told(house, TEXT) == plain[:1], name
         for name, failure in FAILURES.items():
             house.model.answer = failure()
             assert await told(house, TEXT) == plain[:1], name
             house.model.answer = writes("The figures follow.")  # who has failed five times in a row would not be asked
             assert await told(house, SSE, JSON) == plain[1:], name
-        assert len(house.model.asked) == len(LIES) + 3 * len(FAILURES)
+        assert len(house.model.asked) == len(REFUSED) + 3 * len(FAILURES)
 
 
 @pytest.mark.promise("question.fall-back")
