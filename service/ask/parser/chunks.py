@@ -59,12 +59,16 @@ class Chunk(Struct, frozen=True):
 
 
 class Name(Struct, frozen=True):
-    """Something named: tokens from `start` to before `end`."""
+    """Something named: tokens from `start` to before `end`.
+
+    `per_coin`: one coin is meant of which the venue trades thousands.
+    """
 
     kind: str
     value: Any
     start: int
     end: int
+    per_coin: bool = False
 
 
 def cut(tokens: Sequence[Token], words: Sequence[str], names: Sequence[Name], now_ms: int) -> list[Chunk]:

@@ -4,9 +4,19 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from service.ask.parser.known import Care, Known, Thing
-from service.ask.parser.places import ARTICLES, ASPECTS, STATES, Place, is_alone, is_certain, is_emphatic, is_likely
+from service.ask.parser.places import (
+    ARTICLES,
+    ASPECTS,
+    CONTEXTS,
+    STATES,
+    Place,
+    is_alone,
+    is_certain,
+    is_emphatic,
+    is_likely,
+)
 from service.ask.parser.tokens import Token
-from service.ask.parser.words import bag, is_plain
+from service.ask.parser.words import is_plain
 from service.sentiment.names import ACRONYMS
 
 _QUOTES: Final = ("usdt", "usdc", "usd", "perp")
@@ -17,14 +27,8 @@ _BREAKS: Final = frozenset(".,?!;:()\n\u2013\u2014")
 _SHORTEST_JOINED: Final = 7
 _NOT_JOINED: Final = frozenset({"memecoin", "notcoin"})
 _SHOUTED: Final = 2
-_GROUPS: Final = bag(
-    """
-    alts altcoins categories category chains coin coins crypto cryptos ecosystem group industry names narrative niche
-    plays projects protocols sector sectors segment space stuff tag tags theme token tokens
-    """
-)
-"""What follows a category's name and hardly ever the plain word."""
-_ABOUT: Final = bag("about around at for hows in inside into is of on the with within")
+_GROUPS: Final = CONTEXTS["groups"]
+_ABOUT: Final = CONTEXTS["about"]
 
 
 class Mention(NamedTuple):
@@ -107,7 +111,7 @@ def _longest(known: Known, seen: _Seen, at: int) -> Mention | None:
     return None
 
 
-_ANY: Final = bag("which what any every each best worst top a")
+_ANY: Final = frozenset({"which", "what", "any", "every", "each", "best", "worst", "top", "a"})
 
 
 def _is_grouped(seen: _Seen, end: int, at: int) -> bool:
@@ -154,16 +158,16 @@ def _weighed(seen: _Seen, start: int, end: int, thing: Thing) -> Mention:
         care = Care(max(0, care - 1))
         if "(" in token.gap and token.word not in ACRONYMS:
             care = Care.FREE
-    elif token.owns and thing.kind == "COIN":
+    elif token.owns and thing.kind == "coin":
         care = Care(max(0, care - 1))
-    elif not seen.shouted and care is Care.HINTED and thing.kind == "COIN" and start and not token.opens:
+    elif not seen.shouted and care is Care.HINTED and thing.kind == "coin" and start and not token.opens:
         care = Care.FREE if token.text[:1].isupper() else care
-    return Mention(start, end + 1 if paired and thing.kind == "COIN" else end, thing._replace(care=care))
+    return Mention(start, end + 1 if paired and thing.kind == "coin" else end, thing._replace(care=care))
 
 
 def _decide(seen: _Seen, mention: Mention) -> bool:
     """Take a name where the words around it show that it is meant."""
-    meant = _is_category(seen, mention) if mention.thing.kind == "CATEGORY" else _is_meant(seen, mention)
+    meant = _is_category(seen, mention) if mention.thing.kind == "category" else _is_meant(seen, mention)
     if meant:
         seen.take(mention)
     return meant

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from service.ask.parser.words import bag
+from service.ask.parser.places import CONTEXTS
 
 MOST_MENDED: Final = 48
 """Words of a text that are looked at; what a hostile text costs is bounded by it."""
@@ -13,24 +13,8 @@ _LONGEST: Final = 20
 _LONG: Final = 7
 """Letters from which on two mistakes are forgiven, if the first two letters are right."""
 
-KEYWORDS: Final = bag(
-    """
-    accumulation accurate alert alerts annualised backtest backtests bearish bitcoin breadth bullish capitulation
-    carry category
-    change chart coins commodities commodity compare comparison convert correlated correlation correlations cross
-    crossed crossing crossings currencies daily decoupled definition direction distribution dollars does doing
-    downtrend equities ethereum euphoria everything exhaustion expensive explain forecast funding gainers gainer health
-    healthy highest history hours indices interest least listed longs losers lowest market markets meaning momentum
-    month
-    months most much neutral open overview performance performing please podcast podcasts positions position positive
-    negative predict prediction price prices quota quote ranking rate rates recommend regime result results sentiment
-    sector sectors sharpe short shorts should signal signals stance stock stocks strategies strategy strength strongest
-    summary tell ticker today token tokens track traded trading transcripts trend trending trends uptrend verdict
-    verdicts
-    versus volume walkforward wallet wallets weakest week weekly weeks whale whales what which worst yesterday
-    """
-)
-"""What a question is understood by: a typo of these is mended, so that it is."""
+KEYWORDS: Final = CONTEXTS["keywords"]
+"""Words of questions: a typo of these is corrected."""
 
 
 class Speller:

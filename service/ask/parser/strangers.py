@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Final
 
-from service.ask.parser.known import Care, Known, Thing
+from service.ask.parser.known import TABLES, Care, Known, Thing
 from service.ask.parser.lexicon import VOCABULARY
 from service.ask.parser.mentions import Mention, is_shouted, place_of
-from service.ask.parser.names import ABSENT_TOPICS, ACRONYMS
-from service.ask.parser.places import AFTER, ASPECTS, FUNCTION, OF, STATES, Place, is_likely
+from service.ask.parser.places import AFTER, ASPECTS, CONTEXTS, FUNCTION, OF, STATES, Place, is_likely
 from service.ask.parser.spelling import KEYWORDS, Speller
 from service.ask.parser.tokens import Token
-from service.ask.parser.words import PLAIN, bag, is_plain
+from service.ask.parser.words import PLAIN, is_plain
 
 MOST: Final = 5
 """Strangers of a text that are looked for; five are more than an answer can talk about."""
@@ -26,17 +25,10 @@ _LONGEST_TICKER: Final = 12
 _TAILS: Final = ("coin", "token", "swap", "inu")
 _GROUPS: Final = frozenset({"coins", "tokens", "sector", "category", "ecosystem", "altcoins"})
 _PAPERS: Final = frozenset({"stock", "stocks", "shares", "share", "etf", "equity", "futures"})
-_TALK: Final = ASPECTS | bag(
-    """
-    alerts analysis bear bull call chart correlations info news opinion outlook overview rundown signals snapshot
-    summary
-    take thoughts update view quotes worth cost
-    """
-)
-_DEALS: Final = bag("ape buy buying hold holding long longing own sell selling short shorting trade trading")
-_DONE: Final = bag("do done perform performed trade traded gained lost fallen risen")
-_COMMON_MISTAKES: Final = bag("teh waht wht whts hte adn nad pric wats wuts whta tje thr iz te")
-_OWN: Final = JARGON | ACRONYMS | _COMMON_MISTAKES
+_TALK: Final = ASPECTS | CONTEXTS["talk"]
+_DEALS: Final = CONTEXTS["deals"]
+_DONE: Final = CONTEXTS["done"]
+_OWN: Final = JARGON | TABLES.acronyms | CONTEXTS["typos"]
 
 
 def find_strangers(
@@ -61,13 +53,13 @@ def find_strangers(
             start, end = _extent(tokens, taken, at)
             place = place_of(tokens, taken, start, end)
             if _is_stranger(known, token, place, alone=len(tokens) == 1, shouted=shouted):
-                strangers.append(Mention(start, end, Thing("UNKNOWN", (), Care.FREE, ticker=end - start == 1)))
+                strangers.append(Mention(start, end, Thing("unknown", (), Care.FREE, ticker=end - start == 1)))
                 taken.update(range(start, end))
     return strangers
 
 
 def _is_stranger(known: Known, token: Token, place: Place, *, alone: bool, shouted: bool) -> bool:
-    if token.sigil == "$" or (place.after in _GROUPS and token.word in ABSENT_TOPICS):
+    if token.sigil == "$" or (place.after in _GROUPS and token.word in TABLES.absent_categories):
         return True
     if known.directory.was_listed(token.name):
         return not is_plain(token.name) or token.text.isupper() or is_likely(place)

@@ -34,8 +34,3 @@ def is_plain(word: str) -> bool:
 def _has(stem: str) -> bool:
     """Whether a stem is a word, also where its last letter was doubled ("ripp" of "ripped")."""
     return stem in PLAIN or (stem[-1] == stem[-2] and stem[:-1] in PLAIN)
-
-
-def bag(words: str) -> frozenset[str]:
-    """The words of a text, for tables of them."""
-    return frozenset(words.split())

@@ -1,0 +1,138 @@
+"""Recognises what a text names, its typos and its language. Pure."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from service.ask.parser.chunks import Name
+from service.ask.parser.known import Known
+from service.ask.parser.language import ENGLISH, language_of
+from service.ask.parser.lexicon import VOCABULARY
+from service.ask.parser.mentions import Mention, find_mentions
+from service.ask.parser.spelling import KEYWORDS, MOST_MENDED, Speller
+from service.ask.parser.strangers import find_strangers
+from service.ask.parser.tokens import Token
+from service.ask.parser.words import is_plain
+
+_ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}")
+_SHORTEST_KEYWORD: Final = 4
+_LONGEST_TICKER: Final = 5
+
+
+class Recognised(NamedTuple):
+    """What a text holds.
+
+    Attributes:
+        names: What is named, in order. The value of an unknown name is what may have been meant.
+        words: Its words with typos corrected.
+        language: ISO 639-1, or `und`.
+    """
+
+    names: Sequence[Name]
+    words: Sequence[str]
+    language: str
+
+
+class Recogniser:
+    """Recognises names.
+
+    Args:
+        known: Coins, assets and categories.
+        wallets: Labels and addresses of watched wallets, lower case, to their address.
+        shows: Names of shows, lower case, to their id.
+    """
+
+    def __init__(self, known: Known, wallets: Mapping[str, str], shows: Mapping[str, str]) -> None:
+        self._known = known
+        self._special = [
+            (kind, key, name.split())
+            for kind, table in (("wallet", wallets), ("show", shows))
+            for name, key in table.items()
+        ]
+        keywords = {word: word for word in KEYWORDS | VOCABULARY if len(word) >= _SHORTEST_KEYWORD}
+        self._speller = Speller({**keywords, **known.meanings()})
+
+    def read(self, tokens: Sequence[Token], text: str) -> Recognised:
+        """Recognise what a text holds.
+
+        Args:
+            tokens: Its tokens.
+            text: The text itself.
+        """
+        names, words = self._corrected(tokens)
+        listed = self._specials(tokens)
+        taken = {at for name in listed for at in range(name.start, name.end)}
+        found = [
+            mention
+            for mention in find_mentions(self._known, tokens, names)
+            if taken.isdisjoint(range(mention.start, mention.end)) and not _is_measure(mention, words)
+        ]
+        covered = taken | {at for mention in found for at in range(mention.start, mention.end)}
+        language = language_of(tokens, covered, words, text)
+        strangers = find_strangers(self._known, tokens, words, found) if language == ENGLISH else []
+        strangers = [mention for mention in strangers if taken.isdisjoint(range(mention.start, mention.end))]
+        listed += [
+            self._name(mention, tokens) for mention in (*found, *strangers) if not _is_word(mention, tokens, words)
+        ]
+        return Recognised(sorted(listed, key=lambda name: name.start), words, language)
+
+    def _corrected(self, tokens: Sequence[Token]) -> tuple[list[str], list[str]]:
+        """The words that names are looked up by, and the words of the text, both with typos corrected."""
+        names, words, left = [token.name for token in tokens], [token.word for token in tokens], MOST_MENDED
+        for at, token in enumerate(tokens):
+            if not left:
+                break
+            if self._is_known(token) or (token.text.isupper() and len(token.text) <= _LONGEST_TICKER):
+                continue
+            left -= 1
+            better = self._speller.mend(token.name)
+            if better is not None:
+                names[at] = words[at] = better
+        return names, words
+
+    def _is_known(self, token: Token) -> bool:
+        """Whether a token needs no correction."""
+        if token.sigil or token.is_number or token.name in self._known.parts or token.word in VOCABULARY:
+            return True
+        return is_plain(token.name) or is_plain(token.word)
+
+    def _specials(self, tokens: Sequence[Token]) -> list[Name]:
+        """Watched wallets by label or address, and shows by name."""
+        words = [token.word for token in tokens]
+        found = [
+            Name(kind, (key,), at, at + len(parts))
+            for kind, key, parts in self._special
+            for at in range(len(words) - len(parts) + 1)
+            if words[at : at + len(parts)] == parts
+        ]
+        addresses = (
+            Name("wallet", (token.text,), at, at + 1)
+            for at, token in enumerate(tokens)
+            if _ADDRESS.fullmatch(token.text)
+        )
+        return [*found, *addresses]
+
+    def _name(self, mention: Mention, tokens: Sequence[Token]) -> Name:
+        start, end, thing = mention.start, mention.end, mention.thing
+        if thing.kind == "unknown" and not thing.keys:
+            name = tuple(token.name for token in tokens[start:end])
+            named = self._known.find(name)
+            if named is not None and named.kind == "coin":
+                thing = named
+            else:
+                thing = thing._replace(keys=self._known.candidates(" ".join(name)))
+        return Name(thing.kind, thing.keys, start, end, per_coin=thing.per_coin)
+
+
+def _is_measure(mention: Mention, words: Sequence[str]) -> bool:
+    """Whether a name belongs to a measure: "BTC correlation"."""
+    return mention.thing.keys == ("BTC",) and words[mention.end : mention.end + 1] in (["correlation"], ["corr"])
+
+
+def _is_word(mention: Mention, tokens: Sequence[Token], words: Sequence[str]) -> bool:
+    """Whether what looks like a name is a word: one of the lexicon, or a single small letter."""
+    if mention.thing.kind == "unknown":
+        return not mention.thing.keys and all(word in VOCABULARY for word in words[mention.start : mention.end])
+    token = tokens[mention.start]
+    is_letter = len(token.text) == 1 and token.text.islower() and not token.sigil
+    return mention.thing.kind == "coin" and mention.end - mention.start == 1 and is_letter
