@@ -92,6 +92,34 @@ def test_raw_findings_and_the_archetype_are_asked_for(environment: dict[str, str
     assert json.loads(seen.out) == {"steps": []}
 
 
+@pytest.mark.promise("question.typed-query")
+@pytest.mark.parametrize("terminal", [True, False])
+def test_explaining_shows_the_typed_queries_in_words_and_as_they_are(
+    environment: dict[str, str], terminal: bool
+) -> None:
+    query = {"subject": {"coins": ["ETH"]}, "measures": [{"name": "price"}]}
+    found = {
+        "classification": {"queries": [query], "ignored": ["\x1b[2J"]},
+        "plan": {"steps": []},
+        "steps": [{"result": {"title": "ETH, price"}}, {"result": None, "error": "No data."}],
+    }
+    with peer(says(found)) as listening:
+        seen = typed("ask", "ETH?", "--explain", "--url", listening.url, environment=environment, terminal=terminal)
+    assert seen.code == 0
+    assert body_of(listening)["raw"] is True
+    first, rest = seen.out.split("\n", 1)
+    assert first == "Read as: ETH, price"
+    assert json.loads(rest) == found["classification"]
+
+
+@pytest.mark.parametrize("found", [{}, {"classification": {}, "steps": [1]}, {"classification": {}, "steps": None}])
+def test_an_answer_without_queries_cannot_be_explained(environment: dict[str, str], found: object) -> None:
+    with peer(says(found)) as listening:
+        seen = typed("ask", "ETH?", "--explain", "--url", listening.url, environment=environment, terminal=True)
+    assert (seen.code, seen.out) == (5, "")
+    assert "does not say how the question was read" in seen.err
+
+
 def test_a_question_can_come_from_standard_input(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("How is\nSOL?\n"))
     with peer(answers(b"Well.")) as listening:

@@ -1,12 +1,13 @@
 """`verdict ask`: send the question, pay for it where that is agreed to, and set the answer as it comes."""
 
 import codecs
+import json
 import secrets
 import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
 
 from service.clients.cli import dry_run, output, shape
 from service.clients.cli.ask.device import device_id
@@ -39,14 +40,14 @@ def run(arguments: Namespace, environment: Mapping[str, str]) -> int:
     body: dict[str, object] = {"messages": [{"role": "user", "content": _question(arguments)}]}
     if arguments.archetype:
         body["archetype"] = arguments.archetype
-    if arguments.raw:
+    if arguments.raw or arguments.explain:
         body["raw"] = True
     if arguments.dry_run:
         return dry_run.show(arguments, environment, "POST", PATH, price=PRICE, counted=True, body=body)
     client = open_client(arguments, environment)
     if client.token is None:
         body["deviceId"] = device_id(environment)
-    human = not arguments.raw and shape.form(arguments) == "human"
+    human = not arguments.raw and not arguments.explain and shape.form(arguments) == "human"
     asking = _Asking(client, body, "text/plain" if human else "application/json")
     try:
         _tell(asking, arguments, environment, human=human)
@@ -64,12 +65,26 @@ def _tell(asking: "_Asking", arguments: Namespace, environment: Mapping[str, str
             answer = Answer(HTTPStatus.OK, {}, body)
             if not isinstance(answer.document, dict):
                 raise UnreadableError("what came is no answer to a question: is that address a Verdict service?")
-            output.put_json(answer)
+            if arguments.explain:
+                output.put_lines(output.readable(line) for line in _explanation(answer.document))
+            else:
+                output.put_json(answer)
             return
         for line in render(screen(environment, sys.stdout), _lines(pieces)):
             spinner.stop()
             sys.stdout.write(line + "\n")
             sys.stdout.flush()
+
+
+def _explanation(raw: Mapping[str, Any]) -> Iterator[str]:
+    """How a question was read: each query in words, then all of it as JSON."""
+    try:
+        titles = [step["result"]["title"] for step in raw["steps"] if step["result"] is not None]
+        read = raw["classification"]
+    except (KeyError, TypeError):
+        raise UnreadableError("The answer does not say how the question was read. Use a newer service.") from None
+    yield from (f"Read as: {title}" for title in titles)
+    yield from json.dumps(read, ensure_ascii=False, indent=2).splitlines()
 
 
 class _Asking:

@@ -15,6 +15,7 @@ COMMANDS = (
                 choices=("base", "trader", "analyst", "risk-manager", "explainer"),
             ),
             Argument("--raw", "what was found, as JSON, without prose", kind="flag", apart="form"),
+            Argument("--explain", "how the question was read: its typed queries", kind="flag", apart="form"),
             Argument(
                 "--json",
                 "the answer as JSON with what it rests on, as is done where the output is no terminal",
