@@ -34,9 +34,11 @@ states status term terms trend trends value values verdict verdicts volatility v
 WORDS: Final = tuple(_WORDS.split())
 
 _KNOWN: Final = frozenset(WORDS)
-_KINDS: Final = frozenset({"value", "values", "each", "table", "rank", "winner", "tied", "screen"})
+KINDS: Final = frozenset({"value", "values", "each", "table", "rank", "winner", "tied", "screen"})
 """Results whose rows are things and whose columns are their measures. Others' words are in none of them."""
 
+_SPACES: Final = re.compile(r" +")
+_BLANKS: Final = re.compile(r"\n{3,}")
 _REFERENCE: Final = re.compile(r"\{([^{}\n]*)\}")
 _LINE: Final = re.compile(r"(?:- )?[A-Za-z{]")
 _PROSE: Final = re.compile(r"[A-Za-z \n.,;:'\u2019()\u2013\u2014-]*")
@@ -50,7 +52,7 @@ def references_of(outcomes: Sequence[Result | ServiceError]) -> dict[str, Refere
     found = {
         f"s{place}/{reference.subject}/{reference.label}": reference
         for place, result in enumerate(outcomes, 1)
-        if isinstance(result, Result) and result.kind in _KINDS
+        if isinstance(result, Result) and result.kind in KINDS
         for reference in _of_result(result)
     }
     return dict(islice(found.items(), MOST_REFERENCES))
@@ -78,7 +80,7 @@ def bind(text: str, references: Mapping[str, Reference]) -> str:
     Raises:
         ModelError: If the text holds anything but references and the words and signs that are allowed.
     """
-    text = text.strip()
+    text = _SPACES.sub(" ", _BLANKS.sub("\n\n", text.strip()))
     if len(text) > LONGEST:
         raise ModelError("its text is too long")
     if any(line and not _LINE.match(line) for line in text.split("\n")):

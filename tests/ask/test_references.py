@@ -7,11 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.ask.answers.formats import cells
+from service.ask.answers.write import templates
 from service.ask.measure_table import Unit
 from service.ask.model import ModelError, Reference
 from service.ask.planner.result import Column, Figure, Result, Row
 from service.ask.query import Count, List, Measure, Query, Rank, Screen
-from service.ask.references import LONGEST, MOST_REFERENCES, WORDS, bind, references_of
+from service.ask.references import KINDS, LONGEST, MOST_REFERENCES, WORDS, bind, references_of
 from service.errors import ServiceError
 from tests.ask.answers.full import world
 from tests.ask.model_texts import PRICE, REFUSED, TREND
@@ -54,6 +55,7 @@ def test_a_text_that_breaks_a_rule_is_refused(why: str) -> None:
     [
         (PRICE, "ETH's price ($3,811.27)"),
         (f"The table shows {PRICE}.\n", "The table shows ETH's price ($3,811.27)."),
+        (f"The   table:\n\n\n\n{PRICE}", "The table:\n\nETH's price ($3,811.27)"),
         (f"{PRICE}, {TREND}", "ETH's price ($3,811.27), its daily trend (DOWN)"),
         (f"{PRICE} and {TREND}.", "ETH's price ($3,811.27) and its daily trend (DOWN)."),
         (f"{PRICE}. {TREND}.", "ETH's price ($3,811.27). ETH's daily trend (DOWN)."),
@@ -115,6 +117,10 @@ async def test_every_value_of_things_by_their_measures_has_a_name() -> None:
     assert found["s1/SOL/funding"].unit is Unit.PERCENT_A_YEAR
 
 
+def test_every_kind_of_result_that_has_names_exists() -> None:
+    assert templates()["answers"].keys() >= KINDS
+
+
 async def test_names_say_which_query_and_failed_ones_have_none() -> None:
     query = of(coins("ETH"), PRICES)
     results: list[Result | ServiceError] = [
@@ -126,9 +132,10 @@ async def test_names_say_which_query_and_failed_ones_have_none() -> None:
 
 
 async def test_a_past_value_says_when_and_only_the_first_measure_has_one() -> None:
-    found = await named(of(coins("ETH"), PRICES, change(), time=day(3)))
-    assert [*found] == ["s1/ETH/price 3 days ago"]
-    assert "price 3 days ago ($" in bind("{s1/ETH/price 3 days ago}", found)
+    result = await world().ask(of(coins("ETH"), PRICES, change(), time=day(3)))
+    (name,) = found = references_of([result])
+    assert name == f"s1/ETH/price{result.figures['when'].value}"
+    assert "3 days ago" in bind(f"{{{name}}}", found)
 
 
 async def test_a_ranking_has_the_rows_that_are_shown() -> None:
