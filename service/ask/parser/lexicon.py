@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Struct
 
-from service.ask.query import Measure
+from service.ask.query import Courtesy, Measure
 
 Kind = Literal[
     "measure",
@@ -89,15 +89,17 @@ def _entries(tables: Mapping[str, Any]) -> Iterator[tuple[Sequence[str], Word]]:
         yield phrases, Word("holding", "profit") if name == "profit" else Word(name, None)
 
 
-def _build() -> Mapping[str, tuple[Word, ...]]:
+def _build(tables: Mapping[str, Any]) -> Mapping[str, tuple[Word, ...]]:
     table: dict[str, list[Word]] = {}
-    for phrases, word in _entries(tomllib.loads(Path(__file__).with_suffix(".toml").read_text())):
+    for phrases, word in _entries(tables):
         for phrase in phrases:
             table.setdefault(phrase, []).append(word)
     return {phrase: tuple(words) for phrase, words in table.items()}
 
 
-LEXICON: Final = _build()
+_TABLES: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
+
+LEXICON: Final = _build(_TABLES)
 """Phrase to its meanings, in the order of the file. Which one holds, the grammar decides by what stands beside it."""
 
 LONGEST: Final = max(phrase.count(" ") + 1 for phrase in LEXICON)
@@ -105,3 +107,8 @@ LONGEST: Final = max(phrase.count(" ") + 1 for phrase in LEXICON)
 
 VOCABULARY: Final = frozenset(word for phrase in LEXICON for word in phrase.split())
 """Every word of every phrase: a typo of one of these is mended."""
+
+COURTESIES: Final[Mapping[str, Courtesy]] = {
+    phrase: courtesy for courtesy, phrases in _TABLES["courtesy"].items() for phrase in phrases
+}
+"""Whole messages that are answered without data."""

@@ -1,0 +1,87 @@
+"""Accounts for every word of a clause: what was not read, and whether that changes the question. Pure."""
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from service.ask.parser.chunks import Chunk
+from service.ask.parser.tokens import Token
+from service.ask.parser.words import is_plain
+from service.ask.query import Query, Refusal, Route
+
+_BLOCKING: Final = frozenset({
+    "number", "time", "compare", "neg", "super", "state", "direction", "measure", "sign", "except", "side", "holding",
+    "topic", "frame", "coin", "asset", "category", "ordinal", "blocked",
+})  # fmt: skip
+"""Pieces that change a question: one that is not read is a reason to refuse."""
+
+_ASKING: Final = frozenset({
+    "count", "share", "none", "when", "since", "why", "mean", "median", "sum", "ratio", "record", "buy", "short",
+    "rank",
+})  # fmt: skip
+"""Operations that may not be left undone."""
+
+_SETS: Final = frozenset({"set", "category", "topic", "asset", "wallet", "show"})
+_PRONOUN: Final = re.compile(r"\b(it|its|that token|that coin|this coin|this one|that one|this token)\b")
+_OWNED: Final = frozenset({"wallet", "wallets"})
+_TOOLS: Final = frozenset({"you", "u", "do"})
+
+
+def as_written(tokens: Sequence[Token], chunk: Chunk) -> str:
+    """A piece as the user wrote it."""
+    return " ".join(token.sigil + token.text for token in tokens[chunk.start : chunk.end])
+
+
+def unread(part: Sequence[Chunk], used: set[int]) -> tuple[list[Chunk], list[Chunk]]:
+    """Pieces that were not read: those that change the question, and other words."""
+    left = [chunk for at, chunk in enumerate(part) if at not in used]
+    return [chunk for chunk in left if _blocks(chunk)], [chunk for chunk in left if chunk.kind == "word"]
+
+
+def _blocks(chunk: Chunk) -> bool:
+    if chunk.kind == "ask":
+        return chunk.value in _ASKING
+    return chunk.kind in _BLOCKING and not any(word.kind in {"filler", "ask"} for word in chunk.words[1:])
+
+
+def not_available(chunks: Sequence[Chunk], tokens: Sequence[Token]) -> Refusal | None:
+    """Why a message is not answered that asks for a measure which is not kept."""
+    if any(chunk.value == "walkforward" for chunk in chunks):
+        return None
+    for chunk in chunks:
+        verb = chunk.start > 0 and tokens[chunk.start - 1].word in _TOOLS  # "do you support …"
+        if chunk.kind == "unsupported" and not verb:
+            return Refusal("not-available", (as_written(tokens, chunk),))
+    return None
+
+
+def about_nothing(part: Sequence[Chunk], words: Sequence[str], query: Query, used: set[int]) -> Refusal | None:
+    """Why a clause is about nothing here: a pronoun without what it stands for, or another subject."""
+    if any(chunk.kind in _SETS for chunk in part):
+        return _of_other_wallets(part, words, query)
+    text = " ".join(words)
+    refers = _PRONOUN.search(text) is not None
+    coins = sum(chunk.kind == "coin" for chunk in part)
+    if coins:
+        compares = any(word.value == "compare" for chunk in part for word in chunk.words)
+        return Refusal("ambiguous") if coins == 1 and refers and compares else None
+    if query.subject.scope not in {"all", "market"} or _names_measure(part):
+        return None
+    if refers and not (query.subject.scope == "market" and text.startswith("is it")):
+        return Refusal("ambiguous")
+    left = tuple(words[at] for at, chunk in enumerate(part) if chunk.kind == "word" and at not in used)
+    return Refusal("out-of-scope", left) if left else None
+
+
+def _of_other_wallets(part: Sequence[Chunk], words: Sequence[str], query: Query) -> Refusal | None:
+    """Of "Vitalik's wallet" nothing is known."""
+    if not isinstance(query.operation, Route) or query.operation.topic != "wallets" or query.subject.wallets:
+        return None
+    for owner, chunk, owned in zip(words, part, words[1:], strict=False):
+        if chunk.kind == "word" and owned in _OWNED and (owner.endswith("s") or not is_plain(owner)):
+            return Refusal("not-available", (owner,))
+    return None
+
+
+def _names_measure(part: Iterable[Chunk]) -> bool:
+    return any(chunk.kind == "measure" or ((value := chunk.as_("super")) and value.measure) for chunk in part)
