@@ -1,158 +1,122 @@
 """Pieces that mean something else beside others: a high that is fallen from, a coin that is compared with. Pure."""
 
+from collections.abc import Mapping
+from itertools import pairwise
 from typing import Final
 
 from msgspec import structs
 
+from service.ask.parser.chunks import Chunk
 from service.ask.parser.lexicon import Word
 from service.ask.parser.slots import BITCOIN, Slots
-from service.ask.query import (
-    Measure,
-    Subject,
-    Window,
-)
+from service.ask.query import Comparator, Measure, Subject, Time, Window
 
 _FROM: Final = frozenset({"off", "below", "under", "from", "beneath"})
-
-
 _TOPS: Final = frozenset({"high", "top", "peak", "highs", "ath"})
+_ABOVE_LOW: Final = frozenset({"from", "above", "within"})
+_NEAR: Final = 4
+_FALLS: Final[Mapping[str, Comparator]] = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}
+_SAME: Final = {
+    ("today", 1), ("this week", 7), ("last week", 7), ("this month", 30), ("last month", 30), ("this year", 365),
+    ("last year", 365),
+}  # fmt: skip
+"""Calendar spans and the days of a window that says the same beside them."""
+
+_WITH: Final = frozenset({"to", "with", "against", "versus", "follow", "than"})
+_PAYING: Final = frozenset({
+    "pay", "paid", "paying", "pays", "receive", "receiving", "received", "receives", "earn", "earning", "earned",
+    "collect", "get", "gets", "getting",
+})  # fmt: skip
 
 
 def mark_drawdowns(slots: Slots) -> None:
     """Below a high is a drawdown: "more than 35 % off its 30-day top", "within 5 % of its high"."""
-    chunks, words = list(slots.chunks), list(slots.words)
-    for at, chunk in enumerate(chunks):
-        name = chunk.as_("measure")
-        if (
-            any((value := other.as_("super")) is not None and value.measure == "drawdown" for other in chunks)
-            and name is not None
-            and name.name == "high"
-        ):
-            chunks[at] = structs.replace(
-                chunk, kind="measure", value=Measure("drawdown"), words=(Word("measure", Measure("drawdown")),)
-            )
+    ranked = any((value := chunk.as_("super")) is not None and value.measure == "drawdown" for chunk in slots.chunks)
+    for at in range(len(slots.chunks)):
+        name = slots.as_(at, "measure")
+        high, low = name is not None and name.name == "high", name is not None and name.name == "low"
+        if low and any(slots.word(place) in _ABOVE_LOW for place in range(at - _NEAR, at)):
+            slots.put(at, structs.replace(slots.chunks[at], kind="blocked", words=()))
+        elif high and ranked:
+            _put_drawdown(slots, at)
+        elif high or slots.word(at) in _TOPS:
+            _mark_fall(slots, at)
+
+
+def _put_drawdown(slots: Slots, at: int) -> None:
+    measure = Measure("drawdown")
+    slots.put(at, structs.replace(slots.chunks[at], kind="measure", value=measure, words=(Word("measure", measure),)))
+
+
+def _mark_fall(slots: Slots, high: int) -> None:
+    """A high that a fall is measured from becomes a drawdown, and the size of the fall a negative number."""
+    at = high - 1
+    while slots.kind(at) in {"filler", "time"} and slots.word(at) not in _FROM | {"of"}:
+        at -= 1
+    within = next((place for place in range(at) if slots.word(place) == "within"), None)
+    is_from = slots.word(at) in _FROM or (slots.word(at) == "of" and within is not None) or slots.has(at, "compare")
+    if at < 0 or not is_from or (slots.has(at, "compare") and slots.kind(high) == "number"):
+        return
+    _put_drawdown(slots, high)
+    slots.put(at, structs.replace(slots.chunks[at], kind="filler", words=()))
+    if within is not None:
+        _put_compare(slots, within, "ge")
+    for place in range(at):
+        number = slots.chunks[place]
+        if number.kind != "number" or number.value.unit != "%":
             continue
-        if (
-            name is not None
-            and name.name == "low"
-            and any(words[place] in {"from", "above", "within"} for place in range(max(0, at - 4), at))
-        ):
-            chunks[at] = structs.replace(chunk, kind="blocked", words=())
-            continue
-        if not ((name is not None and name.name == "high") or words[at] in _TOPS):
-            continue
-        before = at - 1
-        while before >= 0 and (chunks[before].kind in {"filler", "time"}) and words[before] not in _FROM | {"of"}:
-            before -= 1
-        if before < 0 or not (words[before] in _FROM | {"of"} or chunks[before].has("compare")):
-            continue
-        within = next((place for place in range(before) if words[place] in {"within"}), None)
-        if words[before] == "of" and within is None:
-            continue
-        if words[before] != "of" and before and chunks[before].has("compare") and chunks[at].kind == "number":
-            continue
-        chunks[at] = structs.replace(
-            chunk, kind="measure", value=Measure("drawdown"), words=(Word("measure", Measure("drawdown")),)
-        )
-        chunks[before] = structs.replace(chunks[before], kind="filler", words=())
-        if within is not None:
-            chunks[within] = structs.replace(chunks[within], kind="compare", value="ge", words=(Word("compare", "ge"),))
-        for place in range(before):
-            if chunks[place].kind == "number" and chunks[place].value.unit == "%":
-                chunks[place] = structs.replace(
-                    chunks[place], value=structs.replace(chunks[place].value, value=-abs(chunks[place].value.value))
-                )
-                if within is None and chunks[place - 1].has("compare"):
-                    turned = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}.get(
-                        chunks[place - 1].as_("compare"), "lt"
-                    )
-                    chunks[place - 1] = structs.replace(
-                        chunks[place - 1], value=turned, words=(Word("compare", turned),)
-                    )
-    slots.chunks = chunks
+        slots.put(place, structs.replace(number, value=structs.replace(number.value, value=-abs(number.value.value))))
+        if within is None and slots.has(place - 1, "compare"):
+            _put_compare(slots, place - 1, _FALLS.get(slots.as_(place - 1, "compare"), "lt"))
+
+
+def _put_compare(slots: Slots, at: int, op: Comparator) -> None:
+    slots.put(at, structs.replace(slots.chunks[at], kind="compare", value=op, words=(Word("compare", op),)))
 
 
 def merge_times(slots: Slots) -> None:
-    """Of "last month (30d)" the window counts, of "24h … not today" nothing else: what says the same twice is one."""
+    """Of "last month (30d)" the window counts: what says the same twice is one."""
     times = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "time"]
-    for first, second in zip(times, times[1:], strict=False):
-        one, other = slots.chunks[first].value, slots.chunks[second].value
-        between = range(first + 1, second)
-        if any(slots.kind(at) not in {"filler"} for at in between) or not (
-            isinstance(one, Window) != isinstance(other, Window)
-        ):
-            continue
-        calendar = one if not isinstance(one, Window) else other
-        window = other if isinstance(other, Window) else one
-        days = window.count / 24 if window.unit == "h" else window.count
-        said = getattr(calendar, "words", "")
-        if (said, days) in {
-            ("today", 1),
-            ("this week", 7),
-            ("last week", 7),
-            ("this month", 30),
-            ("last month", 30),
-            ("this year", 365),
-            ("last year", 365),
-        }:
-            slots.used.add(first if calendar is one else second)
+    for first, second in pairwise(times):
+        if slots.are(range(first + 1, second), "filler"):
+            if _says_same(slots.chunks[first].value, slots.chunks[second].value):
+                slots.used.add(first)
+            elif _says_same(slots.chunks[second].value, slots.chunks[first].value):
+                slots.used.add(second)
+
+
+def _says_same(calendar: Time, window: Time) -> bool:
+    if isinstance(calendar, Window) or not isinstance(window, Window):
+        return False
+    return (getattr(calendar, "words", ""), window.count / 24 if window.unit == "h" else window.count) in _SAME
 
 
 def mark_other(slots: Slots) -> None:
-    """What many coins are correlated with is no subject: "lowest correlation to Bitcoin"."""
-    names = [
-        at
-        for at, chunk in enumerate(slots.chunks)
-        if (m := chunk.as_("measure")) is not None and m.name in {"correlation", "strength"}
-    ]
-    names += [
-        at
-        for at, chunk in enumerate(slots.chunks)
-        if chunk.as_("super") is not None and chunk.as_("super").measure == "correlation"
-    ]
+    """What coins are correlated with is no subject: "lowest correlation to Bitcoin"."""
+    names = slots.measures("correlation", "strength")
     coins = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "coin"]
-    many = any(
-        chunk.kind in {"set", "category"} or chunk.has("super") or chunk.has("compare") for chunk in slots.chunks
-    )
-    if not names or not (many or len(coins) > 1) or len(coins) != len({at for at in coins}) or not coins:
+    ranked = any((value := chunk.as_("super")) is not None and value.measure == "correlation" for chunk in slots.chunks)
+    if not (names or ranked) or not (len(coins) > 1 or any(_is_of_set(chunk) for chunk in slots.chunks)):
         return
-    for at in coins:
-        before = slots.words[at - 1].split()[-1] if at else ""
-        if before in {"to", "with", "against", "versus", "follow", "than"} and len(slots.chunks[at].value) == 1:
-            other = slots.chunks[at].value[0]
-            slots.used.add(at)
-            slots.against = True
-            if other != BITCOIN:
-                slots.chunks = [
-                    structs.replace(
-                        chunk, kind="measure", value=structs.replace(chunk.as_("measure"), other=other), words=()
-                    )
-                    if place in names and chunk.as_("measure") is not None
-                    else chunk
-                    for place, chunk in enumerate(slots.chunks)
-                ]
-            return
+    behind = (at for at in coins if slots.word(at - 1).rpartition(" ")[2] in _WITH and len(slots.chunks[at].value) == 1)
+    other = next(behind, None)
+    if other is not None:
+        _take_other(slots, other, names)
 
 
-_PAYING: Final = frozenset(
-    [
-        "pay",
-        "paid",
-        "paying",
-        "pays",
-        "receive",
-        "receiving",
-        "received",
-        "receives",
-        "earn",
-        "earning",
-        "earned",
-        "collect",
-        "get",
-        "gets",
-        "getting",
-    ]
-)
+def _is_of_set(chunk: Chunk) -> bool:
+    return chunk.kind in {"set", "category"} or chunk.has("super") or chunk.has("compare")
+
+
+def _take_other(slots: Slots, at: int, names: list[int]) -> None:
+    """Let the measures be against a coin."""
+    slots.used.add(at)
+    slots.against = True
+    other = slots.chunks[at].value[0]
+    for name in names:
+        measure = slots.measure(name)
+        if other != BITCOIN and measure is not None:
+            slots.read_as(name, structs.replace(measure, other=other))
 
 
 def read_sides(slots: Slots, subject: Subject) -> None:
@@ -160,14 +124,9 @@ def read_sides(slots: Slots, subject: Subject) -> None:
     sides = slots.free(lambda chunk: chunk.has("side"))
     if not sides:
         return
-    named = {measure.name for chunk in slots.chunks if (measure := chunk.as_("measure")) is not None}
-    paying = any(word in _PAYING for words in slots.words for word in words.split())
-    if named & {"funding", "carry"}:
+    paying = any(not _PAYING.isdisjoint(words.split()) for words in slots.words)
+    if slots.measures("funding", "carry"):
         slots.used |= set(sides)
     elif (paying or subject.coins) and not slots.asks("buy", "short"):
-        name = "funding" if paying else "verdict"
-        slots.used |= set(sides[1:])
-        slots.chunks = [
-            structs.replace(chunk, kind="measure", value=Measure(name), words=()) if at == sides[0] else chunk
-            for at, chunk in enumerate(slots.chunks)
-        ]
+        slots.used |= set(sides)
+        slots.read_as(sides[0], Measure("funding" if paying else "verdict"))

@@ -93,11 +93,13 @@ class Slots(Struct):
         """Chunks that name one of some measures, used or not."""
         return [at for at in range(len(self.chunks)) if (one := self.as_(at, "measure")) and one.name in names]
 
+    def put(self, at: int, chunk: Chunk) -> None:
+        """Let a chunk be another one."""
+        self.chunks = [*self.chunks[:at], chunk, *self.chunks[at + 1 :]]
+
     def read_as(self, at: int, measure: Measure) -> None:
         """Let a chunk stand for a measure."""
-        chunks = list(self.chunks)
-        chunks[at] = structs.replace(chunks[at], kind="measure", value=measure, words=())
-        self.chunks = chunks
+        self.put(at, structs.replace(self.chunks[at], kind="measure", value=measure, words=()))
         self.used.discard(at)
 
     def average(self, at: int) -> None:
