@@ -1,0 +1,1 @@
+"""The grammar of questions: what each way of asking is read as."""

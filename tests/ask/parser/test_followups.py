@@ -1,0 +1,119 @@
+"""Follow-ups: what a turn changes of the question before it, and what it keeps."""
+
+import pytest
+
+from service.ask import query as q
+from tests.ask.parser import reading as r
+
+_RENAMED: r.Rows = {
+    "price of btc | and sol?": r.value("SOL", "price"),
+    "price of btc | what about eth and sol": r.value("ETH SOL", "price"),
+    "7d change of btc | sol too?": r.value("SOL", r.change(r.WEEK)),
+    "is sol bullish? | and eth?": r.checked("ETH", r.BULLISH),
+    "market regime | and btc?": r.value("BTC", "market_regime"),
+    "top 5 gainers today | only L2s": r.rank(r.change(r.TODAY), 5, subject=r.L2S),
+    "top 5 memes by volume | and L1s?": r.rank("volume", 5, subject=r.L1S),
+    "price of btc | price of eth": r.value("ETH", "price"),
+    "price of btc | what is the funding of eth?": r.value("ETH", "funding"),
+}
+
+_RETIMED: r.Rows = {
+    "price of btc | and a week ago?": r.value("BTC", "price", time=r.day("2026-11-16", "7 days ago")),
+    "7d change of btc | over 30 days?": r.value("BTC", r.change(r.MONTH)),
+    "top 5 gainers today | over 7 days?": r.rank(r.change(r.WEEK), 5),
+    "price of btc | yesterday?": r.value("BTC", "price", time=r.day("2026-11-22", "yesterday")),
+}
+
+_REMEASURED: r.Rows = {
+    "price of btc | and its funding?": r.value("BTC", "funding"),
+    "btc and eth | price": r.value("BTC ETH", "price"),
+    "7d change of btc | and the volatility?": r.value("BTC", "volatility"),
+    "trend of btc | and the weekly one?": r.value("BTC", r.trend("weekly")),
+    "is btc in a daily uptrend? | and the weekly one?": r.checked("BTC", r.holds(r.trend("weekly"), "eq", "UP")),
+    "top 5 coins by volume | and by funding?": r.rank("funding", 5),
+    "the worst performer today? | how much did it lose?": r.rank(r.change(r.TODAY), 1, "least"),
+    "top 3 coins by volume | and their funding?": q.Query(
+        subject=r.ALL, measures=(q.Measure("volume"), q.Measure("funding")), operation=q.Rank("most", 3)
+    ),
+    "the coin with the highest volume | what is its funding?": q.Query(
+        subject=r.ALL, measures=(q.Measure("volume"), q.Measure("funding")), operation=q.Rank("most", 1)
+    ),
+    "compare BTC and ETH | by volume?": q.Query(
+        subject=r.coins("BTC ETH"), measures=(q.Measure("volume"),), operation=q.Compare()
+    ),
+    "price of sol | why?": q.Query(subject=r.coins("SOL"), measures=(q.Measure("price"),), operation=q.Why()),
+}
+
+_NARROWED: r.Rows = {
+    "coins in an uptrend | which of those have negative funding?": r.listed(q.All((r.UPTREND, r.PAYS_LONGS))),
+    "coins in an uptrend | only the bullish ones": r.listed(q.All((r.UPTREND, r.BULLISH))),
+    "coins in an uptrend | bullish": r.listed(q.All((r.UPTREND, r.BULLISH))),
+    "coins in an uptrend | and how many are bullish?": r.done(q.Count(), where=q.All((r.UPTREND, r.BULLISH))),
+    "memes | which of them are in an uptrend?": r.listed(r.UPTREND, r.MEMES),
+    "coins with a neutral regime | are any memes neutral?": r.done(
+        q.Exists("any"), r.MEMES, r.holds("regime", "eq", "neutral")
+    ),
+    "top 5 gainers today | show 10": r.rank(r.change(r.TODAY), 10),
+    "top 5 gainers today | and the losers?": r.rank(r.change(r.TODAY), 5, "least"),
+    "top 5 coins by volume | and the bottom 3?": r.rank("volume", 3, "least"),
+    "biggest losers today | only the top 3": r.rank(r.change(r.TODAY), 3, "least"),
+}
+
+_MONEY: r.Rows = {
+    "I have 2 BTC and 1 ETH | what is it worth?": q.Query(
+        subject=r.coins("BTC ETH"), operation=q.ValueOf((q.Holding(2.0, "BTC"), q.Holding(1.0, "ETH")))
+    ),
+    "I bought 2 sol at 150 | what is my profit?": r.done(q.Profit(q.Holding(2.0, "SOL"), 150.0), r.coins("SOL")),
+    "I bought 2 sol at 150 | am I up or down?": r.done(q.Profit(q.Holding(2.0, "SOL"), 150.0), r.coins("SOL")),
+    "convert 2 btc to eth | what is it worth?": q.Query(
+        subject=r.coins("BTC ETH"), operation=q.Convert(q.Holding(2.0, "BTC"), ("ETH",))
+    ),
+}
+
+_ALONE: r.Rows = {
+    "who are you? | price of btc": r.value("BTC", "price"),
+    "price of btc | top 3 gainers today": r.rank(r.change(r.TODAY), 3),
+    "price of btc | how is the market?": r.of_market(),
+    "will btc moon? | price of eth": r.value("ETH", "price"),
+    "price of btc | which memes are in an uptrend?": r.listed(r.UPTREND, r.MEMES),
+    "price of btc | how many coins are in an uptrend?": r.done(q.Count(), where=r.UPTREND),
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "queries"), r.table({**_RENAMED, **_RETIMED, **_REMEASURED, **_NARROWED, **_MONEY, **_ALONE})
+)
+def test_a_turn_is_read_with_the_one_before_it(question: str, queries: tuple[q.Query, ...]) -> None:
+    r.assert_reads(question, queries)
+
+
+def test_only_a_turn_that_needs_the_one_before_it_is_a_follow_up() -> None:
+    assert r.read("price of btc | and sol?").follow_up
+    assert not r.read("price of btc | price of eth").follow_up
+
+
+def test_no_more_than_six_turns_are_remembered() -> None:
+    assert r.read(" | ".join(["price of btc", *["hello"] * 5, "and sol?"])).follow_up
+    assert not r.read(" | ".join(["price of btc", *["hello"] * 6, "and sol?"])).follow_up
+
+
+@pytest.mark.parametrize(
+    "question", ["why?", "its price", "over 7 days?", "is it up?", "do they pay?", "compare it with BTC"]
+)
+def test_a_turn_without_one_before_it_is_ambiguous(question: str) -> None:
+    refusal = r.read(question).refusal
+    assert refusal is not None
+    assert refusal.reason == "ambiguous"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "top 5 gainers today | and 3 of 7",
+        "price of btc | and rsi?",
+        "price of btc | and not",
+        "price of btc | and the weekly one?",
+    ],
+)
+def test_a_turn_that_cannot_be_read_is_refused(question: str) -> None:
+    assert r.read(question).refusal is not None

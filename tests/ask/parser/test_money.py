@@ -1,0 +1,127 @@
+"""Amounts of coins and of money: what they convert to, are worth together, have made and cost to hold."""
+
+import pytest
+
+from service.ask import query as q
+from tests.ask.parser import reading as r
+
+
+def _converted(amount: float, unit: str, into: str, time: q.Time = q.Now()) -> q.Query:  # noqa: B008 - immutable
+    named = tuple(dict.fromkeys(one for one in (unit, *into.split()) if one != "USD"))
+    return q.Query(
+        subject=q.Subject(coins=named), time=time, operation=q.Convert(q.Holding(amount, unit), tuple(into.split()))
+    )
+
+
+def _worth(holdings: dict[str, float], time: q.Time = q.Now()) -> q.Query:  # noqa: B008 - immutable
+    return q.Query(
+        subject=q.Subject(coins=tuple(one for one in holdings if one != "USD")),
+        time=time,
+        operation=q.ValueOf(tuple(q.Holding(amount, unit) for unit, amount in holdings.items())),
+    )
+
+
+def _made(
+    coin: str,
+    amount: float | None = None,
+    *,
+    unit: str | None = None,
+    entry: float | None = None,
+    since: q.Time | None = None,
+    side: str = "long",
+) -> q.Query:
+    holding = None if amount is None else q.Holding(amount, unit or coin)
+    return r.done(q.Profit(holding, entry, since, side), r.coins(coin))  # type: ignore[arg-type]  # a literal
+
+
+_CONVERTED: r.Rows = {
+    "convert 2 btc to eth": _converted(2.0, "BTC", "ETH"),
+    "convert $500 to sol": _converted(500.0, "USD", "SOL"),
+    "$500 of SOL": _converted(500.0, "USD", "SOL"),
+    "how many sol is 1000 usd?": _converted(1_000.0, "USD", "SOL"),
+    "how much sol can I get for $1,000?": _converted(1_000.0, "USD", "SOL"),
+    "how much is 2 btc in eth and sol?": _converted(2.0, "BTC", "ETH SOL"),
+    "what are 2 BTC worth?": _converted(2.0, "BTC", "USD"),
+    "1.5k doge in usd": _converted(1_500.0, "DOGE", "USD"),
+    "what was my 2 btc worth a week ago?": _converted(2.0, "BTC", "USD", r.day("2026-11-16", "7 days ago")),
+    "2 of BTC in ETH": _converted(2.0, "BTC", "ETH"),
+}
+
+_WORTH: r.Rows = {
+    "2 btc plus 5 sol": _worth({"BTC": 2.0, "SOL": 5.0}),
+    "i hold 500 coins of DOGE": _worth({"DOGE": 500.0}),
+    "BTC: 2, ETH: 10, portfolio value?": _worth({"BTC": 2.0, "ETH": 10.0}),
+    "my portfolio: 2 BTC, 10 ETH and $500": _worth({"BTC": 2.0, "ETH": 10.0, "USD": 500.0}),
+    "value of my holdings of 2 BTC a week ago": _made("BTC", 2.0, since=r.day("2026-11-16", "7 days ago")),
+    "what were 2 BTC and 10 ETH worth a week ago?": _worth(
+        {"BTC": 2.0, "ETH": 10.0}, r.day("2026-11-16", "7 days ago")
+    ),
+}
+
+_MADE: r.Rows = {
+    "I bought sol at 150, profit?": _made("SOL", entry=150.0),
+    "I bought 2 sol at 150, profit?": _made("SOL", 2.0, entry=150.0),
+    "I bought $1000 of sol at 150, profit?": _made("SOL", 1_000.0, unit="USD", entry=150.0),
+    "I bought sol a month ago, profit?": _made("SOL", since=r.day("2026-10-24", "30 days ago")),
+    "what would my 2 sol bought a month ago have made by today?": _made(
+        "SOL", 2.0, since=r.day("2026-10-24", "30 days ago")
+    ),
+    "if I had bought $1000 of ETH on october 5": _made("ETH", 1_000.0, unit="USD", since=r.day("2026-10-05")),
+    "what would $1000 of BTC bought a month ago be worth?": _made(
+        "BTC", 1_000.0, unit="USD", since=r.day("2026-10-24", "30 days ago")
+    ),
+    "I shorted 10 eth at 3500, pnl?": _made("ETH", 10.0, entry=3_500.0, side="short"),
+    "short sol entry 150, pnl?": _made("SOL", entry=150.0, side="short"),
+    "I entered SOL at $150 and what is my gain or loss?": _made("SOL", entry=150.0),
+}
+
+_HELD: r.Rows = {
+    "what does a 10k long in ETH cost to hold for a week?": r.value(
+        "ETH", q.Measure("carry", over=r.WEEK, side="long", notional=10_000.0)
+    ),
+    "funding cost of a $5000 short in SOL": r.value("SOL", q.Measure("carry", side="short", notional=5_000.0)),
+    "carry of a $5000 long in SOL today": r.value(
+        "SOL", q.Measure("carry", over=r.TODAY, side="long", notional=5_000.0)
+    ),
+    "carry of 2 BTC": q.Query(
+        subject=r.coins("BTC"), measures=(q.Measure("carry"),), operation=q.ValueOf((q.Holding(2.0, "BTC"),))
+    ),
+    "carry of SOL": r.value("SOL", "carry"),
+}
+
+_DIVIDED: r.Rows = {
+    "ratio of ETH to BTC": r.done(q.Ratio(), r.coins("ETH BTC")),
+    "ETH/BTC ratio": r.done(q.Ratio(), r.coins("ETH BTC")),
+    "ratio of the market cap of ETH to BTC": q.Query(
+        subject=r.coins("ETH BTC"), measures=(q.Measure("market_cap"),), operation=q.Ratio()
+    ),
+}
+
+
+@pytest.mark.parametrize(("question", "queries"), r.table({**_CONVERTED, **_WORTH, **_MADE, **_HELD, **_DIVIDED}))
+def test_an_amount_is_read_with_its_unit_and_what_is_asked_of_it(question: str, queries: tuple[q.Query, ...]) -> None:
+    r.assert_reads(question, queries)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "convert 100 usd",
+        "i have 1000 usd",
+        "my portfolio",
+        "profit?",
+        "holding",
+        "ratio of BTC, ETH and SOL",
+        "I bought BTC and ETH at 150, profit?",
+        "I bought at 150, profit?",
+        "funding of a $5000 short",
+        "$5 and $10",
+        "2x BTC",
+        "5% of BTC",
+        "-2 BTC in USD",
+        "I bought 2 BTC and 3 ETH at 150, profit?",
+    ],
+)
+def test_an_amount_without_what_it_needs_is_refused(question: str) -> None:
+    understood = r.read(question)
+    assert understood.refusal is not None, understood.queries

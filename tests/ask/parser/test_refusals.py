@@ -1,0 +1,68 @@
+"""Questions that are refused, and why."""
+
+import pytest
+
+from tests.ask.parser import reading as r
+
+_REFUSED = {
+    "what will btc be tomorrow?": "forecast",
+    "will ETH reach 5000?": "forecast",
+    "price of BTC in 2031": "forecast",
+    "weather in berlin": "out-of-scope",
+    "buy 2 btc for me": "out-of-scope",
+    "price of the king": "out-of-scope",
+    "rsi of btc": "not-available",
+    "liquidations of ETH": "not-available",
+    "staking yield of SOL": "not-available",
+    "smith wallets": "not-available",
+    "price of FOOCOIN": "unknown-symbol",
+    "price of SLO": "unknown-symbol",
+    "was kostet bitcoin heute?": "language",
+    "precio de bitcoin hoy": "language",
+    "цена биткоина": "language",
+    "?": "ambiguous",
+    "what's the price?": "ambiguous",
+    "is it up?": "ambiguous",
+    "compare it with BTC": "ambiguous",
+    "btc not": "unread",
+    "btc 42": "unread",
+    "sol funding 7": "unread",
+    "second highest price": "unread",
+    "funding of BTC is 10%, is that high?": "unread",
+    "is BTC funding normal, is it high?": "unread",
+}
+
+
+@pytest.mark.parametrize(("question", "reason"), _REFUSED.items(), ids=_REFUSED)
+def test_a_refusal_says_its_kind(question: str, reason: str) -> None:
+    understood = r.read(question)
+    assert understood.refusal is not None, understood.queries
+    assert understood.refusal.reason == reason
+    assert understood.queries == ()
+
+
+def test_the_words_that_were_not_read_are_named_as_they_are_written() -> None:
+    refusal = r.read("SOL Funding 7").refusal
+    assert refusal is not None
+    assert refusal.words == ("7",)
+
+
+def test_an_unknown_name_comes_with_what_is_spelled_like_it() -> None:
+    refusal = r.read("price of SLO").refusal
+    assert refusal is not None
+    assert refusal.words == ("SLO",)
+    assert "SOL" in refusal.candidates
+
+
+def test_an_unknown_name_beside_a_known_one_is_told() -> None:
+    understood = r.read("price of foocoin and btc")
+    assert understood.queries == (r.value("BTC", "price"),)
+    assert understood.unknown == ("foocoin",)
+
+
+def test_the_language_of_a_question_is_told() -> None:
+    assert r.read("was kostet bitcoin heute?").language == "de"
+
+
+def test_a_word_the_service_cannot_measure_is_no_obstacle_in_a_helping_verb() -> None:
+    r.assert_reads("do you support the price of BTC?", [r.value("BTC", "price")])

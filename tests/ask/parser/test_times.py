@@ -1,0 +1,190 @@
+"""Windows, instants, days and calendar time, on Monday, 2026-11-23."""
+
+from collections.abc import Mapping
+
+import pytest
+
+from service.ask import query as q
+from service.clock import HOUR_MS
+from tests.ask.parser import reading as r
+
+
+def _days(count: int) -> q.Window:
+    return q.Window(count, "d", f"{count} days" if count > 1 else "1 day")
+
+
+def _hours(count: int) -> q.Window:
+    return q.Window(count, "h", f"{count} hours" if count > 1 else "1 hour")
+
+
+_WINDOWS: Mapping[str, q.Span] = {
+    "24h change of SOL": _hours(24),
+    "change of SOL in the last 24 hours": _hours(24),
+    "change of SOL in the past hour": _hours(1),
+    "change of SOL in the last hour": _hours(1),
+    "change of SOL in the last day": _hours(24),
+    "SOL change overnight": _hours(12),
+    "7d change of SOL": _days(7),
+    "7-day return of SOL": _days(7),
+    "change of SOL over seven days": _days(7),
+    "change of SOL over a week": _days(7),
+    "SOL change in the past week": _days(7),
+    "SOL change over the last week": _days(7),
+    "change of SOL over two weeks": _days(14),
+    "change of SOL over a fortnight": _days(14),
+    "change of SOL in the past fortnight": _days(14),
+    "change of SOL over the last few days": _days(3),
+    "change of SOL over the last couple of weeks": _days(14),
+    "change of SOL over the last few weeks": _days(21),
+    "change of SOL over the last couple days": _days(2),
+    "change of SOL over a couple of days": _days(2),
+    "change of SOL over the last 7": _days(7),
+    "change of SOL over the last 48": _hours(48),
+    "change of SOL over the last 5 trading days": _days(5),
+    "SOL change over the month": _days(30),
+    "3m change of SOL": _days(90),
+    "change of SOL over the past quarter": _days(90),
+    "1y return of SOL": _days(365),
+    "change of SOL over the past year": _days(365),
+    "change of SOL from 3 days ago": _days(3),
+    "change of SOL since 5 days ago": _days(5),
+    "change of SOL since 6 hours ago": _hours(6),
+}
+
+_CALENDAR: Mapping[str, q.Span] = {
+    "change of SOL today": r.TODAY,
+    "SOL's change since midnight": r.TODAY,
+    "change of SOL this morning": r.TODAY,
+    "change of SOL yesterday": r.YESTERDAY,
+    "change of SOL since yesterday": r.between("2026-11-22", None, "since yesterday"),
+    "change of SOL last night": r.between("2026-11-22", "2026-11-23", "last night"),
+    "change of SOL this week": r.between("2026-11-23", None, "this week"),
+    "change of SOL wtd": r.between("2026-11-23", None, "this week"),
+    "change of SOL last week": r.between("2026-11-16", "2026-11-23", "last week"),
+    "change of SOL this month": r.between("2026-11-01", None, "this month"),
+    "change of SOL this month so far": r.between("2026-11-01", None, "this month"),
+    "change of SOL month to date": r.between("2026-11-01", None, "this month"),
+    "change of SOL last month": r.between("2026-10-01", "2026-11-01", "last month"),
+    "change of SOL in the previous month": r.between("2026-10-01", "2026-11-01", "last month"),
+    "change of SOL since last month": r.between("2026-10-01", None, "last month"),
+    "change of SOL this quarter": r.between("2026-10-01", None, "this quarter"),
+    "change of SOL qtd": r.between("2026-10-01", None, "this quarter"),
+    "change of SOL last quarter": r.between("2026-07-01", "2026-10-01", "last quarter"),
+    "change of SOL this year": r.between("2026-01-01", None, "this year"),
+    "change of SOL year to date": r.between("2026-01-01", None, "this year"),
+    "change of SOL last year": r.between("2025-01-01", "2026-01-01", "last year"),
+    "change of SOL in 2025": r.between("2025-01-01", "2026-01-01", "2025"),
+    "change of SOL since 2025": r.between("2025-01-01", None, "since 2025"),
+    "change of SOL in June": r.between("2026-06-01", "2026-07-01", "June 2026"),
+    "change of SOL in december": r.between("2025-12-01", "2026-01-01", "December 2025"),
+    "change of SOL in May": r.between("2026-05-01", "2026-06-01", "May 2026"),
+    "change of SOL last October": r.between("2026-10-01", "2026-11-01", "October 2026"),
+    "change of SOL in June 2025": r.between("2025-06-01", "2025-07-01", "June 2025"),
+    "change of SOL since June": r.between("2026-06-01", None, "since June 2026"),
+    "change of SOL in Q3": r.between("2026-07-01", "2026-10-01", "the quarter from 2026-07-01"),
+    "change of SOL in Q3 2025": r.between("2025-07-01", "2025-10-01", "the quarter from 2025-07-01"),
+    "change of SOL since october 5": r.between("2026-10-05", None, "since 2026-10-05"),
+    "change of SOL since last Monday": r.between("2026-11-16", None, "since 2026-11-16"),
+    "change of SOL since Friday": r.between("2026-11-20", None, "since 2026-11-20"),
+    "change of SOL last friday": r.between("2026-11-20", "2026-11-21", "2026-11-20"),
+    "change of SOL on monday": r.between("2026-11-16", "2026-11-17", "2026-11-16"),
+    "change of SOL between october 5 and october 10": r.between("2026-10-05", "2026-10-11", "2026-10-05 to 2026-10-10"),
+    "change of SOL from 2026-10-05 to 2026-10-10": r.between("2026-10-05", "2026-10-11", "2026-10-05 to 2026-10-10"),
+    "change of SOL from november 20 to yesterday": r.between("2026-11-20", "2026-11-23", "2026-11-20 to 2026-11-22"),
+    "change of SOL from october 5 to today": r.between("2026-10-05", None, "since 2026-10-05"),
+    "change of SOL from october 5 until now": r.between("2026-10-05", None, "since 2026-10-05"),
+    "change of SOL since listing": q.Between(0, None, "all recorded days"),
+    "change of SOL in your history": q.Between(0, None, "all recorded days"),
+}
+
+_SPANS: Mapping[str, q.Span] = {**_WINDOWS, **_CALENDAR}
+
+_INSTANTS: Mapping[str, q.Time] = {
+    "price of SOL yesterday": r.day("2026-11-22", "yesterday"),
+    "price of SOL the day before yesterday": r.day("2026-11-21", "day before yesterday"),
+    "price of SOL 7 days ago": r.day("2026-11-16", "7 days ago"),
+    "price of SOL a week ago": r.day("2026-11-16", "7 days ago"),
+    "price of SOL two weeks ago": r.day("2026-11-09", "14 days ago"),
+    "price of SOL a couple of days ago": r.day("2026-11-21", "2 days ago"),
+    "price of SOL a month back": r.day("2026-10-24", "30 days ago"),
+    "price of SOL 1 day ago": r.day("2026-11-22", "1 day ago"),
+    "price of SOL 3 hours ago": q.At(r.NOW_MS - 3 * HOUR_MS, whole_day=False, words="3 hours ago"),
+    "price of SOL an hour ago": q.At(r.NOW_MS - HOUR_MS, whole_day=False, words="1 hour ago"),
+    "price of SOL on October 5": r.day("2026-10-05"),
+    "price of SOL on 2026-10-05": r.day("2026-10-05"),
+    "price of SOL on 2026/10/05": r.day("2026-10-05"),
+    "price of SOL on the 5th of October": r.day("2026-10-05"),
+    "price of SOL on 5 oct 2025": r.day("2025-10-05"),
+    "price of SOL on October 5th 2025": r.day("2025-10-05"),
+    "price of SOL on december 24": r.day("2025-12-24"),
+    "price of SOL on 3 apr": r.day("2026-04-03"),
+    "price of SOL on tuesday": r.day("2026-11-17"),
+    "price of SOL on sun": r.day("2026-11-22"),
+}
+
+
+@pytest.mark.parametrize(("question", "span"), _SPANS.items(), ids=_SPANS)
+def test_a_change_is_over_the_span_asked_for(question: str, span: q.Span) -> None:
+    r.assert_reads(question, [r.value("SOL", r.change(span))])
+
+
+@pytest.mark.parametrize(("question", "time"), _INSTANTS.items(), ids=_INSTANTS)
+def test_a_price_is_of_the_instant_asked_for(question: str, time: q.Time) -> None:
+    r.assert_reads(question, [r.value("SOL", "price", time=time)])
+
+
+@pytest.mark.parametrize("now", ["right now", "currently", "at the moment", "rn", "at present"])
+def test_the_present_in_any_words_is_the_usual_time(now: str) -> None:
+    r.assert_reads(f"price of SOL {now}", [r.value("SOL", "price")])
+
+
+_SPREAD: r.Rows = {
+    "change of BTC last week, last month and this year": r.value(
+        "BTC",
+        r.change(r.between("2026-11-16", "2026-11-23", "last week")),
+        r.change(r.between("2026-10-01", "2026-11-01", "last month")),
+        r.change(r.between("2026-01-01", None, "this year")),
+    ),
+    "price and 7d change of BTC": r.value("BTC", "price", r.change(r.WEEK)),
+    "7d change and 30d volatility of BTC": r.value("BTC", r.change(r.WEEK), q.Measure("volatility", over=r.MONTH)),
+    "change and volatility of BTC over 7 days": r.value("BTC", r.change(r.WEEK), q.Measure("volatility", over=r.WEEK)),
+    "average funding of BTC over the last 7 days": r.value(
+        "BTC", q.Measure("funding", over=r.WEEK, mean=True), time=r.WEEK
+    ),
+    "funding of BTC this month": r.value("BTC", q.Measure("funding", over=r.THIS_MONTH, mean=True), time=r.THIS_MONTH),
+    "how did BTC do last month (30d)?": r.value("BTC", r.change(r.MONTH)),
+    "how did BTC do in the last 7 days?": r.value("BTC", r.change(r.WEEK)),
+    "BTC this month": r.value("BTC", r.change(r.THIS_MONTH)),
+    "BTC by 7 days": r.value("BTC", r.change(r.WEEK)),
+    "price of SOL 7 days ago vs today": (
+        r.value("SOL", "price", time=r.day("2026-11-16", "7 days ago")),
+        r.value("SOL", "price"),
+    ),
+    "compare the price of SOL 7 days ago with now": (
+        r.value("SOL", "price", time=r.day("2026-11-16", "7 days ago")),
+        r.value("SOL", "price"),
+    ),
+    "trend of SOL yesterday and a week ago": (
+        r.value("SOL", "trend", time=r.day("2026-11-22", "yesterday")),
+        r.value("SOL", "trend", time=r.day("2026-11-16", "7 days ago")),
+    ),
+}
+
+
+@pytest.mark.parametrize(("question", "queries"), r.table(_SPREAD))
+def test_every_time_goes_to_what_it_is_said_of(question: str, queries: tuple[q.Query, ...]) -> None:
+    r.assert_reads(question, queries)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "price of btc on february 30",
+        "price of BTC in 2031",
+        "change of SOL in the last minute",
+        "price of SOL on 31.12",
+        "change of SOL in the last blah 5",
+    ],
+)
+def test_a_time_that_cannot_be_read_is_refused(question: str) -> None:
+    assert r.read(question).refusal is not None

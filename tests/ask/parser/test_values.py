@@ -1,0 +1,105 @@
+"""Values of what is named: one measure or several, of one coin or several, of assets and of the market."""
+
+import pytest
+
+from service.ask import query as q
+from tests.ask.parser import reading as r
+
+_VALUES: r.Rows = {
+    "price of bitcoin": r.value("BTC", "price"),
+    "how much is one sol?": r.value("SOL", "price"),
+    "what is ETH trading at?": r.value("ETH", "price"),
+    "where is ether at?": r.value("ETH", "price"),
+    "what's sol at and what's btc at?": r.value("SOL BTC", "price"),
+    "SOL now and its 7d change": r.value("SOL", "price", r.change(r.WEEK)),
+    "funding and open interest of HYPE": r.value("HYPE", "funding", "open_interest"),
+    "price, funding and sentiment of ETH": r.value("ETH", "price", "funding", "sentiment"),
+    "BTC and ETH market cap": r.value("BTC ETH", "market_cap"),
+    "price of BTC, ETH & SOL": r.value("BTC ETH SOL", "price"),
+    "tell me about solana": r.value("SOL"),
+    "btc?": r.value("BTC"),
+    "24h volume of sol over the last 24 hours": r.value("SOL", "volume"),
+    "what is DOGE's market cap rank?": r.value("DOGE", "rank"),
+}
+
+_STATES: r.Rows = {
+    "what is the verdict on sol?": r.value("SOL", "verdict", "score"),
+    "score and verdict of sol": r.value("SOL", "score", "verdict"),
+    "verdict and funding of SOL": r.value("SOL", "verdict", "score", "funding"),
+    "trend of LINK": r.value("LINK", "trend"),
+    "weekly trend of LINK": r.value("LINK", r.trend("weekly")),
+    "trend of AVAX on both timeframes": r.value("AVAX", "trend"),
+    "is btc bullish or bearish?": r.value("BTC", "verdict", "score"),
+    "is btc up or down today?": r.value("BTC", r.change(r.TODAY)),
+    "is SOL a long or a short?": r.value("SOL", "verdict", "score"),
+    "do longs or shorts pay on BTC?": r.value("BTC", "funding"),
+    "BTC funding: do longs pay shorts or shorts pay longs?": r.value("BTC", "funding"),
+}
+
+_AGAINST: r.Rows = {
+    "correlation of ETH to SOL": r.value("ETH", q.Measure("correlation", other="SOL")),
+    "correlation of DOGE with bitcoin": r.value("DOGE", q.Measure("correlation")),
+    "correlation between BTC and DOGE": r.value("DOGE", q.Measure("correlation", other="BTC")),
+    "correlation between ETH and SOL": r.value("ETH", q.Measure("correlation", other="SOL")),
+    "how far is SOL below its high?": r.value("SOL", "drawdown"),
+    "how far is SOL from its 30 day high?": r.value("SOL", q.Measure("drawdown", over=r.MONTH)),
+}
+
+_OTHERS: r.Rows = {
+    "gold price": q.Query(subject=q.Subject(scope="assets", assets=("xyz:GOLD",)), measures=(q.Measure("price"),)),
+    "price of BTC and gold": (
+        r.value("BTC", "price"),
+        q.Query(subject=q.Subject(scope="assets", assets=("xyz:GOLD",)), measures=(q.Measure("price"),)),
+    ),
+    "market regime": r.of_market("market_regime"),
+    "regime of the market": r.of_market("market_regime"),
+    "what's the regime?": r.of_market("market_regime"),
+    "fear and greed index": r.of_market("fear_greed"),
+    "how is the market?": r.of_market(),
+    "breadth": q.Query(subject=r.MARKET, operation=q.Route("breadth")),
+}
+
+_LEVELS: r.Rows = {
+    "highest price of SOL this month": q.Query(
+        subject=r.coins("SOL"), measures=(q.Measure("high"),), time=r.THIS_MONTH, operation=q.Extreme("max")
+    ),
+    "what was the 7 day low of ETH?": q.Query(
+        subject=r.coins("ETH"), measures=(q.Measure("low"),), time=r.WEEK, operation=q.Extreme("min")
+    ),
+    "when was DOGE at its low this month?": q.Query(
+        subject=r.coins("DOGE"), measures=(q.Measure("low"),), time=r.THIS_MONTH, operation=q.Extreme("min")
+    ),
+    "when was SOL's high this month?": q.Query(
+        subject=r.coins("SOL"), measures=(q.Measure("high"),), time=r.THIS_MONTH, operation=q.Extreme("max")
+    ),
+    "all time high of BTC": q.Query(
+        subject=r.coins("BTC"),
+        measures=(q.Measure("high"),),
+        time=q.Between(0, None, "all recorded days"),
+        operation=q.Extreme("max"),
+    ),
+    "sol's best day this month": q.Query(
+        subject=r.coins("SOL"), measures=(r.change(),), time=r.THIS_MONTH, operation=q.Extreme("max")
+    ),
+    "what was the worst day for ETH this month?": q.Query(
+        subject=r.coins("ETH"), measures=(r.change(),), time=r.THIS_MONTH, operation=q.Extreme("min")
+    ),
+}
+
+
+@pytest.mark.parametrize(("question", "queries"), r.table({**_VALUES, **_STATES, **_AGAINST, **_OTHERS, **_LEVELS}))
+def test_a_question_for_a_value_names_its_measures_and_what_they_are_of(
+    question: str, queries: tuple[q.Query, ...]
+) -> None:
+    r.assert_reads(question, queries)
+
+
+def test_a_coin_traded_by_the_thousand_is_found_by_its_own_name() -> None:
+    per_coin = q.Subject(coins=("KPEPE",), per_coin=("KPEPE",))
+    r.assert_reads("price of pepe", [q.Query(subject=per_coin, measures=(q.Measure("price"),))])
+    r.assert_reads("price of kPEPE", [r.value("KPEPE", "price")])
+
+
+def test_a_single_letter_is_a_coin_only_where_it_is_marked_as_one() -> None:
+    r.assert_reads("price of $S", [r.value("S", "price")])
+    assert r.read("price of s").refusal is not None
