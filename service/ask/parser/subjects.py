@@ -1,77 +1,64 @@
 """Who a clause is about. Pure."""
 
-from typing import Any
+from collections.abc import Mapping
 
 from service.ask.parser.slots import BITCOIN, Slots
-from service.ask.query import (
-    Subject,
-)
+from service.ask.query import Scope, Subject
 
 
 def read_subject(slots: Slots) -> Subject:
     """Who a clause is about. Names after "except" or "not" are left out."""
-    coins: dict[str, None] = {}
-    assets: dict[str, None] = {}
-    categories: dict[str, None] = {}
-    out_coins: dict[str, None] = {}
-    out_categories: dict[str, None] = {}
-    wallets: dict[str, None] = {}
-    shows: dict[str, None] = {}
+    named: dict[str, dict[str, None]] = {kind: {} for kind in ("coin", "asset", "category", "wallet", "show")}
+    excluded: dict[str, dict[str, None]] = {"coin": {}, "category": {}}
     excluding = False
     for at, chunk in enumerate(slots.chunks):
         if at in slots.used:
             continue
-        if chunk.has("except"):
+        if chunk.has("except") or (chunk.has("neg") and _names(slots, at + 1)):
             excluding = True
             slots.used.add(at)
-        elif chunk.has("neg") and _names(slots, at + 1):
-            excluding = True
-            slots.used.add(at)
-        elif chunk.kind in {"coin", "category", "asset", "wallet", "show"}:
-            target: dict[str, None] = {
-                "coin": out_coins if excluding else coins,
-                "category": out_categories if excluding else categories,
-                "asset": assets,
-                "wallet": wallets,
-                "show": shows,
-            }[chunk.kind]
-            target.update(dict.fromkeys(chunk.value))
+        elif chunk.kind in named:
+            target = excluded if excluding and chunk.kind in excluded else named
+            target[chunk.kind].update(dict.fromkeys(chunk.value))
             slots.used.add(at)
         elif chunk.kind not in {"and", "or", "filler"} or chunk.gap not in {"", ","}:
             excluding = excluding and chunk.kind == "set"
-    for at in slots.free(lambda chunk: chunk.kind == "set"):
-        if slots.chunks[at].value == "alts":
-            out_coins.setdefault(BITCOIN)
-    scope = _scope(slots, bool(coins), bool(categories), bool(assets), bool(out_coins or out_categories))
-    if slots.asset_type and not coins and not assets and not categories:
+    sets = {slots.chunks[at].value for at in slots.free(lambda chunk: chunk.kind == "set")}
+    if "alts" in sets:
+        excluded["coin"].setdefault(BITCOIN)
+    if slots.asset_type and not (named["coin"] or named["asset"] or named["category"]):
         return Subject(scope="assets", asset_type=slots.asset_type)
     return Subject(
-        scope="wallets" if wallets else "shows" if shows and not coins else scope,
-        coins=tuple(coins),
-        assets=tuple(assets),
-        categories=tuple(categories),
-        wallets=tuple(wallets),
-        shows=tuple(shows),
-        excluded=tuple(out_coins),
-        excluded_categories=tuple(out_categories),
+        scope=_scope(named, sets, others=any(excluded.values())),
+        coins=tuple(named["coin"]),
+        assets=tuple(named["asset"]),
+        categories=tuple(named["category"]),
+        wallets=tuple(named["wallet"]),
+        shows=tuple(named["show"]),
+        excluded=tuple(excluded["coin"]),
+        excluded_categories=tuple(excluded["category"]),
     )
 
 
 def _names(slots: Slots, at: int) -> bool:
-    """Whether a name, or a set and a name, begins at a chunk, with at most fillers before."""
+    """Whether a coin or a category begins at a chunk, with at most fillers before."""
     while slots.kind(at) == "filler":
         at += 1
     return slots.kind(at) in {"coin", "category"}
 
 
-def _scope(slots: Slots, coins: bool, categories: bool, assets: bool, out: bool) -> Any:
-    sets = {slots.chunks[at].value for at in slots.free(lambda chunk: chunk.kind == "set")}
-    if coins:
-        return "coins"
-    if categories:
-        return "category"
-    if assets:
-        return "assets"
+def _scope(named: Mapping[str, Mapping[str, None]], sets: set[str], *, others: bool) -> Scope:
+    """What kind of thing is meant; `others`: something is left out, so all the others are."""
+    scopes: tuple[tuple[str, Scope], ...] = (
+        ("wallet", "wallets"),
+        ("coin", "coins"),
+        ("show", "shows"),
+        ("category", "category"),
+        ("asset", "assets"),
+    )
+    found = next((scope for kind, scope in scopes if named[kind]), None)
+    if found is not None:
+        return found
     if "market" in sets:
         return "market"
-    return "all" if sets or out else "coins"
+    return "all" if sets or others else "coins"

@@ -323,6 +323,9 @@ yo how tia lookin -> TIA
 do you like ondo -> ONDO
 fartcoin -> FARTCOIN
 whats up with wif -> WIF
+mood of the category meme -> Meme
+which meme coin is best -> Meme
+outlook on hamster kombat -> ?hamster kombat
 """
 
 
