@@ -114,7 +114,8 @@ def _conditions(slots: Slots) -> list[Found]:
     found = find_conditions(slots)
     named = any(chunk.kind in {"coin", "asset"} for chunk in slots.chunks)
     several = any(chunk.kind in {"set", "category"} for chunk in slots.chunks)
-    if not named or several:
+    how_much = any(words.startswith("how much") for words in slots.words)
+    if several or not (named or how_much):
         return found
     if len(found) > 1 and any(slots.has_or(one.start) for one in found[1:]):
         tests = [test for one in found if (test := test_of(one.condition)) is not None]

@@ -8,7 +8,7 @@ from msgspec import Struct, structs
 
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.clause import read_clause
-from service.ask.parser.windows import WINDOWED, span_of
+from service.ask.parser.windows import TREND_FRAMES, WINDOWED, span_of
 from service.ask.query import (
     All,
     Check,
@@ -16,10 +16,12 @@ from service.ask.query import (
     Condition,
     Convert,
     Count,
+    Exists,
     Extreme,
     List,
     Measure,
     Now,
+    Position,
     Profit,
     Query,
     Rank,
@@ -40,10 +42,17 @@ _LEADING: Final = re.compile(
 _REFERRING: Final = re.compile(
     r"\b(am i|which one|ones|only|it|its|them|they|their|those|these|that one|that|same|both|one)\b"
 )
+_ADDING: Final = re.compile(r"(?:please )?(?:also )?(?:add|include)\b")
+_PLACING: Final = re.compile(r"(?:and )?rank(?:ed)? by\b")
 _SHORT: Final = 4
 """Pieces of a clause that names something and asks nothing: "ETH too?"."""
 
-_STANDS_ALONE: Final = frozenset({"market", "service", "wallets", "shows"})
+_AGAINST: Final = frozenset({"correlation", "strength"})
+_WITH: Final = frozenset({"to", "with", "against", "versus", "vs"})
+_VALUE: Final = frozenset({"price", "change"})
+"""Measures that are other words for what an amount is worth or has made."""
+
+_MONEY: Final = ValueOf | Profit | Convert
 
 
 class Edited(Struct, frozen=True):
@@ -51,6 +60,36 @@ class Edited(Struct, frozen=True):
 
     queries: list[Query]
     used: set[int]
+
+
+class _Clause(Struct, frozen=True):
+    """A clause after a query: its pieces, their words, and whether it leads on from or refers to what was before."""
+
+    part: Sequence[Chunk]
+    words: Sequence[str]
+    last: Query
+    leads: bool
+    refers: bool
+
+    def asks(self, *values: str) -> bool:
+        """Whether it asks for an operation, one of some where they are given."""
+        asked = (word.value for chunk in self.part for word in chunk.words if word.kind == "ask")
+        return any(not values or value in values for value in asked)
+
+    def is_of(self, *kinds: str) -> bool:
+        """Whether all of its pieces are of some kinds."""
+        return all(chunk.kind in kinds for chunk in self.part)
+
+    @property
+    def names_set(self) -> bool:
+        """Whether it says which set it is about."""
+        return any(chunk.kind == "set" for chunk in self.part)
+
+    @property
+    def names_measure(self) -> bool:
+        """Whether it says what is measured."""
+        supers = (chunk.as_("super") for chunk in self.part)
+        return any(chunk.has("measure") for chunk in self.part) or any(one and one.measure for one in supers)
 
 
 def follow(
@@ -70,128 +109,187 @@ def follow(
     """
     if not before or not part:
         return None
-    if not read:
-        return _completed(part, words, before[-1])
-    edited = _edited(part, words, before[-1], read[0])
-    if edited is None:
-        inner = _in_context(read[0], before[-1], part)
-        edited = inner if inner != read[0] else None
-    return None if edited is None else Edited([edited, *read[1:]], used)
-
-
-def _edited(part: Sequence[Chunk], words: Sequence[str], last: Query, query: Query) -> Query | None:
-    """The last query with the slots of a clause that could be read by itself; null where it stands by itself."""
     text = " ".join(words)
-    leading, refers = _LEADING.match(text) is not None, _REFERRING.search(text) is not None
-    if (
-        isinstance(last.operation, ValueOf | Profit | Convert)
-        and refers
-        and {one.name for one in query.measures} <= {"price"}
-    ):
+    clause = _Clause(part, words, before[-1], bool(_LEADING.match(text)), bool(_REFERRING.search(text)))
+    if not read:
+        return _completed(clause)
+    query = _in_context(clause, read[0])
+    edited = _edited(clause, query)
+    if edited is None:
+        edited = query if query != read[0] else None
+    elif not _keeps(clause, edited, query):
+        return Edited([], set())
+    return None if edited is None else Edited([edited, *read[1:]], used | _adding(clause))
+
+
+def _adding(clause: _Clause) -> set[int]:
+    """The pieces that say "add … to the comparison"."""
+    adds = _ADDING.match(" ".join(clause.words)) is not None
+    return {at for at, chunk in enumerate(clause.part) if chunk.kind in {"word", "ask"}} if adds else set()
+
+
+def _keeps(clause: _Clause, edited: Query, query: Query) -> bool:
+    """Whether a query holds everything that a clause said: its measures, conditions and time."""
+    conditions = edited.where.items if isinstance(edited.where, All) else (edited.where,)
+    measured = {one.name for one in edited.measures} | {one.measure.name for one in conditions if isinstance(one, Test)}
+    if isinstance(edited.operation, _MONEY):
+        measured |= _VALUE
+    if clause.names_measure and not {one.name for one in query.measures} <= measured:
+        return False
+    if query.where is not None and query.where != edited.where and query.where not in conditions:
+        return False
+    times = (edited.time, *(one.over for one in edited.measures))
+    return isinstance(query.time, Now) or query.time in times or span_of(query.time) in times
+
+
+def _edited(clause: _Clause, query: Query) -> Query | None:
+    """The last query with the slots of a clause that could be read by itself; null where it stands by itself."""
+    last, subject = clause.last, query.subject
+    if isinstance(last.operation, _MONEY) and clause.refers and {one.name for one in query.measures} <= _VALUE:
         return last
-    query = _in_context(query, last, part)
-    subject = query.subject
-    if subject.coins or subject.assets or subject.categories or subject.scope in _STANDS_ALONE:
-        named_only = isinstance(query.operation, Value) and not query.measures
-        return _renamed(last, query) if named_only and (leading or len(words) <= _SHORT) else None
-    if subject.scope != "all" or any(chunk.kind == "set" for chunk in part):
+    if subject.coins or subject.assets or subject.categories:
+        return _renamed(clause, query)
+    if subject.scope != "all" or clause.names_set:
         return None
-    if isinstance(query.operation, Rank) and not _names_measure(part) and last.measures:
-        keeps = isinstance(last.operation, Rank) and last.operation.limit > 1 and query.operation.direction == "most"
-        direction = (
-            last.operation.direction if keeps and isinstance(last.operation, Rank) else query.operation.direction
-        )
-        return structs.replace(last, operation=Rank(direction, query.operation.limit))
-    lists = isinstance(last.operation, List) and isinstance(query.operation, List) and query.where is not None
-    if lists and not any(word.kind == "ask" for chunk in part for word in chunk.words):
+    if isinstance(query.operation, Rank) and (ranked := _ranked(clause, query.operation)) is not None:
+        return ranked
+    narrows = isinstance(last.operation, List) and isinstance(query.operation, List) and query.where is not None
+    if narrows and not clause.asks():
         return structs.replace(last, where=_both(last.where, query.where))
-    if not (refers or leading):
-        # "…, and is the change positive?": a clause without a set is about what was named before it.
-        named = last.subject.coins or last.subject.assets
-        asks = any(
-            word.kind == "ask" and word.value in {"any", "count", "share", "all", "none"}
-            for chunk in part
-            for word in chunk.words
-        )
-        if not named or asks or isinstance(query.operation, Rank | Screen | Record | Route):
-            return None
-        check = Check() if isinstance(query.operation, List) else query.operation
-        return structs.replace(query, subject=last.subject, operation=check)
+    return _led_on(clause, query) if clause.refers or clause.leads else _of_named(clause, query)
+
+
+def _ranked(clause: _Clause, operation: Rank) -> Query | None:
+    """Another end or number of the last ranking, or the place of the coin before: "and the worst?", "rank by cap?"."""
+    last = clause.last
+    if len(last.subject.coins) == 1 and _PLACING.match(" ".join(clause.words)):
+        return None
+    if clause.names_measure or not last.measures:
+        return None
+    if isinstance(last.operation, Extreme):
+        return structs.replace(last, operation=Extreme("max" if operation.direction == "most" else "min"))
+    if isinstance(last.operation, Compare):
+        return structs.replace(last, operation=Compare(operation.direction))
+    keeps = isinstance(last.operation, Rank) and last.operation.limit > 1 and operation.direction == "most"
+    direction = last.operation.direction if keeps and isinstance(last.operation, Rank) else operation.direction
+    return structs.replace(last, operation=Rank(direction, operation.limit))
+
+
+def _of_named(clause: _Clause, query: Query) -> Query | None:
+    """A clause without a set is about what was named before it: "…, and is the change positive?"."""
+    named = clause.last.subject.coins or clause.last.subject.assets
+    if not named or clause.asks("any", "count", "share", "all", "none"):
+        return None
+    if isinstance(query.operation, Rank) and _PLACING.match(" ".join(clause.words)):
+        return structs.replace(query, subject=clause.last.subject, operation=Position())
+    if isinstance(query.operation, Rank | Screen | Record | Route):
+        return None
+    check = Check() if isinstance(query.operation, List) else query.operation
+    return structs.replace(query, subject=clause.last.subject, operation=check)
+
+
+def _led_on(clause: _Clause, query: Query) -> Query:
+    """A clause that leads on from the query before, or refers to what it was about."""
+    last = clause.last
     if isinstance(last.operation, Profit):
         return last
-    if refers and isinstance(last.operation, Rank) and last.operation.limit == 1:
+    if clause.refers and isinstance(last.operation, Rank) and last.operation.limit == 1:
         # "The worst performer? … how much did it lose?": the same ranking, with what is asked of its first.
-        more = tuple(measure for measure in query.measures if measure not in last.measures)
-        return structs.replace(last, measures=(*last.measures, *more))
-    if leading and _same_measure(query.where, last.where):
+        return structs.replace(last, measures=_more(last, query))
+    if clause.leads and _same_measure(query.where, last.where):
         return structs.replace(last, where=query.where)
-    if refers and query.where is not None and last.subject.scope != "coins":
+    of_set = last.subject.scope != "coins"
+    if clause.refers and of_set and (query.where is not None or isinstance(query.operation, Count | Share | Exists)):
         return structs.replace(query, subject=last.subject, where=_both(last.where, query.where))
-    if leading:
-        changes = isinstance(query.operation, Count | Rank | Share)
-        return structs.replace(
-            last,
-            measures=_with_spans(query.measures, last.measures) or last.measures,
-            where=_both(last.where, query.where),
-            operation=query.operation if changes else last.operation,
-            time=last.time if isinstance(query.time, Now) else query.time,
-        )
-    return structs.replace(query, subject=last.subject)
-
-
-def _in_context(query: Query, last: Query, part: Sequence[Chunk]) -> Query:
-    """A query whose "neutral" is the neutral of the measure asked about before, and whose trend is of what was named."""
-    where = query.where
-    before = last.where.measure.name if isinstance(last.where, Test) else ""
-    if (
-        isinstance(where, Test)
-        and (where.measure.name, where.value) == ("verdict", "neutral")
-        and before in {"regime", "sentiment"}
-    ):
-        query = structs.replace(query, where=structs.replace(where, measure=Measure(before)))
-    named = any(chunk.kind == "set" for chunk in part)
-    if query.subject.scope == "market" and not named and (last.subject.coins or last.subject.assets):
-        query = structs.replace(query, subject=last.subject)
-    elif query.subject.scope == "market" and not named and isinstance(last.operation, Rank):
-        query = structs.replace(query, subject=Subject(scope="all"))
-    return query
-
-
-def _renamed(last: Query, query: Query) -> Query | None:
-    """The last query about other things: "and SOL?", "only L2s"."""
-    if query.subject.scope == "coins" and last.subject.scope in {"coins", "assets", "market"}:
-        return structs.replace(last, subject=query.subject)
-    if query.subject.scope == "category":
-        base = last.subject if last.subject.scope in {"all", "category"} else query.subject
-        return structs.replace(
-            last, subject=structs.replace(base, scope="category", categories=query.subject.categories)
-        )
-    return None
-
-
-def _completed(part: Sequence[Chunk], words: Sequence[str], last: Query) -> Edited | None:
-    """A clause that says too little by itself: a measure, a time, a size, "why", "since when", "only those …"."""
-    numbers = [chunk for chunk in part if chunk.kind == "number"]
-    if isinstance(last.operation, Rank) and len(numbers) == 1:
-        if all(chunk.kind in {"number", "filler", "ask", "and", "set"} for chunk in part):
-            operation = structs.replace(last.operation, limit=int(numbers[0].value.value))
-            return Edited([structs.replace(last, operation=operation)], set(range(len(part))))
-    if isinstance(last.operation, Profit | ValueOf) and any(chunk.as_("holding") == "profit" for chunk in part):
-        return Edited([last], {at for at, chunk in enumerate(part) if chunk.kind in {"holding", "ask"}})
-    stand_in = Chunk("coin", last.subject.coins or ("BTC",), part[-1].end, part[-1].end + 1, gap=",")
-    read, used = read_clause([*part, stand_in], [*words, "it"])
-    used.discard(len(part))
-    if not read:
-        return None
-    query = read[0]
-    return _framed(part, last, query, used) or _merged(
-        last, query, used, refers=_REFERRING.search(" ".join(words)) is not None
+    if not clause.leads:
+        return structs.replace(query, subject=last.subject)
+    changes = isinstance(query.operation, Count | Rank | Share)
+    return structs.replace(
+        last,
+        measures=_with_spans(query.measures, last.measures) or last.measures,
+        where=_both(last.where, query.where),
+        operation=query.operation if changes else last.operation,
+        time=last.time if isinstance(query.time, Now) else query.time,
     )
 
 
-def _framed(part: Sequence[Chunk], last: Query, query: Query, used: set[int]) -> Edited | None:
+def _in_context(clause: _Clause, query: Query) -> Query:
+    """A query whose "neutral" is that of the measure asked about before, and whose trend is of what was named."""
+    where, last = query.where, clause.last
+    before = last.where.measure.name if isinstance(last.where, Test) else ""
+    neutral = isinstance(where, Test) and (where.measure.name, where.value) == ("verdict", "neutral")
+    if neutral and before in {"regime", "sentiment"}:
+        query = structs.replace(query, where=Test(Measure(before), "eq", "neutral"))
+    if query.subject.scope != "market" or clause.names_set:
+        return query
+    if last.subject.coins or last.subject.assets:
+        return structs.replace(query, subject=last.subject)
+    return structs.replace(query, subject=Subject(scope="all")) if isinstance(last.operation, Rank) else query
+
+
+def _renamed(clause: _Clause, query: Query) -> Query | None:
+    """The last query about other things: "and SOL?", "only L2s", "add NEAR", "and to ETH, over 90 days?"."""
+    last, subject = clause.last, query.subject
+    if subject.scope == "coins" and (other := _against_other(clause, query)) is not None:
+        return other
+    adds = _ADDING.match(" ".join(clause.words)) is not None
+    named_only = isinstance(query.operation, Value) and not query.measures and query.where is None
+    if not named_only or not (adds or clause.leads or len(clause.words) <= _SHORT):
+        return None
+    if subject.scope == "category":
+        base = last.subject if last.subject.scope in {"all", "category"} else subject
+        return structs.replace(last, subject=structs.replace(base, scope="category", categories=subject.categories))
+    if subject.scope != "coins" or last.subject.scope not in {"coins", "assets", "market"}:
+        return None
+    if adds:
+        coins = tuple(dict.fromkeys((*last.subject.coins, *subject.coins)))
+        subject = structs.replace(last.subject, coins=coins)
+    return structs.replace(last, subject=subject)
+
+
+def _against_other(clause: _Clause, query: Query) -> Query | None:
+    """The last correlation with another coin."""
+    last = clause.last
+    behind = any(
+        chunk.kind == "coin" and words in _WITH for words, chunk in zip(clause.words, clause.part[1:], strict=False)
+    )
+    if not behind or len(query.subject.coins) != 1 or not any(one.name in _AGAINST for one in last.measures):
+        return None
+    over = next((one.over for one in query.measures), None)
+    other = query.subject.coins[0]
+    measures = (
+        structs.replace(one, other=other, over=over or one.over) if one.name in _AGAINST else one
+        for one in last.measures
+    )
+    return structs.replace(last, measures=tuple(measures)) if _only_spans(query) else None
+
+
+def _only_spans(query: Query) -> bool:
+    return query.where is None and all(one == Measure("change", over=one.over) for one in query.measures)
+
+
+def _completed(clause: _Clause) -> Edited | None:
+    """A clause that says too little by itself: a measure, a time, a size, "why", "since when", "only those …"."""
+    part, last = clause.part, clause.last
+    numbers = [chunk for chunk in part if chunk.kind == "number"]
+    if isinstance(last.operation, Rank) and len(numbers) == 1 and clause.is_of("number", "filler", "ask", "and", "set"):
+        operation = structs.replace(last.operation, limit=int(numbers[0].value.value))
+        return Edited([structs.replace(last, operation=operation)], set(range(len(part))))
+    if isinstance(last.operation, Profit | ValueOf) and any(chunk.as_("holding") == "profit" for chunk in part):
+        return Edited([last], {at for at, chunk in enumerate(part) if chunk.kind in {"holding", "ask"}})
+    stand_in = Chunk("coin", last.subject.coins or ("BTC",), part[-1].end, part[-1].end + 1, gap=",")
+    read, used = read_clause([*part, stand_in], [*clause.words, "it"])
+    used.discard(len(part))
+    if not read:
+        return None
+    return _framed(clause, read[0], used) or _merged(clause, read[0], used)
+
+
+def _framed(clause: _Clause, query: Query, used: set[int]) -> Edited | None:
     """The other trend: "and the weekly one?"."""
-    frame = next((chunk.value for chunk in part if chunk.kind == "frame" and chunk.value in {"daily", "weekly"}), None)
+    last = clause.last
+    frames = {at: chunk.value for at, chunk in enumerate(clause.part) if chunk.kind == "frame"}
+    frame = next((frame for frame in frames.values() if frame in TREND_FRAMES), None)
     if frame is None or query.measures or query.where is not None:
         return None
     measures = tuple(structs.replace(one, frame=frame) if one.name == "trend" else one for one in last.measures)
@@ -200,18 +298,18 @@ def _framed(part: Sequence[Chunk], last: Query, query: Query, used: set[int]) ->
         where = structs.replace(where, measure=structs.replace(where.measure, frame=frame))
     if measures == last.measures and where == last.where:
         return None
-    taken = {at for at, chunk in enumerate(part) if chunk.kind == "frame"}
-    return Edited([structs.replace(last, measures=measures, where=where)], used | taken)
+    return Edited([structs.replace(last, measures=measures, where=where)], used | set(frames))
 
 
-def _merged(last: Query, query: Query, used: set[int], *, refers: bool) -> Edited | None:
-    if isinstance(last.operation, ValueOf | Profit | Convert) and {one.name for one in query.measures} == {"price"}:
+def _merged(clause: _Clause, query: Query, used: set[int]) -> Edited | None:
+    last = clause.last
+    if isinstance(last.operation, _MONEY) and query.measures and {one.name for one in query.measures} <= _VALUE:
         return Edited([last], used)
     if isinstance(query.operation, Value) and not query.measures and query.where is None:
         return _retimed(last, query, used)
     if isinstance(query.operation, Value) and query.measures and isinstance(last.operation, Rank | Compare | Extreme):
-        more = tuple(one for one in query.measures if one not in last.measures)
-        return Edited([structs.replace(last, measures=(*last.measures, *more) if refers else query.measures)], used)
+        measures = _more(last, query) if clause.refers else query.measures
+        return Edited([structs.replace(last, measures=measures)], used)
     if isinstance(query.operation, Check) and last.subject.scope in {"all", "category"}:
         return Edited([structs.replace(last, where=_both(last.where, query.where))], used)
     measures = query.measures or last.measures
@@ -233,14 +331,13 @@ def _retimed(last: Query, query: Query, used: set[int]) -> Edited | None:
     return Edited([structs.replace(last, time=query.time)], used)
 
 
-def _names_measure(part: Sequence[Chunk]) -> bool:
-    """Whether a clause names what is measured."""
-    supers = [chunk.as_("super") for chunk in part]
-    return any(chunk.as_("measure") is not None for chunk in part) or any(one and one.measure for one in supers)
-
-
 def _same_measure(one: Condition | None, other: Condition | None) -> bool:
     return isinstance(one, Test) and isinstance(other, Test) and one.measure.name == other.measure.name
+
+
+def _more(last: Query, query: Query) -> tuple[Measure, ...]:
+    """The measures of a query, and those that another one adds."""
+    return tuple(dict.fromkeys((*last.measures, *_with_spans(query.measures, last.measures))))
 
 
 def _with_spans(measures: tuple[Measure, ...], before: tuple[Measure, ...]) -> tuple[Measure, ...]:
