@@ -60,6 +60,7 @@ OWNERS: dict[str, frozenset[str]] = {
     "jinja2": frozenset({"ask", "pages"}),
     "keyring": frozenset({"clients"}),
     "mcp": frozenset({"clients"}),
+    "rapidfuzz": frozenset({"ask"}),
     "rfc8785": frozenset({"wire"}),
 }
 

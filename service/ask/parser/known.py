@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 from msgspec import Struct
 
 from service.ask.load import load
-from service.ask.parser.spelling import is_within
+from service.ask.parser.spelling import near
 from service.ask.parser.tokens import fold, tokenise
 from service.ask.parser.words import is_plain
 from service.market.symbols import SUCCEEDED, Directory, unit_of
@@ -109,14 +109,10 @@ class Known:
 
     def candidates(self, written: str) -> tuple[str, ...]:
         """Tickers of coins whose name is at most two mistakes from a lower-case text, one from a short text."""
-        near = (
-            key
-            for most in ((1,) if len(written) <= _SHORT_NAME else (1, 2))
-            for words, thing in self.things.items()
-            if thing.kind == "coin" and is_within(written, " ".join(words), most)
-            for key in thing.keys
-        )
-        return tuple(dict.fromkeys(near))[:_MOST_CANDIDATES]
+        names = {" ".join(words): thing.keys for words, thing in self.things.items() if thing.kind == "coin"}
+        most = 1 if len(written) <= _SHORT_NAME else 2
+        keys = (key for name in near(written, list(names), most) for key in names[name])
+        return tuple(dict.fromkeys(keys))[:_MOST_CANDIDATES]
 
 
 def words_of(name: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.ask.parser.spelling import KEYWORDS, Speller, is_within
+from service.ask.parser.spelling import KEYWORDS, Speller, near
 
 SPELLER = Speller({word: word for word in KEYWORDS})
 
@@ -24,9 +24,9 @@ def distance(one: str, other: str) -> int:
     return table[len(one), len(other)]
 
 
-@given(st.text("abc", max_size=7), st.text("abc", max_size=7), st.integers(0, 3))
+@given(st.text("abc", min_size=1, max_size=7), st.text("abc", max_size=7), st.integers(0, 3))
 def test_mistakes_are_counted_as_the_textbook_counts_them(one: str, other: str, most: int) -> None:
-    assert is_within(one, other, most) == (distance(one, other) <= most)
+    assert near(one, [other], most) == ([other] if distance(one, other) <= most else [])
 
 
 @given(st.sampled_from(sorted(KEYWORDS)), st.data())
