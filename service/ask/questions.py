@@ -66,7 +66,8 @@ class QuestionService:
             ServiceError: The first query's, where all of them failed.
         """
         parser = await self._parsers.current()
-        messages = [message.content for message in question.messages if message.role == "user"]
+        context = [question.commandContext] if question.commandContext else []
+        messages = [*context, *(message.content for message in question.messages if message.role == "user")]
         understanding = parser.read(messages, self._clock.now_ms())
         queries = understanding.queries[:MOST_QUERIES]
         outcomes = await asyncio.gather(*(self._run(query, caller) for query in queries))

@@ -102,6 +102,21 @@ def test_a_constraint_that_cannot_be_read_is_refused_and_costs_nothing(market: W
     assert used() == 1
 
 
+@pytest.mark.promise("question.honest")
+def test_nothing_is_answered_about_a_symbol_that_does_not_exist(market: Whole) -> None:
+    told = json.loads(asked(market, "price of XYZQ", "application/json").body)
+    assert (told["text"], told["steps"], told["sources"]) == ('I do not know "XYZQ".\n', [], [])
+    partly = asked(market, "price of ETH and XYZQ").body.decode()
+    assert "ETH's price is $" in partly
+    assert "No coin here is called XYZQ." in partly
+
+
+@pytest.mark.promise("question.optional-fields")
+def test_a_question_can_refer_to_what_the_caller_has_just_looked_at(market: Whole) -> None:
+    answer = asked(market, "and its funding?", commandContext="verdict signal SOL").body.decode()
+    assert answer.startswith("SOL's funding is ")
+
+
 @pytest.mark.promise("question.device-once", "question.anonymous-403", "question.failure")
 def test_a_device_asks_once_without_a_token_and_is_then_told_to_get_one(market: Whole) -> None:
     device = {"deviceId": "one-question-only"}
