@@ -1,6 +1,6 @@
 """What a question costs: answers a second beside the risk route, and how soon one alone begins and is whole.
 
-The questions are those of `fixtures/questions/dev.jsonl`, each asked in turn; no model writes. Every answer that holds
+The questions are those of the banks in `tests/ask/banks`, each asked in turn; no model writes. Every answer that holds
 figures is counted and committed before its first byte, as the risk route's is.
 """
 
@@ -15,15 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import cycle
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from bench.asked import below, short
 from bench.load import Load, drive, drive_each
-from bench.serving import HOST, LOAD_CPU, ROOT, create_key, exchange, free_port, request, service, spread
+from bench.serving import HOST, LOAD_CPU, create_key, exchange, free_port, request, service, spread
+from tests.ask.banks.case import BANKS, Case, cases
 
-QUESTIONS = ROOT / "fixtures" / "questions" / "dev.jsonl"
 FIRST_MS, WHOLE_MS = 50.0, 150.0
 """What issue 6 asks for, at the median."""
 
@@ -41,14 +40,11 @@ class Waits:
 
 def bodies() -> list[bytes]:
     """The questions as they are sent."""
-    rows: list[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any]).decode_lines(QUESTIONS.read_bytes())
-    return [_body(row) for row in rows]
+    return [_body(case) for bank in BANKS for case in cases(bank)]
 
 
-def _body(row: dict[str, Any]) -> bytes:
-    turns = row.get("messages") or [["user", row["ask"]]]
-    said = {"messages": [{"role": role, "content": content} for role, content in turns]}
-    return msgspec.json.encode(said | ({"commandContext": row["context"]} if "context" in row else {}))
+def _body(case: Case) -> bytes:
+    return msgspec.json.encode({"messages": [{"role": "user", "content": text} for text in case.ask]})
 
 
 def asking(token: str, body: bytes, accept: str) -> bytes:
@@ -142,7 +138,7 @@ def report(*, rounds: int, seconds: float, connections: int) -> str:
         shutil.rmtree(folder)
     return f"""## Questions
 
-The same service, the same caller: the risk route, one question, and the questions of `fixtures/questions/dev.jsonl`,
+The same service, the same caller: the risk route, one question, and the questions of the banks in `tests/ask/banks`,
 answered as JSON without a model, counted and committed. Ratios to the risk route.
 
 {table(seen)}
