@@ -1,6 +1,5 @@
 """Words and phrases that mean something in a question. The phrases themselves are data: `lexicon.toml`."""
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -8,6 +7,7 @@ from typing import Any, Final, Literal
 import msgspec
 from msgspec import Struct
 
+from service.ask.load import load
 from service.ask.query import Courtesy, Measure
 
 Kind = Literal[
@@ -97,7 +97,7 @@ def _build(tables: Mapping[str, Any]) -> Mapping[str, tuple[Word, ...]]:
     return {phrase: tuple(words) for phrase, words in table.items()}
 
 
-_TABLES: Final = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
+_TABLES: Final = load(Path(__file__).with_suffix(".toml"), dict[str, Any])
 
 LEXICON: Final = _build(_TABLES)
 """Phrase to its meanings, in the order of the file. Which one holds, the grammar decides by what stands beside it."""
