@@ -1,0 +1,229 @@
+"""Calendar days and spans in a question: dates, weekdays, months, quarters, years. Pure.
+
+All calendar days are UTC. A week begins on Monday. A day or month without a year is the last one that has begun.
+"""
+
+import re
+from collections.abc import Sequence
+from datetime import date, timedelta
+from typing import Final, NamedTuple
+
+from service.ask.parser.tokens import Token
+from service.ask.query import At, Between, Time
+from service.clock import DAY_MS
+
+MONTHS: Final = {
+    name: number
+    for number, names in enumerate(
+        [
+            "january jan",
+            "february feb",
+            "march mar",
+            "april apr",
+            "may",
+            "june jun",
+            "july jul",
+            "august aug",
+            "september sep sept",
+            "october oct",
+            "november nov",
+            "december dec",
+        ],
+        1,
+    )
+    for name in names.split()
+}
+WEEKDAYS: Final = {
+    name: number
+    for number, names in enumerate(
+        [
+            "monday mon",
+            "tuesday tue tues",
+            "wednesday wed",
+            "thursday thu thur thurs",
+            "friday fri",
+            "saturday sat",
+            "sunday sun",
+        ]
+    )
+    for name in names.split()
+}
+_DAY_PREPOSITIONS: Final = frozenset({"on", "at", "by", "as", "of", "in", "between"})
+_UNTIL: Final = frozenset({"to", "until", "til", "till", "through", "and"})
+_IN_YEAR: Final = frozenset({"in", "since", "during", "of", "from", "throughout", "for"})
+_YEAR: Final = re.compile(r"20\d\d")
+_ORDINAL: Final = re.compile(r"(?<=\d)(?:st|nd|rd|th)\Z")
+_QUARTER: Final = re.compile(r"q([1-4])")
+_ABBREVIATED: Final = 3
+"""Letters of a short name of a month or weekday, which needs more around it than a long one."""
+
+
+class Found(NamedTuple):
+    """A time, and the token after its last."""
+
+    time: Time
+    end: int
+
+
+class Calendar:
+    """Reads calendar times.
+
+    Args:
+        tokens: The text.
+        today: The present day.
+    """
+
+    def __init__(self, tokens: Sequence[Token], today: date) -> None:
+        self._tokens = tokens
+        self.today = today
+
+    def word(self, at: int) -> str:
+        """The word of a token; empty outside the text."""
+        return self._tokens[at].word if 0 <= at < len(self._tokens) else ""
+
+    def phrase(self, at: int, phrase: str) -> int | None:
+        """The end of a phrase that stands at a token."""
+        words = phrase.split()
+        return at + len(words) if [self.word(at + step) for step in range(len(words))] == words else None
+
+    def small(self, at: int) -> int | None:
+        """A number of at most four digits, without an ordinal's ending."""
+        word = _ORDINAL.sub("", self.word(at))
+        return int(word) if word.isascii() and word.isdigit() and len(word) <= len("2025") else None
+
+    def begins(self, span: str, back: int = 0) -> date:
+        """The first day of this day, week, month, quarter or year, or of one some before it."""
+        if span == "day":
+            return self.today - timedelta(back)
+        if span == "week":
+            return self.today - timedelta(self.today.weekday() + 7 * back)
+        if span == "year":
+            return date(self.today.year - back, 1, 1)
+        length = 3 if span == "quarter" else 1
+        return _months_later(self.today, length * ((self.today.month - 1) // length - back) - self.today.month + 1)
+
+    def read(self, at: int, before: set[str], *, since: bool) -> Found | None:
+        """The calendar time at a token, after some prepositions: "October 5", "in June 2025", "2025", "Q3"."""
+        day = self._day(at, sure=since or bool(before & _DAY_PREPOSITIONS))
+        if day is not None:
+            return self._from_day(day, before, since=since)
+        return self._month_at(at, before, since=since) or self._quarter_or_year(at, before, since=since)
+
+    def weekday(self, at: int) -> date | None:
+        """The last day of a weekday's name."""
+        number = WEEKDAYS.get(self.word(at))
+        return None if number is None else self.today - timedelta((self.today.weekday() - number) % 7 or 7)
+
+    def _day(self, at: int, *, sure: bool) -> tuple[date, int] | None:
+        """A calendar day: "2026-10-05", "October 5", "5th of October 2025", "the 10th of this month", "Monday"."""
+        word, numbers = self.word(at), [self.small(at + step) for step in range(3)]
+        if _YEAR.fullmatch(word) and all(numbers) and self._tokens[at + 1].gap in {"-", "/"}:
+            return _valid(numbers[0], numbers[1], numbers[2], at + 3)
+        if word == "apr" and not sure:
+            return None
+        if word in MONTHS and numbers[1] and (len(word) > _ABBREVIATED or not self._tokens[at + 1].gap):
+            return self._dated(numbers[1], MONTHS[word], at + 2)
+        if (weekday := self.weekday(at)) is not None and (len(word) > _ABBREVIATED or sure):
+            return weekday, at + 1
+        number = 1 if word == "first" else numbers[0]
+        return self._day_of_month(number, at + 1, sure=sure) if number else None
+
+    def _day_of_month(self, number: int, at: int, *, sure: bool) -> tuple[date, int] | None:
+        """A numbered day before its month, which "between the 10th and the 20th of this month" names once."""
+        named = at + 1 if self.word(at) == "of" else at
+        if self.word(named) in MONTHS and (self.word(named) != "apr" or sure):
+            return self._dated(number, MONTHS[self.word(named)], named + 1)
+        if self.word(at) in _UNTIL and _ORDINAL.search(self.word(at - 1)):
+            later = at + 2 if self.word(at + 1) == "the" else at + 1
+            last = self._day_of_month(self.small(later) or 0, later + 1, sure=sure)
+            return None if last is None else _valid(last[0].year, last[0].month, number, at)
+        this = self.phrase(named, "this month") or (self.phrase(named, "the month") if named > at else None)
+        before = self.phrase(named, "last month")
+        end = this or before
+        if end is None:
+            return None
+        first = self.begins("month", 1 if before else 0)
+        return _valid(first.year, first.month, number, end)
+
+    def _dated(self, day: int, month: int, at: int) -> tuple[date, int] | None:
+        """A day of a month, with the year that may follow."""
+        if self._is_year(at):
+            return _valid(int(self.word(at)), month, day, at + 1)
+        found = _valid(self.today.year, month, day, at)
+        return _valid(self.today.year - 1, month, day, at) if found and found[0] > self.today else found
+
+    def _is_year(self, at: int) -> bool:
+        return _YEAR.fullmatch(self.word(at)) is not None
+
+    def _from_day(self, day: tuple[date, int], before: set[str], *, since: bool) -> Found:
+        """A day, or from it to another: "from October 5 to October 9", "since Monday"."""
+        first, end = day
+        if (since or "between" in before) and self.word(end) in _UNTIL:
+            at = end + 2 if self.word(end + 1) == "the" else end + 1
+            last = self._day(at, sure=True)
+            if self.word(at) == "yesterday":
+                last = self.begins("day", 1), at + 1
+            if last is not None:
+                words = f"{first.isoformat()} to {last[0].isoformat()}"
+                return Found(Between(first_ms(first), first_ms(last[0] + timedelta(1)), words), last[1])
+            if self.word(at) in {"now", "today", "date"}:
+                return Found(since_or_day(first, first.isoformat(), since=True), at + 1)
+        return Found(since_or_day(first, first.isoformat(), since=since), end)
+
+    def _month_at(self, at: int, before: set[str], *, since: bool) -> Found | None:
+        word = self.word(at)
+        if word not in MONTHS or not (before or (word != "may" and len(word) > _ABBREVIATED)):
+            return None
+        return self.month(at, since=since)
+
+    def month(self, at: int, *, since: bool) -> Found:
+        """The month whose name stands at a token, with the year that may follow."""
+        first, end = self._year_of(MONTHS[self.word(at)], at + 1)
+        return span(first, _months_later(first, 1), f"{first:%B %Y}", end, since=since)
+
+    def _quarter_or_year(self, at: int, before: set[str], *, since: bool) -> Found | None:
+        quarter = _QUARTER.fullmatch(self.word(at))
+        if quarter is not None:
+            first, end = self._year_of(3 * int(quarter[1]) - 2, at + 1)
+            return span(first, _months_later(first, 3), f"the quarter from {first.isoformat()}", end, since=False)
+        if not self._is_year(at) or not before & _IN_YEAR or int(self.word(at)) > self.today.year:
+            return None
+        first = date(int(self.word(at)), 1, 1)
+        return span(first, _months_later(first, 12), self.word(at), at + 1, since=since)
+
+    def _year_of(self, month: int, at: int) -> tuple[date, int]:
+        """The first of a month in the year at a token, or the last such month that has begun."""
+        if self._is_year(at):
+            return date(int(self.word(at)), month, 1), at + 1
+        first = date(self.today.year, month, 1)
+        return (first.replace(year=first.year - 1) if first > self.today else first), at
+
+
+def span(first: date, after: date, words: str, end: int, *, since: bool) -> Found:
+    """A calendar span, or the time since it began."""
+    if since:
+        return Found(Between(first_ms(first), None, f"since {words}"), end)
+    return Found(Between(first_ms(first), first_ms(after), words), end)
+
+
+def since_or_day(day: date, words: str, *, since: bool) -> Time:
+    """A day, or the time since it."""
+    return Between(first_ms(day), None, f"since {words}") if since else At(first_ms(day), whole_day=True, words=words)
+
+
+def first_ms(day: date) -> int:
+    """Epoch milliseconds at which a day begins."""
+    return (day - date(1970, 1, 1)).days * DAY_MS
+
+
+def _months_later(day: date, months: int) -> date:
+    """The first of a month some months later."""
+    total = day.year * 12 + day.month - 1 + months
+    return date(total // 12, total % 12 + 1, 1)
+
+
+def _valid(year: int | None, month: int | None, day: int | None, end: int) -> tuple[date, int] | None:
+    try:
+        return date(year or 0, month or 0, day or 0), end
+    except ValueError:
+        return None
