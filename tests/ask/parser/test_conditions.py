@@ -40,6 +40,7 @@ _COMPARED: r.Rows = {
     "coins where shorts pay longs": r.listed(r.PAYS_LONGS),
     "coins where longs are paying shorts": r.listed(r.holds("funding", "gt", 0.0)),
     "coins within 5% of their high": r.listed(r.holds("drawdown", "ge", -5.0)),
+    "coins over $5": r.listed(r.holds("price", "gt", 5.0)),
 }
 
 _AGAINST: r.Rows = {
@@ -102,6 +103,11 @@ _STATES: r.Rows = {
     "is the market risk-on?": q.Query(
         subject=r.MARKET, where=r.holds("market_regime", "eq", "risk-on"), operation=q.Check()
     ),
+    "coins with trend bullish": r.listed(r.UPTREND),
+    "coins with trend bearish": r.listed(r.DOWNTREND),
+    "coins with a risk-off regime": r.listed(r.holds("regime", "eq", "risk-off")),
+    "coins with regime risk-off": r.listed(r.holds("regime", "eq", "risk-off")),
+    "tell me, is BTC bullish?": r.checked("BTC", r.BULLISH),
 }
 
 _MOVES: r.Rows = {
@@ -137,6 +143,8 @@ _MOVES: r.Rows = {
     "is sol down more than 5% today?": r.checked("SOL", r.holds(r.change(r.TODAY), "lt", -5.0)),
     "how much is sol up this week?": r.value("SOL", r.change(r.THIS_WEEK)),
     "how far is sol down over 7 days?": r.value("SOL", r.change(r.WEEK)),
+    "coins that are up in their weekly trend": r.listed(r.holds(r.trend("weekly"), "eq", "UP")),
+    "is SOL down in its trend?": r.checked("SOL", r.DOWNTREND),
 }
 
 _TURNED: r.Rows = {
@@ -223,6 +231,9 @@ def test_conditions_are_read_as_they_are_said(question: str, queries: tuple[q.Qu
         "coins over",
         "coins that are flipped",
         "is BTC above",
+        "coins above 10",
+        "coins above 10 a week ago",
+        "coins above their price of yesterday by 10%",
     ],
 )
 def test_a_condition_that_is_not_whole_is_refused(question: str) -> None:

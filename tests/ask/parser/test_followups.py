@@ -15,6 +15,17 @@ _RENAMED: r.Rows = {
     "top 5 memes by volume | and L1s?": r.rank("volume", 5, subject=r.L1S),
     "price of btc | price of eth": r.value("ETH", "price"),
     "price of btc | what is the funding of eth?": r.value("ETH", "funding"),
+    "how many coins are in an uptrend? | and memes?": r.done(q.Count(), r.MEMES, r.UPTREND),
+    "average funding of L1s | and of memes?": q.Query(
+        subject=r.MEMES, measures=(q.Measure("funding"),), operation=q.Aggregate("mean")
+    ),
+    "why is sol up today? | and eth?": q.Query(
+        subject=r.coins("ETH"), measures=(r.change(r.TODAY),), operation=q.Why()
+    ),
+    "gold price | and btc?": r.value("BTC", "price"),
+    "news about sol | and btc": q.Query(subject=r.coins("BTC"), operation=q.Route("news")),
+    "price of BTC | add ETH": r.value("BTC ETH", "price"),
+    "correlation of SOL to BTC | and to ETH?": r.value("SOL", q.Measure("correlation", other="ETH")),
 }
 
 _RETIMED: r.Rows = {
@@ -22,6 +33,15 @@ _RETIMED: r.Rows = {
     "7d change of btc | over 30 days?": r.value("BTC", r.change(r.MONTH)),
     "top 5 gainers today | over 7 days?": r.rank(r.change(r.WEEK), 5),
     "price of btc | yesterday?": r.value("BTC", "price", time=r.day("2026-11-22", "yesterday")),
+    "price of btc | what was it a week ago?": r.value("BTC", "price", time=r.day("2026-11-16", "7 days ago")),
+    "convert 2 btc to eth | and yesterday?": q.Query(
+        subject=r.coins("BTC ETH"),
+        time=r.day("2026-11-22", "yesterday"),
+        operation=q.Convert(q.Holding(2.0, "BTC"), ("ETH",)),
+    ),
+    "is btc bullish? | was it a week ago?": q.Query(
+        subject=r.coins("BTC"), where=r.BULLISH, time=r.day("2026-11-16", "7 days ago"), operation=q.Check()
+    ),
 }
 
 _REMEASURED: r.Rows = {
@@ -31,7 +51,6 @@ _REMEASURED: r.Rows = {
     "trend of btc | and the weekly one?": r.value("BTC", r.trend("weekly")),
     "is btc in a daily uptrend? | and the weekly one?": r.checked("BTC", r.holds(r.trend("weekly"), "eq", "UP")),
     "top 5 coins by volume | and by funding?": r.rank("funding", 5),
-    "the worst performer today? | how much did it lose?": r.rank(r.change(r.TODAY), 1, "least"),
     "top 3 coins by volume | and their funding?": q.Query(
         subject=r.ALL, measures=(q.Measure("volume"), q.Measure("funding")), operation=q.Rank("most", 3)
     ),
@@ -42,6 +61,20 @@ _REMEASURED: r.Rows = {
         subject=r.coins("BTC ETH"), measures=(q.Measure("volume"),), operation=q.Compare()
     ),
     "price of sol | why?": q.Query(subject=r.coins("SOL"), measures=(q.Measure("price"),), operation=q.Why()),
+    "the worst performer today? | how much did it lose?": r.rank(r.change(r.TODAY), 1, "least"),
+    "when was SOL's high this month? | and its low?": q.Query(
+        subject=r.coins("SOL"), measures=(q.Measure("low"),), time=r.THIS_MONTH, operation=q.Extreme("min")
+    ),
+    "which has more volume, BTC or ETH? | and open interest?": q.Query(
+        subject=r.coins("BTC ETH"), measures=(q.Measure("open_interest"),), operation=q.Compare("most")
+    ),
+    "price of BTC and ETH | ratio?": q.Query(
+        subject=r.coins("BTC ETH"), measures=(q.Measure("price"),), operation=q.Ratio()
+    ),
+    "price of btc | and its weekly trend yesterday": r.value(
+        "BTC", r.trend("weekly"), time=r.day("2026-11-22", "yesterday")
+    ),
+    "sol | rank by volume?": q.Query(subject=r.coins("SOL"), measures=(q.Measure("volume"),), operation=q.Position()),
 }
 
 _NARROWED: r.Rows = {
@@ -55,8 +88,21 @@ _NARROWED: r.Rows = {
     ),
     "top 5 gainers today | show 10": r.rank(r.change(r.TODAY), 10),
     "top 5 gainers today | and the losers?": r.rank(r.change(r.TODAY), 5, "least"),
-    "top 5 coins by volume | and the bottom 3?": r.rank("volume", 3, "least"),
     "biggest losers today | only the top 3": r.rank(r.change(r.TODAY), 3, "least"),
+    "coins in an uptrend | and L2s?": r.listed(r.UPTREND, r.L2S),
+    "top 5 coins by volume | and the bottom 3?": r.rank("volume", 3, "least"),
+    "how many coins are in an uptrend? | and in a downtrend?": r.done(q.Count(), where=r.DOWNTREND),
+    "coins in an uptrend | and not bullish": r.listed(q.All((r.UPTREND, q.Not(r.BULLISH)))),
+    "coins in an uptrend | are any of them risk-off?": r.done(
+        q.Exists("any"), where=q.All((r.UPTREND, r.holds("regime", "eq", "risk-off")))
+    ),
+    "coins in an uptrend | how many of them are bullish?": r.done(q.Count(), where=q.All((r.UPTREND, r.BULLISH))),
+    "best day of SOL this month | and the worst?": q.Query(
+        subject=r.coins("SOL"), measures=(r.change(),), time=r.THIS_MONTH, operation=q.Extreme("min")
+    ),
+    "which has more volume, BTC or ETH? | and the least?": q.Query(
+        subject=r.coins("BTC ETH"), measures=(q.Measure("volume"),), operation=q.Compare("least")
+    ),
 }
 
 _MONEY: r.Rows = {
@@ -64,7 +110,6 @@ _MONEY: r.Rows = {
         subject=r.coins("BTC ETH"), operation=q.ValueOf((q.Holding(2.0, "BTC"), q.Holding(1.0, "ETH")))
     ),
     "I bought 2 sol at 150 | what is my profit?": r.done(q.Profit(q.Holding(2.0, "SOL"), 150.0), r.coins("SOL")),
-    "I bought 2 sol at 150 | am I up or down?": r.done(q.Profit(q.Holding(2.0, "SOL"), 150.0), r.coins("SOL")),
     "convert 2 btc to eth | what is it worth?": q.Query(
         subject=r.coins("BTC ETH"), operation=q.Convert(q.Holding(2.0, "BTC"), ("ETH",))
     ),

@@ -45,6 +45,8 @@ _CONVERTED: r.Rows = {
     "1.5k doge in usd": _converted(1_500.0, "DOGE", "USD"),
     "what was my 2 btc worth a week ago?": _converted(2.0, "BTC", "USD", r.day("2026-11-16", "7 days ago")),
     "2 of BTC in ETH": _converted(2.0, "BTC", "ETH"),
+    "convert 2 million usd to sol": _converted(2e6, "USD", "SOL"),
+    "convert two and a half btc to usd": _converted(2.5, "BTC", "USD"),
 }
 
 _WORTH: r.Rows = {

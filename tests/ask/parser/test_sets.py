@@ -65,6 +65,10 @@ _RANKED: r.Rows = {
     "worst coins in an uptrend": q.Query(
         subject=r.ALL, measures=(q.Measure("trend"),), where=r.UPTREND, operation=q.Rank("least", 5)
     ),
+    "top five coins by volume": r.rank("volume", 5),
+    "rank by 7 days": r.rank(r.change(r.WEEK), 10),
+    "top coins by 7 days": r.rank(r.change(r.WEEK), 5),
+    "top 5 coins by score this week": structs.replace(r.rank("score", 5), time=r.THIS_WEEK),
 }
 
 _BOTH_ENDS: r.Rows = {

@@ -17,6 +17,8 @@ def _hours(count: int) -> q.Window:
     return q.Window(count, "h", f"{count} hours" if count > 1 else "1 hour")
 
 
+_LAST_MONTH = r.between("2026-10-01", "2026-11-01", "last month")
+
 _WINDOWS: Mapping[str, q.Span] = {
     "24h change of SOL": _hours(24),
     "change of SOL in the last 24 hours": _hours(24),
@@ -66,7 +68,6 @@ _CALENDAR: Mapping[str, q.Span] = {
     "change of SOL month to date": r.between("2026-11-01", None, "this month"),
     "change of SOL last month": r.between("2026-10-01", "2026-11-01", "last month"),
     "change of SOL in the previous month": r.between("2026-10-01", "2026-11-01", "last month"),
-    "change of SOL since last month": r.between("2026-10-01", None, "last month"),
     "change of SOL this quarter": r.between("2026-10-01", None, "this quarter"),
     "change of SOL qtd": r.between("2026-10-01", None, "this quarter"),
     "change of SOL last quarter": r.between("2026-07-01", "2026-10-01", "last quarter"),
@@ -95,6 +96,8 @@ _CALENDAR: Mapping[str, q.Span] = {
     "change of SOL from october 5 until now": r.between("2026-10-05", None, "since 2026-10-05"),
     "change of SOL since listing": q.Between(0, None, "all recorded days"),
     "change of SOL in your history": q.Between(0, None, "all recorded days"),
+    "change of SOL since the start of the year": r.between("2026-01-01", None, "this year"),
+    "change of SOL since the start of this week": r.between("2026-11-23", None, "this week"),
 }
 
 _SPANS: Mapping[str, q.Span] = {**_WINDOWS, **_CALENDAR}

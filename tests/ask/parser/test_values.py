@@ -20,6 +20,9 @@ _VALUES: r.Rows = {
     "btc?": r.value("BTC"),
     "24h volume of sol over the last 24 hours": r.value("SOL", "volume"),
     "what is DOGE's market cap rank?": r.value("DOGE", "rank"),
+    "what is SOL at?": r.value("SOL", "price"),
+    "the 24h volume of SOL": r.value("SOL", "volume"),
+    "average funding of BTC and ETH": r.value("BTC ETH", q.Measure("funding", mean=True)),
 }
 
 _STATES: r.Rows = {

@@ -1,0 +1,46 @@
+"""Questions that are easily answered as another: they are read in full or refused."""
+
+import pytest
+
+from service.ask import query as q
+from tests.ask.parser import reading as r
+
+_TOP_BY_VOLUME = q.Ranked(q.Measure("volume"), "most", 5)
+_MEAN_FUNDING = q.Measure("funding", over=r.WEEK, mean=True)
+
+_HARD: r.Rows = {
+    "coins with funding not above 20% and not below 5%": r.listed(
+        q.All((r.holds("funding", "le", 20.0), r.holds("funding", "ge", 5.0)))
+    ),
+    "I have 3 ETH, what is my portfolio worth?": q.Query(
+        subject=r.coins("ETH"), operation=q.ValueOf((q.Holding(3.0, "ETH"),))
+    ),
+    "coins up between 5% and 10% today": r.listed(
+        q.All((r.holds(r.change(r.TODAY), "ge", 5.0), r.holds(r.change(r.TODAY), "le", 10.0)))
+    ),
+    "coins at least 20% below their 30-day high": r.listed(r.holds(q.Measure("drawdown", over=r.MONTH), "le", -20.0)),
+    'get_funding(symbol="BTC", window="7d")': r.value("BTC", _MEAN_FUNDING, time=r.WEEK),
+}
+
+
+@pytest.mark.parametrize(("question", "queries"), r.table(_HARD))
+def test_a_hard_question_is_read_in_full_or_refused(question: str, queries: tuple[q.Query, ...]) -> None:
+    understood = r.read(question)
+    assert understood.refusal is not None or understood.queries == queries, understood.queries
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "coins above average volume",
+        "how many of BTC, ETH and SOL are in an uptrend?",
+        "is BTC's price above its 30 day high?",
+        "price of SOL at 15:00 yesterday",
+        "what percentage of total market cap is BTC?",
+        "which coins flipped from up to down this week?",
+        "I bought 2 sol at 150 | what was my profit a week ago?",
+    ],
+)
+def test_what_cannot_be_asked_yet_is_refused(question: str) -> None:
+    understood = r.read(question)
+    assert understood.refusal is not None, understood.queries
