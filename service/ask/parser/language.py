@@ -50,20 +50,20 @@ _SPOKEN: Final = 2
 _SHORT: Final = 2
 
 
-def language_of(tokens: Sequence[Token], named: set[int], mended: Sequence[str], text: str) -> str:
+def language_of(tokens: Sequence[Token], named: set[int], corrected: Sequence[str], text: str) -> str:
     """The language of a text.
 
     Args:
         tokens: Its words.
         named: Those that are names, which every language writes alike.
-        mended: Its words with typos corrected.
+        corrected: Its words with typos corrected.
         text: The text itself.
 
     Returns:
         ISO 639-1, `und` where it is none that is known; a text of names and numbers alone is English.
     """
     free = [at for at, token in enumerate(tokens) if at not in named and not token.is_number]
-    plain = [at for at in free if is_plain(tokens[at].word) or mended[at] != tokens[at].word]
+    plain = [at for at in free if is_plain(tokens[at].word) or corrected[at] != tokens[at].word]
     script = _script("".join(tokens[at].text for at in free).lower(), {tokens[at].text.lower() for at in free})
     if script is not None:
         return script if len(plain) < _SPOKEN else ENGLISH
@@ -74,13 +74,13 @@ def language_of(tokens: Sequence[Token], named: set[int], mended: Sequence[str],
         for language, words in _WORDS.items()
     }
     best = max(scores, key=lambda language: scores[language])
-    told = [
+    known = [
         token.word
         for token in foreign
         if token.word in _WORDS[best] or not _LETTERS[best].isdisjoint(token.text.lower())
     ]
     english = sum(tokens[at].word not in _NOT_ENGLISH for at in plain)
-    if len(told) > english and (len(told) > 1 or len(told[0]) > _SHORT):
+    if len(known) > english and (len(known) > 1 or len(known[0]) > _SHORT):
         return best
     unknown = sum(token.word.isalpha() and len(token.word) > 1 for token in foreign)
     return UNDETERMINED if unknown >= _MOST_UNKNOWN and unknown > 2 * len(plain) else ENGLISH

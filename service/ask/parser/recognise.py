@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from service.ask.parser.chunks import Name
+from service.ask.parser.entity_spans import EntitySpan, find_entities
 from service.ask.parser.known import Known
 from service.ask.parser.language import ENGLISH, language_of
 from service.ask.parser.lexicon import VOCABULARY
-from service.ask.parser.mentions import Mention, find_mentions
-from service.ask.parser.spelling import KEYWORDS, MOST_MENDED, Speller
-from service.ask.parser.strangers import find_strangers
+from service.ask.parser.spelling import KEYWORDS, MOST_CORRECTED, Speller
 from service.ask.parser.tokens import Token
+from service.ask.parser.unknown_entities import find_unknown
 from service.ask.parser.words import is_plain
 
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}")
@@ -63,29 +63,27 @@ class Recogniser:
         listed = self._specials(tokens)
         taken = {at for name in listed for at in range(name.start, name.end)}
         found = [
-            mention
-            for mention in find_mentions(self._known, tokens, names)
-            if taken.isdisjoint(range(mention.start, mention.end)) and not _is_measure(mention, words)
+            span
+            for span in find_entities(self._known, tokens, names)
+            if taken.isdisjoint(range(span.start, span.end)) and not _is_measure(span, words)
         ]
-        covered = taken | {at for mention in found for at in range(mention.start, mention.end)}
+        covered = taken | {at for span in found for at in range(span.start, span.end)}
         language = language_of(tokens, covered, words, text)
-        strangers = find_strangers(self._known, tokens, words, found) if language == ENGLISH else []
-        strangers = [mention for mention in strangers if taken.isdisjoint(range(mention.start, mention.end))]
-        listed += [
-            self._name(mention, tokens) for mention in (*found, *strangers) if not _is_word(mention, tokens, words)
-        ]
+        unknown = find_unknown(self._known, tokens, words, found) if language == ENGLISH else []
+        unknown = [span for span in unknown if taken.isdisjoint(range(span.start, span.end))]
+        listed += [self._name(span, tokens) for span in (*found, *unknown) if not _is_word(span, tokens, words)]
         return Recognised(sorted(listed, key=lambda name: name.start), words, language)
 
     def _corrected(self, tokens: Sequence[Token]) -> tuple[list[str], list[str]]:
         """The words that names are looked up by, and the words of the text, both with typos corrected."""
-        names, words, left = [token.name for token in tokens], [token.word for token in tokens], MOST_MENDED
+        names, words, left = [token.name for token in tokens], [token.word for token in tokens], MOST_CORRECTED
         for at, token in enumerate(tokens):
             if not left:
                 break
             if self._is_known(token) or (token.text.isupper() and len(token.text) <= _LONGEST_TICKER):
                 continue
             left -= 1
-            better = self._speller.mend(token.name)
+            better = self._speller.correct(token.name)
             if better is not None:
                 names[at] = words[at] = better
         return names, words
@@ -112,8 +110,8 @@ class Recogniser:
         )
         return [*found, *addresses]
 
-    def _name(self, mention: Mention, tokens: Sequence[Token]) -> Name:
-        start, end, thing = mention.start, mention.end, mention.thing
+    def _name(self, span: EntitySpan, tokens: Sequence[Token]) -> Name:
+        start, end, thing = span.start, span.end, span.thing
         if thing.kind == "unknown" and not thing.keys:
             name = tuple(token.name for token in tokens[start:end])
             named = self._known.find(name)
@@ -124,15 +122,15 @@ class Recogniser:
         return Name(thing.kind, thing.keys, start, end, per_coin=thing.per_coin)
 
 
-def _is_measure(mention: Mention, words: Sequence[str]) -> bool:
+def _is_measure(span: EntitySpan, words: Sequence[str]) -> bool:
     """Whether a name belongs to a measure: "BTC correlation"."""
-    return mention.thing.keys == ("BTC",) and words[mention.end : mention.end + 1] in (["correlation"], ["corr"])
+    return span.thing.keys == ("BTC",) and words[span.end : span.end + 1] in (["correlation"], ["corr"])
 
 
-def _is_word(mention: Mention, tokens: Sequence[Token], words: Sequence[str]) -> bool:
+def _is_word(span: EntitySpan, tokens: Sequence[Token], words: Sequence[str]) -> bool:
     """Whether what looks like a name is a word: one of the lexicon, or a single small letter."""
-    if mention.thing.kind == "unknown":
-        return not mention.thing.keys and all(word in VOCABULARY for word in words[mention.start : mention.end])
-    token = tokens[mention.start]
+    if span.thing.kind == "unknown":
+        return not span.thing.keys and all(word in VOCABULARY for word in words[span.start : span.end])
+    token = tokens[span.start]
     is_letter = len(token.text) == 1 and token.text.islower() and not token.sigil
-    return mention.thing.kind == "coin" and mention.end - mention.start == 1 and is_letter
+    return span.thing.kind == "coin" and span.end - span.start == 1 and is_letter

@@ -8,7 +8,7 @@ from rapidfuzz.process import extract
 
 from service.ask.parser.places import CONTEXTS
 
-MOST_MENDED: Final = 48
+MOST_CORRECTED: Final = 48
 """Words of a text that are looked at: it bounds what a hostile text costs."""
 
 SHORTEST: Final = 4
@@ -39,7 +39,7 @@ class Speller:
         self._meaning = words
         self._known = sorted(word for word in words if len(word) >= SHORTEST and word.isalpha())
 
-    def mend(self, word: str) -> str | None:
+    def correct(self, word: str) -> str | None:
         """The known word that a lower-case word was meant to be; null where there is none, or more than one."""
         if not SHORTEST <= len(word) <= _LONGEST or not word.isalpha():
             return None

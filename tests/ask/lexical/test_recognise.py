@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from service.ask.parser.recognise import Recogniser
-from service.ask.parser.spelling import MOST_MENDED, Speller
+from service.ask.parser.spelling import MOST_CORRECTED, Speller
 from service.ask.parser.tokens import LONGEST, tidy, tokenise
 from service.market.symbols import unit_of
 from tests.ask.lexical.reading import named, recognise
@@ -85,10 +85,10 @@ def test_only_so_many_words_of_a_text_are_corrected(monkeypatch: pytest.MonkeyPa
     def counting(_: Speller, word: str) -> None:
         asked.append(word)
 
-    monkeypatch.setattr(Speller, "mend", counting)
+    monkeypatch.setattr(Speller, "correct", counting)
     tokens = tokenise("zzqv " * 400)
     Recogniser(known(), {}, {})._corrected(tokens)
-    assert len(asked) == MOST_MENDED
+    assert len(asked) == MOST_CORRECTED
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ def test_mistakes_are_counted_as_the_textbook_counts_them(one: str, other: str, 
 def test_a_corrected_word_is_never_far_from_what_was_written(word: str, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(word) - 1))
     written = word[:at] + data.draw(st.sampled_from("abcdez")) + word[at + data.draw(st.integers(0, 1)) :]
-    mended = SPELLER.mend(written)
+    mended = SPELLER.correct(written)
     assert mended is None or distance(written, mended) <= (2 if len(written) >= 7 else 1)
 
 
@@ -58,9 +58,9 @@ def test_a_corrected_word_is_never_far_from_what_was_written(word: str, data: st
 def test_a_typo_is_corrected_where_one_word_alone_is_meant(
     words: tuple[str, ...], written: str, mended: str | None
 ) -> None:
-    assert Speller({word: word for word in words}).mend(written) == mended
+    assert Speller({word: word for word in words}).correct(written) == mended
 
 
 def test_of_two_names_of_one_thing_either_corrects_a_typo() -> None:
     same: Mapping[str, object] = {"amazon": "xyz:AMZN", "amzn": "xyz:AMZN"}
-    assert Speller(same).mend("amazn") in same
+    assert Speller(same).correct("amazn") in same

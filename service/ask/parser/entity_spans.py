@@ -31,7 +31,7 @@ _GROUPS: Final = CONTEXTS["groups"]
 _ABOUT: Final = CONTEXTS["about"]
 
 
-class Mention(NamedTuple):
+class EntitySpan(NamedTuple):
     """One place where something is named: words from `start` to before `end`."""
 
     start: int
@@ -44,16 +44,16 @@ class _Seen(NamedTuple):
 
     tokens: Sequence[Token]
     words: Sequence[str]
-    found: dict[int, Mention]
+    found: dict[int, EntitySpan]
     taken: set[int]
     shouted: bool
 
-    def take(self, mention: Mention) -> None:
-        self.found[mention.start] = mention
-        self.taken.update(range(mention.start, mention.end))
+    def take(self, span: EntitySpan) -> None:
+        self.found[span.start] = span
+        self.taken.update(range(span.start, span.end))
 
 
-def find_mentions(known: Known, tokens: Sequence[Token], words: Sequence[str]) -> list[Mention]:
+def find_entities(known: Known, tokens: Sequence[Token], words: Sequence[str]) -> list[EntitySpan]:
     """Find what is named.
 
     Args:
@@ -65,9 +65,9 @@ def find_mentions(known: Known, tokens: Sequence[Token], words: Sequence[str]) -
         In the order of the text; none overlaps another.
     """
     seen = _Seen(tokens, words, {}, set(), is_shouted(tokens))
-    unsure = [mention for mention in _named(known, seen) if not _settle(seen, mention)]
+    unsure = [span for span in _named(known, seen) if not _settle(seen, span)]
     for _ in range(2):  # once more, for what stands beside what was found in the first round
-        unsure = [mention for mention in unsure if not _decide(seen, mention)]
+        unsure = [span for span in unsure if not _decide(seen, span)]
     return [seen.found[start] for start in sorted(seen.found)]
 
 
@@ -78,26 +78,26 @@ def is_shouted(tokens: Sequence[Token]) -> bool:
     return sum(len(token.word) > 1 and is_plain(token.word) for token in tokens) >= _SHOUTED
 
 
-def _settle(seen: _Seen, mention: Mention) -> bool:
-    if mention.thing.care is Care.FREE:
-        seen.take(mention)
+def _settle(seen: _Seen, span: EntitySpan) -> bool:
+    if span.thing.care is Care.FREE:
+        seen.take(span)
         return True
     return False
 
 
-def _named(known: Known, seen: _Seen) -> Iterator[Mention]:
+def _named(known: Known, seen: _Seen) -> Iterator[EntitySpan]:
     """Everything that may be a name, the longest of those that begin at a word."""
     at = 0
     while at < len(seen.tokens):
-        mention = _longest(known, seen, at) or _joined(known, seen, at) or _pair(known, seen, at)
-        if mention is None:
+        span = _longest(known, seen, at) or _joined(known, seen, at) or _pair(known, seen, at)
+        if span is None:
             at += 1
         else:
-            yield mention
-            at = mention.end
+            yield span
+            at = span.end
 
 
-def _longest(known: Known, seen: _Seen, at: int) -> Mention | None:
+def _longest(known: Known, seen: _Seen, at: int) -> EntitySpan | None:
     if seen.words[at] not in known.parts:
         return None
     reach = at + 1
@@ -125,7 +125,7 @@ def _is_grouped(seen: _Seen, end: int, at: int) -> bool:
     )
 
 
-def _joined(known: Known, seen: _Seen, at: int) -> Mention | None:
+def _joined(known: Known, seen: _Seen, at: int) -> EntitySpan | None:
     """A name that was written as two words: "doge coin"."""
     if at + 1 == len(seen.tokens) or seen.tokens[at + 1].gap:
         return None
@@ -136,17 +136,17 @@ def _joined(known: Known, seen: _Seen, at: int) -> Mention | None:
     return _weighed(seen, at, at + 2, thing)
 
 
-def _pair(known: Known, seen: _Seen, at: int) -> Mention | None:
+def _pair(known: Known, seen: _Seen, at: int) -> EntitySpan | None:
     """A ticker that is written together with what it is quoted in: "btcusdt"."""
     for quote in _QUOTES:
         word = seen.tokens[at].name
         thing = known.find((word.removesuffix(quote),)) if word.endswith(quote) else None
         if thing is not None and thing.ticker:
-            return Mention(at, at + 1, thing._replace(care=Care.FREE))
+            return EntitySpan(at, at + 1, thing._replace(care=Care.FREE))
     return None
 
 
-def _weighed(seen: _Seen, start: int, end: int, thing: Thing) -> Mention:
+def _weighed(seen: _Seen, start: int, end: int, thing: Thing) -> EntitySpan:
     """A name with the care it needs as it is written here."""
     token = seen.tokens[start]
     care = thing.care
@@ -162,21 +162,21 @@ def _weighed(seen: _Seen, start: int, end: int, thing: Thing) -> Mention:
         care = Care(max(0, care - 1))
     elif not seen.shouted and care is Care.HINTED and thing.kind == "coin" and start and not token.opens:
         care = Care.FREE if token.text[:1].isupper() else care
-    return Mention(start, end + 1 if paired and thing.kind == "coin" else end, thing._replace(care=care))
+    return EntitySpan(start, end + 1 if paired and thing.kind == "coin" else end, thing._replace(care=care))
 
 
-def _decide(seen: _Seen, mention: Mention) -> bool:
+def _decide(seen: _Seen, span: EntitySpan) -> bool:
     """Take a name where the words around it show that it is meant."""
-    meant = _is_category(seen, mention) if mention.thing.kind == "category" else _is_meant(seen, mention)
+    meant = _is_category(seen, span) if span.thing.kind == "category" else _is_meant(seen, span)
     if meant:
-        seen.take(mention)
+        seen.take(span)
     return meant
 
 
-def _is_meant(seen: _Seen, mention: Mention) -> bool:
-    name = seen.words[mention.start]
-    place = place_of(seen.tokens, seen.taken, mention.start, mention.end)
-    if mention.thing.care is Care.HINTED:
+def _is_meant(seen: _Seen, span: EntitySpan) -> bool:
+    name = seen.words[span.start]
+    place = place_of(seen.tokens, seen.taken, span.start, span.end)
+    if span.thing.care is Care.HINTED:
         if is_emphatic(name) and not place.before and place.after not in ASPECTS:
             return False
         return is_likely(place) or _is_whole(seen, name, place)
@@ -193,13 +193,13 @@ def is_plain_answer(word: str) -> bool:
     return is_emphatic(word) or word in {"me", "one", "ok", "yes", "go", "t", "etc"}
 
 
-def _is_category(seen: _Seen, mention: Mention) -> bool:
-    place = place_of(seen.tokens, seen.taken, mention.start, mention.end)
+def _is_category(seen: _Seen, span: EntitySpan) -> bool:
+    place = place_of(seen.tokens, seen.taken, span.start, span.end)
     if place.after in _GROUPS or place.before in {"sector", "category", "ecosystem"}:
         return True
     if place.before in _ABOUT and (not place.after or place.after in STATES):
         return place.before != "is" or place.after in STATES
-    return is_alone([*seen.words[: mention.start], *seen.words[mention.end :]], "")
+    return is_alone([*seen.words[: span.start], *seen.words[span.end :]], "")
 
 
 def place_of(tokens: Sequence[Token], taken: set[int], start: int, end: int) -> Place:

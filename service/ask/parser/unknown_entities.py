@@ -1,26 +1,25 @@
-"""What a text names as a coin, an asset or a category that is none here. Pure."""
+"""Finds names of coins, assets and categories that do not exist here. Pure."""
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Final
 
+from service.ask.parser.entity_spans import EntitySpan, is_shouted, place_of
 from service.ask.parser.known import TABLES, Care, Known, Thing
 from service.ask.parser.lexicon import VOCABULARY
-from service.ask.parser.mentions import Mention, is_shouted, place_of
 from service.ask.parser.places import AFTER, ASPECTS, CONTEXTS, FUNCTION, OF, STATES, Place, is_likely
 from service.ask.parser.spelling import KEYWORDS, Speller
 from service.ask.parser.tokens import Token
 from service.ask.parser.words import PLAIN, is_plain
 
 MOST: Final = 5
-"""Strangers of a text that are looked for; five are more than an answer can talk about."""
+"""Unknown names of a text that are looked for: more than an answer can name."""
 
-JARGON: Final = KEYWORDS | VOCABULARY
-"""Words that mean something here."""
+_JARGON: Final = KEYWORDS | VOCABULARY
 _NO_MISTAKE: Final = 4
 """Letters up to which a word that is no English one is not taken for a misspelt one."""
+_ENGLISH: Final = Speller({word: word for word in PLAIN if len(word) > _NO_MISTAKE})
 _MOST_WORDS: Final = 3
-_NO_NAMES: Final = FUNCTION | AFTER | JARGON
+_NO_NAMES: Final = FUNCTION | AFTER | _JARGON
 _LONGEST_TICKER: Final = 12
 _TAILS: Final = ("coin", "token", "swap", "inu")
 _GROUPS: Final = frozenset({"coins", "tokens", "sector", "category", "ecosystem", "altcoins"})
@@ -28,37 +27,37 @@ _PAPERS: Final = frozenset({"stock", "stocks", "shares", "share", "etf", "equity
 _TALK: Final = ASPECTS | CONTEXTS["talk"]
 _DEALS: Final = CONTEXTS["deals"]
 _DONE: Final = CONTEXTS["done"]
-_OWN: Final = JARGON | TABLES.acronyms | CONTEXTS["typos"]
+_OWN: Final = _JARGON | TABLES.acronyms | CONTEXTS["typos"]
 
 
-def find_strangers(
-    known: Known, tokens: Sequence[Token], mended: Sequence[str], found: Sequence[Mention]
-) -> list[Mention]:
-    """Find what is named and unknown, beside what was found.
+def find_unknown(
+    known: Known, tokens: Sequence[Token], corrected: Sequence[str], found: Sequence[EntitySpan]
+) -> list[EntitySpan]:
+    """Find unknown names.
 
     Args:
         known: Everything that has a name here.
         tokens: The words of a text.
-        mended: The same, mended: a word that could be mended is no stranger.
+        corrected: The same without typos: a word that could be corrected is no unknown name.
         found: What was recognised.
 
     Returns:
         At most five, in the order of the text.
     """
-    taken = {at for mention in found for at in range(mention.start, mention.end)}
+    taken = {at for span in found for at in range(span.start, span.end)}
     shouted = is_shouted(tokens)
-    strangers: list[Mention] = []
+    unknown: list[EntitySpan] = []
     for at, token in enumerate(tokens):
-        if at not in taken and token.word == mended[at] and not token.is_number and len(strangers) < MOST:
+        if at not in taken and token.word == corrected[at] and not token.is_number and len(unknown) < MOST:
             start, end = _extent(tokens, taken, at)
             place = place_of(tokens, taken, start, end)
-            if _is_stranger(known, token, place, alone=len(tokens) == 1, shouted=shouted):
-                strangers.append(Mention(start, end, Thing("unknown", (), Care.FREE, ticker=end - start == 1)))
+            if _is_unknown(known, token, place, alone=len(tokens) == 1, shouted=shouted):
+                unknown.append(EntitySpan(start, end, Thing("unknown", (), Care.FREE, ticker=end - start == 1)))
                 taken.update(range(start, end))
-    return strangers
+    return unknown
 
 
-def _is_stranger(known: Known, token: Token, place: Place, *, alone: bool, shouted: bool) -> bool:
+def _is_unknown(known: Known, token: Token, place: Place, *, alone: bool, shouted: bool) -> bool:
     if token.sigil == "$" or (place.after in _GROUPS and token.word in TABLES.absent_categories):
         return True
     if known.directory.was_listed(token.name):
@@ -78,7 +77,7 @@ def _ends_on(place: Place) -> bool:
 
 
 def _extent(tokens: Sequence[Token], taken: set[int], at: int) -> tuple[int, int]:
-    """Where a name begins and ends that a word of no language belongs to: "mooncat inu", "hamster kombat"."""
+    """Where the name begins and ends that an unknown word belongs to: "mooncat inu", "hamster kombat"."""
     start, end = at, at + 1
     if tokens[at].sigil or tokens[at].text.isupper():
         return start, end
@@ -121,10 +120,4 @@ def _is_named(place: Place) -> bool:
 
 
 def _is_mistake(word: str) -> bool:
-    return len(word) > _NO_MISTAKE and _speller().mend(word) is not None
-
-
-@cache
-def _speller() -> Speller:
-    """Mends plain words; short ones are misspelt into anything. Made when first asked: 5 MB and 15 ms of a start."""
-    return Speller({word: word for word in PLAIN if len(word) > _NO_MISTAKE})
+    return len(word) > _NO_MISTAKE and _ENGLISH.correct(word) is not None
