@@ -96,28 +96,32 @@ def cut(tokens: Sequence[Token], words: Sequence[str], names: Sequence[Name], no
 
 
 def _next(tokens: Sequence[Token], named: Mapping[int, Name], inside: set[int], at: int, now_ms: int) -> Chunk:
+    """The piece that begins at a token: a name, else the longest of a phrase, a time, the present and a number."""
     gap = tokens[at].gap
     if at in named:
         name = named[at]
         return Chunk(name.kind, name.value, at, name.end, gap=gap)
-    phrase_end, words = _phrase(tokens, inside, at)
+    end, words = _phrase(tokens, inside, at)
     time = _time(tokens, inside, at, now_ms)
-    if time is not None and time[1] >= phrase_end:
+    if time is not None and time[1] >= end:
         return Chunk("time", time[0], at, time[1], gap=gap)
     now = now_at(tokens, at)
-    if now is not None and now.end >= phrase_end:
+    if now is not None and now.end >= end:
         return Chunk("filler", None, at, now.end, gap=gap)
     quantity = _quantity(tokens, at)
-    if (
-        quantity is not None
-        and quantity[1] >= phrase_end
-        and not (words and words[0].kind == "filler" and not tokens[at].is_number)
-    ):
+    article = bool(words) and words[0].kind == "filler" and not tokens[at].is_number
+    if quantity is not None and quantity[1] >= end and not article:
         return Chunk("number", quantity[0], at, quantity[1], gap=gap)
-    if tokens[at].text in {"=", "=="} and (at + 1 == len(tokens) or not tokens[at + 1].is_number):
+    return _worded(tokens, at, end, words)
+
+
+def _worded(tokens: Sequence[Token], at: int, end: int, words: tuple[Word, ...]) -> Chunk:
+    """A phrase of the lexicon, or a word that is none. In `symbol=BTC` the sign compares nothing."""
+    gap = tokens[at].gap
+    if tokens[at].text in {"=", "=="} and not (at + 1 < len(tokens) and tokens[at + 1].is_number):
         return Chunk("filler", None, at, at + 1, gap=gap)
     if words:
-        return Chunk(words[0].kind, words[0].value, at, phrase_end, words, gap)
+        return Chunk(words[0].kind, words[0].value, at, end, words, gap)
     return Chunk("word", tokens[at].text, at, at + 1, gap=gap)
 
 
@@ -154,7 +158,7 @@ def _quantity(tokens: Sequence[Token], at: int) -> tuple[Quantity, int] | None:
     written = _QUANTITY.fullmatch(bare)
     if written is not None:
         value = float(written[1].replace(",", "")) * _SCALES.get(written[2] or "", 1.0)
-        unit = "USD" if token.sigil == "$" or token.name[:1] in "$" else written[3]
+        unit = "USD" if token.sigil == "$" or token.name.startswith("$") else written[3]
         end, scaled = at + 1, written[2] is not None
     else:
         number = number_at(tokens, at)

@@ -7,6 +7,16 @@ from typing import Final
 
 from service.ask.parser.chunks import Chunk
 
+_INTRODUCING: Final = frozenset({
+    "among", "amongst", "of", "for", "out", "within", "besides", "except", "excluding", "if", "given", "considering",
+    "with", "in", "from",
+})  # fmt: skip
+"""A clause that begins so belongs to the next."""
+
+_OPENERS: Final = re.compile(
+    r"(what|whats|how|hows|which|who|when|why|list|show|give|tell|compare|is|are|does|did|has|rank|find|name|count|whether|if)\b"
+)
+
 
 def segments(chunks: Sequence[Chunk], written: Sequence[str]) -> list[tuple[int, int]]:
     """Clauses: cut at marks that end a sentence, and before a second request after "and" or a comma."""
@@ -29,16 +39,6 @@ def segments(chunks: Sequence[Chunk], written: Sequence[str]) -> list[tuple[int,
     return [
         span for span in spans if any(chunk.kind not in {"filler", "and"} for chunk in chunks[span[0] : span[1]])
     ] or spans
-
-
-_INTRODUCING: Final = frozenset(
-    "among amongst of for out within besides except excluding if given considering with in from".split()
-)
-"""A clause that begins so belongs to the next."""
-
-_OPENERS: Final = re.compile(
-    r"(what|whats|how|hows|which|who|when|why|list|show|give|tell|compare|is|are|does|did|has|rank|find|name|count|whether|if)\b"
-)
 
 
 def _opens_request(chunks: Sequence[Chunk], written: Sequence[str], at: int) -> bool:
