@@ -1,73 +1,164 @@
-"""How well questions are answered: `python -m tests.ask.evaluate [--show]` (`make eval`)."""
+"""How well the questions of the banks are answered: `python -m tests.ask.evaluate [--show] [--record]` (`make eval`).
 
+`--show` prints what falls short, `--record` writes down what may not get worse.
+"""
+
+import http.client
+import json
+import random
 import sys
-from concurrent.futures import ThreadPoolExecutor
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any, Literal, NamedTuple
 
-from fixtures.coins import CATEGORIES, COINS
-from tests.ask.evaluation.labelled import DEV, HELD_OUT, PRACTICE, Labelled, labelled
-from tests.ask.evaluation.marks import Marks, mark
-from tests.ask.evaluation.payloads import Payloads
-from tests.ask.evaluation.scores import Scores, failures, report
-from tests.ask.evaluation.told import ask
-from tests.fakes.serving import wait_until
-from tests.service.asking import Whole, whole_market
+from tests.ask import composed
+from tests.ask.banks.case import BANKS, Case, Known, cases, record
+from tests.ask.banks.check import faults
+from tests.ask.banks.dated import AT_MS, dated_market
+from tests.ask.banks.facts import Facts
+from tests.ask.banks.numerals import unbound
+from tests.ask.mutations import KNOWN, unseen
+from tests.fakes.serving import PATIENCE_S
+from tests.service.asking import Whole
 
-NAMES = (
-    *CATEGORIES.values(),
-    *(name for coin in COINS for name in (coin.name, coin.title, f"{coin.units} {coin.title}")),
-)
-"""Names that hold numerals and are none."""
+Verdict = Literal["right", "wrong", "refused", "leak"]
+"""`wrong`: another question was answered, or a part of it; `leak`: answered although nothing can answer it."""
 
-_AT_ONCE = 2
-
-
-def evaluate(whole: Whole, part: str) -> Scores:
-    """Ask every question of a part of a service that knows the whole recording."""
-    wait_until(lambda: _is_followed(whole))
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return Scores(list(pool.map(Examiner(whole).examine, labelled(part))))
+COMPOSED = 5_000
 
 
-def _is_followed(whole: Whole) -> bool:
-    """Whether wallets and shows have been read, for which no other route waits."""
-    wallets, shows = whole.pro.ask("wallets"), whole.pro.ask("transcripts?action=sources")
-    read = all(show["status"] != "waiting" for show in shows.body["data"]["sources"])
-    return wallets.status == 200 and wallets.body["data"]["meta"]["through_block"] is not None and read
+class Told(NamedTuple):
+    """An answer as it came, and how long it took."""
+
+    body: bytes
+    ms: float
 
 
-class Examiner:
-    """Asks, and marks what is answered.
+class Outcome(NamedTuple):
+    """A question and what became of it."""
 
-    Args:
-        whole: Who is asked.
-    """
+    case: Case
+    verdict: Verdict
+    faults: Sequence[str]
+    text: str
+    unbound: Sequence[str]
+    ms: float
 
-    def __init__(self, whole: Whole) -> None:
-        self._whole = whole
-        self._payloads = Payloads(whole.pro.data)
 
-    def examine(self, question: Labelled) -> Marks:
-        marks = self._examine(question, self._payloads)
-        if marks.missing and question.intent == "walkforward":
-            # Its engine may have made its first run since: both are looked up again.
-            return self._examine(question, Payloads(self._whole.pro.data))
-        return marks
+def ask(
+    market: Whole, messages: Sequence[str], token: str | None = None, said: str = "(answer)", archetype: str = "base"
+) -> Told:
+    """Ask the last of a user's messages, each of which but the last was answered with `said`."""
+    turns = [turn for text in messages for turn in (("user", text), ("assistant", said))][:-1]
+    told = [{"role": role, "content": text} for role, text in turns]
+    body = json.dumps({"messages": told, "archetype": archetype})
+    fields = {
+        "Authorization": f"Bearer {token or market.pro.token}",
+        "Content-Type": "application/json",
+        "Accept": "application/json",
+    }
+    with closing(http.client.HTTPConnection("127.0.0.1", market.service.port, timeout=PATIENCE_S)) as connection:
+        begun = time.perf_counter()
+        connection.request("POST", "/api/cli", body, fields)
+        response = connection.getresponse()
+        answer = response.read()
+        assert response.status == 200, (messages, answer)
+        return Told(answer, 1_000 * (time.perf_counter() - begun))
 
-    def _examine(self, question: Labelled, payloads: Payloads) -> Marks:
-        told = ask(self._whole.service.port, self._whole.pro.token, question.body)
-        return mark(question, told, payloads, NAMES)
+
+def examine(case: Case, told: Told, facts: Facts) -> Outcome:
+    """Check an answer."""
+    body = json.loads(told.body)
+    text, _, _ = body["text"].partition("Read as: ")
+    answered = any(_is_answered(step) for step in body["steps"])
+    found: list[str] = []
+    verdict: Verdict
+    if case.answer == "refuse":
+        verdict = "leak" if answered else "right"
+    else:
+        found = faults(case, text, facts)
+        verdict = "right" if not found else "refused" if case.answer == "facts" and not answered else "wrong"
+    loose = unbound(body["text"], [body["steps"], *case.ask]) if body["steps"] else []
+    return Outcome(case, verdict, found, body["text"], loose, told.ms)
+
+
+def _is_answered(step: Any) -> bool:
+    return step.get("error") is None and not step["result"].get("refusal")
+
+
+def evaluate(market: Whole, facts: Facts, bank: str) -> list[Outcome]:
+    """Ask every question of a bank."""
+    return [examine(case, ask(market, case.ask), facts) for case in cases(bank)]
+
+
+def facts_of(market: Whole) -> Facts:
+    """The facts of a service that stands at the banks' instant."""
+    return Facts(market.pro.data, Path(market.service.settings["data_dir"]) / "verdict.db", AT_MS)
+
+
+def fallen_short(outcomes: Sequence[Outcome]) -> Known:
+    """What is not right."""
+
+    def ids(answer: str, verdict: Verdict) -> tuple[str, ...]:
+        return tuple(each.case.id for each in outcomes if each.case.answer == answer and each.verdict == verdict)
+
+    return Known(
+        right=len(ids("facts", "right")),
+        wrong=ids("facts", "wrong"),
+        leaks=ids("refuse", "leak"),
+        misread=ids("free", "wrong"),
+    )
+
+
+def report(bank: str, outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """The scores by kind, and those of the whole."""
+    by_kind: dict[str, Counter[str]] = {}
+    for outcome in outcomes:
+        if outcome.case.answer == "facts":
+            by_kind.setdefault(outcome.case.kind, Counter())[outcome.verdict] += 1
+    answerable = sum(by_kind.values(), Counter())
+    yield f"bank {bank}: right, wrong (silent substitutions), refused"
+    for kind, counts in [*sorted(by_kind.items()), ("all answerable", answerable)]:
+        yield f"    {kind:20} {counts['right']:4} {counts['wrong']:4} {counts['refused']:4}   of {counts.total():4}"
+    yield f"    answerable right: {answerable['right'] / answerable.total():.1%}"
+    for answer, words in (("refuse", "unanswerable, without figures and uncharged"), ("free", "free, answered right")):
+        right = [outcome.verdict == "right" for outcome in outcomes if outcome.case.answer == answer]
+        yield f"    {words}: {sum(right)} of {len(right)}"
+    yield f"    unbound numerals: {sum(len(outcome.unbound) for outcome in outcomes)}"
+    times = sorted(outcome.ms for outcome in outcomes)
+    yield f"    median {times[len(times) // 2]:.1f} ms, p95 {times[len(times) * 95 // 100]:.1f} ms"
+
+
+def failures(outcomes: Sequence[Outcome]) -> Iterator[str]:
+    """What falls short, by question."""
+    for outcome in outcomes:
+        if outcome.verdict != "right" or outcome.unbound:
+            yield f"{outcome.verdict} {outcome.case.id} {' || '.join(outcome.case.ask)}"
+            yield f"    {[*outcome.faults, *outcome.unbound]}"
+            yield f"    {outcome.text!r}"
 
 
 def main() -> None:
-    with TemporaryDirectory() as directory, whole_market(Path(directory) / "data", replay="frozen") as whole:
-        for part in (DEV, PRACTICE, HELD_OUT):
-            scores = evaluate(whole, part)
-            sys.stdout.write("\n".join(report(part, scores)) + "\n")
-            if part != HELD_OUT and "--show" in sys.argv[1:]:
-                sys.stdout.write("\n".join(failures(scores)) + "\n")
-            sys.stdout.write("\n")
+    """Print how every bank and the composed questions are answered."""
+    with TemporaryDirectory() as folder, dated_market(Path(folder) / "data") as market:
+        facts = facts_of(market)
+        known: dict[str, list[Outcome]] = {}
+        for bank in BANKS:
+            outcomes = known[bank] = evaluate(market, facts, bank)
+            lines = [*report(bank, outcomes), *(failures(outcomes) if "--show" in sys.argv[1:] else ())]
+            sys.stdout.write("\n".join(lines) + "\n\n")
+    if "--record" in sys.argv[1:]:
+        record({bank: fallen_short(outcomes) for bank, outcomes in known.items()})
+    changes = [change for bank in BANKS for change in unseen(bank)]
+    if "--record" in sys.argv[1:]:
+        KNOWN.write_text("".join(f"{change}\n" for change in changes), "utf-8")
+    sys.stdout.write(f"changes of one constraint that leave the reading of a question as it was: {len(changes)}\n\n")
+    dice = random.Random("composed")  # noqa: S311 - the same questions in every run
+    sys.stdout.write("\n".join(composed.report(composed.examine(COMPOSED, dice))) + "\n")
 
 
 if __name__ == "__main__":

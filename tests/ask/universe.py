@@ -4,7 +4,9 @@ from functools import cache
 
 from fixtures.assets import ASSETS
 from fixtures.coins import CATEGORIES, COINS, DELISTED
+from service.ask.glossary import TERMS
 from service.ask.parser.known import Known
+from service.ask.parser.parse import Names, Parser
 from service.market.symbols import Directory, Listing, canonical
 
 
@@ -17,3 +19,13 @@ def directory() -> Directory:
 @cache
 def known() -> Known:
     return Known(directory(), {asset.name: asset.title for asset in ASSETS}, tuple(CATEGORIES.values()))
+
+
+@cache
+def parser() -> Parser:
+    """A parser of all that, without watched wallets and shows."""
+    terms: dict[str, str] = {}
+    for key, term in TERMS.items():
+        for name in (key.replace("-", " "), term.title.lower(), *term.synonyms):
+            terms.setdefault(name, key)
+    return Parser(Names(known(), {}, {}, terms))

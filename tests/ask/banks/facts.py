@@ -1,113 +1,193 @@
-"""Facts for question banks: read from the data routes of a running service, and bars from its store."""
-import json, os, sqlite3, sys, urllib.request, urllib.error, urllib.parse, time, datetime as dt
-from functools import lru_cache
-from types import SimpleNamespace
-BASE = os.environ.get("BANK_BASE", "http://127.0.0.1:8499"); KEY = open(os.environ.get("BANK_KEY", "/tmp/bank.key")).read().strip(); DB = os.environ.get("BANK_DB", "/tmp/bankd/verdict.db")
-def _ns(v):
-    if isinstance(v, dict): return SimpleNamespace(**{k: _ns(x) for k, x in v.items()})
-    if isinstance(v, list): return [_ns(x) for x in v]
-    return v
-@lru_cache(None)
-def get(path):
-    """Any data route: `get("/api/cli/regime?action=active").market.regime`. Returns `data`."""
-    r = urllib.request.Request(BASE + path, headers={"Authorization": "Bearer " + KEY})
-    path_ = "/tmp/bank/cache"+os.environ.get("BANK_RUN","")+"/" + urllib.parse.quote(path, safe="")
-    if os.path.exists(path_): return _ns(json.load(open(path_)))
-    d = json.load(urllib.request.urlopen(r))["data"]
-    os.makedirs("/tmp/bank/cache"+os.environ.get("BANK_RUN",""), exist_ok=True); json.dump(d, open(path_ + ".new" + str(os.getpid()), "w")); os.replace(path_ + ".new" + str(os.getpid()), path_)
-    return _ns(d)
-def risk(s): return get(f"/api/cli/coin/risk/{s}")
-def past(s, n, unit="d"): return get(f"/api/cli/coin/historical/{s}?count={n}&unit={unit}")
-def change(s, n, unit="d"): return past(s, n, unit).change_pct
-def signal(s, as_of=None): return get(f"/api/cli/signal/{s}" + (f"?as_of={as_of}" if as_of else ""))
-def regime(action, s=None): return get(f"/api/cli/regime?action={action}" + (f"&symbol={s}" if s else ""))
-def health(): return get("/api/cli/market/health")
-def crossing(): return get("/api/cli/market/crossing")
-def alerts(q=""): return get("/api/cli/funding/alerts?" + q).events
-def category(n): return get("/api/cli/category/info/" + urllib.parse.quote(n, safe=""))
-def category_mood(n): return get("/api/cli/category/sentiment/" + urllib.parse.quote(n, safe=""))
-def rwa(s): return get("/api/cli/rwa/symbol/" + urllib.parse.quote(s, safe=""))
-def rwa_assets(type=None): return get("/api/cli/rwa/assets" + (f"?type={type}" if type else "")).assets
-def walk(action, q=""): return get(f"/api/cli/walkforward?action={action}&{q}")
-def quality(s): return get(f"/api/cli/signal-quality?asset={s}")
-def talk(q): return get("/api/cli/transcripts?" + q)
-def wallets(q): return get("/api/cli/wallets?" + q)
-@lru_cache(None)
-def _db(): return sqlite3.connect(f"file:{DB}?mode=ro", uri=True, check_same_thread=False)
-@lru_cache(None)
-def _venue(): return {sym: v for v, sym in _db().execute("select venue_symbol, symbol from market_coins where listed=1")}
-def symbols():
-    """All tickers of the service's coins."""
-    return sorted(_venue())
-def day(ms): return dt.datetime.fromtimestamp(ms / 1000, dt.UTC).strftime("%Y-%m-%d")
-TODAY = dt.datetime.now(dt.UTC).strftime("%Y-%m-%d")
-@lru_cache(None)
-def bars(s, n=30, unit="d", closed=True):
-    """The last n closed daily (`d`) or hourly (`h`) bars, oldest first: .day .open .high .low .close .volume (coins, not USD)."""
-    rows = _db().execute("select open_ms,open,high,low,close,volume from candles where venue_symbol=? and interval=? and final=? "
-        "order by open_ms desc limit ?", (_venue()[s], "1" + unit, 1, n)).fetchall()
-    return [SimpleNamespace(ms=r[0], day=day(r[0]), open=r[1], high=r[2], low=r[3], close=r[4], volume=r[5]) for r in reversed(rows)]
-def bar(s, date):
-    """The closed daily bar of a date such as "2026-10-05"."""
-    ms = int(dt.datetime.fromisoformat(date + "T00:00+00:00").timestamp() * 1000)
-    r = _db().execute("select open_ms,open,high,low,close,volume from candles where venue_symbol=? and interval='1d' and open_ms=?", (_venue()[s], ms)).fetchone()
-    return SimpleNamespace(ms=r[0], day=day(r[0]), open=r[1], high=r[2], low=r[3], close=r[4], volume=r[5])
-def mean(xs): xs = list(xs); return sum(xs) / len(xs)
-@lru_cache(None)
-def _coins():
-    out = []
-    cats = {}
-    for n in CATEGORIES:
-        for c in category(n).coins: cats.setdefault(c.symbol, []).append(n)
-    conf = {c.symbol: c for c in regime("confidence").coins}
-    table = {row.symbol: row for row in get("/api/cli/coins?limit=1000").coins} if os.environ.get("BANK_TABLE", "1") == "1" else {}
-    for s in symbols():
-        r, h, g = risk(s), past(s, 24, "h"), signal(s)
-        row = dict(symbol=s, price=r.price, funding_apr=r.funding_apr, trend_daily=r.trend_daily, trend_weekly=r.trend_weekly,
-            trend_daily_since=getattr(r, "trend_daily_since", None), trend_weekly_since=getattr(r, "trend_weekly_since", None),
-            sentiment=r.sentiment_stance, btc_correlation=r.btc_correlation, volume=h.now.futuresVolume24h, market_cap=h.now.marketCap,
-            open_interest=h.now.openInterest, change_1h=change(s, 1, "h"), change_24h=h.change_pct, change_7d=change(s, 7), change_30d=change(s, 30),
-            verdict=g.verdict, score=g.score, confidence=g.confidence, regime=conf[s].regime if s in conf else None, categories=cats.get(s, []))
-        if s in table:
-            t = table[s]
-            row |= dict(change_1h=t.change_1h, change_24h=t.change_24h, change_7d=t.change_7d, change_30d=t.change_30d, volume=t.volume_24h_usd, market_cap=t.market_cap, open_interest=t.open_interest_usd)
-        out.append(SimpleNamespace(**row))
-    return out
-CATEGORIES = ['Layer 1 (L1)', 'Layer 2 (L2)', 'Smart Contract Platform', 'Proof of Work (PoW)', 'Infrastructure', 'Interoperability', 'Modular Blockchain', 'Decentralized Finance (DeFi)', 'Decentralized Exchange (DEX)', 'Perpetuals', 'Lending/Borrowing', 'Liquid Staking', 'Restaking', 'Yield Farming', 'Real World Assets (RWA)', 'Oracle', 'Artificial Intelligence (AI)', 'AI Agents', 'DePIN', 'Storage', 'Gaming (GameFi)', 'NFT', 'Metaverse', 'Meme', 'Dog-Themed', 'PolitiFi', 'Privacy', 'Payment Solutions', 'Centralized Exchange (CEX) Token', 'Identity', 'SocialFi', 'Launchpad', 'Solana Ecosystem', 'Bitcoin Ecosystem', 'Cosmos Ecosystem', 'TON Ecosystem']
-def coin(s): return next(c for c in coins if c.symbol == s)
-def top(xs, key, n=1, reverse=True):
-    """Tickers of the n rows with the largest (or reverse=False: smallest) key; rows whose key is None are left out."""
-    rows = [c for c in xs if key(c) is not None]
-    return [c.symbol for c in sorted(rows, key=lambda c: ((-1 if reverse else 1) * key(c), c.symbol))[:n]]
-def where(test):
-    """Rows of `coins` that fulfil a test; None values count as not fulfilling."""
-    out = []
-    for c in coins:
-        try:
-            if test(c): out.append(c)
-        except TypeError: pass
-    return out
+"""Facts for the banks: values of the data routes, and bars of the store."""
 
-class _Coins(list):
-    _full = False
-    def __iter__(self):
-        if not self._full: self._full = True; self.extend(_coins())
-        return super().__iter__()
-    def __len__(self): iter(self); return super().__len__()
-coins = _Coins()
-NAMES = {k: v for k, v in globals().items() if not k.startswith("_")}
-def evaluate(expression): return eval(expression, dict(NAMES))
-if __name__ == "__main__":
-    if len(sys.argv) == 3 and sys.argv[1] == "-e": print(evaluate(sys.argv[2]))
-    else:
-        bad = 0
-        kinds = {}
-        for i, line in enumerate(open(sys.argv[1]), 1):
-            try:
-                case = json.loads(line); kinds[case["kind"]] = kinds.get(case["kind"], 0) + 1
-                assert set(case) <= {"id", "kind", "ask", "answer", "facts", "absent", "note"}, set(case)
-                assert isinstance(case["ask"], list) and case["answer"] in ("facts", "refuse", "free")
-                for f in case.get("facts", []) + case.get("absent", []):
-                    v = evaluate(f); assert isinstance(v, (int, float, str, bool, list)), (f, v)
-            except Exception as e: bad += 1; print(i, type(e).__name__, str(e)[:200], line[:150])
-        print("bad", bad, kinds)
+import datetime as dt
+import sqlite3
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Final
+from urllib.parse import quote
+
+from fixtures.coins import CATEGORIES
+from service.clock import DAY_MS, iso
+
+Row = SimpleNamespace
+"""A payload or bar, with its fields as attributes."""
+
+_BARS: Final = (
+    "SELECT open_ms, open, high, low, close, volume FROM candles "
+    "WHERE venue_symbol = ? AND interval = ? AND final = 1 AND open_ms >= ? ORDER BY open_ms DESC LIMIT ?"
+)
+
+
+class Facts:
+    """Evaluates the expressions of a bank.
+
+    Args:
+        data: Gives the payload of a data route, by its path and query below `/api/cli/`.
+        store: The database of the same service.
+        at_ms: The instant of the service.
+    """
+
+    def __init__(self, data: Callable[[str], Any], store: Path, at_ms: int) -> None:
+        self._data = cache(data)
+        self._store = sqlite3.connect(f"file:{store}?mode=ro", uri=True)
+        self._venue: dict[str, str] = {
+            symbol: name
+            for name, symbol in self._store.execute("SELECT venue_symbol, symbol FROM market_coins WHERE listed = 1")
+        }
+        named = {name: getattr(self, name) for name in dir(self) if not name.startswith("_")}
+        self._names: dict[str, Any] = {**named, "CATEGORIES": [*CATEGORIES.values()], "TODAY": day(at_ms)}
+        self._names |= {"day": day, "mean": mean, "top": top, "dt": dt, "time": _Time(at_ms)}
+        self.coins = self._names["coins"] = self._rows()
+        self.evaluate = cache(self._evaluate)
+
+    def _evaluate(self, expression: str) -> Any:
+        return eval(expression, dict(self._names))  # noqa: S307 - the expressions are part of this repository
+
+    def get(self, path: str) -> Any:
+        """The payload of any data route, by its whole path."""
+        return _row(self._data(path.removeprefix("/api/cli/")))
+
+    def risk(self, symbol: str) -> Any:
+        return self.get(f"coin/risk/{symbol}")
+
+    def past(self, symbol: str, count: int, unit: str = "d") -> Any:
+        return self.get(f"coin/historical/{symbol}?count={count}&unit={unit}")
+
+    def change(self, symbol: str, count: int, unit: str = "d") -> Any:
+        return self.past(symbol, count, unit).change_pct
+
+    def signal(self, symbol: str, as_of: str | None = None) -> Any:
+        return self.get(f"signal/{symbol}" + (f"?as_of={as_of}" if as_of else ""))
+
+    def regime(self, action: str, symbol: str | None = None) -> Any:
+        return self.get(f"regime?action={action}" + (f"&symbol={symbol}" if symbol else ""))
+
+    def health(self) -> Any:
+        return self.get("market/health")
+
+    def crossing(self) -> Any:
+        return self.get("market/crossing")
+
+    def alerts(self, query: str = "") -> Any:
+        return self.get(f"funding/alerts?{query}").events
+
+    def category(self, name: str) -> Any:
+        return self.get(f"category/info/{quote(name, safe='')}")
+
+    def category_mood(self, name: str) -> Any:
+        return self.get(f"category/sentiment/{quote(name, safe='')}")
+
+    def rwa(self, symbol: str) -> Any:
+        return self.get(f"rwa/symbol/{quote(symbol, safe='')}")
+
+    def rwa_assets(self, type: str | None = None) -> Any:  # noqa: A002 - as the route calls it
+        return self.get("rwa/assets" + (f"?type={type}" if type else "")).assets
+
+    def walk(self, action: str, query: str = "") -> Any:
+        return self.get(f"walkforward?action={action}&{query}")
+
+    def quality(self, symbol: str) -> Any:
+        return self.get(f"signal-quality?asset={symbol}")
+
+    def talk(self, query: str) -> Any:
+        return self.get(f"transcripts?{query}")
+
+    def wallets(self, query: str) -> Any:
+        return self.get(f"wallets?{query}")
+
+    def symbols(self) -> list[str]:
+        """All tickers."""
+        return sorted(self._venue)
+
+    def bars(self, symbol: str, count: int = 30, unit: str = "d") -> list[Row]:
+        """The last closed daily (`d`) or hourly (`h`) bars, oldest first; volume in coins."""
+        rows = self._store.execute(_BARS, (self._venue[symbol], f"1{unit}", 0, count)).fetchall()
+        return [_bar(*row) for row in reversed(rows)]
+
+    def bar(self, symbol: str, date: str) -> Row:
+        """The closed daily bar of a date such as `2026-10-05`."""
+        start = int(dt.datetime.fromisoformat(f"{date}T00:00+00:00").timestamp() * 1000)
+        rows = self._store.execute(_BARS, (self._venue[symbol], "1d", start, -1)).fetchall()
+        return next(found for row in rows if (found := _bar(*row)).ms == start)
+
+    def coin(self, symbol: str) -> Row:
+        return next(row for row in self.coins if row.symbol == symbol)
+
+    def where(self, test: Callable[[Row], object]) -> list[Row]:
+        """Coins that fulfil a test; a value that is not known fulfils none."""
+        return [row for row in self.coins if _fulfils(test, row)]
+
+    def _rows(self) -> list[Row]:
+        """Every coin with all that the data routes say of it."""
+        members: dict[str, list[str]] = {}
+        for name in CATEGORIES.values():
+            for row in self.category(name).coins:
+                members.setdefault(row.symbol, []).append(name)
+        regimes = {row.symbol: row.regime for row in self.regime("confidence").coins}
+        table = {row.symbol: row for row in self.get("coins?limit=1000").coins}
+        return [self._coin(symbol, table[symbol], regimes.get(symbol), members) for symbol in self.symbols()]
+
+    def _coin(self, symbol: str, row: Any, regime: str | None, members: Mapping[str, list[str]]) -> Row:
+        risk, signal = self.risk(symbol), self.signal(symbol)
+        same = ("price", "funding_apr", "trend_daily", "trend_weekly", "trend_daily_since", "trend_weekly_since")
+        return Row(
+            symbol=symbol,
+            **{name: getattr(risk, name, None) for name in (*same, "btc_correlation")},
+            sentiment=risk.sentiment_stance,
+            volume=row.volume_24h_usd,
+            market_cap=row.market_cap,
+            open_interest=row.open_interest_usd,
+            **{name: getattr(row, name) for name in ("change_1h", "change_24h", "change_7d", "change_30d")},
+            verdict=signal.verdict,
+            score=signal.score,
+            confidence=signal.confidence,
+            regime=regime,
+            categories=members.get(symbol, []),
+        )
+
+
+class _Time:
+    """What expressions call of the module `time`."""
+
+    def __init__(self, at_ms: int) -> None:
+        self._at_ms = at_ms
+
+    def time(self) -> float:
+        return self._at_ms / 1000
+
+
+def _row(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Row(**{name: _row(each) for name, each in value.items()})
+    return [_row(each) for each in value] if isinstance(value, list) else value
+
+
+def _bar(at_ms: int, *prices: float) -> Row:
+    return Row(ms=at_ms, day=day(at_ms), **dict(zip(("open", "high", "low", "close", "volume"), prices, strict=True)))
+
+
+def _fulfils(test: Callable[[Row], object], row: Row) -> bool:
+    try:
+        return bool(test(row))
+    except TypeError:
+        return False
+
+
+def day(at_ms: float) -> str:
+    """The UTC day of an instant."""
+    return iso(int(at_ms) // DAY_MS * DAY_MS)[:10]
+
+
+def mean(values: Iterable[float]) -> float:
+    numbers = [*values]
+    return sum(numbers) / len(numbers)
+
+
+def top(rows: Iterable[Row], key: Callable[[Row], Any], count: int = 1, reverse: bool = True) -> list[str]:
+    """Tickers of the rows with the largest key, or the smallest; rows without one are left out."""
+    known = [row for row in rows if key(row) is not None]
+    sign = -1 if reverse else 1
+    return [row.symbol for row in sorted(known, key=lambda row: (sign * key(row), row.symbol))][:count]
