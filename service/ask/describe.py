@@ -52,6 +52,11 @@ def label_of(measure: q.Measure) -> str:
     return f"{label} {time_words(measure.over)}"
 
 
+def is_date(words: str) -> bool:
+    """Whether the words of a time are a date."""
+    return _DAY.fullmatch(words) is not None
+
+
 def _adjective(window: q.Window) -> str:
     return f"{window.count}-{'hour' if window.unit == 'h' else 'day'}"
 
@@ -68,7 +73,7 @@ def time_words(time: q.Time) -> str:
     if isinstance(time, q.Window):
         return f"over {time.words}"
     if isinstance(time, q.At):
-        return f"on {time.words}" if _DAY.fullmatch(time.words) else time.words
+        return f"on {time.words}" if is_date(time.words) else time.words
     first = time.words.split(" ", 1)[0].lower()
     return time.words if first in _ADVERBS else f"{'from' if ' to ' in time.words else 'in'} {time.words}"
 
@@ -109,6 +114,10 @@ def condition_words(condition: q.Condition) -> str:
     if isinstance(condition, q.Not):
         return f"not ({condition_words(condition.item)})"
     joined = [condition_words(item) for item in condition.items]
+    joined = [
+        f"({words})" if isinstance(item, q.All | q.Any_) else words
+        for item, words in zip(condition.items, joined, strict=True)
+    ]
     return _list(joined, "and" if isinstance(condition, q.All) else "or")
 
 
@@ -128,9 +137,12 @@ def _test_words(test: q.Test) -> str:
 
 
 def _measures(query: q.Query) -> str:
-    if query.measures == (q.Measure("trend"),) and isinstance(query.operation, q.Value):
-        return "daily and weekly trend"
-    return _list([label_of(measure) for measure in query.measures]) if query.measures else "overview"
+    both = isinstance(query.operation, q.Value | q.Compare)
+    labels = [
+        "daily and weekly trend" if both and one.name == "trend" and one.frame is None else label_of(one)
+        for one in query.measures
+    ]
+    return _list(labels) if labels else "overview"
 
 
 def _holding(holding: q.Holding, query: q.Query) -> str:
@@ -204,7 +216,7 @@ _OPERATIONS: Final[Mapping[type, Callable[[q.Query, Any], str]]] = {
     q.ValueOf: _value_of,
     q.Profit: _profit,
     q.Screen: lambda _query, one: f"those whose verdict favours a {one.side}",
-    q.Record: lambda _query, one: f"how past {one.of} did",
+    q.Record: lambda _query, one: f"how past {f'{one.state} ' if one.state else ''}{one.of} did",
     q.Route: _route,
 }
 
@@ -218,9 +230,41 @@ _TAKEN_OVER: Final = frozenset({"volume", "funding"})
 _DATED: Final = (q.Extreme, q.When, q.Why)
 
 
+def _usual_window(days: int) -> q.Window:
+    return q.Window(24, "h", "24 hours") if days == 1 else q.Window(days, "d", f"{days} days")
+
+
+_USUAL: Final[Mapping[str, q.Window]] = {
+    row.name: _usual_window(row.usual_days) for row in MEASURES.values() if row.windowed and row.name != "correlation"
+}
+"""Windows of measures for which none is named. Of correlations the coin table has the usual one."""
+
+
+def _usual(measure: q.Measure) -> q.Measure:
+    return structs.replace(measure, over=measure.over or _USUAL.get(measure.name))
+
+
+def _usual_in(condition: q.Condition) -> q.Condition:
+    if isinstance(condition, q.Test):
+        other = None if condition.to is None else _usual(condition.to)
+        return condition if condition.at else structs.replace(condition, measure=_usual(condition.measure), to=other)
+    if isinstance(condition, q.Ranked):
+        return structs.replace(condition, measure=_usual(condition.measure))
+    if isinstance(condition, q.Changed):
+        return condition
+    if isinstance(condition, q.Not):
+        return q.Not(_usual_in(condition.item))
+    return structs.replace(condition, items=tuple(map(_usual_in, condition.items)))
+
+
 def spanned(query: q.Query) -> q.Query:
-    """The query with its span as the window of measures whose label would name another one."""
-    if isinstance(query.time, q.Now | q.At) or isinstance(query.operation, _DATED):
+    """The query with the windows of its measures: the usual one of each, or the span of the query."""
+    if isinstance(query.operation, _DATED):
+        return query
+    if isinstance(query.time, q.Now):
+        where = None if query.where is None else _usual_in(query.where)
+        return structs.replace(query, measures=tuple(map(_usual, query.measures)), where=where)
+    if isinstance(query.time, q.At):
         return query
     measures = tuple(
         structs.replace(one, over=query.time) if one.name in _TAKEN_OVER and one.over is None else one

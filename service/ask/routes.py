@@ -24,6 +24,7 @@ class Topic(Struct, frozen=True, kw_only=True):
 
     Attributes:
         tool: Id of the service's tool.
+        noun: What its rows are, in the plural.
         items: Name of the list in the payload.
         subject: Field that says what a row is about.
         columns: What is shown of it.
@@ -36,6 +37,7 @@ class Topic(Struct, frozen=True, kw_only=True):
     """
 
     tool: str
+    noun: str
     items: str
     subject: str
     columns: tuple[Shown, ...]
@@ -50,6 +52,7 @@ class Topic(Struct, frozen=True, kw_only=True):
 LISTS: Final[Mapping[str, Topic]] = {
     "alerts": Topic(
         tool="funding.alerts",
+        noun="funding alerts",
         items="events",
         subject="asset",
         columns=(
@@ -63,6 +66,7 @@ LISTS: Final[Mapping[str, Topic]] = {
     ),
     "crossings": Topic(
         tool="market.crossing",
+        noun="breadth crossings",
         items="crossings",
         subject="direction",
         columns=(Shown("day", Unit.DATE, "at"), Shown("up", Unit.COUNT, "up"), Shown("down", Unit.COUNT, "down")),
@@ -70,6 +74,7 @@ LISTS: Final[Mapping[str, Topic]] = {
     ),
     "transcripts": Topic(
         tool="transcripts",
+        noun="quotes",
         items="highlights",
         subject="source",
         columns=(
@@ -87,6 +92,7 @@ LISTS: Final[Mapping[str, Topic]] = {
     ),
     "shows": Topic(
         tool="transcripts",
+        noun="shows",
         items="sources",
         subject="name",
         columns=(
@@ -98,6 +104,7 @@ LISTS: Final[Mapping[str, Topic]] = {
     ),
     "wallets": Topic(
         tool="wallets.recent",
+        noun="transfers of watched wallets",
         items="movements",
         subject="token",
         columns=(
@@ -110,6 +117,7 @@ LISTS: Final[Mapping[str, Topic]] = {
     ),
     "movements": Topic(
         tool="wallets",
+        noun="transfers of that token by watched wallets",
         items="movements",
         subject="token",
         columns=(
@@ -123,6 +131,7 @@ LISTS: Final[Mapping[str, Topic]] = {
     ),
     "watchlist": Topic(
         tool="wallets",
+        noun="watched wallets",
         items="watchlist",
         subject="address",
         columns=(Shown("label", Unit.TEXT, "label"), Shown("kind", Unit.STATE, "kind")),
@@ -130,12 +139,14 @@ LISTS: Final[Mapping[str, Topic]] = {
     ),
     "assets": Topic(
         tool="rwa.assets",
+        noun="real-world assets",
         items="assets",
         subject="symbol",
         columns=(Shown("name", Unit.TEXT, "name"), Shown("type", Unit.STATE, "assetType")),
     ),
     "category": Topic(
         tool="category.info",
+        noun="coins",
         items="coins",
         subject="symbol",
         columns=(
@@ -148,6 +159,7 @@ LISTS: Final[Mapping[str, Topic]] = {
     ),
     "regime_trades": Topic(
         tool="regime",
+        noun="open regime positions",
         items="positions",
         subject="symbol",
         columns=(
@@ -158,8 +170,19 @@ LISTS: Final[Mapping[str, Topic]] = {
         ),
         args={"action": "active"},
     ),
+    "regime_signals": Topic(
+        tool="regime",
+        noun="changes of a coin's regime",
+        items="signals",
+        subject="symbol",
+        columns=(Shown("regime", Unit.STATE, "regime"), Shown("day", Unit.DATE, "firedAt")),
+        args={"action": "signals"},
+        coin="symbol",
+        at="firedAt",
+    ),
     "outcomes": Topic(
         tool="walkforward",
+        noun="closed walk-forward trades",
         items="outcomes",
         subject="symbol",
         columns=(
@@ -173,6 +196,7 @@ LISTS: Final[Mapping[str, Topic]] = {
     ),
     "manifest": Topic(
         tool="manifest",
+        noun="routes",
         items="routes",
         subject="path",
         columns=(Shown("price", Unit.USD, "price_usdc"),),

@@ -1,10 +1,10 @@
-"""What a plan may call: the desks behind the data routes, and the few tools that questions alone have.
+"""What a query may call: the services behind the data routes, and the few tools that only questions have.
 
-No tool computes what a desk computes: a row names a desk's own method, and what it takes is validated by the struct of
-its route. To give the engine another route is to add its row.
+No tool computes anything itself: a row names a method of a service, and its arguments are validated by the struct of
+its route. To give the engine another route, add its row.
 """
 
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Final
 
 import msgspec
@@ -34,7 +34,7 @@ _OFFERS: Final = {offer.id: offer for offer in OFFERS}
 
 
 class Rooms(Struct, frozen=True):
-    """Who is asked. `manifest` is the public manifest's answer, written once at start."""
+    """The services that are asked. `manifest` is the public manifest's answer, written once at start."""
 
     access: AccessDesk
     meter: Meter
@@ -60,12 +60,11 @@ Run = Callable[[Any, Given], Answer | Coroutine[object, object, Answer]]
 
 
 class Tool(Struct, frozen=True):
-    """A tool: what its arguments are decoded into, what runs it, and whether what it finds costs a question."""
+    """A tool: what its arguments are decoded into, and what runs it."""
 
     id: str
     query: type[Struct]
     run: Run
-    priced: bool
 
 
 class Toolbox:
@@ -78,18 +77,6 @@ class Toolbox:
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools = {tool.id: tool for tool in tools}
 
-    def __iter__(self) -> Iterator[str]:
-        """Ids, in their order."""
-        return iter(self._tools)
-
-    def is_priced(self, tool: str) -> bool:
-        """Whether what a tool finds costs a question.
-
-        Raises:
-            KeyError: If there is no such tool.
-        """
-        return self._tools[tool].priced
-
     async def run(self, step: PlannedStep, given: Given) -> Answer:
         """Run a step.
 
@@ -98,11 +85,11 @@ class Toolbox:
             given: What else the tool has.
 
         Returns:
-            What the desk answers; `data` is encoded.
+            What the service answers; `data` is encoded.
 
         Raises:
             KeyError: If there is no such tool.
-            ServiceError: What the desk raises; `BAD_REQUEST` for arguments that its route would refuse.
+            ServiceError: What the service raises; `BAD_REQUEST` for arguments that its route would refuse.
         """
         tool = self._tools[step.tool]
         try:
@@ -115,10 +102,10 @@ class Toolbox:
 
 
 def open_toolbox(rooms: Rooms) -> Toolbox:
-    """Lay every tool out.
+    """Make every tool.
 
     Args:
-        rooms: Who is asked.
+        rooms: The services that are asked.
     """
     market, access = rooms.market, rooms.access
     coins, categories = market.coins, market.categories
@@ -136,8 +123,6 @@ def open_toolbox(rooms: Rooms) -> Toolbox:
 
     routes: dict[str, Run] = {
         "coin.risk": lambda query, _: coins.risk(query.symbol, rooms.sentiment.mood),
-        "coins": lambda query, _: rooms.table.coins.coins(query),
-        "coin.historical": lambda query, _: market.historical.historical(query),
         "signal": lambda query, _: rooms.verdict.signal(query.symbol, query.as_of),
         "regime": lambda query, _: market.regimes.regime(query.action, query.symbol),
         "market.health": lambda query, _: market.breadth.health(query.context),
@@ -155,11 +140,11 @@ def open_toolbox(rooms: Rooms) -> Toolbox:
         "manifest": lambda _, __: rooms.manifest,
     }
     own = (
-        Tool("wallets.recent", RecentQuery, lambda query, _: rooms.wallets.recent(query), priced=True),
-        Tool("billing.quota", NoParameters, lambda _, given: quota(_known(given)), priced=False),
-        Tool("glossary", GlossaryQuery, lambda query, _: Answer(define(query.term)), priced=False),
+        Tool("wallets.recent", RecentQuery, lambda query, _: rooms.wallets.recent(query)),
+        Tool("billing.quota", NoParameters, lambda _, given: quota(_known(given))),
+        Tool("glossary", GlossaryQuery, lambda query, _: Answer(define(query.term))),
     )
-    offered = (Tool(id_, _OFFERS[id_].parameters, run, _OFFERS[id_].payable) for id_, run in routes.items())
+    offered = (Tool(id_, _OFFERS[id_].parameters, run) for id_, run in routes.items())
     return Toolbox((*offered, *own))
 
 

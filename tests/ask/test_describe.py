@@ -85,7 +85,7 @@ _EVERY = All((UP, Not(where(FUNDING, "lt", 0.0))))
         (of(BTC, change(hours(3))), "BTC, 3-hour change"),
         (of(BTC, Measure("correlation", days(60), other="ETH")), "BTC, 60-day correlation with ETH"),
         (of(BTC, Measure("correlation")), "BTC, correlation with BTC"),
-        (of(BTC, Measure("strength", other="ETH")), "BTC, return against ETH"),
+        (of(BTC, Measure("strength", other="ETH")), "BTC, 7-day return against ETH"),
         (of(BTC, Measure("funding", days(7))), "BTC, 7-day mean funding"),
         (of(BTC, Measure("carry", side="short", notional=10_000.0)),
          "BTC, funding received by a short of 10,000 USD over a day"),
@@ -111,7 +111,7 @@ _EVERY = All((UP, Not(where(FUNDING, "lt", 0.0))))
         (of(ALL, where=where(PRICE, "lt", coin="BTC"), operation=List()),
          "all coins, where price below that of BTC, list"),
         (of(ALL, where=where(Measure("volatility"), "gt"), operation=List()),
-         "all coins, where volatility above 0 % a year, list"),
+         "all coins, where 30-day volatility above 0 % a year, list"),
         (of(ALL, where=Changed(TREND, "UP", THIS_WEEK), operation=Count()),
          "all coins, where daily trend changed to UP this week, how many"),
         (of(ALL, where=Changed(TREND, None, days(7)), operation=Count()),
@@ -159,3 +159,23 @@ def test_a_query_is_read_back(query: Query, said: str) -> None:
 
 def test_the_mean_of_a_measure_is_named() -> None:
     assert label_of(Measure("funding", mean=True)) == "mean funding"
+
+
+def test_the_windows_of_conditions_are_named_too() -> None:
+    wide = where(change(), "gt", to=Measure("drawdown"))
+    then = where(change(), "gt", 5.0, at=day(3))
+    state = Changed(Measure("trend", frame="daily"), "UP", days(7))
+    query = of(ALL, where=All((Not(wide), Any_((then, Ranked(change(), "most", 5), state)))), operation=List())
+    assert describe(query) == (
+        "all coins, where not (24-hour change above its 365-day drawdown) and (change above 5 % 3 days ago, among the "
+        "5 coins of highest 24-hour change or daily trend changed to UP over 7 days), list"
+    )
+
+
+def test_both_trends_are_meant_where_none_is_named() -> None:
+    assert describe(of(BTC, PRICE, Measure("trend"))) == "BTC, price and daily and weekly trend"
+    assert describe(of(ALL, Measure("trend"), operation=Rank("most", 3))) == "all coins, ranked by daily trend, top 3"
+
+
+def test_the_verdict_of_a_record_is_named() -> None:
+    assert describe(of(BTC, operation=Record("verdicts", "bull"))) == "BTC, how past bull verdicts did"

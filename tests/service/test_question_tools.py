@@ -13,7 +13,6 @@ from service.ask.tools import Given, Rooms, Toolbox, open_toolbox
 from service.errors import ServiceError
 from service.wire.ask import PlannedStep
 from service.wire.envelope import Answer
-from service.wire.offers import OFFERS
 from tests.service.indoors import Indoors, Kept
 from tests.service.questioning import questioned
 
@@ -22,7 +21,6 @@ WETH = "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2"
 OFFERED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("coin.risk", {"symbol": "BTC"}),
     ("coin.risk", {"symbol": "KPEPE"}),
-    ("coin.historical", {"symbol": "ETH", "count": 7, "unit": "d"}),
     ("signal", {"symbol": "SOL"}),
     ("regime", {"action": "active"}),
     ("regime", {"action": "history", "symbol": "BTC"}),
@@ -36,7 +34,6 @@ OFFERED: tuple[tuple[str, dict[str, Any]], ...] = (
     ("rwa.symbol", {"symbol": "xyz:AAPL"}),
     ("rwa.assets", {"type": "metal", "top": 3}),
     ("walkforward", {"action": "outcomes", "limit": 5}),
-    ("coins", {"sort": "change_7d", "limit": 3}),
     ("signal.quality", {"asset": "BTC", "signal_type": "trend-following"}),
     ("signal.quality", {"asset": "BTC", "signal_type": "verdict"}),
     ("transcripts", {"action": "highlights", "coin": "SOL", "since": "2025-07-01T00:00:00.000Z", "limit": 3}),
@@ -84,17 +81,11 @@ async def test_a_tool_finds_what_its_route_answers_byte_for_byte(bench: Bench) -
         assert b'{"schemaVersion":1,"data":' + bytes(found.data) + b',"meta":{' in reply.body, path
 
 
-async def test_every_data_route_that_is_no_stream_is_a_tool(bench: Bench) -> None:
-    routes = {offer.id for offer in OFFERS if offer.payable and offer.id != "question"}
-    assert routes <= set(bench.tools)
-    assert {tool for tool in bench.tools if bench.tools.is_priced(tool)} == {*routes, "wallets.recent"}
-
-
 async def test_a_refusal_is_the_desks_own(bench: Bench) -> None:
     for tool, args, code in (
         ("coin.risk", {"symbol": "NOPE"}, "UNKNOWN_SYMBOL"),
         ("category.info", {"name": "Nope"}, "UNKNOWN_CATEGORY"),
-        ("coin.historical", {"symbol": "BTC", "count": 5_000, "unit": "d"}, "BAD_REQUEST"),
+        ("rwa.assets", {"top": 0}, "BAD_REQUEST"),
         ("funding.alerts", {"since": "2025-02-30T00:00:00Z"}, "BAD_REQUEST"),
         ("glossary", {"term": "nope"}, "NOT_FOUND"),
         ("transcripts", {"coin": "NOPE"}, "UNKNOWN_SYMBOL"),

@@ -13,6 +13,7 @@ from service.ask.answers.formats import cells, formatted, table
 from service.ask.describe import describe
 from service.ask.glossary import TERMS
 from service.ask.measure_table import MEASURES
+from service.ask.planner.details import DETAILS
 from service.ask.planner.result import Result
 from service.ask.query import List, Query, Rank, Route, Understanding
 from service.clock import iso
@@ -48,7 +49,7 @@ class Style(Struct, frozen=True):
         explains: Whether the main term is defined.
     """
 
-    rows: int = 10
+    rows: int = 20
     gaps_first: bool = False
     optional: bool = True
     explains: bool = False
@@ -145,7 +146,7 @@ def _asks_for_rows(query: Query) -> bool:
     return isinstance(operation, Rank) or (isinstance(operation, List) and operation.limit is not None)
 
 
-_STANDING: Final = frozenset({"traded", "coincidence", "no_advice", "estimate"})
+_STANDING: Final = frozenset({"traded", "coincidence", "no_advice", "estimate", "breadth"})
 """Notes that no style leaves out."""
 
 
@@ -161,7 +162,7 @@ def bind(result: Result) -> dict[str, Any]:
         }
         for row in result.rows
     ]
-    flags = {"one": _is_one(result), "more": len(rows) > 3}  # noqa: PLR2004 - names in a sentence
+    flags = {"one": _is_one(result), "beside": DETAILS}
     first = rows[0]["cells"] if rows else []
     return {name: formatted(figure) for name, figure in result.figures.items()} | flags | {"rows": rows, "cells": first}
 

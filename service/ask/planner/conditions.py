@@ -8,9 +8,9 @@ from typing import Any, Final
 from service.ask.describe import label_of
 from service.ask.measure_table import MEASURES
 from service.ask.planner.reading import MARKET, Reading
-from service.ask.planner.result import Refused, Scalar, text
+from service.ask.planner.result import Refused, Scalar, Values, text
 from service.ask.planner.spans import interval_of
-from service.ask.planner.values import Values, values_of
+from service.ask.planner.values import values_of
 from service.ask.query import Any_, Changed, Condition, Measure, Not, Ranked, Test, Time
 from service.clock import DAY_MS
 from service.table.daily import DayStates

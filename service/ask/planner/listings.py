@@ -5,8 +5,9 @@ from typing import Any, Final
 
 from service.ask.measure_table import Unit
 from service.ask.planner import reasons
+from service.ask.planner.asked import Asked
 from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, count, text, usd
-from service.ask.planner.sets import Asked, list_all
+from service.ask.planner.sets import list_all
 from service.ask.planner.spans import interval_of
 from service.ask.query import At, Between, List, Measure, Now, Query, Record, Route, Subject
 from service.ask.routes import ASSET_TYPES, LISTS, Shown, Topic
@@ -27,6 +28,12 @@ _TAKES: Final[Mapping[str, frozenset[str]]] = {
 
 _OF_NOW: Final = frozenset({"coins", "categories", "quality", "account", "pricing", "breadth"})
 """Topics that have no past."""
+
+_TOKENS: Final = 5
+"""Tokens of a wallet that a sentence names."""
+
+_ADDRESS: Final = 40
+"""Characters from which a name is taken for an address."""
 
 _MOST_DAYS: Final = 30
 """Days of movements that are stored."""
@@ -68,6 +75,8 @@ async def _listed(asked: Asked, operation: Route, key: str, **args: Any) -> Foun
     if topic.args.get("action") == "sources":
         args.pop("limit", None)
     payload = await asked.reading.tool(topic.tool, **topic.args, **args)
+    if topic.show is not None:
+        await _name_shows(asked, payload[topic.items])
     found = [item for item in payload[topic.items] if _is_within(item, topic, start_ms, end_ms)]
     is_quoted = key == "transcripts"
     limit = int(operation.args.get("limit", "3" if is_quoted else "10"))
@@ -76,6 +85,7 @@ async def _listed(asked: Asked, operation: Route, key: str, **args: Any) -> Foun
     meta = payload.get("meta") or payload
     total = meta.get("total", len(found)) if end_ms >= asked.reading.now_ms else len(found)
     figures = {"count": count(max(total, len(found))), "when": asked.when, "about": text(_about(asked))}
+    figures["noun"] = text(topic.noun)
     if rows:
         figures |= {"first": text(rows[0].subject)}
         cells = zip(topic.columns, rows[0].values, strict=True)
@@ -90,6 +100,14 @@ async def _listed(asked: Asked, operation: Route, key: str, **args: Any) -> Foun
         shown=0 if is_quoted or "count" in operation.args else limit,
         total=max(total, len(found)),
     )
+
+
+async def _name_shows(asked: Asked, items: Sequence[dict[str, Any]]) -> None:
+    """Give shows their names in place of their ids."""
+    shows = await asked.reading.tool("transcripts", action="sources")
+    names = {show["id"]: show["name"] for show in shows["sources"]}
+    for item in items:
+        item["source"] = names.get(item["source"], item["source"])
 
 
 def _bounds(asked: Asked, topic: Topic) -> tuple[int, int]:
@@ -130,7 +148,7 @@ def _about(asked: Asked) -> str:
 
 
 def _subject(item: Mapping[str, Any], topic: Topic) -> str:
-    return str(item[topic.subject] or "unnamed")
+    return _short(str(item[topic.subject] or "unnamed"))
 
 
 def _value(item: Mapping[str, Any], shown: Shown) -> Scalar:
@@ -148,7 +166,7 @@ async def _wallets(asked: Asked, operation: Route) -> Found:
     if "watchlist" in operation.args and not subject.coins and not subject.wallets:
         return await _listed(asked, operation, "watchlist")
     if subject.wallets and not subject.coins:
-        return await _listed(asked, operation, "watchlist", address=subject.wallets[0])
+        return await _moved(asked, operation, subject.wallets[0])
     recent = {"days": 1, "limit": MOST_ROWS}
     if not isinstance(time, Now):
         start_ms = _bounds(asked, LISTS["wallets"])[0]
@@ -165,6 +183,35 @@ async def _wallets(asked: Asked, operation: Route) -> Found:
     only_wallets = asked._replace(query=Query(subject=Subject(scope="wallets"), time=time))
     address = {"address": subject.wallets[0]} if subject.wallets else {}
     return await _listed(only_wallets, operation, "movements", contract=contract, **address)
+
+
+async def _moved(asked: Asked, operation: Route, address: str) -> Found:
+    """The wallet of an address, and which tokens moved in and out of it."""
+    if not isinstance(asked.query.time, Now):
+        raise Refused("no-past-list")
+    watched = (await asked.reading.tool("wallets", action="watchlist", address=address))["watchlist"]
+    if not watched:
+        raise Refused("unknown-value", subject=text(address), label=text("watched wallet"))
+    wallet = watched[0]
+    rows = [Row(_token(token), (token["movements"], parse_iso(token["last_moved_at"]))) for token in wallet["tokens"]]
+    figures = {
+        "subject": text(wallet["label"] or _short(address)),
+        "type": text(wallet["kind"] or "wallet"),
+        "count": count(len(rows)),
+        "names": text(", ".join(row.subject for row in rows[:_TOKENS])),
+    }
+    columns = [Column("movements", Unit.COUNT), Column("last moved", Unit.INSTANT)]
+    shown = 0 if "count" in operation.args else 10
+    return Found(kind="wallet", figures=figures, columns=columns, rows=rows, shown=shown)
+
+
+def _token(token: Mapping[str, Any]) -> str:
+    return str(token["symbol"] or _short(token["contract"]))
+
+
+def _short(address: str) -> str:
+    """An address by its first and last digits."""
+    return f"{address[:6]}…{address[-4:]}" if len(address) > _ADDRESS else address
 
 
 async def _assets(asked: Asked, operation: Route) -> Found:

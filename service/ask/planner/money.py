@@ -5,11 +5,12 @@ from typing import Final, Literal
 
 from service.ask.describe import label_of, name_of, number
 from service.ask.measure_table import Unit
+from service.ask.planner.asked import Asked
+from service.ask.planner.bars import price_at
 from service.ask.planner.reading import Reading
 from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, date, text, usd
-from service.ask.planner.sets import Asked
 from service.ask.planner.spans import instant_of, interval_of
-from service.ask.planner.values import price_at, values_of
+from service.ask.planner.values import unit_of, values_of
 from service.ask.query import Between, Convert, Holding, Measure, Now, Profit, Ratio, Time, ValueOf, Window
 from service.clock import DAY_MS
 
@@ -74,6 +75,8 @@ async def ratio(asked: Asked, _: Ratio) -> Found:
         "other": text(asked.name(other)),
         "label": text(label_of(measure)),
         "value": Figure(top / bottom, Unit.AMOUNT),
+        "own": Figure(top, unit_of(measure)),
+        "base": Figure(bottom, unit_of(measure)),
         "when": asked.when,
         "verb": asked.verb,
     }

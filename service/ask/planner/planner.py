@@ -7,16 +7,17 @@ from service.access.caller import Caller
 from service.ask import query as q
 from service.ask.describe import describe, name_of, spanned
 from service.ask.planner import listings, money, reasons, sets, timing
+from service.ask.planner.asked import Asked
 from service.ask.planner.reading import Data, Reading
 from service.ask.planner.result import Found, Refused, Result, text
 
-_Run = Callable[[sets.Asked, Any], Awaitable[Found]]
+_Run = Callable[[Asked, Any], Awaitable[Found]]
 
 _COURSED: Final = frozenset({"price", "trend", "regime", "verdict", "market_regime"})
 """Measures of which the course over a span is told."""
 
 
-async def _value(asked: sets.Asked, operation: q.Value) -> Found:
+async def _value(asked: Asked, operation: q.Value) -> Found:
     query = asked.query
     spanned = isinstance(query.time, q.Window | q.Between) and query.where is None
     spanned = spanned and asked.reading.others.isdisjoint(asked.ids) and query.subject.scope not in {"all", "category"}
@@ -79,7 +80,7 @@ class Planner:
         reading.per_coin = frozenset(query.subject.per_coin)
         title = describe(query)
         try:
-            asked = sets.Asked(reading, spanned(query), await reading.subjects(query.subject))
+            asked = Asked(reading, spanned(query), await reading.subjects(query.subject))
             found = await _OPERATIONS[type(query.operation)](asked, query.operation)
         except Refused as refused:
             figures = dict(refused.figures)

@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 from statistics import median
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from service.ask.describe import label_of
 from service.ask.measure_table import Unit
-from service.ask.planner.conditions import ordered
+from service.ask.planner.asked import Asked
+from service.ask.planner.conditions import measures_in, ordered
 from service.ask.planner.reading import Reading
 from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, count, date, text
-from service.ask.planner.sets import Asked
 from service.ask.planner.spans import TO_MS, Interval, instant_of, interval_of, span_of
-from service.ask.planner.values import values_of
+from service.ask.planner.values import unit_of, values_of
 from service.ask.query import Explain, Measure, Now, Record, Screen, Why, Window
 from service.clock import DAY_MS, iso, parse_iso
 from service.wire.tools import MOST_ROWS
@@ -24,6 +24,9 @@ _HORIZON: Final = 7
 _SIDES: Final = {"long": ("strong-bull", "bull"), "short": ("strong-bear", "bear")}
 _BENCHMARK: Final = "BTC"
 
+_JUDGED: Final = frozenset({"verdict", "score", "confidence"})
+"""Measures that the rules of verdicts explain."""
+
 
 async def why(asked: Asked, _: Why) -> Found:
     """What moved beside a coin: its return against the market and its category, funding, volume, talk, verdict."""
@@ -31,6 +34,9 @@ async def why(asked: Asked, _: Why) -> Found:
     if len(asked.ids) != 1 or asked.ids[0] not in reading.coins():
         raise Refused("one-coin")
     symbol = asked.ids[0]
+    stated = measures_in(asked.query.where) or list(asked.query.measures)
+    if stated and all(measure.name in _JUDGED for measure in stated):
+        return await _judged(asked, symbol)
     change = Measure("change", span_of(Measure("change"), time, 1))
     hours = isinstance(change.over, Window) and change.over.unit == "h" and change.over.count not in {1, 24}
     among = [symbol, _BENCHMARK] if hours else sorted(reading.coins())
@@ -43,9 +49,11 @@ async def why(asked: Asked, _: Why) -> Found:
         categories = getattr(reading.rows()[symbol], "categories", None) or []
         others = {"the median of all coins": _median(moves, among)}
         others |= {f"the median of {name}": _median(moves, reading.data.members(name)) for name in categories[:1]}
-    rows = [_cell("return", own, Unit.PERCENT)]
+    premises = {one: (await asked.values(one, [symbol]))[symbol] for one in stated if one.name != "change"}
+    rows = [_cell(label_of(one), state, unit_of(one)) for one, state in premises.items()]
+    rows.append(_cell("return", own, Unit.PERCENT))
     rows += [_cell(name, value, Unit.PERCENT) for name, value in others.items() if value is not None]
-    rows += await _beside(asked, symbol)
+    rows += [one for one in await _beside(asked, symbol) if one.subject not in {row.subject for row in rows}]
     said, quotes = await _talk(reading, symbol, interval_of(span_of(change, time, 1), instant_of(time, reading.now_ms)))
     figures = {
         "subject": text(asked.name(symbol)),
@@ -55,11 +63,44 @@ async def why(asked: Asked, _: Why) -> Found:
         "moved": text("rose" if own > 0 else "fell" if own < 0 else "did not move"),
         "quotes": text(quotes),
         "when": asked.when,
+        "premise": text(""),
     }
+    states = [f"{label_of(one)} is {state}" for one, state in premises.items() if isinstance(state, str)]
+    if states:
+        figures["premise"] = text(f"{asked.name(symbol)}'s {' and '.join(states)}. ")
     if said is not None:
         figures["said"] = text(said)
     notes = [*(["said"] if said else []), *(["quotes"] if quotes else []), "coincidence"]
     return Found(kind="why", figures=figures, columns=[Column("value", Unit.TEXT)], rows=rows, notes=notes)
+
+
+async def _judged(asked: Asked, symbol: str) -> Found:
+    """What a verdict rests on: what each rule looked at, and what it contributes to the score."""
+    if not isinstance(asked.query.time, Now):
+        raise Refused("not-past", label=text("reasons of a verdict"))
+    signal = await asked.reading.tool("signal", symbol=symbol)
+    if signal["score"] is None:
+        raise Refused("unknown-value", subject=text(asked.name(symbol)), label=text("verdict"))
+    columns = [Column("value", Unit.TEXT), Column("contributes", Unit.RATIO), Column("changes at", Unit.TEXT)]
+    rows = [
+        Row(
+            rule["id"].replace("-", " "),
+            (rule["value"], rule["contribution"], rule["flips_at"]),
+            (_unit(rule["value"]), Unit.RATIO, _unit(rule["flips_at"])),
+        )
+        for rule in signal["rules"]
+    ]
+    figures = {
+        "subject": text(asked.name(symbol)),
+        "verdict": text(signal["verdict"]),
+        "score": Figure(signal["score"], Unit.RATIO),
+        "confidence": text(signal["confidence"]),
+    }
+    return Found(kind="why_verdict", figures=figures, columns=columns, rows=rows)
+
+
+def _unit(value: Scalar) -> Unit:
+    return Unit.TEXT if isinstance(value, str) else Unit.RATIO
 
 
 def _median(moves: dict[str, Scalar], symbols: Sequence[str]) -> float | None:
@@ -137,31 +178,34 @@ async def screen(asked: Asked, operation: Screen) -> Found:
 
 async def _said(reading: Reading, symbol: str) -> str:
     """How verdicts like that of a coin did after a week, in the words of the record."""
-    outcomes = _outcomes(await reading.tool("signal", symbol=symbol))
+    outcomes = _outcomes(await reading.tool("signal", symbol=symbol), "all_coins")
     return next(str(one["says"]) for one in outcomes if one["days"] == _HORIZON)
 
 
-def _outcomes(signal: Any) -> list[Any]:
+def _outcomes(signal: Any, of: Literal["all_coins", "this_coin"]) -> list[Any]:
     record = signal["record"]
-    found: list[Any] = (record["backtested"] or record["live"])["all_coins"]
+    found: list[Any] = (record["backtested"] or record["live"])[of]
     return found
 
 
 async def record(asked: Asked, operation: Record) -> Found:
     """How past verdicts, regime trades or walk-forward strategies did."""
-    coins = [id_ for id_ in asked.ids if id_ in asked.reading.coins()]
+    coins = [] if asked.query.subject.scope == "all" else [id_ for id_ in asked.ids if id_ in asked.reading.coins()]
     time = asked.query.time
     if not isinstance(time, Now) and (operation.of != "verdicts" or not isinstance(time, Window)):
         raise Refused("no-past-list")
     horizon = time.count * TO_MS[time.unit] // DAY_MS if isinstance(time, Window) else _HORIZON
     if operation.of == "walkforward":
         return await _walkforward(asked.reading)
-    symbol = coins[0] if coins else _BENCHMARK
+    if len(coins) > 1:
+        raise Refused("one-coin")
     if operation.of == "regime":
-        return await _trades(asked, symbol)
-    if operation.state is not None:
-        symbol = _with_verdict(asked.reading, operation.state)
+        return await _trades(asked, coins[0] if coins else _BENCHMARK)
+    symbol = coins[0] if coins else _with_verdict(asked.reading, operation.state)
     signal = await asked.reading.tool("signal", symbol=symbol)
+    if operation.state not in {None, signal["verdict"]}:
+        raise Refused("other-verdict", subject=text(asked.name(symbol)), verdict=text(signal["verdict"]))
+    outcomes = _outcomes(signal, "this_coin" if coins else "all_coins")
     columns = [
         Column("came true", Unit.FRACTION),
         Column("base rate", Unit.FRACTION),
@@ -171,18 +215,21 @@ async def record(asked: Asked, operation: Record) -> Found:
     keys = ("hit_rate", "base_rate", "mean_move_pct", "days_seen")
     rows = [
         Row(f"{one['days']} {'day' if one['days'] == 1 else 'days'}", tuple(one[key] for key in keys))
-        for one in _outcomes(signal)
+        for one in outcomes
     ]
     source = "backtested" if signal["record"]["backtested"] else "live"
-    says = next((one["says"] for one in _outcomes(signal) if one["days"] == horizon), None)
+    says = next((one["says"] for one in outcomes if one["days"] == horizon), None)
     if says is None:
         raise Refused("no-horizon")
     figures = {"verdict": text(signal["verdict"]), "says": text(says), "kind": text(source)}
+    figures["of"] = text(f" of {asked.name(symbol)}" if coins else "")
     return Found(kind="record", figures=figures, columns=columns, rows=rows)
 
 
-def _with_verdict(reading: Reading, verdict: str) -> str:
-    """A coin that has a verdict now: its answer holds the record of such verdicts."""
+def _with_verdict(reading: Reading, verdict: str | None) -> str:
+    """A coin that has a verdict now: its answer holds the record of such verdicts. Without a verdict Bitcoin."""
+    if verdict is None:
+        return _BENCHMARK
     verdicts = reading.column("verdict", sorted(reading.coins()))
     found = [symbol for symbol, state in verdicts.items() if state == verdict]
     if not found:
@@ -197,10 +244,15 @@ async def _trades(asked: Asked, symbol: str) -> Found:
         "subject": text(asked.name(symbol)),
         "count": count(summary["total"]),
         "wins": count(summary["wins"]),
+        "losses": count(summary["losses"]),
         "rate": Figure(summary["winRate"], Unit.FRACTION),
         "value": Figure(summary["meanReturnPct"], Unit.PERCENT),
     }
-    return Found(kind="regime_record" if summary["total"] else "no_trades", figures=figures)
+    if not summary["total"]:
+        return Found(kind="no_trades", figures=figures)
+    returns = [trade["returnPct"] for trade in history["trades"]]
+    figures |= {"best": Figure(max(returns), Unit.PERCENT), "worst": Figure(min(returns), Unit.PERCENT)}
+    return Found(kind="regime_record", figures=figures)
 
 
 async def _walkforward(reading: Reading) -> Found:

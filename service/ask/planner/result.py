@@ -12,6 +12,10 @@ Scalar = float | int | str | None
 """A value of a cell. Null: not known. Dates and instants are epoch milliseconds."""
 
 
+Values = dict[str, Scalar]
+"""One value per thing, by its id."""
+
+
 class Figure(Struct, frozen=True):
     """One value and its unit."""
 

@@ -2,15 +2,18 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean, median
-from typing import Final, NamedTuple
+from typing import Final
 
-from service.ask.describe import label_of, name_of, time_words
+from msgspec.structs import replace
+
+from service.ask.describe import label_of
 from service.ask.measure_table import MEASURES, Unit
+from service.ask.planner.asked import Asked
 from service.ask.planner.conditions import Truth, measures_in, ordered, truths
-from service.ask.planner.reading import MARKET, Reading
+from service.ask.planner.details import detailed, remarks
+from service.ask.planner.reading import MARKET
 from service.ask.planner.result import Column, Figure, Found, Refused, Row, count, date, text
-from service.ask.planner.spans import instant_of
-from service.ask.planner.values import Values, unit_of, values_of
+from service.ask.planner.values import unit_of
 from service.ask.query import (
     Aggregate,
     At,
@@ -21,8 +24,8 @@ from service.ask.query import (
     Exists,
     List,
     Measure,
+    Now,
     Position,
-    Query,
     Rank,
     Share,
     Value,
@@ -42,89 +45,17 @@ _OF_ASSETS: Final = OVERVIEW[:-1]
 _OF_MARKET: Final = (Measure("market_regime"), Measure("breadth"), Measure("fear_greed"))
 _IN_LISTS: Final = OVERVIEW[:2]
 
+_MOST_NAMED: Final = 10
+"""Most things that a count names, if it names them all."""
+
 _PROSE: Final = 3
 """Most things whose values are said in a sentence instead of a table."""
 
-_SPANNED: Final = frozenset({"funding", "carry", "volume"})
-"""Measures without a usual window that may be taken over one."""
 
+_PERCENTAGES: Final = frozenset({Unit.PERCENT, Unit.PERCENT_A_YEAR, Unit.SHARE, Unit.SPREAD})
+"""Units whose differences are percentage points."""
 
 _HOW: Final[Mapping[str, Callable[[Sequence[float]], float]]] = {"mean": fmean, "median": median, "sum": sum}
-
-
-class Asked(NamedTuple):
-    """A query, the ids of what it is about, and what it reads."""
-
-    reading: Reading
-    query: Query
-    ids: list[str]
-
-    def name(self, id_: str) -> str:
-        """What a thing is called."""
-        return "the market" if id_ == MARKET else name_of(id_.partition(":")[2] or id_, self.reading.per_coin)
-
-    @property
-    def when(self) -> Figure:
-        """The time of the query as a phrase with a space before it; empty for the present."""
-        measured = {measure.over for measure in self.query.measures}
-        words = "" if measured == {self.query.time} else time_words(self.query.time)
-        return text(f" {words}" if words else "")
-
-    @property
-    def verb(self) -> Figure:
-        """`is` of the present, `was` of the past."""
-        return text("is" if instant_of(self.query.time, self.reading.now_ms) == self.reading.now_ms else "was")
-
-    def noun(self, number: int) -> Figure:
-        """What the things asked about are, in the singular for one."""
-        subject = self.query.subject
-        if subject.scope == "assets":
-            return text("asset" if number == 1 else "assets")
-        if subject.scope == "category" and not subject.categories:
-            return text("category" if number == 1 else "categories")
-        return text("coin" if number == 1 else "coins")
-
-    async def values(self, measure: Measure, ids: Sequence[str]) -> Values:
-        """Values of a measure at the time of the query."""
-        return await values_of(self.reading, measure, self.query.time, ids)
-
-    async def split(self) -> tuple[list[str], list[str]]:
-        """Things for which the conditions hold, and those of which that is not known."""
-        if self.query.where is None:
-            return self.ids, []
-        found = await truths(self.reading, self.query.where, self.query.time, self.ids)
-        return [id_ for id_ in self.ids if found[id_]], [id_ for id_ in self.ids if found[id_] is None]
-
-    async def table(self, measures: Sequence[Measure], ids: Sequence[str]) -> tuple[list[Column], list[Row]]:
-        """Values of several measures, a row for each thing; those of the market are the same in every row."""
-        columns, cells = [], []
-        for measure in measures:
-            of_market = MEASURES[measure.name].market and list(ids) != [MARKET]
-            found = await self.values(measure, [MARKET] if of_market else ids)
-            columns.append(Column(label_of(measure), unit_of(measure)))
-            cells.append([found[MARKET if of_market else id_] for id_ in ids])
-        rows = [Row(self.name(id_), tuple(column[at] for column in cells)) for at, id_ in enumerate(ids)]
-        return columns, rows
-
-    def main(self, *, needed: bool = False) -> list[Measure]:
-        """The measures asked for.
-
-        Raises:
-            Refused: If one is needed and none is named, or one is asked for over a span that it does not have.
-        """
-        if needed and not self.query.measures:
-            raise Refused("no-measure")
-        measures = list(self.query.measures)
-        for measure in measures:
-            if MEASURES[measure.name].market and self.ids != [MARKET]:
-                raise Refused("wrong-subject", label=text(label_of(measure)))
-        # In a rank or list the span is that of the first measure; others are told as of its end.
-        spanned = isinstance(self.query.time, Window | Between)
-        ordering = isinstance(self.query.operation, Rank | List | Compare)
-        for measure in (measures[:1] if ordering else measures) if spanned else []:
-            if not MEASURES[measure.name].windowed and measure.name not in _SPANNED:
-                raise Refused("not-over", label=text(label_of(measure)))
-        return list(self.query.measures)
 
 
 async def value(asked: Asked, _: Value) -> Found:
@@ -135,16 +66,9 @@ async def value(asked: Asked, _: Value) -> Found:
     columns, rows = await asked.table(measures, asked.ids)
     if all(cell is None for row in rows for cell in row.values):
         raise await _unknown(asked, columns[0].label)
-    figures = {"when": asked.when, "verb": asked.verb}
+    figures = {"when": asked.when, "verb": asked.verb, "difference": text("")}
     if len(rows) == 1:
-        known = [(column, cell) for column, cell in zip(columns, rows[0].values, strict=True) if cell is not None]
-        figures |= {"subject": text(rows[0].subject), "label": text(known[0][0].label)}
-        figures["value"] = Figure(known[0][1], known[0][0].unit)
-        missing = [column.label for column, cell in zip(columns, rows[0].values, strict=True) if cell is None]
-        kept = [column for column, _ in known]
-        row = Row(rows[0].subject, tuple(cell for _, cell in known))
-        kind = "value" if len(columns) == 1 else "values"
-        return Found(kind=kind, figures=figures, columns=kept, rows=[row], shown=0, unknown=missing)
+        return await _one(asked, measures, columns, rows[0], figures)
     unknown = [row.subject for row in rows if all(cell is None for cell in row.values)]
     known_rows = [row for row in rows if row.subject not in unknown]
     in_prose = len(columns) == 1 and len(rows) <= _PROSE
@@ -158,13 +82,44 @@ async def value(asked: Asked, _: Value) -> Found:
     )
 
 
+async def _one(
+    asked: Asked, measures: Sequence[Measure], columns: Sequence[Column], row: Row, figures: dict[str, Figure]
+) -> Found:
+    """The measures of one thing, with what belongs beside them."""
+    missing = [column.label for column, cell in zip(columns, row.values, strict=True) if cell is None]
+    known = [at for at, cell in enumerate(row.values) if cell is not None]
+    first = known[0]
+    figures |= {"subject": text(row.subject), "label": text(columns[first].label)}
+    figures["value"] = Figure(row.values[first], columns[first].unit)
+    beside = asked.query.measures and len(measures) <= _PROSE
+    cells = await detailed(asked, measures, columns, row.values) if beside else [*zip(columns, row.values, strict=True)]
+    cells = [(column, cell) for column, cell in cells if cell is not None]
+    said, notes = await remarks(asked, measures) if asked.query.measures else ({}, [])
+    return Found(
+        kind="value" if len(columns) == 1 else "values",
+        figures=figures | said,
+        columns=[column for column, _ in cells],
+        rows=[Row(row.subject, tuple(cell for _, cell in cells))],
+        shown=0,
+        unknown=missing,
+        notes=notes,
+    )
+
+
 def _expanded(asked: Asked) -> list[Measure]:
-    """The measures asked for: both trends where only the trend is asked for, both sides of a carry."""
+    """The measures asked for: both trends where neither is named, both sides of a carry."""
     measures = asked.main()
     if not measures:
         return list(_OF_MARKET if asked.ids == [MARKET] else _OF_ASSETS if asked.reading.others else OVERVIEW)
-    if len(measures) == 1 and measures[0].name == "trend" and measures[0].frame is None:
-        return [Measure("trend", frame="daily"), Measure("trend", frame="weekly")]
+    measures = [
+        framed
+        for one in measures
+        for framed in (
+            [replace(one, frame="daily"), replace(one, frame="weekly")]
+            if one.name == "trend" and one.frame is None
+            else [one]
+        )
+    ]
     if len(measures) == 1 and measures[0].name == "carry" and measures[0].side is None:
         one = measures[0]
         return [Measure("carry", one.over, side=side, notional=one.notional) for side in ("long", "short")]
@@ -188,6 +143,8 @@ async def list_all(asked: Asked, operation: List) -> Found:
     found, unknown = await asked.split()
     extra = measures_in(asked.query.where)
     measures = [*dict.fromkeys([*asked.main(), *extra])] or list(_OF_ASSETS[:2] if asked.reading.others else _IN_LISTS)
+    if asked.query.measures[:1] == (Measure("verdict"),):
+        measures.insert(1, Measure("score"))
     order = found
     if asked.query.measures:
         order = ordered(await asked.values(measures[0], found), measures[0], most=True)
@@ -198,7 +155,7 @@ async def list_all(asked: Asked, operation: List) -> Found:
             "count": count(len(found)),
             "noun": asked.noun(len(found)),
             "when": asked.when,
-            "names": text(_some([row.subject for row in rows])),
+            **_named([row.subject for row in rows], _PROSE),
         },
         columns=columns,
         rows=rows,
@@ -208,12 +165,16 @@ async def list_all(asked: Asked, operation: List) -> Found:
     )
 
 
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:_PROSE])
+def _named(names: Sequence[str], most: int) -> dict[str, Figure]:
+    """All names, or the first three of many."""
+    left = len(names) > most
+    return {"names": text(", ".join(names[:_PROSE] if left else names)), "more": text("yes" if left else "")}
 
 
 async def rank(asked: Asked, operation: Rank) -> Found:
     """The first so many by the first measure, those of equal values by ticker."""
+    if asked.query.subject.scope == "coins" and len(asked.ids) == 1:
+        raise Refused("no-pair")
     found, unknown = await asked.split()
     measure = asked.main(needed=True)[0]
     by = Measure("score") if measure.name == "verdict" else measure
@@ -224,6 +185,7 @@ async def rank(asked: Asked, operation: Rank) -> Found:
     measures = [*dict.fromkeys([measure, by, *asked.query.measures[1:], *measures_in(asked.query.where)])]
     columns, rows = await asked.table(measures, shown)
     figures = {"when": asked.when, "label": text(columns[0].label), "order": text("highest" if most else "lowest")}
+    figures["alone"] = text("yes" if len(rows) == 1 else "")
     if rows:
         figures |= {"winner": text(rows[0].subject), "value": Figure(rows[0].values[0], columns[0].unit)}
         figures["of"] = count(len(order))
@@ -266,10 +228,13 @@ async def position(asked: Asked, operation: Position) -> Found:
 
 async def counted(asked: Asked, operation: Count | Share | Exists) -> Found:
     """How many, which share, or whether any, all or none: of things of which it is known."""
+    of_set = asked.query.subject.scope in {"all", "category", "assets"} and isinstance(asked.query.time, Now)
+    if asked.query.where is None and not of_set:
+        raise Refused("no-condition")
     found, unknown = await asked.split()
     known, missing = len(asked.ids) - len(unknown), [asked.name(id_) for id_ in unknown]
     figures = {"count": count(len(found)), "of": count(known), "noun": asked.noun(known), "when": asked.when}
-    figures["names"] = text(_some([asked.name(id_) for id_ in found]))
+    figures |= _named([asked.name(id_) for id_ in found], _MOST_NAMED)
     if not known:
         raise Refused("unknown-value", subject=text("these"), label=text("what was asked"))
     if isinstance(operation, Count):
@@ -299,18 +264,24 @@ async def check(asked: Asked, _: Check) -> Found:
     if all(answer is None for answer in found.values()):
         raise await _unknown(asked, label_of(measures[0]))
     columns, rows = await asked.table(measures, asked.ids)
-    said = {True: "yes", False: "no", None: None}
-    rows = [Row(row.subject, (said[found[id_]], *row.values)) for id_, row in zip(asked.ids, rows, strict=True)]
+    words = {True: "yes", False: "no", None: None}
+    rows = [Row(row.subject, (words[found[id_]], *row.values)) for id_, row in zip(asked.ids, rows, strict=True)]
     unknown = [asked.name(id_) for id_ in asked.ids if found[id_] is None]
-    figures = {"when": asked.when, "answer": text("Yes" if all(found.values()) else "No")}
+    figures = {"when": asked.when, "verb": asked.verb, "answer": text("Yes" if all(found.values()) else "No")}
     figures["subject"] = text(rows[0].subject)
+    columns = [Column("holds", Unit.STATE), *columns]
+    if len(rows) > 1:
+        return Found(kind="checks", figures=figures, columns=columns, rows=rows, unknown=unknown)
+    cells = await detailed(asked, [None, *measures], columns, rows[0].values)
+    said, notes = await remarks(asked, measures)
     return Found(
-        kind="check" if len(rows) == 1 else "checks",
-        figures=figures,
-        columns=[Column("holds", Unit.STATE), *columns],
-        rows=rows,
-        shown=0 if len(rows) == 1 else 10,
+        kind="check",
+        figures=figures | said,
+        columns=[column for column, _ in cells],
+        rows=[Row(rows[0].subject, tuple(cell for _, cell in cells))],
+        shown=0,
         unknown=unknown,
+        notes=notes,
     )
 
 
@@ -336,6 +307,8 @@ async def aggregate(asked: Asked, operation: Aggregate) -> Found:
 
 async def compare(asked: Asked, operation: Compare) -> Found:
     """The things named side by side, in the order of the first measure where one is asked for."""
+    if len(asked.ids) == 1:
+        raise Refused("no-pair")
     measures = _expanded(asked)
     order = asked.ids
     values = await asked.values(measures[0], asked.ids)
@@ -345,6 +318,7 @@ async def compare(asked: Asked, operation: Compare) -> Found:
         raise await _unknown(asked, label_of(measures[0]))
     columns, rows = await asked.table(measures, order)
     figures = {"label": text(columns[0].label), "when": asked.when, "verb": asked.verb}
+    figures["difference"] = _difference(rows, columns[0].unit)
     kind = "table"
     if operation.direction is not None:
         tied = len(rows) > 1 and rows[0].values[0] == rows[1].values[0]
@@ -365,3 +339,12 @@ async def compare(asked: Asked, operation: Compare) -> Found:
         shown=0 if kind == "each" else 10,
         unknown=unknown,
     )
+
+
+def _difference(rows: Sequence[Row], unit: Unit) -> Figure:
+    """How far apart two things are; empty where there are more, or no numbers."""
+    values = [row.values[0] for row in rows]
+    numbers = [value for value in values if isinstance(value, int | float)]
+    if len(values) != 2 or len(numbers) != 2:  # noqa: PLR2004 - of two
+        return text("")
+    return Figure(abs(numbers[0] - numbers[1]), Unit.POINTS if unit in _PERCENTAGES else unit)

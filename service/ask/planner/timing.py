@@ -3,15 +3,18 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from service.ask.describe import condition_words, label_of
 from service.ask.measure_table import MEASURES, Unit
 from service.ask.planner import series
+from service.ask.planner.asked import Asked
+from service.ask.planner.bars import bars_of
 from service.ask.planner.conditions import Truth, holds
 from service.ask.planner.reading import FEW, MARKET, Reading
 from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, date, text
-from service.ask.planner.sets import Asked
 from service.ask.planner.spans import Interval, instant_of, interval_of
-from service.ask.planner.values import bars_of, unit_of
+from service.ask.planner.values import unit_of, values_of
 from service.ask.query import (
     All,
     Any_,
@@ -139,7 +142,7 @@ async def points_of(reading: Reading, measure: Measure, symbol: str, span: Inter
         return [(bar.open_ms, bar.volume_usd) for bar in await bars_of(reading, symbol, span) if bar.closed]
     if name == "change":
         earlier = Interval(span.start_ms - length * DAY_MS, span.end_ms, hourly=False)
-        bars = await bars_of(reading, symbol, earlier)
+        bars = [bar for bar in await bars_of(reading, symbol, earlier) if bar.closed]
         return [point for point in series.changes(bars, length) if point[0] >= span.start_ms]
     return await _stored(reading, measure, symbol, span)
 
@@ -233,17 +236,20 @@ async def when(asked: Asked, operation: When) -> Found:
     if len(asked.ids) > FEW:
         raise Refused("few-only", label=text("dates"))
     condition = asked.query.where
+    extra = asked.query.measures if condition else asked.query.measures[1:]
     first = condition or await _present(asked, asked.ids[0])
     rows = []
     for symbol in asked.ids:
         days = await _true_days(asked, condition or await _present(asked, symbol), symbol)
         if any(held is not None for _, held in days):
-            rows.append(_run(asked.name(symbol), days))
+            run = _run(asked.name(symbol), days)
+            rows.append(replace(run, values=run.values + await _then(asked, extra, symbol, run.values[1])))
     if not rows:
         raise Refused("unknown-value", subject=text(", ".join(map(asked.name, asked.ids))), label=text("that"))
     units = {"state": Unit.STATE, "began": Unit.DATE, "last day": Unit.DATE, "days": Unit.DAYS}
     columns = [Column(label, unit) for label, unit in units.items()]
-    state, began, last, days_held = rows[0].values
+    columns += [Column(label_of(measure), unit_of(measure)) for measure in extra]
+    state, began, last, days_held = rows[0].values[:4]
     figures = {"subject": text(rows[0].subject), "what": text(condition_words(first))}
     if began is None:
         return Found(kind="never", figures=figures, columns=columns, rows=rows, shown=0 if len(rows) == 1 else 10)
@@ -257,6 +263,14 @@ async def when(asked: Asked, operation: When) -> Found:
     if state == "holds" and not is_past:
         kind = "since"
     return Found(kind=kind, figures=figures, columns=columns, rows=rows, shown=0 if len(rows) == 1 else 10)
+
+
+async def _then(asked: Asked, measures: Sequence[Measure], symbol: str, day_ms: Scalar) -> tuple[Scalar, ...]:
+    """Other measures on the day on which a condition began to hold."""
+    if not isinstance(day_ms, int):
+        return (None,) * len(measures)
+    day = At(day_ms, whole_day=True, words="then")
+    return tuple([(await values_of(asked.reading, measure, day, [symbol]))[symbol] for measure in measures])
 
 
 async def _present(asked: Asked, symbol: str) -> Condition:

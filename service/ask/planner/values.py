@@ -1,38 +1,35 @@
 """Values of measures: one per thing and time, null where not known."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from service.ask.describe import label_of
 from service.ask.measure_table import MEASURES, MeasureRow, Unit
 from service.ask.planner import series
+from service.ask.planner.bars import (
+    KEPT_MS,
+    LATE_MS,
+    bars_of,
+    change,
+    check_history,
+    correlation,
+    drawdown,
+    extreme_prices,
+    mean_of,
+    price_at,
+    span_at,
+    strength,
+    volatility,
+)
 from service.ask.planner.reading import FEW, MARKET, Reading
-from service.ask.planner.result import Refused, Scalar, date, text
+from service.ask.planner.result import Refused, Scalar, Values, date, text
 from service.ask.planner.spans import TO_MS, Interval, instant_of, interval_of, span_of
 from service.ask.query import At, Between, Measure, Now, Time, Window
-from service.clock import DAY_MS, HOUR_MS
-from service.table.daily import PastBar
+from service.clock import DAY_MS
+from service.table.daily import PastState
 
-Values = dict[str, Scalar]
-
-BENCHMARK: Final = "BTC"
-
-_COLUMNS: Final[Mapping[tuple[int, str], str]] = {
-    (1, "h"): "change_1h",
-    (24, "h"): "change_24h",
-    (1, "d"): "change_24h",
-    (168, "h"): "change_7d",
-    (7, "d"): "change_7d",
-    (720, "h"): "change_30d",
-    (30, "d"): "change_30d",
-}
-"""Windows of changes that the coin table has a column for."""
-
-_LATE_MS: Final = 2 * DAY_MS
-"""Age from which the last known close says nothing of an instant."""
-
-_KEPT_MS: Final = 90 * DAY_MS
-"""How long hourly bars and payments of funding are kept."""
+_AVERAGED: Final = frozenset({"price", "volume", "funding", "carry"})
+"""Measures that have a mean over a window."""
 
 _PER_COIN: Final = frozenset({"price", "high", "low"})
 """Measures that are divided by a thousand where one coin is meant and a thousand are traded."""
@@ -58,6 +55,8 @@ async def values_of(reading: Reading, measure: Measure, time: Time, ids: Sequenc
         raise Refused("future", reason="forecast")
     if row.market != (list(ids) == [MARKET]) and measure.name != "regime":
         raise Refused("wrong-subject", label=text(label_of(measure)))
+    if measure.mean and measure.name not in _AVERAGED:
+        raise Refused("no-aggregate", label=text(label_of(measure)))
     compute = _COMPUTED.get(measure.name)
     if compute is None:
         found = await _stored(reading, row, measure, time, ids)
@@ -70,49 +69,6 @@ async def values_of(reading: Reading, measure: Measure, time: Time, ids: Sequenc
 
 def _scaled(reading: Reading, symbol: str, value: Scalar) -> Scalar:
     return value / _THOUSAND if symbol in reading.per_coin and isinstance(value, int | float) else value
-
-
-async def bars_of(reading: Reading, symbol: str, span: Interval) -> list[PastBar]:
-    """The bars that open within a span, with the bar of the present day or hour so far where it reaches until now."""
-    if span.hourly:
-        hours = await reading.history.hourly(symbol, span.start_ms)
-        reading.use("history", {}, hours[-1].open_ms + HOUR_MS if hours else None)
-        return [bar for bar in hours if span.start_ms <= bar.open_ms < span.end_ms]
-    bars = (await reading.daily()).bars(symbol, span.start_ms, span.end_ms)
-    today = await reading.history.today(symbol) if span.end_ms > reading.today_ms else None
-    return bars if today is None else [*bars, today]
-
-
-async def price_at(reading: Reading, symbol: str, at_ms: int) -> float | None:
-    """The last close known at an instant: by the hour while hours are stored, else by the day; USD."""
-    if at_ms >= reading.now_ms:
-        price = reading.column("price", [symbol])[symbol]
-        return price if isinstance(price, int | float) else None
-    if at_ms % DAY_MS:
-        hours = await reading.history.hourly(symbol, at_ms - 2 * HOUR_MS)
-        known = [bar for bar in hours if bar.open_ms + HOUR_MS <= at_ms]
-        if known:
-            reading.use("history", {}, known[-1].open_ms + HOUR_MS)
-            return known[-1].close
-    return await close_before(reading, symbol, at_ms)
-
-
-async def close_before(reading: Reading, symbol: str, at_ms: int) -> float | None:
-    """The last daily close known at an instant, at most two days old; USD."""
-    bars = (await reading.daily()).bars(symbol, at_ms - _LATE_MS - DAY_MS, at_ms - DAY_MS + 1)
-    return bars[-1].close if bars and at_ms - bars[-1].open_ms - DAY_MS < _LATE_MS else None
-
-
-def span_at(reading: Reading, measure: Measure, time: Time) -> Interval:
-    """The span of a measure at the time of a query.
-
-    Raises:
-        Refused: Where it lies in the future.
-    """
-    found = interval_of(span_of(measure, time, MEASURES[measure.name].usual_days), instant_of(time, reading.now_ms))
-    if found.start_ms >= reading.now_ms:
-        raise Refused("future", reason="forecast")
-    return found
 
 
 async def _stored(reading: Reading, row: MeasureRow, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
@@ -137,12 +93,21 @@ async def _past_price(reading: Reading, _measure: Measure, symbol: str, at_ms: i
 
 
 async def _past_volume(reading: Reading, _measure: Measure, symbol: str, at_ms: int) -> Scalar:
-    bars = (await reading.daily()).bars(symbol, at_ms - _LATE_MS, at_ms - DAY_MS + 1)
+    bars = (await reading.daily()).bars(symbol, at_ms - LATE_MS, at_ms - DAY_MS + 1)
     return bars[-1].volume_usd if bars else None
 
 
+async def _price(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
+    """The price at an instant, or the mean of the closes of a span, USD."""
+    if not measure.mean:
+        return await _stored(reading, MEASURES["price"], measure, time, ids)
+    return await mean_of(reading, measure, time, ids, lambda bar: bar.close)
+
+
 async def _volume(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
-    """Of a span all that was traded in it, of an instant that of a day, USD."""
+    """Of a span all that was traded in it, or the mean of its days; of an instant that of a day, USD."""
+    if measure.mean:
+        return await mean_of(reading, measure, time, ids, lambda bar: bar.volume_usd)
     over = measure.over or time
     is_a_day = isinstance(over, Window) and over.count * TO_MS[over.unit] == DAY_MS
     if measure.over is None and not isinstance(time, Window | Between):
@@ -150,7 +115,7 @@ async def _volume(reading: Reading, measure: Measure, time: Time, ids: Sequence[
     if is_a_day and instant_of(time, reading.now_ms) == reading.now_ms:
         return reading.column("volume_24h_usd", ids)
     span = span_at(reading, measure, time)
-    _check(reading, span, ids)
+    check_history(reading, span, ids)
 
     async def traded(symbol: str) -> Scalar:
         bars = await bars_of(reading, symbol, span)
@@ -160,7 +125,7 @@ async def _volume(reading: Reading, measure: Measure, time: Time, ids: Sequence[
 
 
 async def _past_cap(reading: Reading, _measure: Measure, symbol: str, at_ms: int) -> Scalar:
-    caps = await reading.history.market_caps(symbol, at_ms - _LATE_MS, at_ms + 1)
+    caps = await reading.history.market_caps(symbol, at_ms - LATE_MS, at_ms + 1)
     reading.use("history", {}, caps[-1].at_ms if caps else None)
     return caps[-1].market_cap if caps else None
 
@@ -196,112 +161,26 @@ _PAST: Final[Mapping[str, _Past]] = {
 """How a past value of a measure that is a column of the table is read."""
 
 
-async def _change(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
-    span = span_of(measure, time, MEASURES["change"].usual_days)
-    column = _COLUMNS.get((span.count, span.unit)) if isinstance(span, Window) else None
-    if column is not None and instant_of(time, reading.now_ms) == reading.now_ms:
-        return reading.column(column, ids)
-    return await _moves(reading, span_at(reading, measure, time), ids)
-
-
-async def _moves(reading: Reading, span: Interval, ids: Sequence[str]) -> Values:
-    """Changes of the price over a span, percent."""
-    _check(reading, span, ids)
-
-    async def move(symbol: str) -> Scalar:
-        end = await price_at(reading, symbol, span.end_ms)
-        if span.start_ms == 0:
-            bars = (await reading.daily()).bars(symbol)
-            return series.percent(end, bars[0].open if bars else None)
-        return series.percent(end, await price_at(reading, symbol, span.start_ms))
-
-    return await reading.each(ids, move)
-
-
-def _check(reading: Reading, span: Interval, ids: Sequence[str]) -> None:
-    """Refuse hours of many coins, and things without a stored past."""
-    if not reading.others.isdisjoint(ids):
-        raise Refused("no-asset-history")
-    if span.hourly and len(ids) > FEW:
-        raise Refused("hours-of-many", instead="Which coins rose most over 24 hours?")
-    if span.hourly and span.start_ms < reading.now_ms - _KEPT_MS:
-        raise Refused("hours-before", first=date(reading.today_ms - _KEPT_MS))
-
-
-async def _extreme_price(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
-    span = span_at(reading, measure, time)
-    _check(reading, span, ids)
-
-    async def bound(symbol: str) -> Scalar:
-        bars = await bars_of(reading, symbol, span)
-        if not bars:
-            return None
-        return max(bar.high for bar in bars) if measure.name == "high" else min(bar.low for bar in bars)
-
-    return await reading.each(ids, bound)
-
-
-async def _drawdown(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
-    span = span_at(reading, measure, time)
-    _check(reading, span, ids)
-
-    async def fall(symbol: str) -> Scalar:
-        found = series.drawdowns(await bars_of(reading, symbol, span))
-        return found[-1][1] if found else None
-
-    return await reading.each(ids, fall)
-
-
-def closed_days(reading: Reading, measure: Measure, time: Time) -> Interval:
-    """The closed days of a span and the day before, so that the first has a return.
-
-    Raises:
-        Refused: Where the span is too short for a figure of daily returns.
-    """
-    span = span_at(reading, measure, time)
-    end_ms = span.end_ms // DAY_MS * DAY_MS
-    over = span_of(measure, time, MEASURES[measure.name].usual_days)
-    start_ms = end_ms - over.count * TO_MS[over.unit] if isinstance(over, Window) else span.start_ms
-    if end_ms - start_ms < series.LEAST_RETURNS * DAY_MS:
-        raise Refused("too-short", label=text(label_of(Measure(measure.name))))
-    return Interval(start_ms // DAY_MS * DAY_MS - DAY_MS, end_ms, hourly=False)
-
-
-async def _volatility(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
-    _check(reading, Interval(0, 0, hourly=False), ids)
-    span, daily = closed_days(reading, measure, time), await reading.daily()
-    return {symbol: series.volatility(daily.bars(symbol, span.start_ms, span.end_ms)) for symbol in ids}
-
-
-async def _correlation(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
-    other = measure.other or BENCHMARK
-    if other == BENCHMARK and measure.over is None and isinstance(time, Now):
-        return reading.column("btc_correlation", ids)
-    _check(reading, Interval(0, 0, hourly=False), [*ids, other])
-    span, daily = closed_days(reading, measure, time), await reading.daily()
-    against = daily.bars(other, span.start_ms, span.end_ms)
-    return {symbol: series.correlation(daily.bars(symbol, span.start_ms, span.end_ms), against) for symbol in ids}
-
-
-async def _strength(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
-    other = measure.other or BENCHMARK
-    own = Measure("change", span_of(measure, time, MEASURES["strength"].usual_days))
-    found = await _change(reading, own, time, [*ids, other])
-    base = found[other]
-    return {symbol: _less(found[symbol], base) for symbol in ids}
-
-
-def _less(value: Scalar, base: Scalar) -> Scalar:
-    return value - base if isinstance(value, int | float) and isinstance(base, int | float) else None
+async def since_of(reading: Reading, measure: Measure, time: Time, id_: str, state: Scalar) -> int | None:
+    """Since when a trend or regime has been what it is; null where that is not stored."""
+    daily, at_ms = await reading.daily(), instant_of(time, reading.now_ms)
+    known: PastState[Any] | None
+    if measure.name == "market_regime" or id_ == MARKET:
+        known = daily.market_regime(at_ms)
+    elif measure.name == "regime":
+        known = daily.regime(id_, at_ms)
+    else:
+        known = (daily.trend_weekly if measure.frame == "weekly" else daily.trend_daily)(id_, at_ms)
+    return known.since_ms if known is not None and known.state == state else None
 
 
 async def _funding(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
     if isinstance(time, Now) and measure.over is None and not measure.mean:
         return reading.column("funding_apr", ids)
-    span = span_at(reading, measure, time)
-    _check(reading, span, ids)
-    if span.start_ms < reading.now_ms - _KEPT_MS:
-        raise Refused("hours-before", first=date(reading.today_ms - _KEPT_MS))
+    span = _paid_span(reading, measure, time)
+    check_history(reading, span, ids)
+    if span.start_ms < reading.now_ms - KEPT_MS:
+        raise Refused("hours-before", first=date(reading.today_ms - KEPT_MS))
 
     async def mean(symbol: str) -> Scalar:
         paid = await reading.history.funding(symbol, span.start_ms, span.end_ms)
@@ -309,6 +188,15 @@ async def _funding(reading: Reading, measure: Measure, time: Time, ids: Sequence
         return paid.mean_apr
 
     return await reading.each(ids, mean)
+
+
+def _paid_span(reading: Reading, measure: Measure, time: Time) -> Interval:
+    """The span of payments: of so many days all their hours, as `signal` counts them."""
+    span = span_of(measure, time, MEASURES["funding"].usual_days)
+    if not isinstance(span, Window):
+        return span_at(reading, measure, time)._replace(hourly=False)
+    end_ms = instant_of(time, reading.now_ms)
+    return Interval(end_ms - span.count * TO_MS[span.unit], end_ms, hourly=False)
 
 
 async def _carry(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
@@ -372,13 +260,14 @@ async def _regime(reading: Reading, measure: Measure, time: Time, ids: Sequence[
 _Compute = Callable[[Reading, Measure, Time, Sequence[str]], Awaitable[Values]]
 
 _COMPUTED: Final[Mapping[str, _Compute]] = {
-    "change": _change,
-    "high": _extreme_price,
-    "low": _extreme_price,
-    "drawdown": _drawdown,
-    "volatility": _volatility,
-    "correlation": _correlation,
-    "strength": _strength,
+    "price": _price,
+    "change": change,
+    "high": extreme_prices,
+    "low": extreme_prices,
+    "drawdown": drawdown,
+    "volatility": volatility,
+    "correlation": correlation,
+    "strength": strength,
     "volume": _volume,
     "funding": _funding,
     "carry": _carry,

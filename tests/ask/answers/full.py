@@ -45,6 +45,7 @@ from tests.ask.planner.asked import (
     THIS_WEEK,
     TREND,
     UP,
+    VERDICT,
     VOLUME,
     change,
     coins,
@@ -60,7 +61,10 @@ from tests.ask.planner.world import NEW, NOW_MS, TODAY_MS, World, tool
 _OTHERS = {"wallets.recent": RecentQuery, "billing.quota": NoParameters, "glossary": GlossaryQuery}
 _PARAMETERS: Mapping[str, type] = {offer.id: offer.parameters for offer in OFFERS} | _OTHERS
 _HORIZON = {"hit_rate": 0.6, "base_rate": 0.5, "mean_move_pct": 1.5, "days_seen": 200, "says": "It came true."}
-_RECORD = {"all_coins": [{**_HORIZON, "days": 1}, {**_HORIZON, "days": 7}]}
+_OUTCOMES = [{**_HORIZON, "days": 1}, {**_HORIZON, "days": 7}]
+_RECORD = {"all_coins": _OUTCOMES, "this_coin": _OUTCOMES}
+_RULE = {"id": "trend-daily", "value": "UP", "contribution": 0.5, "flips_at": None}
+_ADDRESS = "0x98B159301CDF2b197A7f9F39d9924B3A83A0952C"
 _MOVED = {
     "token": "LINK",
     "label": "Exchange",
@@ -69,7 +73,8 @@ _MOVED = {
     "amount": "394.9171",
     "ts": iso(NOW_MS),
 }
-_QUOTE = {"source": "macro-hour", "publishedAt": iso(NOW_MS - HOUR_MS), "stance": "bearish", "quote": "A scare."}
+_QUOTE = {"source": "macro-hour", "publishedAt": iso(NOW_MS - HOUR_MS), "stance": "bearish", "speaker": "Jo",
+          "quote": "A scare."}  # fmt: skip
 _RUN = {"returnPct": 8.0, "total": 90, "firstDay": "2025-01-02", "lastDay": "2025-07-24", "strategies": []}
 _TRADE = {
     "symbol": "SOL",
@@ -98,16 +103,27 @@ ANSWERS: Mapping[str, Any] = {
         "date": "2025-07-24",
         "universe": 80,
         "breadth_pct": {"UP": 50.0, "HODL": 20.0, "DOWN": 30.0},
+        "trends": {"UP": 40, "HODL": 16, "DOWN": 24},
+        "hasExtremes": False,
+        "velocity": -2.5,
         "regime": "risk-on",
     },
     "regime": {
         "positions": [
             {"symbol": "SOL", "direction": "long", "entryDate": "2025-07-01", "entryPrice": 9.0, "currentPrice": 8.0}
         ],
-        "summary": {"total": 14, "wins": 6, "winRate": 0.43, "meanReturnPct": 10.2},
+        "summary": {"total": 14, "wins": 6, "losses": 8, "winRate": 0.43, "meanReturnPct": 10.2},
+        "trades": [{"returnPct": 40.5}, {"returnPct": -9.25}],
+        "signals": [{"symbol": "ETH", "regime": "neutral", "firedAt": iso(TODAY_MS)}],
     },
     "rwa.assets": {"count": 1, "assets": [{"symbol": "GOLD", "name": "Gold", "assetType": "metal"}]},
-    "signal": {"verdict": "bull", "confidence": "high", "record": {"backtested": _RECORD, "live": _RECORD}},
+    "signal": {
+        "verdict": "bull",
+        "score": 1.5,
+        "confidence": "high",
+        "rules": [_RULE],
+        "record": {"backtested": _RECORD, "live": _RECORD},
+    },
     "signal.quality": {
         "signal_type": "trend-following",
         "reliability_tier": "PRELIMINARY",
@@ -115,7 +131,9 @@ ANSWERS: Mapping[str, Any] = {
     },
     "transcripts": {
         "highlights": [_QUOTE],
-        "sources": [{"name": "Macro Hour", "kind": "podcast", "episodes": 5, "lastEpisodeAt": iso(TODAY_MS)}],
+        "sources": [
+            {"id": "macro-hour", "name": "Macro Hour", "kind": "podcast", "episodes": 5, "lastEpisodeAt": iso(TODAY_MS)}
+        ],
         "meta": {"total": 1},
     },
     "walkforward": {
@@ -125,7 +143,14 @@ ANSWERS: Mapping[str, Any] = {
     },
     "wallets": {
         "movements": [_MOVED],
-        "watchlist": [{"address": "0xabc", "label": "Exchange", "kind": "exchange"}],
+        "watchlist": [
+            {
+                "address": _ADDRESS,
+                "label": "Exchange",
+                "kind": "exchange",
+                "tokens": [{"symbol": "LINK", "contract": _ADDRESS, "movements": 3, "last_moved_at": iso(NOW_MS)}],
+            }
+        ],
         "meta": {"total": 1},
     },
     "wallets.recent": {"chainId": 1, "total": 1, "movements": [_MOVED]},
@@ -148,7 +173,7 @@ def route(topic: str, subject: Subject = SERVICE, **args: str) -> Query:
     return of(subject, operation=Route(topic, args))
 
 
-_WALLET = Subject(scope="wallets", wallets=("0x98B159301CDF2b197A7f9F39d9924B3A83A0952C",))
+_WALLET = Subject(scope="wallets", wallets=(_ADDRESS,))
 _ODD = where(PRICE, "gt", 1e9)
 _CARRY = Measure("carry", days(7), side="short")
 
@@ -184,6 +209,7 @@ QUERIES: Mapping[str, Query] = {
     "profit": of(coins("BTC"), operation=Profit(Holding(2.0, "BTC"), 90_000.0)),
     "profit_percent": of(coins("BTC"), operation=Profit(None, since=day(30))),
     "why": of(coins("SOL"), operation=Why()),
+    "why_verdict": of(coins("SOL"), VERDICT, operation=Why()),
     "screen": of(ALL, operation=Screen("long")),
     "nobody": of(Subject(scope="all", categories=("Empty",)), operation=Screen("long")),
     "record": of(SERVICE, operation=Record("verdicts")),
@@ -197,7 +223,9 @@ QUERIES: Mapping[str, Query] = {
     "list_shows": route("shows"),
     "list_wallets": route("wallets"),
     "list_movements": route("wallets", coins("LINK")),
-    "list_watchlist": route("wallets", _WALLET),
+    "wallet": route("wallets", _WALLET),
+    "list_watchlist": route("wallets", watchlist="yes"),
+    "list_regime_signals": route("regime_signals"),
     "list_assets": route("assets", type="metals"),
     "list_category": route("categories", L1),
     "list_regime_trades": route("regime_trades"),
@@ -226,6 +254,9 @@ REFUSED: Mapping[str, Query] = {
     "too-short": of(coins("BTC"), Measure("volatility", days(3))),
     "not-comparable": of(ALL, where=where(PRICE, "gt", "UP"), operation=Count()),
     "no-changes": of(ALL, where=Changed(PRICE, None, THIS_WEEK), operation=Count()),
+    "no-condition": of(coins("BTC"), operation=Count()),
+    "no-window": of(coins("BTC"), Measure("price", mean=True)),
+    "other-verdict": of(coins("BTC"), operation=Record("verdicts", "bear")),
     "before-history": of(coins(NEW), PRICE, time=day(60)),
     "unknown-value": of(coins("BTC"), Measure("market_cap"), time=instant(3)),
     "no-aggregate": of(ALL, TREND, operation=Aggregate("mean")),

@@ -55,7 +55,8 @@ async def test_every_kind_of_answer_has_a_template_whose_names_are_bound(kind: s
 
 
 async def test_answers_that_need_other_data() -> None:
-    none = {**ANSWERS, "regime": {"summary": {"total": 0, "wins": 0, "winRate": None, "meanReturnPct": None}}}
+    empty = {"total": 0, "wins": 0, "losses": 0, "winRate": None, "meanReturnPct": None}
+    none = {**ANSWERS, "regime": {"summary": empty, "trades": []}}
     assert "no closed trade" in await answered(QUERIES["regime_record"], over=world(none))
     free = {**ANSWERS, "billing.quota": {"limit": None, "used": 2, "remaining": None, "period": "day"}}
     assert "no limit" in await answered(QUERIES["account"], over=world(free))
@@ -97,11 +98,11 @@ async def test_every_digit_of_the_first_paragraph_is_of_a_value(kind: str) -> No
 
 
 @pytest.mark.parametrize("kind", sorted(QUERIES))
-async def test_tables_have_at_most_80_columns_and_10_rows(kind: str) -> None:
+async def test_tables_have_at_most_80_columns_and_20_rows(kind: str) -> None:
     text = await answered(QUERIES[kind])
     lines = [line for line in text.splitlines() if line.startswith("|")]
     assert max((len(line) for line in lines), default=0) <= 80
-    assert len(lines) <= 12
+    assert len(lines) <= 22
 
 
 async def test_one_fact_answers_are_short() -> None:
@@ -118,7 +119,7 @@ async def test_one_fact_answers_are_short() -> None:
 EXPECTED = {
     "value": "BTC's price is $118,234.",
     "each": "BTC's 7-day change is +3.00 %, ETH's is -1.00 %.",
-    "winner": "BTC has the highest price: $118,234.",
+    "winner": "BTC has the highest price: $118,234, a difference of $114,423.",
     "tied": "They are tied: the 7-day change is +3.00 %.",
     "check": "Yes: BTC's daily trend is UP.",
     "checks": "No: BTC yes, ETH no.",
@@ -172,7 +173,7 @@ async def test_what_is_left_out_old_or_not_considered_is_said() -> None:
 
 async def test_more_rows_than_shown_are_counted() -> None:
     text = await answered(of(ALL, PRICE))
-    assert "Shown: 10 of 24." in text
+    assert "Shown: 20 of 24." in text
     five = await answered(of(ALL, PRICE, operation=Rank("most", 5)))
     assert len([line for line in five.splitlines() if line.startswith("|")]) == 7
     alerts = {**ANSWERS["funding.alerts"], "meta": {"total": 1_234}}
@@ -198,7 +199,7 @@ async def test_personas_change_length_and_order_and_no_value() -> None:
     assert "no advice" in await answered(QUERIES["screen"], archetype="trader")
     explained = await answered(of(coins("BTC"), FUNDING), archetype="explainer")
     assert len(explained) > len(await answered(of(coins("BTC"), FUNDING)))
-    assert "Shown: 10 of 24." in careful
+    assert "Shown: 20 of 24." in careful
 
 
 async def test_pepe_is_said_to_be_traded_by_the_thousand() -> None:
@@ -268,9 +269,7 @@ async def test_values_are_bound_as_text() -> None:
 async def test_a_count_of_one_is_singular() -> None:
     only = world(**{one: {"trend_daily": "DOWN"} for one in COINS if one != "BTC"})
     assert (await answered(QUERIES["list"], over=only)).startswith("1 coin matches: BTC.")
-    assert (await answered(of(ALL, where=UP, operation=Count()), over=only)).startswith(
-        "1 of 24 coins, among them BTC."
-    )
+    assert (await answered(of(ALL, where=UP, operation=Count()), over=only)).startswith("1 of 24 coins: BTC.")
     market = Subject(scope="market")
     regime = await answered(of(market, Measure("market_regime")))
     assert regime.startswith("The market's regime is ")

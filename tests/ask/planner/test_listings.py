@@ -94,14 +94,17 @@ async def test_crossings_have_days_and_take_no_coin() -> None:
 
 async def test_what_shows_say_of_a_coin_a_category_or_at_all() -> None:
     quote = {"source": "macro-hour", "publishedAt": iso(NOW_MS - HOUR_MS), "stance": "bearish", "quote": "A scare."}
-    service = Service(transcripts={"highlights": [quote] * 5, "meta": {"total": 84}})
+    quotes = [{**quote, "speaker": "Jo"} for _ in range(5)]
+    shows = [{"id": "macro-hour", "name": "Macro Hour"}]
+    service = Service(transcripts={"highlights": quotes, "sources": shows, "meta": {"total": 84}})
     result = await service.ask(asked("transcripts", coins("BTC")))
     assert (len(result.rows), result.shown, result.figures["count"].value) == (3, 0, 84)
     assert result.figures["about"].value == " about BTC"
-    assert result.rows[0].values[2] == "A scare."
+    assert (result.rows[0].subject, result.rows[0].values[3]) == ("Macro Hour", "A scare.")
     assert (await service.ask(asked("transcripts", L1))).figures["about"].value == " in Layer 1 (L1)"
     await service.ask(asked("transcripts", Subject(scope="shows", shows=("macro-hour",)), {"limit": "2"}))
-    assert [{**call, "action": None} for call in service.called] == [
+    asked_for = [call for call in service.called if call["action"] == "highlights"]
+    assert [{**call, "action": None} for call in asked_for] == [
         {"action": None, "coin": "BTC", "limit": 50},
         {"action": None, "sector": "Layer 1 (L1)", "limit": 50},
         {"action": None, "source": "macro-hour", "limit": 50},
@@ -141,10 +144,40 @@ async def test_transfers_of_one_token_and_watched_wallets_that_are_named() -> No
     address = "0x98B159301CDF2b197A7f9F39d9924B3A83A0952C"
     await service.ask(asked("wallets", Subject(coins=("LINK",), wallets=(address,))))
     assert service.called[-1]["address"] == address
-    await service.ask(asked("wallets", Subject(scope="wallets", wallets=(address,))))
-    assert (service.called[-1]["action"], service.called[-1]["address"]) == ("watchlist", address)
+    assert (await service.ask(asked("wallets", Subject(scope="wallets", wallets=(address,))))).kind == "unknown-value"
     assert (await service.ask(asked("wallets", coins("SOL")))).kind == "no-contract"
-    assert (await service.ask(asked("watchlist"))).kind == "list_none"
+    nobody = await service.ask(asked("wallets", args={"watchlist": "yes"}))
+    assert (nobody.kind, nobody.figures["noun"].value) == ("list_none", "watched wallets")
+
+
+async def test_a_watched_wallet_with_the_tokens_that_moved() -> None:
+    address = "0x98B159301CDF2b197A7f9F39d9924B3A83A0952C"
+    tokens = [
+        {"symbol": "LINK", "contract": address, "movements": 3, "last_moved_at": iso(NOW_MS)},
+        {"symbol": None, "contract": address, "movements": 1, "last_moved_at": iso(NOW_MS - HOUR_MS)},
+    ]
+    wallet = {"address": address, "label": None, "kind": None, "tokens": tokens}
+    service = Service(wallets={"watchlist": [wallet], "meta": {"total": 1}})
+    subject = Subject(scope="wallets", wallets=(address,))
+    result = await service.ask(asked("wallets", subject))
+    assert [(row.subject, row.values) for row in result.rows] == [
+        ("LINK", (3, NOW_MS)),
+        ("0x98B1…952C", (1, NOW_MS - HOUR_MS)),
+    ]
+    assert (result.figures["subject"].value, result.figures["count"].value) == ("0x98B1…952C", 2)
+    assert service.called == [{"action": "watchlist", "address": address, "limit": 50}]
+    assert (await service.ask(asked("wallets", subject, {"count": "yes"}))).shown == 0
+    assert (await service.ask(asked("wallets", subject, time=THIS_WEEK))).kind == "no-past-list"
+    listed = await service.ask(asked("wallets", args={"watchlist": "yes"}))
+    assert listed.rows[0].subject == "0x98B1…952C"
+
+
+async def test_the_newest_changes_of_regimes() -> None:
+    turned = {"symbol": "ETH", "regime": "neutral", "firedAt": iso(TODAY_MS - 2 * DAY_MS)}
+    service = Service(regime={"signals": [turned]})
+    result = await service.ask(asked("regime_signals", coins("ETH")))
+    assert (result.kind, result.rows[0].values) == ("list_regime_signals", ("neutral", TODAY_MS - 2 * DAY_MS))
+    assert service.called == [{"action": "signals", "symbol": "ETH"}]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +219,7 @@ async def test_regime_positions_and_walk_forward_trades() -> None:
         "entryPrice": 9.0,
         "currentPrice": None,
     }
-    trades = {"total": 0, "wins": 0, "winRate": None, "meanReturnPct": None}
+    trades = {"total": 0, "wins": 0, "losses": 0, "winRate": None, "meanReturnPct": None}
     service = Service(regime={"positions": [position], "summary": trades})
     result = await service.ask(asked("regime_trades"))
     assert result.rows[0].values[1] == TODAY_MS - 24 * DAY_MS
@@ -232,9 +265,21 @@ async def test_how_far_a_signal_can_be_trusted(mean: float | None) -> None:
 
 async def test_breadth_account_prices_and_routes() -> None:
     shares = {"UP": 50.0, "HODL": 20.0, "DOWN": 30.0}
-    service = Service(market__health={"date": "2025-07-24", "universe": 80, "breadth_pct": shares, "regime": None})
-    result = await service.ask(asked("breadth"))
-    assert (result.figures["up"].value, result.figures["regime"].value) == (50.0, "not known")
+    health = {
+        "date": "2025-07-24",
+        "universe": 80,
+        "breadth_pct": shares,
+        "trends": {"UP": 40, "HODL": 16, "DOWN": 24},
+        "hasExtremes": False,
+        "velocity": None,
+        "regime": None,
+    }
+    result = await Service(market__health=health).ask(asked("breadth"))
+    figures = {name: figure.value for name, figure in result.figures.items()}
+    assert (figures["up"], figures["up_share"], figures["regime"], figures["extreme"]) == (40, 50.0, "not known", "")
+    turning = await Service(market__health={**health, "velocity": -2.5, "hasExtremes": True}).ask(asked("breadth"))
+    assert (turning.figures["velocity"].value, turning.figures["extreme"].value) == (-2.5, "yes")
+    service = Service()
     assert (await service.ask(asked("breadth", time=day(3)))).kind == "no-past-list"
     quota = {"limit": 5, "used": 2, "remaining": 3, "period": "day"}
     service = Service(billing__tier={"tier": "free"}, billing__quota=quota)

@@ -13,7 +13,21 @@ from service.clock import DAY_MS, HOUR_MS, iso
 from service.wire.queries import OfSymbol, RegimeQuery, SignalQuery, WalkforwardQuery
 from service.wire.tools import Definition, GlossaryQuery
 from service.wire.transcripts import TranscriptsQuery
-from tests.ask.planner.asked import ALL, L1, MARKET, PRICE, SERVICE, coins, day, hours, of, where
+from tests.ask.planner.asked import (
+    ALL,
+    L1,
+    MARKET,
+    PRICE,
+    SERVICE,
+    TREND,
+    VERDICT,
+    change,
+    coins,
+    day,
+    hours,
+    of,
+    where,
+)
 from tests.ask.planner.world import CATEGORIES, COINS, NOW_MS, TODAY_MS, World, tool
 
 SAID = "Accumulation: the price fell while the news were good."
@@ -104,11 +118,19 @@ def horizon(days_: int, says: str) -> Mapping[str, Any]:
     return {"days": days_, "hit_rate": 0.6, "base_rate": 0.5, "mean_move_pct": 1.5, "days_seen": 200, "says": says}
 
 
-def signals(*, backtested: bool = True) -> Tool:
+RULES = [
+    {"id": "trend-daily", "value": "UP", "contribution": 0.5, "flips_at": "HODL"},
+    {"id": "funding-level", "value": 12.5, "contribution": -0.25, "flips_at": 21.9},
+]
+
+
+def signals(*, backtested: bool = True, verdicts: Mapping[str, str] | None = None) -> Tool:
     def signal(query: SignalQuery) -> Any:
-        rows = {"all_coins": [horizon(1, "A day."), horizon(7, f"A week of {query.symbol}.")]}
+        week = horizon(7, f"A week of {query.symbol}.")
+        rows = {"all_coins": [horizon(1, "A day."), week], "this_coin": [{**week, "says": "This one alone."}]}
         record = {"backtested": rows if backtested else None, "live": rows}
-        return {"verdict": "bull", "record": record}
+        verdict = (verdicts or {}).get(query.symbol, "bull")
+        return {"verdict": verdict, "score": 1.5, "confidence": "low", "rules": RULES, "record": record}
 
     return tool("signal", SignalQuery, signal)
 
@@ -146,22 +168,54 @@ async def test_the_record_of_verdicts(backtested: bool) -> None:
     assert a_day.figures["says"].value == "A day."
     assert (await world.ask(of(SERVICE, operation=Record("verdicts"), time=day(3)))).kind == "no-past-list"
     assert (await world.ask(of(SERVICE, operation=Record("regime"), time=hours(24)))).kind == "no-past-list"
-    bears = sorted(one for one, row in world.table.items() if row.verdict == "strong-bear")
-    strong = await world.ask(of(SERVICE, operation=Record("verdicts", "strong-bear")))
-    assert strong.figures["says"].value == f"A week of {bears[0]}."
-    named = await world.ask(of(coins("ETH"), operation=Record("verdicts")))
-    assert named.figures["says"].value == "A week of ETH."
+
+
+async def test_the_record_of_one_verdict_and_of_one_coin() -> None:
+    bears = sorted(one for one, row in World().table.items() if row.verdict == "strong-bear")
+    world = World([signals(verdicts={bears[0]: "strong-bear"})])
+    strong = await world.ask(of(ALL, operation=Record("verdicts", "strong-bear")))
+    assert (strong.figures["says"].value, strong.figures["of"].value) == (f"A week of {bears[0]}.", "")
+    named = await world.ask(of(coins("ETH"), operation=Record("verdicts", "bull")))
+    assert (named.figures["says"].value, named.figures["of"].value) == ("This one alone.", " of ETH")
+    other = await world.ask(of(coins("ETH"), operation=Record("verdicts", "bear")))
+    assert (other.kind, other.figures["verdict"].value) == ("other-verdict", "bull")
+    assert (await world.ask(of(coins("ETH", "SOL"), operation=Record("verdicts")))).kind == "one-coin"
+
+
+async def test_why_a_verdict_is_what_it_is() -> None:
+    world = World([signals()])
+    result = await world.ask(of(coins("ETH"), operation=Why(), where=where(VERDICT, "eq", "strong-bear")))
+    figures = {name: figure.value for name, figure in result.figures.items()}
+    assert figures == {"subject": "ETH", "verdict": "bull", "score": 1.5, "confidence": "low"}
+    assert [(row.subject, row.values) for row in result.rows] == [
+        ("trend daily", ("UP", 0.5, "HODL")),
+        ("funding level", (12.5, -0.25, 21.9)),
+    ]
+    assert (await world.ask(of(coins("ETH"), VERDICT, operation=Why(), time=day(3)))).kind == "not-past"
+    none: dict[str, Any] = {"verdict": "insufficient-evidence", "score": None, "rules": []}
+    silent = World([tool("signal", SignalQuery, lambda _: none)])
+    assert (await silent.ask(of(coins("ETH"), VERDICT, operation=Why()))).kind == "unknown-value"
+
+
+async def test_why_says_first_whether_the_state_asked_about_holds() -> None:
+    world = World(talk(), SOL={"trend_daily": "DOWN", "change_24h": -3.0})
+    result = await world.ask(of(coins("SOL"), operation=Why(), where=where(TREND, "eq", "UP")))
+    assert result.figures["premise"].value == "SOL's daily trend is DOWN. "
+    assert [row.subject for row in result.rows].count("daily trend") == 1
+    fell = await world.ask(of(coins("SOL"), operation=Why(), where=where(change(), "lt", 0.0)))
+    assert fell.figures["premise"].value == ""
 
 
 async def test_the_record_of_regime_trades() -> None:
-    summary = {"total": 14, "wins": 6, "winRate": 0.43, "meanReturnPct": 10.2}
+    summary = {"total": 14, "wins": 6, "losses": 8, "winRate": 0.43, "meanReturnPct": 10.2}
     trades = {
-        "ETH": {"summary": summary},
-        "SOL": {"summary": {**summary, "total": 0, "winRate": None, "meanReturnPct": None}},
+        "ETH": {"summary": summary, "trades": [{"returnPct": 40.5}, {"returnPct": -9.25}]},
+        "SOL": {"trades": [], "summary": {**summary, "total": 0, "winRate": None, "meanReturnPct": None}},
     }
     world = World([tool("regime", RegimeQuery, lambda query: trades[str(query.symbol)])])
     result = await world.ask(of(coins("ETH"), operation=Record("regime")))
     assert (result.figures["count"].value, result.figures["wins"].value, result.figures["rate"].value) == (14, 6, 0.43)
+    assert [result.figures[name].value for name in ("losses", "best", "worst")] == [8, 40.5, -9.25]
     assert (await world.ask(of(coins("SOL"), operation=Record("regime")))).kind == "no_trades"
 
 

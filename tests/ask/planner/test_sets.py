@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from service.ask.measure_table import Unit
+from service.ask.planner.result import Figure, text
 from service.ask.query import (
     Aggregate,
     All,
@@ -178,7 +180,7 @@ async def test_subjects_are_members_of_categories_without_what_is_left_out() -> 
 
 async def test_a_set_without_conditions_is_counted_whole() -> None:
     found = await WORLD.ask(of(L1, operation=Count()))
-    assert (found.figures["count"].value, found.figures["names"].value) == (5, "BTC, C01, C02")
+    assert (found.figures["count"].value, found.figures["names"].value) == (5, "BTC, C01, C02, ETH, SOL")
 
 
 async def test_an_empty_set_is_answered_as_such() -> None:
@@ -352,9 +354,38 @@ async def test_two_coins_side_by_side() -> None:
     assert found.figures["winner"].value == "SOL"
     assert (await world.ask(of(coins("SOL", "ETH"), change(days(7)), operation=Compare()))).kind == "each"
     assert (await world.ask(of(coins("SOL", "ETH"), operation=Compare()))).kind == "table"
-    assert (await world.ask(of(coins("BTC"), change(days(7)), operation=Compare("most")))).kind == "unknown-value"
+    for alone in (Compare("most"), Rank("most", 1)):
+        assert (await world.ask(of(coins("SOL"), change(days(7)), operation=alone))).kind == "no-pair"
+    world.table["SOL"].change_7d = None
+    assert (await world.ask(of(coins("SOL", "BTC"), change(days(7)), operation=Compare()))).kind == "unknown-value"
     world = World(SOL={"change_7d": 5.0}, ETH={"change_7d": 5.0})
     assert (await world.ask(of(coins("SOL", "ETH"), change(days(7)), operation=Compare("most")))).kind == "tied"
+
+
+async def test_two_things_that_are_compared_have_a_difference() -> None:
+    world = World(SOL={"change_7d": 5.0, "price": 100.0}, ETH={"change_7d": -3.0, "price": 4_000.0})
+    pair = coins("SOL", "ETH")
+    moves = await world.ask(of(pair, change(days(7)), operation=Compare()))
+    assert moves.figures["difference"] == Figure(8.0, Unit.POINTS)
+    prices = await world.ask(of(pair, PRICE, operation=Compare("most")))
+    assert prices.figures["difference"] == Figure(3_900.0, Unit.USD)
+    states = await world.ask(of(pair, TREND, operation=Compare()))
+    three = await world.ask(of(coins("SOL", "ETH", "BTC"), PRICE, operation=Compare()))
+    assert states.figures["difference"] == three.figures["difference"] == text("")
+
+
+async def test_a_count_needs_a_condition_unless_it_counts_a_set() -> None:
+    for query in (
+        of(coins("BTC"), operation=Count()),
+        of(ALL, operation=Count(), time=days(30)),
+        of(MARKET, operation=Exists("any")),
+    ):
+        assert (await WORLD.ask(query)).kind == "no-condition"
+
+
+async def test_verdicts_are_listed_with_their_scores() -> None:
+    found = await WORLD.ask(of(ALL, VERDICT, operation=List()))
+    assert [column.label for column in found.columns] == ["verdict", "score"]
 
 
 async def test_values_of_several_things_and_measures() -> None:
@@ -456,7 +487,8 @@ async def test_volumes_of_a_day_and_mean_funding_are_ranked_over_all_coins() -> 
     assert await names(of(ALL, day_volume, operation=Rank("most", 5))) == expected
     mean = Measure("funding", days(7), mean=True)
     first = (await names(of(ALL, mean, operation=Rank("most", 1))))[0]
-    paid = {one: await WORLD.history.funding(one, TODAY_MS - 6 * DAY_MS, WORLD.clock.now_ms()) for one in COINS}
+    now_ms = WORLD.clock.now_ms()
+    paid = {one: await WORLD.history.funding(one, now_ms - 7 * DAY_MS, now_ms) for one in COINS}
     assert first == max(COINS, key=lambda one: paid[one].mean_apr or 0)
     assert (await WORLD.ask(of(ALL, Measure("funding", days(200)), operation=Rank("most", 1)))).kind == "hours-before"
 

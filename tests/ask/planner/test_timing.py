@@ -1,5 +1,6 @@
 """Extremes with their days, since when, when last, and how a measure went: recounted from bars and states."""
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -321,3 +322,20 @@ async def test_since_when_the_market_is_in_its_regime() -> None:
     assert {row.subject: row.values[0] for row in went.rows} == {one: known.count(one) for one in known}
     nothing = JUNE.__class__(TODAY_MS - 900 * DAY_MS, TODAY_MS - 800 * DAY_MS, "2023")
     assert (await WORLD.ask(of(MARKET, Measure("regime"), time=nothing))).kind == "unknown-value"
+
+
+async def test_other_measures_are_told_as_of_the_day_a_condition_began() -> None:
+    found = await ask(of(coins("ETH"), TREND, PRICE, operation=When("since")))
+    began = found.rows[0].values[1]
+    assert isinstance(began, int)
+    assert found.columns[4].label == "price"
+    assert found.rows[0].values[4] == WORLD.history.days.bars("ETH", began, began + DAY_MS)[0].close
+    never = await ask(of(coins("ETH"), PRICE, where=where(PRICE, "gt", 1e9), operation=When("last")))
+    assert never.rows[0].values == ("never", None, None, None, None)
+
+
+async def test_the_worst_day_is_a_closed_day() -> None:
+    found = await ask(of(coins("ETH"), change(), time=days(30), operation=Extreme("min")))
+    closed = bars("ETH", TODAY_MS - 30 * DAY_MS, TODAY_MS)
+    worst = min(pairwise(closed), key=lambda pair: pair[1].close / pair[0].close)[1]
+    assert found.rows[0].values[1] == worst.open_ms

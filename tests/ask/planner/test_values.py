@@ -1,7 +1,7 @@
 """Values of measures, recounted from bars, payments and rows of the table."""
 
 from math import log, sqrt
-from statistics import correlation, stdev
+from statistics import correlation, fmean, stdev
 from typing import Any
 
 import pytest
@@ -242,7 +242,7 @@ async def test_volume_of_a_span_is_all_that_was_traded_in_it() -> None:
 async def test_funding_now_and_its_mean_over_a_window() -> None:
     world = World(ETH={"funding_apr": 10.95})
     assert await one(of(coins("ETH"), FUNDING), world) == 10.95
-    start = TODAY_MS + DAY_MS - 7 * DAY_MS
+    start = NOW_MS - 7 * DAY_MS
     paid = (await world.history.funding("ETH", start, NOW_MS)).payments
     expected = sum(payment.apr for payment in paid) / len(paid)
     assert await one(of(coins("ETH"), Measure("funding", days(7), mean=True)), world) == pytest.approx(expected)
@@ -279,7 +279,7 @@ async def test_past_states_are_those_known_at_the_end_of_the_day() -> None:
     assert regime is not None
     assert await one(of(coins("ETH"), Measure("regime"), time=day(20)), world) == regime.state
     both = await world.ask(of(coins("ETH"), Measure("trend"), time=day(20)))
-    assert both.rows[0].values == (daily.state, weekly.state)
+    assert both.rows[0].values == (daily.state, daily.since_ms, weekly.state, weekly.since_ms)
 
 
 async def test_states_before_the_first_day_are_not_known() -> None:
@@ -370,7 +370,7 @@ async def test_values_say_how_old_they_are_what_is_stale_and_where_they_come_fro
     result = await world.ask(of(coins("BTC"), PRICE, change()))
     assert result.as_of_ms == NOW_MS - 60_000
     assert result.stale == ("price",)  # what is not known is named as such
-    assert result.unknown == ("change",)
+    assert result.unknown == ("24-hour change",)
     assert [source.path for source in result.sources] == ["/api/cli/coins"]
     both = await world.ask(of(coins("BTC"), PRICE, Measure("volatility")))
     assert both.as_of_ms == TODAY_MS
@@ -405,3 +405,36 @@ async def test_nothing_later_than_the_instant_asked_for_enters_a_value() -> None
         for subject in (coins("ETH"), coins("SOL")):
             query = of(subject, measure, time=day(21))
             assert (await later.ask(query)).figures == (await cut.ask(query)).figures
+
+
+async def test_means_of_prices_and_volumes_are_those_of_closed_bars() -> None:
+    world = World()
+    bars = world.history.days.bars("ETH", TODAY_MS - 60 * DAY_MS, TODAY_MS - 30 * DAY_MS)
+    mean = Measure("price", JUNE, mean=True)
+    assert await one(of(coins("ETH"), mean), world) == pytest.approx(fmean(bar.close for bar in bars))
+    volume = Measure("volume", mean=True)
+    assert await one(of(coins("ETH"), volume, time=JUNE), world) == pytest.approx(fmean(bar.volume_usd for bar in bars))
+    closed = [bar.close for bar in world.history.days.bars("ETH", TODAY_MS - 6 * DAY_MS)]
+    assert await one(of(coins("ETH"), Measure("price", days(7), mean=True)), world) == fmean(closed)
+    hourly = [bar.close for bar in await world.history.hourly("ETH", NOW_MS - 5 * HOUR_MS)]
+    assert await one(of(coins("ETH"), Measure("price", hours(5), mean=True)), world) == fmean(hourly)
+    assert await refused(of(coins("ETH"), Measure("price", mean=True))) == "no-window"
+    assert await refused(of(coins("ETH"), Measure("trend", mean=True))) == "no-aggregate"
+    assert await refused(of(coins(NEW), Measure("price", JUNE, mean=True))) == "unknown-value"
+
+
+async def test_a_coin_is_not_measured_against_itself() -> None:
+    for measure in (Measure("correlation"), Measure("strength")):
+        assert await refused(of(coins("BTC"), measure)) == "no-pair"
+    assert await refused(of(coins("ETH"), Measure("correlation", days(90), "ETH"))) == "no-pair"
+
+
+async def test_a_coin_younger_than_the_window_has_no_volatility_and_no_correlation() -> None:
+    for measure in (Measure("volatility", days(90)), Measure("correlation", days(90), "ETH")):
+        assert await refused(of(coins(NEW), measure)) == "unknown-value"
+    assert isinstance(await one(of(coins(NEW), Measure("volatility", days(30)))), float)
+
+
+async def test_the_future_has_no_prices() -> None:
+    later = Between(NOW_MS + DAY_MS, None, "next week")
+    assert await refused(of(coins("ETH"), Measure("change", later))) == "future"

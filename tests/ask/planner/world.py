@@ -176,4 +176,4 @@ class World:
 
 def tool(id_: str, query: type, answer: Callable[[Any], Any], as_of_ms: int | None = NOW_MS) -> Tool:
     """A tool that answers what a function makes of its arguments."""
-    return Tool(id_, query, lambda args, _: Answer(answer(args), as_of_ms), priced=True)
+    return Tool(id_, query, lambda args, _: Answer(answer(args), as_of_ms))
