@@ -34,6 +34,7 @@ async def answered(*queries: Query, over: World | None = None, archetype: Archet
     return "\n\n".join(write(Understanding(queries=queries, **rest), results, archetype))
 
 
+@pytest.mark.promise("question.bound-references")
 def test_no_template_holds_a_digit() -> None:
     environment = Environment()  # noqa: S701 - parses and renders nothing
     for rows in SOURCES.values():
