@@ -98,7 +98,7 @@ SPANS: Final[Mapping[Span, tuple[str, ...]]] = {
         "over the last 30 days", "in the past month", "over 30 days", "during the last 30 days",
     ),
     Window(90, "d", "90 days"): ("over the last 90 days", "in the past 90 days"),
-    Between(TODAY_MS, None, "today"): ("today",),
+    Between(TODAY_MS, None, "today so far"): ("so far today", "since midnight"),
     Between(1_793_491_200_000, None, "this month"): ("this month", "month to date"),
     Between(1_767_225_600_000, None, "this year"): ("this year", "year to date", "ytd"),
 }  # fmt: skip

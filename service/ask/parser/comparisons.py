@@ -165,8 +165,8 @@ def signed(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     """A sign before its measure: "negative funding", "positive 7d return"."""
     del before
     sign = slots.as_(at, "sign")
-    if sign is None:
-        return None
+    if sign is None or slots.has(at - 1, "super"):
+        return None  # "the most negative" is a superlative
     op: Comparator = "gt" if sign > 0 else "lt"
     window = slots.past(at + 1)
     timed = slots.kind(window) in {"time", "frame"}

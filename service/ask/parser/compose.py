@@ -11,6 +11,7 @@ from service.ask.parser.windows import WINDOWED, span_of
 from service.ask.query import (
     Aggregate,
     All,
+    Any_,
     At,
     Between,
     Check,
@@ -21,6 +22,7 @@ from service.ask.query import (
     Extreme,
     List,
     Measure,
+    Not,
     Now,
     Query,
     Rank,
@@ -28,6 +30,7 @@ from service.ask.query import (
     Route,
     Screen,
     Share,
+    Span,
     Test,
     Value,
     Window,
@@ -37,6 +40,8 @@ _LISTED: Final = 10
 _PAIR: Final = 2
 _OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime"})
 _ALSO_OF_MARKET: Final = frozenset({"regime", "trend", "sentiment"})
+_MOVES: Final = frozenset({"change", "strength"})
+_ROLLS: Final = {"today": Window(24, "h", "24 hours"), "this week": Window(7, "d", "7 days")}
 _AGAINST: Final = frozenset({"correlation", "strength"})
 
 
@@ -196,6 +201,30 @@ def _known(slots: Slots, query: Query) -> Query | None:
     return query
 
 
+def _rolling(slots: Slots, query: Query) -> Query:
+    """The change "today" is that over 24 hours, "this week" over 7 days; "so far" says that the calendar counts."""
+    del slots
+    measures = tuple(structs.replace(one, over=_rolled(one)) for one in query.measures)
+    return structs.replace(query, measures=measures, where=_rolled_condition(query.where))
+
+
+def _rolled(measure: Measure) -> Span | None:
+    words = measure.over.words if measure.name in _MOVES and measure.over is not None else ""
+    return _ROLLS.get(words, measure.over)
+
+
+def _rolled_condition(where: Condition | None) -> Condition | None:
+    if isinstance(where, Test):
+        return structs.replace(where, measure=structs.replace(where.measure, over=_rolled(where.measure)))
+    if isinstance(where, All | Any_):
+        items = (_rolled_condition(item) for item in where.items)
+        return structs.replace(where, items=tuple(item for item in items if item is not None))
+    if isinstance(where, Not):
+        item = _rolled_condition(where.item)
+        return where if item is None else Not(item)
+    return where
+
+
 _RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (
     _with_other,
     _about_whom,
@@ -207,6 +236,7 @@ _RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (
     _dated,
     _asked_of_two,
     _known,
+    _rolling,
 )
 
 

@@ -50,12 +50,16 @@ class Super(Struct, frozen=True):
         measure: The measure it implies; null: the one named beside it.
         plural: Whether several are asked for.
         both: Whether the other end is asked for as well.
+        comparative: Whether it compares two things, such as "better".
+        orders: Whether it says only in which order things are told, such as "descending".
     """
 
     direction: Literal["most", "least"]
     measure: str | None = None
     plural: bool = False
     both: bool = False
+    comparative: bool = False
+    orders: bool = False
 
 
 class State(Struct, frozen=True):

@@ -6,11 +6,10 @@ from typing import Final
 from msgspec import structs
 
 from service.ask.parser.slots import Slots
-from service.ask.parser.windows import TREND_FRAMES, WINDOWED, qualify, span_of
+from service.ask.parser.windows import BOTH_FRAMES, TREND_FRAMES, WINDOWED, qualify, span_of
 from service.ask.query import Between, Extreme, Measure, Operation, Time, When, Window
 
 _NOW: Final = frozenset({"now", "rn", "right now"})
-_BOTH: Final = frozenset({"both timeframes", "both trends", "both time frames"})
 _A_DAY: Final = (Window(24, "h", "24 hours"), Window(1, "d", "1 day"))
 
 Placed = tuple[int, Measure]
@@ -23,8 +22,9 @@ def read_measures(slots: Slots) -> list[Placed]:
     for at in range(len(slots.chunks)):
         if at in slots.used:
             continue
-        if slots.word(at) in _BOTH:
+        if slots.as_(at, "frame") == BOTH_FRAMES:
             slots.used.add(at)
+            found = [(place, one) for place, one in found if one != Measure("trend")]
             found += [(at, Measure("trend", frame=frame)) for frame in TREND_FRAMES]
         elif (measure := _unspoken(slots, at)) is not None:
             slots.used.add(at)
@@ -108,12 +108,16 @@ def _without_day(slots: Slots, measures: Sequence[Measure], left: Sequence[int])
 
 def _each_window(slots: Slots, measures: list[Measure], left: Sequence[int]) -> list[int]:
     """Of "24h, 7d and 30d change" one measure for each window; what is left after that."""
-    if not measures or measures[-1].name not in WINDOWED or measures[-1].over is None:
-        return list(left)
     spans = [time for time in left if isinstance(slots.chunks[time].value, Window | Between)]
+    if measures and measures[-1].name == "funding" and len(spans) > 1:
+        first = spans.pop(0)
+        measures[-1] = structs.replace(measures[-1], over=slots.chunks[first].value, mean=True)
+        slots.used.add(first)
+    elif not measures or measures[-1].name not in WINDOWED or measures[-1].over is None:
+        return list(left)
     measures += [structs.replace(measures[-1], over=slots.chunks[time].value) for time in spans]
     slots.used |= set(spans)
-    return [time for time in left if time not in spans]
+    return [time for time in left if time not in slots.used]
 
 
 def _mean_funding(measures: Sequence[Measure], time: Time) -> tuple[Measure, ...]:

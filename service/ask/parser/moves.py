@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from service.ask.parser.found import Found
 from service.ask.parser.slots import Slots
-from service.ask.parser.windows import FRAMES, TREND_FRAMES, span_of
+from service.ask.parser.windows import BOTH_FRAMES, FRAMES, TREND_FRAMES, span_of
 from service.ask.query import All, Comparator, Condition, Measure, Span, Test
 
 _NEAR: Final = 7
@@ -48,7 +48,7 @@ def _span_beside(slots: Slots, at: int, to: int) -> tuple[Span | None, int | Non
     if place is None:
         return None, None
     value = slots.chunks[place].value
-    over = FRAMES[value] if slots.kind(place) == "frame" else span_of(value)
+    over = FRAMES.get(value) if slots.kind(place) == "frame" else span_of(value)
     return over, None if over is None else place
 
 
@@ -57,10 +57,10 @@ def _trends(slots: Slots, at: int, direction: int) -> Found | None:
     frames: dict[int, str] = {}
     to = at + 1
     while slots.kind(to) in {"filler", "and", "frame", "ask"}:
-        if slots.kind(to) == "frame" and slots.chunks[to].value in TREND_FRAMES:
+        if slots.kind(to) == "frame" and slots.chunks[to].value not in {"hourly", "monthly"}:
             frames[to] = slots.chunks[to].value
         to += 1
-    if set(frames.values()) != set(TREND_FRAMES):
+    if set(frames.values()) not in ({BOTH_FRAMES}, set(TREND_FRAMES)):
         return None
     return Found(trends(direction), frozenset(range(at, max(frames) + 1)))
 

@@ -77,12 +77,21 @@ def _put_compare(slots: Slots, at: int, op: Comparator) -> None:
 def merge_times(slots: Slots) -> None:
     """Of "last month (30d)" the window counts: what says the same twice is one."""
     times = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "time"]
+    said = {getattr(slots.chunks[at].value, "words", ""): at for at in times}
+    for words, at in said.items():
+        if f"{words} so far" in said:
+            _drop(slots, at)
     for first, second in pairwise(times):
         if slots.are(range(first + 1, second), "filler"):
             if _says_same(slots.chunks[first].value, slots.chunks[second].value):
-                slots.used.add(first)
+                _drop(slots, first)
             elif _says_same(slots.chunks[second].value, slots.chunks[first].value):
-                slots.used.add(second)
+                _drop(slots, second)
+
+
+def _drop(slots: Slots, at: int) -> None:
+    slots.put(at, structs.replace(slots.chunks[at], kind="filler", words=()))
+    slots.used.add(at)
 
 
 def _says_same(calendar: Time, window: Time) -> bool:

@@ -9,7 +9,7 @@ from service.ask.parser.found import Found, measure_of
 from service.ask.parser.lexicon import State
 from service.ask.parser.moves import trend, trends
 from service.ask.parser.slots import Slots
-from service.ask.parser.windows import TREND_FRAMES
+from service.ask.parser.windows import BOTH_FRAMES, TREND_FRAMES
 from service.ask.query import All, Between, Changed, Condition, Measure, Not, Test, Window
 
 STATES: Final = frozenset({"trend", "verdict", "regime", "sentiment", "confidence", "market_regime"})
@@ -17,7 +17,6 @@ STATES: Final = frozenset({"trend", "verdict", "regime", "sentiment", "confidenc
 
 _WITH_NEUTRAL: Final = frozenset({"regime", "sentiment", "market_regime", "verdict"})
 _PAYS: Final = frozenset({"pay", "pays", "paying", "paid"})
-_BOTH: Final = frozenset({"both timeframes", "both trends", "both frames"})
 _FRAME_REACH: Final = 5
 _TURN_REACH: Final = 4
 
@@ -45,7 +44,7 @@ def framed(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     """A trend by its frame alone: "daily is up but weekly is not"."""
     del before
     frame = slots.as_(at, "frame")
-    both = slots.word(at) in _BOTH
+    both = frame == BOTH_FRAMES
     if frame not in TREND_FRAMES and not both:
         return None
     to = slots.past(at + 1)
@@ -103,7 +102,8 @@ def _both_frames(slots: Slots, at: int, state: State) -> Found | None:
     frames = [place for place in range(max(0, at - _FRAME_REACH), at) if slots.kind(place) == "frame"]
     if not frames or not slots.are(range(frames[0], at), "frame", "filler", "and"):
         return None
-    if {*(slots.chunks[place].value for place in frames), *filter(None, [state.frame])} != set(TREND_FRAMES):
+    said = {*(slots.chunks[place].value for place in frames), *filter(None, [state.frame])}
+    if said not in ({BOTH_FRAMES}, set(TREND_FRAMES)):
         return None
     both = tuple(Test(Measure("trend", frame=frame), state.op, state.value) for frame in TREND_FRAMES)
     return Found(All(both), frozenset(range(frames[0], at + 1)))

@@ -7,10 +7,13 @@ from msgspec import structs
 
 from service.ask.parser.lexicon import Super
 from service.ask.parser.slots import Slots
-from service.ask.query import Compare, Extreme, Operation, Rank
+from service.ask.query import Compare, Extreme, Operation, Rank, Value
 
 _PLURAL: Final = 5
 """How many are told where several are asked for without a number."""
+
+_ORDERED: Final = 20
+"""How many are told where only their order is asked for."""
 
 _MOST_ROWS: Final = 50
 _ONE: Final = frozenset({"which coin", "what coin", "the coin", "which one", "coin", "token", "which token"})
@@ -25,6 +28,8 @@ def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | No
         things: How many things are named; None: a set is meant.
     """
     first = superlatives[0]
+    if things == 1 and slots.as_(first, "super").comparative:
+        return Value()  # "is it better?": than what is not said
     value = _meant(slots, superlatives)
     slots.both = value.both
     if things is None:
@@ -85,5 +90,5 @@ def _limit(slots: Slots, value: Super) -> int:
     """How many are wanted: the number said, one for "which coin", several for a plural."""
     sets = any(slots.kind(at) in {"set", "category"} and words.endswith("s") for at, words in enumerate(slots.words))
     one = any(words in _ONE or words.startswith("has ") or words == "has" for words in slots.words)
-    default = _PLURAL if value.plural or (sets and not one) else 1
+    default = _ORDERED if value.orders else _PLURAL if value.plural or (sets and not one) else 1
     return min(slots.limit(default) or default, _MOST_ROWS)

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final
 
+from msgspec import structs
+
 from service.ask.parser.dates import MONTHS, WEEKDAYS, Calendar, Found, first_ms, since_or_day, span
 from service.ask.parser.numbers import number_at
 from service.ask.parser.tokens import Token
@@ -26,6 +28,7 @@ _UNITS: Final[Mapping[str, tuple[Unit, int]]] = {
 _WHOLE_UNITS: Final = frozenset({"hour", "day", "week", "month", "quarter", "year", "fortnight"})
 """Units that stand for one of them: "the past week"."""
 
+_SHORT_UNITS: Final = {"wk": "week", "yr": "year", "hr": "hour", "mth": "month"}
 _NAMES: Final = {"h": "hour", "d": "day"}
 _COMPACT: Final = re.compile(
     r"(\d+)-?(h|hr|hrs|d|day|days|w|wk|week|weeks|m|mo|mth|month|months|y|yr|year|years|hour|hours)"
@@ -50,6 +53,10 @@ _TO_DATE: Final = {
     "since midnight": "day", "midnight": "day",
 }  # fmt: skip
 """Spans from their beginning until now."""
+
+_ROLLS: Final = frozenset({"today", "todays", "tonight"})
+_ROLLING_SPANS: Final = frozenset({"day", "week"})
+"""Spans that are told apart: "this week" may be 7 days, "so far this week" is none but the calendar's."""
 
 _STARTS: Final = (
     "the start of the", "the start of this", "the start of", "the beginning of the", "beginning of the",
@@ -76,6 +83,10 @@ def now_at(tokens: Sequence[Token], at: int) -> Found | None:
         if [token.word for token in tokens[at : at + len(words)]] == words:
             return Found(Now(), at + len(words))
     return None
+
+
+def _so_far(time: Between, end: int) -> Found:
+    return Found(structs.replace(time, words=f"{time.words.removesuffix(' so far')} so far"), end)
 
 
 class _Reader:
@@ -173,9 +184,12 @@ class _Reader:
 
     def _to_date(self, at: int, *, since: bool) -> Found | None:
         """So: "today", "this week", "ytd", "since the start of the month": until now."""
+        if (later := self._phrase(at, "so far")) is not None:
+            found = self._to_date(later, since=since)
+            return None if found is None or not isinstance(found.time, Between) else _so_far(found.time, found.end)
         for phrase, name in _TO_DATE.items():
             if (end := self._phrase(at, phrase)) is not None:
-                return self._since_start(name, end)
+                return self._since_start(name, end, rolls=phrase in _ROLLS)
         if self._word(at) == "overnight":
             return Found(self._units("hours", 12), at + 1)
         start = next((end for phrase in _STARTS if since and (end := self._phrase(at, phrase)) is not None), None)
@@ -183,11 +197,16 @@ class _Reader:
         if start is None and self._word(at) != "this":
             return None
         name = {"morning": "day"}.get(self._word(after), self._word(after))
-        return self._since_start(name, after + 1) if name in {"day", "week", "month", "quarter", "year"} else None
+        known = name in {"day", "week", "month", "quarter", "year"}
+        return self._since_start(name, after + 1, rolls=start is None) if known else None
 
-    def _since_start(self, name: str, end: int) -> Found:
+    def _since_start(self, name: str, end: int, *, rolls: bool) -> Found:
+        """A span from its beginning; `rolls`: it may also be read as one that ends now, such as "today"."""
         words = "today" if name == "day" else f"this {name}"
-        return Found(Between(first_ms(self._calendar.begins(name)), None, words), self._phrase(end, "so far") or end)
+        behind = self._phrase(end, "so far")
+        if name in _ROLLING_SPANS and (behind is not None or not rolls):
+            words += " so far"
+        return Found(Between(first_ms(self._calendar.begins(name)), None, words), behind or end)
 
     def _one(self, at: int, *, rolling: bool) -> Found | None:
         """So: "over the week": one of a unit."""
@@ -209,6 +228,7 @@ class _Reader:
 
     def _last_unit(self, name: str, end: int, *, since: bool, rolling: bool) -> Found | None:
         """The last week, month or year: until now, or the calendar one before this."""
+        name = _SHORT_UNITS.get(name, name)
         if name not in _WHOLE_UNITS:
             return None
         if name == "day":

@@ -17,6 +17,7 @@ FRAMES: Final = {
     "hourly": Window(1, "h", "1 hour"),
     "monthly": Window(30, "d", "30 days"),
 }
+BOTH_FRAMES: Final = "both"
 TREND_FRAMES: Final = ("daily", "weekly")
 
 
@@ -34,7 +35,7 @@ def qualify(measure: Measure, chunk: Chunk) -> tuple[Measure, bool]:
     if chunk.kind == "frame":
         if measure.name == "trend" and chunk.value in TREND_FRAMES:
             return structs.replace(measure, frame=chunk.value), True
-        if measure.name in WINDOWED and measure.over is None:
+        if measure.name in WINDOWED and measure.over is None and chunk.value in FRAMES:
             return structs.replace(measure, over=FRAMES[chunk.value]), True
         return measure, False
     if measure.over is not None or measure.name not in WINDOWED | {"funding"}:
