@@ -66,13 +66,15 @@ async def open_table(
     def filling() -> Filling:
         return Filling(int(read.is_set() or not lead.held()), 1, "tables")
 
+    history = CoinHistory(clock, database, market, verdict, origin)
     loops = [
         Loop("reference closes", references.refresh, REFRESH_S, everywhere=True),
         Loop("reference closes of loaded bars", read_loaded, _DAY_S, after=market.loaded),
+        Loop("daily history", history.warm, REFRESH_S, everywhere=True),
     ]
     async with running(loops, lead, clock):
         yield Table(
             CoinTable(clock, market, sentiment, references, cursors),
-            CoinHistory(clock, database, market, verdict, origin),
+            history,
             filling,
         )

@@ -77,6 +77,16 @@ class CoinHistory:
                 self._loaded = wanted, await asyncio.to_thread(_recompute, days, kept.value.breadth)
             return self._loaded[1]
 
+    async def warm(self) -> None:
+        """Recompute the closed days once another day is published, so that no question waits for it.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be read.
+        """
+        published = self._market.conclusions.now
+        if published.value is not None and published.origin == self._origin():
+            await self.daily()
+
     async def today(self, symbol: str) -> PastBar | None:
         """The bar of the present UTC day so far (`closed` is false): closed hours and the price now.
 

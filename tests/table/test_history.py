@@ -12,6 +12,7 @@ from service.errors import ServiceError
 from service.market.series import Days, read_days
 from service.market.sources.coingecko import Cap
 from service.storage.database import Database
+from service.table import history as history_module
 from service.table.daily import ClosesTable, CoinDays, DailyHistory, PastBar, PastState, PastVerdict
 from service.table.recompute import recompute_days
 from tests.fakes.clock import FakeClock
@@ -201,6 +202,17 @@ async def test_before_a_day_is_published_history_is_not_available(database: Data
     with pytest.raises(ServiceError) as refused:
         await made.history.daily()
     assert refused.value.code == "UNAVAILABLE"
+    await made.history.warm()
+
+
+async def test_a_published_day_is_read_before_anybody_asks(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    await world.history.warm()
+
+    def fail(*_: object) -> None:
+        raise AssertionError("read twice")
+
+    monkeypatch.setattr(history_module, "read_days", fail)
+    assert (await world.history.daily()).last_ms == LAST * DAY_MS
 
 
 async def test_days_of_another_history_are_not_given(world: World) -> None:
