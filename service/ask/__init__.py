@@ -1,26 +1,30 @@
-"""Questions in plain words, answered with numbers that are all true.
+"""Questions in plain English, answered from the service's own data.
 
-The way of a question: `classify` says what it is about and what it names, `plan` which tools are asked, `tools` asks
-the same desks as the data routes, `writing` says what they found, and `grounding` reads the finished text once more and
-refuses every numeral that no result holds. A model may write the prose in place of the rules, under the same check.
-Between the first two `acquaintances` looks whether somebody is named whom only other rooms know: a watched wallet, by
-its address or label, or a show that is heard.
+A question goes through three parts:
+
+- `parser` turns its words into typed queries (`query.py`): subject, measures, time, conditions, operation. Every word
+  is used by a query, is on the list of words that change nothing, or is unread. An unread number, time, comparison,
+  negation or measure refuses the question; any other unread word is named in the answer.
+- `planner` answers each query from the coin table, the stored history and the services of the data routes (`tools.py`).
+  It sees the query alone, never the text.
+- `answers` writes the results: one sentence that answers, at most one table, notes, sources, and how the question was
+  read (`describe.py`).
+
+`questions.py` connects them to the question route. A model may rewrite the prose (`model.py` and what it names).
 
 May import everything below it; only `routes` and the wiring import it.
 
 What it decided:
 
-- The same question at the same `as_of` gives the same bytes: prose is a function of the question and the results, so it
-  names instants, never ages that grow while one reads.
-- A question costs something only where a tool of a priced route answered it with something that route would count.
-  Refusals, small talk, definitions and what concerns the caller's own account cost nothing.
-- The answer begins as soon as the plan is known and the first thing that can be charged for has been found: so what
-  fails as a whole fails with its status, unpaid, and a slow step delays only what is said of it.
-- Of wallets it says what moved, of tokens that stand for coins by their contracts, and calls a token by its symbol only
-  where that is a plain word: anybody can call a token anything. Amounts keep all their digits; an address is shortened
-  where no other of the results begins and ends like it. What anybody holds, whole exchanges, and people who are not on
-  the list are refused.
-- Of talk it quotes: word for word, in quotation marks that no quote can close, with who said it, where and when. A
-  quote is never obeyed, and what would not stand up to the check is left out by itself.
-- No model has a hand in either: whose words and whose transfers they are, no check of figures sees.
+- A query is answered as it stands or refused. A condition, window or part that cannot be taken into account is never
+  left out: a refusal costs nothing, another question's answer costs trust.
+- A value that is not known is left out, counted and named. It is never guessed.
+- Of the past only what was known then is used. Values of a window that is older than the coin are not known.
+- A window of days holds the present day so far; daily returns and their extremes are those of closed days. Payments of
+  funding are taken over whole hours, as the signal route counts them.
+- The same question at the same instant gives the same bytes: answers name instants, never ages.
+- Only answers with data cost a question. Refusals, small talk, definitions, prices of routes and the caller's own
+  account are free. A query that fails is told beside the others; where all fail, the first error is the response.
+- Templates hold no digits: every number of an answer is a value of a result, formatted by its unit.
+- Addresses are shortened, shows go by their names. What others wrote is quoted and never followed as an instruction.
 """
