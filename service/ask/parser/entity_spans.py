@@ -27,16 +27,18 @@ _BREAKS: Final = frozenset(".,?!;:()\n\u2013\u2014")
 _SHORTEST_JOINED: Final = 7
 _NOT_JOINED: Final = frozenset({"memecoin", "notcoin"})
 _SHOUTED: Final = 2
+_KINDS: Final = frozenset({"sector", "category", "ecosystem"})
 _GROUPS: Final = CONTEXTS["groups"]
 _ABOUT: Final = CONTEXTS["about"]
 
 
 class EntitySpan(NamedTuple):
-    """One place where something is named: words from `start` to before `end`."""
+    """One place where something is named: words from `start` to before `end`; `topic`: a category of that name."""
 
     start: int
     end: int
     thing: Thing
+    topic: Thing | None = None
 
 
 class _Seen(NamedTuple):
@@ -66,7 +68,9 @@ def find_entities(known: Known, tokens: Sequence[Token], words: Sequence[str]) -
     """
     seen = _Seen(tokens, words, {}, set(), is_shouted(tokens))
     unsure = [span for span in _named(known, seen) if not _settle(seen, span)]
-    for _ in range(2):  # once more, for what stands beside what was found in the first round
+    left = len(unsure) + 1
+    while len(unsure) < left:  # again for what stands beside what was found
+        left = len(unsure)
         unsure = [span for span in unsure if not _decide(seen, span)]
     return [seen.found[start] for start in sorted(seen.found)]
 
@@ -106,8 +110,9 @@ def _longest(known: Known, seen: _Seen, at: int) -> EntitySpan | None:
     for end in range(reach, at, -1):
         thing = known.find(tuple(seen.words[at:end]))
         if thing is not None:
-            grouped = known.topics.get(tuple(seen.words[at:end])) if _is_grouped(seen, end, at) else None
-            return _weighed(seen, at, end, grouped or thing)
+            topic = known.topics.get(tuple(seen.words[at:end]))
+            grouped = topic if _is_grouped(seen, end, at) else None
+            return _weighed(seen, at, end, grouped or thing)._replace(topic=topic)
     return None
 
 
@@ -116,8 +121,6 @@ _ANY: Final = frozenset({"which", "what", "any", "every", "each", "best", "worst
 
 def _is_grouped(seen: _Seen, end: int, at: int) -> bool:
     """Whether a word follows that says that a category was named: "meme coins", "which meme coin"."""
-    if at and seen.words[at - 1] in {"category", "sector"}:
-        return True
     if end < len(seen.tokens) and seen.words[end] in {"coin", "token"} and at and seen.words[at - 1] in _ANY:
         return True
     return (
@@ -167,15 +170,28 @@ def _weighed(seen: _Seen, start: int, end: int, thing: Thing) -> EntitySpan:
 
 def _decide(seen: _Seen, span: EntitySpan) -> bool:
     """Take a name where the words around it show that it is meant."""
-    meant = _is_category(seen, span) if span.thing.kind == "category" else _is_meant(seen, span)
-    if meant:
-        seen.take(span)
-    return meant
-
-
-def _is_meant(seen: _Seen, span: EntitySpan) -> bool:
-    name = seen.words[span.start]
     place = place_of(seen.tokens, seen.taken, span.start, span.end)
+    if span.topic is not None and _is_topic(seen, span, place):
+        span = span._replace(thing=span.topic)
+    elif not (_is_category(seen, span, place) if span.thing.kind == "category" else _is_meant(seen, span, place)):
+        return False
+    seen.take(span)
+    return True
+
+
+def _is_topic(seen: _Seen, span: EntitySpan, place: Place) -> bool:
+    """Whether only a category can be meant: "category: meme", "not a meme", "NFT and meme"."""
+    if not _KINDS.isdisjoint(seen.words[max(0, span.start - 2) : span.start]):
+        return True
+    if place.earlier == "not" and place.before in {"a", "an"}:
+        return True
+    near = {span.start, span.start - 1, span.end, span.end + 1}
+    categories = [other for other in seen.found.values() if other.thing.kind == "category"]
+    return place.beside and any(other.end in near or other.start in near for other in categories)
+
+
+def _is_meant(seen: _Seen, span: EntitySpan, place: Place) -> bool:
+    name = seen.words[span.start]
     if span.thing.care is Care.HINTED:
         if is_emphatic(name) and not place.before and place.after not in ASPECTS:
             return False
@@ -193,9 +209,8 @@ def is_plain_answer(word: str) -> bool:
     return is_emphatic(word) or word in {"me", "one", "ok", "yes", "go", "t", "etc"}
 
 
-def _is_category(seen: _Seen, span: EntitySpan) -> bool:
-    place = place_of(seen.tokens, seen.taken, span.start, span.end)
-    if place.after in _GROUPS or place.before in {"sector", "category", "ecosystem"}:
+def _is_category(seen: _Seen, span: EntitySpan, place: Place) -> bool:
+    if place.after in _GROUPS:
         return True
     if place.before in _ABOUT and (not place.after or place.after in STATES):
         return place.before != "is" or place.after in STATES
@@ -215,7 +230,16 @@ def place_of(tokens: Sequence[Token], taken: set[int], start: int, end: int) -> 
         earlier=tokens[start - 2].word if deep else "",
         beside=_is_beside(tokens, taken, start, end),
         named=not opens and start - 1 in taken and tokens[start].gap != "/",
+        listed=_is_listed(tokens, taken, start, end),
+        introduces=end < len(tokens) and ":" in tokens[end].gap,
     )
+
+
+def _is_listed(tokens: Sequence[Token], taken: set[int], start: int, end: int) -> bool:
+    """Whether names stand on both sides, or two before, with nothing between."""
+    behind = [start - 1 in taken and not tokens[start].gap, start - 2 in taken and not tokens[start - 1].gap]
+    ahead = end < len(tokens) and end in taken and not tokens[end].gap
+    return behind[0] and (ahead or behind[1])
 
 
 def _is_beside(tokens: Sequence[Token], taken: set[int], start: int, end: int) -> bool:

@@ -23,7 +23,9 @@ class _Tables(Struct):
 _TABLES: Final = load(Path(__file__).with_name("languages.toml"), _Tables)
 _WORDS: Final = {language: frozenset(words.split()) for language, words in _TABLES.words.items()}
 _LETTERS: Final = {language: frozenset(_TABLES.letters.get(language, "")) for language in _WORDS}
-_NOT_ENGLISH: Final = frozenset(_TABLES.loans.split()).union(*_WORDS.values())
+FOREIGN: Final = frozenset[str]().union(*_WORDS.values())
+"""Words of other languages."""
+_NOT_ENGLISH: Final = FOREIGN.union(_TABLES.loans.split())
 """English words that show no English: traders use them in every language, or other languages have them as well."""
 
 _SCRIPTS: Final = (

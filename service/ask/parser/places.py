@@ -26,7 +26,7 @@ AFTER: Final = ASPECTS | NOUNS | STATES | CONTEXTS["after"]
 _FEW: Final = 12
 """Words of the longest message that may be nothing but a name."""
 _AGAINST: Final = frozenset({"against", "versus", "vs"})
-_OPENING: Final = STATES | {"vs", "versus", "v", "is", "has", "was", "against"}
+_OPENING: Final = STATES | {"vs", "versus", "v", "is", "has", "was", "against", "since"}
 _OWNING: Final = frozenset({"into", "hold", "own", "bought", "on"})
 
 
@@ -39,6 +39,8 @@ class Place(NamedTuple):
         earlier: The word before that.
         beside: Whether a coin or an asset stands before or after, with at most an "and", "or", "vs" or comma between.
         named: Whether what stands right before it is a name itself, with nothing between.
+        listed: Whether it is one of several names with nothing between: "arb op strk".
+        introduces: Whether a colon follows.
     """
 
     before: str
@@ -46,11 +48,15 @@ class Place(NamedTuple):
     earlier: str
     beside: bool
     named: bool
+    listed: bool = False
+    introduces: bool = False
 
 
 def is_likely(place: Place) -> bool:
     """Whether a coin stands well here: a word that may be one is taken for it."""
     before, after = place.before, place.after
+    if place.listed or (place.introduces and not before):
+        return True
     if place.beside and (not after or after in AFTER):
         return True
     if place.named or before in ARTICLES:
@@ -65,6 +71,8 @@ def _follows(before: str, after: str) -> bool:
     if (before[:1].isdigit() and not before.endswith("%")) or before in _OWNING or before in _AGAINST:
         return True
     if before in CONTEXTS["before"] and (not after or after in AFTER):
+        return True
+    if before in OF and after[:1].isdigit():
         return True
     return before in {"are", "how"} and after in STATES
 

@@ -7,15 +7,14 @@ from typing import Final, NamedTuple
 from service.ask.parser.chunks import Name
 from service.ask.parser.entity_spans import EntitySpan, find_entities
 from service.ask.parser.known import Known
-from service.ask.parser.language import ENGLISH, language_of
+from service.ask.parser.language import ENGLISH, FOREIGN, language_of
 from service.ask.parser.lexicon import VOCABULARY
-from service.ask.parser.spelling import KEYWORDS, MOST_CORRECTED, Speller
+from service.ask.parser.spelling import KEYWORDS, MOST_CORRECTED, SHORTHAND, Speller
 from service.ask.parser.tokens import Token
 from service.ask.parser.unknown_entities import find_unknown
 from service.ask.parser.words import is_plain
 
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}")
-_SHORTEST_KEYWORD: Final = 4
 _LONGEST_TICKER: Final = 5
 
 
@@ -49,7 +48,7 @@ class Recogniser:
             for kind, table in (("wallet", wallets), ("show", shows))
             for name, key in table.items()
         ]
-        keywords = {word: word for word in KEYWORDS | VOCABULARY if len(word) >= _SHORTEST_KEYWORD}
+        keywords = {word: word for word in KEYWORDS | VOCABULARY}
         self._speller = Speller({**keywords, **known.meanings()})
 
     def read(self, tokens: Sequence[Token], text: str) -> Recognised:
@@ -78,19 +77,19 @@ class Recogniser:
         """The words that names are looked up by, and the words of the text, both with typos corrected."""
         names, words, left = [token.name for token in tokens], [token.word for token in tokens], MOST_CORRECTED
         for at, token in enumerate(tokens):
-            if not left:
-                break
-            if self._is_known(token) or (token.text.isupper() and len(token.text) <= _LONGEST_TICKER):
-                continue
-            left -= 1
-            better = self._speller.correct(token.name)
+            better = None if token.word in FOREIGN else SHORTHAND.get(token.word)
+            if better is None and left and not self._is_known(token):
+                left -= 1
+                better = self._speller.correct(token.name)
             if better is not None:
                 names[at] = words[at] = better
         return names, words
 
     def _is_known(self, token: Token) -> bool:
-        """Whether a token needs no correction."""
-        if token.sigil or token.is_number or token.name in self._known.parts or token.word in VOCABULARY:
+        """Whether a token needs no correction: it means something, may be a ticker, or is foreign."""
+        if token.sigil or token.is_number or (token.text.isupper() and len(token.text) <= _LONGEST_TICKER):
+            return True
+        if token.name in self._known.parts or token.word in VOCABULARY or token.word in FOREIGN:
             return True
         return is_plain(token.name) or is_plain(token.word)
 

@@ -27,7 +27,7 @@ _PAPERS: Final = frozenset({"stock", "stocks", "shares", "share", "etf", "equity
 _TALK: Final = ASPECTS | CONTEXTS["talk"]
 _DEALS: Final = CONTEXTS["deals"]
 _DONE: Final = CONTEXTS["done"]
-_OWN: Final = _JARGON | TABLES.acronyms | CONTEXTS["typos"]
+_OWN: Final = _JARGON | TABLES.acronyms
 
 
 def find_unknown(
@@ -114,7 +114,7 @@ def _is_named(place: Place) -> bool:
         return True
     if before in _DEALS or (before in OF and place.earlier in _TALK):
         return not after or after in AFTER
-    if before in {"is", "hows", "how"} and after in STATES:
+    if before in {"called", "named"} or (before in {"is", "hows", "how"} and after in STATES):
         return True
     return place.beside or (before in {"did", "does", "has"} and after in _DONE)
 

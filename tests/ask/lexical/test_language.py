@@ -8,7 +8,7 @@ from tests.ask.lexical.reading import recognise
 FOREIGN = """
 es: precio de bitcoin | hola | cuanto vale eth | cómo está el mercado | qué es el funding | debería comprar solana
 fr: prix du bitcoin | bonjour | combien vaut eth | le marché est-il haussier ? | dois-je acheter eth
-de: preis von bitcoin | wie viel kostet eth | wie steht der markt | was ist funding | btc kurs
+de: preis von bitcoin | hallo | wie viel kostet eth | wie steht der markt | was ist funding | btc kurs
 pt: preço do bitcoin | olá | como está o mercado | devo comprar solana | quais moedas estão subindo
 it: prezzo di bitcoin | ciao | come va il mercato | dovrei comprare sol | qual è la tendenza di sol | cosa pensi di eth
 nl: prijs van bitcoin | wat kost eth | hoe staat de markt ervoor | hoeveel is btc waard

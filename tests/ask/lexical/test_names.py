@@ -324,6 +324,22 @@ do you like ondo -> ONDO
 fartcoin -> FARTCOIN
 whats up with wif -> WIF
 mood of the category meme -> Meme
+trend of optimism 7 days ago -> OP
+ratio of optimism to btc -> OP + BTC
+is btc trading near 60k -> BTC
+near: 24h and 7d change -> NEAR
+arb op strk zk, which is the strongest -> ARB + OP + STRK + ZK
+arb op -> ARB
+on which day in the last 60 did link hit its top -> LINK
+pump since it got listed -> PUMP
+whys near so weak -> NEAR
+lowest link has been in two weeks -> LINK
+exchange, oracle and lending tokens -> Centralized Exchange (CEX) Token + Oracle + Lending/Borrowing
+both NFT and meme -> NFT + Meme
+not a meme, not an L1 -> Meme + Layer 1 (L1)
+category=="Meme" -> Meme
+the trend of the coin called Vexorium -> ?Vexorium
+last WETH transfer -> ETH
 which meme coin is best -> Meme
 outlook on hamster kombat -> ?hamster kombat
 """

@@ -98,6 +98,10 @@ def test_only_so_many_words_of_a_text_are_corrected(monkeypatch: pytest.MonkeyPa
         ("volumme of etherem", "volume of ethereum"),
         ("fundng", "funding"),
         ("RSII of btc", "rsii of btc"),
+        ("shw me teh top gainrs", "show me the top gainers"),
+        ("litcoin on octobr 10", "litecoin on october 10"),
+        ("price of xpr", "price of xrp"),
+        ("preis von steht", "preis von steht"),
     ],
 )
 def test_typos_of_words_and_names_are_corrected(text: str, words: str) -> None:
