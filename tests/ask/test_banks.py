@@ -69,7 +69,7 @@ def answer(market: Whole, *messages: str, token: str | None = None) -> Any:
     return json.loads(ask(market, messages, token).body)
 
 
-@pytest.mark.promise("question.honest")
+@pytest.mark.promise("question.unread-refused", "question.honest")
 def test_refusals_definitions_and_what_concerns_the_account_cost_nothing(market: Whole, outcomes: Outcomes) -> None:
     token = market.service.make_key()
     free = [each for bank in BANKS for each in outcomes[bank] if each.case.answer == "free" and each.verdict == "right"]

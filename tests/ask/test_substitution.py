@@ -6,7 +6,7 @@ from tests.ask.banks.case import BANKS
 from tests.ask.mutations import KNOWN, mutations, unseen
 
 
-@pytest.mark.promise("question.honest")
+@pytest.mark.promise("question.words-accounted", "question.honest")
 @pytest.mark.parametrize("bank", BANKS)
 def test_a_constraint_that_is_inserted_removed_or_replaced_changes_what_is_understood(bank: str) -> None:
     known = set(KNOWN.read_text("utf-8").splitlines())
