@@ -52,6 +52,12 @@ def known_contracts(chain_id: int) -> set[str]:
     return {contract for chain, contract in COINS.keys() | _DOLLARS if chain == chain_id}
 
 
+def contract_of(symbol: str, chain_id: int | None) -> str | None:
+    """The contract of a coin on a chain, else on the first chain that has one; null where none is known."""
+    contracts = {chain: contract for (chain, contract), coin in COINS.items() if coin.symbol == symbol}
+    return contracts.get(chain_id or 0, next(iter(contracts.values()), None))
+
+
 class Prices:
     """Values transfers.
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from service.upstream.failure import UpstreamError
 from service.wallets.chain import Node
-from service.wallets.prices import COINS, Prices
+from service.wallets.prices import COINS, Prices, contract_of
 from service.wallets.store import Token
 from service.wallets.tokens import DECIMALS, SYMBOL, describe, read_decimals, read_symbol, whole
 from tests.wallets.simulated import COIN, Chain, SimulatedNode, word
@@ -143,3 +143,9 @@ def test_what_is_worth_something_is_told_by_its_contract_alone() -> None:
 
 def test_priced_contracts_are_written_as_they_are_compared() -> None:
     assert all(contract == contract.lower() and len(contract) == 42 for _, contract in COINS)
+
+
+def test_a_coin_has_a_contract_on_its_chain_or_else_on_the_first_that_knows_it() -> None:
+    assert all(contract_of(coin.symbol, chain) == contract for (chain, contract), coin in COINS.items())
+    assert contract_of("LINK", 8453) == contract_of("LINK", None) == contract_of("LINK", 1)
+    assert contract_of("SOL", 1) is None

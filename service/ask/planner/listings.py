@@ -11,8 +11,8 @@ from service.ask.planner.sets import list_all
 from service.ask.planner.spans import interval_of
 from service.ask.query import At, Between, List, Measure, Now, Query, Record, Route, Subject
 from service.ask.routes import ASSET_TYPES, LISTS, Shown, Topic
-from service.ask.tokens import contract_of
 from service.clock import DAY_MS, iso, parse_iso
+from service.wallets.prices import contract_of
 from service.wire.tools import MOST_ROWS
 
 _TAKES: Final[Mapping[str, frozenset[str]]] = {
