@@ -9,15 +9,10 @@ _SEVERAL: r.Rows = {
     "price of BTC. trend of ETH": (r.value("BTC", "price"), r.value("ETH", "trend")),
     "price of BTC? funding of ETH?": (r.value("BTC", "price"), r.value("ETH", "funding")),
     "price of BTC; funding of ETH": (r.value("BTC", "price"), r.value("ETH", "funding")),
-    "what is the price of BTC and what are the top 3 gainers today?": (
-        r.value("BTC", "price"),
-        r.rank(r.change(r.TODAY), 3),
-    ),
     "what is the price of BTC and also list memes in an uptrend": (
         r.value("BTC", "price"),
         r.listed(r.UPTREND, r.MEMES),
     ),
-    "price of BTC, the top 3 gainers today": (r.value("BTC", "price"), r.rank(r.change(r.TODAY), 3)),
     "funding of BTC, is ETH in an uptrend?": (r.value("BTC", "funding"), r.checked("ETH", r.UPTREND)),
     "the market regime and top 5 coins by volume": (r.of_market("market_regime"), r.rank("volume", 5)),
     "of BTC and ETH, which has the higher funding?": q.Query(
@@ -28,24 +23,29 @@ _SEVERAL: r.Rows = {
     "what is the price of BTC? what is the price of BTC?": r.value("BTC", "price"),
     "price of SOL and": r.value("SOL", "price"),
     "... price of SOL": r.value("SOL", "price"),
+    "what is the price of BTC and what are the top 3 gainers today?": (
+        r.value("BTC", "price"),
+        r.rank(r.change(r.DAY), 3),
+    ),
+    "price of BTC, the top 3 gainers today": (r.value("BTC", "price"), r.rank(r.change(r.DAY), 3)),
 }
 
 _PROMPTS: r.Rows = {
     "1. price of BTC 2. funding of ETH": (r.value("BTC", "price"), r.value("ETH", "funding")),
     "(1) price of BTC (2) price of ETH": (r.value("BTC", "price"), r.value("ETH", "price")),
-    "Task 1: price of BTC. Task 2: top 3 gainers today.": (
-        r.value("BTC", "price"),
-        r.rank(r.change(r.TODAY), 3),
-    ),
     "- price of BTC\n- funding of ETH": (r.value("BTC", "price"), r.value("ETH", "funding")),
     "First, the price of SOL. Second, its funding.": (r.value("SOL", "price"), r.value("SOL", "funding")),
-    "First: price of SOL; second: top 3 gainers today": (r.value("SOL", "price"), r.rank(r.change(r.TODAY), 3)),
     '{"symbol": "SOL", "fields": ["price", "funding"]}': r.value("SOL", "price", "funding"),
     'get_price(symbol="SUI")': r.value("SUI", "price"),
     'get_funding(symbol="BTC")': r.value("BTC", "funding"),
     "Return JSON with price and market_cap of AAVE.": r.value("AAVE", "price", "market_cap"),
     "You are a trading agent. Report the funding of BTC, ETH and SOL as csv.": r.value("BTC ETH SOL", "funding"),
     "price of BTC, answer in one sentence please": r.value("BTC", "price"),
+    "Task 1: price of BTC. Task 2: top 3 gainers today.": (
+        r.value("BTC", "price"),
+        r.rank(r.change(r.DAY), 3),
+    ),
+    "First: price of SOL; second: top 3 gainers today": (r.value("SOL", "price"), r.rank(r.change(r.DAY), 3)),
 }
 
 

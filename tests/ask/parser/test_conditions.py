@@ -41,6 +41,8 @@ _COMPARED: r.Rows = {
     "coins where longs are paying shorts": r.listed(r.holds("funding", "gt", 0.0)),
     "coins within 5% of their high": r.listed(r.holds("drawdown", "ge", -5.0)),
     "coins over $5": r.listed(r.holds("price", "gt", 5.0)),
+    "coins with funding above 20 percent": r.listed(r.holds("funding", "gt", 20.0)),
+    "coins up more than 5% points today": r.listed(r.holds(r.change(r.DAY), "gt", 5.0)),
 }
 
 _AGAINST: r.Rows = {
@@ -108,17 +110,16 @@ _STATES: r.Rows = {
     "coins with a risk-off regime": r.listed(r.holds("regime", "eq", "risk-off")),
     "coins with regime risk-off": r.listed(r.holds("regime", "eq", "risk-off")),
     "tell me, is BTC bullish?": r.checked("BTC", r.BULLISH),
+    "coins whose trend is currently up": r.listed(r.UPTREND),
+    "coins up whose trend is down": r.listed(q.All((r.holds("change", "gt", 0.0), r.DOWNTREND))),
+    "coins with both timeframes down": r.listed(
+        q.All((r.holds(r.trend("daily"), "eq", "DOWN"), r.holds(r.trend("weekly"), "eq", "DOWN")))
+    ),
 }
 
 _MOVES: r.Rows = {
-    "coins up today": r.listed(r.holds(r.change(r.TODAY), "gt", 0.0)),
-    "coins down this week": r.listed(r.holds(r.change(r.THIS_WEEK), "lt", 0.0)),
     "coins up": r.listed(r.holds("change", "gt", 0.0)),
-    "coins down more than 5% this week": r.listed(r.holds(r.change(r.THIS_WEEK), "lt", -5.0)),
-    "coins down at least 5% this week": r.listed(r.holds(r.change(r.THIS_WEEK), "le", -5.0)),
-    "coins more than 5% up today": r.listed(r.holds(r.change(r.TODAY), "gt", 5.0)),
     "coins more than 5% down over 7 days": r.listed(r.holds(r.change(r.WEEK), "lt", -5.0)),
-    "coins up 10% today": r.listed(r.holds(r.change(r.TODAY), "ge", 10.0)),
     "coins up 10% or more over 7 days": r.listed(r.holds(r.change(r.WEEK), "ge", 10.0)),
     "coins up 10% or less over 7 days": r.listed(r.holds(r.change(r.WEEK), "le", 10.0)),
     "coins up over 7 days and 30 days": r.listed(
@@ -126,9 +127,6 @@ _MOVES: r.Rows = {
     ),
     "coins up over 24h, 7d and 30d": r.listed(
         q.All(tuple(r.holds(r.change(span), "gt", 0.0) for span in (r.DAY, r.WEEK, r.MONTH)))
-    ),
-    "coins up today and down this week": r.listed(
-        q.All((r.holds(r.change(r.TODAY), "gt", 0.0), r.holds(r.change(r.THIS_WEEK), "lt", 0.0)))
     ),
     "coins up over 7 days and 30d volatility above 50%": r.listed(
         q.All((r.holds(r.change(r.WEEK), "gt", 0.0), r.holds(q.Measure("volatility", over=r.MONTH), "gt", 50.0)))
@@ -140,11 +138,20 @@ _MOVES: r.Rows = {
     "is eth between 3000 and 4000?": r.checked(
         "ETH", q.All((r.holds("price", "ge", 3_000.0), r.holds("price", "le", 4_000.0)))
     ),
-    "is sol down more than 5% today?": r.checked("SOL", r.holds(r.change(r.TODAY), "lt", -5.0)),
-    "how much is sol up this week?": r.value("SOL", r.change(r.THIS_WEEK)),
     "how far is sol down over 7 days?": r.value("SOL", r.change(r.WEEK)),
     "coins that are up in their weekly trend": r.listed(r.holds(r.trend("weekly"), "eq", "UP")),
     "is SOL down in its trend?": r.checked("SOL", r.DOWNTREND),
+    "coins up today": r.listed(r.holds(r.change(r.DAY), "gt", 0.0)),
+    "coins down this week": r.listed(r.holds(r.change(r.WEEK), "lt", 0.0)),
+    "coins down more than 5% this week": r.listed(r.holds(r.change(r.WEEK), "lt", -5.0)),
+    "coins down at least 5% this week": r.listed(r.holds(r.change(r.WEEK), "le", -5.0)),
+    "coins more than 5% up today": r.listed(r.holds(r.change(r.DAY), "gt", 5.0)),
+    "coins up 10% today": r.listed(r.holds(r.change(r.DAY), "ge", 10.0)),
+    "coins up today and down this week": r.listed(
+        q.All((r.holds(r.change(r.DAY), "gt", 0.0), r.holds(r.change(r.WEEK), "lt", 0.0)))
+    ),
+    "is sol down more than 5% today?": r.checked("SOL", r.holds(r.change(r.DAY), "lt", -5.0)),
+    "how much is sol up this week?": r.value("SOL", r.change(r.WEEK)),
 }
 
 _TURNED: r.Rows = {
@@ -185,7 +192,6 @@ _NEGATED: r.Rows = {
     "coins with no positive funding": r.listed(q.Not(r.holds("funding", "gt", 0.0))),
     "coins whose funding is not above 20%": r.listed(r.holds("funding", "le", 20.0)),
     "which coins are never in uptrend?": r.listed(q.Not(r.UPTREND)),
-    "coins not up today": r.listed(q.Not(r.holds(r.change(r.TODAY), "gt", 0.0))),
     "coins in an uptrend but not bullish": r.listed(q.All((r.UPTREND, q.Not(r.BULLISH)))),
     "coins with neither negative funding nor an uptrend": r.listed(q.All((q.Not(r.PAYS_LONGS), q.Not(r.UPTREND)))),
     "coins not in any uptrend": r.listed(q.Not(r.UPTREND)),
@@ -201,6 +207,7 @@ _NEGATED: r.Rows = {
     "coins excluding memes and L1s with negative funding": r.listed(
         r.PAYS_LONGS, q.Subject(scope="all", excluded_categories=("Meme", "Layer 1 (L1)"))
     ),
+    "coins not up today": r.listed(q.Not(r.holds(r.change(r.DAY), "gt", 0.0))),
 }
 
 

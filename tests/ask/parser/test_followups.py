@@ -11,7 +11,6 @@ _RENAMED: r.Rows = {
     "7d change of btc | sol too?": r.value("SOL", r.change(r.WEEK)),
     "is sol bullish? | and eth?": r.checked("ETH", r.BULLISH),
     "market regime | and btc?": r.value("BTC", "market_regime"),
-    "top 5 gainers today | only L2s": r.rank(r.change(r.TODAY), 5, subject=r.L2S),
     "top 5 memes by volume | and L1s?": r.rank("volume", 5, subject=r.L1S),
     "price of btc | price of eth": r.value("ETH", "price"),
     "price of btc | what is the funding of eth?": r.value("ETH", "funding"),
@@ -19,13 +18,12 @@ _RENAMED: r.Rows = {
     "average funding of L1s | and of memes?": q.Query(
         subject=r.MEMES, measures=(q.Measure("funding"),), operation=q.Aggregate("mean")
     ),
-    "why is sol up today? | and eth?": q.Query(
-        subject=r.coins("ETH"), measures=(r.change(r.TODAY),), operation=q.Why()
-    ),
     "gold price | and btc?": r.value("BTC", "price"),
     "news about sol | and btc": q.Query(subject=r.coins("BTC"), operation=q.Route("news")),
     "price of BTC | add ETH": r.value("BTC ETH", "price"),
     "correlation of SOL to BTC | and to ETH?": r.value("SOL", q.Measure("correlation", other="ETH")),
+    "top 5 gainers today | only L2s": r.rank(r.change(r.DAY), 5, subject=r.L2S),
+    "why is sol up today? | and eth?": q.Query(subject=r.coins("ETH"), measures=(r.change(r.DAY),), operation=q.Why()),
 }
 
 _RETIMED: r.Rows = {
@@ -61,7 +59,6 @@ _REMEASURED: r.Rows = {
         subject=r.coins("BTC ETH"), measures=(q.Measure("volume"),), operation=q.Compare()
     ),
     "price of sol | why?": q.Query(subject=r.coins("SOL"), measures=(q.Measure("price"),), operation=q.Why()),
-    "the worst performer today? | how much did it lose?": r.rank(r.change(r.TODAY), 1, "least"),
     "when was SOL's high this month? | and its low?": q.Query(
         subject=r.coins("SOL"), measures=(q.Measure("low"),), time=r.THIS_MONTH, operation=q.Extreme("min")
     ),
@@ -75,6 +72,7 @@ _REMEASURED: r.Rows = {
         "BTC", r.trend("weekly"), time=r.day("2026-11-22", "yesterday")
     ),
     "sol | rank by volume?": q.Query(subject=r.coins("SOL"), measures=(q.Measure("volume"),), operation=q.Position()),
+    "the worst performer today? | how much did it lose?": r.rank(r.change(r.DAY), 1, "least"),
 }
 
 _NARROWED: r.Rows = {
@@ -86,9 +84,6 @@ _NARROWED: r.Rows = {
     "coins with a neutral regime | are any memes neutral?": r.done(
         q.Exists("any"), r.MEMES, r.holds("regime", "eq", "neutral")
     ),
-    "top 5 gainers today | show 10": r.rank(r.change(r.TODAY), 10),
-    "top 5 gainers today | and the losers?": r.rank(r.change(r.TODAY), 5, "least"),
-    "biggest losers today | only the top 3": r.rank(r.change(r.TODAY), 3, "least"),
     "coins in an uptrend | and L2s?": r.listed(r.UPTREND, r.L2S),
     "top 5 coins by volume | and the bottom 3?": r.rank("volume", 3, "least"),
     "how many coins are in an uptrend? | and in a downtrend?": r.done(q.Count(), where=r.DOWNTREND),
@@ -103,6 +98,10 @@ _NARROWED: r.Rows = {
     "which has more volume, BTC or ETH? | and the least?": q.Query(
         subject=r.coins("BTC ETH"), measures=(q.Measure("volume"),), operation=q.Compare("least")
     ),
+    "coins in an uptrend | above 10?": r.listed(q.All((r.UPTREND, r.holds("price", "gt", 10.0)))),
+    "top 5 gainers today | show 10": r.rank(r.change(r.DAY), 10),
+    "top 5 gainers today | and the losers?": r.rank(r.change(r.DAY), 5, "least"),
+    "biggest losers today | only the top 3": r.rank(r.change(r.DAY), 3, "least"),
 }
 
 _MONEY: r.Rows = {
@@ -117,11 +116,11 @@ _MONEY: r.Rows = {
 
 _ALONE: r.Rows = {
     "who are you? | price of btc": r.value("BTC", "price"),
-    "price of btc | top 3 gainers today": r.rank(r.change(r.TODAY), 3),
     "price of btc | how is the market?": r.of_market(),
     "will btc moon? | price of eth": r.value("ETH", "price"),
     "price of btc | which memes are in an uptrend?": r.listed(r.UPTREND, r.MEMES),
     "price of btc | how many coins are in an uptrend?": r.done(q.Count(), where=r.UPTREND),
+    "price of btc | top 3 gainers today": r.rank(r.change(r.DAY), 3),
 }
 
 
@@ -158,6 +157,9 @@ def test_a_turn_without_one_before_it_is_ambiguous(question: str) -> None:
         "price of btc | and rsi?",
         "price of btc | and not",
         "price of btc | and the weekly one?",
+        "I bought 2 sol at 150 | and bullish?",
+        "price of btc | can you help me?",
+        "top 5 coins by volume | and the bottom 3 in an uptrend?",
     ],
 )
 def test_a_turn_that_cannot_be_read_is_refused(question: str) -> None:

@@ -21,21 +21,14 @@ _RANKED: r.Rows = {
     "coins with the highest volume": r.rank("volume", 5),
     "top 10": r.rank("change", 10),
     "top gainers": r.rank("change", 5),
-    "top gainers today": r.rank(r.change(r.TODAY), 5),
-    "biggest losers this week": r.rank(r.change(r.THIS_WEEK), 5, "least"),
     "top 3 losers over 7 days": r.rank(r.change(r.WEEK), 3, "least"),
     "which coin gained the most yesterday?": r.rank(r.change(r.YESTERDAY), 1),
     "the 3 most volatile coins": r.rank("volatility", 3),
     "3 most volatile coins over 7 days": r.rank(q.Measure("volatility", over=r.WEEK), 3),
     "cheapest coin": r.rank("price", 1, "least"),
     "most bullish coins": r.rank("score", 5),
-    "greatest gain this week": r.rank(r.change(r.THIS_WEEK), 1),
-    "the largest fall of any coin this week": r.rank(r.change(r.THIS_WEEK), 1, "least"),
-    "top 5 coins by price this week": r.rank(r.change(r.THIS_WEEK), 5),
     "top 5 coins by funding over the last 7 days": r.rank(q.Measure("funding", over=r.WEEK, mean=True), 5),
     "rank memes by volume": r.rank("volume", 10, subject=r.MEMES),
-    "rank memes by volume, lowest first": r.rank("volume", 5, "least", r.MEMES),
-    "coins ranked by score ascending": r.rank("score", 5, "least"),
     "L1s by volume": r.rank("volume", 10, subject=r.L1S),
     "volume of all coins": r.rank("volume", 10),
     "which coin is closest to its high?": r.rank("drawdown", 1),
@@ -43,9 +36,6 @@ _RANKED: r.Rows = {
     "which coin has the longest streak?": r.rank("streak", 1),
     "lowest correlation to ETH": r.rank(q.Measure("correlation", other="ETH"), 1, "least"),
     "5 coins with the lowest correlation to bitcoin": r.rank("correlation", 5, "least"),
-    "top 5 gainers today excluding memes": _of(
-        q.Subject(scope="all", excluded_categories=("Meme",)), r.rank(r.change(r.TODAY), 5)
-    ),
     "top gainers except BTC and memes": _of(
         q.Subject(scope="all", excluded=("BTC",), excluded_categories=("Meme",)), r.rank("change", 5)
     ),
@@ -69,22 +59,32 @@ _RANKED: r.Rows = {
     "rank by 7 days": r.rank(r.change(r.WEEK), 10),
     "top coins by 7 days": r.rank(r.change(r.WEEK), 5),
     "top 5 coins by score this week": structs.replace(r.rank("score", 5), time=r.THIS_WEEK),
+    "top gainers today": r.rank(r.change(r.DAY), 5),
+    "biggest losers this week": r.rank(r.change(r.WEEK), 5, "least"),
+    "greatest gain this week": r.rank(r.change(r.WEEK), 1),
+    "the largest fall of any coin this week": r.rank(r.change(r.WEEK), 1, "least"),
+    "top 5 coins by price this week": r.rank(r.change(r.WEEK), 5),
+    "top 5 gainers today excluding memes": _of(
+        q.Subject(scope="all", excluded_categories=("Meme",)), r.rank(r.change(r.DAY), 5)
+    ),
+    "rank memes by volume, lowest first": r.rank("volume", 20, "least", r.MEMES),
+    "coins ranked by score ascending": r.rank("score", 20, "least"),
 }
 
 _BOTH_ENDS: r.Rows = {
-    "top gainer and top loser today": (
-        r.rank(r.change(r.TODAY), 1),
-        r.rank(r.change(r.TODAY), 1, "least"),
-    ),
-    "best and worst performer this week": (
-        r.rank(r.change(r.THIS_WEEK), 1),
-        r.rank(r.change(r.THIS_WEEK), 1, "least"),
-    ),
     "biggest movers of the last 24 hours": (r.rank(r.change(r.DAY), 5), r.rank(r.change(r.DAY), 5, "least")),
     "highest and lowest funding": (r.rank("funding", 1), r.rank("funding", 1, "least")),
     "which of BTC, ETH and SOL has the highest and the lowest funding?": (
         q.Query(subject=r.coins("BTC ETH SOL"), measures=(q.Measure("funding"),), operation=q.Compare("most")),
         q.Query(subject=r.coins("BTC ETH SOL"), measures=(q.Measure("funding"),), operation=q.Compare("least")),
+    ),
+    "top gainer and top loser today": (
+        r.rank(r.change(r.DAY), 1),
+        r.rank(r.change(r.DAY), 1, "least"),
+    ),
+    "best and worst performer this week": (
+        r.rank(r.change(r.WEEK), 1),
+        r.rank(r.change(r.WEEK), 1, "least"),
     ),
 }
 
@@ -105,9 +105,6 @@ _PLACED: r.Rows = {
     "which has more volume, BTC or ETH?": q.Query(
         subject=r.coins("BTC ETH"), measures=(q.Measure("volume"),), operation=q.Compare("most")
     ),
-    "which is the worst performer today, SOL or ETH?": q.Query(
-        subject=r.coins("SOL ETH"), measures=(r.change(r.TODAY),), operation=q.Compare("least")
-    ),
     "compare BTC and ETH": q.Query(subject=r.coins("BTC ETH"), operation=q.Compare()),
     "btc vs eth": q.Query(subject=r.coins("BTC ETH"), operation=q.Compare()),
     "btc vs eth this month": q.Query(
@@ -115,6 +112,12 @@ _PLACED: r.Rows = {
     ),
     "compare the funding of BTC and ETH": q.Query(
         subject=r.coins("BTC ETH"), measures=(q.Measure("funding"),), operation=q.Compare()
+    ),
+    "which is the worst performer today, SOL or ETH?": q.Query(
+        subject=r.coins("SOL ETH"), measures=(r.change(r.DAY),), operation=q.Compare("least")
+    ),
+    "did BTC, ETH or SOL gain the most today?": q.Query(
+        subject=r.coins("BTC ETH SOL"), measures=(r.change(r.DAY),), operation=q.Compare("most")
     ),
 }
 
@@ -126,31 +129,32 @@ _COUNTED: r.Rows = {
         r.done(q.Count(), where=r.holds("regime", "eq", "risk-on")),
         r.done(q.Count(), where=r.holds("regime", "eq", "risk-off")),
     ),
-    "how many coins are up or down today?": r.done(
-        q.Count(),
-        where=q.Any_((r.holds("change", "gt", 0.0), r.holds(r.change(r.TODAY), "lt", 0.0))),
-    ),
-    "how many coins rose and fell today?": (
-        r.done(q.Count(), where=r.holds(r.change(r.TODAY), "gt", 0.0)),
-        r.done(q.Count(), where=r.holds(r.change(r.TODAY), "lt", 0.0)),
-    ),
     "how many coins have a price above $1 and below $10?": r.done(
         q.Count(), where=q.All((r.holds("price", "gt", 1.0), r.holds("price", "lt", 10.0)))
     ),
     "how many coins are up over 7 days and down over 30 days?": r.done(
         q.Count(), where=q.All((r.holds(r.change(r.WEEK), "gt", 0.0), r.holds(r.change(r.MONTH), "lt", 0.0)))
     ),
-    "what share of memes are up today?": r.done(q.Share(), r.MEMES, r.holds(r.change(r.TODAY), "gt", 0.0)),
     "what percentage of coins is in an uptrend?": r.done(q.Share(), where=r.UPTREND),
     "are any L1s risk-on?": r.done(q.Exists("any"), r.L1S, r.holds("regime", "eq", "risk-on")),
     "any memes with negative funding?": r.done(q.Exists("any"), r.MEMES, r.PAYS_LONGS),
-    "are all memes down today?": r.done(q.Exists("all"), r.MEMES, r.holds(r.change(r.TODAY), "lt", 0.0)),
     "are none of the L2s bullish?": r.done(q.Exists("none"), r.L2S, r.BULLISH),
     "list all memes in an uptrend": r.listed(r.UPTREND, r.MEMES),
     "list 3 coins in an uptrend": r.done(q.List(3), where=r.UPTREND),
     "list memes": r.done(q.List(), r.MEMES),
     "list all coins": r.done(q.List()),
     "show me 5 memes": r.done(q.List(5), r.MEMES),
+    "all memes in an uptrend": r.listed(r.UPTREND, r.MEMES),
+    "how many coins are up or down today?": r.done(
+        q.Count(),
+        where=q.Any_((r.holds("change", "gt", 0.0), r.holds(r.change(r.DAY), "lt", 0.0))),
+    ),
+    "how many coins rose and fell today?": (
+        r.done(q.Count(), where=r.holds(r.change(r.DAY), "gt", 0.0)),
+        r.done(q.Count(), where=r.holds(r.change(r.DAY), "lt", 0.0)),
+    ),
+    "what share of memes are up today?": r.done(q.Share(), r.MEMES, r.holds(r.change(r.DAY), "gt", 0.0)),
+    "are all memes down today?": r.done(q.Exists("all"), r.MEMES, r.holds(r.change(r.DAY), "lt", 0.0)),
 }
 
 _AGGREGATED: r.Rows = {
@@ -167,7 +171,6 @@ _AGGREGATED: r.Rows = {
 }
 
 _REASONED: r.Rows = {
-    "why is SOL up today?": q.Query(subject=r.coins("SOL"), measures=(r.change(r.TODAY),), operation=q.Why()),
     "why did SOL fall over 7 days?": q.Query(subject=r.coins("SOL"), measures=(r.change(r.WEEK),), operation=q.Why()),
     "since when is BTC in an uptrend?": r.done(q.When("since"), r.coins("BTC"), r.UPTREND),
     "how long has sol been in a downtrend?": r.done(q.When("since"), r.coins("SOL"), r.DOWNTREND),
@@ -178,6 +181,11 @@ _REASONED: r.Rows = {
     "how good are your verdicts?": r.done(q.Record("verdicts")),
     "how accurate were your strong bull verdicts?": r.done(q.Record("verdicts", "strong-bull")),
     "what is the hit rate of bearish verdicts?": r.done(q.Record("verdicts", "bear")),
+    "why is SOL bullish?": r.done(q.Why(), r.coins("SOL"), r.BULLISH),
+    "what was SOL's strongest day this month?": q.Query(
+        subject=r.coins("SOL"), measures=(r.change(),), time=r.THIS_MONTH, operation=q.Extreme("max")
+    ),
+    "why is SOL up today?": q.Query(subject=r.coins("SOL"), measures=(r.change(r.DAY),), operation=q.Why()),
 }
 
 
@@ -201,6 +209,7 @@ def test_what_is_asked_of_many_coins_is_read_with_its_set_and_its_measure(
         "top -5 coins by volume",
         "top 2.5 coins by volume",
         "on how many days was BTC up this month?",
+        "tokens transferred",
     ],
 )
 def test_a_question_that_no_rank_or_count_answers_is_refused(question: str) -> None:

@@ -16,10 +16,17 @@ _HARD: r.Rows = {
         subject=r.coins("ETH"), operation=q.ValueOf((q.Holding(3.0, "ETH"),))
     ),
     "coins up between 5% and 10% today": r.listed(
-        q.All((r.holds(r.change(r.TODAY), "ge", 5.0), r.holds(r.change(r.TODAY), "le", 10.0)))
+        q.All((r.holds(r.change(r.DAY), "ge", 5.0), r.holds(r.change(r.DAY), "le", 10.0)))
     ),
     "coins at least 20% below their 30-day high": r.listed(r.holds(q.Measure("drawdown", over=r.MONTH), "le", -20.0)),
     'get_funding(symbol="BTC", window="7d")': r.value("BTC", _MEAN_FUNDING, time=r.WEEK),
+    "average funding of L1s | and the median?": q.Query(
+        subject=r.L1S, measures=(q.Measure("funding"),), operation=q.Aggregate("median")
+    ),
+    "what should i short? | and buy?": r.done(q.Screen("long")),
+    "what is half a million dollars in BTC?": q.Query(
+        subject=r.coins("BTC"), operation=q.Convert(q.Holding(500_000.0, "USD"), ("BTC",))
+    ),
 }
 
 
@@ -39,6 +46,7 @@ def test_a_hard_question_is_read_in_full_or_refused(question: str, queries: tupl
         "what percentage of total market cap is BTC?",
         "which coins flipped from up to down this week?",
         "I bought 2 sol at 150 | what was my profit a week ago?",
+        "transfers of the Smith family",
     ],
 )
 def test_what_cannot_be_asked_yet_is_refused(question: str) -> None:

@@ -51,28 +51,22 @@ _WINDOWS: Mapping[str, q.Span] = {
     "change of SOL from 3 days ago": _days(3),
     "change of SOL since 5 days ago": _days(5),
     "change of SOL since 6 hours ago": _hours(6),
+    "weekly change of SOL": _days(7),
+    "hourly change of SOL": _hours(1),
+    "SOL change in the last 30 days (last month)": _days(30),
 }
 
 _CALENDAR: Mapping[str, q.Span] = {
-    "change of SOL today": r.TODAY,
-    "SOL's change since midnight": r.TODAY,
-    "change of SOL this morning": r.TODAY,
     "change of SOL yesterday": r.YESTERDAY,
     "change of SOL since yesterday": r.between("2026-11-22", None, "since yesterday"),
     "change of SOL last night": r.between("2026-11-22", "2026-11-23", "last night"),
-    "change of SOL this week": r.between("2026-11-23", None, "this week"),
-    "change of SOL wtd": r.between("2026-11-23", None, "this week"),
     "change of SOL last week": r.between("2026-11-16", "2026-11-23", "last week"),
     "change of SOL this month": r.between("2026-11-01", None, "this month"),
-    "change of SOL this month so far": r.between("2026-11-01", None, "this month"),
-    "change of SOL month to date": r.between("2026-11-01", None, "this month"),
     "change of SOL last month": r.between("2026-10-01", "2026-11-01", "last month"),
     "change of SOL in the previous month": r.between("2026-10-01", "2026-11-01", "last month"),
     "change of SOL this quarter": r.between("2026-10-01", None, "this quarter"),
-    "change of SOL qtd": r.between("2026-10-01", None, "this quarter"),
     "change of SOL last quarter": r.between("2026-07-01", "2026-10-01", "last quarter"),
     "change of SOL this year": r.between("2026-01-01", None, "this year"),
-    "change of SOL year to date": r.between("2026-01-01", None, "this year"),
     "change of SOL last year": r.between("2025-01-01", "2026-01-01", "last year"),
     "change of SOL in 2025": r.between("2025-01-01", "2026-01-01", "2025"),
     "change of SOL since 2025": r.between("2025-01-01", None, "since 2025"),
@@ -96,8 +90,27 @@ _CALENDAR: Mapping[str, q.Span] = {
     "change of SOL from october 5 until now": r.between("2026-10-05", None, "since 2026-10-05"),
     "change of SOL since listing": q.Between(0, None, "all recorded days"),
     "change of SOL in your history": q.Between(0, None, "all recorded days"),
+    "change of SOL between the 10th and the 20th of this month": r.between(
+        "2026-11-10", "2026-11-21", "2026-11-10 to 2026-11-20"
+    ),
+    "change of SOL between the 10th and 20th of October": r.between(
+        "2026-10-10", "2026-10-21", "2026-10-10 to 2026-10-20"
+    ),
+    "change of SOL from the 5th of October to the 9th of October": r.between(
+        "2026-10-05", "2026-10-10", "2026-10-05 to 2026-10-09"
+    ),
+    "change of SOL this month so far": r.between("2026-11-01", None, "this month"),
+    "change of SOL month to date": r.between("2026-11-01", None, "this month"),
+    "change of SOL qtd": r.between("2026-10-01", None, "this quarter"),
+    "change of SOL year to date": r.between("2026-01-01", None, "this year"),
     "change of SOL since the start of the year": r.between("2026-01-01", None, "this year"),
-    "change of SOL since the start of this week": r.between("2026-11-23", None, "this week"),
+    "change of SOL today": r.DAY,
+    "change of SOL this morning": r.DAY,
+    "change of SOL this week": r.WEEK,
+    "SOL's change since midnight": r.between("2026-11-23", None, "today so far"),
+    "change of SOL wtd": r.between("2026-11-23", None, "this week so far"),
+    "change of SOL since the start of this week": r.between("2026-11-23", None, "this week so far"),
+    "change of SOL since last month": r.between("2026-10-01", None, "since last month"),
 }
 
 _SPANS: Mapping[str, q.Span] = {**_WINDOWS, **_CALENDAR}
@@ -123,6 +136,8 @@ _INSTANTS: Mapping[str, q.Time] = {
     "price of SOL on 3 apr": r.day("2026-04-03"),
     "price of SOL on tuesday": r.day("2026-11-17"),
     "price of SOL on sun": r.day("2026-11-22"),
+    "price of SOL on the 10th of this month": r.day("2026-11-10"),
+    "price of SOL on the 1st of last month": r.day("2026-10-01"),
 }
 
 
@@ -171,6 +186,9 @@ _SPREAD: r.Rows = {
         r.value("SOL", "trend", time=r.day("2026-11-22", "yesterday")),
         r.value("SOL", "trend", time=r.day("2026-11-16", "7 days ago")),
     ),
+    "change since october 5 and price of SOL": r.value(
+        "SOL", r.change(r.between("2026-10-05", None, "since 2026-10-05")), "price"
+    ),
 }
 
 
@@ -187,6 +205,12 @@ def test_every_time_goes_to_what_it_is_said_of(question: str, queries: tuple[q.Q
         "change of SOL in the last minute",
         "price of SOL on 31.12",
         "change of SOL in the last blah 5",
+        "change of SOL between the 10th and the day",
+        "price of SOL on 2026-13-45",
+        "weekly funding of BTC",
+        "change of SOL over $5 days",
+        "change of SOL over 9000 days",
+        "change of SOL over 2.5 days",
     ],
 )
 def test_a_time_that_cannot_be_read_is_refused(question: str) -> None:

@@ -23,6 +23,10 @@ _VALUES: r.Rows = {
     "what is SOL at?": r.value("SOL", "price"),
     "the 24h volume of SOL": r.value("SOL", "volume"),
     "average funding of BTC and ETH": r.value("BTC ETH", q.Measure("funding", mean=True)),
+    "SOL highest close and lowest close this month": r.value(
+        "SOL", q.Measure("high", over=r.THIS_MONTH), q.Measure("low", over=r.THIS_MONTH)
+    ),
+    "apr of BTC": r.value("BTC", "funding"),
 }
 
 _STATES: r.Rows = {
@@ -31,12 +35,12 @@ _STATES: r.Rows = {
     "verdict and funding of SOL": r.value("SOL", "verdict", "score", "funding"),
     "trend of LINK": r.value("LINK", "trend"),
     "weekly trend of LINK": r.value("LINK", r.trend("weekly")),
-    "trend of AVAX on both timeframes": r.value("AVAX", "trend"),
     "is btc bullish or bearish?": r.value("BTC", "verdict", "score"),
-    "is btc up or down today?": r.value("BTC", r.change(r.TODAY)),
     "is SOL a long or a short?": r.value("SOL", "verdict", "score"),
     "do longs or shorts pay on BTC?": r.value("BTC", "funding"),
     "BTC funding: do longs pay shorts or shorts pay longs?": r.value("BTC", "funding"),
+    "trend of AVAX on both timeframes": r.value("AVAX", r.trend("daily"), r.trend("weekly")),
+    "is btc up or down today?": r.value("BTC", r.change(r.DAY)),
 }
 
 _AGAINST: r.Rows = {
