@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from service.ask.parser.chunks import Chunk
+from service.ask.parser.lexicon import MEANINGFUL
 from service.ask.parser.tokens import Token
 from service.ask.parser.words import is_plain
 from service.ask.query import Query, Refusal, Route
@@ -32,10 +33,19 @@ def as_written(tokens: Sequence[Token], chunk: Chunk) -> str:
     return " ".join(token.sigil + token.text for token in tokens[chunk.start : chunk.end])
 
 
-def unread(part: Sequence[Chunk], used: set[int]) -> tuple[list[Chunk], list[Chunk]]:
-    """Pieces that were not read: those that change the question, and other words."""
-    left = [chunk for at, chunk in enumerate(part) if at not in used]
-    return [chunk for chunk in left if _blocks(chunk)], [chunk for chunk in left if chunk.kind == "word"]
+def unread(
+    part: Sequence[Chunk], words: Sequence[str], used: set[int], read: Sequence[Query]
+) -> tuple[list[Chunk], list[Chunk]]:
+    """Pieces that were not read: those that change the question, and other words.
+
+    A word of a phrase that means something elsewhere changes it, and so does any word beside a list, which it narrows.
+    """
+    narrows = any(isinstance(query.operation, Route) for query in read)
+    left = [(chunk, word) for at, (chunk, word) in enumerate(zip(part, words, strict=True)) if at not in used]
+    blocks = [
+        chunk for chunk, word in left if _blocks(chunk) or (chunk.kind == "word" and (narrows or word in MEANINGFUL))
+    ]
+    return blocks, [chunk for chunk, _ in left if chunk.kind == "word" and chunk not in blocks]
 
 
 def _blocks(chunk: Chunk) -> bool:

@@ -33,6 +33,7 @@ from service.ask.query import (
     Span,
     Test,
     Value,
+    When,
     Window,
 )
 
@@ -74,7 +75,6 @@ def _with_other(slots: Slots, query: Query) -> Query:
 
 def _about_whom(slots: Slots, query: Query) -> Query | None:
     """What a clause is about that names nothing: the market by its measures, all coins by what is done."""
-    del slots
     subject, names = query.subject, {measure.name for measure in query.measures}
     if subject.scope != "coins" or subject.coins or subject.assets:
         return query
@@ -83,7 +83,7 @@ def _about_whom(slots: Slots, query: Query) -> Query | None:
         return structs.replace(query, subject=structs.replace(subject, scope="market"))
     if query.where is not None or isinstance(query.operation, of_sets):
         return structs.replace(query, subject=structs.replace(subject, scope="all"))
-    if names and names <= _ALSO_OF_MARKET:
+    if names and names <= _ALSO_OF_MARKET and slots.first("word") is None:
         return structs.replace(query, subject=structs.replace(subject, scope="market"))
     return None
 
@@ -189,10 +189,26 @@ def _asked_of_two(slots: Slots, query: Query) -> Query:
     return Query(subject=subject, time=query.time, where=test, operation=Check())
 
 
+def _without_spare(slots: Slots, query: Query) -> Query | None:
+    """None where a measure is named that an operation has no use for: "how many coins, and their price"."""
+    counts = isinstance(query.operation, Count | Share | Exists | Check)
+    since = isinstance(query.operation, When) and query.where is not None
+    tested = repr(query.where)
+    spare = [one for one in query.measures if f"name='{one.name}'" not in tested]
+    if not spare or not (counts or since):
+        return query
+    slots.used -= set(slots.measures(*(one.name for one in spare)))
+    return None
+
+
 def _known(slots: Slots, query: Query) -> Query | None:
     """None for a ranking of weekly streaks, which are not known, and where nothing is asked about all coins."""
     streaks = isinstance(query.operation, Rank) and query.measures[0].name == "streak"
     if streaks and query.where is not None and "weekly" in repr(query.where):
+        slots.used.clear()
+        return None
+    itself = any(one.name in _AGAINST and one.other is None for one in query.measures)
+    if itself and query.subject.coins == (BITCOIN,):
         slots.used.clear()
         return None
     asks = query.measures or query.where is not None or slots.asks("list")
@@ -235,6 +251,7 @@ _RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (
     _with_score,
     _dated,
     _asked_of_two,
+    _without_spare,
     _known,
     _rolling,
 )
@@ -247,7 +264,10 @@ def _parts(slots: Slots, query: Query) -> list[Query]:
             return [structs.replace(query, where=part) for part in parts]
         slots.used.clear()
         return []
-    subject = query.subject
+    subject, breadth = query.subject, Measure("breadth")
+    if subject.scope == "market" and isinstance(query.operation, Value) and breadth in query.measures:
+        others = tuple(one for one in query.measures if one != breadth)
+        return [structs.replace(query, measures=others), Query(subject=subject, operation=Route("breadth"))]
     if subject.coins and subject.assets:
         coins, assets = structs.replace(subject, assets=()), structs.replace(subject, scope="assets", coins=())
         return [structs.replace(query, subject=coins), structs.replace(query, subject=assets)]

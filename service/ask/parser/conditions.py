@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from service.ask.parser.comparisons import compared, earlier_price, measured, part_of_ranking, signed, than_a_coin
-from service.ask.parser.found import Found
+from service.ask.parser.found import Found, measure_of
 from service.ask.parser.moves import moved
 from service.ask.parser.slots import Slots
 from service.ask.parser.states import framed, in_state, paying
@@ -53,13 +53,27 @@ def _at(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
 
 
 def join(found: Sequence[Found], ors: Sequence[bool]) -> Condition | None:
-    """Join conditions: `ors[i]` says whether "or" stands before the i-th. "Or" binds less than "and"."""
+    """Join conditions: `ors[i]` says whether "or" stands before the i-th.
+
+    "Or" binds less than "and", but for values of one measure: "bull or strong bull, in a downtrend".
+    """
     if not found:
         return None
     groups: list[list[Condition]] = [[]]
     for one, is_or in zip(found, ors, strict=True):
+        last = groups[-1][-1] if groups[-1] else None
+        if is_or and last is not None and _of_one_measure(last, one.condition):
+            items = last.items if isinstance(last, Any_) else (last,)
+            groups[-1][-1] = Any_((*items, one.condition))
+            continue
         if is_or and groups[-1]:
             groups.append([])
         groups[-1].append(one.condition)
     joined = [group[0] if len(group) == 1 else All(tuple(group)) for group in groups]
     return joined[0] if len(joined) == 1 else Any_(tuple(joined))
+
+
+def _of_one_measure(one: Condition, other: Condition) -> bool:
+    """Whether two conditions ask for values of one measure in one window."""
+    last = one.items[-1] if isinstance(one, Any_) else one
+    return measure_of(last) is not None and measure_of(last) == measure_of(other)

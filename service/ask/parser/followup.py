@@ -10,6 +10,7 @@ from service.ask.parser.chunks import Chunk
 from service.ask.parser.clause import read_clause
 from service.ask.parser.windows import TREND_FRAMES, WINDOWED, span_of
 from service.ask.query import (
+    Aggregate,
     All,
     Check,
     Compare,
@@ -40,10 +41,13 @@ _LEADING: Final = re.compile(
     r"|excluding|except|those|of those|which of|vs|versus|compared)\b"
 )
 _REFERRING: Final = re.compile(
-    r"\b(am i|which one|ones|only|it|its|them|they|their|those|these|that one|that|same|both|one)\b"
+    r"\b(am i|which one|choose|pick|ones|only|it|its|them|they|their|those|these|that one|that|same|both|one)\b"
 )
 _ADDING: Final = re.compile(r"(?:please )?(?:also )?(?:add|include)\b")
 _PLACING: Final = re.compile(r"(?:and )?rank(?:ed)? by\b")
+_OF_THEM: Final = re.compile(r"\b(?:of|among|from) (?:them|those|these)\b")
+_OF_ALL: Final = re.compile(r"\b(?:which|best|worst|highest|lowest)\b")
+_LEADER: Final = re.compile(r"(?:(?:and|also|show|give|tell|state|me|the) )*(?:leaders?|winners?|top coins?) ")
 _SHORT: Final = 4
 """Pieces of a clause that names something and asks nothing: "ETH too?"."""
 
@@ -110,6 +114,8 @@ def follow(
     if not before or not part:
         return None
     text = " ".join(words)
+    if len(before) > 1 and _is_split(before[-2], before[-1]) and _OF_ALL.search(text):
+        return Edited([], set())
     clause = _Clause(part, words, before[-1], bool(_LEADING.match(text)), bool(_REFERRING.search(text)))
     if not read:
         return _completed(clause)
@@ -120,6 +126,11 @@ def follow(
     elif not _keeps(clause, edited, query):
         return Edited([], set())
     return None if edited is None else Edited([edited, *read[1:]], used | _adding(clause))
+
+
+def _is_split(one: Query, other: Query) -> bool:
+    """Whether two queries ask the same, one of coins and one of real-world assets."""
+    return structs.replace(one, subject=other.subject) == other and one.subject.scope != other.subject.scope
 
 
 def _adding(clause: _Clause) -> set[int]:
@@ -151,7 +162,7 @@ def _edited(clause: _Clause, query: Query) -> Query | None:
         return _renamed(clause, query)
     if subject.scope != "all" or clause.names_set:
         return None
-    if isinstance(query.operation, Rank) and (ranked := _ranked(clause, query.operation)) is not None:
+    if isinstance(query.operation, Rank) and (ranked := _ranked(clause, query)) is not None:
         return ranked
     narrows = isinstance(last.operation, List) and isinstance(query.operation, List) and query.where is not None
     if narrows and not clause.asks():
@@ -159,12 +170,17 @@ def _edited(clause: _Clause, query: Query) -> Query | None:
     return _led_on(clause, query) if clause.refers or clause.leads else _of_named(clause, query)
 
 
-def _ranked(clause: _Clause, operation: Rank) -> Query | None:
-    """Another end or number of the last ranking, or the place of the coin before: "and the worst?", "rank by cap?"."""
-    last = clause.last
-    if len(last.subject.coins) == 1 and _PLACING.match(" ".join(clause.words)):
+def _ranked(clause: _Clause, query: Query) -> Query | None:
+    """The first, another end or another number of the last ranking: "the leader's price", "and the worst?"."""
+    last, operation = clause.last, query.operation
+    if not isinstance(operation, Rank):
         return None
-    if clause.names_measure or not last.measures:
+    if isinstance(last.operation, Rank) and clause.names_measure and _LEADER.match(" ".join(clause.words)):
+        named = tuple(one for one in query.measures if one.name != "change")
+        first = Rank(last.operation.direction, 1)
+        return structs.replace(last, measures=(*last.measures, *named), operation=first)
+    placed = len(last.subject.coins) == 1 and _PLACING.match(" ".join(clause.words))
+    if placed or clause.names_measure or not last.measures:
         return None
     if isinstance(last.operation, Extreme):
         return structs.replace(last, operation=Extreme("max" if operation.direction == "most" else "min"))
@@ -199,11 +215,14 @@ def _led_on(clause: _Clause, query: Query) -> Query:
     if clause.leads and _same_measure(query.where, last.where):
         return structs.replace(last, where=query.where)
     of_set = last.subject.scope != "coins"
-    if clause.refers and of_set and (query.where is not None or isinstance(query.operation, Count | Share | Exists)):
-        return structs.replace(query, subject=last.subject, where=_both(last.where, query.where))
+    asks = Count | Share | Exists | Rank | Aggregate
+    if clause.refers and of_set and (query.where is not None or isinstance(query.operation, asks)):
+        counted = isinstance(last.operation, Count | Share) and not _OF_THEM.search(" ".join(clause.words))
+        where = query.where if counted else _both(last.where, query.where)
+        return structs.replace(query, subject=last.subject, where=where)
     if not clause.leads:
         return structs.replace(query, subject=last.subject)
-    changes = isinstance(query.operation, Count | Rank | Share)
+    changes = not isinstance(query.operation, Value | List | Check)
     return structs.replace(
         last,
         measures=_with_spans(query.measures, last.measures) or last.measures,

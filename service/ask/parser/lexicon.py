@@ -112,6 +112,14 @@ LONGEST: Final = max(phrase.count(" ") + 1 for phrase in LEXICON)
 VOCABULARY: Final = frozenset(word for phrase in LEXICON for word in phrase.split())
 """Every word of every phrase: a typo of one of these is mended."""
 
+MEANINGFUL: Final = frozenset(
+    word
+    for phrase, meanings in LEXICON.items()
+    if {meaning.kind for meaning in meanings}.isdisjoint({"filler", "ask", "and", "or", "among"})
+    for word in phrase.split()
+)
+"""Words of phrases that change a question. One that was not read as part of such a phrase may change it as well."""
+
 COURTESIES: Final[Mapping[str, Courtesy]] = {
     phrase: courtesy for courtesy, phrases in _TABLES["courtesy"].items() for phrase in phrases
 }

@@ -75,7 +75,8 @@ def read_operation(slots: Slots, subject: Subject, where: Condition | None) -> O
 
 
 def _why(asked: _Asked) -> Operation | None:
-    return Why() if asked.takes("why") else None
+    explains = asked.named and any("explain" in words for words in asked.slots.words)
+    return Why() if asked.takes("why", *(["define"] if explains else [])) else None
 
 
 def _record(asked: _Asked) -> Operation | None:

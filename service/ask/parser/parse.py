@@ -28,9 +28,12 @@ _EXCERPT: Final = 80
 _JUDGING: Final = re.compile(r"\bis (?:that|it|this) (?:high|low|normal|a lot|much|good|bad|unusual)\b")
 """Nothing here says what is much."""
 
+_DAY_BEGINS: Final = re.compile(r"(?<=day) (?:at )?00:00(?::00)?(?: ?UTC)?\b")
+"""A day begins at midnight UTC: behind a day this says nothing more."""
+
 _BULLET: Final = re.compile(
     r"(?:(?<=^)|(?<=[\s;]))"
-    r"(?:\(?\d{1,2}[.)]|[-*\u2022]|(?:[Tt]ask|[Ss]tep|[Qq]uestion|[Qq])\s?\d{1,2}\s?[:.)]"
+    r"(?:\(?\d{1,2}[.)]|\((?:[ivx]{1,4}|[a-h])\)|[A-H]\)|[-*\u2022]|(?:[Tt]ask|[Ss]tep|[Qq]uestion|[Qq])\s?\d{1,2}\s?[:.)]"
     r"|(?:[Ff]irst|[Ss]econd|[Tt]hird|[Ff]ourth)(?:ly)?(?:[:,]|(?=\s(?:the|its|a|an|what|which)\s)))"
     r"\s+(?=[A-Za-z$\"'`{])"
 )
@@ -77,7 +80,7 @@ class Parser:
         return self._message(messages[-1], before, now_ms)
 
     def _message(self, text: str, before: tuple[Query, ...], now_ms: int) -> Understanding:
-        tidied = tidy(_BULLET.sub(" ; ", text))
+        tidied = tidy(_BULLET.sub(" ; ", _DAY_BEGINS.sub("", text)))
         tokens = tokenise(tidied)[:MOST_WORDS]
         courtesy = _courtesy(tokens)
         if courtesy is not None:
@@ -160,7 +163,7 @@ def _clauses(
             return Understanding(refusal=refusal)
         queries.extend(read)
         context = tuple(read) or context
-        blocks, others = unread(part, used)
+        blocks, others = unread(part, words, used, read)
         blocking += [as_written(tokens, chunk) for chunk in blocks]
         ignored += [as_written(tokens, chunk) for chunk in others]
     if blocking:

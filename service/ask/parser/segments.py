@@ -13,6 +13,7 @@ _INTRODUCING: Final = frozenset({
 })  # fmt: skip
 """A clause that begins so belongs to the next."""
 
+_LEADING: Final = frozenset({"also", "then", "please", "finally", "and", "say", "state"})
 _OPENERS: Final = re.compile(
     r"(what|whats|how|hows|which|who|when|why|list|show|give|tell|compare|is|are|does|did|has|rank|find|name|count|whether|if)\b"
 )
@@ -42,7 +43,7 @@ def segments(chunks: Sequence[Chunk], written: Sequence[str]) -> list[tuple[int,
 
 
 def _opens_request(chunks: Sequence[Chunk], written: Sequence[str], at: int) -> bool:
-    while at < len(chunks) and written[at] in {"also", "then", "please", "finally", "and"}:
+    while at < len(chunks) and written[at] in _LEADING:
         at += 1
     if at >= len(chunks):
         return False
@@ -59,5 +60,12 @@ def _opens_request(chunks: Sequence[Chunk], written: Sequence[str], at: int) -> 
 
 def _has_request(chunks: Sequence[Chunk]) -> bool:
     """Whether chunks ask for something, and do not only name things."""
-    names = {"filler", "and", "or", "word", "coin", "asset", "category", "time", "ask", "frame", "neg", "set"}
-    return any(chunk.kind not in names for chunk in chunks)
+    things = sum(len(chunk.value) for chunk in chunks if chunk.kind in {"coin", "asset"})
+    names = {"filler", "and", "or", "word", "coin", "asset", "category", "time", "frame", "neg", "set"}
+    return any(chunk.kind not in names and not _only_opens(chunk, things) for chunk in chunks)
+
+
+def _only_opens(chunk: Chunk, things: int) -> bool:
+    """Whether a chunk only begins a request; one thing alone is compared with what follows."""
+    opens = {"list", "any", "all", "none", "overview", "define", *(["compare"] if things <= 1 else [])}
+    return chunk.kind == "ask" and chunk.value in opens
