@@ -93,7 +93,7 @@ def _is_charged(query: Query, outcome: Result | ServiceError) -> bool:
     """Whether an answer costs a question: data were found."""
     if isinstance(outcome, ServiceError) or outcome.refusal is not None or isinstance(query.operation, Explain):
         return False
-    return not (isinstance(query.operation, Route) and query.operation.topic in _FREE)
+    return outcome.counted and not (isinstance(query.operation, Route) and query.operation.topic in _FREE)
 
 
 class Inquiry:
