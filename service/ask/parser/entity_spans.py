@@ -93,7 +93,9 @@ def _named(known: Known, seen: _Seen) -> Iterator[EntitySpan]:
     """Everything that may be a name, the longest of those that begin at a word."""
     at = 0
     while at < len(seen.tokens):
-        span = _longest(known, seen, at) or _joined(known, seen, at) or _pair(known, seen, at)
+        span = (
+            _longest(known, seen, at) or _joined(known, seen, at) or _pair(known, seen, at) or _owned(known, seen, at)
+        )
         if span is None:
             at += 1
         else:
@@ -147,6 +149,16 @@ def _pair(known: Known, seen: _Seen, at: int) -> EntitySpan | None:
         if thing is not None and thing.ticker:
             return EntitySpan(at, at + 1, thing._replace(care=Care.FREE))
     return None
+
+
+def _owned(known: Known, seen: _Seen, at: int) -> EntitySpan | None:
+    """A name with an `s` behind it: "mkrs score"; of an English word only beside an aspect: "links price"."""
+    word = seen.tokens[at].word
+    thing = known.find((word.removesuffix("s"),)) if word.endswith("s") else None
+    if thing is None or thing.kind != "coin" or thing.care is Care.STRICT:
+        return None
+    aspect = at + 1 < len(seen.tokens) and seen.tokens[at + 1].word in ASPECTS
+    return _weighed(seen, at, at + 1, thing._replace(care=Care.FREE)) if aspect or not is_plain(word) else None
 
 
 def _weighed(seen: _Seen, start: int, end: int, thing: Thing) -> EntitySpan:

@@ -324,6 +324,11 @@ do you like ondo -> ONDO
 fartcoin -> FARTCOIN
 whats up with wif -> WIF
 mood of the category meme -> Meme
+mkrs score and btcs trend -> MKR + BTC
+links price -> LINK
+send me links to the docs ->
+mes and ids ->
+how come link is only bull -> LINK
 trend of optimism 7 days ago -> OP
 ratio of optimism to btc -> OP + BTC
 is btc trading near 60k -> BTC
