@@ -5,6 +5,7 @@ from decimal import Decimal
 from math import floor, log10
 from typing import Final
 
+from service.ask.answers.cleaning import clean
 from service.ask.measure_table import Unit
 from service.ask.planner.result import Column, Figure, Row, Scalar
 from service.clock import iso
@@ -17,8 +18,11 @@ _WHOLE_DOLLARS: Final = 10_000
 
 
 def formatted(figure: Figure) -> str:
-    """A value as people write it; dates as ISO 8601."""
-    return cell(figure.value, figure.unit)
+    """A value as people write it; dates as ISO 8601. Words keep the space that parts them from those beside them."""
+    text = cell(figure.value, figure.unit)
+    if not text or not isinstance(figure.value, str):
+        return text
+    return f"{' ' * figure.value.startswith(' ')}{text}{' ' * figure.value.endswith(' ')}"
 
 
 def cell(value: Scalar, unit: Unit) -> str:
@@ -26,7 +30,7 @@ def cell(value: Scalar, unit: Unit) -> str:
     if value is None:
         return UNKNOWN
     if isinstance(value, str):
-        return value
+        return clean(value)
     return _WRITERS[unit](value)
 
 
@@ -112,9 +116,9 @@ _WRITERS: Final[Mapping[Unit, Callable[[float], str]]] = {
 
 def table(columns: tuple[Column, ...], rows: tuple[Row, ...], first: str) -> str:
     """A Markdown table of at most 80 characters a line: columns that do not fit are left out from the right."""
-    written = [[row.subject, *cells(row, columns)] for row in rows]
+    written = [[clean(row.subject), *cells(row, columns)] for row in rows]
     heads = [first, *(column.label for column in columns)]
-    texts = [heads, *([_clean(text) for text in line] for line in written)]
+    texts = [heads, *([_cut(text) for text in line] for line in written)]
     kept = len(heads)
     while kept > 2 and _width(texts, kept) > 80:  # noqa: PLR2004 - a name and a value stay
         kept -= 1
@@ -128,10 +132,9 @@ def cells(row: Row, columns: tuple[Column, ...]) -> list[str]:
     return [cell(value, unit) for value, unit in zip(row.values, units, strict=True)]
 
 
-def _clean(text: str) -> str:
-    """Other people's words in one cell of a table, at most 48 characters of them."""
-    plain = " ".join(text.replace("|", "/").split())
-    return plain if len(plain) <= 48 else f"{plain[:47]}…"  # noqa: PLR2004 - see above
+def _cut(text: str) -> str:
+    """At most 48 characters of a text."""
+    return text if len(text) <= 48 else f"{text[:47]}…"  # noqa: PLR2004 - see above
 
 
 def _width(texts: list[list[str]], kept: int) -> int:

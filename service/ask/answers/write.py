@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
+from service.ask.answers.cleaning import clean
 from service.ask.answers.formats import cells, formatted, table
 from service.ask.describe import describe
 from service.ask.glossary import TERMS
@@ -84,7 +85,7 @@ def write(
         return (_render("courtesies", understanding.courtesy, {}),)
     if understanding.refusal is not None:
         refusal = understanding.refusal
-        quoted = ", ".join(f'"{word}"' for word in refusal.words)
+        quoted = _quoted(refusal.words)
         known = {"words": quoted, "candidates": ", ".join(refusal.candidates), "instead": refusal.instead}
         return (_render("refusals", refusal.reason, known),)
     style = STYLES[archetype]
@@ -95,15 +96,18 @@ def write(
     if len(queries) < len(understanding.queries):
         paragraphs.append(_render("notes", "too_many", {}))
     if understanding.unknown:
-        paragraphs.append(_render("notes", "no_such", {"names": ", ".join(understanding.unknown)}))
+        paragraphs.append(_render("notes", "no_such", {"names": ", ".join(map(clean, understanding.unknown))}))
     if understanding.ignored:
-        words = ", ".join(f'"{word}"' for word in understanding.ignored)
-        paragraphs.append(_render("notes", "ignored", {"words": words}))
+        paragraphs.append(_render("notes", "ignored", {"words": _quoted(understanding.ignored)}))
     answered = [outcome for outcome in outcomes if isinstance(outcome, Result) and outcome.refusal is None]
     if answered:
         read = "; then ".join(describe(query) for query in queries)
         paragraphs += [*_sources(answered), _render("notes", "read_as", {"read": read})]
     return tuple(paragraphs)
+
+
+def _quoted(words: Sequence[str]) -> str:
+    return ", ".join(f'"{clean(word)}"' for word in words)
 
 
 def _told(query: Query, outcome: Result | ServiceError, style: Style) -> list[str]:
@@ -154,7 +158,7 @@ def bind(result: Result) -> dict[str, Any]:
     """What templates are given: every value formatted by its unit, and no other number."""
     rows = [
         {
-            "subject": row.subject,
+            "subject": clean(row.subject),
             "cells": [
                 {"label": column.label, "value": value}
                 for column, value in zip(result.columns, cells(row, result.columns), strict=True)
