@@ -38,12 +38,15 @@ def unread(
 ) -> tuple[list[Chunk], list[Chunk]]:
     """Pieces that were not read: those that change the question, and other words.
 
-    A word of a phrase that means something elsewhere changes it, and so does any word beside a list, which it narrows.
+    A word of a phrase that means something elsewhere changes it, and so does a word that begins with a digit, and any
+    word beside a list, which it narrows.
     """
     narrows = any(isinstance(query.operation, Route) for query in read)
     left = [(chunk, word) for at, (chunk, word) in enumerate(zip(part, words, strict=True)) if at not in used]
     blocks = [
-        chunk for chunk, word in left if _blocks(chunk) or (chunk.kind == "word" and (narrows or word in MEANINGFUL))
+        chunk
+        for chunk, word in left
+        if _blocks(chunk) or (chunk.kind == "word" and (narrows or word in MEANINGFUL or word[:1].isdigit()))
     ]
     return blocks, [chunk for chunk, _ in left if chunk.kind == "word" and chunk not in blocks]
 

@@ -127,7 +127,7 @@ class Slots(Struct):
     def has_or(self, at: int) -> bool:
         """Whether "or" stands before a chunk, with at most fillers between."""
         before = at - 1
-        while self.kind(before) == "filler":
+        while self.kind(before) == "filler" or self.word(before) == "with":
             before -= 1
         if self.kind(before) == "or":
             self.used.add(before)

@@ -77,6 +77,8 @@ def _meant(slots: Slots, superlatives: Sequence[int]) -> Super:
         if value.measure is None and other.measure is not None and beside:
             value = other
             slots.used.add(later)
+        elif value.measure is None and other.measure is not None and slots.are(range(first + 1, later), "and"):
+            value = structs.replace(value, measure=other.measure)  # "best and worst day"
         elif other.direction == value.direction:
             slots.used.add(later)
     return value
