@@ -16,7 +16,7 @@ from service.ask.parser.lexicon import Super
 from service.ask.parser.measures import read_measures, with_times
 from service.ask.parser.money import read_money
 from service.ask.parser.operations import read_operation
-from service.ask.parser.rewrites import mark_drawdowns, mark_other, merge_times, read_sides
+from service.ask.parser.rewrites import mark_drawdowns, mark_highest, mark_other, merge_times, read_sides
 from service.ask.parser.slots import Slots
 from service.ask.parser.subjects import read_subject
 from service.ask.parser.topics import read_topic
@@ -44,6 +44,7 @@ def read_clause(chunks: Sequence[Chunk], words: Sequence[str]) -> tuple[list[Que
 
 def _read_query(slots: Slots) -> list[Query]:
     mark_drawdowns(slots)
+    mark_highest(slots)
     merge_times(slots)
     found = _conditions(slots)
     for one in found:

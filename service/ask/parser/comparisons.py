@@ -66,7 +66,7 @@ def _against(slots: Slots, measure: Measure, op: Comparator, at: int) -> tuple[C
     to = slots.past(at + 1)
     if slots.kind(to) == "number":
         return _tested(measure, op, slots.chunks[to].value, {at, to})
-    if slots.kind(to) == "coin":
+    if slots.kind(to) == "coin" and not slots.chunks[to].gap:
         return Test(measure, op, coin=slots.chunks[to].value[0]), {at, to}
     other = slots.as_(to, "measure")
     return None if other is None else (Test(measure, op, to=other), {at, to})

@@ -43,6 +43,7 @@ _OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime"})
 _ALSO_OF_MARKET: Final = frozenset({"regime", "trend", "sentiment"})
 _MOVES: Final = frozenset({"change", "strength"})
 _ROLLS: Final = {"today": Window(24, "h", "24 hours"), "this week": Window(7, "d", "7 days")}
+_AT_ONCE: Final = frozenset({"both", "at once", "as well as", "overlap", "also"})
 _AGAINST: Final = frozenset({"correlation", "strength"})
 
 
@@ -211,6 +212,10 @@ def _known(slots: Slots, query: Query) -> Query | None:
     if itself and query.subject.coins == (BITCOIN,):
         slots.used.clear()
         return None
+    several = len(query.subject.categories) > 1 and any(words in _AT_ONCE for words in slots.words)
+    if several:
+        slots.used.clear()
+        return None  # coins in each of some categories cannot be asked for
     asks = query.measures or query.where is not None or slots.asks("list")
     if query.subject.scope == "all" and isinstance(query.operation, Value) and not asks:
         return None

@@ -34,6 +34,7 @@ from service.ask.query import (
     Test,
     Value,
     ValueOf,
+    When,
 )
 
 _LEADING: Final = re.compile(
@@ -331,6 +332,8 @@ def _merged(clause: _Clause, query: Query, used: set[int]) -> Edited | None:
         return Edited([structs.replace(last, measures=measures)], used)
     if isinstance(query.operation, Check) and last.subject.scope in {"all", "category"}:
         return Edited([structs.replace(last, where=_both(last.where, query.where))], used)
+    if isinstance(query.operation, When) and query.where is None and last.where is not None:
+        return Edited([structs.replace(last, operation=query.operation)], used)
     measures = query.measures or last.measures
     time = last.time if isinstance(query.time, Now) else query.time
     return Edited([structs.replace(query, subject=last.subject, measures=measures, time=time)], used)

@@ -31,9 +31,10 @@ _JUDGING: Final = re.compile(r"\bis (?:that|it|this) (?:high|low|normal|a lot|mu
 _DAY_BEGINS: Final = re.compile(r"(?<=day) (?:at )?00:00(?::00)?(?: ?UTC)?\b")
 """A day begins at midnight UTC: behind a day this says nothing more."""
 
+_FIRST: Final = re.compile(r"(?:^|\s|\()1[.)]\s")
 _BULLET: Final = re.compile(
     r"(?:(?<=^)|(?<=[\s;]))"
-    r"(?:\(?\d{1,2}[.)]|\((?:[ivx]{1,4}|[a-h])\)|[A-H]\)|[-*\u2022]|(?:[Tt]ask|[Ss]tep|[Qq]uestion|[Qq])\s?\d{1,2}\s?[:.)]"
+    r"(?:\(?[1-9]\d?[.)]|\((?:[ivx]{1,4}|[a-h])\)|[A-H]\)|[-*\u2022]|(?:[Tt]ask|[Ss]tep|[Qq]uestion|[Qq])\s?\d{1,2}\s?[:.)]"
     r"|(?:[Ff]irst|[Ss]econd|[Tt]hird|[Ff]ourth)(?:ly)?(?:[:,]|(?=\s(?:the|its|a|an|what|which)\s)))"
     r"\s+(?=[A-Za-z$\"'`{])"
 )
@@ -80,7 +81,7 @@ class Parser:
         return self._message(messages[-1], before, now_ms)
 
     def _message(self, text: str, before: tuple[Query, ...], now_ms: int) -> Understanding:
-        tidied = tidy(_BULLET.sub(" ; ", _DAY_BEGINS.sub("", text)))
+        tidied = tidy(_without_bullets(_DAY_BEGINS.sub("", text)))
         tokens = tokenise(tidied)[:MOST_WORDS]
         courtesy = _courtesy(tokens)
         if courtesy is not None:
@@ -129,6 +130,12 @@ def _per_coin(query: Query, named: frozenset[str]) -> Query:
     """A query that says of which coins one is meant where the venue trades thousands."""
     coins = tuple(coin for coin in query.subject.coins if coin in named)
     return structs.replace(query, subject=structs.replace(query.subject, per_coin=coins)) if coins else query
+
+
+def _without_bullets(text: str) -> str:
+    """A text with a semicolon for each bullet; numbers count as such where the first is 1."""
+    numbered = _FIRST.search(text) is not None
+    return _BULLET.sub(lambda found: " ; " if numbered or not found[0].strip("( ")[0].isdigit() else found[0], text)
 
 
 def _courtesy(tokens: Sequence[Token]) -> Courtesy | None:

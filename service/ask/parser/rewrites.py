@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import structs
 
 from service.ask.parser.chunks import Chunk
-from service.ask.parser.lexicon import Word
+from service.ask.parser.lexicon import Super, Word
 from service.ask.parser.slots import BITCOIN, Slots
 from service.ask.query import Comparator, Measure, Subject, Time, Window
 
@@ -72,6 +72,16 @@ def _mark_fall(slots: Slots, high: int) -> None:
 
 def _put_compare(slots: Slots, at: int, op: Comparator) -> None:
     slots.put(at, structs.replace(slots.chunks[at], kind="compare", value=op, words=(Word("compare", op),)))
+
+
+def mark_highest(slots: Slots) -> None:
+    """Of a set, "the highest price" is a superlative; of one coin it is a high."""
+    if any(chunk.kind in {"coin", "asset", "time"} for chunk in slots.chunks):
+        return
+    for at, words in enumerate(slots.words):
+        if words in {"highest price", "lowest price"} and slots.as_(at, "measure") is not None:
+            value = Super("most" if words.startswith("highest") else "least", "price")
+            slots.put(at, structs.replace(slots.chunks[at], kind="super", value=value, words=(Word("super", value),)))
 
 
 def merge_times(slots: Slots) -> None:

@@ -26,8 +26,8 @@ def read_subject(slots: Slots) -> Subject:
     sets = {slots.chunks[at].value for at in slots.free(lambda chunk: chunk.kind == "set")}
     if "alts" in sets:
         excluded["coin"].setdefault(BITCOIN)
-    if slots.asset_type and not (named["coin"] or named["asset"] or named["category"]):
-        return Subject(scope="assets", asset_type=slots.asset_type)
+    if slots.asset_type is not None and not (named["coin"] or named["asset"] or named["category"]):
+        return Subject(scope="assets", asset_type=slots.asset_type or None)
     return Subject(
         scope=_scope(named, sets, others=any(excluded.values())),
         coins=tuple(named["coin"]),

@@ -5,6 +5,7 @@ from typing import Final
 
 from msgspec import structs
 
+from service.ask.parser.chunks import Chunk
 from service.ask.parser.slots import Slots
 from service.ask.parser.subjects import read_subject
 from service.ask.query import Query, Route
@@ -38,6 +39,12 @@ _LOOSE: Final[Mapping[str, Sequence[str]]] = {
 }
 """Measures whose words belong to a topic: "moved" of wallets, "drawdown" of a backtest."""
 
+_MOVED: Final = frozenset({"wallets", "transcripts", "walkforward", "regime_trades"})
+"""Topics beside which such a word is never a second request."""
+
+_LISTED: Final = frozenset({"alerts", "crossings", "transcripts", "wallets", "news", "regime_trades", "walkforward"})
+_ABOUT_CALLER: Final = frozenset({"account", "pricing", "manifest"})
+_UNTOLD: Final = frozenset({"mean", "median", "sum", "why", "since", "ratio"})
 _DIRECTED: Final = frozenset({"wallets", "crossings", "walkforward"})
 """Topics that tell of both directions, so that one beside them asks for no other answer."""
 
@@ -91,8 +98,12 @@ def _routes(slots: Slots, topic: str) -> list[Query]:
         args["limit"] = str(limit)
     if slots.asks("count"):
         args["count"] = "yes"
-    slots.take("ask", "set", "topic", "among", "frame", "side", "and", "or", "holding")
-    slots.used |= set(slots.measures(*_LOOSE.get(topic, ())))
+    slots.used |= set(slots.free(lambda chunk: chunk.has("ask") and not _is_asked(chunk, topic)))
+    slots.used |= {
+        one for one in slots.measures(*_LOOSE.get(topic, ())) if topic in _MOVED or not _is_apart(slots, one)
+    }
+    others = _other_topics(slots)
+    slots.take("set", "topic", "among", "frame", "side", "and", "or", "holding")
     counted = topic == "regime_trades" and "count" in args
     if topic in _DIRECTED or counted:
         slots.take("direction", "state")
@@ -101,6 +112,27 @@ def _routes(slots: Slots, topic: str) -> list[Query]:
         slots.used |= {at for at in best if slots.as_(at, "super").measure == "change"}
     query = Query(subject=subject, time=time, operation=Route(topic, args))
     types = dict.fromkeys(ASSET_TYPES[word] for word in slots.words if topic == "assets" and word in ASSET_TYPES)
-    if not types:
-        return [query]
-    return [structs.replace(query, operation=Route(topic, {**args, "type": name})) for name in types]
+    if types:
+        return [structs.replace(query, operation=Route(topic, {**args, "type": name})) for name in types]
+    return [query, *(structs.replace(query, operation=Route(other)) for other in others)]
+
+
+def _is_asked(chunk: Chunk, topic: str) -> bool:
+    """Whether a chunk asks for what no route tells: a mean, a reason, since when."""
+    return topic not in _ABOUT_CALLER and any(word.kind == "ask" and word.value in _UNTOLD for word in chunk.words)
+
+
+def _other_topics(slots: Slots) -> list[str]:
+    """Topics listed beside the first: "latest crossing, most recent alert"."""
+    found = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "topic"]
+    named = [slots.chunks[at].value for at in found]
+    later = (slots.chunks[at].value for at in found[1:] if "," in slots.chunks[at].gap or _is_apart(slots, at))
+    return [topic for topic in dict.fromkeys(later) if topic in _LISTED and topic != named[0]]
+
+
+def _is_apart(slots: Slots, at: int) -> bool:
+    """Whether a chunk and the topics are items of a list: a comma or "and" stands between."""
+    topics = [place for place, chunk in enumerate(slots.chunks) if chunk.kind == "topic" and place != at]
+    nearest = min(topics, key=lambda place: abs(place - at), default=at)
+    between = range(min(at, nearest) + 1, max(at, nearest) + 1)
+    return any("," in slots.chunks[place].gap or slots.kind(place) == "and" for place in between)
