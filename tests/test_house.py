@@ -48,7 +48,7 @@ OWNERS: dict[str, frozenset[str]] = {
     "aiohttp": frozenset({"upstream"}),
     "numpy": frozenset({"analytics"}),
     "time": frozenset({"clock"}),
-    "datetime": frozenset({"clock"}),
+    "datetime": frozenset({"ask", "clock"}),
     "coincurve": frozenset({"ethereum"}),
     "Crypto": frozenset({"ethereum", "payments"}),
     "sha3": frozenset({"ethereum"}),
@@ -181,6 +181,15 @@ def test_only_settings_reads_the_environment() -> None:
 def test_nothing_branches_on_testing() -> None:
     tested = re.compile(r"PYTEST|\btesting\b|under_test|is_test")
     assert [where(path) for path in FILES if tested.search(text_of(path))] == []
+
+
+def test_only_the_clock_reads_the_time() -> None:
+    """Whoever computes with days may import `datetime`, but gets the present from a `Clock`."""
+    for path in FILES:
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.Attribute) and node.attr in {"now", "utcnow", "today"}:
+                owner = node.value.id if isinstance(node.value, ast.Name) else ""
+                assert owner not in {"date", "datetime"} or room_of(path) == "clock", f"{where(path)}:{node.lineno}"
 
 
 def test_a_file_is_small() -> None:
