@@ -23,6 +23,7 @@ _LARGE_USD: Final = 1e6
 """From here on an amount without a measure is no price of a coin."""
 
 _WITHIN: Final = frozenset({"in", "of", "among", "from", "for", "within", "amongst"})
+_UNITS: Final = frozenset({"hour", "hours", "day", "days", "week", "weeks", "month", "months", "year", "years"})
 _BEATS: Final = ("outperform", "underperform", "beat")
 _OPPOSITE: Final[dict[Comparator, Comparator]] = {
     "gt": "lt", "ge": "le", "lt": "gt", "le": "ge", "eq": "eq", "ne": "ne",
@@ -65,7 +66,8 @@ def _against(slots: Slots, measure: Measure, op: Comparator, at: int) -> tuple[C
     """With a number, a coin, or another measure of the same coin."""
     to = slots.past(at + 1)
     if slots.kind(to) == "number":
-        return _tested(measure, op, slots.chunks[to].value, {at, to})
+        counts = slots.word(to + 1) in _UNITS or slots.word(to - 1) == "last"  # "over 9000 days" is no comparison
+        return None if counts else _tested(measure, op, slots.chunks[to].value, {at, to})
     if slots.kind(to) == "coin" and not slots.chunks[to].gap:
         return Test(measure, op, coin=slots.chunks[to].value[0]), {at, to}
     other = slots.as_(to, "measure")
@@ -75,6 +77,8 @@ def _against(slots: Slots, measure: Measure, op: Comparator, at: int) -> tuple[C
 def _tested(measure: Measure, op: Comparator, quantity: Quantity, used: set[int]) -> tuple[Condition, set[int]] | None:
     if (quantity.unit == "%" and measure.name in _IN_USD) or (quantity.unit == "USD" and measure.name in _IN_PERCENT):
         return None
+    if measure.name == "drawdown" and quantity.value > 0:
+        return Test(measure, _OPPOSITE[op], -quantity.value), used  # "a drawdown of more than 20 %"
     return Test(measure, op, quantity.value), used
 
 
@@ -102,6 +106,9 @@ def compared(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     if earlier is not None and earlier.coin is not None and slots.word(at - 1) == "by":
         return None  # "beats BTC by more than …"
     falls = False
+    taken_before = before[-1].used if before else frozenset()
+    if measure is None and slots.as_(at - 1, "measure") is not None and at - 1 not in taken_before:
+        return None  # "volume above 20 %": of the measure beside it that is not so
     if measure is None:
         measure = _measure_before(slots, before, at)
         falls = measure is not None and earlier is not None and _is_fall(earlier)
@@ -117,11 +124,11 @@ def compared(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
 
 
 def _qualified_after(slots: Slots, measure: Measure | None, number: int) -> tuple[Measure | None, set[int]]:
-    """A measure that is not written, with the window behind the number."""
+    """A measure that is not written, with the window behind the number, else with its own."""
     if measure is None:
         return None, set()
-    measure, used, _ = qualified(slots, measure, number)
-    return measure, used
+    later, used, _ = qualified(slots, structs.replace(measure, over=None), number)
+    return measure if later.over is None else later, used
 
 
 def _measure_after(slots: Slots, at: int) -> tuple[Measure | None, set[int]]:
@@ -141,8 +148,7 @@ def _measure_before(slots: Slots, before: Sequence[Found], at: int) -> Measure |
     """What the condition just before measures, where only joining words stand between."""
     if not before or any(slots.kind(place) not in {"and", "or", "filler"} for place in range(before[-1].end, at)):
         return None
-    measure = measure_of(before[-1].condition)
-    return None if measure is None else structs.replace(measure, over=None)
+    return measure_of(before[-1].condition)
 
 
 def _is_fall(test: Test) -> bool:

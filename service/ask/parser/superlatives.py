@@ -28,8 +28,8 @@ def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | No
         things: How many things are named; None: a set is meant.
     """
     first = superlatives[0]
-    if things == 1 and slots.as_(first, "super").comparative:
-        return Value()  # "is it better?": than what is not said
+    if slots.as_(first, "super").comparative and (things == 1 or "than" in slots.words):
+        return Value()  # "is it better?", "higher than the others": than what is not said
     value = _meant(slots, superlatives)
     slots.both = value.both
     if things is None:
