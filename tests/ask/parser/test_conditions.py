@@ -43,6 +43,8 @@ _COMPARED: r.Rows = {
     "coins over $5": r.listed(r.holds("price", "gt", 5.0)),
     "coins with funding above 20 percent": r.listed(r.holds("funding", "gt", 20.0)),
     "coins up more than 5% points today": r.listed(r.holds(r.change(r.DAY), "gt", 5.0)),
+    "coins less than 10% below the high": r.listed(r.holds("drawdown", "gt", -10.0)),
+    "coins with a drawdown of more than 20%": r.listed(r.holds("drawdown", "lt", -20.0)),
 }
 
 _AGAINST: r.Rows = {
@@ -152,6 +154,9 @@ _MOVES: r.Rows = {
     ),
     "is sol down more than 5% today?": r.checked("SOL", r.holds(r.change(r.DAY), "lt", -5.0)),
     "how much is sol up this week?": r.value("SOL", r.change(r.WEEK)),
+    "coins down more than 5% today and less than 10%": r.listed(
+        q.All((r.holds(r.change(r.DAY), "lt", -5.0), r.holds(r.change(r.DAY), "gt", -10.0)))
+    ),
 }
 
 _TURNED: r.Rows = {
@@ -183,6 +188,7 @@ _JOINED: r.Rows = {
     "coins in the top 20 coins by volume with negative funding": r.listed(
         q.All((q.Ranked(q.Measure("volume"), "most", 20), r.PAYS_LONGS))
     ),
+    "coins in an uptrend or with negative funding": r.listed(q.Any_((r.UPTREND, r.PAYS_LONGS))),
 }
 
 _NEGATED: r.Rows = {
@@ -241,6 +247,10 @@ def test_conditions_are_read_as_they_are_said(question: str, queries: tuple[q.Qu
         "coins above 10",
         "coins above 10 a week ago",
         "coins above their price of yesterday by 10%",
+        "coins with volume above 20%",
+        "coins with funding above $100",
+        "coins with more volume than",
+        "coins with a higher volume than the others",
     ],
 )
 def test_a_condition_that_is_not_whole_is_refused(question: str) -> None:

@@ -73,6 +73,7 @@ _REMEASURED: r.Rows = {
     ),
     "sol | rank by volume?": q.Query(subject=r.coins("SOL"), measures=(q.Measure("volume"),), operation=q.Position()),
     "the worst performer today? | how much did it lose?": r.rank(r.change(r.DAY), 1, "least"),
+    "is btc in an uptrend? | since when?": q.Query(subject=r.coins("BTC"), where=r.UPTREND, operation=q.When("since")),
 }
 
 _NARROWED: r.Rows = {

@@ -45,6 +45,7 @@ _ROUTES: r.Rows = {
     "what did my watchlist move today?": _route("wallets", time=r.TODAY),
     "how is my quota?": _route("account", r.SERVICE),
     "what does a question cost?": _route("pricing", r.SERVICE),
+    "whales moving BTC": _route("wallets", r.coins("BTC")),
 }
 
 _SCREENED: r.Rows = {

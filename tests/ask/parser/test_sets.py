@@ -86,6 +86,10 @@ _BOTH_ENDS: r.Rows = {
         r.rank(r.change(r.WEEK), 1),
         r.rank(r.change(r.WEEK), 1, "least"),
     ),
+    "best and worst day of SOL this month": (
+        q.Query(subject=r.coins("SOL"), measures=(r.change(),), time=r.THIS_MONTH, operation=q.Extreme("max")),
+        q.Query(subject=r.coins("SOL"), measures=(r.change(),), time=r.THIS_MONTH, operation=q.Extreme("min")),
+    ),
 }
 
 _PLACED: r.Rows = {

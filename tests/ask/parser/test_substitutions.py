@@ -47,6 +47,7 @@ def test_a_hard_question_is_read_in_full_or_refused(question: str, queries: tupl
         "which coins flipped from up to down this week?",
         "I bought 2 sol at 150 | what was my profit a week ago?",
         "transfers of the Smith family",
+        "price of SOL at 3pm",
     ],
 )
 def test_what_cannot_be_asked_yet_is_refused(question: str) -> None:

@@ -211,6 +211,10 @@ def test_every_time_goes_to_what_it_is_said_of(question: str, queries: tuple[q.Q
         "change of SOL over $5 days",
         "change of SOL over 9000 days",
         "change of SOL over 2.5 days",
+        "price of SOL on the 10th of",
+        "price of SOL on the 31st of this month",
+        "price of SOL on the 12th",
+        "change of SOL over the last 17",
     ],
 )
 def test_a_time_that_cannot_be_read_is_refused(question: str) -> None:
