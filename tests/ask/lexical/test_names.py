@@ -324,6 +324,7 @@ do you like ondo -> ONDO
 fartcoin -> FARTCOIN
 whats up with wif -> WIF
 mood of the category meme -> Meme
+how has optimism performed since midnight -> OP
 mkrs score and btcs trend -> MKR + BTC
 links price -> LINK
 send me links to the docs ->

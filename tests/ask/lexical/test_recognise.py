@@ -102,6 +102,7 @@ def test_only_so_many_words_of_a_text_are_corrected(monkeypatch: pytest.MonkeyPa
         ("litcoin on octobr 10", "litecoin on october 10"),
         ("price of xpr", "price of xrp"),
         ("preis von steht", "preis von steht"),
+        ("i brought it late, white noise, absolutely", "i brought it late white noise absolutely"),
     ],
 )
 def test_typos_of_words_and_names_are_corrected(text: str, words: str) -> None:
