@@ -1,9 +1,13 @@
 """Who a clause is about. Pure."""
 
 from collections.abc import Mapping
+from typing import Final
 
 from service.ask.parser.slots import BITCOIN, Slots
 from service.ask.query import Scope, Subject
+
+_ASKING: Final = frozenset({"isnt", "arent", "wasnt", "werent", "doesnt", "didnt", "hasnt", "havent"})
+"""Denials that begin a question."""
 
 
 def read_subject(slots: Slots) -> Subject:
@@ -11,11 +15,13 @@ def read_subject(slots: Slots) -> Subject:
     named: dict[str, dict[str, None]] = {kind: {} for kind in ("coin", "asset", "category", "wallet", "show")}
     excluded: dict[str, dict[str, None]] = {"coin": {}, "category": {}}
     excluding = False
+    exceptions: set[int] = set()
     for at, chunk in enumerate(slots.chunks):
         if at in slots.used:
             continue
-        if chunk.has("except") or (chunk.has("neg") and _names(slots, at + 1)):
+        if _excludes(slots, at):
             excluding = True
+            exceptions.add(at)
             slots.used.add(at)
         elif chunk.kind in named:
             target = excluded if excluding and chunk.kind in excluded else named
@@ -23,6 +29,8 @@ def read_subject(slots: Slots) -> Subject:
             slots.used.add(at)
         elif chunk.kind not in {"and", "or", "filler"} or chunk.gap not in {"", ","}:
             excluding = excluding and chunk.kind == "set"
+    if named["coin"] and excluded["coin"]:
+        slots.used -= exceptions  # "BTC minus ETH": of coins named none is left out
     sets = {slots.chunks[at].value for at in slots.free(lambda chunk: chunk.kind == "set")}
     if "alts" in sets:
         excluded["coin"].setdefault(BITCOIN)
@@ -40,9 +48,13 @@ def read_subject(slots: Slots) -> Subject:
     )
 
 
-def _names(slots: Slots, at: int) -> bool:
-    """Whether a coin or a category begins at a chunk, with at most fillers before."""
-    while slots.kind(at) == "filler":
+def _excludes(slots: Slots, at: int) -> bool:
+    """Whether a chunk leaves out the coin or category behind it: "except BTC", but not "isn't BTC …?"."""
+    asks = at == 0 and slots.word(at) in _ASKING
+    if asks or not (slots.has(at, "except") or slots.has(at, "neg")):
+        return False
+    at += 1
+    while slots.kind(at) in {"filler", "set"}:
         at += 1
     return slots.kind(at) in {"coin", "category"}
 
