@@ -17,6 +17,11 @@ _SPANNED: Final = frozenset({"funding", "carry", "volume"})
 """Measures without a usual window that may be taken over one."""
 
 
+def has_span(measure: Measure) -> bool:
+    """Whether a measure can be taken over a span of time."""
+    return MEASURES[measure.name].windowed or measure.name in _SPANNED or measure.mean
+
+
 class Asked(NamedTuple):
     """A query, the ids of what it is about, and what it reads."""
 
@@ -93,6 +98,6 @@ class Asked(NamedTuple):
         spanned = isinstance(self.query.time, Window | Between)
         ordering = isinstance(self.query.operation, Rank | List | Compare)
         for measure in (measures[:1] if ordering else measures) if spanned else []:
-            if not MEASURES[measure.name].windowed and measure.name not in _SPANNED:
+            if not has_span(measure):
                 raise Refused("not-over", label=text(label_of(measure)))
         return list(self.query.measures)

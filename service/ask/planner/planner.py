@@ -5,9 +5,10 @@ from typing import Any, Final
 
 from service.access.caller import Caller
 from service.ask import query as q
-from service.ask.describe import describe, name_of, spanned
-from service.ask.planner import listings, money, reasons, sets, timing
-from service.ask.planner.asked import Asked
+from service.ask.describe import describe, label_of, name_of, spanned
+from service.ask.planner import courses, listings, money, reasons, sets, timing
+from service.ask.planner.asked import Asked, has_span
+from service.ask.planner.conditions import measures_in
 from service.ask.planner.reading import Data, Reading
 from service.ask.planner.result import Found, Refused, Result, text
 
@@ -22,13 +23,21 @@ async def _value(asked: Asked, operation: q.Value) -> Found:
     spanned = isinstance(query.time, q.Window | q.Between) and query.where is None
     spanned = spanned and asked.reading.others.isdisjoint(asked.ids) and query.subject.scope not in {"all", "category"}
     if spanned and len(asked.ids) == 1 and len(query.measures) == 1 and query.measures[0].name in _COURSED:
-        return await timing.course(asked, query.measures[0])
+        return await courses.course(asked, query.measures[0])
     return await sets.value(asked, operation)
+
+
+async def _check(asked: Asked, operation: q.Check) -> Found:
+    measures = measures_in(asked.query.where)
+    is_span = isinstance(asked.query.time, q.Window | q.Between)
+    if is_span and measures and not any(has_span(measure) for measure in measures):
+        return await courses.check_days(asked)
+    return await sets.check(asked, operation)
 
 
 _OPERATIONS: Final[Mapping[type, _Run]] = {
     q.Value: _value,
-    q.Check: sets.check,
+    q.Check: _check,
     q.List: sets.list_all,
     q.Rank: sets.rank,
     q.Position: sets.position,
@@ -50,6 +59,21 @@ _OPERATIONS: Final[Mapping[type, _Run]] = {
     q.Route: listings.listing,
 }
 """How each operation is answered."""
+
+
+_OF_SETS: Final = (q.List, q.Rank, q.Position, q.Count, q.Share, q.Exists, q.Aggregate, q.Compare)
+
+
+def _check_span(query: q.Query) -> None:
+    """Refuse a span that no measure of a query is taken over.
+
+    Raises:
+        Refused: Where it would be dropped.
+    """
+    measures = [*query.measures, *measures_in(query.where)]
+    is_span = isinstance(query.time, q.Window | q.Between) and isinstance(query.operation, _OF_SETS)
+    if is_span and measures and not any(has_span(measure) for measure in measures):
+        raise Refused("not-over", label=text(label_of(measures[0])))
 
 
 class Planner:
@@ -81,6 +105,7 @@ class Planner:
         title = describe(query)
         try:
             asked = Asked(reading, spanned(query), await reading.subjects(query.subject))
+            _check_span(asked.query)
             found = await _OPERATIONS[type(query.operation)](asked, query.operation)
         except Refused as refused:
             figures = dict(refused.figures)
@@ -100,4 +125,5 @@ class Planner:
             as_of_ms=reading.as_of_ms,
             stale=tuple(reading.stale),
             sources=tuple(reading.sources),
+            counted=reading.counted,
         )

@@ -96,6 +96,7 @@ class Reading:
         self.sources: dict[Source, None] = {}
         self.stale: dict[str, None] = {}
         self.as_of_ms: int | None = None
+        self.counted = False
         self.per_coin: frozenset[str] = frozenset()
         self.others: set[str] = set()
         self._caller = caller
@@ -107,8 +108,12 @@ class Reading:
         """Open of the present UTC day."""
         return self.now_ms // DAY_MS * DAY_MS
 
-    def use(self, tool: str, args: Mapping[str, Any], as_of_ms: int | None) -> None:
-        """Add a source; the oldest observation of all sources is that of the result."""
+    def use(self, tool: str, args: Mapping[str, Any], as_of_ms: int | None, *, counted: bool = True) -> None:
+        """Add a source; the oldest observation of all sources is that of the result.
+
+        What its route would not count is not counted here either.
+        """
+        self.counted = self.counted or counted
         known = [at_ms for at_ms in (self.as_of_ms, as_of_ms) if at_ms is not None]
         self.as_of_ms = min(known, default=None)
         as_of = None if as_of_ms is None else iso(as_of_ms)
@@ -145,7 +150,7 @@ class Reading:
             ServiceError: What the service raises.
         """
         answer = await self.data.toolbox.run(PlannedStep("", tool, args), Given(self._caller))
-        self.use(tool, args, answer.as_of_ms)
+        self.use(tool, args, answer.as_of_ms, counted=answer.counted)
         found = msgspec.json.decode(msgspec.json.encode(answer.data))
         self.stale.update(dict.fromkeys(found.get("_stale_fields", ())))
         return found

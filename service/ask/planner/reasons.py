@@ -8,6 +8,7 @@ from service.ask.describe import label_of
 from service.ask.measure_table import Unit
 from service.ask.planner.asked import Asked
 from service.ask.planner.conditions import measures_in, ordered
+from service.ask.planner.details import remarks
 from service.ask.planner.reading import Reading
 from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, count, date, text
 from service.ask.planner.spans import TO_MS, Interval, instant_of, interval_of, span_of
@@ -70,7 +71,9 @@ async def why(asked: Asked, _: Why) -> Found:
         figures["premise"] = text(f"{asked.name(symbol)}'s {' and '.join(states)}. ")
     if said is not None:
         figures["said"] = text(said)
-    notes = [*(["said"] if said else []), *(["quotes"] if quotes else []), "coincidence"]
+    payer, paid = await remarks(asked, stated) if stated else ({}, [])
+    figures |= payer
+    notes = [*paid, *(["said"] if said else []), *(["quotes"] if quotes else []), "coincidence"]
     return Found(kind="why", figures=figures, columns=[Column("value", Unit.TEXT)], rows=rows, notes=notes)
 
 

@@ -54,6 +54,7 @@ class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
         as_of_ms: The oldest observation that was used, epoch milliseconds; null where there is none.
         stale: Fields that could not be refreshed.
         sources: Where the values come from.
+        counted: Whether any of the routes that were asked counts what it found.
         refusal: Why there is no answer; null: there is one.
     """
 
@@ -69,6 +70,7 @@ class Result(Struct, frozen=True, kw_only=True, omit_defaults=True):
     as_of_ms: int | None = None
     stale: tuple[str, ...] = ()
     sources: tuple[Source, ...] = ()
+    counted: bool = True
     refusal: Refusal | None = None
 
 

@@ -143,8 +143,7 @@ async def list_all(asked: Asked, operation: List) -> Found:
     found, unknown = await asked.split()
     extra = measures_in(asked.query.where)
     measures = [*dict.fromkeys([*asked.main(), *extra])] or list(_OF_ASSETS[:2] if asked.reading.others else _IN_LISTS)
-    if asked.query.measures[:1] == (Measure("verdict"),):
-        measures.insert(1, Measure("score"))
+    measures = _scored(measures)
     order = found
     if asked.query.measures:
         order = ordered(await asked.values(measures[0], found), measures[0], most=True)
@@ -163,6 +162,15 @@ async def list_all(asked: Asked, operation: List) -> Found:
         total=len(asked.ids),
         unknown=[asked.name(id_) for id_ in [*unknown, *(id_ for id_ in found if id_ not in order)]],
     )
+
+
+def _scored(measures: list[Measure]) -> list[Measure]:
+    """Verdicts with their score beside them."""
+    verdict, score = Measure("verdict"), Measure("score")
+    if verdict not in measures or score in measures:
+        return measures
+    at = measures.index(verdict) + 1
+    return [*measures[:at], score, *measures[at:]]
 
 
 def _named(names: Sequence[str], most: int) -> dict[str, Figure]:
@@ -260,7 +268,7 @@ async def check(asked: Asked, _: Check) -> Found:
     if asked.query.where is None:
         raise Refused("no-measure")
     found = await truths(asked.reading, asked.query.where, asked.query.time, asked.ids)
-    measures = [*dict.fromkeys([*measures_in(asked.query.where), *asked.main()])]
+    measures = _scored([*dict.fromkeys([*measures_in(asked.query.where), *asked.main()])])
     if all(answer is None for answer in found.values()):
         raise await _unknown(asked, label_of(measures[0]))
     columns, rows = await asked.table(measures, asked.ids)

@@ -54,7 +54,7 @@ _PRICES: Final = frozenset({"price", "high", "low"})
 async def extreme(asked: Asked, operation: Extreme) -> Found:
     """The largest, smallest, first or last value of a measure within the time asked for, with its day."""
     measure, reading = _main(asked), asked.reading
-    span = _span(asked, measure)
+    span = span_asked(asked, measure)
     found: dict[str, tuple[int, Scalar]] = {}
     first_ms = reading.now_ms
     for symbol in asked.ids:
@@ -63,7 +63,7 @@ async def extreme(asked: Asked, operation: Extreme) -> Found:
             found[symbol] = _chosen(points, operation, measure)
             first_ms = min(first_ms, points[0][0])
     if not found:
-        raise await _nothing(asked, measure)
+        raise await nothing_known(asked, measure)
     order = _in_order(found, operation, measure)
     label = label_of(Measure(measure.name, measure.over or _daily(measure), measure.other, measure.frame))
     columns = [Column(label, unit_of(measure)), Column("day", Unit.DATE)]
@@ -106,7 +106,7 @@ def _daily(measure: Measure) -> Window | None:
     return Window(1, "d", "1 day") if measure.name == "change" else None
 
 
-def _span(asked: Asked, measure: Measure) -> Interval:
+def span_asked(asked: Asked, measure: Measure) -> Interval:
     """The span of the query, else the window of a measure that is not one of returns, else all that is known."""
     time, now_ms = asked.query.time, asked.reading.now_ms
     if isinstance(time, Window | Between):
@@ -222,7 +222,8 @@ async def _first(reading: Reading, symbol: str) -> int | None:
     return (await reading.daily()).first_day_ms(symbol)
 
 
-async def _nothing(asked: Asked, measure: Measure) -> Refused:
+async def nothing_known(asked: Asked, measure: Measure) -> Refused:
+    """Why no day of a span has a value."""
     names = text(", ".join(asked.name(symbol) for symbol in asked.ids))
     first = await _first(asked.reading, asked.ids[0]) if len(asked.ids) == 1 else None
     end_ms = instant_of(asked.query.time, asked.reading.now_ms)
@@ -240,7 +241,7 @@ async def when(asked: Asked, operation: When) -> Found:
     first = condition or await _present(asked, asked.ids[0])
     rows = []
     for symbol in asked.ids:
-        days = await _true_days(asked, condition or await _present(asked, symbol), symbol)
+        days = await true_days(asked, condition or await _present(asked, symbol), symbol)
         if any(held is not None for _, held in days):
             run = _run(asked.name(symbol), days)
             rows.append(replace(run, values=run.values + await _then(asked, extra, symbol, run.values[1])))
@@ -286,7 +287,7 @@ async def _present(asked: Asked, symbol: str) -> Condition:
     return Test(measure, "eq", points[-1][1])
 
 
-async def _true_days(asked: Asked, condition: Condition, symbol: str) -> list[tuple[int, Truth]]:
+async def true_days(asked: Asked, condition: Condition, symbol: str) -> list[tuple[int, Truth]]:
     """On which known days a condition held, oldest first."""
     time, now_ms = asked.query.time, asked.reading.now_ms
     span = interval_of(time if isinstance(time, Window | Between) else _EVER, now_ms)
@@ -315,10 +316,12 @@ async def _truth_by_day(reading: Reading, condition: Condition, symbol: str, spa
 
 async def _by_close(reading: Reading, measure: Measure, symbol: str, span: Interval) -> Points:
     """Values by the day: prices are closes, a state is that of the day before, which is known from its close on."""
+    scale = 1_000 if symbol in reading.per_coin else 1
     if measure.name == "price":
-        scale = 1_000 if symbol in reading.per_coin else 1
         return [(bar.open_ms, bar.close / scale) for bar in await bars_of(reading, symbol, span)]
     points = await points_of(reading, measure, symbol, span, low=False)
+    if measure.name in _PRICES:
+        return [(day, value / scale) for day, value in points if isinstance(value, float)]
     return [(day + DAY_MS, value) for day, value in points] if MEASURES[measure.name].states else points
 
 
@@ -335,49 +338,3 @@ def _run(name: str, days: Sequence[tuple[int, Truth]]) -> Row:
         start -= 1
     length = (known[end][0] - known[start][0]) // DAY_MS + 1
     return Row(name, ("holds" if end == len(known) - 1 else "ended", known[start][0], known[end][0], length))
-
-
-async def course(asked: Asked, measure: Measure) -> Found:
-    """How a price or a state went over a span: its start and end, its bounds, or the days in each state."""
-    span, symbol = _span(asked, measure), asked.ids[0]
-    if measure.name != "price":
-        return await _spent(asked, measure, symbol, span)
-    bars = await bars_of(asked.reading, symbol, span)
-    if not bars:
-        raise await _nothing(asked, measure)
-    scale = 1_000 if symbol in asked.reading.per_coin else 1
-    high, low = max(bars, key=lambda bar: bar.high), min(bars, key=lambda bar: bar.low)
-    figures = {
-        "subject": text(asked.name(symbol)),
-        "start": Figure(bars[0].open / scale, Unit.USD),
-        "end": Figure(bars[-1].close / scale, Unit.USD),
-        "change": Figure(series.percent(bars[-1].close, bars[0].open), Unit.PERCENT),
-        "high": Figure(high.high / scale, Unit.USD),
-        "high_day": date(high.open_ms),
-        "low": Figure(low.low / scale, Unit.USD),
-        "low_day": date(low.open_ms),
-        "when": asked.when,
-    }
-    return Found(kind="course", figures=figures)
-
-
-async def _spent(asked: Asked, measure: Measure, symbol: str, span: Interval) -> Found:
-    points = await points_of(asked.reading, measure, symbol, span, low=False)
-    if not points:
-        raise await _nothing(asked, measure)
-    spent: dict[Scalar, int] = {}
-    for _, state in points:
-        spent[state] = spent.get(state, 0) + 1
-    rows = [
-        Row(str(state), (days,)) for state, days in sorted(spent.items(), key=lambda item: (-item[1], str(item[0])))
-    ]
-    figures = {
-        "subject": text(asked.name(symbol)),
-        "label": text(label_of(measure)),
-        "state": text(rows[0].subject),
-        "days": Figure(rows[0].values[0], Unit.COUNT),
-        "of": Figure(len(points), Unit.COUNT),
-        "end": text(str(points[-1][1])),
-        "when": asked.when,
-    }
-    return Found(kind="spent", figures=figures, columns=[Column("days", Unit.COUNT)], rows=rows)

@@ -192,6 +192,7 @@ QUERIES: Mapping[str, Query] = {
     "share": of(ALL, where=UP, operation=Share()),
     "exists": of(ALL, where=UP, operation=Exists("any")),
     "check": of(coins("BTC"), where=UP, operation=Check()),
+    "check_days": of(coins("BTC"), where=UP, time=JUNE, operation=Check()),
     "checks": of(coins("BTC", "ETH"), where=UP, operation=Check()),
     "aggregate": of(ALL, PRICE, operation=Aggregate("median")),
     "extreme": of(coins("BTC"), PRICE, time=JUNE, operation=Extreme("max")),

@@ -11,6 +11,7 @@ from service.ask.query import Query, Route, Subject
 from service.ask.routes import LISTS, ROUTES
 from service.ask.tools import Tool
 from service.clock import DAY_MS, HOUR_MS, iso
+from service.wire.envelope import Answer
 from service.wire.offers import OFFERS
 from service.wire.queries import NoParameters
 from service.wire.tools import RecentQuery
@@ -170,6 +171,13 @@ async def test_a_watched_wallet_with_the_tokens_that_moved() -> None:
     assert (await service.ask(asked("wallets", subject, time=THIS_WEEK))).kind == "no-past-list"
     listed = await service.ask(asked("wallets", args={"watchlist": "yes"}))
     assert listed.rows[0].subject == "0x98B1…952C"
+
+
+async def test_what_no_route_counts_is_not_counted() -> None:
+    nobody = Answer({"chainId": None, "total": 0, "movements": []}, NOW_MS, counted=False)
+    world = World([Tool("wallets.recent", RecentQuery, lambda _, __: nobody)])
+    assert not (await world.ask(asked("wallets"))).counted
+    assert (await Service(wallets__recent=RECENT).ask(asked("wallets"))).counted
 
 
 async def test_the_newest_changes_of_regimes() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from service.ask.planner.result import Result
-from service.ask.query import Between, Explain, Record, Screen, Why
+from service.ask.query import Between, Explain, Measure, Record, Screen, Why
 from service.ask.tools import Tool
 from service.clock import DAY_MS, HOUR_MS, iso
 from service.wire.queries import OfSymbol, RegimeQuery, SignalQuery, WalkforwardQuery
@@ -198,10 +198,13 @@ async def test_why_a_verdict_is_what_it_is() -> None:
 
 
 async def test_why_says_first_whether_the_state_asked_about_holds() -> None:
-    world = World(talk(), SOL={"trend_daily": "DOWN", "change_24h": -3.0})
+    world = World(talk(), SOL={"trend_daily": "DOWN", "change_24h": -3.0, "funding_apr": -9.0})
     result = await world.ask(of(coins("SOL"), operation=Why(), where=where(TREND, "eq", "UP")))
     assert result.figures["premise"].value == "SOL's daily trend is DOWN. "
     assert [row.subject for row in result.rows].count("daily trend") == 1
+    paid = await world.ask(of(coins("SOL"), operation=Why(), where=where(Measure("funding"), "lt", 0.0)))
+    assert paid.figures["payer"].value in {"longs", "shorts"}
+    assert paid.notes[0] == "payer"
     fell = await world.ask(of(coins("SOL"), operation=Why(), where=where(change(), "lt", 0.0)))
     assert fell.figures["premise"].value == ""
 

@@ -10,11 +10,16 @@ from service.ask.query import (
     All,
     Any_,
     At,
+    Between,
     Changed,
+    Check,
+    Count,
     Extreme,
+    List,
     Measure,
     Not,
     Query,
+    Rank,
     When,
 )
 from service.clock import DAY_MS
@@ -27,6 +32,7 @@ from tests.ask.planner.asked import (
     PRICE,
     THIS_WEEK,
     TREND,
+    UP,
     VERDICT,
     VOLUME,
     change,
@@ -339,3 +345,39 @@ async def test_the_worst_day_is_a_closed_day() -> None:
     closed = bars("ETH", TODAY_MS - 30 * DAY_MS, TODAY_MS)
     worst = min(pairwise(closed), key=lambda pair: pair[1].close / pair[0].close)[1]
     assert found.rows[0].values[1] == worst.open_ms
+
+
+async def test_a_price_was_above_a_bound_where_it_was_on_any_day() -> None:
+    high = max(bars("ETH"), key=lambda bar: bar.high).high
+    passed = await ask(of(coins("ETH"), where=where(PRICE, "gt", high * 0.9999), time=JUNE, operation=Check()))
+    figures = {name: figure.value for name, figure in passed.figures.items()}
+    assert (passed.kind, figures["answer"], figures["days"], figures["of"]) == ("check_days", "Yes", 1, 30)
+    never = await ask(of(coins("ETH"), where=where(PRICE, "gt", high * 1.0001), time=JUNE, operation=Check()))
+    assert never.figures["answer"].value == "No"
+    low = min(bars("ETH"), key=lambda bar: bar.low).low
+    always = await ask(of(coins("ETH"), where=where(PRICE, "gt", low), time=JUNE, operation=Check()))
+    assert (always.figures["answer"].value, always.figures["days"].value) == ("Yes", 30)
+    tiny = coins("KPEPE", per_coin=("KPEPE",))
+    most = max(bars("KPEPE"), key=lambda bar: bar.high).high / 1000
+    passed = await ask(of(tiny, where=where(PRICE, "ge", most), time=JUNE, operation=Check()))
+    assert passed.figures["days"].value == 1
+
+
+async def test_a_state_of_some_days_is_neither_there_nor_absent() -> None:
+    states = [WORLD.history.days.trend_daily("ETH", bar.open_ms) for bar in bars("ETH")]
+    up = sum(state is not None and state.state == "UP" for state in states)
+    assert 0 < up < 30
+    found = await ask(of(coins("ETH"), where=UP, time=JUNE, operation=Check()))
+    assert (found.figures["answer"].value, found.figures["days"].value) == ("On some days", up)
+    for subject, kind in ((coins("ETH", "SOL"), "one-coin"), (coins(NEW), "unknown-value")):
+        early = Between(JUNE.start_ms, JUNE.start_ms + 5 * DAY_MS, "then")
+        refused = await WORLD.ask(of(subject, where=UP, time=early, operation=Check()))
+        assert refused.kind == kind
+
+
+async def test_a_span_that_no_measure_is_taken_over_is_refused_and_not_dropped() -> None:
+    for operation in (List(), Count(), Rank("most", 3)):
+        assert (await WORLD.ask(of(ALL, PRICE, where=UP, time=days(7), operation=operation))).kind == "not-over"
+    assert (await WORLD.ask(of(ALL, where=UP, time=JUNE, operation=Count()))).kind == "not-over"
+    gained = All((where(change(), "gt", 0.0), UP))
+    assert (await WORLD.ask(of(ALL, where=gained, time=days(7), operation=Count()))).kind == "count"

@@ -1,0 +1,94 @@
+"""How a price or a state went over a span, and on how many of its days a condition held."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from service.ask.describe import condition_words, label_of
+from service.ask.measure_table import Unit
+from service.ask.planner import series
+from service.ask.planner.asked import Asked
+from service.ask.planner.bars import bars_of
+from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, count, date, text
+from service.ask.planner.spans import Interval
+from service.ask.planner.timing import nothing_known, points_of, span_asked, true_days
+from service.ask.query import Condition, Measure, Test
+
+_BOUND: Final[Mapping[str, str]] = {"gt": "high", "ge": "high", "lt": "low", "le": "low"}
+"""Which price of a day decides whether a bound was passed."""
+
+
+async def check_days(asked: Asked) -> Found:
+    """On how many days of a span conditions held: prices at any time of a day, states at its end."""
+    if len(asked.ids) != 1 or asked.query.where is None or not asked.reading.others.isdisjoint(asked.ids):
+        raise Refused("one-coin")
+    condition = _at_any_time(asked.query.where)
+    days = [held for _, held in await true_days(asked, condition, asked.ids[0]) if held is not None]
+    if not days:
+        raise Refused("unknown-value", subject=text(asked.name(asked.ids[0])), label=text("that"))
+    held = sum(days)
+    # A price is above a bound once it was; a state of some days is neither there nor absent.
+    part = "Yes" if condition != asked.query.where else "On some days"
+    figures = {
+        "answer": text("No" if not held else "Yes" if held == len(days) else part),
+        "subject": text(asked.name(asked.ids[0])),
+        "what": text(condition_words(asked.query.where)),
+        "days": count(held),
+        "of": count(len(days)),
+        "when": asked.when,
+    }
+    return Found(kind="check_days", figures=figures)
+
+
+def _at_any_time(condition: Condition) -> Condition:
+    """A bound of the price as one of the day's high or low."""
+    if isinstance(condition, Test) and condition.measure.name == "price" and condition.op in _BOUND:
+        return replace(condition, measure=Measure(_BOUND[condition.op]))
+    return condition
+
+
+async def course(asked: Asked, measure: Measure) -> Found:
+    """How a price or a state went over a span: its start and end, its bounds, or the days in each state."""
+    span, symbol = span_asked(asked, measure), asked.ids[0]
+    if measure.name != "price":
+        return await _spent(asked, measure, symbol, span)
+    bars = await bars_of(asked.reading, symbol, span)
+    if not bars:
+        raise await nothing_known(asked, measure)
+    scale = 1_000 if symbol in asked.reading.per_coin else 1
+    high, low = max(bars, key=lambda bar: bar.high), min(bars, key=lambda bar: bar.low)
+    figures = {
+        "subject": text(asked.name(symbol)),
+        "start": Figure(bars[0].open / scale, Unit.USD),
+        "end": Figure(bars[-1].close / scale, Unit.USD),
+        "change": Figure(series.percent(bars[-1].close, bars[0].open), Unit.PERCENT),
+        "high": Figure(high.high / scale, Unit.USD),
+        "high_day": date(high.open_ms),
+        "low": Figure(low.low / scale, Unit.USD),
+        "low_day": date(low.open_ms),
+        "when": asked.when,
+    }
+    return Found(kind="course", figures=figures)
+
+
+async def _spent(asked: Asked, measure: Measure, symbol: str, span: Interval) -> Found:
+    points = await points_of(asked.reading, measure, symbol, span, low=False)
+    if not points:
+        raise await nothing_known(asked, measure)
+    spent: dict[Scalar, int] = {}
+    for _, state in points:
+        spent[state] = spent.get(state, 0) + 1
+    rows = [
+        Row(str(state), (days,)) for state, days in sorted(spent.items(), key=lambda item: (-item[1], str(item[0])))
+    ]
+    figures = {
+        "subject": text(asked.name(symbol)),
+        "label": text(label_of(measure)),
+        "state": text(rows[0].subject),
+        "days": Figure(rows[0].values[0], Unit.COUNT),
+        "of": Figure(len(points), Unit.COUNT),
+        "end": text(str(points[-1][1])),
+        "when": asked.when,
+    }
+    return Found(kind="spent", figures=figures, columns=[Column("days", Unit.COUNT)], rows=rows)
