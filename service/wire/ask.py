@@ -1,4 +1,4 @@
-"""What travels on the question route: the question, what it was taken for, how it is answered, and the answer."""
+"""The question route's payloads: the question, how it was read, what was found, and the answer."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
@@ -78,7 +78,7 @@ class Classified(Struct, frozen=True):
 
 
 class PlannedStep(Struct, frozen=True):
-    """One typed query that is run, or one call of a data route's service."""
+    """One typed query: `tool` is `query`, `args` has `subject`, `measures`, `time`, `where` and `operation`."""
 
     id: str
     tool: str
@@ -86,7 +86,7 @@ class PlannedStep(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    """What is looked up."""
+    """The queries that are run, in the order of the question."""
 
     steps: tuple[PlannedStep, ...]
 
@@ -94,8 +94,10 @@ class Plan(Struct, frozen=True):
 class Step(Struct, frozen=True, kw_only=True):
     """What a query found.
 
-    `as_of` is the observation time of its oldest input (ISO 8601 UTC), null where it has none. Where it failed,
-    `result` is null and `error` says why.
+    `result` has a `title` (the query in words), `figures` by name, each a `value` with its `unit`, `columns` and
+    `rows`, and `unknown`, the things left out because a value is not known; or a `refusal`. Dates and instants are
+    epoch milliseconds. `as_of` is the observation time of its oldest input (ISO 8601 UTC), null where it has none.
+    Where it failed, `result` is null and `error` says why.
     """
 
     id: str
@@ -107,7 +109,7 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 class Source(Struct, frozen=True):
-    """Where an answer's figures come from: a route that gives the same payload, and of when it is."""
+    """Where values come from: the route that answers them (`path`; null: no route does), and of when they are."""
 
     tool: str
     path: str | None
@@ -124,7 +126,13 @@ class Told(Struct, frozen=True):
 
 
 class Findings(Struct, frozen=True):
-    """An answer without prose (`raw`)."""
+    """An answer without prose (`raw`).
+
+    `classification` is how the question was read: `queries`, each with `subject`, `measures`, `time`, `where` and
+    `operation`; or a `refusal` with its `reason`, the `words` that could not be read, `candidates` and what can be
+    asked `instead`; or a `courtesy`. `ignored` are words that were not considered, `unknown` names that do not exist
+    here. Fields at their default are left out.
+    """
 
     classification: Mapping[str, Any]
     plan: Plan
