@@ -332,11 +332,11 @@ def _ratio(dice: Dice) -> Composed:
 
 
 def _with_score(measures: Sequence[Measure]) -> tuple[Measure, ...]:
-    """A verdict is told with its score."""
-    if Measure("verdict") not in measures:
+    """A verdict is told with its score, where nobody asks for that anyway."""
+    if Measure("verdict") not in measures or Measure("score") in measures:
         return tuple(measures)
     at = measures.index(Measure("verdict")) + 1
-    return (*measures[:at], Measure("score"), *(one for one in measures[at:] if one.name != "score"))
+    return (*measures[:at], Measure("score"), *measures[at:])
 
 
 def _joined(dice: Dice, words: Sequence[str]) -> str:

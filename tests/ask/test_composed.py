@@ -9,8 +9,8 @@ from service.ask.describe import describe
 from tests.ask.composed import Read, compose, examine, report
 
 COUNT = 1_500
-RIGHT = 0.99
-WRONG = 0.005
+RIGHT = 0.995
+WRONG = 0.003
 
 
 @pytest.fixture(scope="module")

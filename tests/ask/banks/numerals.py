@@ -8,6 +8,8 @@ from service.clock import iso
 from tests.ask.banks.check import numbers
 
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d)?")
+_LEFT_OUT: Final = re.compile(r"(?<=, )\S+ and \d+ more(?=; as of|\.)")
+"""How many sources are not named."""
 _EARLIEST_MS: Final = 1_000_000_000_000
 """Larger numbers of a result may be instants."""
 
@@ -27,8 +29,8 @@ def unbound(text: str, found: Any) -> list[str]:
     missing = [
         date for date in _DATE.findall(text) if not any(each.startswith(date.replace("T", " ")) for each in known)
     ]
-    rest = _DATE.sub(" ", text)
-    for string in sorted({each for each in strings if re.search(r"\d", each)}, key=len, reverse=True):
+    rest = _plain(_LEFT_OUT.sub(" ", _DATE.sub(" ", text)))
+    for string in sorted({_plain(each) for each in strings if re.search(r"\d", each)}, key=len, reverse=True):
         rest = re.sub(rf"(?<![\w.,]){re.escape(string)}(?!\w|[.,]\d)", " ", rest)
     scaled = [*values, *(value * 100 for value in values)]
     return missing + [
@@ -36,6 +38,11 @@ def unbound(text: str, found: Any) -> list[str]:
         for number in numbers(rest)
         if not any(abs(abs(number.value) - value) <= number.slack + 1e-9 * value for value in scaled)
     ]
+
+
+def _plain(text: str) -> str:
+    """Text without the marks that answers take out of other people's words."""
+    return re.sub(r"[`'\"*|]", "", text)
 
 
 def _lengths(text: str) -> Iterator[float]:
