@@ -129,7 +129,10 @@ def _is_measure(span: EntitySpan, words: Sequence[str]) -> bool:
 def _is_word(span: EntitySpan, tokens: Sequence[Token], words: Sequence[str]) -> bool:
     """Whether what looks like a name is a word: one of the lexicon, or a single small letter."""
     if span.thing.kind == "unknown":
-        return not span.thing.keys and all(word in VOCABULARY for word in words[span.start : span.end])
+        before, after = words[max(0, span.start - 2) : span.start], words[span.end : span.end + 1]
+        if span.thing.keys or before == ["price", "of"] or after == ["price"]:
+            return False
+        return all(word in VOCABULARY for word in words[span.start : span.end])
     token = tokens[span.start]
     is_letter = len(token.text) == 1 and token.text.islower() and not token.sigil
     return span.thing.kind == "coin" and span.end - span.start == 1 and is_letter

@@ -324,6 +324,9 @@ do you like ondo -> ONDO
 fartcoin -> FARTCOIN
 whats up with wif -> WIF
 mood of the category meme -> Meme
+usdc price -> ?usdc
+price of MOON -> ?MOON
+what is 5 btc in usdc -> BTC
 how has optimism performed since midnight -> OP
 mkrs score and btcs trend -> MKR + BTC
 links price -> LINK

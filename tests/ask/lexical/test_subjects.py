@@ -34,3 +34,7 @@ def subject(question: str) -> Subject:
 )
 def test_a_question_is_about_what_it_names_and_not_what_it_leaves_out(question: str, expected: Subject) -> None:
     assert subject(question) == expected
+
+
+def test_of_coins_named_none_can_be_left_out() -> None:
+    assert read("price of BTC minus ETH").refusal is not None
