@@ -28,6 +28,19 @@ _SEVERAL: r.Rows = {
         r.rank(r.change(r.DAY), 3),
     ),
     "price of BTC, the top 3 gainers today": (r.value("BTC", "price"), r.rank(r.change(r.DAY), 3)),
+    "price of SOL? is the funding above 20%?": (
+        r.value("SOL", "price"),
+        r.checked("SOL", r.holds("funding", "gt", 20.0)),
+    ),
+    "coins in an uptrend. only those with negative funding": r.listed(q.All((r.UPTREND, r.PAYS_LONGS))),
+    "which coin gained the most, and which coin lost the most over 7 days?": (
+        r.rank(r.change(r.WEEK), 1),
+        r.rank(r.change(r.WEEK), 1, "least"),
+    ),
+    "how many coins are up and which memes gained the most over 7 days?": (
+        r.done(q.Count(), where=r.holds(r.change(r.WEEK), "gt", 0.0)),
+        r.rank(r.change(r.WEEK), 5, subject=r.MEMES),
+    ),
 }
 
 _PROMPTS: r.Rows = {

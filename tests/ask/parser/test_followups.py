@@ -74,6 +74,18 @@ _REMEASURED: r.Rows = {
     "sol | rank by volume?": q.Query(subject=r.coins("SOL"), measures=(q.Measure("volume"),), operation=q.Position()),
     "the worst performer today? | how much did it lose?": r.rank(r.change(r.DAY), 1, "least"),
     "is btc in an uptrend? | since when?": q.Query(subject=r.coins("BTC"), where=r.UPTREND, operation=q.When("since")),
+    "the coin with the highest volume | what is its trend?": q.Query(
+        subject=r.ALL, measures=(q.Measure("volume"), q.Measure("trend")), operation=q.Rank("most", 1)
+    ),
+    "coins with funding above 20% | the top 3 of them": q.Query(
+        subject=r.ALL,
+        measures=(q.Measure("funding"),),
+        where=r.holds("funding", "gt", 20.0),
+        operation=q.Rank("most", 3),
+    ),
+    "top 5 gainers today | the leader's price?": q.Query(
+        subject=r.ALL, measures=(r.change(r.DAY), q.Measure("price")), operation=q.Rank("most", 1)
+    ),
 }
 
 _NARROWED: r.Rows = {

@@ -114,3 +114,8 @@ def test_a_courtesy_needs_no_data(text: str, courtesy: str) -> None:
     understood = r.read(text)
     assert understood.courtesy == courtesy
     assert understood.queries == ()
+
+
+def test_a_term_beside_a_coin_asks_why_its_value_is_what_it_is() -> None:
+    asked = q.Query(subject=r.coins("BTC"), measures=(q.Measure("funding"),), operation=q.Why())
+    r.assert_reads("explain funding of btc", [asked])

@@ -69,6 +69,7 @@ _RANKED: r.Rows = {
     ),
     "rank memes by volume, lowest first": r.rank("volume", 20, "least", r.MEMES),
     "coins ranked by score ascending": r.rank("score", 20, "least"),
+    "most negative funding": r.rank("funding", 1, "least"),
 }
 
 _BOTH_ENDS: r.Rows = {
@@ -159,6 +160,8 @@ _COUNTED: r.Rows = {
     ),
     "what share of memes are up today?": r.done(q.Share(), r.MEMES, r.holds(r.change(r.DAY), "gt", 0.0)),
     "are all memes down today?": r.done(q.Exists("all"), r.MEMES, r.holds(r.change(r.DAY), "lt", 0.0)),
+    "all of the memes in an uptrend": r.listed(r.UPTREND, r.MEMES),
+    "do all memes have negative funding?": r.done(q.Exists("all"), r.MEMES, r.PAYS_LONGS),
 }
 
 _AGGREGATED: r.Rows = {
@@ -190,6 +193,7 @@ _REASONED: r.Rows = {
         subject=r.coins("SOL"), measures=(r.change(),), time=r.THIS_MONTH, operation=q.Extreme("max")
     ),
     "why is SOL up today?": q.Query(subject=r.coins("SOL"), measures=(r.change(r.DAY),), operation=q.Why()),
+    "when did BTC last turn bullish?": r.done(q.When("last"), r.coins("BTC"), r.BULLISH),
 }
 
 

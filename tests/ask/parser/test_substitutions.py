@@ -27,6 +27,17 @@ _HARD: r.Rows = {
     "what is half a million dollars in BTC?": q.Query(
         subject=r.coins("BTC"), operation=q.Convert(q.Holding(500_000.0, "USD"), ("BTC",))
     ),
+    "isn't BTC in an uptrend?": r.checked("BTC", r.UPTREND),
+    "coins with mean funding over 7 days above 20%": r.listed(r.holds(_MEAN_FUNDING, "gt", 20.0)),
+    "coins with 7d average funding above 20%": r.listed(r.holds(_MEAN_FUNDING, "gt", 20.0)),
+    "how many coins gained and how many lost today?": (
+        r.done(q.Count(), where=r.holds(r.change(r.DAY), "gt", 0.0)),
+        r.done(q.Count(), where=r.holds(r.change(r.DAY), "lt", 0.0)),
+    ),
+    "did BTC turn bullish this week?": r.checked("BTC", q.Changed(q.Measure("verdict"), "bull", r.THIS_WEEK)),
+    "coins with 7d change above 5% and below 10%": r.listed(
+        q.All((r.holds(r.change(r.WEEK), "gt", 5.0), r.holds(r.change(r.WEEK), "lt", 10.0)))
+    ),
 }
 
 
@@ -41,13 +52,17 @@ def test_a_hard_question_is_read_in_full_or_refused(question: str, queries: tupl
     [
         "coins above average volume",
         "how many of BTC, ETH and SOL are in an uptrend?",
-        "is BTC's price above its 30 day high?",
         "price of SOL at 15:00 yesterday",
         "what percentage of total market cap is BTC?",
         "which coins flipped from up to down this week?",
         "I bought 2 sol at 150 | what was my profit a week ago?",
         "transfers of the Smith family",
         "price of SOL at 3pm",
+        "BTC price minus ETH price",
+        "coins that were in an uptrend a week ago but not now",
+        "correlation of BTC to bitcoin",
+        "coins that are both memes and L1s",
+        "ratio of BTC to gold",
     ],
 )
 def test_what_cannot_be_asked_yet_is_refused(question: str) -> None:

@@ -83,22 +83,10 @@ _CALENDAR: Mapping[str, q.Span] = {
     "change of SOL since Friday": r.between("2026-11-20", None, "since 2026-11-20"),
     "change of SOL last friday": r.between("2026-11-20", "2026-11-21", "2026-11-20"),
     "change of SOL on monday": r.between("2026-11-16", "2026-11-17", "2026-11-16"),
-    "change of SOL between october 5 and october 10": r.between("2026-10-05", "2026-10-11", "2026-10-05 to 2026-10-10"),
-    "change of SOL from 2026-10-05 to 2026-10-10": r.between("2026-10-05", "2026-10-11", "2026-10-05 to 2026-10-10"),
-    "change of SOL from november 20 to yesterday": r.between("2026-11-20", "2026-11-23", "2026-11-20 to 2026-11-22"),
     "change of SOL from october 5 to today": r.between("2026-10-05", None, "since 2026-10-05"),
     "change of SOL from october 5 until now": r.between("2026-10-05", None, "since 2026-10-05"),
     "change of SOL since listing": q.Between(0, None, "all recorded days"),
     "change of SOL in your history": q.Between(0, None, "all recorded days"),
-    "change of SOL between the 10th and the 20th of this month": r.between(
-        "2026-11-10", "2026-11-21", "2026-11-10 to 2026-11-20"
-    ),
-    "change of SOL between the 10th and 20th of October": r.between(
-        "2026-10-10", "2026-10-21", "2026-10-10 to 2026-10-20"
-    ),
-    "change of SOL from the 5th of October to the 9th of October": r.between(
-        "2026-10-05", "2026-10-10", "2026-10-05 to 2026-10-09"
-    ),
     "change of SOL this month so far": r.between("2026-11-01", None, "this month"),
     "change of SOL month to date": r.between("2026-11-01", None, "this month"),
     "change of SOL qtd": r.between("2026-10-01", None, "this quarter"),
@@ -111,6 +99,20 @@ _CALENDAR: Mapping[str, q.Span] = {
     "change of SOL wtd": r.between("2026-11-23", None, "this week so far"),
     "change of SOL since the start of this week": r.between("2026-11-23", None, "this week so far"),
     "change of SOL since last month": r.between("2026-10-01", None, "since last month"),
+    "change of SOL between october 5 and october 10": r.between("2026-10-06", "2026-10-11", "2026-10-05 to 2026-10-10"),
+    "change of SOL from 2026-10-05 to 2026-10-10": r.between("2026-10-06", "2026-10-11", "2026-10-05 to 2026-10-10"),
+    "change of SOL from november 20 to yesterday": r.between("2026-11-21", "2026-11-23", "2026-11-20 to 2026-11-22"),
+    "change of SOL between the 10th and the 20th of this month": r.between(
+        "2026-11-11", "2026-11-21", "2026-11-10 to 2026-11-20"
+    ),
+    "change of SOL between the 10th and 20th of October": r.between(
+        "2026-10-11", "2026-10-21", "2026-10-10 to 2026-10-20"
+    ),
+    "change of SOL from the 5th of October to the 9th of October": r.between(
+        "2026-10-06", "2026-10-10", "2026-10-05 to 2026-10-09"
+    ),
+    "today, change of SOL since midnight": r.between("2026-11-23", None, "today so far"),
+    "change of SOL so far this month": r.between("2026-11-01", None, "this month so far"),
 }
 
 _SPANS: Mapping[str, q.Span] = {**_WINDOWS, **_CALENDAR}

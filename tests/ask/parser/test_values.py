@@ -64,6 +64,10 @@ _OTHERS: r.Rows = {
     "fear and greed index": r.of_market("fear_greed"),
     "how is the market?": r.of_market(),
     "breadth": q.Query(subject=r.MARKET, operation=q.Route("breadth")),
+    "breadth and regime of the market": (
+        r.of_market("market_regime"),
+        q.Query(subject=r.MARKET, operation=q.Route("breadth")),
+    ),
 }
 
 _LEVELS: r.Rows = {
