@@ -22,7 +22,9 @@ from service.sentiment.names import ACRONYMS
 _QUOTES: Final = ("usdt", "usdc", "usd", "perp")
 _PAIRED: Final = frozenset({"usdt", "usdc", "usd", "perp", "perps"})
 _JOINTS: Final = frozenset({"", "-", "/", ":", "(", ")", ".", "&"})
-_COORDINATORS: Final = frozenset({"and", "or", "vs", "versus", "v", "nor", "plus"})
+_COORDINATORS: Final = frozenset({
+    "and", "or", "vs", "versus", "v", "nor", "plus", "with", "against", "than", "to", "into",
+})  # fmt: skip
 _BREAKS: Final = frozenset(".,?!;:()\n\u2013\u2014")
 _SHORTEST_JOINED: Final = 7
 _NOT_JOINED: Final = frozenset({"memecoin", "notcoin"})

@@ -112,7 +112,9 @@ def _is_named(place: Place) -> bool:
     before, after = place.before, place.after
     if after in ASPECTS or after in _PAPERS or after in _GROUPS or after in {"token", "coin"}:
         return True
-    if before in _DEALS or (before in OF and place.earlier in _TALK):
+    if before in OF and place.earlier in _TALK:
+        return True
+    if before in _DEALS:
         return not after or after in AFTER
     if before in {"called", "named"} or (before in {"is", "hows", "how"} and after in STATES):
         return True

@@ -324,6 +324,9 @@ do you like ondo -> ONDO
 fartcoin -> FARTCOIN
 whats up with wif -> WIF
 mood of the category meme -> Meme
+correlation of nebulyte with bitcoin -> BTC + ?nebulyte
+compare btc with blorp -> BTC + ?blorp
+is btc close to near its high -> BTC
 usdc price -> ?usdc
 price of MOON -> ?MOON
 what is 5 btc in usdc -> BTC
