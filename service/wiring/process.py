@@ -15,6 +15,7 @@ from service.http.server import configure
 from service.settings import Settings
 from service.wiring import memory
 from service.wiring.build import Service, build
+from service.wiring.preload import Preload
 from service.wiring.server import Server, configure_metrics
 
 LAST_CALL_S: Final = 9.5
@@ -39,6 +40,7 @@ class Process:
         clock: Time.
         listener: Where callers come in.
         metrics: Where `/metrics` is asked for, if anywhere.
+        preload: Prepares the recording's history, if anything does.
         listening: Called once callers are let in.
         ready: Called once the service can answer them.
     """
@@ -50,6 +52,7 @@ class Process:
         listener: socket,
         metrics: socket | None,
         *,
+        preload: Preload | None = None,
         listening: Callable[[], None] = _nothing,
         ready: Callable[[], None] = _nothing,
     ) -> None:
@@ -57,6 +60,7 @@ class Process:
         self._clock = clock
         self._listener = listener
         self._metrics = metrics
+        self._preload = preload
         self._listening = listening
         self._ready = ready
         self._service: Service | None = None
@@ -88,7 +92,7 @@ class Process:
             self._server.stop()
 
     async def _serve(self) -> None:
-        async with build(self._settings, self._clock) as service:
+        async with build(self._settings, self._clock, self._preload) as service:
             self._service = service
             self._server = Server(configure(service.app, self._settings), service.connections, self._announce)
             async with asyncio.TaskGroup() as group:

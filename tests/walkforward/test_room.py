@@ -126,13 +126,13 @@ async def test_the_first_run_waits_until_funding_alerts_have_looked_at_all_coins
 ) -> None:
     await hold_history(database, "live")
     begun = begin_only(monkeypatch)
-    watched = asyncio.Event()
+    summed = asyncio.Event()
     opened.known.set()
-    opened.market = replace(opened.market, watched=watched)
+    opened.market = replace(opened.market, summed=summed)
     async with opened.open():
         await clock.advance(QUIET_S * 2)
         assert not begun.is_set()
-        watched.set()
+        summed.set()
         async with asyncio.timeout(PATIENCE_S):
             while not begun.is_set():
                 await clock.advance(EVERY_S)
