@@ -25,6 +25,9 @@ _LOOK_S: Final = 0.05
 _COLLECT_AFTER: Final = (50_000, 20, 100)
 """Objects, then young, then middle-aged collections between two: what answers allocate is freed without a collector."""
 
+_COLLECT_AT_START: Final = (1_000_000, *_COLLECT_AFTER[1:])
+"""Until the service is ready: a start makes half a million rows and hardly any garbage."""
+
 _log: Final = logging.getLogger("verdict.wiring")
 
 
@@ -70,7 +73,7 @@ class Process:
     async def run(self) -> None:
         """Serve until SIGTERM or SIGINT."""
         memory.hand_back()
-        gc.set_threshold(*_COLLECT_AFTER)
+        gc.set_threshold(*_COLLECT_AT_START)
         loop = asyncio.get_running_loop()
         serving = asyncio.create_task(self._serve())
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -118,5 +121,6 @@ class Process:
             await self._clock.sleep(_LOOK_S)
         gc.collect()
         gc.freeze()
+        gc.set_threshold(*_COLLECT_AFTER)
         _log.info("ready", extra={"process_id": os.getpid(), "python": sys.version.split()[0]})
         self._ready()
