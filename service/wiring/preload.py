@@ -5,9 +5,10 @@ the start. So a second process writes them into files of its own, and the store 
 """
 
 import asyncio
+import logging
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -24,6 +25,8 @@ FILES: Final = (
     *(f"recorded-hours-{part}.db" for part in range(HOURS_FILES)),
 )
 """Files in the data folder, in the order in which they are written."""
+
+_log: Final = logging.getLogger("verdict.wiring")
 
 
 class Preload:
@@ -66,22 +69,27 @@ def preloading(settings: Settings) -> Iterator[Preload | None]:
     if settings.source != "fixtures" or settings.store is not None or (settings.data_dir / DATABASE).exists():
         yield None
         return
-    # Its standard input stays open as long as this process lives. In a session of its own Ctrl-C does not reach it.
-    process = subprocess.Popen(  # noqa: S603 - our own module
-        command_of(
-            "service.wiring.preload_worker", str(settings.fixtures_dir), settings.replay, str(settings.data_dir)
-        ),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
+    command = command_of(
+        "service.wiring.preload_worker", str(settings.fixtures_dir), settings.replay, str(settings.data_dir)
     )
-    with process:
+    with ExitStack() as stack:
         try:
-            yield Preload(process, settings.data_dir)
-        finally:
-            process.kill()
-            _remove(settings.data_dir)
+            # Its standard input stays open as long as this process lives. Ctrl-C does not reach it in its own session.
+            process = subprocess.Popen(  # noqa: S603 - our own module
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError as error:
+            _log.warning("no process prepares the recorded history", extra={"reason": error.strerror})
+            yield None
+            return
+        stack.callback(_remove, settings.data_dir)
+        stack.enter_context(process)
+        stack.callback(process.kill)
+        yield Preload(process, settings.data_dir)
 
 
 def _remove(folder: Path) -> None:

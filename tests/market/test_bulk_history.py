@@ -126,6 +126,34 @@ async def test_what_another_process_has_prepared_is_what_the_adapter_reads_and_i
     assert found == expected
 
 
+async def test_payments_are_there_before_hourly_bars(database: Database, tmp_path: Path, clock: FakeClock) -> None:
+    files = iter(write(Settings(source="fixtures", data_dir=tmp_path, fixtures_dir=handful()), clock))
+    names, go_on = iter(FILES), asyncio.Event()
+
+    async def prepare(origin: str) -> Path | None:
+        name = next(names, None)
+        if name == FILES[2]:
+            await go_on.wait()
+        assert next(files, origin) == origin
+        return None if name is None else tmp_path / name
+
+    async with replayed(clock) as replay:
+        replay.prepare = prepare
+        store = MarketStore(database)
+        await store.claim(replay.origin)
+        bulk = BulkHistory(clock, store, replay, lambda: replay.origin, known)
+        loading = asyncio.ensure_future(bulk.round())
+        async with asyncio.timeout(60):
+            await bulk.paid.wait()
+            found = await tables(database)
+            assert not bulk.complete.is_set()
+            assert {interval for _, interval, *_ in found["bars"]} == {"1d"}
+            assert len(found["payments"]) > 2_000 * len(COINS) - 2_000
+            go_on.set()
+            await loading
+        assert bulk.complete.is_set()
+
+
 async def test_what_the_store_holds_already_is_not_loaded_again(database: Database, clock: FakeClock) -> None:
     async with replayed(clock) as replay:
         store = MarketStore(database)

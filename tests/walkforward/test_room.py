@@ -121,7 +121,7 @@ def begin_only(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     return begun
 
 
-async def test_the_first_run_waits_until_funding_alerts_have_looked_at_all_coins(
+async def test_the_first_run_waits_until_alerts_momentum_and_series_are_there(
     opened: Opened, database: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await hold_history(database, "live")
