@@ -23,7 +23,7 @@ from service.storage.engine import Connection, SqliteConnection, connect
 from service.storage.migrate import migrate, read_migrations
 from service.units import Interval
 from service.upstream.replay.history import Mode, RecordedHistory
-from service.upstream.replay.recording import read_recording
+from service.upstream.replay.recording import load_recording
 from service.wiring.clocks import choose_clock
 from service.wiring.preload import FILES, HOURS_FILES
 
@@ -55,7 +55,7 @@ def write(settings: Settings, clock: Clock) -> Iterable[str]:
     Yields:
         The name of the history, after each file.
     """
-    recorded = RecordedHistory(read_recording(settings.fixtures_dir), clock, settings.replay)
+    recorded = RecordedHistory(load_recording(settings.fixtures_dir), clock, settings.replay)
     since_ms = first_hour(clock.now_ms())
 
     def insert_bars(connection: Connection, interval: Interval, coins: Sequence[str], since_ms: int) -> None:

@@ -191,19 +191,7 @@ def series_file(kind: str, coin: str) -> str:
 
 
 def load_recording(directory: Path) -> Recording:
-    """Read a fixture set whole, and check it against its digests and every series against the venue's format.
-
-    Args:
-        directory: The folder of `metadata.json`.
-
-    Raises:
-        FixtureError: If a file is missing, changed or malformed.
-    """
-    return _read(directory, _digest(directory))
-
-
-def read_recording(directory: Path) -> Recording:
-    """Read a fixture set and check it against its digests, its series unread: their format is checked by who reads.
+    """Read a fixture set and check it against its digests. The rows of its series are unpacked by who reads them.
 
     Args:
         directory: The folder of `metadata.json`.
@@ -211,29 +199,16 @@ def read_recording(directory: Path) -> Recording:
     Raises:
         FixtureError: If a file is missing or changed, or one beside the series malformed.
     """
-    return _parse(directory, _digest(directory))
-
-
-def _digest(directory: Path) -> str:
     read_metadata(directory)
-    return hashlib.sha256((directory / METADATA).read_bytes()).hexdigest()
-
-
-def _parse(directory: Path, digest: str) -> Recording:
-    metadata, files = read_set(directory)
-    with _naming(directory):
-        return _understood(digest[:12], metadata.frozen_at, files)
+    return _read(directory, hashlib.sha256((directory / METADATA).read_bytes()).hexdigest())
 
 
 @lru_cache(2)
 def _read(directory: Path, digest: str) -> Recording:
     """What that metadata names, read once a process: its digests say that nothing else can be found there later."""
-    recording = _parse(directory, digest)
+    metadata, files = read_set(directory)
     with _naming(directory):
-        for series in (recording.hours, recording.days, recording.funding):
-            for rows in series.values():
-                len(rows)
-    return recording
+        return _understood(digest[:12], metadata.frozen_at, files)
 
 
 @contextmanager
