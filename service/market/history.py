@@ -12,7 +12,8 @@ from service.market.observed import MAJORS, SETTLE_MS, VENUE, Progress
 from service.market.patience import Patience
 from service.market.schedule import Signal
 from service.market.series_check import SeriesCheck
-from service.market.sources.hyperliquid import EARLIEST_MS, Hyperliquid
+from service.market.sources.hyperliquid import Hyperliquid
+from service.market.sources.hyperliquid_wire import EARLIEST_MS
 from service.market.standby import Fallback
 from service.market.store import MarketStore
 from service.upstream.failure import UpstreamError

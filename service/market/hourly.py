@@ -11,16 +11,14 @@ from msgspec.structs import replace
 from service.clock import DAY_MS, HOUR_MS, MINUTE_MS, Clock, day_of
 from service.market.filling import Pace
 from service.market.history import REPORT_S
-from service.market.observed import SETTLE_MS, VENUE, Progress
+from service.market.observed import REACH_MS, SETTLE_MS, VENUE, Progress
 from service.market.patience import Patience
 from service.market.schedule import Signal
 from service.market.series_check import SeriesCheck
-from service.market.sources.hyperliquid import FUNDING_PAGE, Hyperliquid
+from service.market.sources.hyperliquid import Hyperliquid
+from service.market.sources.hyperliquid_wire import FUNDING_PAGE
 from service.market.store import MarketStore
 from service.upstream.failure import UpstreamError
-
-REACH_MS: Final = 90 * DAY_MS
-"""How far back hours are kept complete."""
 
 KEPT_MS: Final = 100 * DAY_MS
 """Hours older than this are forgotten."""

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final
 
 from service.clock import Clock
-from service.market.bulk_history import LOAD_EVERY_S, BulkHistory, Recorded
+from service.market.bulk_history import LOAD_EVERY_S, BulkHistory, PreparedHistory
 from service.market.desk import MarketDesk
 from service.market.history import HistoryRefresh
 from service.market.hourly import FundingHistory, HourlyBars
@@ -55,7 +55,7 @@ class Live:
         fallback: Fallback,
         origin: Callable[[], str],
         quarantine: Drawer[Report],
-        recorded: Recorded | None = None,
+        recorded: PreparedHistory | None = None,
     ) -> None:
         self.desk = MarketDesk(clock)
         self._store = store
@@ -91,6 +91,10 @@ class Live:
     def loaded(self) -> asyncio.Event | None:
         """An event that is set once recorded series are there; null where nothing is loaded in bulk."""
         return None if self.bulk is None else self.bulk.complete
+
+    def paid(self) -> asyncio.Event | None:
+        """An event that is set once recorded payments are there; null where nothing is loaded in bulk."""
+        return None if self.bulk is None else self.bulk.paid
 
     def loops(self, socket: UpstreamSocket) -> Sequence[Loop]:
         """What is to be done, in rows.

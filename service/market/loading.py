@@ -8,9 +8,9 @@ from typing import Final
 
 from service.clock import DAY_MS, HOUR_MS, Clock
 from service.market.filling import Filling, Pace
-from service.market.hourly import REACH_MS
-from service.market.observed import MAJORS, SETTLE_MS, Progress
-from service.market.sources.hyperliquid import EARLIEST_MS, FUNDING_PAGE, Hyperliquid
+from service.market.observed import MAJORS, REACH_MS, SETTLE_MS, Progress
+from service.market.sources.hyperliquid import Hyperliquid
+from service.market.sources.hyperliquid_wire import EARLIEST_MS, FUNDING_PAGE
 from service.market.store import MarketStore
 from service.units import Interval
 

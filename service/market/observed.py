@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from service.clock import SECOND_MS
+from service.clock import DAY_MS, SECOND_MS
 from service.wire.market import Trend
 
 VENUE: Final = "hyperliquid"
@@ -19,8 +19,14 @@ MAJORS: Final = (BENCHMARK, "ETH")
 SETTLE_MS: Final = 5 * SECOND_MS
 """So long after its close a bar counts as closed, on whatever venue: its last trades have then entered it."""
 
+REACH_MS: Final = 90 * DAY_MS
+"""How far back hours are kept complete."""
+
 Row: TypeAlias = tuple[int, float, float, float, float]
 """A closed bar as the numbers want it: open time, open, high, low, close."""
+
+BarRow: TypeAlias = tuple[int, float, float, float, float, float, int]
+"""A closed bar to be kept: open time (epoch ms), open, high, low, close (USD), volume (base units), trades."""
 
 PaymentRow: TypeAlias = tuple[int, float, float]
 """A payment of funding: when it was paid, to the minute; the fraction an hour; hours since the one before."""

@@ -21,33 +21,36 @@ class Bars:
 
     Args:
         rows: The first of them.
+
+    Attributes:
+        numbers: Those of all bars, six each, as in `VolumeRow`.
     """
 
-    __slots__ = ("_numbers",)
+    __slots__ = ("numbers",)
 
     def __init__(self, rows: Iterable[VolumeRow] = ()) -> None:
-        self._numbers = array("d")
+        self.numbers = array("d")
         self.extend(rows)
 
     def __len__(self) -> int:
-        return len(self._numbers) // _FIELDS
+        return len(self.numbers) // _FIELDS
 
     def __iter__(self) -> Iterator[Row]:
         return (row[:5] for row in self.with_volumes())
 
     def with_volumes(self) -> Iterator[VolumeRow]:
         """The bars with their volumes."""
-        numbers = iter(self._numbers)
+        numbers = iter(self.numbers)
         return zip(cast("Iterator[int]", numbers), *(numbers,) * 5, strict=True)
 
     @property
     def last_ms(self) -> int:
         """Open of the newest bar; there must be one."""
-        return int(self._numbers[-_FIELDS])
+        return int(self.numbers[-_FIELDS])
 
     def extend(self, rows: Iterable[VolumeRow]) -> None:
         """Add bars that follow."""
-        self._numbers.extend(chain.from_iterable(rows))
+        self.numbers.extend(chain.from_iterable(rows))
 
     def before(self, end_ms: int) -> "Bars":
         """Those that opened before an instant."""

@@ -5,14 +5,14 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from service.clock import Clock
 from service.market.alerts.desk import AlertDesk
 from service.market.alerts.refresh import AlertRefresh
 from service.market.alerts.store import AlertStore
-from service.market.bulk_history import Recorded
+from service.market.bulk_history import PreparedHistory
 from service.market.categories.caps import CapStore, PastCaps
 from service.market.categories.desk import CategoryDesk
 from service.market.categories.gecko import UPSTREAM as GECKO
@@ -52,9 +52,10 @@ class Market(Struct, frozen=True):
     `conclusions` is the document that `breadth` and `regimes` answer from, `quarantine` the one that tells what is held
     back, `store` holds the series, `past_caps` past market caps. `worth` gives the coins as CoinGecko last showed them,
     by ticker. `known` is set once there are prices, kept or accepted; `days` once the daily bars
-    of coins have been had, `loaded` once nothing is loaded in bulk any more, `watched` once funding alerts have looked
-    at all coins for the first time, `members` whenever coins of categories were read. `recorded` says whether recorded
-    history is loaded in bulk. `readiness` says how far all is, `filling` how far what is loaded piece by piece.
+    of coins have been had, `paid` once payments of funding are loaded in bulk, `loaded` once nothing is loaded in bulk
+    any more, `summed` once funding alerts have looked at all coins and momentum is known as well, `members` whenever
+    coins of categories were read. `recorded` says whether recorded history is loaded in bulk. `readiness` says how far
+    all is, `filling` how far what is loaded piece by piece.
     """
 
     coins: MarketDesk
@@ -70,8 +71,9 @@ class Market(Struct, frozen=True):
     past_caps: PastCaps
     worth: Callable[[], Mapping[str, GeckoCoin]]
     known: asyncio.Event
+    paid: asyncio.Event
     loaded: asyncio.Event
-    watched: asyncio.Event
+    summed: asyncio.Event
     members: asyncio.Event
     days: asyncio.Event
     recorded: bool
@@ -89,7 +91,7 @@ async def open_market(  # noqa: PLR0913, PLR0917 - the parts it is built from, e
     feed_url: str,
     origin: Callable[[], str],
     lead: Lead,
-    recorded: Recorded | None = None,
+    recorded: PreparedHistory | None = None,
 ) -> AsyncIterator[Market]:
     """Open the market room; it answers at once from what the store holds.
 
@@ -121,7 +123,6 @@ async def open_market(  # noqa: PLR0913, PLR0917 - the parts it is built from, e
         samples=SampleStore(database),
         alerts=AlertRefresh(clock, store, AlertStore(database), live.desk, origin),
         caps=CapStore(database),
-        members=asyncio.Event(),
     )
     topics.gecko.members.on_change(lambda _: topics.members.set())
     topics.gecko.coins.on_change(
@@ -151,7 +152,8 @@ class _Topics(Struct, frozen=True):
     samples: SampleStore
     alerts: AlertRefresh
     caps: CapStore
-    members: asyncio.Event
+    members: asyncio.Event = field(default_factory=asyncio.Event)
+    summed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def loops(
         self,
@@ -169,19 +171,20 @@ class _Topics(Struct, frozen=True):
         held_back, is_loaded = live.held_back, series.is_set
         categories = CategoryRefresh(clock, self.gecko, self.caps, source, origin, coins.view, held_back, is_loaded)
         samples = SampleRefresh(clock, self.samples, coins, self.worth, origin)
-        momentum, summed = MomentumRefresh(database, self.momenta, origin), asyncio.Event()
+        momentum = MomentumRefresh(database, self.momenta, origin)
 
         async def sum_up() -> None:
             await momentum.round()
-            summed.set()
+            await series.wait()
+            self.summed.set()
 
         days, paid = live.history.news, live.funding.news
         return (
             Loop("conclude", live.shown(conclude.round), CONCLUDE_EVERY_S, after=known, wake=days.follow()),
             # Past market caps wait for all that readiness waits for, and for nothing more.
-            Loop("categories", categories.round, CATEGORIES_EVERY_S, after=known, wake=summed),
+            Loop("categories", categories.round, CATEGORIES_EVERY_S, after=known, wake=self.summed),
             Loop("samples", samples.round, MINUTELY_S, after=known),
-            Loop("alerts", self.alerts.round, MINUTELY_S, after=series, wake=paid.follow()),
+            Loop("alerts", self.alerts.round, MINUTELY_S, after=live.paid() or known, wake=paid.follow()),
             Loop("momentum", sum_up, MINUTELY_S, after=self.alerts.tried, wake=paid.follow()),
         )
 
@@ -231,8 +234,9 @@ class _Topics(Struct, frozen=True):
             past_caps=past,
             worth=self.worth,
             known=live.known(),
+            paid=live.paid() or live.known(),
             loaded=live.loaded() or live.known(),
-            watched=self.alerts.tried,
+            summed=self.summed,
             members=self.members,
             days=live.history.caught_up if live.bulk is None else live.bulk.days,
             recorded=live.bulk is not None,

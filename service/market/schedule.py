@@ -49,6 +49,18 @@ class Loop(NamedTuple):
     endless: bool = False
 
 
+def noting(step: Callable[[], Awaitable[None]], tried: asyncio.Event) -> Callable[[], Awaitable[None]]:
+    """Make a step that sets an event once it has been done, whatever came of it."""
+
+    async def noted() -> None:
+        try:
+            await step()
+        finally:
+            tried.set()
+
+    return noted
+
+
 class Lead(Struct, frozen=True):
     """Who does what only one process of a store does, and from when on.
 

@@ -218,4 +218,4 @@ class Series:
 
 def _by_coin(rows: Iterable[tuple[Any, ...]]) -> dict[str, list[T]]:
     """Rows by the coin that each begins with; those of a coin follow one another."""
-    return {coin: [cast("T", row[1:]) for row in of_coin] for coin, of_coin in groupby(rows, itemgetter(0))}
+    return {coin: cast("list[T]", [row[1:] for row in of_coin]) for coin, of_coin in groupby(rows, itemgetter(0))}

@@ -4,8 +4,10 @@ Every write is one closure of few statements with many rows each, and every writ
 was fetched from another history than the one the store now holds is dropped, never mixed in.
 """
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, TypeAlias
+from pathlib import Path
+from typing import Final
 
 from msgspec.structs import astuple
 
@@ -14,6 +16,7 @@ from service.market.delisting import LIST_DELISTED, delist, forget_unconfirmed
 from service.market.observed import (
     VENUE,
     Bar,
+    BarRow,
     Chart,
     Coin,
     Failure,
@@ -25,7 +28,9 @@ from service.market.observed import (
     State,
 )
 from service.market.series import Series
+from service.market.series_rows import SERIES_TABLES, UPSERT_CANDLES, insert_closed_bars, insert_payments
 from service.market.watches import holds
+from service.storage.copying import copy_tables
 from service.storage.engine import Connection
 from service.storage.rows import insert_rows
 from service.units import Interval
@@ -136,17 +141,6 @@ _UPSERT_QUOTES: Final = """
         END
 """
 
-_UPSERT_CANDLES: Final = """
-    ON CONFLICT (venue_symbol, interval, open_ms) DO UPDATE SET
-        open = excluded.open, high = excluded.high, low = excluded.low, close = excluded.close,
-        volume = excluded.volume, trades = excluded.trades, final = excluded.final, venue = excluded.venue
-    WHERE candles.final = 0
-"""
-
-
-BarRow: TypeAlias = tuple[int, float, float, float, float, float, int]
-"""A closed bar to be kept: open time (epoch ms), open, high, low, close (USD), volume (base units), trades."""
-
 
 class MarketStore(Series):
     """The room's tables, read and written."""
@@ -253,7 +247,7 @@ class MarketStore(Series):
             if holds(connection, origin):
                 values = [(*astuple(bar), int(bar.open_ms <= last_closed_ms)) for bar in bars]
                 head = f"INSERT INTO candles ({columns})"
-                insert_rows(connection, head, values, _UPSERT_CANDLES, shared=(coin, interval, venue))
+                insert_rows(connection, head, values, UPSERT_CANDLES, shared=(coin, interval, venue))
 
         await self._database.write(work)
 
@@ -277,13 +271,10 @@ class MarketStore(Series):
             interval: Length of a bar.
             bars: By venue symbol.
         """
-        columns = "venue_symbol, interval, venue, final, open_ms, open, high, low, close, volume, trades"
 
         def work(connection: Connection) -> None:
             if holds(connection, origin):
-                for coin, rows in bars.items():
-                    head = f"INSERT INTO candles ({columns})"
-                    insert_rows(connection, head, rows, _UPSERT_CANDLES, shared=(coin, interval, VENUE, 1))
+                insert_closed_bars(connection, interval, bars)
 
         await self._database.write(work)
 
@@ -292,11 +283,23 @@ class MarketStore(Series):
 
         def work(connection: Connection) -> None:
             if holds(connection, origin):
-                for coin, rows in payments.items():
-                    head = "INSERT INTO funding_rates (venue_symbol, venue, paid_ms, rate, interval_hours)"
-                    insert_rows(connection, head, rows, "ON CONFLICT DO NOTHING", shared=(coin, VENUE))
+                insert_payments(connection, payments)
 
         await self._database.write(work)
+
+    async def adopt(self, origin: str, path: Path) -> None:
+        """Take over all bars and payments of a file that was written beside; rows that are known stay as they are.
+
+        Args:
+            origin: The history they belong to.
+            path: A database of the tables `candles` and `funding_rates`, as in this store; a SQLite store only.
+
+        Raises:
+            ServiceError: `UNAVAILABLE` if the store cannot be written.
+        """
+        await asyncio.to_thread(
+            copy_tables, self._database.path, path, SERIES_TABLES, lambda connection: holds(connection, origin)
+        )
 
     async def put_delisted(self, origin: str, coins: Sequence[str]) -> None:
         """Note coins of the main market that are delisted and whose bars are all there."""

@@ -29,6 +29,7 @@ from service.operator.supervisor import LAST_CALL_S, STAND_DOWN, Supervisor
 from service.settings import Settings
 from service.storage.full_disk import start_refusal
 from service.wiring.clocks import choose_clock
+from service.wiring.preload import Preload, preloading
 
 if TYPE_CHECKING:
     from service.wiring.process import Process
@@ -56,9 +57,9 @@ def serve(arguments: Namespace, environment: Mapping[str, str]) -> int:
         if metrics is not None:
             metrics.close()  # It could be bound; the workers bind theirs.
         return _supervise(listener, arguments.workers)
-    with refusing():
+    with refusing(), preloading(settings) as preload:
         told = _welcome(settings, listener, environment) if arguments.first_key else {}
-        _serve(settings, listener, metrics, told)
+        _serve(settings, listener, metrics, told, preload)
     return DONE
 
 
@@ -90,10 +91,11 @@ def _serve(
     listener: socket.socket,
     metrics: socket.socket | None,
     told: Mapping[str, Callable[[], None]],
+    preload: Preload | None = None,
 ) -> None:
     making = load("service.wiring.process:Process")  # not before it is needed: a parent of workers serves nothing
     bound = msgspec.structs.replace(settings, port=listener.getsockname()[1])
-    process: Process = making(bound, choose_clock(settings), listener, metrics, **told)
+    process: Process = making(bound, choose_clock(settings), listener, metrics, preload=preload, **told)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(process.run())
 

@@ -8,7 +8,8 @@ from typing import Final
 from service.clock import DAY_MS, MINUTE_MS, Clock
 from service.market.observed import SETTLE_MS, VENUE, Chart, Progress, Row
 from service.market.series_check import SeriesCheck
-from service.market.sources.hyperliquid import EARLIEST_MS, Hyperliquid
+from service.market.sources.hyperliquid import Hyperliquid
+from service.market.sources.hyperliquid_wire import EARLIEST_MS
 from service.market.store import MarketStore
 from service.rwa.drawers import Charts, Drawers
 from service.upstream.failure import UpstreamError

@@ -11,6 +11,7 @@ import aiosqlite
 
 from service.clock import Clock
 from service.storage.engine import (
+    DATABASE,
     DatabaseError,
     Parameters,
     SqliteConnection,
@@ -29,9 +30,6 @@ from service.storage.writer import Work, Writer
 __all__ = ("DATABASE", "Database", "SqliteDatabase", "looking_at_file", "open_database", "resolve", "told_when_failing")
 
 T = TypeVar("T")
-
-DATABASE: Final = "verdict.db"
-"""The database's file in the data folder."""
 
 _NO_READ: Final = ("SQLITE_READONLY", "25006")
 

@@ -11,6 +11,9 @@ from service.errors import ServiceError
 OLDEST_SAFE: Final = (3, 51, 3)
 """Before it, resetting the WAL can corrupt the file. Source: sqlite.org/wal.html, "The WAL-reset bug"."""
 
+DATABASE: Final = "verdict.db"
+"""The database's file in the data folder."""
+
 BUSY_MS: Final = 2_200
 """How long one statement waits for a lock. With as long a wait at the turnstile it stays under five seconds."""
 

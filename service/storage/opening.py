@@ -23,7 +23,7 @@ from service.storage.engine import (
 from service.storage.full_disk import start_refusal
 from service.storage.lost_store import check_file
 from service.storage.migrate import migrate, read_migrations
-from service.storage.turnstile import Turnstile
+from service.storage.turnstile import Turnstile, turnstile_of
 
 LEAST_BYTES: Final = 1_048_576
 """With less free space a failing file is a full disk."""
@@ -98,7 +98,7 @@ def prepare(path: Path, clock: Clock, *, new: bool = False) -> Connections:
 def _make_files(path: Path) -> Turnstile:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    return Turnstile(path.with_name(path.name + "-turn"))
+    return turnstile_of(path)
 
 
 def _check_pages(path: Path, connection: SqliteConnection) -> None:

@@ -18,6 +18,11 @@ _FIRST_WAIT_S: Final = 0.0002
 _LONGEST_WAIT_S: Final = 0.005
 
 
+def turnstile_of(path: Path) -> "Turnstile":
+    """The turnstile of a database file."""
+    return Turnstile(path.with_name(path.name + "-turn"))
+
+
 class Turnstile:
     """One process's way to the turn.
 

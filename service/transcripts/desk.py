@@ -1,5 +1,6 @@
 """The room's front: a page of what was said, or the feeds that are read, from the store."""
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Final, NoReturn
@@ -48,6 +49,7 @@ class TranscriptDesk:
         find_coin: Callable[[str], str],
         find_sector: Callable[[str], object],
     ) -> None:
+        self.tried = asyncio.Event()
         self._clock = clock
         self._pages = pages
         self._cursors = cursors

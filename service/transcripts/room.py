@@ -6,7 +6,7 @@ from typing import Final
 
 from service.clock import Clock
 from service.market.room import Market as MarketRoom
-from service.market.schedule import Lead, Loop, running
+from service.market.schedule import Lead, Loop, noting, running
 from service.settings import Settings
 from service.storage.database import Database
 from service.transcripts.desk import TranscriptDesk
@@ -63,8 +63,10 @@ async def open_transcripts(
     refresh = TranscriptRefresh(clock, TranscriptStore(database), FeedReader(visitor, captions), sources, told)
     desk = TranscriptDesk(clock, TranscriptPages(database), cursors, sources, market.coins.find, market.categories.find)
     loops = (
-        Loop("transcripts", refresh.round, EVERY_S, after=market.loaded),
+        Loop("transcripts", noting(refresh.round, desk.tried), EVERY_S, after=market.paid),
         Loop("transcript sources", desk.look, LOOK_EVERY_S, everywhere=True),
     )
+    if not sources:
+        desk.tried.set()
     async with running(loops if sources else (), lead, clock):
         yield desk

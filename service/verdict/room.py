@@ -59,7 +59,7 @@ async def open_verdict(
         Loop("inputs", recorder.round, RECORD_EVERY_S, after=market.loaded),
         Loop("daily verdicts", daily.round, DAILY_EVERY_S, after=market.loaded),
         Loop("outcomes", scoring.round, SCORE_EVERY_S, after=market.loaded),
-        Loop("backtest", backtest.round, BACKTEST_EVERY_S, after=market.watched),
+        Loop("backtest", backtest.round, BACKTEST_EVERY_S, after=market.summed),
     ]
     async with running(loops, lead, clock):
         yield VerdictDesk(clock, market.coins, observer, inputs, ledger, Scorecards(live, backtested, origin))

@@ -44,7 +44,5 @@ async def open_walkforward(
     if concluded is not None:
         market.conclusions.on_change(lambda _: concluded.set())
     desk = WalkforwardDesk(clock, runs, cursors, market.coins, origin)
-    async with running(
-        [Loop("walkforward", refresh.round, EVERY_S, after=market.watched, wake=concluded)], lead, clock
-    ):
+    async with running([Loop("walkforward", refresh.round, EVERY_S, after=market.summed, wake=concluded)], lead, clock):
         yield desk

@@ -1,5 +1,6 @@
 """The room's front: who is watched, and pages of what moved."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, Literal
@@ -44,6 +45,10 @@ class WalletDesk:
         drawer: How far the chain has been read.
         cursors: Writes and reads where pages begin.
         readiness: Which node serves, in the process that asks them.
+
+    Attributes:
+        readiness: As above.
+        tried: Set once the chain has been asked for the first time by this process, whatever came of it.
     """
 
     def __init__(
@@ -56,6 +61,7 @@ class WalletDesk:
         readiness: Callable[[], Mapping[str, object]] = dict,
     ) -> None:
         self.readiness = readiness
+        self.tried = asyncio.Event()
         self._clock = clock
         self._watchlist = watchlist
         self._store = store

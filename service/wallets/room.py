@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from service.clock import Clock
 from service.market.room import Market
-from service.market.schedule import Lead, Loop, running
+from service.market.schedule import Lead, Loop, noting, running
 from service.market.shelf import Shelf
 from service.storage.database import Database
 from service.wallets.desk import WalletDesk
@@ -68,5 +68,6 @@ async def open_wallets(
         )
         desk = WalletDesk(clock, watchlist, WalletStore(database), drawer, cursors, nodes.readiness)
         await shelf.follow()
-        async with running([Loop("wallets", refresh.round, EVERY_S, after=market.loaded)], lead, clock):
+        loop = Loop("wallets", noting(refresh.round, desk.tried), EVERY_S, after=market.paid)
+        async with running([loop], lead, clock):
             yield desk

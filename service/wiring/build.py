@@ -40,6 +40,7 @@ from service.wiring.commands import lines
 from service.wiring.data import Data, Ground, open_data
 from service.wiring.descriptors import raise_limit
 from service.wiring.leader import stand_for_lead
+from service.wiring.preload import Preload
 from service.wiring.readings import read_all, read_quarantines
 from service.wiring.venues import open_upstreams
 
@@ -55,12 +56,13 @@ class Service(Struct, frozen=True):
 
 
 @asynccontextmanager
-async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
+async def build(settings: Settings, clock: Clock, preload: Preload | None = None) -> AsyncIterator[Service]:
     """Open every room; close them in the reverse order on leaving.
 
     Args:
         settings: With the port as it was bound.
         clock: Time, for all rooms.
+        preload: Prepares the recording's history, if anything does.
 
     Yields:
         The service, before its market is warm: `health` says when it is.
@@ -81,7 +83,7 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         access = await open_access(settings, secrets, database, clock)
         meter = await enter(open_meter(database, clock))
         stack.callback(access.doorkeeper.note_use, least_ms=1)  # with the meter's last write, which is waited for
-        upstreams = await enter(open_upstreams(settings, clock))
+        upstreams = await enter(open_upstreams(settings, clock, preload=preload))
         shelf, cursors = Shelf(database), Cursors(secrets.cursor_key)
         begun = asyncio.Event()
         lead = Lead(leadership.held, begun)
@@ -90,9 +92,8 @@ async def build(settings: Settings, clock: Clock) -> AsyncIterator[Service]:
         payments = await enter(
             open_payments(settings, database, clock, meter.enter_paid, meter.run_id, lead.held, void=void_paid)
         )
-        doorkeeper = access.doorkeeper
         loops = (
-            doorkeeper.watch,
+            access.doorkeeper.watch,
             access.oversight.watch,
             meter.watch,
             meter.streams.watch,

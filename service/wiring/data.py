@@ -46,8 +46,9 @@ class Ground(Struct, frozen=True):
 
 
 class Data(Struct, frozen=True):
-    """The rooms, open."""
+    """The rooms, open. `lead` says whether this process is the one that asks upstreams."""
 
+    lead: Lead
     market: Market
     rwa: RwaDesk
     sentiment: SentimentDesk
@@ -85,7 +86,7 @@ class Data(Struct, frozen=True):
         """What is still loading, by its name, and whether every route has something to answer from.
 
         What a recording does not contain is not waited for: a venue without BTC has no breadth, and what an upstream
-        refuses stays missing.
+        refuses stays missing. The process that leads waits until it has asked for transcripts and wallets.
         """
         every = {**self.market.filling(), "changes of coins": self.table.filling()}
         if self.rwa.filling().total or not self.rwa.readiness()["ready"]:
@@ -94,6 +95,9 @@ class Data(Struct, frozen=True):
             del every["categories"]
         else:
             every["sentiment"] = Filling(self.sentiment.categories(), every["categories"].total, "categories")
+        if self.lead.held():
+            for name, desk in (("transcripts", self.transcripts), ("wallets", self.wallets)):
+                every[name] = Filling(int(desk.tried.is_set()), 1, "rounds")
         return {"ready": all(each.known for each in every.values())} | {
             name: str(each) for name, each in every.items() if not each.complete
         }
@@ -125,6 +129,7 @@ async def open_data(ground: Ground) -> AsyncIterator[Data]:
         visitor = await enter(open_visitor(clock, upstreams.spoken))
         verdict = await enter(open_verdict(database, shelf, market, sentiment, clock, origin, lead))
         yield Data(
+            lead,
             market,
             rwa_desk,
             sentiment,

@@ -15,6 +15,7 @@ from service.http.server import configure
 from service.settings import Settings
 from service.wiring import memory
 from service.wiring.build import Service, build
+from service.wiring.preload import Preload
 from service.wiring.server import Server, configure_metrics
 
 LAST_CALL_S: Final = 9.5
@@ -23,6 +24,9 @@ LAST_CALL_S: Final = 9.5
 _LOOK_S: Final = 0.05
 _COLLECT_AFTER: Final = (50_000, 20, 100)
 """Objects, then young, then middle-aged collections between two: what answers allocate is freed without a collector."""
+
+_COLLECT_AT_START: Final = (1_000_000, *_COLLECT_AFTER[1:])
+"""Until the service is ready: a start makes half a million rows and hardly any garbage."""
 
 _log: Final = logging.getLogger("verdict.wiring")
 
@@ -39,6 +43,7 @@ class Process:
         clock: Time.
         listener: Where callers come in.
         metrics: Where `/metrics` is asked for, if anywhere.
+        preload: Prepares the recording's history, if anything does.
         listening: Called once callers are let in.
         ready: Called once the service can answer them.
     """
@@ -50,6 +55,7 @@ class Process:
         listener: socket,
         metrics: socket | None,
         *,
+        preload: Preload | None = None,
         listening: Callable[[], None] = _nothing,
         ready: Callable[[], None] = _nothing,
     ) -> None:
@@ -57,6 +63,7 @@ class Process:
         self._clock = clock
         self._listener = listener
         self._metrics = metrics
+        self._preload = preload
         self._listening = listening
         self._ready = ready
         self._service: Service | None = None
@@ -66,7 +73,7 @@ class Process:
     async def run(self) -> None:
         """Serve until SIGTERM or SIGINT."""
         memory.hand_back()
-        gc.set_threshold(*_COLLECT_AFTER)
+        gc.set_threshold(*_COLLECT_AT_START)
         loop = asyncio.get_running_loop()
         serving = asyncio.create_task(self._serve())
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -88,7 +95,7 @@ class Process:
             self._server.stop()
 
     async def _serve(self) -> None:
-        async with build(self._settings, self._clock) as service:
+        async with build(self._settings, self._clock, self._preload) as service:
             self._service = service
             self._server = Server(configure(service.app, self._settings), service.connections, self._announce)
             async with asyncio.TaskGroup() as group:
@@ -114,5 +121,6 @@ class Process:
             await self._clock.sleep(_LOOK_S)
         gc.collect()
         gc.freeze()
+        gc.set_threshold(*_COLLECT_AFTER)
         _log.info("ready", extra={"process_id": os.getpid(), "python": sys.version.split()[0]})
         self._ready()

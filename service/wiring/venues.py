@@ -7,10 +7,11 @@ from typing import Final
 from msgspec import Struct
 
 from service.clock import Clock
-from service.market.bulk_history import Recorded
+from service.market.bulk_history import PreparedHistory
 from service.sentiment.sources.rss import PATHS
 from service.settings import UPSTREAMS, Settings
 from service.upstream.session import UpstreamSession, open_session
+from service.wiring.preload import Preload
 
 HYPERLIQUID: Final = "hyperliquid"
 
@@ -52,17 +53,20 @@ class Upstreams(Struct, frozen=True):
     nodes: Sequence[str]
     spoken: str | None
     origin: Callable[[], str]
-    recorded: Recorded | None = None
+    recorded: PreparedHistory | None = None
 
 
 @asynccontextmanager
-async def open_upstreams(settings: Settings, clock: Clock, *, at_once: int = 1) -> AsyncIterator[Upstreams]:
+async def open_upstreams(
+    settings: Settings, clock: Clock, *, at_once: int = 1, preload: Preload | None = None
+) -> AsyncIterator[Upstreams]:
     """Open a session to each upstream: to the real ones, or to a replay of them in this process.
 
     Args:
         settings: Who is asked, and where.
         clock: All of their time.
         at_once: Times the published budgets that may be spent: more than 1 is for a check of a few requests alone.
+        preload: Prepares the recording's history, if anything does.
 
     Raises:
         FixtureError: If the recording cannot be used.
@@ -78,6 +82,7 @@ async def open_upstreams(settings: Settings, clock: Clock, *, at_once: int = 1) 
             from service.upstream.replay.server import WEIGHT_PER_MINUTE, replay_server  # noqa: PLC0415
 
             replay = await stack.enter_async_context(replay_server(settings.fixtures_dir, clock, settings.replay))
+            replay.prepare = None if preload is None else preload.next
             urls = {name: replay.base(name) for name in UPSTREAMS}
             weights, origin = dict.fromkeys(UPSTREAMS, WEIGHT_PER_MINUTE), lambda: replay.origin
             nodes, spoken, recorded = [replay.base("ethereum")], replay.base("podcasts"), replay

@@ -10,5 +10,5 @@ def market_of(**desks: Any) -> Market:
     """A room with these desks; where another stands there is nothing, and no coin is known until a test says so."""
     absent: dict[str, Any] = dict.fromkeys(Market.__struct_fields__)
     known = desks.get("known") or asyncio.Event()
-    events = {"known": known, "loaded": known, "watched": known, "members": asyncio.Event()}
+    events = {"known": known, "loaded": known, "paid": known, "summed": known, "members": asyncio.Event()}
     return Market(**{**absent, **events, **desks})

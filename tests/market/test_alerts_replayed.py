@@ -10,7 +10,8 @@ from service.market.categories.caps import CapStore, PastCaps
 from service.market.historical import HistoricalDesk
 from service.market.observed import Quotes
 from service.market.samples import SampleRefresh, SampleStore
-from service.market.sources.hyperliquid import FUNDING_PAGE, Hyperliquid
+from service.market.sources.hyperliquid import Hyperliquid
+from service.market.sources.hyperliquid_wire import FUNDING_PAGE
 from service.storage.database import open_database
 from service.units import INTERVAL_MS
 from service.upstream.replay.recording import frozen_at

@@ -17,11 +17,15 @@ from service.market.hourly import FundingHistory, HourlyBars
 from service.market.observed import Quote, Quotes
 from service.market.quarantine import Quarantine
 from service.market.series_check import SeriesCheck
-from service.market.sources.hyperliquid import EARLIEST_MS, Hyperliquid
+from service.market.sources.hyperliquid import Hyperliquid
+from service.market.sources.hyperliquid_wire import EARLIEST_MS
 from service.market.store import MarketStore
+from service.settings import Settings
 from service.storage.database import Database, open_database
 from service.upstream.replay.server import Replay, replay_server
 from service.upstream.session import open_session
+from service.wiring.preload import FILES
+from service.wiring.preload_worker import write
 from tests.fakes.clock import FakeClock
 from tests.fakes.handful import ASSETS, COINS, DELISTED, handful
 from tests.market.parts import Standby
@@ -99,6 +103,57 @@ async def test_what_is_loaded_in_bulk_is_what_the_adapter_reads_bar_by_bar(
     assert len(found["payments"]) > 2_000 * len(COINS) - 2_000
 
 
+async def test_what_another_process_has_prepared_is_what_the_adapter_reads_and_is_not_decoded_again(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    settings = Settings(source="fixtures", data_dir=tmp_path, fixtures_dir=handful())
+    names, origins = iter(FILES), list(write(settings, clock))
+
+    async def prepare(origin: str) -> Path | None:
+        assert origins == [origin] * len(FILES)
+        return next((tmp_path / name for name in names), None)
+
+    async with replayed(clock) as replay:
+        async with open_database(tmp_path / "one.db", clock) as database:
+            expected = await one_by_one(database, replay, clock)
+        replay.prepare = prepare
+        async with open_database(tmp_path / "prepared.db", clock) as database:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(
+                    Replay, "columns", lambda _self, _kind, coin: pytest.fail(coin) if coin in COINS else None
+                )
+                found = await in_bulk(database, replay, clock)
+    assert found == expected
+
+
+async def test_payments_are_there_before_hourly_bars(database: Database, tmp_path: Path, clock: FakeClock) -> None:
+    files = iter(write(Settings(source="fixtures", data_dir=tmp_path, fixtures_dir=handful()), clock))
+    names, go_on = iter(FILES), asyncio.Event()
+
+    async def prepare(origin: str) -> Path | None:
+        name = next(names, None)
+        if name == FILES[2]:
+            await go_on.wait()
+        assert next(files, origin) == origin
+        return None if name is None else tmp_path / name
+
+    async with replayed(clock) as replay:
+        replay.prepare = prepare
+        store = MarketStore(database)
+        await store.claim(replay.origin)
+        bulk = BulkHistory(clock, store, replay, lambda: replay.origin, known)
+        loading = asyncio.ensure_future(bulk.round())
+        async with asyncio.timeout(60):
+            await bulk.paid.wait()
+            found = await tables(database)
+            assert not bulk.complete.is_set()
+            assert {interval for _, interval, *_ in found["bars"]} == {"1d"}
+            assert len(found["payments"]) > 2_000 * len(COINS) - 2_000
+            go_on.set()
+            await loading
+        assert bulk.complete.is_set()
+
+
 async def test_what_the_store_holds_already_is_not_loaded_again(database: Database, clock: FakeClock) -> None:
     async with replayed(clock) as replay:
         store = MarketStore(database)
@@ -154,6 +209,10 @@ class Odd:
 
     def now(self) -> tuple[int, int]:
         return 10**12, 0
+
+    async def prepared(self, origin: str) -> Path | None:
+        assert origin == "odd"
+        return None
 
 
 async def test_bars_that_cannot_be_bars_are_left_out_and_equal_columns_may_be_one_value(

@@ -8,7 +8,7 @@ from service.clock import DAY_MS, HOUR_MS, SECOND_MS
 from service.market.live import HISTORY_EVERY_S
 from service.market.observed import SETTLE_MS, Bar, History
 from service.market.patience import FIRST_WAIT_S, LONGEST_WAIT_S
-from service.market.sources.hyperliquid import EARLIEST_MS
+from service.market.sources.hyperliquid_wire import EARLIEST_MS
 from service.upstream.failure import UpstreamError
 from tests.fakes.clock import START_MS
 from tests.market.parts import TODAY, Parts

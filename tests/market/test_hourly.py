@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from service.clock import DAY_MS, HOUR_MS, SECOND_MS
-from service.market.hourly import KEPT_MS, REACH_MS, SPREAD_MS
-from service.market.observed import Bar
+from service.market.hourly import KEPT_MS, SPREAD_MS
+from service.market.observed import REACH_MS, Bar
 from service.market.patience import FIRST_WAIT_S
 from service.upstream.failure import UpstreamError
 from tests.fakes.clock import START_MS

@@ -15,7 +15,8 @@ from service.clock import DAY_MS, HOUR_MS, SECOND_MS
 from service.errors import ServiceError
 from service.market.sources import hyperliquid
 from service.market.sources import hyperliquid_wire as wire
-from service.market.sources.hyperliquid import EARLIEST_MS, Hyperliquid
+from service.market.sources.hyperliquid import Hyperliquid
+from service.market.sources.hyperliquid_wire import EARLIEST_MS
 from service.upstream.failure import UpstreamError
 from tests.fakes.clock import START_MS, FakeClock
 from tests.market.parts import TODAY, Parts

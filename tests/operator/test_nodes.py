@@ -12,7 +12,8 @@ from aiohttp import web
 
 from service.clock import SystemClock
 from service.storage.database import DATABASE
-from service.upstream.replay.server import Mode, replay_server
+from service.upstream.replay.history import Mode
+from service.upstream.replay.server import replay_server
 from tests.fakes.in_thread import in_thread
 from tests.operator.conftest import Told, Verdict
 from tests.upstream.conftest import FIXTURES

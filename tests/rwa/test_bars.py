@@ -4,7 +4,7 @@ import pytest
 
 from service.clock import DAY_MS
 from service.market.observed import Chart
-from service.market.sources.hyperliquid import EARLIEST_MS
+from service.market.sources.hyperliquid_wire import EARLIEST_MS
 from service.rwa.bars import BATCH, WAIT_S
 from service.upstream.failure import UpstreamError
 from tests.fakes.clock import FakeClock

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from service.clock import DAY_MS
-from service.market.sources.hyperliquid import EARLIEST_MS
+from service.market.sources.hyperliquid_wire import EARLIEST_MS
 from tests.analytics import independent
 from tests.fakes.clock import FakeClock
 from tests.market.recordings import DATA, needs_recordings

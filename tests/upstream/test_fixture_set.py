@@ -119,8 +119,6 @@ ONE_COIN = VENUE | {
         {name: content for name, content in VENUE.items() if "Dexs" not in name},
         {name: content for name, content in VENUE.items() if "Annotations" not in name},
         ONE_COIN | {CONTEXTS: ONE_COIN[CONTEXTS].replace(CONTEXT, b"")},
-        ONE_COIN | {"hyperliquid/funding/BTC.json.gz": pack([])},
-        ONE_COIN | {"hyperliquid/funding/BTC.json.gz": pack({"coin": "BTC"})},
     ],
 )
 def test_a_set_that_is_not_a_venue_is_refused(tmp_path: Path, files: dict[str, bytes]) -> None:
@@ -134,10 +132,16 @@ def test_a_set_without_a_builders_dex_is_a_venue(tmp_path: Path) -> None:
     assert list(load_recording(tmp_path).universes) == [""]
 
 
-def test_a_series_that_is_not_gzip_is_refused(tmp_path: Path) -> None:
-    write_set(tmp_path, ONE_COIN | {"hyperliquid/funding/BTC.json.gz": b"[]"}, ABOUT)
-    with pytest.raises(FixtureError, match="not gzip"):
-        load_recording(tmp_path)
+@pytest.mark.parametrize(
+    ("packed", "error"),
+    [(b"[]", FixtureError), (pack([]), ValueError), (pack({"coin": "BTC"}), KeyError)],
+    ids=["no gzip", "no table", "a column is missing"],
+)
+def test_a_malformed_series_is_refused_where_it_is_read(tmp_path: Path, packed: bytes, error: type[Exception]) -> None:
+    write_set(tmp_path, ONE_COIN | {"hyperliquid/funding/BTC.json.gz": packed}, ABOUT)
+    series = load_recording(tmp_path).funding["BTC"]
+    with pytest.raises(error):
+        len(series)
 
 
 def test_a_set_is_read_anew_when_it_has_changed(tmp_path: Path) -> None:

@@ -14,8 +14,9 @@ from service.clock import DAY_MS
 from service.upstream.failure import UpstreamError
 from service.upstream.fixture_set import METADATA, FixtureError, read_set, unpack
 from service.upstream.record import record
+from service.upstream.replay.history import Mode
 from service.upstream.replay.recording import contexts_file, frozen_at, load_recording
-from service.upstream.replay.server import WEIGHT_PER_MINUTE, Mode, Replay, replay_server
+from service.upstream.replay.server import WEIGHT_PER_MINUTE, Replay, replay_server
 from service.upstream.session import UpstreamSession, open_session
 from tests.fakes.clock import FakeClock
 from tests.upstream.conftest import FIXTURES

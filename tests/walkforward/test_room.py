@@ -121,18 +121,18 @@ def begin_only(monkeypatch: pytest.MonkeyPatch) -> asyncio.Event:
     return begun
 
 
-async def test_the_first_run_waits_until_funding_alerts_have_looked_at_all_coins(
+async def test_the_first_run_waits_until_alerts_momentum_and_series_are_there(
     opened: Opened, database: Database, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await hold_history(database, "live")
     begun = begin_only(monkeypatch)
-    watched = asyncio.Event()
+    summed = asyncio.Event()
     opened.known.set()
-    opened.market = replace(opened.market, watched=watched)
+    opened.market = replace(opened.market, summed=summed)
     async with opened.open():
         await clock.advance(QUIET_S * 2)
         assert not begun.is_set()
-        watched.set()
+        summed.set()
         async with asyncio.timeout(PATIENCE_S):
             while not begun.is_set():
                 await clock.advance(EVERY_S)

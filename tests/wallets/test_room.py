@@ -83,7 +83,7 @@ async def opened(
     known = asyncio.Event()
     known.set()
     coins = SimpleNamespace(view=lambda: {"ETH": SimpleNamespace(price=ETH)})
-    market = cast("Market", SimpleNamespace(coins=coins, loaded=known))
+    market = cast("Market", SimpleNamespace(coins=coins, paid=known))
     followed = Followed(listed, [url], lambda: "fixtures")
     async with open_wallets(
         database, Shelf(database), Cursors(bytes(32)), market, clock, followed, Lead(lambda: leads)

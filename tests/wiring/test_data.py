@@ -6,12 +6,25 @@ from typing import Any, cast
 import pytest
 
 from service.market.filling import Filling
+from service.market.schedule import Lead
 from service.wiring.data import Data
 
 HALF, DONE, NONE = Filling(1, 2), Filling(2, 2), Filling(0, 0)
 
 
-def loading(rwa: Filling, *, rwa_is_ready: bool, categories_fail: bool, changes: Filling = DONE) -> Any:
+def desk(*, tried: bool) -> Any:
+    return SimpleNamespace(tried=SimpleNamespace(is_set=lambda: tried))
+
+
+def loading(
+    rwa: Filling,
+    *,
+    rwa_is_ready: bool,
+    categories_fail: bool,
+    changes: Filling = DONE,
+    leads: bool = False,
+    wallets_tried: bool = False,
+) -> Any:
     """The readiness of data whose history is half loaded, and whose categories are not begun."""
     data = SimpleNamespace(
         market=SimpleNamespace(
@@ -19,8 +32,11 @@ def loading(rwa: Filling, *, rwa_is_ready: bool, categories_fail: bool, changes:
             categories=SimpleNamespace(readiness=lambda: {"failing": categories_fail}),
         ),
         rwa=SimpleNamespace(filling=lambda: rwa, readiness=lambda: {"ready": rwa_is_ready}),
+        lead=Lead(lambda: leads),
         sentiment=SimpleNamespace(categories=lambda: 0),
         table=SimpleNamespace(filling=lambda: changes),
+        transcripts=desk(tried=True),
+        wallets=desk(tried=wallets_tried),
     )
     return Data._loading(cast(Data, data))
 
@@ -50,3 +66,14 @@ def test_categories_that_an_upstream_refuses_are_not_waited_for() -> None:
 def test_the_changes_of_coins_are_waited_for() -> None:
     found = loading(DONE, rwa_is_ready=True, categories_fail=True, changes=Filling(0, 1, "tables"))
     assert (found["ready"], found["changes of coins"]) == (False, "0 of 1 tables")
+
+
+@pytest.mark.parametrize(
+    ("leads", "wallets_tried", "named"),
+    [(True, False, {"wallets": "0 of 1 rounds"}), (True, True, {}), (False, False, {})],
+)
+def test_the_process_that_fetches_waits_until_transcripts_and_wallets_were_asked_for(
+    leads: bool, wallets_tried: bool, named: dict[str, str]
+) -> None:
+    found = loading(DONE, rwa_is_ready=True, categories_fail=True, leads=leads, wallets_tried=wallets_tried)
+    assert found == {"ready": not named, "history": "1 of 2 coins"} | named

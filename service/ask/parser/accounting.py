@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Final
 
 from service.ask.parser.chunks import Chunk
@@ -17,11 +18,12 @@ _BLOCKING: Final = frozenset({
 """Pieces that change a question: one that is not read is a reason to refuse."""
 
 _ASKING: Final = frozenset({
-    "count", "share", "none", "when", "since", "why", "mean", "median", "sum", "ratio", "record", "buy", "short",
-    "rank",
+    "count", "share", "none", "when", "since", "why", "mean", "median", "sum", "ratio", "record", "difference", "buy",
+    "short", "rank",
 })  # fmt: skip
 """Operations that may not be left undone."""
 
+_SETS_OF_COINS: Final = frozenset({"set", "category"})
 _SETS: Final = frozenset({"set", "category", "topic", "asset", "wallet", "show"})
 _PRONOUN: Final = re.compile(r"\b(it|its|that token|that coin|this coin|this one|that one|this token)\b")
 _OWNED: Final = frozenset({"wallet", "wallets"})
@@ -39,14 +41,16 @@ def unread(
     """Pieces that were not read: those that change the question, and other words.
 
     A word of a phrase that means something elsewhere changes it, and so does a word that begins with a digit, and any
-    word beside a list, which it narrows.
+    word beside a list or before a set, which it narrows.
     """
     narrows = any(isinstance(query.operation, Route) for query in read)
     left = [(chunk, word) for at, (chunk, word) in enumerate(zip(part, words, strict=True)) if at not in used]
+    sets = [chunk for chunk, behind in pairwise(part) if behind.kind in _SETS_OF_COINS and not behind.gap]
     blocks = [
         chunk
         for chunk, word in left
-        if _blocks(chunk) or (chunk.kind == "word" and (narrows or word in MEANINGFUL or word[:1].isdigit()))
+        if _blocks(chunk)
+        or (chunk.kind == "word" and (narrows or word in MEANINGFUL or word[:1].isdigit() or chunk in sets))
     ]
     return blocks, [chunk for chunk, _ in left if chunk.kind == "word" and chunk not in blocks]
 

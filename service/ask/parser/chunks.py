@@ -21,6 +21,9 @@ _SCALES: Final[Mapping[str, float]] = {
 }  # fmt: skip
 _PERCENT: Final = frozenset({"%", "percent", "pct", "percentage"})
 _POINTS: Final = frozenset({"points", "point", "pp"})
+_KEYS: Final = frozenset({"n", "k", "window", "limit", "count", "days", "period", "lookback"})
+"""Names of arguments whose value is no condition: `window=30d`."""
+
 _USD: Final = frozenset({"usd", "dollars", "dollar", "bucks", "usdc", "usdt", "buck"})
 
 
@@ -118,7 +121,8 @@ def _next(tokens: Sequence[Token], named: Mapping[int, Name], inside: set[int], 
 def _worded(tokens: Sequence[Token], at: int, end: int, words: tuple[Word, ...]) -> Chunk:
     """A phrase of the lexicon, or a word that is none. In `symbol=BTC` the sign compares nothing."""
     gap = tokens[at].gap
-    if tokens[at].text in {"=", "=="} and not (at + 1 < len(tokens) and tokens[at + 1].is_number):
+    key = at > 0 and tokens[at - 1].word in _KEYS
+    if tokens[at].text in {"=", "=="} and (key or not (at + 1 < len(tokens) and tokens[at + 1].is_number)):
         return Chunk("filler", None, at, at + 1, gap=gap)
     if words:
         return Chunk(words[0].kind, words[0].value, at, end, words, gap)

@@ -12,8 +12,8 @@ from service.ask.parser.chunks import Quantity
 from service.ask.parser.found import Found, measure_of, test_of
 from service.ask.parser.moves import moved_by
 from service.ask.parser.slots import Slots
-from service.ask.parser.states import STATES, named_state
-from service.ask.parser.windows import qualify, span_of
+from service.ask.parser.states import STATES, frames_before, named_state
+from service.ask.parser.windows import TREND_FRAMES, qualify, span_of
 from service.ask.query import All, At, Between, Comparator, Condition, Measure, Not, Ranked, Span, Test, Window
 
 _NEAR: Final = 7
@@ -47,6 +47,9 @@ def measured(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     if read is None:
         return None
     condition, taken = read
+    if (frames := frames_before(slots, at)) and isinstance(condition, Test) and condition.measure.name == "trend":
+        both = (structs.replace(condition, measure=structs.replace(measure, frame=one)) for one in TREND_FRAMES)
+        condition, taken = All(tuple(both)), taken | frames
     return Found(Not(condition) if negated else condition, frozenset(used | taken))
 
 
@@ -75,6 +78,8 @@ def _against(slots: Slots, measure: Measure, op: Comparator, at: int) -> tuple[C
 
 
 def _tested(measure: Measure, op: Comparator, quantity: Quantity, used: set[int]) -> tuple[Condition, set[int]] | None:
+    if measure.name in STATES:
+        return None
     if (quantity.unit == "%" and measure.name in _IN_USD) or (quantity.unit == "USD" and measure.name in _IN_PERCENT):
         return None
     if measure.name == "drawdown" and quantity.value > 0:

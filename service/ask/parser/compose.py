@@ -24,8 +24,10 @@ from service.ask.query import (
     Measure,
     Not,
     Now,
+    Position,
     Query,
     Rank,
+    Ratio,
     Record,
     Route,
     Screen,
@@ -34,8 +36,10 @@ from service.ask.query import (
     Test,
     Value,
     When,
+    Why,
     Window,
 )
+from service.clock import DAY_MS
 
 _LISTED: Final = 10
 _PAIR: Final = 2
@@ -194,6 +198,8 @@ def _without_spare(slots: Slots, query: Query) -> Query | None:
     """None where a measure is named that an operation has no use for: "how many coins, and their price"."""
     counts = isinstance(query.operation, Count | Share | Exists | Check)
     since = isinstance(query.operation, When) and query.where is not None
+    if isinstance(query.operation, Aggregate) and not query.measures:
+        return None
     tested = repr(query.where)
     spare = [one for one in query.measures if f"name='{one.name}'" not in tested]
     if not spare or not (counts or since):
@@ -230,8 +236,10 @@ def _rolling(slots: Slots, query: Query) -> Query:
 
 
 def _rolled(measure: Measure) -> Span | None:
-    words = measure.over.words if measure.name in _MOVES and measure.over is not None else ""
-    return _ROLLS.get(words, measure.over)
+    over = measure.over if measure.name in _MOVES else None
+    if isinstance(over, Between) and " to " in over.words:
+        return structs.replace(over, start_ms=over.start_ms + DAY_MS)  # from close to close
+    return measure.over if over is None else _ROLLS.get(over.words, over)
 
 
 def _rolled_condition(where: Condition | None) -> Condition | None:
@@ -263,17 +271,24 @@ _RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (
 
 
 def _parts(slots: Slots, query: Query) -> list[Query]:
-    """One query for each of opposite conditions, and for coins and for real-world assets."""
-    if parts := _contradicting(query.where):
-        if isinstance(query.operation, Count | Share):
-            return [structs.replace(query, where=part) for part in parts]
-        slots.used.clear()
-        return []
+    """One query for each of opposite conditions, for coins and real-world assets, for breadth and other measures."""
+    parts = _contradicting(query.where)
+    if parts and isinstance(query.operation, Why):
+        test = test_of(parts[0])  # "why neutral and not bull?"
+        return [structs.replace(query, where=None, measures=(test.measure,) if test else query.measures)]
+    if parts and isinstance(query.operation, Count | Share):
+        return [structs.replace(query, where=part) for part in parts]
     subject, breadth = query.subject, Measure("breadth")
-    if subject.scope == "market" and isinstance(query.operation, Value) and breadth in query.measures:
+    mixed = bool(subject.coins and subject.assets)
+    of_breadth = subject.scope == "market" and breadth in query.measures
+    moves = isinstance(query.operation, Ratio) and any(one.name in WINDOWED for one in query.measures)
+    if parts or moves or (of_breadth and query.where) or (mixed and isinstance(query.operation, Ratio | Position)):
+        slots.used.clear()  # what contradicts itself, or has no answer
+        return []
+    if of_breadth and isinstance(query.operation, Value):
         others = tuple(one for one in query.measures if one != breadth)
         return [structs.replace(query, measures=others), Query(subject=subject, operation=Route("breadth"))]
-    if subject.coins and subject.assets:
+    if mixed:
         coins, assets = structs.replace(subject, assets=()), structs.replace(subject, scope="assets", coins=())
         return [structs.replace(query, subject=coins), structs.replace(query, subject=assets)]
     return [query]

@@ -7,12 +7,13 @@ from service.ask.parser.comparisons import compared, earlier_price, measured, pa
 from service.ask.parser.found import Found, measure_of
 from service.ask.parser.moves import moved
 from service.ask.parser.slots import Slots
-from service.ask.parser.states import framed, in_state, paying
+from service.ask.parser.states import framed, in_state, more_confidence, paying
 from service.ask.query import All, Any_, Condition, Not
 
 _Reader = Callable[[Slots, int, Sequence[Found]], Found | None]
 _READERS: Final[Sequence[_Reader]] = (
     paying,
+    more_confidence,
     part_of_ranking,
     earlier_price,
     framed,

@@ -8,6 +8,9 @@ from msgspec import Struct, structs
 
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.clause import read_clause
+from service.ask.parser.found import measure_of
+from service.ask.parser.slots import Slots
+from service.ask.parser.subjects import read_subject
 from service.ask.parser.windows import TREND_FRAMES, WINDOWED, span_of
 from service.ask.query import (
     Aggregate,
@@ -38,15 +41,17 @@ from service.ask.query import (
 )
 
 _LEADING: Final = re.compile(
-    r"(?:and|what about|how about|ok|now|only|just|same|instead|also|but|or|then|over|by|in|for|since|why|with|without"
-    r"|excluding|except|those|of those|which of|vs|versus|compared)\b"
+    r"(?:and|no|what about|how about|ok|now|only|just|same|instead|also|but|or|then|over|by|in|for|since|why|with"
+    r"|without|excluding|except|those|of those|which of|vs|versus|compared)\b"
 )
 _REFERRING: Final = re.compile(
-    r"\b(am i|which one|choose|pick|ones|only|it|its|them|they|their|those|these|that one|that|same|both|one)\b"
+    r"\b(am i|which one|choose|pick|ones|only|it|its|them|they|their|those|these|that coin|this coin|that token"
+    r"|that one|that|same|both|one)\b"
 )
 _ADDING: Final = re.compile(r"(?:please )?(?:also )?(?:add|include)\b")
 _PLACING: Final = re.compile(r"(?:and )?rank(?:ed)? by\b")
 _OF_THEM: Final = re.compile(r"\b(?:of|among|from) (?:them|those|these)\b")
+_BY_HOW_MUCH: Final = re.compile(r"\bby how (?:much|many)\b")
 _OF_ALL: Final = re.compile(r"\b(?:which|best|worst|highest|lowest)\b")
 _LEADER: Final = re.compile(r"(?:(?:and|also|show|give|tell|state|me|the) )*(?:leaders?|winners?|top coins?) ")
 _SHORT: Final = 4
@@ -57,14 +62,18 @@ _WITH: Final = frozenset({"to", "with", "against", "versus", "vs"})
 _VALUE: Final = frozenset({"price", "change"})
 """Measures that are other words for what an amount is worth or has made."""
 
+_NOT_NARROWED: Final = Route | ValueOf | Convert
+"""Operations whose parts cannot be asked about: "how many of them …", "which is worth the most"."""
+
 _MONEY: Final = ValueOf | Profit | Convert
 
 
 class Edited(Struct, frozen=True):
-    """The queries of a follow-up, and the pieces of its clause that were used."""
+    """The queries of a follow-up, the pieces of its clause that were used, and whether it narrows the query before."""
 
     queries: list[Query]
     used: set[int]
+    narrows: bool = False
 
 
 class _Clause(Struct, frozen=True):
@@ -115,18 +124,25 @@ def follow(
     if not before or not part:
         return None
     text = " ".join(words)
-    if len(before) > 1 and _is_split(before[-2], before[-1]) and _OF_ALL.search(text):
-        return Edited([], set())
     clause = _Clause(part, words, before[-1], bool(_LEADING.match(text)), bool(_REFERRING.search(text)))
     if not read:
         return _completed(clause)
     query = _in_context(clause, read[0])
-    edited = _edited(clause, query)
-    if edited is None:
-        edited = query if query != read[0] else None
-    elif not _keeps(clause, edited, query):
+    edited = _edited(clause, query) or (query if query != read[0] else None)
+    if _asks_of_parts(clause, before, query) or (edited is not None and not _keeps(clause, edited, query)):
         return Edited([], set())
-    return None if edited is None else Edited([edited, *read[1:]], used | _adding(clause))
+    if edited is None:
+        return None
+    narrows = isinstance(edited.operation, List) and edited == structs.replace(clause.last, where=edited.where)
+    return Edited([edited, *read[1:]], used | _adding(clause), narrows and not clause.asks())
+
+
+def _asks_of_parts(clause: _Clause, before: Sequence[Query], query: Query) -> bool:
+    """Whether a clause is about parts of an answer, which cannot be asked about: "how many of them are exchanges?"."""
+    if len(before) > 1 and _is_split(before[-2], before[-1]) and _OF_ALL.search(" ".join(clause.words)):
+        return True
+    unnamed = query.subject.scope == "all" and not clause.names_set
+    return unnamed and isinstance(clause.last.operation, _NOT_NARROWED) and (clause.refers or clause.asks("list"))
 
 
 def _is_split(one: Query, other: Query) -> bool:
@@ -220,6 +236,9 @@ def _led_on(clause: _Clause, query: Query) -> Query:
     if clause.refers and of_set and (query.where is not None or isinstance(query.operation, asks)):
         counted = isinstance(last.operation, Count | Share) and not _OF_THEM.search(" ".join(clause.words))
         where = query.where if counted else _both(last.where, query.where)
+        tested = measure_of(last.where)
+        if isinstance(query.operation, Rank) and not clause.names_measure and tested is not None:
+            query = structs.replace(query, measures=(tested,))
         return structs.replace(query, subject=last.subject, where=where)
     if not clause.leads:
         return structs.replace(query, subject=last.subject)
@@ -291,6 +310,8 @@ def _only_spans(query: Query) -> bool:
 def _completed(clause: _Clause) -> Edited | None:
     """A clause that says too little by itself: a measure, a time, a size, "why", "since when", "only those …"."""
     part, last = clause.part, clause.last
+    if (told := _told(clause)) is not None:
+        return told
     numbers = [chunk for chunk in part if chunk.kind == "number"]
     if isinstance(last.operation, Rank) and len(numbers) == 1 and clause.is_of("number", "filler", "ask", "and", "set"):
         operation = structs.replace(last.operation, limit=int(numbers[0].value.value))
@@ -303,6 +324,44 @@ def _completed(clause: _Clause) -> Edited | None:
     if not read:
         return None
     return _framed(clause, read[0], used) or _merged(clause, read[0], used)
+
+
+def _told(clause: _Clause) -> Edited | None:
+    """What the answer before tells by itself: the day of a high, a difference, what an amount is worth today."""
+    last = clause.last
+    if not clause.is_of("filler", "ask", "and", "time"):
+        return _excluding(clause)
+    whole = set(range(len(clause.part)))
+    times = [chunk.value for chunk in clause.part if chunk.kind == "time"]
+    asks = {word.value for chunk in clause.part for word in chunk.words[:1] if word.kind == "ask"}
+    if times:
+        today = all(getattr(time, "words", "") == "today" for time in times)
+        worth = isinstance(last.operation, Profit | ValueOf) and asks <= {"list", "convert"}
+        return Edited([last], whole) if today and worth else None
+    differs = isinstance(last.operation, Compare) and _BY_HOW_MUCH.search(" ".join(clause.words))
+    if differs or (isinstance(last.operation, Extreme) and asks == {"when"}):
+        return Edited([last], whole)
+    one = last.measures[0] if len(last.measures) == 1 else None
+    if asks != {"when"} or one is None or one.name not in {"high", "low"}:
+        return None
+    dated = Extreme("max" if one.name == "high" else "min")
+    query = structs.replace(last, operation=dated, measures=(Measure(one.name),), time=one.over or last.time)
+    return Edited([query], whole)
+
+
+def _excluding(clause: _Clause) -> Edited | None:
+    """The last set without some coins: "exclude BTC and ETH"."""
+    subject = read_subject(Slots(clause.part, clause.words, set()))
+    out = subject.excluded or subject.excluded_categories
+    if not out or subject.coins or not clause.is_of("except", "neg", "coin", "category", "and", "filler"):
+        return None
+    last = clause.last.subject
+    excluded = structs.replace(
+        last,
+        excluded=(*last.excluded, *subject.excluded),
+        excluded_categories=(*last.excluded_categories, *subject.excluded_categories),
+    )
+    return Edited([structs.replace(clause.last, subject=excluded)], set(range(len(clause.part))))
 
 
 def _framed(clause: _Clause, query: Query, used: set[int]) -> Edited | None:

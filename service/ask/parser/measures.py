@@ -54,7 +54,9 @@ def _framed(slots: Slots, at: int, measure: Measure) -> Measure:
     """A measure with the frame beside it; of a high or low beside a time it is how often it is known."""
     if measure.name in {"high", "low"} and any(chunk.kind == "time" for chunk in slots.chunks):
         return measure
-    for beside in (at - 1, at + 1):
+    frames = slots.free(lambda chunk: chunk.kind == "frame")
+    far = frames if measure.name == "trend" and measure.frame is None and len(frames) == 1 else []
+    for beside in (at - 1, at + 1, *far):
         if slots.kind(beside) == "frame" and beside not in slots.used:
             measure, taken = qualify(measure, slots.chunks[beside])
             if taken:
@@ -109,13 +111,15 @@ def _without_day(slots: Slots, measures: Sequence[Measure], left: Sequence[int])
 def _each_window(slots: Slots, measures: list[Measure], left: Sequence[int]) -> list[int]:
     """Of "24h, 7d and 30d change" one measure for each window; what is left after that."""
     spans = [time for time in left if isinstance(slots.chunks[time].value, Window | Between)]
-    if measures and measures[-1].name == "funding" and len(spans) > 1:
+    windowed = [one for one in measures if one.name in WINDOWED and one.over is not None]
+    if not windowed and len(spans) > 1 and measures and measures[-1].name == "funding":
         first = spans.pop(0)
         measures[-1] = structs.replace(measures[-1], over=slots.chunks[first].value, mean=True)
         slots.used.add(first)
-    elif not measures or measures[-1].name not in WINDOWED or measures[-1].over is None:
+        windowed = measures
+    if not windowed:
         return list(left)
-    measures += [structs.replace(measures[-1], over=slots.chunks[time].value) for time in spans]
+    measures += [structs.replace(windowed[-1], over=slots.chunks[time].value) for time in spans]
     slots.used |= set(spans)
     return [time for time in left if time not in slots.used]
 

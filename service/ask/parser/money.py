@@ -59,7 +59,8 @@ def _worth(slots: Slots, amounts: Sequence[_Amount], held: Sequence[int]) -> lis
     named = tuple(dict.fromkeys(coin for amount in amounts for coin in amount.coin))
     holdings = tuple(amount.holding for amount in amounts)
     converts = len(amounts) == 1 and not held
-    if not named and not (converts and into):
+    each = len(into) > 1 and "each" in " ".join(slots.words).split()
+    if each or (not named and not (converts and into)):
         return []
     slots.used |= {at for amount in amounts for at in amount.used} | set(coins) | set(held)
     time = slots.one_time(slots.free(lambda chunk: chunk.kind == "time"))
@@ -96,7 +97,8 @@ def _coin_beside(slots: Slots, at: int) -> int | None:
     coins = [place for place, chunk in enumerate(slots.chunks) if chunk.kind == "coin"]
     if not any(chunk.has("holding") for chunk in slots.chunks):
         return None
-    if slots.kind(at + 1) == "set" and len(coins) == 1:
+    counted = slots.kind(at + 1) == "set" or slots.word(at - 1) == "size"
+    if counted and len(coins) == 1:
         return coins[0]
     return at - 1 if at - 1 in coins and ":" in slots.chunks[at].gap else None
 
@@ -111,7 +113,9 @@ def _entry(slots: Slots) -> int | None:
             before -= 1
         if slots.word(before).split()[-1] in _ENTRIES and slots.kind(at + 1) != "coin":
             return at
-    return None
+    numbers = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "number"]
+    said = any(words.endswith("entry") for words in slots.words)
+    return numbers[0] if said and len(numbers) == 1 else None
 
 
 def _profit(slots: Slots, amount: _Amount | None, entry: int | None) -> list[Query]:

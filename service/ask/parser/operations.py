@@ -70,13 +70,17 @@ class _Asked(Struct, frozen=True):
 def read_operation(slots: Slots, subject: Subject, where: Condition | None) -> Operation:
     """What is done."""
     named = subject.scope == "market" or bool(subject.coins or subject.assets)
+    named = named or bool(slots.measures("market_regime", "fear_greed"))
     asked = _Asked(slots, subject, where, named, slots.free(lambda chunk: chunk.has("super")))
     return next((operation for reader in _READERS if (operation := reader(asked)) is not None), Value())
 
 
 def _why(asked: _Asked) -> Operation | None:
     explains = asked.named and any("explain" in words for words in asked.slots.words)
-    return Why() if asked.takes("why", *(["define"] if explains else [])) else None
+    if not asked.takes("why", *(["define"] if explains else [])):
+        return None
+    asked.slots.take_turns()
+    return Why()
 
 
 def _record(asked: _Asked) -> Operation | None:
@@ -121,6 +125,7 @@ def _when(asked: _Asked) -> Operation | None:
         return None
     if not asked.takes("when"):
         return None
+    slots.take_turns()
     if dated:
         return Extreme("min" if slots.measures("low") else "max")
     return When("since" if asked.where is None else "last")
@@ -181,7 +186,7 @@ def _place(asked: _Asked) -> Operation | None:
 def _compare(asked: _Asked) -> Operation | None:
     if asked.named and asked.things == _PAIR and asked.takes("ratio"):
         return Ratio()
-    return Compare() if asked.things > 1 and asked.takes("compare") else None
+    return Compare() if asked.things > 1 and asked.takes("compare", "difference") else None
 
 
 def _list(asked: _Asked) -> Operation | None:

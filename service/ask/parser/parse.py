@@ -17,6 +17,7 @@ from service.ask.parser.language import ENGLISH
 from service.ask.parser.lexicon import COURTESIES
 from service.ask.parser.recognise import Recogniser
 from service.ask.parser.segments import segments
+from service.ask.parser.shared import share_window
 from service.ask.parser.tokens import Token, tidy, tokenise
 from service.ask.query import Courtesy, Explain, Query, Refusal, Route, Subject, Understanding
 
@@ -31,6 +32,7 @@ _JUDGING: Final = re.compile(r"\bis (?:that|it|this) (?:high|low|normal|a lot|mu
 _DAY_BEGINS: Final = re.compile(r"(?<=day) (?:at )?00:00(?::00)?(?: ?UTC)?\b")
 """A day begins at midnight UTC: behind a day this says nothing more."""
 
+_TAG: Final = re.compile(r"</?[A-Za-z_]+>")
 _FIRST: Final = re.compile(r"(?:^|\s|\()1[.)]\s")
 _BULLET: Final = re.compile(
     r"(?:(?<=^)|(?<=[\s;]))"
@@ -81,7 +83,7 @@ class Parser:
         return self._message(messages[-1], before, now_ms)
 
     def _message(self, text: str, before: tuple[Query, ...], now_ms: int) -> Understanding:
-        tidied = tidy(_without_bullets(_DAY_BEGINS.sub("", text)))
+        tidied = tidy(_without_bullets(_TAG.sub(" , ", _DAY_BEGINS.sub("", text))))
         tokens = tokenise(tidied)[:MOST_WORDS]
         courtesy = _courtesy(tokens)
         if courtesy is not None:
@@ -89,7 +91,7 @@ class Parser:
         names, mended, language = self._recogniser.read(tokens, tidied)
         if language != ENGLISH:
             return Understanding(refusal=Refusal("language"), language=language)
-        chunks = [_command(chunk, mended) for chunk in cut(tokens, mended, names, now_ms)]
+        chunks = [_command(chunk, mended, tokens) for chunk in cut(tokens, mended, names, now_ms)]
         written = [" ".join(mended[chunk.start : chunk.end]) for chunk in chunks]
         if _JUDGING.search(" ".join(written)):
             return Understanding(refusal=Refusal("unread", (text.strip()[:_EXCERPT],)))
@@ -99,6 +101,9 @@ class Parser:
         unknown = tuple(as_written(tokens, chunk) for chunk in chunks if chunk.kind == "unknown")
         chunks = [structs.replace(chunk, kind="filler") if chunk.kind == "unknown" else chunk for chunk in chunks]
         understood = _clauses(chunks, written, tokens, before)
+        if understood.refusal is not None and unknown:
+            candidates = next(name.value for name in names if name.kind == "unknown")
+            return Understanding(refusal=Refusal("unknown-symbol", unknown[:1], candidates))
         per_coin = frozenset(key for name in names if name.per_coin for key in name.value)
         queries = tuple(_per_coin(query, per_coin) for query in understood.queries)
         return structs.replace(understood, queries=queries, unknown=unknown)
@@ -144,9 +149,10 @@ def _courtesy(tokens: Sequence[Token]) -> Courtesy | None:
     return COURTESIES.get(" ".join(one.word for one in tokens if short or one.word not in {"please", "verdict"}))
 
 
-def _command(chunk: Chunk, mended: Sequence[str]) -> Chunk:
-    """At the beginning of a sentence "return" is no measure."""
+def _command(chunk: Chunk, mended: Sequence[str], tokens: Sequence[Token]) -> Chunk:
+    """At the beginning of a sentence "return" is no measure, and "no," negates nothing behind it."""
     begins = mended[chunk.start] == "return" and (chunk.start == 0 or chunk.gap)
+    begins = begins or (mended[0] == "no" and chunk.end == 1 < len(tokens) and "," in tokens[1].gap)
     return structs.replace(chunk, kind="filler", words=()) if begins else chunk
 
 
@@ -168,6 +174,8 @@ def _clauses(
         refusal = about_nothing(part, words, read[0], used) if read and edited is None else None
         if refusal is not None:
             return Understanding(refusal=refusal)
+        if edited is not None and edited.narrows and queries:
+            queries.pop()
         queries.extend(read)
         context = tuple(read) or context
         blocks, others = unread(part, words, used, read)
@@ -177,5 +185,6 @@ def _clauses(
         return Understanding(refusal=Refusal("unread", tuple(blocking)), ignored=tuple(ignored))
     if not queries:
         return Understanding(refusal=Refusal("out-of-scope" if ignored else "ambiguous", tuple(ignored)))
+    queries = share_window(queries)
     once = [query for at, query in enumerate(queries) if query not in queries[:at]]
     return Understanding(queries=tuple(once), ignored=tuple(ignored), follow_up=follow_up)

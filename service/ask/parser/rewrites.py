@@ -58,7 +58,7 @@ def _mark_fall(slots: Slots, high: int) -> None:
     if at < 0 or not is_from or (slots.has(at, "compare") and slots.kind(high) == "number"):
         return
     _put_drawdown(slots, high)
-    slots.put(at, structs.replace(slots.chunks[at], kind="filler", words=()))
+    _drop(slots, at)
     if within is not None:
         _put_compare(slots, within, "ge")
     for place in range(at):
@@ -105,8 +105,10 @@ def _drop(slots: Slots, at: int) -> None:
 
 
 def _says_same(calendar: Time, window: Time) -> bool:
-    if isinstance(calendar, Window) or not isinstance(window, Window):
+    if not isinstance(window, Window):
         return False
+    if isinstance(calendar, Window):
+        return calendar == window
     return (getattr(calendar, "words", ""), window.count / 24 if window.unit == "h" else window.count) in _SAME
 
 

@@ -17,8 +17,8 @@ _AUX: Final = frozenset({
     "hasnt", "havent", "am",
 })  # fmt: skip
 _TURNED: Final = frozenset({
-    "flipped", "turned", "flip", "flips", "turning", "flipping", "switched", "changed", "moved", "went", "crossed",
-    "entered", "became", "become", "broke", "started",
+    "flipped", "turned", "turn", "turns", "flip", "flips", "turning", "flipping", "switched", "changed", "moved",
+    "went", "crossed", "entered", "became", "become", "broke", "started",
 })  # fmt: skip
 _MOST_LISTED: Final = 1_000
 BITCOIN: Final = "BTC"
@@ -177,6 +177,10 @@ class Slots(Struct):
         self.used.add(times[0])
         time: Time = self.chunks[times[0]].value
         return time
+
+    def take_turns(self) -> None:
+        """Mark what says that a state changes as read."""
+        self.used |= {at for at in range(len(self.chunks)) if self.turns(at)}
 
     def take(self, *kinds: str) -> None:
         """Mark every chunk of some kinds as read."""

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import structs
 
-from service.ask.parser.found import Found, measure_of
+from service.ask.parser.found import Found, measure_of, test_of
 from service.ask.parser.lexicon import State
 from service.ask.parser.moves import trend, trends
 from service.ask.parser.slots import Slots
@@ -17,6 +17,7 @@ STATES: Final = frozenset({"trend", "verdict", "regime", "sentiment", "confidenc
 
 _WITH_NEUTRAL: Final = frozenset({"regime", "sentiment", "market_regime", "verdict"})
 _PAYS: Final = frozenset({"pay", "pays", "paying", "paid"})
+_LEVELS: Final = frozenset({"high", "low", "medium"})
 _FRAME_REACH: Final = 5
 _TURN_REACH: Final = 4
 
@@ -64,7 +65,7 @@ def named_state(slots: Slots, measure: Measure, at: int) -> tuple[Condition, set
     """The state that a measure is said to be in: "trend is up", "verdict neutral", "confidence high"."""
     state: State | None = slots.as_(at, "state")
     direction = slots.as_(at, "direction")
-    if measure.name == "confidence" and slots.word(at) in {"high", "low", "medium"}:
+    if measure.name == "confidence" and slots.word(at) in _LEVELS:
         return Test(measure, "eq", slots.word(at)), {at}
     if measure.name == "trend" and direction is not None:
         return trend(direction, measure.frame), {at}
@@ -75,6 +76,15 @@ def named_state(slots: Slots, measure: Measure, at: int) -> tuple[Condition, set
     if state.value == "neutral" and measure.name in _WITH_NEUTRAL:
         return Test(measure, "eq", "neutral"), {at}
     return Test(structs.replace(measure, name=state.measure), state.op, state.value), {at}
+
+
+def more_confidence(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+    """Another level of the confidence before: "confidence of low or medium"."""
+    earlier = test_of(before[-1].condition) if before else None
+    if earlier is None or earlier.measure.name != "confidence" or slots.word(at) not in _LEVELS:
+        return None
+    joined = slots.are(range(before[-1].end, at), "or", "filler")
+    return Found(Test(Measure("confidence"), "eq", slots.word(at)), frozenset({at})) if joined else None
 
 
 def in_state(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
@@ -88,7 +98,8 @@ def in_state(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     measure, used = _framed_state(slots, at, measure)
     measure, used = _measure_behind(slots, at, state, measure, used)
     earlier = measure_of(before[-1].condition) if before else None
-    if measure == Measure("verdict") and state.value == "neutral" and earlier is not None:
+    alone = max(used) == at and slots.as_(slots.past(at + 1), "measure") is None
+    if measure == Measure("verdict") and state.value == "neutral" and earlier is not None and alone:
         measure = Measure(earlier.name) if earlier.name in {"regime", "sentiment"} else measure
     turned = [place for place in range(max(0, at - _TURN_REACH), at) if slots.turns(place)]
     span = slots.past(max(used) + 1)
@@ -99,14 +110,18 @@ def in_state(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
 
 def _both_frames(slots: Slots, at: int, state: State) -> Found | None:
     """A state of both trends: "in a daily and weekly uptrend"."""
+    frames = frames_before(slots, at, state.frame)
+    both = tuple(Test(Measure("trend", frame=frame), state.op, state.value) for frame in TREND_FRAMES)
+    return Found(All(both), frozenset(frames | {at})) if frames else None
+
+
+def frames_before(slots: Slots, at: int, also: str | None = None) -> set[int]:
+    """The chunks before one that say both frames: "daily and weekly"; none where they say only one."""
     frames = [place for place in range(max(0, at - _FRAME_REACH), at) if slots.kind(place) == "frame"]
     if not frames or not slots.are(range(frames[0], at), "frame", "filler", "and"):
-        return None
-    said = {*(slots.chunks[place].value for place in frames), *filter(None, [state.frame])}
-    if said not in ({BOTH_FRAMES}, set(TREND_FRAMES)):
-        return None
-    both = tuple(Test(Measure("trend", frame=frame), state.op, state.value) for frame in TREND_FRAMES)
-    return Found(All(both), frozenset(range(frames[0], at + 1)))
+        return set()
+    said = {*(slots.chunks[place].value for place in frames), *filter(None, [also])}
+    return set(range(frames[0], at)) if said in ({BOTH_FRAMES}, set(TREND_FRAMES)) else set()
 
 
 def _framed_state(slots: Slots, at: int, measure: Measure) -> tuple[Measure, set[int]]:

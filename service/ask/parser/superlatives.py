@@ -28,7 +28,8 @@ def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | No
         things: How many things are named; None: a set is meant.
     """
     first = superlatives[0]
-    if slots.as_(first, "super").comparative and (things == 1 or "than" in slots.words):
+    said: Super = slots.as_(first, "super")
+    if (said.comparative and (things == 1 or "than" in slots.words)) or (said.orders and things == 1):
         return Value()  # "is it better?", "higher than the others": than what is not said
     value = _meant(slots, superlatives)
     slots.both = value.both
@@ -50,7 +51,7 @@ def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | No
         return Extreme("max" if value.direction == "most" else "min")
     if value.measure is not None:
         slots.imply(first, value.measure)
-    slots.take_asks("compare", "list")
+    slots.take_asks("compare", "list", "difference")
     slots.take("or")
     return Compare(value.direction)
 

@@ -42,7 +42,9 @@ _AGO: Final = frozenset({"ago", "back", "earlier", "before"})
 _NOW: Final = ("right now", "at the moment", "now", "currently", "rn", "atm", "at present")
 _ALL_TIME: Final = (
     "all time", "ever", "since listing", "since launch", "since inception", "on record", "in history", "of all time",
-    "all recorded history", "since it was listed", "since listed", "since the listing", "since the beginning",
+    "all recorded history", "since it was listed", "since listed", "since it got listed", "since its listing",
+    "since it launched", "since it started trading", "since the listing", "since the beginning",
+    "since you have data", "since data begins",
     "in your history", "recorded history", "full history", "whole history", "entire history", "all the data",
     "since the start of the data", "in the recorded history", "since records began",
 )  # fmt: skip

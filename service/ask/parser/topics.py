@@ -6,9 +6,10 @@ from typing import Final
 from msgspec import structs
 
 from service.ask.parser.chunks import Chunk
+from service.ask.parser.measures import read_measures
 from service.ask.parser.slots import Slots
 from service.ask.parser.subjects import read_subject
-from service.ask.query import Query, Route
+from service.ask.query import Now, Query, Route
 
 _TYPES: Final[Mapping[str, Sequence[str]]] = {
     "equity": ("stock", "stocks", "equity", "equities", "share", "shares"),
@@ -39,7 +40,7 @@ _LOOSE: Final[Mapping[str, Sequence[str]]] = {
 }
 """Measures whose words belong to a topic: "moved" of wallets, "drawdown" of a backtest."""
 
-_MOVED: Final = frozenset({"wallets", "transcripts", "walkforward", "regime_trades"})
+_MOVED: Final = frozenset({"wallets", "transcripts", "walkforward", "regime_trades", "news"})
 """Topics beside which such a word is never a second request."""
 
 _LISTED: Final = frozenset({"alerts", "crossings", "transcripts", "wallets", "news", "regime_trades", "walkforward"})
@@ -73,7 +74,9 @@ def _is_subject(slots: Slots, topic: str, at: int) -> bool:
         if "asset" not in named:
             slots.asset_type = ASSET_TYPES.get(slots.word(at), "")
         return True
-    if topic == "categories" and "category" in named:
+    verb = topic == "shows" and ({"coin", "asset"} & named) and not slots.asks("list")
+    position = topic == "pricing" and (slots.measures("carry", "funding") or slots.first("side") is not None)
+    if (topic == "categories" and "category" in named) or verb or position:
         slots.used.add(at)
         return True
     if topic == "wallets" and slots.word(at) == "transferred":
@@ -99,9 +102,10 @@ def _routes(slots: Slots, topic: str) -> list[Query]:
     if slots.asks("count"):
         args["count"] = "yes"
     slots.used |= set(slots.free(lambda chunk: chunk.has("ask") and not _is_asked(chunk, topic)))
-    slots.used |= {
-        one for one in slots.measures(*_LOOSE.get(topic, ())) if topic in _MOVED or not _is_apart(slots, one)
-    }
+    if "count" in args:
+        slots.take_asks("sum")
+    loose = slots.measures(*_LOOSE.get(topic, ()))
+    slots.used |= {one for one in loose if topic in _MOVED or not _is_apart(slots, one)}
     others = _other_topics(slots)
     slots.take("set", "topic", "among", "frame", "side", "and", "or", "holding")
     counted = topic == "regime_trades" and "count" in args
@@ -114,7 +118,11 @@ def _routes(slots: Slots, topic: str) -> list[Query]:
     types = dict.fromkeys(ASSET_TYPES[word] for word in slots.words if topic == "assets" and word in ASSET_TYPES)
     if types:
         return [structs.replace(query, operation=Route(topic, {**args, "type": name})) for name in types]
-    return [query, *(structs.replace(query, operation=Route(other)) for other in others)]
+    beside = [structs.replace(query, operation=Route(other)) for other in others]
+    measures = tuple(measure for _, measure in read_measures(slots)) if subject.coins and query.time == Now() else ()
+    if measures:
+        beside.append(Query(subject=subject, measures=measures))
+    return [query, *beside]
 
 
 def _is_asked(chunk: Chunk, topic: str) -> bool:

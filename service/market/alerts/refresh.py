@@ -88,13 +88,14 @@ class AlertRefresh:
         now_ms = self._clock.now_ms()
         recent = await self._series.funding_since(coins, now_ms // HOUR_MS * HOUR_MS - HOUR_MS)
         ready = sorted(coin for coin, payments in recent.items() if payments)
+        findings = []
         for at in range(0, len(ready), BATCH):
             batch = ready[at : at + BATCH]
             past = await self._series.funding_since(batch, now_ms - WINDOW_MS - WARM_UP_MS - PAST_MS)
-            findings = []
             for coin in batch:
                 findings.append(self._read_past(coin, past[coin], now_ms))
                 await asyncio.sleep(0)  # some two milliseconds each
+        if findings:
             await self._alerts.record(origin, findings)
 
     def _read_past(self, coin: str, payments: Sequence[PaymentRow], now_ms: int) -> Finding:

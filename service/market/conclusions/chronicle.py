@@ -114,14 +114,10 @@ class Chronicle:
 
     def _tape(self, day: int, funding: Mapping[str, Sequence[tuple[int, float]]]) -> "Tape":
         """The bars through a day, with volumes and funding."""
-        from service.analytics.backtest.tape import DayBar, lay  # noqa: PLC0415 - brings numpy, as above
+        from service.analytics.backtest.tape import lay_packed  # noqa: PLC0415 - brings numpy, as above
 
-        end_ms = (day + 1) * DAY_MS
-        bars = {
-            coin: [DayBar(int(row[0]) // DAY_MS, *row[1:]) for row in rows.with_volumes() if row[0] < end_ms]
-            for coin, rows in self._rows.items()
-        }
-        return lay(bars, {coin: dict(days) for coin, days in funding.items()})
+        bars = {coin: rows.numbers for coin, rows in self._rows.items()}
+        return lay_packed(bars, day, {coin: dict(days) for coin, days in funding.items()})
 
     def _whole(self) -> "Market":
         return self._market or self._make(self._rows)

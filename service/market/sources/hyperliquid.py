@@ -24,6 +24,7 @@ from service.market.sources.hyperliquid_wire import (
     CONTEXTS_FRAME,
     DEX_CONTEXTS,
     FUNDING_HISTORY,
+    FUNDING_PAGE,
     META_AND_CONTEXTS,
     Annotation,
     Asset,
@@ -38,14 +39,8 @@ from service.units import INTERVAL_MS, Interval
 from service.upstream.failure import UpstreamError
 from service.upstream.session import Fetched, UpstreamSession
 
-EARLIEST_MS: Final = 1_676_851_200_000
-"""Monday 2023-02-20, the week in which the venue's first daily bar opened: history is asked for from here on."""
-
 MAIN_DEX: Final = ""
 """The venue's own market; a builder's has a name, and its coins begin with it (`xyz:AAPL`)."""
-
-FUNDING_PAGE: Final = 500
-"""Payments in one answer."""
 
 MOST_CANDLES: Final = 5_000
 """Candles in one answer."""

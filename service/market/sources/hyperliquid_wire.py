@@ -14,6 +14,12 @@ from msgspec.json import Decoder
 from service.clock import HOUR_MS, LATEST_MS, MINUTE_MS
 from service.market.observed import PaymentRow
 
+EARLIEST_MS: Final = 1_676_851_200_000
+"""Monday 2023-02-20, the week in which the venue's first daily bar opened: history is asked for from here on."""
+
+FUNDING_PAGE: Final = 500
+"""Payments in one answer."""
+
 _FINITE: Final = 1e100
 
 Number: TypeAlias = Annotated[float, Meta(ge=-_FINITE, le=_FINITE)]

@@ -1,8 +1,9 @@
 """A recorded venue in memory, in recorded time."""
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Final, TypeVar, overload
 
@@ -151,10 +152,19 @@ class Packed(Sequence[R]):
     def __init__(self, packed: bytes, kind: type[R], most: int) -> None:
         self.packed = packed
         self.kind = kind
-        self.newest, self._length = unpack_newest(packed, kind, most)
+        self._most = most
+
+    @cached_property
+    def _end(self) -> tuple[Sequence[R], int]:
+        return unpack_newest(self.packed, self.kind, self._most)
+
+    @property
+    def newest(self) -> Sequence[R]:
+        """The newest rows, unpacked."""
+        return self._end[0]
 
     def __len__(self) -> int:
-        return self._length
+        return self._end[1]
 
     @overload
     def __getitem__(self, at: int) -> R: ...
@@ -181,13 +191,13 @@ def series_file(kind: str, coin: str) -> str:
 
 
 def load_recording(directory: Path) -> Recording:
-    """Read a fixture set whole, and check it against its digests.
+    """Read a fixture set and check it against its digests. The rows of its series are unpacked by who reads them.
 
     Args:
         directory: The folder of `metadata.json`.
 
     Raises:
-        FixtureError: If a file is missing, changed or malformed.
+        FixtureError: If a file is missing or changed, or one beside the series malformed.
     """
     read_metadata(directory)
     return _read(directory, hashlib.sha256((directory / METADATA).read_bytes()).hexdigest())
@@ -197,8 +207,14 @@ def load_recording(directory: Path) -> Recording:
 def _read(directory: Path, digest: str) -> Recording:
     """What that metadata names, read once a process: its digests say that nothing else can be found there later."""
     metadata, files = read_set(directory)
-    try:
+    with _naming(directory):
         return _understood(digest[:12], metadata.frozen_at, files)
+
+
+@contextmanager
+def _naming(directory: Path) -> Iterator[None]:
+    try:
+        yield
     except (KeyError, ValueError, TypeError) as error:
         raise FixtureError(f"the fixture set in {directory} is malformed; run `make fixtures`") from error
 

@@ -3,21 +3,21 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from service.clock import DAY_MS, Clock, day_of
-from service.upstream.fixture_set import read_files, unpack
+from service.clock import Clock
+from service.upstream.fixture_set import read_files
 from service.upstream.http_date import http_date
 from service.upstream.replay import alternative, binance, coingecko, ethereum, news, podcasts
 from service.upstream.replay.answers import Venue
 from service.upstream.replay.feed import Feed
-from service.upstream.replay.recording import DAILY, FUNDING, HOURLY, MAIN_DEX, Packed, Recording, load_recording
+from service.upstream.replay.history import Mode, RecordedHistory
+from service.upstream.replay.recording import Recording, load_recording
 from service.upstream.replay.stage import Stage
 
-Mode = Literal["shifted", "frozen"]
 Interceptor = Callable[[web.Request], Awaitable[web.StreamResponse | None]]
 
 MAIN: Final = "hyperliquid"
@@ -43,21 +43,19 @@ _STOP_S: Final = 1.0
 _LARGEST_REQUEST: Final = 65_536
 
 
-class Replay:
+class Replay(RecordedHistory):
     """A running replay.
 
     Attributes:
         url: Where it listens (`http://127.0.0.1:41234`); `/info` and `/ws` below it.
         interceptor: Called before whatever is asked, whichever upstream it is (`request.path` tells); what it returns
-            is answered in its place. Null but in tests.
     """
 
     def __init__(self, recording: Recording, files: Mapping[str, bytes], clock: Clock, mode: Mode) -> None:
         self.url = ""
         self.interceptor: Interceptor | None = None
-        self._recording = recording
-        self._clock = clock
-        self._mode = mode
+        self.prepare: Callable[[str], Awaitable[Path | None]] | None = None
+        super().__init__(recording, clock, mode)
         self._venue = Venue(recording)
         self._files = files
         self._feeds: set[Feed] = set()
@@ -86,36 +84,9 @@ class Replay:
             )
         return app
 
-    @property
-    def shift_days(self) -> int:
-        """Whole days added to recorded time at this moment."""
-        if self._mode == "frozen":
-            return 0
-        return day_of(self._clock.now_ms()) - day_of(self._recording.frozen_at_ms)
-
-    @property
-    def origin(self) -> str:
-        """Names the fixture set and the shift; data of two origins must not be mixed."""
-        return f"fixtures:{self._recording.identity}:{self._mode}:{self.shift_days:+d}d"
-
-    def now(self) -> tuple[int, int]:
-        """The instant in recorded time, never past the recording's end, and the shift; milliseconds both."""
-        shift_ms = self.shift_days * DAY_MS
-        return min(self._clock.now_ms() - shift_ms, self._recording.frozen_at_ms), shift_ms
-
-    def coins(self) -> Sequence[str]:
-        """Venue symbols of every recorded market, delisted coins included."""
-        return list(self._recording.contexts)
-
-    def delisted(self) -> Sequence[str]:
-        """Venue symbols of the main market's delisted coins."""
-        return [asset.name for asset in self._recording.universes[MAIN_DEX].universe if asset.is_delisted]
-
-    def columns(self, kind: str, coin: str) -> bytes | None:
-        """Recorded rows of one kind (`candles-1d`, `candles-1h`, `funding`) by column, in recorded time; or null."""
-        series = {DAILY: self._recording.days, HOURLY: self._recording.hours, FUNDING: self._recording.funding}[kind]
-        rows = series.get(coin)
-        return unpack(rows.packed) if isinstance(rows, Packed) else None
+    async def prepared(self, origin: str) -> Path | None:
+        """The next file of tables that was prepared of a history, once it is complete; or null."""
+        return await self.prepare(origin) if self.prepare else None
 
     async def info(self, request: web.Request) -> web.Response:
         """`POST /info`."""

@@ -2,13 +2,15 @@
 
 import math
 import random
+from array import array
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.analytics.backtest.tape import DayBar, lay
+from service.analytics.backtest.tape import DayBar, lay, lay_packed
+from service.clock import DAY_MS
 
 DAY = 20_000
 BAR = DayBar(DAY, 10.0, 12.0, 9.0, 11.0, 100.0)
@@ -86,3 +88,18 @@ def test_two_bars_of_one_day_are_refused() -> None:
 def test_a_payment_that_is_not_finite_is_refused() -> None:
     with pytest.raises(ValueError, match="payment"):
         lay({"BTC": [BAR]}, {"BTC": {DAY: math.inf}})
+
+
+def test_packed_bars_up_to_a_day_are_laid_as_their_rows_are() -> None:
+    bars = {"ETH": [BAR, BAR._replace(day=DAY + 2)], "BTC": [BAR._replace(day=DAY + 1, close=9.5)]}
+    later = BAR._replace(day=DAY + 3, volume=7.0)
+    packed = {
+        coin: array("d", [float(n) for row in [*rows, later] for n in (row.day * DAY_MS, *row[1:])])
+        for coin, rows in bars.items()
+    }
+    paid = {"ETH": {DAY: 0.001}}
+    expected, found = lay(bars, paid), lay_packed(packed, DAY + 2, paid)
+    assert found[:2] == expected[:2]
+    for one, other in zip(expected[2:], found[2:], strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert packed["BTC"][6] == later.day * DAY_MS, "what was packed stays as it is"

@@ -1,0 +1,56 @@
+"""A recorded venue at the present time: what its history is called, and its series by column."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from service.clock import DAY_MS, Clock, day_of
+from service.upstream.fixture_set import unpack
+from service.upstream.replay.recording import DAILY, FUNDING, HOURLY, MAIN_DEX, Packed, Recording
+
+Mode = Literal["shifted", "frozen"]
+
+
+class RecordedHistory:
+    """A recording whose time is shifted by whole days to the present, or kept.
+
+    Args:
+        recording: The recorded venue whole.
+        clock: What now is; in `frozen` mode it stands at the recording's end.
+        mode: Whether recorded time is shifted to today or kept.
+    """
+
+    def __init__(self, recording: Recording, clock: Clock, mode: Mode) -> None:
+        self._recording = recording
+        self._clock = clock
+        self._mode = mode
+
+    @property
+    def shift_days(self) -> int:
+        """Whole days added to recorded time at this moment."""
+        if self._mode == "frozen":
+            return 0
+        return day_of(self._clock.now_ms()) - day_of(self._recording.frozen_at_ms)
+
+    @property
+    def origin(self) -> str:
+        """Names the fixture set and the shift; data of two origins must not be mixed."""
+        return f"fixtures:{self._recording.identity}:{self._mode}:{self.shift_days:+d}d"
+
+    def now(self) -> tuple[int, int]:
+        """The instant in recorded time, never past the recording's end, and the shift; milliseconds both."""
+        shift_ms = self.shift_days * DAY_MS
+        return min(self._clock.now_ms() - shift_ms, self._recording.frozen_at_ms), shift_ms
+
+    def coins(self) -> Sequence[str]:
+        """Venue symbols of every recorded market, delisted coins included."""
+        return list(self._recording.contexts)
+
+    def delisted(self) -> Sequence[str]:
+        """Venue symbols of the main market's delisted coins."""
+        return [asset.name for asset in self._recording.universes[MAIN_DEX].universe if asset.is_delisted]
+
+    def columns(self, kind: str, coin: str) -> bytes | None:
+        """Recorded rows of one kind (`candles-1d`, `candles-1h`, `funding`) by column, in recorded time; or null."""
+        series = {DAILY: self._recording.days, HOURLY: self._recording.hours, FUNDING: self._recording.funding}[kind]
+        rows = series.get(coin)
+        return unpack(rows.packed) if isinstance(rows, Packed) else None

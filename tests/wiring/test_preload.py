@@ -1,0 +1,96 @@
+"""A second process prepares a recording's history in files; the store takes their tables over."""
+
+import asyncio
+import errno
+import logging
+import subprocess
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from service.settings import Secret, Settings
+from service.storage.database import DATABASE
+from service.storage.engine import connect
+from service.upstream.replay.server import replay_server
+from service.wiring.clocks import choose_clock
+from service.wiring.preload import FILES, Preload, preloading
+from tests.fakes.handful import COINS, handful
+
+
+def recorded_in(folder: Path) -> Settings:
+    return Settings(source="fixtures", fixtures_dir=handful(), data_dir=folder)
+
+
+async def origin_of(settings: Settings) -> str:
+    async with replay_server(settings.fixtures_dir, choose_clock(settings), settings.replay) as replay:
+        return replay.origin
+
+
+def left_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} & set(FILES)
+
+
+async def rows_of(preload: Preload, origin: str) -> list[tuple[int, int]]:
+    """How many bars and payments each file has that is given."""
+    found = []
+    while path := await preload.next(origin):
+        with connect(path) as connection:
+            counts = "SELECT (SELECT count(*) FROM candles), (SELECT count(*) FROM funding_rates)"
+            found.append(connection.execute(counts).fetchone())
+        connection.close()
+    return found
+
+
+async def test_the_first_file_has_daily_bars_the_second_payments_and_the_others_hourly_bars(tmp_path: Path) -> None:
+    settings = recorded_in(tmp_path)
+    with preloading(settings) as preload:
+        assert preload is not None
+        async with asyncio.timeout(60):
+            days, payments, *hours = await rows_of(preload, await origin_of(settings))
+        assert left_in(tmp_path) == set()
+    assert days[0] > 500 * len(COINS)
+    assert days[1] == payments[0] == 0
+    assert payments[1] >= 2_000 * len(COINS)
+    assert len(hours) == len(FILES) - 2
+    assert sum(bars for bars, _ in hours) >= 2_000 * len(COINS)
+
+
+async def test_what_was_prepared_of_another_history_is_not_given(tmp_path: Path) -> None:
+    with preloading(recorded_in(tmp_path)) as preload:
+        assert preload is not None
+        async with asyncio.timeout(60):
+            assert [await preload.next("another") for _ in range(len(FILES) + 1)] == [None] * (len(FILES) + 1)
+
+
+async def test_a_process_that_fails_gives_nothing_and_leaves_no_file(tmp_path: Path) -> None:
+    settings = recorded_in(tmp_path)
+    with preloading(replace(settings, fixtures_dir=tmp_path)) as preload:
+        assert preload is not None
+        async with asyncio.timeout(60):
+            assert await preload.next(await origin_of(settings)) is None
+    assert left_in(tmp_path) == set()
+
+
+def test_nothing_is_prepared_for_a_store_that_exists_or_is_a_server_or_live(tmp_path: Path) -> None:
+    settings = recorded_in(tmp_path)
+    for other in (replace(settings, source="live"), replace(settings, store=Secret("postgresql://user@host/name"))):
+        with preloading(other) as preload:
+            assert preload is None
+    (tmp_path / DATABASE).touch()
+    (tmp_path / FILES[1]).touch()
+    with preloading(settings) as preload:
+        assert preload is None
+        assert left_in(tmp_path) == set(), "what a killed start left is removed"
+
+
+def test_a_machine_without_room_for_another_process_starts_without_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(subprocess, "Popen", refuse)
+    with caplog.at_level(logging.WARNING, "verdict.wiring"), preloading(recorded_in(tmp_path)) as preload:
+        assert preload is None
+    assert "no process prepares the recorded history" in caplog.text
