@@ -17,7 +17,8 @@ SHORTEST: Final = 3
 _SHORT: Final = 4
 """Letters up to which only changed places are forgiven, or a missing letter of a longer word."""
 _LONGEST: Final = 20
-_SWAPPED: Final = 3
+_SWAPPED: Final = 2
+_MISSING: Final = 1
 _LONG: Final = 7
 """Letters from which on two mistakes are forgiven, if the first two letters are right."""
 
@@ -37,8 +38,8 @@ class Speller:
     """Finds the one known word that a misspelt word is close to.
 
     Two letters that changed places are forgiven in every word, another mistake in words of four letters and more, two
-    mistakes from seven letters on. Changed places are likelier than a missing letter, that than a wrong one, and that
-    than one too many; words that two known ones are equally close to are left alone.
+    mistakes from seven letters on. Changed places are likelier than a missing letter, and that than other mistakes;
+    words that two known ones are equally close to are left alone.
 
     Args:
         words: The known words, and what they mean: of two that mean the same either will do.
@@ -77,4 +78,4 @@ def _likelihood(word: str, other: str) -> int:
     """How likely the mistake is that made one word of another."""
     if sorted(other) == sorted(word):
         return _SWAPPED
-    return len(other) - len(word)
+    return _MISSING if len(other) > len(word) else 0

@@ -324,6 +324,8 @@ do you like ondo -> ONDO
 fartcoin -> FARTCOIN
 whats up with wif -> WIF
 mood of the category meme -> Meme
+value of 5 link somewhere -> LINK
+is a top in optimism -> OP
 correlation of nebulyte with bitcoin -> BTC + ?nebulyte
 compare btc with blorp -> BTC + ?blorp
 is btc close to near its high -> BTC
