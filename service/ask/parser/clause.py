@@ -12,7 +12,6 @@ from service.ask.parser.chunks import Chunk
 from service.ask.parser.compose import compose
 from service.ask.parser.conditions import find_conditions, join
 from service.ask.parser.found import Found, test_of
-from service.ask.parser.lexicon import Super
 from service.ask.parser.measures import read_measures, with_times
 from service.ask.parser.money import read_money
 from service.ask.parser.operations import read_operation
@@ -100,8 +99,8 @@ def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
     if not rest and not slots.both:
         return []
     if rest:
-        value: Super = slots.as_(rest[0], "super")
-        if isinstance(operation, Rank | Compare) and value.direction == operation.direction:
+        before = range(1, rest[0] + 1)
+        if not any(slots.kind(at) in {"and", "or"} or "," in slots.chunks[at].gap for at in before):
             return []
         slots.used.add(rest[0])
     if isinstance(operation, Extreme):

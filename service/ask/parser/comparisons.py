@@ -176,7 +176,7 @@ def signed(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     """A sign before its measure: "negative funding", "positive 7d return"."""
     del before
     sign = slots.as_(at, "sign")
-    if sign is None or slots.has(at - 1, "super"):
+    if sign is None or slots.word(at - 1) in {"most", "least"}:
         return None  # "the most negative" is a superlative
     op: Comparator = "gt" if sign > 0 else "lt"
     window = slots.past(at + 1)

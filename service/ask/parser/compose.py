@@ -113,8 +113,9 @@ def _below_high(slots: Slots, query: Query) -> Query:
     names = [measure.name for measure in query.measures]
     if "drawdown" not in names and not (far and "high" in names):
         return query
-    kept = next(one for one in query.measures if far or one.name != "high")
-    return structs.replace(query, measures=(structs.replace(kept, name="drawdown"),))
+    kept = (one for one in query.measures if one.name != ("price" if far else "high"))
+    measures = (structs.replace(one, name="drawdown") if one.name == "high" else one for one in kept)
+    return structs.replace(query, measures=tuple(dict.fromkeys(measures)))
 
 
 def _ranked(slots: Slots, query: Query) -> Query:
@@ -140,16 +141,18 @@ def _ranked(slots: Slots, query: Query) -> Query:
     return structs.replace(query, measures=measures, operation=operation, time=time)
 
 
-def _changed(slots: Slots, query: Query) -> Query:
-    """A coin in a span, or its change on a day: the change over it."""
-    del slots
+def _changed(slots: Slots, query: Query) -> Query | None:
+    """A coin in a span, or its change on a day: the change over it; none at an hour."""
     named = query.subject.coins or query.subject.assets
     span = query.time if isinstance(query.time, Window | Between) else None
     if isinstance(query.operation, Value | Compare) and not query.measures and span is not None and named:
         return structs.replace(query, measures=(Measure("change", over=span),), time=Now())
     one = query.measures[0] if len(query.measures) == 1 else None
     if isinstance(query.operation, Value) and one is not None and one.name == "change" and isinstance(query.time, At):
-        return structs.replace(query, measures=(structs.replace(one, over=span_of(query.time)),), time=Now())
+        if (over := span_of(query.time)) is not None:
+            return structs.replace(query, measures=(structs.replace(one, over=over),), time=Now())
+        slots.used.clear()
+        return None
     return query
 
 
@@ -276,6 +279,8 @@ def _parts(slots: Slots, query: Query) -> list[Query]:
     if parts and isinstance(query.operation, Why):
         test = test_of(parts[0])  # "why neutral and not bull?"
         return [structs.replace(query, where=None, measures=(test.measure,) if test else query.measures)]
+    if isinstance(query.where, All) and any(isinstance(item, Not) for item in query.where.items):
+        parts = ()  # "neither up nor down" holds together
     if parts and isinstance(query.operation, Count | Share):
         return [structs.replace(query, where=part) for part in parts]
     subject, breadth = query.subject, Measure("breadth")
@@ -304,8 +309,9 @@ def _contradicting(where: Condition | None) -> tuple[Condition, ...]:
         return ()
     if len({test.measure.name for test in tests}) > 1 or len({test.measure.over for test in tests} - {None}) > 1:
         return ()
-    same = all(test.op == "eq" and test.measure.frame == first.measure.frame for test in tests)
-    if same and len({test.value for test in tests}) == len(tests):
+    same = all(isinstance(test.value, str) and test.measure.frame == first.measure.frame for test in tests)
+    exact = all(test.op == "eq" for test in tests)
+    if same and len({str(test.value).removeprefix("" if exact else "strong-") for test in tests}) == len(tests):
         return where.items
     if len(tests) == _PAIR and {test.op for test in tests} == {"gt", "lt"} and {test.value for test in tests} == {0.0}:
         over = first.measure.over or tests[1].measure.over

@@ -132,8 +132,8 @@ def _is_of_set(chunk: Chunk) -> bool:
 def _take_other(slots: Slots, at: int, names: list[int]) -> None:
     """Let the measures be against a coin."""
     slots.used.add(at)
-    slots.against = True
-    other = slots.chunks[at].value[0]
+    other: str = slots.chunks[at].value[0]
+    slots.against = other
     for name in names:
         measure = slots.measure(name)
         if other != BITCOIN and measure is not None:

@@ -20,7 +20,7 @@ _TURNED: Final = frozenset({
     "flipped", "turned", "turn", "turns", "flip", "flips", "turning", "flipping", "switched", "changed", "moved",
     "went", "crossed", "entered", "became", "become", "broke", "started",
 })  # fmt: skip
-_MOST_LISTED: Final = 1_000
+_MOST_LISTED: Final = 50
 BITCOIN: Final = "BTC"
 
 
@@ -29,14 +29,17 @@ def _names_measure(chunk: Chunk) -> bool:
 
 
 class Slots(Struct):
-    """What one clause holds; `used` are chunks that have been read; `both`: both ends of a ranking."""
+    """What one clause holds.
+
+    `used` are chunks that have been read; `both`: both ends of a ranking; `against`: the other coin of a correlation.
+    """
 
     chunks: Sequence[Chunk]
     words: Sequence[str]
     used: set[int]
     both: bool = False
     asset_type: str | None = None
-    against: bool = False
+    against: str | None = None
 
     # One chunk. All of these may be asked about places outside the clause.
 
@@ -149,7 +152,8 @@ class Slots(Struct):
         if not any(
             (one := self.measure(free)) is not None and one.name != "trend" for free in self.free(_names_measure)
         ):
-            self.read_as(at, Measure(name))
+            other = self.against if name == "correlation" and self.against != BITCOIN else None
+            self.read_as(at, Measure(name, other=other))
 
     def limit(self, default: int | None) -> int | None:
         """A plain number: how many are wanted."""

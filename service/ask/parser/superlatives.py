@@ -15,7 +15,6 @@ _PLURAL: Final = 5
 _ORDERED: Final = 20
 """How many are told where only their order is asked for."""
 
-_MOST_ROWS: Final = 50
 _ONE: Final = frozenset({"which coin", "what coin", "the coin", "which one", "coin", "token", "which token"})
 
 
@@ -94,4 +93,4 @@ def _limit(slots: Slots, value: Super) -> int:
     sets = any(slots.kind(at) in {"set", "category"} and words.endswith("s") for at, words in enumerate(slots.words))
     one = any(words in _ONE or words.startswith("has ") or words == "has" for words in slots.words)
     default = _ORDERED if value.orders else _PLURAL if value.plural or (sets and not one) else 1
-    return min(slots.limit(default) or default, _MOST_ROWS)
+    return slots.limit(default) or default

@@ -101,7 +101,8 @@ class _Reader:
 
     def read(self, at: int) -> Found | None:
         for phrase in _ALL_TIME:
-            if (end := self._phrase(at, phrase)) is not None:
+            end = self._phrase(at, phrase)
+            if end is not None and self._word(end) != "of":  # "since the beginning of the month"
                 return Found(Between(0, None, "all recorded days"), end)
         before: set[str] = set()
         while self._word(at) in _LEADING and len(before) < _MOST_LEADING:
