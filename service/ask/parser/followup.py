@@ -4,14 +4,13 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from msgspec import Struct, structs
+from msgspec import structs
 
 from service.ask.parser.chunks import Chunk
-from service.ask.parser.clause import read_clause
+from service.ask.parser.completion import complete
+from service.ask.parser.context import MONEY, VALUE, Clause, Edited, both_conditions, more_measures, with_spans
 from service.ask.parser.found import measure_of
-from service.ask.parser.slots import Slots
-from service.ask.parser.subjects import read_subject
-from service.ask.parser.windows import TREND_FRAMES, WINDOWED, span_of
+from service.ask.parser.windows import span_of
 from service.ask.query import (
     Aggregate,
     All,
@@ -37,7 +36,6 @@ from service.ask.query import (
     Test,
     Value,
     ValueOf,
-    When,
 )
 
 _LEADING: Final = re.compile(
@@ -51,7 +49,6 @@ _REFERRING: Final = re.compile(
 _ADDING: Final = re.compile(r"(?:please )?(?:also )?(?:add|include)\b")
 _PLACING: Final = re.compile(r"(?:and )?rank(?:ed)? by\b")
 _OF_THEM: Final = re.compile(r"\b(?:of|among|from) (?:them|those|these)\b")
-_BY_HOW_MUCH: Final = re.compile(r"\bby how (?:much|many)\b")
 _OF_ALL: Final = re.compile(r"\b(?:which|best|worst|highest|lowest)\b")
 _LEADER: Final = re.compile(r"(?:(?:and|also|show|give|tell|state|me|the) )*(?:leaders?|winners?|top coins?) ")
 _SHORT: Final = 4
@@ -59,51 +56,8 @@ _SHORT: Final = 4
 
 _AGAINST: Final = frozenset({"correlation", "strength"})
 _WITH: Final = frozenset({"to", "with", "against", "versus", "vs"})
-_VALUE: Final = frozenset({"price", "change"})
-"""Measures that are other words for what an amount is worth or has made."""
-
 _NOT_NARROWED: Final = Route | ValueOf | Convert
 """Operations whose parts cannot be asked about: "how many of them …", "which is worth the most"."""
-
-_MONEY: Final = ValueOf | Profit | Convert
-
-
-class Edited(Struct, frozen=True):
-    """The queries of a follow-up, the pieces of its clause that were used, and whether it narrows the query before."""
-
-    queries: list[Query]
-    used: set[int]
-    narrows: bool = False
-
-
-class _Clause(Struct, frozen=True):
-    """A clause after a query: its pieces, their words, and whether it leads on from or refers to what was before."""
-
-    part: Sequence[Chunk]
-    words: Sequence[str]
-    last: Query
-    leads: bool
-    refers: bool
-
-    def asks(self, *values: str) -> bool:
-        """Whether it asks for an operation, one of some where they are given."""
-        asked = (word.value for chunk in self.part for word in chunk.words if word.kind == "ask")
-        return any(not values or value in values for value in asked)
-
-    def is_of(self, *kinds: str) -> bool:
-        """Whether all of its pieces are of some kinds."""
-        return all(chunk.kind in kinds for chunk in self.part)
-
-    @property
-    def names_set(self) -> bool:
-        """Whether it says which set it is about."""
-        return any(chunk.kind == "set" for chunk in self.part)
-
-    @property
-    def names_measure(self) -> bool:
-        """Whether it says what is measured."""
-        supers = (chunk.as_("super") for chunk in self.part)
-        return any(chunk.has("measure") for chunk in self.part) or any(one and one.measure for one in supers)
 
 
 def follow(
@@ -124,9 +78,9 @@ def follow(
     if not before or not part:
         return None
     text = " ".join(words)
-    clause = _Clause(part, words, before[-1], bool(_LEADING.match(text)), bool(_REFERRING.search(text)))
+    clause = Clause(part, words, before[-1], bool(_LEADING.match(text)), bool(_REFERRING.search(text)))
     if not read:
-        return _completed(clause)
+        return complete(clause)
     query = _in_context(clause, read[0])
     edited = _edited(clause, query) or (query if query != read[0] else None)
     if _asks_of_parts(clause, before, query) or (edited is not None and not _keeps(clause, edited, query)):
@@ -137,7 +91,7 @@ def follow(
     return Edited([edited, *read[1:]], used | _adding(clause), narrows and not clause.asks())
 
 
-def _asks_of_parts(clause: _Clause, before: Sequence[Query], query: Query) -> bool:
+def _asks_of_parts(clause: Clause, before: Sequence[Query], query: Query) -> bool:
     """Whether a clause is about parts of an answer, which cannot be asked about: "how many of them are exchanges?"."""
     if len(before) > 1 and _is_split(before[-2], before[-1]) and _OF_ALL.search(" ".join(clause.words)):
         return True
@@ -150,18 +104,18 @@ def _is_split(one: Query, other: Query) -> bool:
     return structs.replace(one, subject=other.subject) == other and one.subject.scope != other.subject.scope
 
 
-def _adding(clause: _Clause) -> set[int]:
+def _adding(clause: Clause) -> set[int]:
     """The pieces that say "add … to the comparison"."""
     adds = _ADDING.match(" ".join(clause.words)) is not None
     return {at for at, chunk in enumerate(clause.part) if chunk.kind in {"word", "ask"}} if adds else set()
 
 
-def _keeps(clause: _Clause, edited: Query, query: Query) -> bool:
+def _keeps(clause: Clause, edited: Query, query: Query) -> bool:
     """Whether a query holds everything that a clause said: its measures, conditions and time."""
     conditions = edited.where.items if isinstance(edited.where, All) else (edited.where,)
     measured = {one.name for one in edited.measures} | {one.measure.name for one in conditions if isinstance(one, Test)}
-    if isinstance(edited.operation, _MONEY):
-        measured |= _VALUE
+    if isinstance(edited.operation, MONEY):
+        measured |= VALUE
     if clause.names_measure and not {one.name for one in query.measures} <= measured:
         return False
     if query.where is not None and query.where != edited.where and query.where not in conditions:
@@ -170,10 +124,10 @@ def _keeps(clause: _Clause, edited: Query, query: Query) -> bool:
     return isinstance(query.time, Now) or query.time in times or span_of(query.time) in times
 
 
-def _edited(clause: _Clause, query: Query) -> Query | None:
+def _edited(clause: Clause, query: Query) -> Query | None:
     """The last query with the slots of a clause that could be read by itself; null where it stands by itself."""
     last, subject = clause.last, query.subject
-    if isinstance(last.operation, _MONEY) and clause.refers and {one.name for one in query.measures} <= _VALUE:
+    if isinstance(last.operation, MONEY) and clause.refers and {one.name for one in query.measures} <= VALUE:
         return last
     if subject.coins or subject.assets or subject.categories:
         return _renamed(clause, query)
@@ -183,11 +137,11 @@ def _edited(clause: _Clause, query: Query) -> Query | None:
         return ranked
     narrows = isinstance(last.operation, List) and isinstance(query.operation, List) and query.where is not None
     if narrows and not clause.asks():
-        return structs.replace(last, where=_both(last.where, query.where))
+        return structs.replace(last, where=both_conditions(last.where, query.where))
     return _led_on(clause, query) if clause.refers or clause.leads else _of_named(clause, query)
 
 
-def _ranked(clause: _Clause, query: Query) -> Query | None:
+def _ranked(clause: Clause, query: Query) -> Query | None:
     """The first, another end or another number of the last ranking: "the leader's price", "and the worst?"."""
     last, operation = clause.last, query.operation
     if not isinstance(operation, Rank):
@@ -208,7 +162,7 @@ def _ranked(clause: _Clause, query: Query) -> Query | None:
     return structs.replace(last, operation=Rank(direction, operation.limit))
 
 
-def _of_named(clause: _Clause, query: Query) -> Query | None:
+def _of_named(clause: Clause, query: Query) -> Query | None:
     """A clause without a set is about what was named before it: "…, and is the change positive?"."""
     named = clause.last.subject.coins or clause.last.subject.assets
     if not named or clause.asks("any", "count", "share", "all", "none"):
@@ -221,21 +175,21 @@ def _of_named(clause: _Clause, query: Query) -> Query | None:
     return structs.replace(query, subject=clause.last.subject, operation=check)
 
 
-def _led_on(clause: _Clause, query: Query) -> Query:
+def _led_on(clause: Clause, query: Query) -> Query:
     """A clause that leads on from the query before, or refers to what it was about."""
     last = clause.last
     if isinstance(last.operation, Profit):
         return last
     if clause.refers and isinstance(last.operation, Rank) and last.operation.limit == 1:
         # "The worst performer? … how much did it lose?": the same ranking, with what is asked of its first.
-        return structs.replace(last, measures=_more(last, query))
+        return structs.replace(last, measures=more_measures(last, query))
     if clause.leads and _same_measure(query.where, last.where):
         return structs.replace(last, where=query.where)
     of_set = last.subject.scope != "coins"
     asks = Count | Share | Exists | Rank | Aggregate
     if clause.refers and of_set and (query.where is not None or isinstance(query.operation, asks)):
         counted = isinstance(last.operation, Count | Share) and not _OF_THEM.search(" ".join(clause.words))
-        where = query.where if counted else _both(last.where, query.where)
+        where = query.where if counted else both_conditions(last.where, query.where)
         tested = measure_of(last.where)
         if isinstance(query.operation, Rank) and not clause.names_measure and tested is not None:
             query = structs.replace(query, measures=(tested,))
@@ -245,14 +199,14 @@ def _led_on(clause: _Clause, query: Query) -> Query:
     changes = not isinstance(query.operation, Value | List | Check)
     return structs.replace(
         last,
-        measures=_with_spans(query.measures, last.measures) or last.measures,
-        where=_both(last.where, query.where),
+        measures=with_spans(query.measures, last.measures) or last.measures,
+        where=both_conditions(last.where, query.where),
         operation=query.operation if changes else last.operation,
         time=last.time if isinstance(query.time, Now) else query.time,
     )
 
 
-def _in_context(clause: _Clause, query: Query) -> Query:
+def _in_context(clause: Clause, query: Query) -> Query:
     """A query whose "neutral" is that of the measure asked about before, and whose trend is of what was named."""
     where, last = query.where, clause.last
     before = last.where.measure.name if isinstance(last.where, Test) else ""
@@ -266,7 +220,7 @@ def _in_context(clause: _Clause, query: Query) -> Query:
     return structs.replace(query, subject=Subject(scope="all")) if isinstance(last.operation, Rank) else query
 
 
-def _renamed(clause: _Clause, query: Query) -> Query | None:
+def _renamed(clause: Clause, query: Query) -> Query | None:
     """The last query about other things: "and SOL?", "only L2s", "add NEAR", "and to ETH, over 90 days?"."""
     last, subject = clause.last, query.subject
     if subject.scope == "coins" and (other := _against_other(clause, query)) is not None:
@@ -286,7 +240,7 @@ def _renamed(clause: _Clause, query: Query) -> Query | None:
     return structs.replace(last, subject=subject)
 
 
-def _against_other(clause: _Clause, query: Query) -> Query | None:
+def _against_other(clause: Clause, query: Query) -> Query | None:
     """The last correlation with another coin."""
     last = clause.last
     behind = any(
@@ -307,128 +261,5 @@ def _only_spans(query: Query) -> bool:
     return query.where is None and all(one == Measure("change", over=one.over) for one in query.measures)
 
 
-def _completed(clause: _Clause) -> Edited | None:
-    """A clause that says too little by itself: a measure, a time, a size, "why", "since when", "only those …"."""
-    part, last = clause.part, clause.last
-    if (told := _told(clause)) is not None:
-        return told
-    numbers = [chunk for chunk in part if chunk.kind == "number"]
-    if isinstance(last.operation, Rank) and len(numbers) == 1 and clause.is_of("number", "filler", "ask", "and", "set"):
-        operation = structs.replace(last.operation, limit=int(numbers[0].value.value))
-        return Edited([structs.replace(last, operation=operation)], set(range(len(part))))
-    if isinstance(last.operation, Profit | ValueOf) and any(chunk.as_("holding") == "profit" for chunk in part):
-        return Edited([last], {at for at, chunk in enumerate(part) if chunk.kind in {"holding", "ask"}})
-    stand_in = Chunk("coin", last.subject.coins or ("BTC",), part[-1].end, part[-1].end + 1, gap=",")
-    read, used = read_clause([*part, stand_in], [*clause.words, "it"])
-    used.discard(len(part))
-    if not read:
-        return None
-    return _framed(clause, read[0], used) or _merged(clause, read[0], used)
-
-
-def _told(clause: _Clause) -> Edited | None:
-    """What the answer before tells by itself: the day of a high, a difference, what an amount is worth today."""
-    last = clause.last
-    if not clause.is_of("filler", "ask", "and", "time"):
-        return _excluding(clause)
-    whole = set(range(len(clause.part)))
-    times = [chunk.value for chunk in clause.part if chunk.kind == "time"]
-    asks = {word.value for chunk in clause.part for word in chunk.words[:1] if word.kind == "ask"}
-    if times:
-        today = all(getattr(time, "words", "") == "today" for time in times)
-        worth = isinstance(last.operation, Profit | ValueOf) and asks <= {"list", "convert"}
-        return Edited([last], whole) if today and worth else None
-    differs = isinstance(last.operation, Compare) and _BY_HOW_MUCH.search(" ".join(clause.words))
-    if differs or (isinstance(last.operation, Extreme) and asks == {"when"}):
-        return Edited([last], whole)
-    one = last.measures[0] if len(last.measures) == 1 else None
-    if asks != {"when"} or one is None or one.name not in {"high", "low"}:
-        return None
-    dated = Extreme("max" if one.name == "high" else "min")
-    query = structs.replace(last, operation=dated, measures=(Measure(one.name),), time=one.over or last.time)
-    return Edited([query], whole)
-
-
-def _excluding(clause: _Clause) -> Edited | None:
-    """The last set without some coins: "exclude BTC and ETH"."""
-    subject = read_subject(Slots(clause.part, clause.words, set()))
-    out = subject.excluded or subject.excluded_categories
-    if not out or subject.coins or not clause.is_of("except", "neg", "coin", "category", "and", "filler"):
-        return None
-    last = clause.last.subject
-    excluded = structs.replace(
-        last,
-        excluded=(*last.excluded, *subject.excluded),
-        excluded_categories=(*last.excluded_categories, *subject.excluded_categories),
-    )
-    return Edited([structs.replace(clause.last, subject=excluded)], set(range(len(clause.part))))
-
-
-def _framed(clause: _Clause, query: Query, used: set[int]) -> Edited | None:
-    """The other trend: "and the weekly one?"."""
-    last = clause.last
-    frames = {at: chunk.value for at, chunk in enumerate(clause.part) if chunk.kind == "frame"}
-    frame = next((frame for frame in frames.values() if frame in TREND_FRAMES), None)
-    if frame is None or query.measures or query.where is not None:
-        return None
-    measures = tuple(structs.replace(one, frame=frame) if one.name == "trend" else one for one in last.measures)
-    where = last.where
-    if isinstance(where, Test) and where.measure.name == "trend":
-        where = structs.replace(where, measure=structs.replace(where.measure, frame=frame))
-    if measures == last.measures and where == last.where:
-        return None
-    return Edited([structs.replace(last, measures=measures, where=where)], used | set(frames))
-
-
-def _merged(clause: _Clause, query: Query, used: set[int]) -> Edited | None:
-    last = clause.last
-    if isinstance(last.operation, _MONEY) and query.measures and {one.name for one in query.measures} <= _VALUE:
-        return Edited([last], used)
-    if isinstance(query.operation, Value) and not query.measures and query.where is None:
-        return _retimed(last, query, used)
-    if isinstance(query.operation, Value) and query.measures and isinstance(last.operation, Rank | Compare | Extreme):
-        measures = _more(last, query) if clause.refers else query.measures
-        return Edited([structs.replace(last, measures=measures)], used)
-    if isinstance(query.operation, Check) and last.subject.scope in {"all", "category"}:
-        return Edited([structs.replace(last, where=_both(last.where, query.where))], used)
-    if isinstance(query.operation, When) and query.where is None and last.where is not None:
-        return Edited([structs.replace(last, operation=query.operation)], used)
-    measures = query.measures or last.measures
-    time = last.time if isinstance(query.time, Now) else query.time
-    return Edited([structs.replace(query, subject=last.subject, measures=measures, time=time)], used)
-
-
-def _retimed(last: Query, query: Query, used: set[int]) -> Edited | None:
-    """The last query at another time: "over 7 days?", "and a week ago?"."""
-    if isinstance(query.time, Now):
-        return None
-    span = span_of(query.time)
-    measures = tuple(
-        structs.replace(one, over=span) if span is not None and (one.over is not None or one.name in WINDOWED) else one
-        for one in last.measures
-    )
-    if any(measure.over is not None for measure in measures):
-        return Edited([structs.replace(last, measures=measures)], used)
-    return Edited([structs.replace(last, time=query.time)], used)
-
-
 def _same_measure(one: Condition | None, other: Condition | None) -> bool:
     return isinstance(one, Test) and isinstance(other, Test) and one.measure.name == other.measure.name
-
-
-def _more(last: Query, query: Query) -> tuple[Measure, ...]:
-    """The measures of a query, and those that another one adds."""
-    return tuple(dict.fromkeys((*last.measures, *_with_spans(query.measures, last.measures))))
-
-
-def _with_spans(measures: tuple[Measure, ...], before: tuple[Measure, ...]) -> tuple[Measure, ...]:
-    """Measures with the window that the same measure had before."""
-    spans = {measure.name: measure.over for measure in before}
-    return tuple(structs.replace(one, over=spans.get(one.name)) if one.over is None else one for one in measures)
-
-
-def _both(one: Condition | None, other: Condition | None) -> Condition | None:
-    """Both conditions; the one where there is only one."""
-    if one is None or other is None:
-        return other if one is None else one
-    return All((one, other))

@@ -1,0 +1,121 @@
+"""Follow-ups that say too little by themselves: a measure, a time, a size, "why", "since when". Pure."""
+
+import re
+from typing import Final
+
+from msgspec import structs
+
+from service.ask.parser.chunks import Chunk
+from service.ask.parser.clause import read_clause
+from service.ask.parser.context import MONEY, VALUE, Clause, Edited, both_conditions, more_measures
+from service.ask.parser.slots import Slots
+from service.ask.parser.subjects import read_subject
+from service.ask.parser.windows import TREND_FRAMES, WINDOWED, span_of
+from service.ask.query import Check, Compare, Extreme, Measure, Now, Profit, Query, Rank, Test, Value, ValueOf, When
+
+_BY_HOW_MUCH: Final = re.compile(r"\bby how (?:much|many)\b")
+
+
+def complete(clause: Clause) -> Edited | None:
+    """A clause that says too little by itself: a measure, a time, a size, "why", "since when", "only those …"."""
+    part, last = clause.part, clause.last
+    if (told := _told(clause)) is not None:
+        return told
+    numbers = [chunk for chunk in part if chunk.kind == "number"]
+    if isinstance(last.operation, Rank) and len(numbers) == 1 and clause.is_of("number", "filler", "ask", "and", "set"):
+        operation = structs.replace(last.operation, limit=int(numbers[0].value.value))
+        return Edited([structs.replace(last, operation=operation)], set(range(len(part))))
+    if isinstance(last.operation, Profit | ValueOf) and any(chunk.as_("holding") == "profit" for chunk in part):
+        return Edited([last], {at for at, chunk in enumerate(part) if chunk.kind in {"holding", "ask"}})
+    stand_in = Chunk("coin", last.subject.coins or ("BTC",), part[-1].end, part[-1].end + 1, gap=",")
+    read, used = read_clause([*part, stand_in], [*clause.words, "it"])
+    used.discard(len(part))
+    if not read:
+        return None
+    return _framed(clause, read[0], used) or _merged(clause, read[0], used)
+
+
+def _told(clause: Clause) -> Edited | None:
+    """What the answer before tells by itself: the day of a high, a difference, what an amount is worth today."""
+    last = clause.last
+    if not clause.is_of("filler", "ask", "and", "time"):
+        return _excluding(clause)
+    whole = set(range(len(clause.part)))
+    times = [chunk.value for chunk in clause.part if chunk.kind == "time"]
+    asks = {word.value for chunk in clause.part for word in chunk.words[:1] if word.kind == "ask"}
+    if times:
+        today = all(getattr(time, "words", "") == "today" for time in times)
+        worth = isinstance(last.operation, Profit | ValueOf) and asks <= {"list", "convert"}
+        return Edited([last], whole) if today and worth else None
+    differs = isinstance(last.operation, Compare) and _BY_HOW_MUCH.search(" ".join(clause.words))
+    if differs or (isinstance(last.operation, Extreme) and asks == {"when"}):
+        return Edited([last], whole)
+    one = last.measures[0] if len(last.measures) == 1 else None
+    if asks != {"when"} or one is None or one.name not in {"high", "low"}:
+        return None
+    dated = Extreme("max" if one.name == "high" else "min")
+    query = structs.replace(last, operation=dated, measures=(Measure(one.name),), time=one.over or last.time)
+    return Edited([query], whole)
+
+
+def _excluding(clause: Clause) -> Edited | None:
+    """The last set without some coins: "exclude BTC and ETH"."""
+    subject = read_subject(Slots(clause.part, clause.words, set()))
+    out = subject.excluded or subject.excluded_categories
+    if not out or subject.coins or not clause.is_of("except", "neg", "coin", "category", "and", "filler"):
+        return None
+    last = clause.last.subject
+    excluded = structs.replace(
+        last,
+        excluded=(*last.excluded, *subject.excluded),
+        excluded_categories=(*last.excluded_categories, *subject.excluded_categories),
+    )
+    return Edited([structs.replace(clause.last, subject=excluded)], set(range(len(clause.part))))
+
+
+def _framed(clause: Clause, query: Query, used: set[int]) -> Edited | None:
+    """The other trend: "and the weekly one?"."""
+    last = clause.last
+    frames = {at: chunk.value for at, chunk in enumerate(clause.part) if chunk.kind == "frame"}
+    frame = next((frame for frame in frames.values() if frame in TREND_FRAMES), None)
+    if frame is None or query.measures or query.where is not None:
+        return None
+    measures = tuple(structs.replace(one, frame=frame) if one.name == "trend" else one for one in last.measures)
+    where = last.where
+    if isinstance(where, Test) and where.measure.name == "trend":
+        where = structs.replace(where, measure=structs.replace(where.measure, frame=frame))
+    if measures == last.measures and where == last.where:
+        return None
+    return Edited([structs.replace(last, measures=measures, where=where)], used | set(frames))
+
+
+def _merged(clause: Clause, query: Query, used: set[int]) -> Edited | None:
+    last = clause.last
+    if isinstance(last.operation, MONEY) and query.measures and {one.name for one in query.measures} <= VALUE:
+        return Edited([last], used)
+    if isinstance(query.operation, Value) and not query.measures and query.where is None:
+        return _retimed(last, query, used)
+    if isinstance(query.operation, Value) and query.measures and isinstance(last.operation, Rank | Compare | Extreme):
+        measures = more_measures(last, query) if clause.refers else query.measures
+        return Edited([structs.replace(last, measures=measures)], used)
+    if isinstance(query.operation, Check) and last.subject.scope in {"all", "category"}:
+        return Edited([structs.replace(last, where=both_conditions(last.where, query.where))], used)
+    if isinstance(query.operation, When) and query.where is None and last.where is not None:
+        return Edited([structs.replace(last, operation=query.operation)], used)
+    measures = query.measures or last.measures
+    time = last.time if isinstance(query.time, Now) else query.time
+    return Edited([structs.replace(query, subject=last.subject, measures=measures, time=time)], used)
+
+
+def _retimed(last: Query, query: Query, used: set[int]) -> Edited | None:
+    """The last query at another time: "over 7 days?", "and a week ago?"."""
+    if isinstance(query.time, Now):
+        return None
+    span = span_of(query.time)
+    measures = tuple(
+        structs.replace(one, over=span) if span is not None and (one.over is not None or one.name in WINDOWED) else one
+        for one in last.measures
+    )
+    if any(measure.over is not None for measure in measures):
+        return Edited([structs.replace(last, measures=measures)], used)
+    return Edited([structs.replace(last, time=query.time)], used)

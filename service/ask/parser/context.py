@@ -1,0 +1,69 @@
+"""A clause after a query, and what both of them say. Pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct, structs
+
+from service.ask.parser.chunks import Chunk
+from service.ask.query import All, Condition, Convert, Measure, Profit, Query, ValueOf
+
+MONEY: Final = ValueOf | Profit | Convert
+VALUE: Final = frozenset({"price", "change"})
+"""Measures that are other words for what an amount is worth or has made."""
+
+
+class Edited(Struct, frozen=True):
+    """The queries of a follow-up, the pieces of its clause that were used, and whether it narrows the query before."""
+
+    queries: list[Query]
+    used: set[int]
+    narrows: bool = False
+
+
+class Clause(Struct, frozen=True):
+    """A clause after a query: its pieces, their words, and whether it leads on from or refers to what was before."""
+
+    part: Sequence[Chunk]
+    words: Sequence[str]
+    last: Query
+    leads: bool
+    refers: bool
+
+    def asks(self, *values: str) -> bool:
+        """Whether it asks for an operation, one of some where they are given."""
+        asked = (word.value for chunk in self.part for word in chunk.words if word.kind == "ask")
+        return any(not values or value in values for value in asked)
+
+    def is_of(self, *kinds: str) -> bool:
+        """Whether all of its pieces are of some kinds."""
+        return all(chunk.kind in kinds for chunk in self.part)
+
+    @property
+    def names_set(self) -> bool:
+        """Whether it says which set it is about."""
+        return any(chunk.kind == "set" for chunk in self.part)
+
+    @property
+    def names_measure(self) -> bool:
+        """Whether it says what is measured."""
+        supers = (chunk.as_("super") for chunk in self.part)
+        return any(chunk.has("measure") for chunk in self.part) or any(one and one.measure for one in supers)
+
+
+def more_measures(last: Query, query: Query) -> tuple[Measure, ...]:
+    """The measures of a query, and those that another one adds."""
+    return tuple(dict.fromkeys((*last.measures, *with_spans(query.measures, last.measures))))
+
+
+def with_spans(measures: tuple[Measure, ...], before: tuple[Measure, ...]) -> tuple[Measure, ...]:
+    """Measures with the window that the same measure had before."""
+    spans = {measure.name: measure.over for measure in before}
+    return tuple(structs.replace(one, over=spans.get(one.name)) if one.over is None else one for one in measures)
+
+
+def both_conditions(one: Condition | None, other: Condition | None) -> Condition | None:
+    """Both conditions; the one where there is only one."""
+    if one is None or other is None:
+        return other if one is None else one
+    return All((one, other))
