@@ -119,7 +119,11 @@ def _conditions(slots: Slots) -> list[Found]:
         return found
     if len(found) > 1 and any(slots.has_or(one.start) for one in found[1:]):
         tests = [test for one in found if (test := test_of(one.condition)) is not None]
-        if len(tests) == len(found) and len({test.measure.name for test in tests}) == 1:
+        names = {test.measure.name for test in tests}
+        trends = names == {"trend", "change"} and all(
+            test.value in {"UP", "DOWN", 0.0} and not test.measure.over for test in tests
+        )
+        if len(tests) == len(found) and (trends or len(names) == 1):
             _ask_alternative(slots, found, tests)
             return []
     asked = slots.asks("list", "why") and not slots.is_question() and not slots.asks("count", "share", "when", "since")
@@ -128,7 +132,8 @@ def _conditions(slots: Slots) -> list[Found]:
 
 def _ask_alternative(slots: Slots, found: Sequence[Found], tests: Sequence[Test]) -> None:
     """Of "bullish or bearish", "up or down" the value is asked for."""
-    measure = next((test.measure for test in tests if test.measure.over is not None), tests[0].measure)
+    said = (test.measure for test in tests if test.measure.over is not None or test.measure.frame is not None)
+    measure = next(said, tests[0].measure)
     frames = slots.free(lambda chunk: chunk.kind == "frame" and chunk.value in TREND_FRAMES)
     if measure.name == "change" and frames:
         slots.used.add(frames[0])

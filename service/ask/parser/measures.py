@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import structs
 
 from service.ask.parser.slots import Slots
+from service.ask.parser.states import frames_before
 from service.ask.parser.windows import BOTH_FRAMES, TREND_FRAMES, WINDOWED, qualify, span_of
 from service.ask.query import Between, Extreme, Measure, Operation, Time, When, Window
 
@@ -31,7 +32,10 @@ def read_measures(slots: Slots) -> list[Placed]:
             found.append((at, measure))
         elif (measure := slots.measure(at)) is not None:
             slots.used.add(at)
-            found.append((at, _framed(slots, at, measure)))
+            frames = frames_before(slots, at) if measure == Measure("trend") else set()
+            slots.used |= frames
+            both = [(at, Measure("trend", frame=frame)) for frame in TREND_FRAMES]
+            found += both if frames else [(at, _framed(slots, at, measure))]
     return found
 
 

@@ -15,6 +15,10 @@ _PLURAL: Final = 5
 _ORDERED: Final = 20
 """How many are told where only their order is asked for."""
 
+_SETS: Final = frozenset({"set", "category"})
+_SAID: Final = {"the two": 2, "the three": 3}
+"""Numbers before a set; elsewhere such words name what was listed."""
+
 _ONE: Final = frozenset({"which coin", "what coin", "the coin", "which one", "coin", "token", "which token"})
 
 
@@ -90,7 +94,8 @@ def _turned(value: Super) -> Super:
 
 def _limit(slots: Slots, value: Super) -> int:
     """How many are wanted: the number said, one for "which coin", several for a plural."""
-    sets = any(slots.kind(at) in {"set", "category"} and words.endswith("s") for at, words in enumerate(slots.words))
+    sets = any(slots.kind(at) in _SETS and words.endswith("s") for at, words in enumerate(slots.words))
     one = any(words in _ONE or words.startswith("has ") or words == "has" for words in slots.words)
     default = _ORDERED if value.orders else _PLURAL if value.plural or (sets and not one) else 1
-    return slots.limit(default) or default
+    said = (_SAID[words] for at, words in enumerate(slots.words) if words in _SAID and slots.kind(at + 1) in _SETS)
+    return slots.limit(0) or next(said, default)
