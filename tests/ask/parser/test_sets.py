@@ -70,6 +70,8 @@ _RANKED: r.Rows = {
     "rank memes by volume, lowest first": r.rank("volume", 20, "least", r.MEMES),
     "coins ranked by score ascending": r.rank("score", 20, "least"),
     "most negative funding": r.rank("funding", 1, "least"),
+    "the three coins with the lowest score": r.rank("score", 3, "least"),
+    "coins most correlated with SOL": r.rank(q.Measure("correlation", other="SOL"), 5),
 }
 
 _BOTH_ENDS: r.Rows = {
@@ -162,6 +164,11 @@ _COUNTED: r.Rows = {
     "are all memes down today?": r.done(q.Exists("all"), r.MEMES, r.holds(r.change(r.DAY), "lt", 0.0)),
     "all of the memes in an uptrend": r.listed(r.UPTREND, r.MEMES),
     "do all memes have negative funding?": r.done(q.Exists("all"), r.MEMES, r.PAYS_LONGS),
+    "how many coins are bullish, bearish and neutral?": (
+        r.done(q.Count(), where=r.BULLISH),
+        r.done(q.Count(), where=r.holds("verdict", "le", "bear")),
+        r.done(q.Count(), where=r.holds("verdict", "eq", "neutral")),
+    ),
 }
 
 _AGGREGATED: r.Rows = {

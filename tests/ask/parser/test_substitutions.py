@@ -38,6 +38,14 @@ _HARD: r.Rows = {
     "coins with 7d change above 5% and below 10%": r.listed(
         q.All((r.holds(r.change(r.WEEK), "gt", 5.0), r.holds(r.change(r.WEEK), "lt", 10.0)))
     ),
+    "lowest positive funding": q.Query(
+        subject=r.ALL,
+        measures=(q.Measure("funding"),),
+        where=r.holds("funding", "gt", 0.0),
+        operation=q.Rank("least", 1),
+    ),
+    "top 60 coins by volume": r.rank("volume", 60),
+    "the 500 coins with the highest volume": r.rank("volume", 500),
 }
 
 
@@ -63,6 +71,8 @@ def test_a_hard_question_is_read_in_full_or_refused(question: str, queries: tupl
         "correlation of BTC to bitcoin",
         "coins that are both memes and L1s",
         "ratio of BTC to gold",
+        "coins bullish last week and bearish now",
+        "top losers by highest volume",
     ],
 )
 def test_what_cannot_be_asked_yet_is_refused(question: str) -> None:

@@ -113,6 +113,7 @@ _CALENDAR: Mapping[str, q.Span] = {
     ),
     "today, change of SOL since midnight": r.between("2026-11-23", None, "today so far"),
     "change of SOL so far this month": r.between("2026-11-01", None, "this month so far"),
+    "change of SOL since the beginning of the month": r.between("2026-11-01", None, "this month"),
 }
 
 _SPANS: Mapping[str, q.Span] = {**_WINDOWS, **_CALENDAR}
@@ -217,6 +218,7 @@ def test_every_time_goes_to_what_it_is_said_of(question: str, queries: tuple[q.Q
         "price of SOL on the 31st of this month",
         "price of SOL on the 12th",
         "change of SOL over the last 17",
+        "change of SOL 3 hours ago",
     ],
 )
 def test_a_time_that_cannot_be_read_is_refused(question: str) -> None:

@@ -27,6 +27,8 @@ _VALUES: r.Rows = {
         "SOL", q.Measure("high", over=r.THIS_MONTH), q.Measure("low", over=r.THIS_MONTH)
     ),
     "apr of BTC": r.value("BTC", "funding"),
+    "price and drawdown of SOL": r.value("SOL", "price", "drawdown"),
+    "drawdown and volatility of SOL": r.value("SOL", "drawdown", "volatility"),
 }
 
 _STATES: r.Rows = {
@@ -41,6 +43,9 @@ _STATES: r.Rows = {
     "BTC funding: do longs pay shorts or shorts pay longs?": r.value("BTC", "funding"),
     "trend of AVAX on both timeframes": r.value("AVAX", r.trend("daily"), r.trend("weekly")),
     "is btc up or down today?": r.value("BTC", r.change(r.DAY)),
+    "daily and weekly trend of LINK": r.value("LINK", r.trend("daily"), r.trend("weekly")),
+    "is eth's weekly trend up or down?": r.value("ETH", r.trend("weekly")),
+    "is eth up or down on the weekly?": r.value("ETH", r.trend("weekly")),
 }
 
 _AGAINST: r.Rows = {
