@@ -57,7 +57,7 @@ def unread(
 
 def _blocks(chunk: Chunk) -> bool:
     if chunk.kind == "ask":
-        return chunk.value in _ASKING
+        return any(word.kind == "ask" and word.value in _ASKING for word in chunk.words)
     return chunk.kind in _BLOCKING and not any(word.kind in {"filler", "ask"} for word in chunk.words[1:])
 
 

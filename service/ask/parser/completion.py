@@ -11,8 +11,24 @@ from service.ask.parser.context import MONEY, VALUE, Clause, Edited, both_condit
 from service.ask.parser.slots import Slots
 from service.ask.parser.subjects import read_subject
 from service.ask.parser.windows import TREND_FRAMES, WINDOWED, span_of
-from service.ask.query import Check, Compare, Extreme, Measure, Now, Profit, Query, Rank, Test, Value, ValueOf, When
+from service.ask.query import (
+    At,
+    Check,
+    Compare,
+    Extreme,
+    Measure,
+    Now,
+    Profit,
+    Query,
+    Rank,
+    Span,
+    Test,
+    Value,
+    ValueOf,
+    When,
+)
 
+_MEAN: Final = frozenset({"mean", "average", "avg", "mean of", "average of"})
 _BY_HOW_MUCH: Final = re.compile(r"\bby how (?:much|many)\b")
 
 
@@ -91,10 +107,19 @@ def _framed(clause: Clause, query: Query, used: set[int]) -> Edited | None:
 
 def _merged(clause: Clause, query: Query, used: set[int]) -> Edited | None:
     last = clause.last
+    one = query.measures[0] if len(query.measures) == 1 else None
+    if (
+        one is not None
+        and one.over is not None
+        and one == Measure("change", over=one.over)
+        and not clause.names_measure
+    ):
+        # A window alone is that of what was measured before.
+        query = structs.replace(query, measures=(), time=one.over)
     if isinstance(last.operation, MONEY) and query.measures and {one.name for one in query.measures} <= VALUE:
         return Edited([last], used)
     if isinstance(query.operation, Value) and not query.measures and query.where is None:
-        return _retimed(last, query, used)
+        return _retimed(clause, query, used)
     if isinstance(query.operation, Value) and query.measures and isinstance(last.operation, Rank | Compare | Extreme):
         measures = more_measures(last, query) if clause.refers else query.measures
         return Edited([structs.replace(last, measures=measures)], used)
@@ -107,15 +132,23 @@ def _merged(clause: Clause, query: Query, used: set[int]) -> Edited | None:
     return Edited([structs.replace(query, subject=last.subject, measures=measures, time=time)], used)
 
 
-def _retimed(last: Query, query: Query, used: set[int]) -> Edited | None:
+def _retimed(clause: Clause, query: Query, used: set[int]) -> Edited | None:
     """The last query at another time: "over 7 days?", "and a week ago?"."""
     if isinstance(query.time, Now):
         return None
-    span = span_of(query.time)
-    measures = tuple(
-        structs.replace(one, over=span) if span is not None and (one.over is not None or one.name in WINDOWED) else one
-        for one in last.measures
-    )
+    last, span = clause.last, span_of(query.time)
+    measures = tuple(_over(one, span, whole=isinstance(query.time, At)) for one in last.measures)
+    if any(one.mean for one in measures):
+        used = used | {at for at, chunk in enumerate(clause.part) if chunk.as_("ask") and clause.words[at] in _MEAN}
     if any(measure.over is not None for measure in measures):
         return Edited([structs.replace(last, measures=measures)], used)
     return Edited([structs.replace(last, time=query.time)], used)
+
+
+def _over(measure: Measure, span: Span | None, *, whole: bool) -> Measure:
+    """A measure over another span; of funding its mean, but on a day the value of that day."""
+    if span is None or (measure.name == "funding" and whole):
+        return measure
+    if measure.over is None and measure.name not in WINDOWED | {"funding"}:
+        return measure
+    return structs.replace(measure, over=span, mean=measure.name == "funding")

@@ -130,7 +130,8 @@ def _ranked(slots: Slots, query: Query) -> Query:
     if not isinstance(operation, Rank):
         return query
     test = test_of(query.where)
-    measures = measures or ((test.measure,) if test else (Measure("change"),))
+    numeric = test is not None and isinstance(test.value, float)
+    measures = measures or ((test.measure,) if test is not None and numeric else (Measure("change"),))
     if isinstance(time, Window | Between):
         first = measures[0]
         if first.name in WINDOWED | {"funding"}:
@@ -197,6 +198,26 @@ def _asked_of_two(slots: Slots, query: Query) -> Query:
     return Query(subject=subject, time=query.time, where=test, operation=Check())
 
 
+def _spanned(slots: Slots, query: Query) -> Query | None:
+    """A window of a filtered set is that of its change; None where nothing in the filter has one."""
+    sets = isinstance(query.operation, List | Count | Share | Exists | Rank)
+    if query.where is None or not sets or not isinstance(query.time, Window):
+        return query
+    where = _over_span(query.where, query.time)
+    if where == query.where:
+        slots.used.clear()
+        return None
+    return structs.replace(query, where=where, time=Now())
+
+
+def _over_span(where: Condition, span: Window) -> Condition:
+    if isinstance(where, Test) and where.measure == Measure("change"):
+        return structs.replace(where, measure=Measure("change", over=span))
+    if isinstance(where, All | Any_):
+        return structs.replace(where, items=tuple(_over_span(item, span) for item in where.items))
+    return Not(_over_span(where.item, span)) if isinstance(where, Not) else where
+
+
 def _without_spare(slots: Slots, query: Query) -> Query | None:
     """None where a measure is named that an operation has no use for: "how many coins, and their price"."""
     counts = isinstance(query.operation, Count | Share | Exists | Check)
@@ -233,7 +254,8 @@ def _known(slots: Slots, query: Query) -> Query | None:
 
 def _rolling(slots: Slots, query: Query) -> Query:
     """The change "today" is that over 24 hours, "this week" over 7 days; "so far" says that the calendar counts."""
-    del slots
+    if any(one.mean for one in query.measures):
+        slots.take_asks("mean")
     measures = tuple(structs.replace(one, over=_rolled(one)) for one in query.measures)
     return structs.replace(query, measures=measures, where=_rolled_condition(query.where))
 
@@ -268,6 +290,7 @@ _RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (
     _dated,
     _asked_of_two,
     _without_spare,
+    _spanned,
     _known,
     _rolling,
 )

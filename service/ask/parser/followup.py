@@ -9,7 +9,7 @@ from msgspec import structs
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.completion import complete
 from service.ask.parser.context import MONEY, VALUE, Clause, Edited, both_conditions, more_measures, with_spans
-from service.ask.parser.found import measure_of
+from service.ask.parser.found import test_of
 from service.ask.parser.windows import span_of
 from service.ask.query import (
     Aggregate,
@@ -121,6 +121,8 @@ def _keeps(clause: Clause, edited: Query, query: Query) -> bool:
     if query.where is not None and query.where != edited.where and query.where not in conditions:
         return False
     times = (edited.time, *(one.over for one in edited.measures))
+    if not {one.over for one in query.measures} - {None} <= set(times):
+        return False
     return isinstance(query.time, Now) or query.time in times or span_of(query.time) in times
 
 
@@ -158,6 +160,9 @@ def _ranked(clause: Clause, query: Query) -> Query | None:
     if isinstance(last.operation, Compare):
         return structs.replace(last, operation=Compare(operation.direction))
     keeps = isinstance(last.operation, Rank) and last.operation.limit > 1 and operation.direction == "most"
+    over = next((one.over for one in query.measures if one.over is not None), None)
+    if over is not None:
+        last = structs.replace(last, measures=(structs.replace(last.measures[0], over=over), *last.measures[1:]))
     direction = last.operation.direction if keeps and isinstance(last.operation, Rank) else operation.direction
     return structs.replace(last, operation=Rank(direction, operation.limit))
 
@@ -190,9 +195,11 @@ def _led_on(clause: Clause, query: Query) -> Query:
     if clause.refers and of_set and (query.where is not None or isinstance(query.operation, asks)):
         counted = isinstance(last.operation, Count | Share) and not _OF_THEM.search(" ".join(clause.words))
         where = query.where if counted else both_conditions(last.where, query.where)
-        tested = measure_of(last.where)
-        if isinstance(query.operation, Rank) and not clause.names_measure and tested is not None:
-            query = structs.replace(query, measures=(tested,))
+        items = last.where.items if isinstance(last.where, All) else (last.where,)
+        tested = [one.measure for one in map(test_of, items) if one is not None and isinstance(one.value, float)]
+        if isinstance(query.operation, Rank) and not clause.names_measure and tested:
+            moves = (measure for measure in tested if measure.name == "change")
+            query = structs.replace(query, measures=(next(moves, tested[0]),))
         return structs.replace(query, subject=last.subject, where=where)
     if not clause.leads:
         return structs.replace(query, subject=last.subject)

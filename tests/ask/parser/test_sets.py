@@ -53,7 +53,7 @@ _RANKED: r.Rows = {
         operation=q.Rank("most", 5),
     ),
     "worst coins in an uptrend": q.Query(
-        subject=r.ALL, measures=(q.Measure("trend"),), where=r.UPTREND, operation=q.Rank("least", 5)
+        subject=r.ALL, measures=(q.Measure("change"),), where=r.UPTREND, operation=q.Rank("least", 5)
     ),
     "top five coins by volume": r.rank("volume", 5),
     "rank by 7 days": r.rank(r.change(r.WEEK), 10),
