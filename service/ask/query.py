@@ -297,13 +297,13 @@ class Profit(Struct, frozen=True, tag="profit", tag_field="operation", omit_defa
 
 
 class Screen(Struct, frozen=True, tag="screen", tag_field="operation"):
-    """ "What should I buy or short": what the data say for one side. Never advice."""
+    """What the data say for one side, where somebody asks what to buy or short. Never advice."""
 
     side: Literal["long", "short"]
 
 
 class Record(Struct, frozen=True, tag="record", tag_field="operation"):
-    """How past verdicts, regime trades or walk-forward strategies did; `state`: of one verdict, such as `strong-bull`."""
+    """How past verdicts, regime trades or walk-forward strategies did; `state`: of one verdict."""
 
     of: Literal["verdicts", "regime", "walkforward"]
     state: str | None = None
