@@ -100,7 +100,8 @@ def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
         return []
     if rest:
         before = range(1, rest[0] + 1)
-        if not any(slots.kind(at) in {"and", "or"} or "," in slots.chunks[at].gap for at in before):
+        joins = (slots.kind(at) in {"and", "or"} and slots.word(at) != "with" for at in before)
+        if not any(joins) and not any("," in slots.chunks[at].gap for at in before):
             return []
         slots.used.add(rest[0])
     if isinstance(operation, Extreme):

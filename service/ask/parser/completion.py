@@ -137,6 +137,8 @@ def _retimed(clause: Clause, query: Query, used: set[int]) -> Edited | None:
     if isinstance(query.time, Now):
         return None
     last, span = clause.last, span_of(query.time)
+    if isinstance(last.operation, Extreme):
+        return Edited([structs.replace(last, time=query.time)], used)
     measures = tuple(_over(one, span, whole=isinstance(query.time, At)) for one in last.measures)
     if any(one.mean for one in measures):
         used = used | {at for at, chunk in enumerate(clause.part) if chunk.as_("ask") and clause.words[at] in _MEAN}

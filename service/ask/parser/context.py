@@ -39,10 +39,19 @@ class Clause(Struct, frozen=True):
         """Whether all of its pieces are of some kinds."""
         return all(chunk.kind in kinds for chunk in self.part)
 
+    def has(self, *kinds: str) -> bool:
+        """Whether one of its pieces is of some kinds."""
+        return any(chunk.has(kind) for chunk in self.part for kind in kinds)
+
     @property
     def names_set(self) -> bool:
         """Whether it says which set it is about."""
         return any(chunk.kind == "set" for chunk in self.part)
+
+    @property
+    def names_market(self) -> bool:
+        """Whether it says that it is about the market."""
+        return any("market" in words.split() for words in self.words)
 
     @property
     def names_measure(self) -> bool:

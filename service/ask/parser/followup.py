@@ -28,6 +28,7 @@ from service.ask.query import (
     Profit,
     Query,
     Rank,
+    Ranked,
     Record,
     Route,
     Screen,
@@ -49,6 +50,7 @@ _REFERRING: Final = re.compile(
 _ADDING: Final = re.compile(r"(?:please )?(?:also )?(?:add|include)\b")
 _PLACING: Final = re.compile(r"(?:and )?rank(?:ed)? by\b")
 _OF_THEM: Final = re.compile(r"\b(?:of|among|from) (?:them|those|these)\b")
+_INSTEAD: Final = re.compile(r"\b(?:same|instead)\b")
 _OF_ALL: Final = re.compile(r"\b(?:which|best|worst|highest|lowest)\b")
 _LEADER: Final = re.compile(r"(?:(?:and|also|show|give|tell|state|me|the) )*(?:leaders?|winners?|top coins?) ")
 _SHORT: Final = 4
@@ -56,7 +58,10 @@ _SHORT: Final = 4
 
 _AGAINST: Final = frozenset({"correlation", "strength"})
 _WITH: Final = frozenset({"to", "with", "against", "versus", "vs"})
-_NOT_NARROWED: Final = Route | ValueOf | Convert
+_PRESENT: Final = frozenset({"today", "this week"})
+_OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime"})
+_IN_PERCENT: Final = frozenset({"funding", "volatility", "drawdown", "strength"})
+_NOT_NARROWED: Final = Route | ValueOf | Convert | Record
 """Operations whose parts cannot be asked about: "how many of them …", "which is worth the most"."""
 
 
@@ -80,7 +85,8 @@ def follow(
     text = " ".join(words)
     clause = Clause(part, words, before[-1], bool(_LEADING.match(text)), bool(_REFERRING.search(text)))
     if not read:
-        return complete(clause)
+        completed = complete(clause)
+        return completed if completed is None or _keeps_times(clause, completed) else Edited([], set())
     query = _in_context(clause, read[0])
     edited = _edited(clause, query) or (query if query != read[0] else None)
     if _asks_of_parts(clause, before, query) or (edited is not None and not _keeps(clause, edited, query)):
@@ -89,6 +95,13 @@ def follow(
         return None
     narrows = isinstance(edited.operation, List) and edited == structs.replace(clause.last, where=edited.where)
     return Edited([edited, *read[1:]], used | _adding(clause), narrows and not clause.asks())
+
+
+def _keeps_times(clause: Clause, edited: Edited) -> bool:
+    """Whether a time that a clause says is one of its queries; what is told "today" is told of the present."""
+    said = {chunk.value for chunk in clause.part if chunk.kind == "time" and chunk.value.words not in _PRESENT}
+    kept = {time for query in edited.queries for time in (query.time, *(one.over for one in query.measures))}
+    return all(time in kept or span_of(time) in kept for time in said)
 
 
 def _asks_of_parts(clause: Clause, before: Sequence[Query], query: Query) -> bool:
@@ -135,12 +148,33 @@ def _edited(clause: Clause, query: Query) -> Query | None:
         return _renamed(clause, query)
     if subject.scope != "all" or clause.names_set:
         return None
+    edited = _of_set(clause, query)
+    if edited is not None:
+        return edited
+    return _led_on(clause, query) if clause.refers or clause.leads else _of_named(clause, query)
+
+
+def _of_set(clause: Clause, query: Query) -> Query | None:
+    """The last ranking or list in another order, of fewer coins, or with another value of its condition."""
+    last = clause.last
     if isinstance(query.operation, Rank) and (ranked := _ranked(clause, query)) is not None:
         return ranked
+    if isinstance(last.operation, List) and query.where is None and (ordered := _of_list(clause, query)) is not None:
+        return ordered
+    if clause.leads and not clause.refers and _same_measure(query.where, last.where):
+        return structs.replace(last, where=query.where)
     narrows = isinstance(last.operation, List) and isinstance(query.operation, List) and query.where is not None
     if narrows and not clause.asks():
         return structs.replace(last, where=both_conditions(last.where, query.where))
-    return _led_on(clause, query) if clause.refers or clause.leads else _of_named(clause, query)
+    return None
+
+
+def _of_list(clause: Clause, query: Query) -> Query | None:
+    """The coins of the last list counted or ranked: "how many?", "sort by volume"."""
+    by = isinstance(query.operation, Rank) and "by" in " ".join(clause.words).split()
+    if not by and not isinstance(query.operation, Count):
+        return None
+    return structs.replace(query, subject=clause.last.subject, where=clause.last.where)
 
 
 def _ranked(clause: Clause, query: Query) -> Query | None:
@@ -157,7 +191,7 @@ def _ranked(clause: Clause, query: Query) -> Query | None:
         return None
     if isinstance(last.operation, Extreme):
         return structs.replace(last, operation=Extreme("max" if operation.direction == "most" else "min"))
-    if isinstance(last.operation, Compare):
+    if isinstance(last.operation, Compare) or len(last.subject.coins) + len(last.subject.assets) > 1:
         return structs.replace(last, operation=Compare(operation.direction))
     keeps = isinstance(last.operation, Rank) and last.operation.limit > 1 and operation.direction == "most"
     over = next((one.over for one in query.measures if one.over is not None), None)
@@ -188,29 +222,39 @@ def _led_on(clause: Clause, query: Query) -> Query:
     if clause.refers and isinstance(last.operation, Rank) and last.operation.limit == 1:
         # "The worst performer? … how much did it lose?": the same ranking, with what is asked of its first.
         return structs.replace(last, measures=more_measures(last, query))
-    if clause.leads and _same_measure(query.where, last.where):
-        return structs.replace(last, where=query.where)
     of_set = last.subject.scope != "coins"
     asks = Count | Share | Exists | Rank | Aggregate
     if clause.refers and of_set and (query.where is not None or isinstance(query.operation, asks)):
-        counted = isinstance(last.operation, Count | Share) and not _OF_THEM.search(" ".join(clause.words))
-        where = query.where if counted else both_conditions(last.where, query.where)
-        items = last.where.items if isinstance(last.where, All) else (last.where,)
-        tested = [one.measure for one in map(test_of, items) if one is not None and isinstance(one.value, float)]
-        if isinstance(query.operation, Rank) and not clause.names_measure and tested:
-            moves = (measure for measure in tested if measure.name == "change")
-            query = structs.replace(query, measures=(next(moves, tested[0]),))
-        return structs.replace(query, subject=last.subject, where=where)
+        return _of_these(clause, query)
     if not clause.leads:
-        return structs.replace(query, subject=last.subject)
+        checks = isinstance(query.operation, List) and bool(last.subject.coins or last.subject.assets)
+        return structs.replace(query, subject=last.subject, operation=Check() if checks else query.operation)
     changes = not isinstance(query.operation, Value | List | Check)
+    adds = clause.refers and isinstance(last.operation, Rank) and not changes
     return structs.replace(
         last,
-        measures=with_spans(query.measures, last.measures) or last.measures,
+        measures=more_measures(last, query) if adds else with_spans(query.measures, last.measures) or last.measures,
         where=both_conditions(last.where, query.where),
         operation=query.operation if changes else last.operation,
         time=last.time if isinstance(query.time, Now) else query.time,
     )
+
+
+def _of_these(clause: Clause, query: Query) -> Query:
+    """A clause about the coins of the last answer: "how many of them are bullish?"."""
+    last = clause.last
+    counted = isinstance(last.operation, Count | Share) and not _OF_THEM.search(" ".join(clause.words))
+    where = query.where if counted else both_conditions(last.where, query.where)
+    items = last.where.items if isinstance(last.where, All) else (last.where,)
+    tested = [one.measure for one in map(test_of, items) if one is not None and isinstance(one.value, float)]
+    if isinstance(query.operation, Rank) and not clause.names_measure and tested:
+        moves = (measure for measure in tested if measure.name == "change")
+        query = structs.replace(query, measures=(next(moves, tested[0]),))
+    if isinstance(last.operation, Rank) and not _INSTEAD.search(" ".join(clause.words)):
+        if last.subject != Subject(scope="all") or last.where is not None:
+            return last  # which of these are meant cannot be said
+        where = both_conditions(Ranked(last.measures[0], last.operation.direction, last.operation.limit), where)
+    return structs.replace(query, subject=last.subject, where=where)
 
 
 def _in_context(clause: Clause, query: Query) -> Query:
@@ -220,11 +264,27 @@ def _in_context(clause: Clause, query: Query) -> Query:
     neutral = isinstance(where, Test) and (where.measure.name, where.value) == ("verdict", "neutral")
     if neutral and before in {"regime", "sentiment"}:
         query = structs.replace(query, where=Test(Measure(before), "eq", "neutral"))
-    if query.subject.scope != "market" or clause.names_set:
+    query = structs.replace(query, where=_of_tested(clause, query.where))
+    names = {one.name for one in query.measures}
+    regime = names == {"market_regime"} and not clause.names_market
+    if query.subject.scope != "market" or clause.names_set or not (regime or _OF_MARKET.isdisjoint(names)):
         return query
+    if regime:
+        query = structs.replace(query, measures=(Measure("regime"),))
     if last.subject.coins or last.subject.assets:
-        return structs.replace(query, subject=last.subject)
+        time = last.time if clause.leads and isinstance(query.time, Now) else query.time
+        return structs.replace(query, subject=last.subject, time=time)
     return structs.replace(query, subject=Subject(scope="all")) if isinstance(last.operation, Rank) else query
+
+
+def _of_tested(clause: Clause, where: Condition | None) -> Condition | None:
+    """A percentage without a measure is one of the measure tested before: "and above 10 %?"."""
+    before = clause.last.where
+    if not isinstance(where, Test) or not isinstance(before, Test) or before.measure.name not in _IN_PERCENT:
+        return where
+    says = clause.names_measure or clause.has("direction", "time")
+    implied = where.measure == Measure("change") and not says
+    return structs.replace(where, measure=before.measure) if implied else where
 
 
 def _renamed(clause: Clause, query: Query) -> Query | None:
@@ -239,9 +299,9 @@ def _renamed(clause: Clause, query: Query) -> Query | None:
     if subject.scope == "category":
         base = last.subject if last.subject.scope in {"all", "category"} else subject
         return structs.replace(last, subject=structs.replace(base, scope="category", categories=subject.categories))
-    if subject.scope != "coins" or last.subject.scope not in {"coins", "assets", "market"}:
+    if subject.scope not in {"coins", "assets"} or last.subject.scope not in {"coins", "assets", "market"}:
         return None
-    if adds:
+    if adds or (isinstance(last.operation, Compare) and len(subject.coins) == 1):
         coins = tuple(dict.fromkeys((*last.subject.coins, *subject.coins)))
         subject = structs.replace(last.subject, coins=coins)
     return structs.replace(last, subject=subject)

@@ -14,6 +14,7 @@ from service.ask.query import Comparator, Measure, Subject, Time, Window
 _FROM: Final = frozenset({"off", "below", "under", "from", "beneath"})
 _TOPS: Final = frozenset({"high", "top", "peak", "highs", "ath"})
 _ABOVE_LOW: Final = frozenset({"from", "above", "within"})
+_BELOW: Final = frozenset({"lt", "le"})
 _NEAR: Final = 4
 _FALLS: Final[Mapping[str, Comparator]] = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}
 _SAME: Final = {
@@ -54,7 +55,9 @@ def _mark_fall(slots: Slots, high: int) -> None:
     while slots.kind(at) in {"filler", "time"} and slots.word(at) not in _FROM | {"of"}:
         at -= 1
     within = next((place for place in range(at) if slots.word(place) == "within"), None)
-    is_from = slots.word(at) in _FROM or (slots.word(at) == "of" and within is not None) or slots.has(at, "compare")
+    is_from = (
+        slots.word(at) in _FROM or (slots.word(at) == "of" and within is not None) or slots.as_(at, "compare") in _BELOW
+    )
     if at < 0 or not is_from or (slots.has(at, "compare") and slots.kind(high) == "number"):
         return
     _put_drawdown(slots, high)
