@@ -173,13 +173,17 @@ def _weighed(seen: _Seen, start: int, end: int, thing: Thing) -> EntitySpan:
         care = Care.FREE
     elif end - start == 1 and not seen.shouted and token.text.isupper() and thing.ticker:
         care = Care(max(0, care - 1))
-        if "(" in token.gap and token.word not in ACRONYMS:
+        stressed = is_emphatic(token.word) or len(token.word) == 1
+        if token.word not in ACRONYMS and ("(" in token.gap or not stressed):
             care = Care.FREE
-    elif token.owns and thing.kind == "coin":
+    elif thing.kind == "coin" and (token.owns or (not seen.shouted and _is_capitalised(seen, start))):
         care = Care(max(0, care - 1))
-    elif not seen.shouted and care is Care.HINTED and thing.kind == "coin" and start and not token.opens:
-        care = Care.FREE if token.text[:1].isupper() else care
     return EntitySpan(start, end + 1 if paired and thing.kind == "coin" else end, thing._replace(care=care))
+
+
+def _is_capitalised(seen: _Seen, at: int) -> bool:
+    """Whether a word begins with a capital where no sentence begins."""
+    return at > 0 and not seen.tokens[at].opens and seen.tokens[at].text[:1].isupper()
 
 
 def _decide(seen: _Seen, span: EntitySpan) -> bool:

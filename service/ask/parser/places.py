@@ -3,6 +3,7 @@
 The words are data: `contexts.toml`.
 """
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -26,7 +27,8 @@ AFTER: Final = ASPECTS | NOUNS | STATES | CONTEXTS["after"]
 _FEW: Final = 12
 """Words of the longest message that may be nothing but a name."""
 _AGAINST: Final = frozenset({"against", "versus", "vs"})
-_OPENING: Final = STATES | {"vs", "versus", "v", "is", "has", "was", "against", "since"}
+_OPENING: Final = STATES | CONTEXTS["opening"]
+_WINDOW: Final = re.compile(r"\d+(?:h|d|w|m|mo|y)")
 _OWNING: Final = frozenset({"into", "hold", "own", "bought", "on"})
 
 
@@ -60,10 +62,12 @@ def is_likely(place: Place) -> bool:
     if place.beside and (not after or after in AFTER):
         return True
     if place.named or before in ARTICLES:
-        return after in NOUNS and before in {"the", "my"}
+        return (after in NOUNS and before in {"the", "my"}) or (after in ASPECTS and before == "the")
     if after in ASPECTS or after in NOUNS:
         return True
-    return _follows(before, after) or (not before and after in _OPENING)
+    if not before and (after in _OPENING or _WINDOW.fullmatch(after)):
+        return True
+    return _follows(before, after)
 
 
 def _follows(before: str, after: str) -> bool:

@@ -111,14 +111,10 @@ class Recogniser:
 
     def _name(self, span: EntitySpan, tokens: Sequence[Token]) -> Name:
         start, end, thing = span.start, span.end, span.thing
-        if thing.kind == "unknown" and not thing.keys:
-            name = tuple(token.name for token in tokens[start:end])
-            named = self._known.find(name)
-            if named is not None and named.kind == "coin":
-                thing = named
-            else:
-                thing = thing._replace(keys=self._known.candidates(" ".join(name)))
-        return Name(thing.kind, thing.keys, start, end, per_coin=thing.per_coin)
+        keys = thing.keys
+        if thing.kind == "unknown" and not keys:
+            keys = self._known.candidates(" ".join(token.name for token in tokens[start:end]))
+        return Name(thing.kind, keys, start, end, per_coin=thing.per_coin)
 
 
 def _is_measure(span: EntitySpan, words: Sequence[str]) -> bool:

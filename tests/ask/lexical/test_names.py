@@ -324,6 +324,13 @@ do you like ondo -> ONDO
 fartcoin -> FARTCOIN
 whats up with wif -> WIF
 mood of the category meme -> Meme
+link 7d -> LINK
+why did near drop yesterday -> NEAR
+is optimism stronger than eth -> OP + ETH
+the near trend -> NEAR
+coins near 60k ->
+is the market near its high ->
+How is Story doing -> IP
 value of 5 link somewhere -> LINK
 is a top in optimism -> OP
 correlation of nebulyte with bitcoin -> BTC + ?nebulyte

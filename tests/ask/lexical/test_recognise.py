@@ -39,6 +39,23 @@ def test_every_ticker_is_found_in_a_coins_place(symbol: str, form: str) -> None:
 
 
 @given(
+    st.sampled_from(sorted(set(known().directory) - {"NOT", "BTC"})),
+    st.sampled_from(
+        [
+            "why did {} drop yesterday",
+            "has {} gone up this month",
+            "{} over the last week",
+            "what is the market cap of {}",
+            "is {} overbought",
+            "does {} beat btc this week",
+        ]
+    ),
+)
+def test_a_ticker_in_capitals_is_found_wherever_it_stands(symbol: str, form: str) -> None:
+    assert symbol in named(form.format(symbol)).split(" + ")
+
+
+@given(
     st.sampled_from(sorted({*known().directory.names} - {"memecoin"})),
     st.sampled_from(["price of {}", "{} funding", "is {} bullish?"]),
 )
