@@ -308,9 +308,16 @@ def _parts(slots: Slots, query: Query) -> list[Query]:
         return [structs.replace(query, where=part) for part in parts]
     subject, breadth = query.subject, Measure("breadth")
     mixed = bool(subject.coins and subject.assets)
+    priced = mixed and any(slots.kind(at + 1) == "asset" and words == "in" for at, words in enumerate(slots.words))
     of_breadth = subject.scope == "market" and breadth in query.measures
     moves = isinstance(query.operation, Ratio) and any(one.name in WINDOWED for one in query.measures)
-    if parts or moves or (of_breadth and query.where) or (mixed and isinstance(query.operation, Ratio | Position)):
+    if (
+        parts
+        or moves
+        or priced
+        or (of_breadth and query.where)
+        or (mixed and isinstance(query.operation, Ratio | Position))
+    ):
         slots.used.clear()  # what contradicts itself, or has no answer
         return []
     if of_breadth and isinstance(query.operation, Value):
