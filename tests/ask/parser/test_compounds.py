@@ -41,6 +41,7 @@ _SEVERAL: r.Rows = {
         r.done(q.Count(), where=r.holds(r.change(r.WEEK), "gt", 0.0)),
         r.rank(r.change(r.WEEK), 5, subject=r.MEMES),
     ),
+    "what is the price of SOL and is it in an uptrend?": (r.value("SOL", "price"), r.checked("SOL", r.UPTREND)),
 }
 
 _PROMPTS: r.Rows = {

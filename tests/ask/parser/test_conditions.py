@@ -251,6 +251,8 @@ def test_conditions_are_read_as_they_are_said(question: str, queries: tuple[q.Qu
         "coins above their price of yesterday by 10%",
         "coins with volume above 20%",
         "coins with funding above $100",
+        "coins with more volume than",
+        "coins with a higher volume than the others",
     ],
 )
 def test_a_condition_that_is_not_whole_is_refused(question: str) -> None:

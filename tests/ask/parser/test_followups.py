@@ -40,6 +40,7 @@ _RETIMED: r.Rows = {
     "is btc bullish? | was it a week ago?": q.Query(
         subject=r.coins("BTC"), where=r.BULLISH, time=r.day("2026-11-16", "7 days ago"), operation=q.Check()
     ),
+    "volatility of btc | over 7 days?": r.value("BTC", q.Measure("volatility", over=r.WEEK)),
 }
 
 _REMEASURED: r.Rows = {
@@ -86,6 +87,7 @@ _REMEASURED: r.Rows = {
     "top 5 gainers today | the leader's price?": q.Query(
         subject=r.ALL, measures=(r.change(r.DAY), q.Measure("price")), operation=q.Rank("most", 1)
     ),
+    "price of btc yesterday | and its trend?": r.value("BTC", "trend", time=r.day("2026-11-22", "yesterday")),
 }
 
 _NARROWED: r.Rows = {
@@ -115,6 +117,12 @@ _NARROWED: r.Rows = {
     "top 5 gainers today | show 10": r.rank(r.change(r.DAY), 10),
     "top 5 gainers today | and the losers?": r.rank(r.change(r.DAY), 5, "least"),
     "biggest losers today | only the top 3": r.rank(r.change(r.DAY), 3, "least"),
+    "coins in an uptrend | how many?": r.done(q.Count(), where=r.UPTREND),
+    "coins with funding above 20% | and above 10%?": r.listed(r.holds("funding", "gt", 10.0)),
+    "coins with funding above 20% | and below -20%?": r.listed(r.holds("funding", "lt", -20.0)),
+    "coins with negative funding | and with positive funding?": r.listed(r.holds("funding", "gt", 0.0)),
+    "price of btc | is it bullish?": r.checked("BTC", r.BULLISH),
+    "price of btc | is it in an uptrend?": r.checked("BTC", r.UPTREND),
 }
 
 _MONEY: r.Rows = {
@@ -134,6 +142,7 @@ _ALONE: r.Rows = {
     "price of btc | which memes are in an uptrend?": r.listed(r.UPTREND, r.MEMES),
     "price of btc | how many coins are in an uptrend?": r.done(q.Count(), where=r.UPTREND),
     "price of btc | top 3 gainers today": r.rank(r.change(r.DAY), 3),
+    "price of btc | fear and greed index": r.of_market("fear_greed"),
 }
 
 

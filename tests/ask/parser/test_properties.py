@@ -67,3 +67,8 @@ def test_a_measure_that_is_added_is_answered_or_refused(question: str) -> None:
     plain = r.read(question)
     understood = r.read(f"{question.rstrip('?')} and 30d volatility")
     assert understood.refusal is not None or understood.queries != plain.queries
+
+
+@pytest.mark.parametrize("question", _ANSWERED)
+def test_an_exception_that_names_nothing_is_never_ignored(question: str) -> None:
+    assert r.read(f"{question} except").refusal is not None

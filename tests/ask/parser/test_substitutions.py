@@ -46,6 +46,59 @@ _HARD: r.Rows = {
     ),
     "top 60 coins by volume": r.rank("volume", 60),
     "the 500 coins with the highest volume": r.rank("volume", 500),
+    "coins 20% below their 30-day high": r.listed(r.holds(q.Measure("drawdown", over=r.MONTH), "le", -20.0)),
+    "coins that are not memes": q.Query(
+        subject=q.Subject(scope="all", excluded_categories=("Meme",)), operation=q.List()
+    ),
+    "I bought 2 sol at 150 | am I up or down?": r.done(q.Profit(q.Holding(2.0, "SOL"), 150.0), r.coins("SOL")),
+    "gold price | and silver?": q.Query(
+        subject=q.Subject(scope="assets", assets=("xyz:SILVER",)), measures=(q.Measure("price"),)
+    ),
+    "price of BTC and ETH | which is higher?": q.Query(
+        subject=r.coins("BTC ETH"), measures=(q.Measure("price"),), operation=q.Compare("most")
+    ),
+    "top 3 coins by volume | and their regime?": q.Query(
+        subject=r.ALL, measures=(q.Measure("volume"), q.Measure("regime")), operation=q.Rank("most", 3)
+    ),
+    "top 2 coins by volume | which of those two are up?": r.listed(
+        q.All((q.Ranked(q.Measure("volume"), "most", 2), r.holds("change", "gt", 0.0)))
+    ),
+    "coins in an uptrend | sort by volume": q.Query(
+        subject=r.ALL, measures=(q.Measure("volume"),), where=r.UPTREND, operation=q.Rank("most", 10)
+    ),
+    "coins in an uptrend | top 3 by volume": q.Query(
+        subject=r.ALL, measures=(q.Measure("volume"),), where=r.UPTREND, operation=q.Rank("most", 3)
+    ),
+    "I have 2 BTC and 1 ETH | what was it worth yesterday?": q.Query(
+        subject=r.coins("BTC ETH"),
+        time=r.day("2026-11-22", "yesterday"),
+        operation=q.ValueOf((q.Holding(2.0, "BTC"), q.Holding(1.0, "ETH"))),
+    ),
+    "the coin with the highest volume | what was its funding yesterday?": q.Query(
+        subject=r.ALL,
+        measures=(q.Measure("volume"), q.Measure("funding")),
+        time=r.day("2026-11-22", "yesterday"),
+        operation=q.Rank("most", 1),
+    ),
+    "top 5 coins by volume | and by funding a week ago?": q.Query(
+        subject=r.ALL,
+        measures=(q.Measure("funding"),),
+        time=r.day("2026-11-16", "7 days ago"),
+        operation=q.Rank("most", 5),
+    ),
+    "trend of btc | and the weekly one a week ago?": r.value(
+        "BTC", r.trend("weekly"), time=r.day("2026-11-16", "7 days ago")
+    ),
+    "compare BTC and ETH | and SOL?": q.Query(subject=r.coins("BTC ETH SOL"), operation=q.Compare()),
+    "highest price of SOL this month | and this year?": q.Query(
+        subject=r.coins("SOL"),
+        measures=(q.Measure("high"),),
+        time=r.between("2026-01-01", None, "this year"),
+        operation=q.Extreme("max"),
+    ),
+    "how good are your verdicts? | and strong bull ones?": r.done(q.Record("verdicts", "strong-bull")),
+    "top 5 coins by volume | which of them are in an uptrend?": r.listed(q.All((_TOP_BY_VOLUME, r.UPTREND))),
+    "top 5 coins by volume | are they bullish?": r.listed(q.All((_TOP_BY_VOLUME, r.BULLISH))),
 }
 
 
@@ -73,6 +126,9 @@ def test_a_hard_question_is_read_in_full_or_refused(question: str, queries: tupl
         "ratio of BTC to gold",
         "coins bullish last week and bearish now",
         "top losers by highest volume",
+        "how many days was BTC up this month?",
+        "price of btc in euros",
+        "is BTC's price above its 30 day high?",
     ],
 )
 def test_what_cannot_be_asked_yet_is_refused(question: str) -> None:

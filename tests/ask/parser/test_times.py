@@ -192,6 +192,11 @@ _SPREAD: r.Rows = {
     "change since october 5 and price of SOL": r.value(
         "SOL", r.change(r.between("2026-10-05", None, "since 2026-10-05")), "price"
     ),
+    "funding of BTC this month and last month": r.value(
+        "BTC",
+        q.Measure("funding", over=r.THIS_MONTH, mean=True),
+        q.Measure("funding", over=_LAST_MONTH, mean=True),
+    ),
 }
 
 
