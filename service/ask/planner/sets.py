@@ -326,7 +326,8 @@ async def compare(asked: Asked, operation: Compare) -> Found:
         raise await _unknown(asked, label_of(measures[0]))
     columns, rows = await asked.table(measures, order)
     figures = {"label": text(columns[0].label), "when": asked.when, "verb": asked.verb}
-    figures["difference"] = _difference(rows, columns[0].unit)
+    # Of an overview nobody asked how far apart the first measure is.
+    figures["difference"] = _difference(rows, columns[0].unit) if asked.query.measures else text("")
     kind = "table"
     if operation.direction is not None:
         tied = len(rows) > 1 and rows[0].values[0] == rows[1].values[0]
