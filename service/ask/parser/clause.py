@@ -19,8 +19,7 @@ from service.ask.parser.rewrites import mark_drawdowns, mark_highest, mark_other
 from service.ask.parser.slots import Slots
 from service.ask.parser.subjects import read_subject
 from service.ask.parser.topics import read_topic
-from service.ask.parser.windows import TREND_FRAMES, span_of
-from service.ask.query import Check, Compare, Extreme, Measure, Now, Query, Rank, Record, Test, Time, Value
+from service.ask.query import Check, Compare, Extreme, Now, Query, Rank, Record, Test, Time, Value
 
 
 def read_clause(chunks: Sequence[Chunk], words: Sequence[str]) -> tuple[list[Query], set[int]]:
@@ -78,16 +77,7 @@ def _other_times(slots: Slots, queries: Sequence[Query]) -> list[Query]:
     slots.take_asks("compare")
     values = [slots.chunks[at].value for at in rest]
     times: list[Time] = [Now() if getattr(value, "words", "") == "today" else value for value in values]
-    return [_at(queries[0], time) for time in times or [Now()]]
-
-
-def _at(query: Query, time: Time) -> Query:
-    """A query at another time: of measures over a span that span is replaced."""
-    span = None if isinstance(time, Now) else span_of(time)
-    if span is None or all(measure.over is None for measure in query.measures):
-        return structs.replace(query, time=time)
-    measures = (structs.replace(one, over=span) if one.over is not None else one for one in query.measures)
-    return structs.replace(query, measures=tuple(measures))
+    return [structs.replace(queries[0], time=time) for time in times or [Now()]]
 
 
 def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
@@ -121,24 +111,24 @@ def _conditions(slots: Slots) -> list[Found]:
     if len(found) > 1 and any(slots.has_or(one.start) for one in found[1:]):
         tests = [test for one in found if (test := test_of(one.condition)) is not None]
         names = {test.measure.name for test in tests}
-        trends = names == {"trend", "change"} and all(
-            test.value in {"UP", "DOWN", 0.0} and not test.measure.over for test in tests
-        )
-        if len(tests) == len(found) and (trends or len(names) == 1):
+        if len(tests) == len(found) and (len(names) == 1 or _are_trends(slots, tests)):
             _ask_alternative(slots, found, tests)
             return []
     asked = slots.asks("list", "why") and not slots.is_question() and not slots.asks("count", "share", "when", "since")
     return [one for one in found if not (asked and _ask_change(slots, one))]
 
 
+def _are_trends(slots: Slots, tests: Sequence[Test]) -> bool:
+    """Whether "up or down" is said of a trend."""
+    said = any(test.measure.frame for test in tests) or any("trend" in words.split() for words in slots.words)
+    plain = all(test.value in {"UP", "DOWN", 0.0} and not test.measure.over for test in tests)
+    return said and plain and {test.measure.name for test in tests} == {"trend", "change"}
+
+
 def _ask_alternative(slots: Slots, found: Sequence[Found], tests: Sequence[Test]) -> None:
     """Of "bullish or bearish", "up or down" the value is asked for."""
-    said = (test.measure for test in tests if test.measure.over is not None or test.measure.frame is not None)
+    said = (test.measure for test in tests if test.measure.over is not None or test.measure.name == "trend")
     measure = next(said, tests[0].measure)
-    frames = slots.free(lambda chunk: chunk.kind == "frame" and chunk.value in TREND_FRAMES)
-    if measure.name == "change" and frames:
-        slots.used.add(frames[0])
-        measure = Measure("trend", frame=slots.chunks[frames[0]].value)
     slots.used |= {at for one in found for at in one.used}
     slots.read_as(found[0].start, measure)
 

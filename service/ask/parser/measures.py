@@ -40,17 +40,12 @@ def read_measures(slots: Slots) -> list[Placed]:
 
 
 def _unspoken(slots: Slots, at: int) -> Measure | None:
-    """A measure that is meant by where a plain word stands: "BTC now and …", "what is BTC at", "rank by 7 days"."""
+    """A measure that is meant by where a plain word stands: "BTC now and …", "what is BTC at"."""
     word, beside = slots.word(at), slots.kind(at - 1)
     if word in _NOW and beside == "coin" and at + 1 < len(slots.chunks):
         return Measure("price")
     if word == "at" and beside in {"coin", "asset"} and slots.kind(at + 1) in {"", "and", "or"}:
         return Measure("price")
-    if word == "by" and slots.kind(at + 1) == "time" and slots.kind(at + 2) != "measure" and at + 1 not in slots.used:
-        span = span_of(slots.chunks[at + 1].value)
-        if span is not None:
-            slots.used.add(at + 1)
-            return Measure("change", over=span)
     return None
 
 
