@@ -9,7 +9,7 @@ from service.ask.measure_table import Unit
 from service.ask.planner.asked import Asked
 from service.ask.planner.conditions import measures_in, ordered
 from service.ask.planner.details import remarks
-from service.ask.planner.reading import Reading
+from service.ask.planner.reading import MARKET, Reading
 from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, count, date, text
 from service.ask.planner.spans import TO_MS, Interval, instant_of, interval_of, span_of
 from service.ask.planner.values import unit_of, values_of
@@ -32,10 +32,14 @@ _JUDGED: Final = frozenset({"verdict", "score", "confidence"})
 async def why(asked: Asked, _: Why) -> Found:
     """What moved beside a coin: its return against the market and its category, funding, volume, talk, verdict."""
     reading, time = asked.reading, asked.query.time
+    stated = measures_in(asked.query.where) or list(asked.query.measures)
+    if asked.ids == [MARKET] and stated == [Measure("market_regime")]:
+        return await _market(asked)
     if len(asked.ids) != 1 or asked.ids[0] not in reading.coins():
         raise Refused("one-coin")
     symbol = asked.ids[0]
-    stated = measures_in(asked.query.where) or list(asked.query.measures)
+    if stated == [Measure("regime")] and (turned := await _turned(asked, symbol)) is not None:
+        return turned
     if stated and all(measure.name in _JUDGED for measure in stated):
         return await _judged(asked, symbol)
     change = Measure("change", span_of(Measure("change"), time, 1))
@@ -75,6 +79,33 @@ async def why(asked: Asked, _: Why) -> Found:
     figures |= payer
     notes = [*paid, *(["said"] if said else []), *(["quotes"] if quotes else []), "coincidence"]
     return Found(kind="why", figures=figures, columns=[Column("value", Unit.TEXT)], rows=rows, notes=notes)
+
+
+async def _market(asked: Asked) -> Found:
+    """The market's regime, since when, and the breadth of trends beside it."""
+    if not isinstance(asked.query.time, Now):
+        raise Refused("not-past", label=text("reasons of a regime"))
+    market = (await asked.reading.tool("regime", action="active"))["market"]
+    figures = {"regime": text(market["regime"]), "since": date(parse_iso(market["since"]))}
+    counts, notes = await remarks(asked, [Measure("breadth")])
+    return Found(kind="why_market", figures=figures | counts, notes=[*notes, "coincidence"])
+
+
+async def _turned(asked: Asked, symbol: str) -> Found | None:
+    """Why a coin's regime turned last, in the words of its signal; null where none is stored."""
+    if not isinstance(asked.query.time, Now):
+        raise Refused("not-past", label=text("reasons of a regime"))
+    signals = (await asked.reading.tool("regime", action="signals", symbol=symbol))["signals"]
+    if not signals:
+        return None
+    newest = signals[0]
+    figures = {
+        "subject": text(asked.name(symbol)),
+        "regime": text(newest["regime"]),
+        "day": date(parse_iso(newest["firedAt"])),
+        "says": text(" ".join(newest["reasons"])),
+    }
+    return Found(kind="why_regime", figures=figures)
 
 
 async def _judged(asked: Asked, symbol: str) -> Found:

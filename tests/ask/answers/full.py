@@ -114,7 +114,8 @@ ANSWERS: Mapping[str, Any] = {
         ],
         "summary": {"total": 14, "wins": 6, "losses": 8, "winRate": 0.43, "meanReturnPct": 10.2},
         "trades": [{"returnPct": 40.5}, {"returnPct": -9.25}],
-        "signals": [{"symbol": "ETH", "regime": "neutral", "firedAt": iso(TODAY_MS)}],
+        "signals": [{"symbol": "ETH", "regime": "neutral", "firedAt": iso(TODAY_MS), "reasons": ["The trend ended."]}],
+        "market": {"regime": "risk-on", "since": iso(TODAY_MS)},
     },
     "rwa.assets": {"count": 1, "assets": [{"symbol": "GOLD", "name": "Gold", "assetType": "metal"}]},
     "signal": {
@@ -211,6 +212,8 @@ QUERIES: Mapping[str, Query] = {
     "profit_percent": of(coins("BTC"), operation=Profit(None, since=day(30))),
     "why": of(coins("SOL"), operation=Why()),
     "why_verdict": of(coins("SOL"), VERDICT, operation=Why()),
+    "why_market": of(MARKET, Measure("market_regime"), operation=Why()),
+    "why_regime": of(coins("ETH"), Measure("regime"), operation=Why()),
     "screen": of(ALL, operation=Screen("long")),
     "nobody": of(Subject(scope="all", categories=("Empty",)), operation=Screen("long")),
     "record": of(SERVICE, operation=Record("verdicts")),

@@ -5,12 +5,13 @@ from statistics import median
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from service.ask.planner.result import Result
 from service.ask.query import Between, Explain, Measure, Record, Screen, Why
 from service.ask.tools import Tool
 from service.clock import DAY_MS, HOUR_MS, iso
-from service.wire.queries import OfSymbol, RegimeQuery, SignalQuery, WalkforwardQuery
+from service.wire.queries import HealthQuery, OfSymbol, RegimeQuery, SignalQuery, WalkforwardQuery
 from service.wire.tools import Definition, GlossaryQuery
 from service.wire.transcripts import TranscriptsQuery
 from tests.ask.planner.asked import (
@@ -195,6 +196,27 @@ async def test_why_a_verdict_is_what_it_is() -> None:
     none: dict[str, Any] = {"verdict": "insufficient-evidence", "score": None, "rules": []}
     silent = World([tool("signal", SignalQuery, lambda _: none)])
     assert (await silent.ask(of(coins("ETH"), VERDICT, operation=Why()))).kind == "unknown-value"
+
+
+def regimes(signals: Sequence[Mapping[str, Any]]) -> list[Tool]:
+    told = {"signals": signals, "market": {"regime": "risk-on", "since": iso(TODAY_MS - 9 * DAY_MS)}}
+    health = {"universe": 80, "trends": {"UP": 40, "HODL": 16, "DOWN": 24}}
+    return [tool("regime", RegimeQuery, lambda _: told), tool("market.health", HealthQuery, lambda _: health)]
+
+
+async def test_why_a_regime_is_what_it_is() -> None:
+    turn = {"regime": "neutral", "firedAt": iso(TODAY_MS - DAY_MS), "reasons": ["It fell.", "So it turned neutral."]}
+    world = World(regimes([turn]))
+    why_eth = of(coins("ETH"), operation=Why(), where=where(Measure("regime"), "eq", "neutral"))
+    assert (await world.say(why_eth)).startswith(
+        "ETH's regime turned neutral on 2025-07-24. It fell. So it turned neutral."
+    )
+    why_market = of(MARKET, operation=Why(), where=where(Measure("market_regime"), "eq", "risk-on"))
+    assert (await world.say(why_market)).startswith("The market's regime has been risk-on since 2025-07-16. 40 of 80")
+    for query in (why_eth, why_market):
+        assert (await world.ask(replace(query, time=day(3)))).kind == "not-past"
+    silent = World([*talk(), *regimes([])], ETH={"change_24h": 1.0})
+    assert (await silent.ask(why_eth)).kind == "why"
 
 
 async def test_why_says_first_whether_the_state_asked_about_holds() -> None:
