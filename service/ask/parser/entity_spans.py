@@ -10,9 +10,9 @@ from service.ask.parser.places import (
     CONTEXTS,
     STATES,
     Place,
-    is_alone,
     is_certain,
     is_emphatic,
+    is_filler,
     is_likely,
 )
 from service.ask.parser.tokens import Token
@@ -29,6 +29,8 @@ _BREAKS: Final = frozenset(".,?!;:()\n\u2013\u2014")
 _SHORTEST_JOINED: Final = 7
 _NOT_JOINED: Final = frozenset({"memecoin", "notcoin"})
 _SHOUTED: Final = 2
+_ANSWERS: Final = frozenset({"me", "one", "ok", "yes", "go", "t", "etc"})
+"""Words that are answers or fillers where they stand alone."""
 _KINDS: Final = frozenset({"sector", "category", "ecosystem"})
 _GROUPS: Final = CONTEXTS["groups"]
 _ABOUT: Final = CONTEXTS["about"]
@@ -210,21 +212,17 @@ def _is_topic(seen: _Seen, span: EntitySpan, place: Place) -> bool:
 
 def _is_meant(seen: _Seen, span: EntitySpan, place: Place) -> bool:
     name = seen.words[span.start]
+    alone = place.before not in ARTICLES and _is_alone(seen, span)
     if span.thing.care is Care.HINTED:
         if is_emphatic(name) and not place.before and place.after not in ASPECTS:
             return False
-        return is_likely(place) or _is_whole(seen, name, place)
-    return is_certain(name, place) or (len(name) > 1 and not is_plain_answer(name) and _is_whole(seen, name, place))
+        return alone or is_likely(place)
+    return is_certain(name, place) or (alone and len(name) > 1 and not is_emphatic(name) and name not in _ANSWERS)
 
 
-def _is_whole(seen: _Seen, name: str, place: Place) -> bool:
-    """Whether a text says nothing but a name."""
-    return place.before not in ARTICLES and is_alone(seen.words, name)
-
-
-def is_plain_answer(word: str) -> bool:
-    """Whether a word alone is an answer or a filler and no name."""
-    return is_emphatic(word) or word in {"me", "one", "ok", "yes", "go", "t", "etc"}
+def _is_alone(seen: _Seen, span: EntitySpan) -> bool:
+    """Whether a message says nothing but a name."""
+    return is_filler([*seen.words[: span.start], *seen.words[span.end :]])
 
 
 def _is_category(seen: _Seen, span: EntitySpan, place: Place) -> bool:
@@ -232,7 +230,7 @@ def _is_category(seen: _Seen, span: EntitySpan, place: Place) -> bool:
         return True
     if place.before in _ABOUT and (not place.after or place.after in STATES):
         return place.before != "is" or place.after in STATES
-    return is_alone([*seen.words[: span.start], *seen.words[span.end :]], "")
+    return _is_alone(seen, span)
 
 
 def place_of(tokens: Sequence[Token], taken: set[int], start: int, end: int) -> Place:

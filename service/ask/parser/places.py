@@ -98,6 +98,6 @@ def is_emphatic(word: str) -> bool:
     return word in CONTEXTS["emphatic"]
 
 
-def is_alone(words: Sequence[str], name: str) -> bool:
-    """Whether a message says nothing but a name."""
-    return len(words) <= _FEW and all(word == name or word in CONTEXTS["fillers"] for word in words)
+def is_filler(words: Sequence[str]) -> bool:
+    """Whether a few words change nothing: a name among them stands alone."""
+    return len(words) < _FEW and CONTEXTS["fillers"].issuperset(words)

@@ -324,6 +324,8 @@ do you like ondo -> ONDO
 fartcoin -> FARTCOIN
 whats up with wif -> WIF
 mood of the category meme -> Meme
+The Graph please -> GRT
+render overview -> RENDER
 link 7d -> LINK
 why did near drop yesterday -> NEAR
 is optimism stronger than eth -> OP + ETH
