@@ -22,7 +22,9 @@ _NEAR: Final = 7
 _LARGE_USD: Final = 1e6
 """From here on an amount without a measure is no price of a coin."""
 
-_WITHIN: Final = frozenset({"in", "of", "among", "from", "for", "within", "amongst"})
+_WITHIN: Final = frozenset({
+    "in", "of", "among", "from", "for", "within", "amongst", "except", "excluding", "outside", "besides", "without",
+})  # fmt: skip
 _UNITS: Final = frozenset({"hour", "hours", "day", "days", "week", "weeks", "month", "months", "year", "years"})
 _BEATS: Final = ("outperform", "underperform", "beat")
 _OPPOSITE: Final[dict[Comparator, Comparator]] = {

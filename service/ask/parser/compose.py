@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import structs
 
-from service.ask.parser.found import test_of
+from service.ask.parser.found import measure_of, test_of
 from service.ask.parser.slots import BITCOIN, Slots
 from service.ask.parser.windows import WINDOWED, span_of
 from service.ask.query import (
@@ -81,6 +81,8 @@ def _with_other(slots: Slots, query: Query) -> Query:
 def _about_whom(slots: Slots, query: Query) -> Query | None:
     """What a clause is about that names nothing: the market by its measures, all coins by what is done."""
     subject, names = query.subject, {measure.name for measure in query.measures}
+    tested = measure_of(query.where)
+    names |= {tested.name} if tested is not None else set()
     if subject.scope != "coins" or subject.coins or subject.assets:
         return query
     of_sets = Rank | Count | Share | Exists | List | Aggregate | Screen | Record
@@ -222,6 +224,12 @@ def _without_spare(slots: Slots, query: Query) -> Query | None:
     """None where a measure is named that an operation has no use for: "how many coins, and their price"."""
     counts = isinstance(query.operation, Count | Share | Exists | Check)
     since = isinstance(query.operation, When) and query.where is not None
+    if isinstance(query.operation, Extreme) and query.where is not None:
+        test = test_of(query.where)
+        if test is None or test.measure.name != "change" or test.value != 0.0:
+            slots.used.clear()
+            return None
+        return structs.replace(query, where=None)  # "its best day, and the gain"
     if isinstance(query.operation, Aggregate) and not query.measures:
         return None
     tested = repr(query.where)
@@ -308,7 +316,10 @@ def _parts(slots: Slots, query: Query) -> list[Query]:
         return [structs.replace(query, where=part) for part in parts]
     subject, breadth = query.subject, Measure("breadth")
     mixed = bool(subject.coins and subject.assets)
-    priced = mixed and any(slots.kind(at + 1) == "asset" and words == "in" for at, words in enumerate(slots.words))
+    several = mixed or len(subject.assets) > 1
+    priced = several and any(
+        words in {"in", "on"} and slots.kind(at + 1) == "asset" for at, words in enumerate(slots.words)
+    )
     of_breadth = subject.scope == "market" and breadth in query.measures
     moves = isinstance(query.operation, Ratio) and any(one.name in WINDOWED for one in query.measures)
     if (

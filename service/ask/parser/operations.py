@@ -184,7 +184,9 @@ def _place(asked: _Asked) -> Operation | None:
 
 
 def _compare(asked: _Asked) -> Operation | None:
-    if asked.named and asked.things == _PAIR and asked.takes("ratio"):
+    slots = asked.slots
+    priced = any(words == "in" and slots.kind(at + 1) == "coin" for at, words in enumerate(slots.words))
+    if asked.named and asked.things == _PAIR and (asked.takes("ratio") or (priced and slots.measures("price"))):
         return Ratio()
     return Compare() if asked.things > 1 and asked.takes("compare", "difference") else None
 

@@ -78,7 +78,17 @@ def _put_compare(slots: Slots, at: int, op: Comparator) -> None:
 
 
 def mark_highest(slots: Slots) -> None:
-    """Of a set, "the highest price" is a superlative; of one coin it is a high."""
+    """Of a set, "the highest price" is a superlative; of one coin it is a high. "High funding" is no high."""
+    compared = any(chunk.has("compare") for chunk in slots.chunks)
+    for at in range(len(slots.chunks) - 1):
+        behind = slots.as_(at + 1, "measure")
+        if slots.word(at) not in {"high", "low"} or slots.chunks[at + 1].gap or slots.kind(at - 1) in {"time", "frame"}:
+            continue
+        if behind is not None and behind.name not in {"price", "high", "low"}:
+            if compared:
+                _drop(slots, at)  # "low correlation (under 0.35)"
+            else:
+                slots.put(at, structs.replace(slots.chunks[at], kind="blocked", words=()))
     if any(chunk.kind in {"coin", "asset", "time"} for chunk in slots.chunks):
         return
     for at, words in enumerate(slots.words):

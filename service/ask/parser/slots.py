@@ -148,12 +148,13 @@ class Slots(Struct):
         return False
 
     def imply(self, at: int, name: str) -> None:
-        """Let a superlative stand for its measure, unless one is named."""
-        if not any(
-            (one := self.measure(free)) is not None and one.name != "trend" for free in self.free(_names_measure)
-        ):
-            other = self.against if name == "correlation" and self.against != BITCOIN else None
-            self.read_as(at, Measure(name, other=other))
+        """Let a superlative stand for its measure, unless that or, for "the top gainers", another one is named."""
+        named = {free: one for free in self.free(_names_measure) if (one := self.measure(free)) and one.name != "trend"}
+        by = any("by" in (self.word(free - 1), self.word(free - 2)) for free in named)
+        if any(one.name == name for one in named.values()) or (named and (name == "change" or by)):
+            return
+        other = self.against if name == "correlation" and self.against != BITCOIN else None
+        self.read_as(at, Measure(name, other=other))
 
     def limit(self, default: int | None) -> int | None:
         """A plain number: how many are wanted."""

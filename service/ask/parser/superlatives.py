@@ -7,15 +7,16 @@ from msgspec import structs
 
 from service.ask.parser.lexicon import Super
 from service.ask.parser.slots import Slots
-from service.ask.query import Compare, Extreme, Operation, Rank, Value
+from service.ask.query import Compare, Extreme, Measure, Operation, Rank, Value
 
+_GROWING: Final = frozenset({"volume", "open_interest", "market_cap", "funding", "volatility", "score"})
 _PLURAL: Final = 5
 """How many are told where several are asked for without a number."""
 
 _ORDERED: Final = 20
 """How many are told where only their order is asked for."""
 
-_SETS: Final = frozenset({"set", "category"})
+_SETS: Final = frozenset({"set", "category", "topic"})
 _SAID: Final = {"the two": 2, "the three": 3}
 """Numbers before a set; elsewhere such words name what was listed."""
 
@@ -34,6 +35,8 @@ def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | No
     said: Super = slots.as_(first, "super")
     if (said.comparative and (things == 1 or "than" in slots.words)) or (said.orders and things == 1):
         return Value()  # "is it better?", "higher than the others": than what is not said
+    if _of_growth(slots, first):
+        return Value()  # "whose funding rose the most": only the price's change is known
     value = _meant(slots, superlatives)
     slots.both = value.both
     if things is None:
@@ -83,9 +86,24 @@ def _meant(slots: Slots, superlatives: Sequence[int]) -> Super:
             slots.used.add(later)
         elif value.measure is None and other.measure is not None and slots.are(range(first + 1, later), "and"):
             value = structs.replace(value, measure=other.measure)  # "best and worst day"
-        elif other.direction == value.direction:
+        elif other.orders or other.direction == value.direction:
+            value = structs.replace(value, direction=other.direction)
             slots.used.add(later)
     return value
+
+
+def _of_growth(slots: Slots, first: int) -> bool:
+    """Whether the change of another measure than the price is asked for."""
+    said: Super = slots.as_(first, "super")
+    verb = said.measure == "change" and slots.word(first).endswith(("most", "hardest"))
+    grows = said.measure is None and slots.as_(slots.past(first + 1), "direction") is not None
+    others = [
+        at
+        for at in slots.free(lambda chunk: chunk.has("measure"))
+        if (one := slots.measure(at)) and one.name in _GROWING
+    ]
+    change_in = any(slots.word(at - 1) == "in" and slots.as_(at - 2, "measure") == Measure("change") for at in others)
+    return bool(others) and (verb or grows or change_in)
 
 
 def _turned(value: Super) -> Super:
