@@ -65,7 +65,7 @@ def find_entities(known: Known, tokens: Sequence[Token], words: Sequence[str]) -
     Args:
         known: Everything that has a name here.
         tokens: The words of a text as they are written.
-        words: The same, mended, in lower case.
+        words: The same in lower case, with typos corrected.
 
     Returns:
         In the order of the text; none overlaps another.

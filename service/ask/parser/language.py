@@ -62,7 +62,7 @@ def language_of(tokens: Sequence[Token], named: set[int], corrected: Sequence[st
         text: The text itself.
 
     Returns:
-        ISO 639-1, `und` where it is none that is known; a text of names and numbers alone is English.
+        ISO 639-1, `und` for a language that is not known; a text of names and numbers alone is English.
     """
     free = [at for at, token in enumerate(tokens) if at not in named and not token.is_number]
     plain = [at for at in free if is_plain(tokens[at].word) or corrected[at] != tokens[at].word]

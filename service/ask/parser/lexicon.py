@@ -110,7 +110,7 @@ LONGEST: Final = max(phrase.count(" ") + 1 for phrase in LEXICON)
 """Words of the longest phrase."""
 
 VOCABULARY: Final = frozenset(word for phrase in LEXICON for word in phrase.split())
-"""Every word of every phrase: a typo of one of these is mended."""
+"""Every word of every phrase: a typo of one of these is corrected."""
 
 MEANINGFUL: Final = frozenset(
     word
