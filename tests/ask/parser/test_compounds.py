@@ -42,6 +42,10 @@ _SEVERAL: r.Rows = {
         r.rank(r.change(r.WEEK), 5, subject=r.MEMES),
     ),
     "what is the price of SOL and is it in an uptrend?": (r.value("SOL", "price"), r.checked("SOL", r.UPTREND)),
+    "news and price of BTC": (
+        q.Query(subject=r.coins("BTC"), operation=q.Route("news")),
+        r.value("BTC", "price"),
+    ),
 }
 
 _PROMPTS: r.Rows = {
@@ -53,13 +57,13 @@ _PROMPTS: r.Rows = {
     'get_price(symbol="SUI")': r.value("SUI", "price"),
     'get_funding(symbol="BTC")': r.value("BTC", "funding"),
     "Return JSON with price and market_cap of AAVE.": r.value("AAVE", "price", "market_cap"),
-    "You are a trading agent. Report the funding of BTC, ETH and SOL as csv.": r.value("BTC ETH SOL", "funding"),
     "price of BTC, answer in one sentence please": r.value("BTC", "price"),
     "Task 1: price of BTC. Task 2: top 3 gainers today.": (
         r.value("BTC", "price"),
         r.rank(r.change(r.DAY), 3),
     ),
     "First: price of SOL; second: top 3 gainers today": (r.value("SOL", "price"), r.rank(r.change(r.DAY), 3)),
+    "You are a trading agent. Report the funding of BTC, ETH and SOL as csv.": r.value("BTC ETH SOL", "funding"),
 }
 
 

@@ -119,6 +119,15 @@ _STATES: r.Rows = {
     "coins with both timeframes down": r.listed(
         q.All((r.holds(r.trend("daily"), "eq", "DOWN"), r.holds(r.trend("weekly"), "eq", "DOWN")))
     ),
+    "is BTC bullish or risk-on?": r.checked("BTC", q.Any_((r.BULLISH, r.holds("regime", "eq", "risk-on")))),
+    "is BTC up or in an uptrend?": r.checked("BTC", q.Any_((r.holds("change", "gt", 0.0), r.UPTREND))),
+    "is eth's trend up or down?": r.value("ETH", "trend"),
+    "coins whose daily and weekly trend is up": r.listed(
+        q.All((r.holds(r.trend("daily"), "eq", "UP"), r.holds(r.trend("weekly"), "eq", "UP")))
+    ),
+    "coins with confidence of low or medium": r.listed(
+        q.Any_((r.holds("confidence", "eq", "low"), r.holds("confidence", "eq", "medium")))
+    ),
 }
 
 _MOVES: r.Rows = {
@@ -159,6 +168,12 @@ _MOVES: r.Rows = {
     "coins down more than 5% today and less than 10%": r.listed(
         q.All((r.holds(r.change(r.DAY), "lt", -5.0), r.holds(r.change(r.DAY), "gt", -10.0)))
     ),
+    "coins 7 days up": r.listed(r.holds(r.change(r.WEEK), "gt", 0.0)),
+    "coins with a change of at least 5% over 7 days": r.listed(r.holds(r.change(r.WEEK), "ge", 5.0)),
+    "coins in an uptrend with a change above 5% over 7 days": r.listed(
+        q.All((r.UPTREND, r.holds(r.change(r.WEEK), "gt", 5.0)))
+    ),
+    "coins without a change above 5% over 7 days": r.listed(q.Not(r.holds(r.change(r.WEEK), "gt", 5.0))),
 }
 
 _TURNED: r.Rows = {
@@ -216,6 +231,15 @@ _NEGATED: r.Rows = {
         r.PAYS_LONGS, q.Subject(scope="all", excluded_categories=("Meme", "Layer 1 (L1)"))
     ),
     "coins not up today": r.listed(q.Not(r.holds(r.change(r.DAY), "gt", 0.0))),
+    "which L2s have neither an up nor a down daily trend?": r.listed(
+        q.All(
+            (
+                q.Not(r.holds(r.trend("daily"), "eq", "UP")),
+                q.Not(r.holds(r.trend("daily"), "eq", "DOWN")),
+            )
+        ),
+        r.L2S,
+    ),
 }
 
 
@@ -253,6 +277,8 @@ def test_conditions_are_read_as_they_are_said(question: str, queries: tuple[q.Qu
         "coins with funding above $100",
         "coins with more volume than",
         "coins with a higher volume than the others",
+        "coins with sentiment above 5",
+        "coins in an uptrend over 7 days",
     ],
 )
 def test_a_condition_that_is_not_whole_is_refused(question: str) -> None:

@@ -88,6 +88,16 @@ _REMEASURED: r.Rows = {
         subject=r.ALL, measures=(r.change(r.DAY), q.Measure("price")), operation=q.Rank("most", 1)
     ),
     "price of btc yesterday | and its trend?": r.value("BTC", "trend", time=r.day("2026-11-22", "yesterday")),
+    "highest price of SOL this month | when?": q.Query(
+        subject=r.coins("SOL"), measures=(q.Measure("high"),), time=r.THIS_MONTH, operation=q.Extreme("max")
+    ),
+    "7 day low of BTC and ETH | when?": q.Query(
+        subject=r.coins("BTC ETH"), measures=(q.Measure("low"),), time=r.WEEK, operation=q.Extreme("min")
+    ),
+    "which has more volume, BTC or ETH? | by how much?": q.Query(
+        subject=r.coins("BTC ETH"), measures=(q.Measure("volume"),), operation=q.Compare("most")
+    ),
+    "funding of BTC | average over 7 days?": r.value("BTC", q.Measure("funding", over=r.WEEK, mean=True)),
 }
 
 _NARROWED: r.Rows = {
@@ -123,6 +133,11 @@ _NARROWED: r.Rows = {
     "coins with negative funding | and with positive funding?": r.listed(r.holds("funding", "gt", 0.0)),
     "price of btc | is it bullish?": r.checked("BTC", r.BULLISH),
     "price of btc | is it in an uptrend?": r.checked("BTC", r.UPTREND),
+    "top 5 gainers | exclude BTC and ETH": q.Query(
+        subject=q.Subject(scope="all", excluded=("BTC", "ETH")), measures=(r.change(),), operation=q.Rank("most", 5)
+    ),
+    "coins in an uptrend | without memes": r.listed(r.UPTREND, q.Subject(scope="all", excluded_categories=("Meme",))),
+    "biggest losers today | top 3 over 7 days?": r.rank(r.change(r.WEEK), 3, "least"),
 }
 
 _MONEY: r.Rows = {
@@ -182,6 +197,9 @@ def test_a_turn_without_one_before_it_is_ambiguous(question: str) -> None:
         "I bought 2 sol at 150 | and bullish?",
         "price of btc | can you help me?",
         "top 5 coins by volume | and the bottom 3 in an uptrend?",
+        "funding of BTC this month | yesterday?",
+        "price of BTC and gold | which is higher?",
+        "top 5 memes by volume | which of them are bullish?",
     ],
 )
 def test_a_turn_that_cannot_be_read_is_refused(question: str) -> None:

@@ -30,26 +30,6 @@ _ANSWERED = [
 ]
 
 
-@given(st.text(max_size=200))
-def test_no_text_fails_to_be_read(text: str) -> None:
-    understood = r.parser().read([text], r.NOW_MS)
-    assert understood.queries or understood.refusal is not None or understood.courtesy is not None
-
-
-@given(st.lists(_WORDS, min_size=1, max_size=14), st.lists(_WORDS, max_size=8))
-def test_no_order_of_words_fails_to_be_read_and_it_is_read_the_same_again(words: list[str], after: list[str]) -> None:
-    turns = [" ".join(words), *([" ".join(after)] if after else [])]
-    understood = r.parser().read(turns, r.NOW_MS)
-    assert understood.queries or understood.refusal is not None or understood.courtesy is not None
-    assert r.parser().read(turns, r.NOW_MS) == understood
-
-
-@given(st.text(alphabet=string.printable, max_size=60), st.sampled_from(_ANSWERED))
-def test_an_earlier_turn_never_makes_a_question_fail(text: str, question: str) -> None:
-    understood = r.parser().read([text, question], r.NOW_MS)
-    assert understood.queries or understood.refusal is not None
-
-
 @pytest.mark.parametrize("question", _ANSWERED)
 @pytest.mark.parametrize("added", ["not", "4711"])
 def test_a_number_or_a_negation_that_is_added_is_never_ignored(question: str, added: str) -> None:
@@ -72,3 +52,23 @@ def test_a_measure_that_is_added_is_answered_or_refused(question: str) -> None:
 @pytest.mark.parametrize("question", _ANSWERED)
 def test_an_exception_that_names_nothing_is_never_ignored(question: str) -> None:
     assert r.read(f"{question} except").refusal is not None
+
+
+@given(st.text(max_size=200))
+def test_no_text_fails_to_be_read(text: str) -> None:
+    understood = r.parser().read([text], r.NOW_MS)
+    assert understood.queries or understood.refusal is not None or understood.courtesy is not None
+
+
+@given(st.text(alphabet=string.printable, max_size=60), st.sampled_from(_ANSWERED))
+def test_an_earlier_turn_never_makes_a_question_fail(text: str, question: str) -> None:
+    understood = r.parser().read([text, question], r.NOW_MS)
+    assert understood.queries or understood.refusal is not None
+
+
+@given(st.lists(_WORDS, min_size=1, max_size=14), st.lists(_WORDS, max_size=8))
+def test_no_order_of_words_fails_to_be_read_and_it_is_read_the_same_again(words: list[str], after: list[str]) -> None:
+    turns = [" ".join(words), *([" ".join(after)] if after else [])]
+    understood = r.parser().read(turns, r.NOW_MS)
+    assert understood.queries or understood.refusal is not None or understood.courtesy is not None
+    assert r.parser().read(turns, r.NOW_MS) == understood

@@ -13,7 +13,6 @@ _REFUSED = {
     "price of the king": "out-of-scope",
     "rsi of btc": "not-available",
     "liquidations of ETH": "not-available",
-    "staking yield of SOL": "not-available",
     "smith wallets": "not-available",
     "price of FOOCOIN": "unknown-symbol",
     "price of SLO": "unknown-symbol",
@@ -30,6 +29,8 @@ _REFUSED = {
     "second highest price": "unread",
     "funding of BTC is 10%, is that high?": "unread",
     "is BTC funding normal, is it high?": "unread",
+    "price of foocoin and BTC 42": "unknown-symbol",
+    "staking yield of SOL": "not-available",
 }
 
 

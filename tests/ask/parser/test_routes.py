@@ -38,14 +38,14 @@ _ROUTES: r.Rows = {
         "transcripts", q.Subject(coins=("BTC",), shows=("chain-reaction",))
     ),
     "chain reaction": _route("transcripts", _SHOW),
-    "wallet activity of halyard exchange": _route("wallets", _WALLETS),
-    "halyard exchange": _route("wallets", _WALLETS),
     f"transfers of {r.WALLET} today": _route("wallets", _WALLETS, r.TODAY),
     "my watchlist": _route("wallets", watchlist="yes"),
     "what did my watchlist move today?": _route("wallets", time=r.TODAY),
     "how is my quota?": _route("account", r.SERVICE),
     "what does a question cost?": _route("pricing", r.SERVICE),
     "whales moving BTC": _route("wallets", r.coins("BTC")),
+    "wallet activity of halyard exchange": _route("wallets", _WALLETS),
+    "halyard exchange": _route("wallets", _WALLETS),
 }
 
 _SCREENED: r.Rows = {
@@ -76,7 +76,6 @@ def test_what_a_route_lists_is_asked_with_its_parameters(question: str, queries:
 _TERMS = {
     "what is funding?": ["funding"],
     "what's open interest?": ["open-interest"],
-    "what are perpetuals?": ["perpetual"],
     "what is a drawdown?": ["drawdown"],
     "define drawdown": ["drawdown"],
     "explain the verdict": ["verdict"],
@@ -85,6 +84,7 @@ _TERMS = {
     "how is breadth calculated?": ["breadth"],
     "what is the difference between score and confidence?": ["score", "confidence"],
     "explain funding and open interest": ["funding"],
+    "what are perpetuals?": ["perpetual"],
 }
 
 

@@ -99,6 +99,7 @@ _HARD: r.Rows = {
     "how good are your verdicts? | and strong bull ones?": r.done(q.Record("verdicts", "strong-bull")),
     "top 5 coins by volume | which of them are in an uptrend?": r.listed(q.All((_TOP_BY_VOLUME, r.UPTREND))),
     "top 5 coins by volume | are they bullish?": r.listed(q.All((_TOP_BY_VOLUME, r.BULLISH))),
+    "top 5 gainers today | and BTC?": r.value("BTC"),
 }
 
 

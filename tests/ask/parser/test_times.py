@@ -228,3 +228,9 @@ def test_every_time_goes_to_what_it_is_said_of(question: str, queries: tuple[q.Q
 )
 def test_a_time_that_cannot_be_read_is_refused(question: str) -> None:
     assert r.read(question).refusal is not None
+
+
+def test_windows_in_a_row_are_one_measure_each() -> None:
+    (query,) = r.read("24h, 7d and 30d change of BTC").queries
+    assert query.subject == r.coins("BTC")
+    assert set(query.measures) == {r.change(r.DAY), r.change(r.WEEK), r.change(r.MONTH)}

@@ -23,9 +23,6 @@ _VALUES: r.Rows = {
     "what is SOL at?": r.value("SOL", "price"),
     "the 24h volume of SOL": r.value("SOL", "volume"),
     "average funding of BTC and ETH": r.value("BTC ETH", q.Measure("funding", mean=True)),
-    "SOL highest close and lowest close this month": r.value(
-        "SOL", q.Measure("high", over=r.THIS_MONTH), q.Measure("low", over=r.THIS_MONTH)
-    ),
     "apr of BTC": r.value("BTC", "funding"),
     "price and drawdown of SOL": r.value("SOL", "price", "drawdown"),
     "drawdown and volatility of SOL": r.value("SOL", "drawdown", "volatility"),
@@ -119,3 +116,8 @@ def test_a_coin_traded_by_the_thousand_is_found_by_its_own_name() -> None:
 def test_a_single_letter_is_a_coin_only_where_it_is_marked_as_one() -> None:
     r.assert_reads("price of $S", [r.value("S", "price")])
     assert r.read("price of s").refusal is not None
+
+
+def test_a_strength_is_measured_against_the_coin_named() -> None:
+    understood = r.read("relative strength of SOL against ETH")
+    assert understood.queries == (r.value("SOL", q.Measure("strength", other="ETH")),)
