@@ -226,7 +226,8 @@ def _without_spare(slots: Slots, query: Query) -> Query | None:
     since = isinstance(query.operation, When) and query.where is not None
     if isinstance(query.operation, Extreme) and query.where is not None:
         test = test_of(query.where)
-        if test is None or test.measure.name != "change" or test.value != 0.0:
+        moved = {one.name for one in query.measures} == {"change"}
+        if not moved or test is None or test.measure.name != "change" or test.value != 0.0:
             slots.used.clear()
             return None
         return structs.replace(query, where=None)  # "its best day, and the gain"

@@ -208,6 +208,10 @@ def _of_named(clause: Clause, query: Query) -> Query | None:
         return None
     if isinstance(query.operation, Rank) and _PLACING.match(" ".join(clause.words)):
         return structs.replace(query, subject=clause.last.subject, operation=Position())
+    things = len(clause.last.subject.coins) + len(clause.last.subject.assets)
+    if isinstance(query.operation, Rank) and query.operation.limit == 1 and things > 1:
+        # "…, which is more volatile?"
+        return structs.replace(query, subject=clause.last.subject, operation=Compare(query.operation.direction))
     if isinstance(query.operation, Rank | Screen | Record | Route):
         return None
     check = Check() if isinstance(query.operation, List) else query.operation
@@ -294,6 +298,9 @@ def _renamed(clause: Clause, query: Query) -> Query | None:
         return other
     adds = _ADDING.match(" ".join(clause.words)) is not None
     named_only = isinstance(query.operation, Value) and not query.measures and query.where is None
+    counts = isinstance(query.operation, Count | Share | Exists) and subject.scope == "category" and query.where is None
+    if counts and isinstance(last.operation, List) and last.subject.scope == "all":
+        return structs.replace(query, where=last.where)  # "coins in an uptrend? how many are L1s?"
     if not named_only or not (adds or clause.leads or len(clause.words) <= _SHORT):
         return None
     if subject.scope == "category":
