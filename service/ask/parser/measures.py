@@ -6,11 +6,12 @@ from typing import Final
 from msgspec import structs
 
 from service.ask.parser.slots import Slots
-from service.ask.parser.states import frames_before
+from service.ask.parser.states import STATES, frames_before
 from service.ask.parser.windows import BOTH_FRAMES, TREND_FRAMES, WINDOWED, qualify, span_of
 from service.ask.query import Between, Extreme, Measure, Operation, Time, When, Window
 
 _NOW: Final = frozenset({"now", "rn", "right now"})
+_TURNING: Final = tuple(Measure(name) for name in sorted(STATES))
 _A_DAY: Final = (Window(24, "h", "24 hours"), Window(1, "d", "1 day"))
 
 Placed = tuple[int, Measure]
@@ -30,6 +31,8 @@ def read_measures(slots: Slots) -> list[Placed]:
         elif (measure := _unspoken(slots, at)) is not None:
             slots.used.add(at)
             found.append((at, measure))
+        elif _is_turn(slots, at):
+            slots.used |= {at} if slots.asks("when") else set()
         elif (measure := slots.measure(at)) is not None:
             slots.used.add(at)
             frames = frames_before(slots, at) if measure == Measure("trend") else set()
@@ -37,6 +40,11 @@ def read_measures(slots: Slots) -> list[Placed]:
             both = [(at, Measure("trend", frame=frame)) for frame in TREND_FRAMES]
             found += both if frames else [(at, _framed(slots, at, measure))]
     return found
+
+
+def _is_turn(slots: Slots, at: int) -> bool:
+    """Whether a change is one of the state before it: "when did its trend change?"."""
+    return slots.as_(at, "measure") == Measure("change") and slots.as_(at - 1, "measure") in _TURNING
 
 
 def _unspoken(slots: Slots, at: int) -> Measure | None:

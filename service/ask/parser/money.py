@@ -46,9 +46,10 @@ def read_money(slots: Slots) -> list[Query]:
         carried = slots.measures("carry", "funding") or (slots.first("side") is not None and not held)
         if entry is None and carried:
             return _carry(slots, amounts[0])
-        if entry is not None or (held and times) or any(slots.as_(at, "holding") == "profit" for at in held):
+        if entry is not None or (held and times):
             return _profit(slots, amounts[0], entry)
-    return _worth(slots, amounts, held)
+    profit = any(slots.as_(at, "holding") == "profit" for at in held)
+    return [] if profit else _worth(slots, amounts, held)  # a profit needs to know since when
 
 
 def _worth(slots: Slots, amounts: Sequence[_Amount], held: Sequence[int]) -> list[Query]:

@@ -18,6 +18,7 @@ from service.ask.query import (
     Exists,
     Extreme,
     List,
+    Not,
     Operation,
     Position,
     Rank,
@@ -83,13 +84,20 @@ def _why(asked: _Asked) -> Operation | None:
     return Why()
 
 
+def _conditions(where: Condition | None) -> Sequence[Condition]:
+    if where is None:
+        return ()
+    return where.items if isinstance(where, All) else (where,)
+
+
 def _record(asked: _Asked) -> Operation | None:
     """How past verdicts did, or those of one kind."""
-    if not asked.takes("record"):
+    if not asked.slots.asks("record") or any(isinstance(one, Not) for one in _conditions(asked.where)):
         return None
+    asked.takes("record")
     asked.slots.take_asks("any", "list", "share", "count", "mean", "all")
     asked.slots.take("measure")
-    tests = [test_of(one) for one in (asked.where.items if isinstance(asked.where, All) else [asked.where]) if one]
+    tests = [test_of(one) for one in _conditions(asked.where)]
     state = next((test.value for test in tests if test is not None and test.measure.name == "verdict"), None)
     return Record("verdicts", None if state is None else str(state))
 

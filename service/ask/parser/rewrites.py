@@ -15,6 +15,8 @@ _FROM: Final = frozenset({"off", "below", "under", "from", "beneath"})
 _TOPS: Final = frozenset({"high", "top", "peak", "highs", "ath"})
 _ABOVE_LOW: Final = frozenset({"from", "above", "within"})
 _BELOW: Final = frozenset({"lt", "le"})
+_FOLLOWS: Final = frozenset({"follow", "follows"})
+_CORRELATION: Final = (Word("measure", Measure("correlation")),)
 _NEAR: Final = 4
 _FALLS: Final[Mapping[str, Comparator]] = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}
 _SAME: Final = {
@@ -127,6 +129,10 @@ def _says_same(calendar: Time, window: Time) -> bool:
 
 def mark_other(slots: Slots) -> None:
     """What coins are correlated with is no subject: "lowest correlation to Bitcoin"."""
+    if any(chunk.has("super") for chunk in slots.chunks):
+        for at in range(len(slots.chunks)):
+            if slots.word(at) in _FOLLOWS and slots.kind(at + 1) == "coin":
+                slots.put(at, structs.replace(slots.chunks[at], kind="measure", words=_CORRELATION))
     names = slots.measures("correlation", "strength")
     coins = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "coin"]
     ranked = any((value := chunk.as_("super")) is not None and value.measure == "correlation" for chunk in slots.chunks)

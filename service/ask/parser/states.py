@@ -93,6 +93,9 @@ def in_state(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     if state is None:
         return None
     measure = Measure(state.measure, frame=state.frame)
+    behind: Measure | None = slots.as_(slots.past(at + 1), "measure")
+    if state.value in {"bull", "bear"} and behind == Measure("trend"):
+        return Found(trend(1 if state.value == "bull" else -1, None), frozenset({at, slots.past(at + 1)}))
     if state.measure == "trend" and (both := _both_frames(slots, at, state)) is not None:
         return both
     measure, used = _framed_state(slots, at, measure)

@@ -56,7 +56,7 @@ def _excludes(slots: Slots, at: int) -> bool:
     at += 1
     while slots.kind(at) in {"filler", "set"}:
         at += 1
-    return slots.kind(at) in {"coin", "category"}
+    return slots.kind(at) in {"coin", "category"} and at not in slots.used
 
 
 def _scope(named: Mapping[str, Mapping[str, None]], sets: set[str], *, others: bool) -> Scope:

@@ -67,6 +67,11 @@ _STARTS: Final = (
 _BARE: Final = frozenset({3, 5, 7, 10, 14, 24, 28, 30, 48, 60, 90, 180, 365})
 """Numbers that are a window after "the last" without a unit."""
 
+_AFTER_BARE: Final = frozenset(
+    {"", "for", "of", "in", "and", "or", "on", "to", "vs", "by", "with", "is", "are", "was", "did"}
+)
+"""What may stand behind a number that is one of days; another word is what is counted."""
+
 _BARE_HOURS: Final = frozenset({24, 48})
 _MONTH_COUNTS: Final = frozenset({"1", "3", "6", "12"})
 _MONEY: Final = frozenset({"long", "short", "position", "usd", "of", "in", "above", "below"})
@@ -167,8 +172,9 @@ class _Reader:
     def _bare(self, at: int) -> tuple[Window, int] | None:
         """A number of days, or of hours where no number of days is usual: "the last 7"."""
         number = self._calendar.small(at)
-        if number not in _BARE or number is None:
-            return None
+        ends = self._word(at + 1) in _AFTER_BARE or bool(self._tokens[at + 1].gap)
+        if number is None or number not in _BARE or not ends:
+            return None  # "the last 5 alerts"
         return self._units("hours" if number in _BARE_HOURS else "days", number), at + 1
 
     def _units(self, name: str, count: int) -> Window:
