@@ -66,13 +66,14 @@ def ask(
         connection.request("POST", "/api/cli", body, fields)
         response = connection.getresponse()
         answer = response.read()
-        assert response.status == 200, (messages, answer)
         return Told(answer, 1_000 * (time.perf_counter() - begun))
 
 
 def examine(case: Case, told: Told, facts: Facts) -> Outcome:
     """Check an answer."""
     body = json.loads(told.body)
+    if "error" in body:
+        return Outcome(case, "leak" if case.answer == "refuse" else "wrong", [body["error"]], "", [], told.ms)
     text, _, _ = body["text"].partition("Read as: ")
     answered = any(_is_answered(step) for step in body["steps"])
     found: list[str] = []

@@ -144,9 +144,9 @@ def mutations(text: str, *, over_sets: bool) -> Iterator[Mutation]:
     yield from _replaced(text)
 
 
-def unseen(bank: str) -> Iterator[str]:
-    """Changes of answered questions of a bank that leave the understanding as it was."""
-    for case in cases(bank):
+def unseen(bank: str, step: int = 1) -> Iterator[str]:
+    """Changes of answered questions of a bank, every `step`th of them, that leave the understanding as it was."""
+    for case in cases(bank)[::step]:
         before = parser().read(case.ask, NOW_MS)
         if case.answer != "facts" or not before.queries or before.refusal is not None:
             continue

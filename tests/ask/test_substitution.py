@@ -5,12 +5,15 @@ import pytest
 from tests.ask.banks.case import BANKS
 from tests.ask.mutations import KNOWN, mutations, unseen
 
+STEP = 2
+"""Which questions are changed here; `make eval` changes all of them, which takes twice as long."""
+
 
 @pytest.mark.promise("question.words-accounted", "question.honest")
 @pytest.mark.parametrize("bank", BANKS)
 def test_a_constraint_that_is_inserted_removed_or_replaced_changes_what_is_understood(bank: str) -> None:
     known = set(KNOWN.read_text("utf-8").splitlines())
-    assert [change for change in unseen(bank) if change not in known] == []
+    assert [change for change in unseen(bank, STEP) if change not in known] == []
 
 
 def test_a_question_is_changed_in_every_constraint_that_it_has() -> None:

@@ -34,15 +34,16 @@ def dated_market(data_dir: Path) -> Iterator[Whole]:
         service.wait_for("ready")
         whole = Whole(service, Caller(service.port, service.make_key("--tier", "pro")))
         wait_for_all(whole)
-        wait_until(lambda: _is_followed(whole))
+        wait_until(lambda: _is_read(whole))
         yield whole
 
 
-def _is_followed(whole: Whole) -> bool:
-    """Whether wallets and shows have been read."""
+def _is_read(whole: Whole) -> bool:
+    """Whether wallets, shows and the record of past verdicts have been read."""
     wallets, shows = whole.pro.ask("wallets"), whole.pro.ask("transcripts?action=sources")
     read = all(show["status"] != "waiting" for show in shows.body["data"]["sources"])
-    return wallets.status == 200 and wallets.body["data"]["meta"]["through_block"] is not None and read
+    blocks = wallets.status == 200 and wallets.body["data"]["meta"]["through_block"] is not None
+    return read and blocks and whole.pro.data("signal/BTC")["record"]["backtested"] is not None
 
 
 if __name__ == "__main__":
