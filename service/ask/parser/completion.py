@@ -29,6 +29,7 @@ from service.ask.query import (
 )
 
 _MEAN: Final = frozenset({"mean", "average", "avg", "mean of", "average of"})
+_OVER_TIME: Final = WINDOWED | {"funding", "price", "volume", "open_interest"}
 _BY_HOW_MUCH: Final = re.compile(r"\bby how (?:much|many)\b")
 
 
@@ -108,14 +109,10 @@ def _framed(clause: Clause, query: Query, used: set[int]) -> Edited | None:
 def _merged(clause: Clause, query: Query, used: set[int]) -> Edited | None:
     last = clause.last
     one = query.measures[0] if len(query.measures) == 1 else None
-    if (
-        one is not None
-        and one.over is not None
-        and one == Measure("change", over=one.over)
-        and not clause.names_measure
-    ):
+    over = None if one is None or clause.names_measure or one != Measure("change", over=one.over) else one.over
+    if over is not None and any(measure.name in _OVER_TIME for measure in last.measures):
         # A window alone is that of what was measured before.
-        query = structs.replace(query, measures=(), time=one.over)
+        query = structs.replace(query, measures=(), time=over)
     if isinstance(last.operation, MONEY) and query.measures and {one.name for one in query.measures} <= VALUE:
         return Edited([last], used)
     if isinstance(query.operation, Value) and not query.measures and query.where is None:
