@@ -101,7 +101,8 @@ def _of_market(slots: Slots, query: Query) -> Query:
     if query.subject.scope != "market":
         return query
     where = query.where
-    if isinstance(where, Test) and where.measure.name == "regime":
+    neutral = isinstance(where, Test) and (where.measure.name, where.value) == ("verdict", "neutral")
+    if isinstance(where, Test) and (neutral or where.measure.name == "regime"):
         where = structs.replace(where, measure=Measure("market_regime"))
     measures = tuple(Measure("market_regime") if one.name == "regime" else one for one in query.measures)
     if isinstance(query.operation, Value) and measures == (Measure("breadth"),) and where is None:
@@ -247,6 +248,10 @@ def _known(slots: Slots, query: Query) -> Query | None:
     if streaks and query.where is not None and "weekly" in repr(query.where):
         slots.used.clear()
         return None
+    twice = isinstance(query.operation, Rank) and len(query.measures) > 1
+    if twice and sum(words.split().count("by") for words in slots.words) > 1:
+        slots.used.clear()
+        return None  # "the top 10 by one measure ranked by another"
     itself = any(one.name in _AGAINST and one.other is None for one in query.measures)
     if itself and query.subject.coins == (BITCOIN,):
         slots.used.clear()

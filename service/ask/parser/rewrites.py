@@ -25,7 +25,7 @@ _SAME: Final = {
 }  # fmt: skip
 """Calendar spans and the days of a window that says the same beside them."""
 
-_WITH: Final = frozenset({"to", "with", "against", "versus", "follow", "than"})
+_WITH: Final = frozenset({"to", "with", "against", "versus", "follow", "follows", "than"})
 _PAYING: Final = frozenset({
     "pay", "paid", "paying", "pays", "receive", "receiving", "received", "receives", "earn", "earning", "earned",
     "collect", "get", "gets", "getting",
