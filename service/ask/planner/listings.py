@@ -237,11 +237,14 @@ async def _categories(asked: Asked, operation: Route) -> Found:
 
 
 def _categories_of(asked: Asked, coins: Sequence[str]) -> Found:
+    known = asked.reading.column("categories", coins)
+    for coin, names in known.items():
+        if names is None:
+            raise Refused("unknown-value", subject=text(asked.name(coin)), label=text("list of categories"))
     if len(coins) > 1:
-        raise Refused("one-at-a-time")
-    names = asked.reading.column("categories", coins)[coins[0]]
-    if names is None:
-        raise Refused("unknown-value", subject=text(asked.name(coins[0])), label=text("list of categories"))
+        rows = [Row(asked.name(coin), (", ".join(names),)) for coin, names in known.items()]
+        return Found(kind="categories_each", columns=[Column("categories", Unit.TEXT)], rows=rows, shown=0)
+    names = known[coins[0]]
     figures = {"subject": text(asked.name(coins[0])), "count": count(len(names)), "names": text(", ".join(names))}
     return Found(kind="categories_of", figures=figures)
 

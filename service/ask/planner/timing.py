@@ -243,7 +243,7 @@ async def when(asked: Asked, operation: When) -> Found:
     for symbol in asked.ids:
         days = await true_days(asked, condition or await _present(asked, symbol), symbol)
         if any(held is not None for _, held in days):
-            run = _run(asked.name(symbol), days)
+            run = _run(asked.name(symbol), days, whole=symbol != MARKET)
             rows.append(replace(run, values=run.values + await _then(asked, extra, symbol, run.values[1])))
     if not rows:
         raise Refused("unknown-value", subject=text(", ".join(map(asked.name, asked.ids))), label=text("that"))
@@ -325,8 +325,11 @@ async def _by_close(reading: Reading, measure: Measure, symbol: str, span: Inter
     return [(day + DAY_MS, value) for day, value in points] if MEASURES[measure.name].states else points
 
 
-def _run(name: str, days: Sequence[tuple[int, Truth]]) -> Row:
-    """The last run of days on which it held: whether it still holds, its first and last day, its length in days."""
+def _run(name: str, days: Sequence[tuple[int, Truth]], *, whole: bool) -> Row:
+    """The last run of days on which it held: whether it still holds, its first and last day, its length in days.
+
+    `whole`: the first day counts, as in streaks of coins; the age of the market's regime counts from its end.
+    """
     known = [(day, held) for day, held in days if held is not None]
     end = len(known) - 1
     while end >= 0 and not known[end][1]:
@@ -336,5 +339,5 @@ def _run(name: str, days: Sequence[tuple[int, Truth]]) -> Row:
     start = end
     while start > 0 and known[start - 1][1]:
         start -= 1
-    length = (known[end][0] - known[start][0]) // DAY_MS + 1
+    length = (known[end][0] - known[start][0]) // DAY_MS + int(whole)
     return Row(name, ("holds" if end == len(known) - 1 else "ended", known[start][0], known[end][0], length))

@@ -162,7 +162,8 @@ def world(answers: Mapping[str, Any] = ANSWERS, **changed: Mapping[str, Any]) ->
     usual: dict[str, Mapping[str, Any]] = {
         "BTC": {"price": 118_234.5, "change_24h": 1.25, "change_7d": 3.0, "funding_apr": 10.95, "trend_daily": "UP",
                 "verdict": "bull", "score": 2.0, "volume_24h_usd": 2.5e9, "categories": ["Layer 1 (L1)"]},
-        "ETH": {"price": 3_811.27, "change_24h": -2.0, "change_7d": -1.0, "funding_apr": -6.22, "trend_daily": "DOWN"},
+        "ETH": {"price": 3_811.27, "change_24h": -2.0, "change_7d": -1.0, "funding_apr": -6.22, "trend_daily": "DOWN",
+                "categories": ["Layer 1 (L1)", "Proof of Stake (PoS)"]},
         "SOL": {"price": 196.97, "change_24h": -5.81, "change_7d": 3.0, "funding_apr": -22.25, "trend_daily": "HODL"},
         "KPEPE": {"price": 0.0123},
     }  # fmt: skip
@@ -236,6 +237,7 @@ QUERIES: Mapping[str, Query] = {
     "list_outcomes": route("walkforward", coins("SOL")),
     "list_manifest": route("manifest"),
     "categories": route("categories"),
+    "categories_each": route("categories", coins("BTC", "ETH")),
     "categories_of": route("categories", coins("BTC")),
     "coins": route("coins"),
     "news": route("news", coins("BTC")),

@@ -312,7 +312,13 @@ async def test_the_categories_of_a_coin() -> None:
     found = await world.ask(asked("categories", coins("SOL")))
     assert (found.figures["count"].value, found.figures["names"].value) == (2, "Layer 1 (L1), Meme")
     assert (await world.ask(asked("categories", coins("ETH")))).kind == "unknown-value"
-    assert (await world.ask(asked("categories", coins("SOL", "ETH")))).kind == "one-at-a-time"
+    assert (await world.ask(asked("categories", coins("SOL", "ETH")))).kind == "unknown-value"
+    world = World(SOL={"categories": ["Layer 1 (L1)", "Meme"]}, ETH={"categories": ["Layer 1 (L1)"]})
+    both = await world.ask(asked("categories", coins("SOL", "ETH")))
+    assert [(row.subject, row.values) for row in both.rows] == [
+        ("SOL", ("Layer 1 (L1), Meme",)),
+        ("ETH", ("Layer 1 (L1)",)),
+    ]
 
 
 @pytest.mark.parametrize(

@@ -320,6 +320,7 @@ async def test_since_when_the_market_is_in_its_regime() -> None:
     for measure in (Measure("regime"), Measure("market_regime")):
         result = await ask(of(MARKET, measure, operation=When("since")))
         assert (result.kind, result.figures["began"].value) == ("since", state.since_ms)
+        assert result.figures["days"].value == (TODAY_MS - state.since_ms) // DAY_MS
         result = await ask(of(MARKET, where=where(measure, "eq", state.state), operation=When("last")))
         assert result.figures["began"].value == state.since_ms
     went = await ask(of(MARKET, Measure("regime"), time=JUNE))
