@@ -96,7 +96,7 @@ def with_times(
     left = _without_day(slots, done, left)
     left = _each_window(slots, done, left)
     time = slots.one_time(left)
-    return _mean_funding(done, time), time
+    return tuple(dict.fromkeys(done)) if isinstance(operation, Extreme | When) else _mean_funding(done, time), time
 
 
 def _nearest(spans: Sequence[int], at: int, following: int) -> int:

@@ -37,7 +37,7 @@ _FIRST: Final = re.compile(r"(?:^|\s|\()1[.)]\s")
 _BULLET: Final = re.compile(
     r"(?:(?<=^)|(?<=[\s;]))"
     r"(?:\(?[1-9]\d?[.)]|\((?:[ivx]{1,4}|[a-h])\)|[A-H]\)|[-*\u2022]|(?:[Tt]ask|[Ss]tep|[Qq]uestion|[Qq])\s?\d{1,2}\s?[:.)]"
-    r"|(?:[Ff]irst|[Ss]econd|[Tt]hird|[Ff]ourth)(?:ly)?(?:[:,]|(?=\s(?:the|its|a|an|what|which)\s)))"
+    r"|(?:[Ff]irst|[Ss]econd|[Tt]hird|[Ff]ourth)(?:ly)?(?:[:,]|(?=\s(?:the|its|a|an|what|which|give|tell|show|list|find)\s)))"
     r"\s+(?=[A-Za-z$\"'`{])"
 )
 
