@@ -128,6 +128,7 @@ _STATES: r.Rows = {
     "coins with confidence of low or medium": r.listed(
         q.Any_((r.holds("confidence", "eq", "low"), r.holds("confidence", "eq", "medium")))
     ),
+    "coins with a bull trend": r.listed(r.UPTREND),
 }
 
 _MOVES: r.Rows = {

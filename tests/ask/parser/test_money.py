@@ -123,6 +123,7 @@ def test_an_amount_is_read_with_its_unit_and_what_is_asked_of_it(question: str, 
         "-2 BTC in USD",
         "I bought 2 BTC and 3 ETH at 150, profit?",
         "I bought 2 sol with eth at 150, profit?",
+        "profit of 2 sol",
     ],
 )
 def test_an_amount_without_what_it_needs_is_refused(question: str) -> None:

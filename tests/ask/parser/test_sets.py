@@ -72,6 +72,7 @@ _RANKED: r.Rows = {
     "coins most correlated with SOL": r.rank(q.Measure("correlation", other="SOL"), 5),
     "cheapest coin": r.rank("price", 1, "least"),
     "lowest correlation to ETH": r.rank(q.Measure("correlation", other="ETH"), 1, "least"),
+    "which coin follows bitcoin the least?": r.rank("correlation", 1, "least"),
 }
 
 _BOTH_ENDS: r.Rows = {
@@ -206,6 +207,9 @@ _REASONED: r.Rows = {
     "when did BTC last turn bullish?": r.done(q.When("last"), r.coins("BTC"), r.BULLISH),
     "why is SOL neutral and not bullish?": q.Query(
         subject=r.coins("SOL"), measures=(q.Measure("verdict"),), operation=q.Why()
+    ),
+    "when did ETH's trend change?": q.Query(
+        subject=r.coins("ETH"), measures=(q.Measure("trend"),), operation=q.When("since")
     ),
 }
 

@@ -100,6 +100,23 @@ _HARD: r.Rows = {
     "top 5 coins by volume | which of them are in an uptrend?": r.listed(q.All((_TOP_BY_VOLUME, r.UPTREND))),
     "top 5 coins by volume | are they bullish?": r.listed(q.All((_TOP_BY_VOLUME, r.BULLISH))),
     "top 5 gainers today | and BTC?": r.value("BTC"),
+    "coins with trend change yesterday": r.listed(q.Changed(q.Measure("trend"), None, r.YESTERDAY)),
+    "did BTC's trend change this week?": r.checked("BTC", q.Changed(q.Measure("trend"), None, r.THIS_WEEK)),
+    "last 5 funding alerts": q.Query(operation=q.Route("alerts", {"limit": "5"})),
+    "how many coins rose and not fell today?": r.done(
+        q.Count(),
+        where=q.All((r.holds("change", "gt", 0.0), q.Not(r.holds(r.change(r.DAY), "lt", 0.0)))),
+    ),
+    "is the market neutral?": q.Query(
+        subject=r.MARKET, where=r.holds("market_regime", "eq", "neutral"), operation=q.Check()
+    ),
+    "the top 10 by market cap ranked by 7d change": q.Query(
+        subject=r.ALL,
+        measures=(r.change(r.WEEK),),
+        where=q.Ranked(q.Measure("market_cap"), "most", 10),
+        operation=q.Rank("most", 10),
+    ),
+    "how did strong bull verdicts do?": r.done(q.Record("verdicts", "strong-bull")),
 }
 
 
@@ -130,6 +147,11 @@ def test_a_hard_question_is_read_in_full_or_refused(question: str, queries: tupl
         "how many days was BTC up this month?",
         "price of btc in euros",
         "is BTC's price above its 30 day high?",
+        "what is the hit rate of not bearish verdicts?",
+        "lowest correlation not to ETH",
+        "compare SOL to the rest",
+        "coins with volume twice their average",
+        "who moved their tokens?",
     ],
 )
 def test_what_cannot_be_asked_yet_is_refused(question: str) -> None:

@@ -26,6 +26,10 @@ _VALUES: r.Rows = {
     "apr of BTC": r.value("BTC", "funding"),
     "price and drawdown of SOL": r.value("SOL", "price", "drawdown"),
     "drawdown and volatility of SOL": r.value("SOL", "drawdown", "volatility"),
+    "SOL highest close and lowest close this month": (
+        q.Query(subject=r.coins("SOL"), measures=(q.Measure("price"),), time=r.THIS_MONTH, operation=q.Extreme("max")),
+        q.Query(subject=r.coins("SOL"), measures=(q.Measure("price"),), time=r.THIS_MONTH, operation=q.Extreme("min")),
+    ),
 }
 
 _STATES: r.Rows = {
@@ -121,3 +125,10 @@ def test_a_single_letter_is_a_coin_only_where_it_is_marked_as_one() -> None:
 def test_a_strength_is_measured_against_the_coin_named() -> None:
     understood = r.read("relative strength of SOL against ETH")
     assert understood.queries == (r.value("SOL", q.Measure("strength", other="ETH")),)
+
+
+def test_the_most_and_the_least_of_one_series_are_two_queries() -> None:
+    most, least = r.read("highest and lowest price of BTC this month").queries
+    assert (most.operation, least.operation) == (q.Extreme("max"), q.Extreme("min"))
+    assert most.subject == least.subject == r.coins("BTC")
+    assert most.time == least.time == r.THIS_MONTH
