@@ -82,7 +82,7 @@ def about_nothing(part: Sequence[Chunk], words: Sequence[str], query: Query, use
     if coins:
         compares = any(word.value == "compare" for chunk in part for word in chunk.words)
         return Refusal("ambiguous") if coins == 1 and refers and compares else None
-    if query.subject.scope not in {"all", "market"} or _names_measure(part):
+    if query.subject.scope not in {"all", "market"} or names_measure(part):
         return None
     if refers and not (query.subject.scope == "market" and text.startswith("is it")):
         return Refusal("ambiguous")
@@ -100,5 +100,6 @@ def _of_other_wallets(part: Sequence[Chunk], words: Sequence[str], query: Query)
     return None
 
 
-def _names_measure(part: Iterable[Chunk]) -> bool:
+def names_measure(part: Iterable[Chunk]) -> bool:
+    """Whether a clause says what is measured, by a name or by a superlative."""
     return any(chunk.kind == "measure" or ((value := chunk.as_("super")) and value.measure) for chunk in part)

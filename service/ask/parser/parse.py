@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from service.ask.parser.accounting import about_nothing, as_written, not_available, unread
+from service.ask.parser.accounting import about_nothing, as_written, names_measure, not_available, unread
 from service.ask.parser.chunks import Chunk, cut
 from service.ask.parser.clause import read_clause
 from service.ask.parser.definitions import defined_terms
@@ -19,7 +19,7 @@ from service.ask.parser.recognise import Recogniser
 from service.ask.parser.segments import segments
 from service.ask.parser.shared import share_window
 from service.ask.parser.tokens import Token, tidy, tokenise
-from service.ask.query import Courtesy, Explain, Query, Refusal, Route, Subject, Understanding
+from service.ask.query import Courtesy, Explain, Query, Rank, Refusal, Route, Subject, Understanding
 
 MOST_WORDS: Final = 400
 MOST_TURNS: Final = 6
@@ -156,6 +156,12 @@ def _command(chunk: Chunk, mended: Sequence[str], tokens: Sequence[Token]) -> Ch
     return structs.replace(chunk, kind="filler", words=()) if begins else chunk
 
 
+def _shares_measure(before: Sequence[Chunk], part: Sequence[Chunk], queries: Sequence[Query], query: Query) -> bool:
+    """Whether a ranking says by what the one before it ranks: "top 5 memes and top 5 L1s by volume"."""
+    ranked = bool(queries) and isinstance(queries[-1].operation, Rank) and isinstance(query.operation, Rank)
+    return ranked and not part[0].gap.strip(" ,") and names_measure(part) and not names_measure(before)
+
+
 def _clauses(
     chunks: Sequence[Chunk], written: Sequence[str], tokens: Sequence[Token], before: tuple[Query, ...]
 ) -> Understanding:
@@ -176,6 +182,8 @@ def _clauses(
             return Understanding(refusal=refusal)
         if edited is not None and edited.narrows and queries:
             queries.pop()
+        if read and start and _shares_measure(chunks[:start], part, queries, read[0]):
+            queries[-1] = structs.replace(queries[-1], measures=read[0].measures)
         queries.extend(read)
         context = tuple(read) or context
         blocks, others = unread(part, words, used, read)

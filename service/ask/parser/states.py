@@ -16,7 +16,7 @@ STATES: Final = frozenset({"trend", "verdict", "regime", "sentiment", "confidenc
 """Measures whose values are names."""
 
 _WITH_NEUTRAL: Final = frozenset({"regime", "sentiment", "market_regime", "verdict"})
-_PAYS: Final = frozenset({"pay", "pays", "paying", "paid"})
+_PAYS: Final = frozenset({"pay", "pays", "paying"})
 _LEVELS: Final = frozenset({"high", "low", "medium"})
 _FRAME_REACH: Final = 5
 _TURN_REACH: Final = 4
@@ -30,9 +30,13 @@ def paying(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     if side is None or slots.word(verb) not in _PAYS:
         return None
     other = _past_filler(slots, verb + 1)
+    test = Test(Measure("funding"), "gt" if side == "long" else "lt", 0.0)
+    screens = not any(chunk.kind in {"coin", "asset", "number"} or chunk.has("super") for chunk in slots.chunks)
+    if screens and slots.kind(other) != "side":
+        return Found(test, frozenset({at, verb}))  # "coins where shorts pay"
     if slots.kind(other) != "side" or slots.as_(other, "side") == side:
         return None
-    return Found(Test(Measure("funding"), "gt" if side == "long" else "lt", 0.0), frozenset({at, verb, other}))
+    return Found(test, frozenset({at, verb, other}))
 
 
 def _past_filler(slots: Slots, at: int) -> int:

@@ -101,6 +101,9 @@ _LEVELS: r.Rows = {
     "what was the worst day for ETH this month?": q.Query(
         subject=r.coins("ETH"), measures=(r.change(),), time=r.THIS_MONTH, operation=q.Extreme("min")
     ),
+    "what was SOL's best day this month and its gain?": q.Query(
+        subject=r.coins("SOL"), measures=(r.change(),), time=r.THIS_MONTH, operation=q.Extreme("max")
+    ),
 }
 
 
