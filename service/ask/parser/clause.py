@@ -85,7 +85,7 @@ def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
     if len(queries) != 1 or not isinstance(queries[0].operation, Rank | Extreme | Compare):
         return []
     operation = queries[0].operation
-    rest = slots.free(lambda chunk: chunk.has("super"))
+    rest = slots.free(lambda chunk: (value := chunk.as_("super")) is not None and not value.orders)
     if not rest and not slots.both:
         return []
     if rest:

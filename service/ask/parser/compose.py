@@ -7,7 +7,7 @@ from msgspec import structs
 
 from service.ask.parser.found import measure_of, test_of
 from service.ask.parser.slots import BITCOIN, Slots
-from service.ask.parser.windows import WINDOWED, span_of
+from service.ask.parser.windows import WINDOWED
 from service.ask.query import (
     Aggregate,
     All,
@@ -153,8 +153,6 @@ def _changed(slots: Slots, query: Query) -> Query | None:
         return structs.replace(query, measures=(Measure("change", over=span),), time=Now())
     one = query.measures[0] if len(query.measures) == 1 else None
     if isinstance(query.operation, Value) and one is not None and one.name == "change" and isinstance(query.time, At):
-        if (over := span_of(query.time)) is not None:
-            return structs.replace(query, measures=(structs.replace(one, over=over),), time=Now())
         slots.used.clear()
         return None
     return query

@@ -157,7 +157,7 @@ def _edited(clause: Clause, query: Query) -> Query | None:
 def _of_set(clause: Clause, query: Query) -> Query | None:
     """The last ranking or list in another order, of fewer coins, or with another value of its condition."""
     last = clause.last
-    if isinstance(query.operation, Rank) and (ranked := _ranked(clause, query)) is not None:
+    if isinstance(query.operation, Rank) and (ranked := _ranked(clause, query, query.operation)) is not None:
         return ranked
     if isinstance(last.operation, List) and query.where is None and (ordered := _of_list(clause, query)) is not None:
         return ordered
@@ -177,11 +177,9 @@ def _of_list(clause: Clause, query: Query) -> Query | None:
     return structs.replace(query, subject=clause.last.subject, where=clause.last.where)
 
 
-def _ranked(clause: Clause, query: Query) -> Query | None:
+def _ranked(clause: Clause, query: Query, operation: Rank) -> Query | None:
     """The first, another end or another number of the last ranking: "the leader's price", "and the worst?"."""
-    last, operation = clause.last, query.operation
-    if not isinstance(operation, Rank):
-        return None
+    last = clause.last
     if isinstance(last.operation, Rank) and clause.names_measure and _LEADER.match(" ".join(clause.words)):
         named = tuple(one for one in query.measures if one.name != "change")
         first = Rank(last.operation.direction, 1)

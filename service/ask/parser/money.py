@@ -144,11 +144,9 @@ def _profit(slots: Slots, amount: _Amount | None, entry: int | None) -> list[Que
     return [Query(subject=Subject(coins=named), operation=Profit(holding, price, since, "short" if short else "long"))]
 
 
-def _opened(slots: Slots) -> Time | None:
+def _opened(slots: Slots) -> Time:
     """When a position was opened; "today" beside it says only that the profit is that of now."""
     times = slots.free(lambda chunk: chunk.kind == "time")
-    if not times:
-        return None
     slots.used |= {at for at in times if at == times[0] or _is_today(slots.chunks[at])}
     time: Time = slots.chunks[times[0]].value
     return time
@@ -175,5 +173,6 @@ def _carry(slots: Slots, amount: _Amount) -> list[Query]:
     slots.used |= {*amount.used, *coins, *slots.measures("carry", "funding", *_VALUE)}
     slots.used |= {at for at in times if at == times[0] or _is_today(slots.chunks[at])}
     slots.take("ask", "holding", "side")
+    slots.used |= set(slots.free(lambda chunk: chunk.value == "pricing"))  # "what does it cost"
     operation = ValueOf((amount.holding,)) if amount.coin else Value()
     return [Query(subject=Subject(coins=named), measures=(measure,), operation=operation)]

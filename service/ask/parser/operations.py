@@ -163,7 +163,7 @@ def _aggregate(asked: _Asked) -> Operation | None:
     """The mean over coins; of the funding of one coin it is that over time."""
     slots = asked.slots
     if asked.named:
-        funding = slots.measures("funding")
+        funding = [at for at in slots.measures("funding") if at not in slots.used]
         if funding and asked.takes("mean"):
             for at in funding:
                 slots.average(at)

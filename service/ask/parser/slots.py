@@ -107,9 +107,7 @@ class Slots(Struct):
 
     def average(self, at: int) -> None:
         """Let a chunk stand for the mean of its measure."""
-        measure = self.measure(at)
-        if measure is not None and at not in self.used:
-            self.read_as(at, structs.replace(measure, mean=True))
+        self.read_as(at, structs.replace(self.as_(at, "measure"), mean=True))
 
     def free(self, test: Callable[[Chunk], bool]) -> list[int]:
         """Chunks not yet used that fulfil a test."""

@@ -86,8 +86,7 @@ def _meant(slots: Slots, superlatives: Sequence[int]) -> Super:
             slots.used.add(later)
         elif value.measure is None and other.measure is not None and slots.are(range(first + 1, later), "and"):
             value = structs.replace(value, measure=other.measure)  # "best and worst day"
-        elif other.orders or other.direction == value.direction:
-            value = structs.replace(value, direction=other.direction)
+        elif other.direction == value.direction:
             slots.used.add(later)
     return value
 
