@@ -46,6 +46,10 @@ _SEVERAL: r.Rows = {
         q.Query(subject=r.coins("BTC"), operation=q.Route("news")),
         r.value("BTC", "price"),
     ),
+    "price of BTC and ETH. Which is more volatile?": (
+        r.value("BTC ETH", "price"),
+        q.Query(subject=r.coins("BTC ETH"), measures=(q.Measure("volatility"),), operation=q.Compare("most")),
+    ),
 }
 
 _PROMPTS: r.Rows = {

@@ -129,6 +129,11 @@ _STATES: r.Rows = {
         q.Any_((r.holds("confidence", "eq", "low"), r.holds("confidence", "eq", "medium")))
     ),
     "coins with a bull trend": r.listed(r.UPTREND),
+    "coins with low correlation under 0.35": r.listed(r.holds("correlation", "lt", 0.35)),
+    "coins whose daily and weekly trend is currently up": r.listed(
+        q.All((r.holds(r.trend("daily"), "eq", "UP"), r.holds(r.trend("weekly"), "eq", "UP")))
+    ),
+    "coins in an uptrend, volume above 1 billion": r.listed(q.All((r.UPTREND, r.holds("volume", "gt", 1e9)))),
 }
 
 _MOVES: r.Rows = {
@@ -280,6 +285,7 @@ def test_conditions_are_read_as_they_are_said(question: str, queries: tuple[q.Qu
         "coins with a higher volume than the others",
         "coins with sentiment above 5",
         "coins in an uptrend over 7 days",
+        "coins with high funding",
     ],
 )
 def test_a_condition_that_is_not_whole_is_refused(question: str) -> None:

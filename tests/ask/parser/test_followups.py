@@ -138,6 +138,7 @@ _NARROWED: r.Rows = {
     ),
     "coins in an uptrend | without memes": r.listed(r.UPTREND, q.Subject(scope="all", excluded_categories=("Meme",))),
     "biggest losers today | top 3 over 7 days?": r.rank(r.change(r.WEEK), 3, "least"),
+    "coins in an uptrend | how many are L1s?": r.done(q.Count(), r.L1S, r.UPTREND),
 }
 
 _MONEY: r.Rows = {

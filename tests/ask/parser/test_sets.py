@@ -73,6 +73,7 @@ _RANKED: r.Rows = {
     "cheapest coin": r.rank("price", 1, "least"),
     "lowest correlation to ETH": r.rank(q.Measure("correlation", other="ETH"), 1, "least"),
     "which coin follows bitcoin the least?": r.rank("correlation", 1, "least"),
+    "list memes by volume ascending, lowest first": r.rank("volume", 20, "least", r.MEMES),
 }
 
 _BOTH_ENDS: r.Rows = {
@@ -235,6 +236,7 @@ def test_what_is_asked_of_many_coins_is_read_with_its_set_and_its_measure(
         "on how many days was BTC up this month?",
         "tokens transferred",
         "second highest volume coin",
+        "which coin's funding rose the most?",
     ],
 )
 def test_a_question_that_no_rank_or_count_answers_is_refused(question: str) -> None:

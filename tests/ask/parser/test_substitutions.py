@@ -152,6 +152,8 @@ def test_a_hard_question_is_read_in_full_or_refused(question: str, queries: tupl
         "compare SOL to the rest",
         "coins with volume twice their average",
         "who moved their tokens?",
+        "the 5 coins with the most volume, lowest first",
+        "is the average funding of BTC above 10%?",
     ],
 )
 def test_what_cannot_be_asked_yet_is_refused(question: str) -> None:
