@@ -137,13 +137,13 @@ class Slots(Struct):
 
     def is_question(self) -> bool:
         """Whether a clause asks for yes or no: it begins with an auxiliary verb."""
-        for at, words in enumerate(self.words):
-            first = words.split()[0] if words else ""
-            if first in _AUX:
-                return True
-            if self.kind(at) not in {"filler", "and", "time"} and words not in {"tell me", "let me know"}:
-                return False
-        return False
+        opening = (
+            words.partition(" ")[0] in _AUX
+            for at, words in enumerate(self.words)
+            if words.partition(" ")[0] in _AUX
+            or (self.kind(at) not in {"filler", "and", "time"} and words not in {"tell me", "let me know"})
+        )
+        return next(opening, False)
 
     def imply(self, at: int, name: str) -> None:
         """Let a superlative stand for its measure, unless that or, for "the top gainers", another one is named."""
