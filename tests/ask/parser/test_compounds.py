@@ -50,6 +50,10 @@ _SEVERAL: r.Rows = {
         r.value("BTC ETH", "price"),
         q.Query(subject=r.coins("BTC ETH"), measures=(q.Measure("volatility"),), operation=q.Compare("most")),
     ),
+    "top 5 memes and top 5 L1s by volume": (
+        r.rank("volume", 5, subject=r.MEMES),
+        r.rank("volume", 5, subject=r.L1S),
+    ),
 }
 
 _PROMPTS: r.Rows = {

@@ -47,6 +47,7 @@ _COMPARED: r.Rows = {
     "coins with a drawdown of more than 20%": r.listed(r.holds("drawdown", "lt", -20.0)),
     "coins more than 20% below their 30-day high": r.listed(r.holds(q.Measure("drawdown", over=r.MONTH), "lt", -20.0)),
     "coins less than 10% off their high": r.listed(r.holds("drawdown", "gt", -10.0)),
+    "coins where shorts pay": r.listed(r.PAYS_LONGS),
 }
 
 _AGAINST: r.Rows = {

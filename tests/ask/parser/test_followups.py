@@ -201,6 +201,9 @@ def test_a_turn_without_one_before_it_is_ambiguous(question: str) -> None:
         "funding of BTC this month | yesterday?",
         "price of BTC and gold | which is higher?",
         "top 5 memes by volume | which of them are bullish?",
+        "what are 2 BTC worth? | only its change over 7 days",
+        "what are 2 BTC worth? | only top 3 losers over 7 days",
+        "L1s by volume | only which coin has the lowest open interest?",
     ],
 )
 def test_a_turn_that_cannot_be_read_is_refused(question: str) -> None:

@@ -237,6 +237,7 @@ def test_what_is_asked_of_many_coins_is_read_with_its_set_and_its_measure(
         "tokens transferred",
         "second highest volume coin",
         "which coin's funding rose the most?",
+        "best day of SOL in an uptrend",
     ],
 )
 def test_a_question_that_no_rank_or_count_answers_is_refused(question: str) -> None:

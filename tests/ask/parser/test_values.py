@@ -104,6 +104,12 @@ _LEVELS: r.Rows = {
     "what was SOL's best day this month and its gain?": q.Query(
         subject=r.coins("SOL"), measures=(r.change(),), time=r.THIS_MONTH, operation=q.Extreme("max")
     ),
+    "sol best day in the last 60 days, date and % gain": q.Query(
+        subject=r.coins("SOL"),
+        measures=(r.change(),),
+        time=q.Window(60, "d", "60 days"),
+        operation=q.Extreme("max"),
+    ),
 }
 
 
