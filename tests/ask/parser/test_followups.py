@@ -204,6 +204,7 @@ def test_a_turn_without_one_before_it_is_ambiguous(question: str) -> None:
         "what are 2 BTC worth? | only its change over 7 days",
         "what are 2 BTC worth? | only top 3 losers over 7 days",
         "L1s by volume | only which coin has the lowest open interest?",
+        "I shorted 10 eth at 3500, pnl? | only top 3 losers over 7 days",
     ],
 )
 def test_a_turn_that_cannot_be_read_is_refused(question: str) -> None:
