@@ -224,6 +224,7 @@ def test_every_time_goes_to_what_it_is_said_of(question: str, queries: tuple[q.Q
         "price of SOL on the 12th",
         "change of SOL over the last 17",
         "change of SOL 3 hours ago",
+        "price of SOL on October 5. 2025 was worse",
     ],
 )
 def test_a_time_that_cannot_be_read_is_refused(question: str) -> None:
