@@ -172,7 +172,7 @@ def _bar(at_ms: int, *prices: float) -> Row:
 def _fulfils(test: Callable[[Row], object], row: Row) -> bool:
     try:
         return bool(test(row))
-    except TypeError:
+    except (TypeError, StopIteration):
         return False
 
 
