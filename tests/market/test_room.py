@@ -168,6 +168,7 @@ async def test_when_the_origin_changes_prices_pass_over_and_history_is_fetched_a
 ) -> None:
     async with world.open(database, session, clock) as desk:
         await until(lambda: is_complete(desk))
+        await settled()  # a round that is under way would begin its wait only after the clock has advanced
         world.origin = "tomorrow"
         listed.list_coin("SOL", range(TODAY - 120, TODAY + 2), 0.97, price="50.0")
         await clock.advance(QUOTES_EVERY_S)
