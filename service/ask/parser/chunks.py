@@ -113,7 +113,7 @@ def _next(tokens: Sequence[Token], named: Mapping[int, Name], inside: set[int], 
         return Chunk("filler", None, at, now.end, gap=gap)
     quantity = _quantity(tokens, at)
     article = bool(words) and words[0].kind == "filler" and not tokens[at].is_number
-    if quantity is not None and quantity[1] >= end and not article:
+    if quantity is not None and quantity[1] >= end + article:
         return Chunk("number", quantity[0], at, quantity[1], gap=gap)
     return _worded(tokens, at, end, words)
 

@@ -15,11 +15,19 @@ from service.ask.parser.found import Found, test_of
 from service.ask.parser.measures import read_measures, with_times
 from service.ask.parser.money import read_money
 from service.ask.parser.operations import read_operation
-from service.ask.parser.rewrites import mark_drawdowns, mark_highest, mark_other, merge_times, read_sides
+from service.ask.parser.rewrites import (
+    mark_drawdowns,
+    mark_highest,
+    mark_other,
+    mark_position_costs,
+    mark_reached,
+    merge_times,
+    read_sides,
+)
 from service.ask.parser.slots import Slots
 from service.ask.parser.subjects import read_subject
 from service.ask.parser.topics import read_topic
-from service.ask.query import Check, Compare, Extreme, Now, Query, Rank, Record, Test, Time, Value
+from service.ask.query import At, Check, Compare, Extreme, Not, Now, Query, Rank, Record, Test, Time, Value, When
 
 
 def read_clause(chunks: Sequence[Chunk], words: Sequence[str]) -> tuple[list[Query], set[int]]:
@@ -43,13 +51,17 @@ def read_clause(chunks: Sequence[Chunk], words: Sequence[str]) -> tuple[list[Que
 def _read_query(slots: Slots) -> list[Query]:
     mark_drawdowns(slots)
     mark_highest(slots)
+    mark_reached(slots)
     merge_times(slots)
     found = _conditions(slots)
     for one in found:
         slots.used |= one.used
     mark_other(slots)
     subject = read_subject(slots)
+    if subject.excluded:
+        found = [_left_out(slots, one) for one in found]
     where = join(found, [slots.has_or(one.start) for one in found])
+    mark_position_costs(slots)
     read_sides(slots, subject)
     if len(subject.coins) > 1:
         slots.used |= set(slots.free(lambda chunk: chunk.as_("compare") == "between"))
@@ -60,24 +72,47 @@ def _read_query(slots: Slots) -> list[Query]:
         where = None
     query = Query(subject=subject, measures=measures, time=time, where=where, operation=operation)
     queries = compose(slots, query)
-    return [*queries, *_opposite(slots, queries), *_other_times(slots, queries)]
+    return [*_checked(slots, queries), *queries, *_opposite(slots, queries), *_other_times(slots, queries)]
+
+
+def _left_out(slots: Slots, found: Found) -> Found:
+    """A condition that stands after "or" behind what is left out is left out, too: "not BTC, ETH or any below 5 %"."""
+    at = found.start - 1
+    while slots.kind(at) == "filler" or slots.word(at).startswith("any"):
+        at -= 1
+    if slots.kind(at) != "or" or slots.kind(at - 1) not in {"coin", "category"}:
+        return found
+    slots.used.add(at)
+    return found._replace(condition=Not(found.condition))
+
+
+def _checked(slots: Slots, queries: Sequence[Query]) -> list[Query]:
+    """Of "is it in an uptrend, since when?" yes or no is asked first."""
+    since = [query for query in queries if query.where is not None and query.operation == When("since")]
+    return [structs.replace(query, operation=Check()) for query in since] if slots.is_question() else []
 
 
 def _other_times(slots: Slots, queries: Sequence[Query]) -> list[Query]:
     """The same at other times: "price 7 days ago vs today", "last week, last month, today"."""
     if len(queries) != 1 or not isinstance(queries[0].operation, Value | Check | Compare):
         return []
+    now = any(words in {"now", "right now", "currently"} for words in slots.words[1:])
+    means = [one for one in queries[0].measures if one.mean]
+    if means and now:
+        present = (structs.replace(one, over=None, mean=False) for one in means)
+        return [structs.replace(queries[0], measures=tuple(dict.fromkeys(present)), time=Now())]
     if isinstance(queries[0].time, Now):
         return []
     rest = slots.free(lambda chunk: chunk.kind == "time")
-    now = any(words in {"now", "right now", "currently"} for words in slots.words)
-    if not rest and not (now and slots.asks("compare")):
+    past = isinstance(queries[0].time, At) and not isinstance(queries[0].operation, Check)
+    if not rest and not (now and (slots.asks("compare") or past)):
         return []
     slots.used |= set(rest)
     slots.take_asks("compare")
     values = [slots.chunks[at].value for at in rest]
     times: list[Time] = [Now() if getattr(value, "words", "") == "today" else value for value in values]
-    return [structs.replace(queries[0], time=time) for time in times or [Now()]]
+    times += [Now()] if now and Now() not in times else []
+    return [structs.replace(queries[0], time=time) for time in times]
 
 
 def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:

@@ -3,17 +3,17 @@
 Each reader tries one form at a chunk: `(slots, at, conditions before it)` to a condition, or None.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import structs
 
 from service.ask.parser.chunks import Quantity
-from service.ask.parser.found import Found, measure_of, test_of
+from service.ask.parser.found import Found, measure_of, test_of, tests_in
 from service.ask.parser.moves import moved_by
 from service.ask.parser.slots import Slots
 from service.ask.parser.states import STATES, frames_before, named_state
-from service.ask.parser.windows import TREND_FRAMES, qualify, span_of
+from service.ask.parser.windows import TREND_FRAMES, WINDOWED, qualify, span_of
 from service.ask.query import All, At, Between, Comparator, Condition, Measure, Not, Ranked, Span, Test, Window
 
 _NEAR: Final = 7
@@ -49,10 +49,21 @@ def measured(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     if read is None:
         return None
     condition, taken = read
+    if isinstance(condition, Test) and measure.over is None and measure.name in WINDOWED:
+        condition, taken = _spanned(slots, condition, taken)
     if (frames := frames_before(slots, at)) and isinstance(condition, Test) and condition.measure.name == "trend":
         both = (structs.replace(condition, measure=structs.replace(measure, frame=one)) for one in TREND_FRAMES)
         condition, taken = All(tuple(both)), taken | frames
     return Found(Not(condition) if negated else condition, frozenset(used | taken))
+
+
+def _spanned(slots: Slots, test: Test, taken: set[int]) -> tuple[Test, set[int]]:
+    """A test with the window behind its number, unless that belongs to a measure: "change above 5 % over 7 days"."""
+    at = slots.past(max(taken) + 1)
+    if slots.kind(at) != "time" or slots.chunks[at].gap or slots.as_(slots.past(at + 1), "measure") is not None:
+        return test, taken
+    measure, later = _later_span(slots, test.measure, at)
+    return structs.replace(test, measure=measure), taken | later
 
 
 def _comparison(slots: Slots, measure: Measure, at: int) -> tuple[Condition, set[int]] | None:
@@ -74,9 +85,25 @@ def _against(slots: Slots, measure: Measure, op: Comparator, at: int) -> tuple[C
         counts = slots.word(to + 1) in _UNITS or slots.word(to - 1) == "last"  # "over 9000 days" is no comparison
         return None if counts else _tested(measure, op, slots.chunks[to].value, {at, to})
     if slots.kind(to) == "coin" and not slots.chunks[to].gap:
-        return Test(measure, op, coin=slots.chunks[to].value[0]), {at, to}
+        return _against_coins(slots, Test(measure, op), at, to)
     other = slots.as_(to, "measure")
-    return None if other is None else (Test(measure, op, to=other), {at, to})
+    named = any(chunk.kind in {"coin", "asset"} for chunk in slots.chunks)
+    if other is None or (slots.word(at) == "over" and named and not slots.is_question()):
+        return None  # "open interest over market cap" of a coin is a ratio
+    return Test(measure, op, to=other), {at, to}
+
+
+def _against_coins(slots: Slots, test: Test, at: int, to: int) -> tuple[Condition, set[int]] | None:
+    """With one coin or each of several: "above that of BTC and ETH"; None for one of several."""
+    tests, used = [structs.replace(test, coin=slots.chunks[to].value[0])], {at, to}
+    while slots.kind(to + 1) in {"and", "or", "coin"}:
+        to += 1
+        if slots.kind(to) == "or" and slots.kind(to + 1) == "coin":
+            return None
+        if slots.kind(to) == "coin":
+            tests.append(structs.replace(test, coin=slots.chunks[to].value[0]))
+            used.add(to)
+    return _all(tests), used
 
 
 def _tested(measure: Measure, op: Comparator, quantity: Quantity, used: set[int]) -> tuple[Condition, set[int]] | None:
@@ -263,8 +290,18 @@ def _than(slots: Slots, at: int, than: int, op: Comparator, implied: str | None)
     used |= {at, than, to}
     if slots.kind(to) == "number":
         return Found(Test(measure, op, slots.chunks[to].value.value), frozenset(used))
-    measure, later = _later_span(slots, measure, to + 1)
-    return Found(Test(measure, op, coin=slots.chunks[to].value[0]), frozenset(used | later))
+    against = _against_coins(slots, Test(measure, op), than, to)
+    if against is None:
+        return None
+    condition, coins = against
+    measure, later = _later_span(slots, measure, max(coins) + 1)
+    tests = (structs.replace(test, measure=measure) for test in tests_in(condition))
+    return Found(condition if not later else _all(tests), frozenset(used | coins | later))
+
+
+def _all(tests: Iterable[Test]) -> Condition:
+    first, *others = tests
+    return All((first, *others)) if others else first
 
 
 def _later_span(slots: Slots, measure: Measure, at: int) -> tuple[Measure, set[int]]:

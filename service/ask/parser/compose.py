@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import structs
 
-from service.ask.parser.found import measure_of, test_of
+from service.ask.parser.found import measure_of, test_of, tests_in
 from service.ask.parser.slots import BITCOIN, Slots
 from service.ask.parser.windows import WINDOWED
 from service.ask.query import (
@@ -123,7 +123,6 @@ def _below_high(slots: Slots, query: Query) -> Query:
 
 def _ranked(slots: Slots, query: Query) -> Query:
     """A ranking by what is named: a set with a measure is ranked by it, a ranking without one by its condition."""
-    del slots
     measures, operation, time = query.measures, query.operation, query.time
     of_set = query.subject.scope == "all" or (
         query.subject.scope == "category" and bool(measures) and measures[0].name != "sentiment"
@@ -134,7 +133,14 @@ def _ranked(slots: Slots, query: Query) -> Query:
         return query
     test = test_of(query.where)
     numeric = test is not None and isinstance(test.value, float)
-    measures = measures or ((test.measure,) if test is not None and numeric else (Measure("change"),))
+    if _only_adds(slots, measures):
+        measures = ((test.measure if test is not None and numeric else Measure("change")), *measures)
+    tested = [one.measure for one in tests_in(query.where) if one.measure.name == measures[0].name and one.measure.over]
+    if measures[0].over is None and len(set(tested)) == 1:
+        measures = (tested[0], *measures[1:])  # "up over 15 % over 30 days, sorted by that return"
+    moves = {one.over for one in _tested(query.where) if one.name == "change"} - {None}
+    if measures[0] == Measure("change") and len(moves) == 1 and isinstance(time, Now):
+        measures = (Measure("change", over=moves.pop()), *measures[1:])  # "up over 30 days, biggest gain first"
     if isinstance(time, Window | Between):
         first = measures[0]
         if first.name in WINDOWED | {"funding"}:
@@ -143,6 +149,21 @@ def _ranked(slots: Slots, query: Query) -> Query:
             first, time = Measure("change", over=time), Now()
         measures = (first, *measures[1:])
     return structs.replace(query, measures=measures, operation=operation, time=time)
+
+
+def _only_adds(slots: Slots, measures: Sequence[Measure]) -> bool:
+    """Whether no measure says what is ranked by: "the best and its price"."""
+    first = next((at for at, chunk in enumerate(slots.chunks) if chunk.has("super")), None)
+    places = [at for at in range(len(slots.chunks)) if slots.measure(at) in measures]
+    return not measures or (
+        first is not None and len(places) == len(measures) and all(slots.adds(first, at) for at in places)
+    )
+
+
+def _tested(where: Condition | None) -> list[Measure]:
+    """The measures of conditions that hold together."""
+    items = where.items if isinstance(where, All) else (where,)
+    return [one.measure for one in items if isinstance(one, Test)]
 
 
 def _changed(slots: Slots, query: Query) -> Query | None:
@@ -204,19 +225,20 @@ def _spanned(slots: Slots, query: Query) -> Query | None:
     sets = isinstance(query.operation, List | Count | Share | Exists | Rank)
     if query.where is None or not sets or not isinstance(query.time, Window):
         return query
-    where = _over_span(query.where, query.time)
+    where = over_span(query.where, query.time)
     if where == query.where:
         slots.used.clear()
         return None
     return structs.replace(query, where=where, time=Now())
 
 
-def _over_span(where: Condition, span: Window) -> Condition:
-    if isinstance(where, Test) and where.measure == Measure("change"):
-        return structs.replace(where, measure=Measure("change", over=span))
+def over_span(where: Condition, span: Span, *, again: bool = False) -> Condition:
+    """A condition whose changes without a window are those over a span; `again`: those with another one, too."""
+    if isinstance(where, Test) and where.measure.name == "change" and (again or where.measure.over is None):
+        return structs.replace(where, measure=structs.replace(where.measure, over=span))
     if isinstance(where, All | Any_):
-        return structs.replace(where, items=tuple(_over_span(item, span) for item in where.items))
-    return Not(_over_span(where.item, span)) if isinstance(where, Not) else where
+        return structs.replace(where, items=tuple(over_span(item, span, again=again) for item in where.items))
+    return Not(over_span(where.item, span, again=again)) if isinstance(where, Not) else where
 
 
 def _without_spare(slots: Slots, query: Query) -> Query | None:
@@ -254,10 +276,11 @@ def _known(slots: Slots, query: Query) -> Query | None:
     if itself and query.subject.coins == (BITCOIN,):
         slots.used.clear()
         return None
-    several = len(query.subject.categories) > 1 and any(words in _AT_ONCE for words in slots.words)
+    at_once = any(words in _AT_ONCE for words in slots.words) or slots.asks("compare", "difference")
+    several = len(query.subject.categories) > 1 and at_once
     if several:
         slots.used.clear()
-        return None  # coins in each of some categories cannot be asked for
+        return None  # coins in each of some categories, or one category against another, cannot be asked for
     asks = query.measures or query.where is not None or slots.asks("list")
     if query.subject.scope == "all" and isinstance(query.operation, Value) and not asks:
         return None

@@ -50,6 +50,10 @@ WEEKDAYS: Final = {
 }
 _DAY_PREPOSITIONS: Final = frozenset({"on", "at", "by", "as", "of", "in", "between"})
 _UNTIL: Final = frozenset({"to", "until", "til", "till", "through", "and"})
+CLOSES: Final = frozenset({"its", "their", "close", "closing", "daily", "price"})
+"""Words between "from" or "to" and a day at whose close a range begins or ends."""
+
+_OF_A_CLOSE: Final = frozenset({"the", "of", "on"})
 _IN_YEAR: Final = frozenset({"in", "since", "during", "of", "from", "throughout", "for"})
 _YEAR: Final = re.compile(r"20\d\d")
 _ORDINAL: Final = re.compile(r"(?<=\d)(?:st|nd|rd|th)\Z")
@@ -155,11 +159,13 @@ class Calendar:
     def _is_year(self, at: int) -> bool:
         return _YEAR.fullmatch(self.word(at)) is not None
 
-    def _from_day(self, day: tuple[date, int], before: set[str], *, since: bool) -> Found:
-        """A day, or from it to another: "from October 5 to October 9", "since Monday"."""
+    def _from_day(self, day: tuple[date, int], before: set[str], *, since: bool) -> Found | None:
+        """A day, or from it to another: "from October 5 to October 9", "since Monday"; None from a close until now."""
         first, end = day
         if (since or "between" in before) and self.word(end) in _UNTIL:
-            at = end + 2 if self.word(end + 1) == "the" else end + 1
+            at = end + 1
+            while self.word(at) in CLOSES | _OF_A_CLOSE:
+                at += 1
             last = self._day(at, sure=True)
             if self.word(at) == "yesterday":
                 last = self.begins("day", 1), at + 1
@@ -168,7 +174,7 @@ class Calendar:
                 return Found(Between(first_ms(first), first_ms(last[0] + timedelta(1)), words), last[1])
             if self.word(at) in {"now", "today", "date"}:
                 return Found(since_or_day(first, first.isoformat(), since=True), at + 1)
-        return Found(since_or_day(first, first.isoformat(), since=since), end)
+        return None if before & CLOSES else Found(since_or_day(first, first.isoformat(), since=since), end)
 
     def _month_at(self, at: int, before: set[str], *, since: bool) -> Found | None:
         word = self.word(at)

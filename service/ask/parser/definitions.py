@@ -8,7 +8,7 @@ from service.ask.parser.chunks import Chunk
 
 _DEFINING: Final = re.compile(
     r"\b(?:define|definition|explain|meaning|means?|signify|signifies|stand for|stands for|difference between"
-    r"|calculated|computed|determined|derived|plain english|pays whom)\b"
+    r"|calculated|computed|determined|derived|do you (?:calculate|compute|determine|derive)|plain english|pays whom)\b"
 )
 _PLAIN: Final = re.compile(
     r"(?:what(?:s| is| are|s a| is a| is an)|whats the term|term) (?:a |an )?(.+?)(?: here| please| in crypto)?"

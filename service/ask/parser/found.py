@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from service.ask.query import Condition, Measure, Not, Test
+from service.ask.query import All, Any_, Condition, Measure, Not, Test
 
 
 class Found(NamedTuple):
@@ -27,6 +27,14 @@ def test_of(condition: Condition | None) -> Test | None:
     if isinstance(condition, Not):
         return test_of(condition.item)
     return condition if isinstance(condition, Test) else None
+
+
+def tests_in(condition: Condition | None) -> list[Test]:
+    """Every test of a condition."""
+    if isinstance(condition, All | Any_):
+        return [test for item in condition.items for test in tests_in(item)]
+    test = test_of(condition)
+    return [] if test is None else [test]
 
 
 def measure_of(condition: Condition | None) -> Measure | None:

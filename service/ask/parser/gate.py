@@ -97,6 +97,8 @@ def _mask(chunk: Chunk, words: str) -> str:
 def _number(word: str) -> str:
     if word.isdigit():
         return "YEAR" if "2030" <= word < "2100" and len(word) == len("2030") else "#"
+    if word.replace(".", "", 1).isdigit():
+        return "DECIMAL"
     return "TIMES" if word[:-1].isdigit() and word.endswith("x") else word
 
 

@@ -54,7 +54,19 @@ def _unspoken(slots: Slots, at: int) -> Measure | None:
         return Measure("price")
     if word == "at" and beside in {"coin", "asset"} and slots.kind(at + 1) in {"", "and", "or"}:
         return Measure("price")
+    if word == "last" and _is_last_price(slots, at):
+        return Measure("price")
     return None
+
+
+def _is_last_price(slots: Slots, at: int) -> bool:
+    """Whether "last" is a measure in a list or before a coin: "last and daily trend", "last on BTC"."""
+    to = at + 1
+    while slots.word(to) in {"on", "of", "for"}:
+        to += 1
+    begins = at == 0 or slots.kind(at - 1) in {"coin", "asset", "and", "ask"} or bool(slots.chunks[at].gap)
+    ends = slots.kind(to) in {"coin", "asset", "and", ""} or bool(slots.chunks[to].gap)
+    return begins and ends
 
 
 def _framed(slots: Slots, at: int, measure: Measure) -> Measure:

@@ -46,10 +46,17 @@ def read_money(slots: Slots) -> list[Query]:
         carried = slots.measures("carry", "funding") or (slots.first("side") is not None and not held)
         if entry is None and carried:
             return _carry(slots, amounts[0])
-        if entry is not None or (held and times):
+        if entry is not None or (times and (held or _is_put_in(slots, amounts[0]))):
             return _profit(slots, amounts[0], entry)
     profit = any(slots.as_(at, "holding") == "profit" for at in held)
     return [] if profit else _worth(slots, amounts, held)  # a profit needs to know since when
+
+
+def _is_put_in(slots: Slots, amount: _Amount) -> bool:
+    """Whether money is said to be put into a coin, and nothing is asked of it: "$100 in SOL 30 days ago, …"."""
+    coins = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "coin"]
+    into = bool(coins) and slots.word(coins[0] - 1) in {"in", "into", "on"}
+    return into and amount.holding.unit == _USD and not any(chunk.has("ask") for chunk in slots.chunks)
 
 
 def _worth(slots: Slots, amounts: Sequence[_Amount], held: Sequence[int]) -> list[Query]:

@@ -27,6 +27,7 @@ _SPELLED: Final = {word: number for number, word in enumerate(_ONES.split(), sta
     "ninety": 90,
     "dozen": 12,
 }
+_ARTICLES: Final = frozenset({"a", "an"})
 
 
 class Number(NamedTuple):
@@ -51,6 +52,8 @@ def number_at(tokens: Sequence[Token], at: int) -> Number | None:
         value = float(written[1].replace(",", "")) * _SCALES.get(written[2] or "", 1)
     elif token.word in _SPELLED:
         value = float(_SPELLED[token.word])
+    elif (counted := _one_of_a_scale(tokens, at)) is not None:
+        return counted
     else:
         return None
     ahead = [token.word for token in tokens[at + 1 : at + 4]]
@@ -59,3 +62,14 @@ def number_at(tokens: Sequence[Token], at: int) -> Number | None:
     if ahead == ["and", "a", "half"]:
         return Number(value + 0.5, 4)
     return Number(value, 1, scaled=written is not None and written[2] is not None)
+
+
+def _one_of_a_scale(tokens: Sequence[Token], at: int) -> Number | None:
+    """One of a scale without its number: "a thousand", "hundred", "half a million"."""
+    words = [token.word for token in tokens[at : at + 3]]
+    half = len(words) > 1 and words[0] == "half" and words[1] in _ARTICLES
+    skipped = 2 if half else 1 if words[0] in _ARTICLES else 0
+    size = 0.5 if half else 1.0
+    if len(words) > skipped and len(words[skipped]) > 1 and words[skipped] in _SCALES:
+        return Number(size * _SCALES[words[skipped]], skipped + 1, scaled=True)
+    return Number(size, skipped) if half else None

@@ -9,7 +9,7 @@ from msgspec import structs
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.lexicon import Super, Word
 from service.ask.parser.slots import BITCOIN, Slots
-from service.ask.query import Comparator, Measure, Subject, Time, Window
+from service.ask.query import Between, Comparator, Measure, Subject, Time, Window
 
 _FROM: Final = frozenset({"off", "below", "under", "from", "beneath"})
 _TOPS: Final = frozenset({"high", "top", "peak", "highs", "ath"})
@@ -62,6 +62,9 @@ def _mark_fall(slots: Slots, high: int) -> None:
     )
     if at < 0 or not is_from or (slots.has(at, "compare") and slots.kind(high) == "number"):
         return
+    if any(_is_past(slots.chunks[place].value) for place in range(at, high) if slots.kind(place) == "time"):
+        slots.put(high, structs.replace(slots.chunks[high], kind="blocked", words=()))
+        return  # "below its October high": the drawdown in October is another figure
     _put_drawdown(slots, high)
     _drop(slots, at)
     if within is not None:
@@ -73,6 +76,10 @@ def _mark_fall(slots: Slots, high: int) -> None:
         slots.put(place, structs.replace(number, value=structs.replace(number.value, value=-abs(number.value.value))))
         if within is None and slots.has(place - 1, "compare"):
             _put_compare(slots, place - 1, _FALLS.get(slots.as_(place - 1, "compare"), "lt"))
+
+
+def _is_past(time: Time) -> bool:
+    return isinstance(time, Between) and time.end_ms is not None
 
 
 def _put_compare(slots: Slots, at: int, op: Comparator) -> None:
@@ -110,8 +117,14 @@ def merge_times(slots: Slots) -> None:
         if slots.are(range(first + 1, second), "filler"):
             if _says_same(slots.chunks[first].value, slots.chunks[second].value):
                 _drop(slots, first)
-            elif _says_same(slots.chunks[second].value, slots.chunks[first].value):
+            elif _says_same(slots.chunks[second].value, slots.chunks[first].value) or _explains(slots, first, second):
                 _drop(slots, second)
+
+
+def _explains(slots: Slots, first: int, second: int) -> bool:
+    """Whether a window in brackets says how long ago a time was: "a week ago (7 days)"."""
+    ago, window = slots.chunks[first].value, slots.chunks[second]
+    return "(" in window.gap and getattr(ago, "words", "") == f"{getattr(window.value, 'words', '')} ago"
 
 
 def _drop(slots: Slots, at: int) -> None:
@@ -157,6 +170,28 @@ def _take_other(slots: Slots, at: int, names: list[int]) -> None:
         measure = slots.measure(name)
         if other != BITCOIN and measure is not None:
             slots.read_as(name, structs.replace(measure, other=other))
+
+
+def mark_position_costs(slots: Slots) -> None:
+    """What is cheap or expensive beside a side is the position: "cheaper to be long" is the lower funding."""
+    sides = {slots.as_(at, "side") for at in slots.free(lambda chunk: chunk.has("side"))}
+    for at in slots.free(lambda chunk: (value := chunk.as_("super")) is not None and value.measure == "price"):
+        said: Super = slots.as_(at, "super")
+        if len(sides) == 1:
+            least = (said.direction == "least") == (sides == {"long"})
+            value = structs.replace(said, measure="funding", direction="least" if least else "most")
+            slots.put(at, structs.replace(slots.chunks[at], value=value, words=(Word("super", value),)))
+            slots.take("side")
+
+
+def mark_reached(slots: Slots) -> None:
+    """The highest or lowest that one coin went is its high or low: "the lowest SUI went in October"."""
+    went = [at for at in slots.measures("change") if slots.word(at) in {"went", "gone"}]
+    ends = [at for at, words in enumerate(slots.words) if words in {"highest", "lowest"}]
+    coins = sum(len(chunk.value) for chunk in slots.chunks if chunk.kind == "coin")
+    if coins == 1 and len(went) == len(ends) == 1 and ends[0] < went[0]:
+        slots.read_as(ends[0], Measure("high" if slots.word(ends[0]) == "highest" else "low"))
+        _drop(slots, went[0])
 
 
 def read_sides(slots: Slots, subject: Subject) -> None:

@@ -33,11 +33,16 @@ def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | No
     """
     first = superlatives[0]
     said: Super = slots.as_(first, "super")
-    if (said.comparative and (things == 1 or "than" in slots.words)) or (said.orders and things == 1):
+    sets = sum(chunk.kind == "category" for chunk in slots.chunks)
+    if (said.comparative and (things == 1 or sets > 1 or "than" in slots.words)) or (said.orders and things == 1):
         return Value()  # "is it better?", "higher than the others": than what is not said
     if _of_growth(slots, first):
         return Value()  # "whose funding rose the most": only the price's change is known
     value = _meant(slots, superlatives)
+    ordered = slots.free(lambda chunk: chunk.value == "first" and chunk.kind == "word")
+    if ordered and things is None and _ends(slots, ordered[0]):
+        slots.used.add(ordered[0])
+        value = structs.replace(value, orders=True)
     slots.both = value.both
     if things is None:
         if value.measure is not None:
@@ -60,6 +65,11 @@ def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | No
     slots.take_asks("compare", "list", "difference")
     slots.take("or")
     return Compare(value.direction)
+
+
+def _ends(slots: Slots, at: int) -> bool:
+    """Whether a word ends a clause or a part of it: "…, highest funding first, at most 6"."""
+    return at + 1 == len(slots.chunks) or bool(slots.chunks[at + 1].gap)
 
 
 def _meant(slots: Slots, superlatives: Sequence[int]) -> Super:
@@ -114,5 +124,9 @@ def _limit(slots: Slots, value: Super) -> int:
     sets = any(slots.kind(at) in _SETS and words.endswith("s") for at, words in enumerate(slots.words))
     one = any(words in _ONE or words.startswith("has ") or words == "has" for words in slots.words)
     default = _ORDERED if value.orders else _PLURAL if value.plural or (sets and not one) else 1
-    said = (_SAID[words] for at, words in enumerate(slots.words) if words in _SAID and slots.kind(at + 1) in _SETS)
+    said = (
+        _SAID[words]
+        for at, words in enumerate(slots.words)
+        if words in _SAID and (slots.kind(at + 1) in _SETS or slots.word(at + 1) == "with")
+    )
     return slots.limit(0) or next(said, default)

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import structs
 
-from service.ask.parser.dates import MONTHS, WEEKDAYS, Calendar, Found, first_ms, since_or_day, span
+from service.ask.parser.dates import CLOSES, MONTHS, WEEKDAYS, Calendar, Found, first_ms, since_or_day, span
 from service.ask.parser.numbers import number_at
 from service.ask.parser.tokens import Token
 from service.ask.query import At, Between, Now, Unit, Window
@@ -37,7 +37,7 @@ _LAST: Final = frozenset({"last", "past", "previous", "trailing", "prior", "prec
 _ROLLING: Final = frozenset({"on", "over", "in", "for", "during", "within", "across", "through", "throughout", "of"})
 _SINCE: Final = frozenset({"since", "from", "after", "starting"})
 _LEADING: Final = _ROLLING | _SINCE | {"at", "between", "the", "by", "as", "this", "back"}
-_MOST_LEADING: Final = 4
+_MOST_LEADING: Final = 6
 _AGO: Final = frozenset({"ago", "back", "earlier", "before"})
 _NOW: Final = ("right now", "at the moment", "now", "currently", "rn", "atm", "at present")
 _ALL_TIME: Final = (
@@ -110,7 +110,9 @@ class _Reader:
             if end is not None and self._word(end) != "of":  # "since the beginning of the month"
                 return Found(Between(0, None, "all recorded days"), end)
         before: set[str] = set()
-        while self._word(at) in _LEADING and len(before) < _MOST_LEADING:
+        while len(before) < _MOST_LEADING and (
+            self._word(at) in _LEADING or ("from" in before and self._is_of_close(at))
+        ):
             if self._word(at) == "this" and self._word(at + 1) not in MONTHS.keys() | WEEKDAYS.keys():
                 break
             before.add(self._word(at))
@@ -124,6 +126,10 @@ class _Reader:
             or self._window(at)
             or self._calendar.read(at, before, since=since)
         )
+
+    def _is_of_close(self, at: int) -> bool:
+        """Whether a word belongs to "its daily close" or "the closing price"."""
+        return self._word(at) in CLOSES and any(self._word(at + step).startswith("clos") for step in (-1, 0, 1, 2))
 
     def _ago(self, at: int, *, since: bool, rolling: bool) -> Found | None:
         """So: "3 days ago", "a week ago", "yesterday", "the day before yesterday"."""
@@ -225,7 +231,8 @@ class _Reader:
     def _last(self, at: int, *, since: bool, rolling: bool) -> Found | None:
         """So: "the last 7 days", "the past month", "last month", "last Friday", "last June"."""
         after = self._word(at + 1)
-        counted = None if after in {"a", "an"} else self._counted(at + 1) or self._bare(at + 1)
+        listed = at + 1 < len(self._tokens) and "," in self._tokens[at + 1].gap  # "last, 24h change"
+        counted = None if after in {"a", "an"} or listed else self._counted(at + 1) or self._bare(at + 1)
         if counted is not None:
             return Found(*counted)
         if (weekday := self._calendar.weekday(at + 1)) is not None:

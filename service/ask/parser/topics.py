@@ -9,7 +9,7 @@ from service.ask.parser.chunks import Chunk
 from service.ask.parser.measures import read_measures
 from service.ask.parser.slots import Slots
 from service.ask.parser.subjects import read_subject
-from service.ask.query import Now, Query, Route
+from service.ask.query import Now, Query, Route, Subject
 
 _TYPES: Final[Mapping[str, Sequence[str]]] = {
     "equity": ("stock", "stocks", "equity", "equities", "share", "shares"),
@@ -42,6 +42,9 @@ _LOOSE: Final[Mapping[str, Sequence[str]]] = {
 
 _MOVED: Final = frozenset({"wallets", "transcripts", "walkforward", "regime_trades", "news"})
 """Topics beside which such a word is never a second request."""
+
+_OF_ASSETS: Final = frozenset({"assets", "account", "pricing", "manifest"})
+"""Topics that real-world assets may be named beside; no other one can be narrowed to them."""
 
 _LISTED: Final = frozenset({"alerts", "crossings", "transcripts", "wallets", "news", "regime_trades", "walkforward"})
 _ABOUT_CALLER: Final = frozenset({"account", "pricing", "manifest"})
@@ -94,7 +97,7 @@ def _routes(slots: Slots, topic: str) -> list[Query]:
         moving = any(not _MOVING.isdisjoint(words.split()) for words in slots.words)
         if not moving and not slots.free(lambda chunk: chunk.kind in {"coin", "wallet", "time"}):
             args["watchlist"] = "yes"
-    subject = read_subject(slots)
+    subject = _narrowed(slots, topic)
     time = slots.one_time(slots.free(lambda chunk: chunk.kind == "time"))
     limit = slots.limit(None)
     if limit is not None:
@@ -123,6 +126,14 @@ def _routes(slots: Slots, topic: str) -> list[Query]:
     if measures:
         beside.append(Query(subject=subject, measures=measures))
     return [query, *beside]
+
+
+def _narrowed(slots: Slots, topic: str) -> Subject:
+    """What a topic is narrowed to; real-world assets stay unread where it cannot be narrowed to them."""
+    subject = read_subject(slots)
+    if subject.assets and topic not in _OF_ASSETS:
+        slots.used -= {at for at, chunk in enumerate(slots.chunks) if chunk.kind == "asset"}
+    return subject
 
 
 def _is_asked(chunk: Chunk, topic: str) -> bool:

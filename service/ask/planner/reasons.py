@@ -28,6 +28,9 @@ _BENCHMARK: Final = "BTC"
 _JUDGED: Final = frozenset({"verdict", "score", "confidence"})
 """Measures that the rules of verdicts explain."""
 
+_RULED: Final = frozenset({"trend", "regime", "sentiment", "funding"})
+"""Measures that a verdict is asked about beside: "why neutral although its trend is up?"; its rules tell them."""
+
 
 async def why(asked: Asked, _: Why) -> Found:
     """What moved beside a coin: its return against the market and its category, funding, volume, talk, verdict."""
@@ -40,7 +43,8 @@ async def why(asked: Asked, _: Why) -> Found:
     symbol = asked.ids[0]
     if stated == [Measure("regime")] and (turned := await _turned(asked, symbol)) is not None:
         return turned
-    if stated and all(measure.name in _JUDGED for measure in stated):
+    names = {measure.name for measure in stated}
+    if names & _JUDGED and names <= _JUDGED | _RULED:
         return await _judged(asked, symbol)
     change = Measure("change", span_of(Measure("change"), time, 1))
     hours = isinstance(change.over, Window) and change.over.unit == "h" and change.over.count not in {1, 24}

@@ -34,9 +34,8 @@ _COMPARED: r.Rows = {
     "coins with positive 7 days": r.listed(r.holds(r.change(r.WEEK), "gt", 0.0)),
     "coins with a 7d change of at least 5%": r.listed(r.holds(r.change(r.WEEK), "ge", 5.0)),
     "coins with a 7d change that is positive": r.listed(r.holds(r.change(r.WEEK), "gt", 0.0)),
-    "coins with a change over 5% this week": q.Query(
-        subject=r.ALL, where=r.holds("change", "gt", 5.0), time=r.THIS_WEEK, operation=q.List()
-    ),
+    "coins with a change over 5% this week": r.listed(r.holds(r.change(r.WEEK), "gt", 5.0)),
+    "coins with a return above 10% over 30 days": r.listed(r.holds(r.change(r.MONTH), "gt", 10.0)),
     "coins where shorts pay longs": r.listed(r.PAYS_LONGS),
     "coins where longs are paying shorts": r.listed(r.holds("funding", "gt", 0.0)),
     "coins within 5% of their high": r.listed(r.holds("drawdown", "ge", -5.0)),
