@@ -7,6 +7,7 @@ from msgspec import structs
 
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.clause import read_clause
+from service.ask.parser.compose import over_span
 from service.ask.parser.context import MONEY, VALUE, Clause, Edited, both_conditions, more_measures
 from service.ask.parser.slots import Slots
 from service.ask.parser.subjects import read_subject
@@ -58,6 +59,8 @@ def _told(clause: Clause) -> Edited | None:
     if not clause.is_of("filler", "ask", "and", "time"):
         return _excluding(clause)
     whole = set(range(len(clause.part)))
+    if clause.says_now and not isinstance(last.time, Now):
+        return Edited([structs.replace(last, time=Now())], whole)
     times = [chunk.value for chunk in clause.part if chunk.kind == "time"]
     asks = {word.value for chunk in clause.part for word in chunk.words[:1] if word.kind == "ask"}
     if times:
@@ -117,6 +120,8 @@ def _merged(clause: Clause, query: Query, used: set[int]) -> Edited | None:
         return Edited([last], used)
     if isinstance(query.operation, Value) and not query.measures and query.where is None:
         return _retimed(clause, query, used)
+    if isinstance(query.operation, Value) and clause.says_now and last.subject.scope == "coins":
+        return Edited([structs.replace(query, subject=last.subject)], used)
     if isinstance(query.operation, Value) and query.measures and isinstance(last.operation, Rank | Compare | Extreme):
         measures = more_measures(last, query) if clause.refers else query.measures
         return Edited([structs.replace(last, measures=measures)], used)
@@ -125,7 +130,7 @@ def _merged(clause: Clause, query: Query, used: set[int]) -> Edited | None:
     if isinstance(query.operation, When) and query.where is None and last.where is not None:
         return Edited([structs.replace(last, operation=query.operation)], used)
     measures = query.measures or last.measures
-    time = last.time if isinstance(query.time, Now) else query.time
+    time = last.time if isinstance(query.time, Now) and not clause.says_now else query.time
     return Edited([structs.replace(query, subject=last.subject, measures=measures, time=time)], used)
 
 
@@ -134,6 +139,8 @@ def _retimed(clause: Clause, query: Query, used: set[int]) -> Edited | None:
     if isinstance(query.time, Now):
         return None
     last, span = clause.last, span_of(query.time)
+    if last.where is not None and span is not None and (where := over_span(last.where, span, again=True)) != last.where:
+        return Edited([structs.replace(last, where=where)], used)
     if isinstance(last.operation, Extreme):
         return Edited([structs.replace(last, time=query.time)], used)
     measures = tuple(_over(one, span, whole=isinstance(query.time, At)) for one in last.measures)

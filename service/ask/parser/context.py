@@ -12,6 +12,8 @@ MONEY: Final = ValueOf | Profit | Convert
 VALUE: Final = frozenset({"price", "change"})
 """Measures that are other words for what an amount is worth or has made."""
 
+_NOW: Final = frozenset({"now", "right now", "currently", "at the moment", "at present"})
+
 
 class Edited(Struct, frozen=True):
     """The queries of a follow-up, the pieces of its clause that were used, and whether it narrows the query before."""
@@ -22,13 +24,17 @@ class Edited(Struct, frozen=True):
 
 
 class Clause(Struct, frozen=True):
-    """A clause after a query: its pieces, their words, and whether it leads on from or refers to what was before."""
+    """A clause after a query: its pieces, their words, and whether it leads on from or refers to what was before.
+
+    `within`: the query before is of the same message.
+    """
 
     part: Sequence[Chunk]
     words: Sequence[str]
     last: Query
     leads: bool
     refers: bool
+    within: bool = False
 
     def asks(self, *values: str) -> bool:
         """Whether it asks for an operation, one of some where they are given."""
@@ -47,6 +53,11 @@ class Clause(Struct, frozen=True):
     def names_set(self) -> bool:
         """Whether it says which set it is about."""
         return any(chunk.kind == "set" for chunk in self.part)
+
+    @property
+    def says_now(self) -> bool:
+        """Whether it says that it is about the present."""
+        return not _NOW.isdisjoint(self.words)
 
     @property
     def names_market(self) -> bool:

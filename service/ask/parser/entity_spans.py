@@ -122,6 +122,7 @@ def _longest(known: Known, seen: _Seen, at: int) -> EntitySpan | None:
     return None
 
 
+_BEST: Final = frozenset({"best", "worst", "strongest", "weakest", "biggest", "largest", "smallest"})
 _ANY: Final = frozenset({"which", "what", "any", "every", "each", "best", "worst", "top", "a"})
 
 
@@ -203,7 +204,9 @@ def _is_topic(seen: _Seen, span: EntitySpan, place: Place) -> bool:
     """Whether only a category can be meant: "category: meme", "not a meme", "NFT and meme"."""
     if not _KINDS.isdisjoint(seen.words[max(0, span.start - 2) : span.start]):
         return True
-    if place.earlier == "not" and place.before in {"a", "an"}:
+    if (place.earlier == "not" and place.before in {"a", "an"}) or (
+        place.before in _BEST and span.thing.kind == "coin"
+    ):
         return True
     near = {span.start, span.start - 1, span.end, span.end + 1}
     categories = [other for other in seen.found.values() if other.thing.kind == "category"]

@@ -8,6 +8,7 @@ from msgspec import structs
 
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.completion import complete
+from service.ask.parser.compose import over_span
 from service.ask.parser.context import MONEY, VALUE, Clause, Edited, both_conditions, more_measures, with_spans
 from service.ask.parser.found import test_of
 from service.ask.parser.windows import span_of
@@ -37,11 +38,13 @@ from service.ask.query import (
     Test,
     Value,
     ValueOf,
+    Window,
 )
 
 _LEADING: Final = re.compile(
     r"(?:and|no|what about|how about|ok|now|only|just|same|instead|also|but|or|then|over|by|in|for|since|why|with"
-    r"|without|excluding|except|those|of those|which of|vs|versus|compared)\b"
+    r"|without|excluding|except|ignore|ignoring|exclude|drop|skip|remove|leave out|those|of those|which of|vs|versus"
+    r"|compared)\b"
 )
 _REFERRING: Final = re.compile(
     r"\b(am i|which one|choose|pick|ones|only|it|its|them|they|their|those|these|that coin|this coin|that token"
@@ -49,6 +52,8 @@ _REFERRING: Final = re.compile(
 )
 _ADDING: Final = re.compile(r"(?:please )?(?:also )?(?:add|include)\b")
 _PLACING: Final = re.compile(r"(?:and )?rank(?:ed)? by\b")
+_BOTH: Final = re.compile(r"\bboth\b(?! (?:trends|timeframes|frames))")
+_NAMES_COINS: Final = re.compile(r"\b(?:coins?|tokens?|any\w*)\b")
 _OF_THEM: Final = re.compile(r"\b(?:of|among|from) (?:them|those|these)\b")
 _INSTEAD: Final = re.compile(r"\b(?:same|instead)\b")
 _OF_ALL: Final = re.compile(r"\b(?:which|best|worst|highest|lowest)\b")
@@ -61,12 +66,19 @@ _WITH: Final = frozenset({"to", "with", "against", "versus", "vs"})
 _PRESENT: Final = frozenset({"today", "this week"})
 _OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime"})
 _IN_PERCENT: Final = frozenset({"funding", "volatility", "drawdown", "strength"})
+_OF_SETS: Final = List | Rank | Count | Share | Exists | Aggregate
 _NOT_NARROWED: Final = Route | ValueOf | Convert | Record
 """Operations whose parts cannot be asked about: "how many of them …", "which is worth the most"."""
 
 
-def follow(
-    part: Sequence[Chunk], words: Sequence[str], before: Sequence[Query], read: Sequence[Query], used: set[int]
+def follow(  # noqa: PLR0913 - a clause, its reading and what was before it
+    part: Sequence[Chunk],
+    words: Sequence[str],
+    before: Sequence[Query],
+    read: Sequence[Query],
+    used: set[int],
+    *,
+    within: bool,
 ) -> Edited | None:
     """Read a clause as a follow-up.
 
@@ -76,6 +88,7 @@ def follow(
         before: The queries before it.
         read: What it was read as by itself.
         used: The pieces that reading took.
+        within: Whether the queries before it are of the same message.
 
     Returns:
         Null where it stands by itself.
@@ -83,7 +96,9 @@ def follow(
     if not before or not part:
         return None
     text = " ".join(words)
-    clause = Clause(part, words, before[-1], bool(_LEADING.match(text)), bool(_REFERRING.search(text)))
+    clause = Clause(part, words, before[-1], bool(_LEADING.match(text)), bool(_REFERRING.search(text)), within)
+    if _BOTH.search(text) and _things(before[-1].subject) == 1 and not clause.has("coin", "asset", "frame"):
+        return Edited([], set())  # of one thing before it, which both are meant is not said
     if not read:
         completed = complete(clause)
         return completed if completed is None or _keeps_times(clause, completed) else Edited([], set())
@@ -93,8 +108,55 @@ def follow(
         return Edited([], set())
     if edited is None:
         return None
+    edited = _respanned(clause, edited)
+    if edited is not None and within and _only_names(clause.last) and not clause.says_now:
+        edited = structs.replace(edited, time=clause.last.time) if isinstance(edited.time, Now) else edited
+    if edited is None:
+        return Edited([], set())
     narrows = isinstance(edited.operation, List) and edited == structs.replace(clause.last, where=edited.where)
-    return Edited([edited, *read[1:]], used | _adding(clause), narrows and not clause.asks())
+    narrows = (narrows and not clause.asks()) or _restates(clause.last, edited)
+    rest = (_of_same_set(one, read[0], edited) for one in read[1:])
+    return Edited([edited, *rest], used | _adding(clause), narrows)
+
+
+def _of_same_set(other: Query, first: Query, edited: Query) -> Query:
+    """A further query of a clause, about what its first one was found to be about."""
+    if (other.subject, other.where) != (first.subject, first.where):
+        return other
+    return structs.replace(other, subject=edited.subject, where=edited.where)
+
+
+def _restates(last: Query, edited: Query) -> bool:
+    """Whether a query orders or limits the coins of the one before it, or says what is asked of what it names."""
+    if _only_names(last):
+        return last.subject == edited.subject
+    if not isinstance(edited.operation, Rank) or last.subject != edited.subject or last.where != edited.where:
+        return False
+    limit = edited.operation.limit
+    if isinstance(last.operation, Rank):
+        same = last.measures[0].name == edited.measures[0].name
+        same = same and last.operation.direction == edited.operation.direction
+        return same and (limit > 1 or last.operation.limit == 1)
+    return isinstance(last.operation, List | Exists) and limit > 1
+
+
+def _only_names(query: Query) -> bool:
+    """Whether a query names things and a time and asks nothing: "ZEC, XMR, DASH: …"."""
+    return query == Query(subject=query.subject, time=query.time)
+
+
+def _respanned(clause: Clause, edited: Query) -> Query | None:
+    """A query with its window as that of the changes it tests; None where it tests none."""
+    last, where = clause.last, edited.where
+    of_set = isinstance(edited.operation, List | Count | Share | Exists | Rank)
+    if not of_set or where is None or edited.time == last.time or not isinstance(edited.time, Window):
+        return edited
+    over = over_span(where, edited.time, again=True)
+    return None if over == where else structs.replace(edited, where=over, time=last.time)
+
+
+def _things(subject: Subject) -> int:
+    return len(subject.coins) + len(subject.assets)
 
 
 def _keeps_times(clause: Clause, edited: Edited) -> bool:
@@ -107,6 +169,12 @@ def _keeps_times(clause: Clause, edited: Edited) -> bool:
 def _asks_of_parts(clause: Clause, before: Sequence[Query], query: Query) -> bool:
     """Whether a clause is about parts of an answer, which cannot be asked about: "how many of them are exchanges?"."""
     if len(before) > 1 and _is_split(before[-2], before[-1]) and _OF_ALL.search(" ".join(clause.words)):
+        return True
+    ranks = (query.operation, clause.last.operation)
+    if isinstance(ranks[0], Rank) and isinstance(ranks[1], Rank) and clause.within and _only_orders(clause):
+        return ranks[0].direction != ranks[1].direction  # "the top 5 … Ascending."
+    said, of = query.subject.categories, clause.last.subject.categories
+    if said and of and said != of and _OF_THEM.search(" ".join(clause.words)):
         return True
     unnamed = query.subject.scope == "all" and not clause.names_set
     return unnamed and isinstance(clause.last.operation, _NOT_NARROWED) and (clause.refers or clause.asks("list"))
@@ -125,6 +193,10 @@ def _adding(clause: Clause) -> set[int]:
 
 def _keeps(clause: Clause, edited: Query, query: Query) -> bool:
     """Whether a query holds everything that a clause said: its measures, conditions and time."""
+    if not set(query.subject.excluded) <= set(edited.subject.excluded):
+        return False
+    if query.subject.categories and query.subject.categories != edited.subject.categories:
+        return False
     conditions = edited.where.items if isinstance(edited.where, All) else (edited.where,)
     measured = {one.name for one in edited.measures} | {one.measure.name for one in conditions if isinstance(one, Test)}
     if isinstance(edited.operation, MONEY):
@@ -145,10 +217,10 @@ def _edited(clause: Clause, query: Query) -> Query | None:
     if isinstance(last.operation, MONEY) and clause.refers and {one.name for one in query.measures} <= VALUE:
         return last
     if subject.coins or subject.assets or subject.categories:
-        return _renamed(clause, query)
+        return _of_these(clause, query) if _of_category(clause, query) else _renamed(clause, query)
     if subject.scope != "all" or clause.names_set:
         return None
-    edited = _of_set(clause, query)
+    edited = _of_same_message(clause, query) or _of_set(clause, query)
     if edited is not None:
         return edited
     return _led_on(clause, query) if clause.refers or clause.leads else _of_named(clause, query)
@@ -167,6 +239,54 @@ def _of_set(clause: Clause, query: Query) -> Query | None:
     if narrows and not clause.asks():
         return structs.replace(last, where=both_conditions(last.where, query.where))
     return None
+
+
+def _of_same_message(clause: Clause, query: Query) -> Query | None:
+    """A ranking, list or count without a set, behind a sentence that has one: "…? Top 3 by volume.", "Descending."."""
+    last, operation = clause.last, query.operation
+    of_set = clause.within and last.subject.scope in {"all", "category"} and isinstance(last.operation, _OF_SETS)
+    if not of_set or clause.refers or not isinstance(operation, Rank | List | Count | Share | Exists):
+        return None
+    if _NAMES_COINS.search(text := " ".join(clause.words)) or _LEADER.match(text):
+        return None
+    if not isinstance(operation, Rank):
+        parallel = last.subject.scope == "category" and query.where is not None and clause.asks() and not clause.leads
+        return structs.replace(query, subject=last.subject) if parallel else None
+    measured = _says_by_what(clause, query)
+    if isinstance(last.operation, Rank):
+        return _reordered(clause, query, measured=measured)
+    where = None if isinstance(last.operation, Count | Share | Aggregate) else last.where
+    items = where.items if isinstance(where, All) else (where,)
+    tested = [one.measure for one in map(test_of, items) if one is not None and isinstance(one.value, float)]
+    by = [one for one in tested if one.name == "change" or not measured]
+    if query.measures[0] == Measure("change") and by:
+        query = structs.replace(query, measures=(by[0], *query.measures[1:]))
+    return structs.replace(query, subject=last.subject, where=both_conditions(where, query.where))
+
+
+def _only_orders(clause: Clause) -> bool:
+    """Whether a clause says no more than an order: "ascending"."""
+    orders = any((one := chunk.as_("super")) and one.orders for chunk in clause.part)
+    return orders and not clause.names_measure and not clause.has("number")
+
+
+def _reordered(clause: Clause, query: Query, *, measured: bool) -> Query | None:
+    """A ranking behind a ranking: of the same coins, with what it does not say as before."""
+    last = clause.last
+    if not isinstance(last.operation, Rank):
+        return None
+    if _only_orders(clause):
+        return last
+    if not measured:
+        query = structs.replace(query, measures=(last.measures[0], *query.measures[1:]))
+    return structs.replace(query, subject=last.subject, where=both_conditions(last.where, query.where))
+
+
+def _says_by_what(clause: Clause, query: Query) -> bool:
+    """Whether a ranking says by what it ranks: not in "the top 3 and their price"."""
+    supers = (chunk.as_("super") for chunk in clause.part)
+    changes = any(chunk.as_("measure") == Measure("change") for chunk in clause.part)
+    return changes or query.measures[0] != Measure("change") or any(one and one.measure for one in supers)
 
 
 def _of_list(clause: Clause, query: Query) -> Query | None:
@@ -242,6 +362,13 @@ def _led_on(clause: Clause, query: Query) -> Query:
     )
 
 
+def _of_category(clause: Clause, query: Query) -> bool:
+    """Whether a clause is about those of the last coins that are in a category: "how many of them are L2s?"."""
+    said = not query.subject.coins and query.subject.scope == "category" and clause.last.subject.scope == "all"
+    counts = isinstance(query.operation, Count | Share | List | Exists | Rank)
+    return said and counts and _OF_THEM.search(" ".join(clause.words)) is not None
+
+
 def _of_these(clause: Clause, query: Query) -> Query:
     """A clause about the coins of the last answer: "how many of them are bullish?"."""
     last = clause.last
@@ -256,7 +383,17 @@ def _of_these(clause: Clause, query: Query) -> Query:
         if last.subject != Subject(scope="all") or last.where is not None:
             return last  # which of these are meant cannot be said
         where = both_conditions(Ranked(last.measures[0], last.operation.direction, last.operation.limit), where)
-    return structs.replace(query, subject=last.subject, where=where)
+    return structs.replace(query, subject=_narrowed(last.subject, query.subject), where=where)
+
+
+def _narrowed(subject: Subject, said: Subject) -> Subject:
+    """A set of coins without those that are left out of it, or those of it in some categories."""
+    excluded = tuple(dict.fromkeys((*subject.excluded, *said.excluded)))
+    without = tuple(dict.fromkeys((*subject.excluded_categories, *said.excluded_categories)))
+    subject = structs.replace(subject, excluded=excluded, excluded_categories=without)
+    if not said.categories:
+        return subject
+    return structs.replace(subject, scope="category", categories=said.categories)
 
 
 def _in_context(clause: Clause, query: Query) -> Query:
@@ -282,7 +419,12 @@ def _in_context(clause: Clause, query: Query) -> Query:
 def _of_tested(clause: Clause, where: Condition | None) -> Condition | None:
     """A percentage without a measure is one of the measure tested before: "and above 10 %?"."""
     before = clause.last.where
-    if not isinstance(where, Test) or not isinstance(before, Test) or before.measure.name not in _IN_PERCENT:
+    if not isinstance(where, Test) or not isinstance(before, Test):
+        return where
+    plain = clause.is_of("ask", "filler", "and", "direction") and clause.within
+    if plain and before.measure.name == "trend" and where.measure == Measure("change"):
+        return structs.replace(before, value="UP" if where.op == "gt" else "DOWN")  # "how many in DOWN, how many in UP"
+    if before.measure.name not in _IN_PERCENT:
         return where
     says = clause.names_measure or clause.has("direction", "time")
     implied = where.measure == Measure("change") and not says
@@ -292,8 +434,9 @@ def _of_tested(clause: Clause, where: Condition | None) -> Condition | None:
 def _renamed(clause: Clause, query: Query) -> Query | None:
     """The last query about other things: "and SOL?", "only L2s", "add NEAR", "and to ETH, over 90 days?"."""
     last, subject = clause.last, query.subject
-    if subject.scope == "coins" and (other := _against_other(clause, query)) is not None:
-        return other
+    changed = _sided(clause, query) or _against_other(clause, query)
+    if changed is not None:
+        return changed
     adds = _ADDING.match(" ".join(clause.words)) is not None
     named_only = isinstance(query.operation, Value) and not query.measures and query.where is None
     counts = isinstance(query.operation, Count | Share | Exists) and subject.scope == "category" and query.where is None
@@ -312,13 +455,27 @@ def _renamed(clause: Clause, query: Query) -> Query | None:
     return structs.replace(last, subject=subject)
 
 
+def _sided(clause: Clause, query: Query) -> Query | None:
+    """The last position in another coin or on the other side: "make it JUP, and short"."""
+    sides = [chunk.value for chunk in clause.part if chunk.kind == "side"]
+    if len(sides) != 1 or clause.names_measure or not any(one.side is not None for one in clause.last.measures):
+        return None
+    measures = (structs.replace(one, side=sides[0] if one.side else None) for one in clause.last.measures)
+    return structs.replace(clause.last, subject=query.subject, measures=tuple(measures))
+
+
 def _against_other(clause: Clause, query: Query) -> Query | None:
     """The last correlation with another coin."""
     last = clause.last
     behind = any(
         chunk.kind == "coin" and words in _WITH for words, chunk in zip(clause.words, clause.part[1:], strict=False)
     )
-    if not behind or len(query.subject.coins) != 1 or not any(one.name in _AGAINST for one in last.measures):
+    if (
+        query.subject.scope != "coins"
+        or not behind
+        or len(query.subject.coins) != 1
+        or not any(one.name in _AGAINST for one in last.measures)
+    ):
         return None
     over = next((one.over for one in query.measures), None)
     other = query.subject.coins[0]

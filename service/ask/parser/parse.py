@@ -37,7 +37,8 @@ _FIRST: Final = re.compile(r"(?:^|\s|\()1[.)]\s")
 _BULLET: Final = re.compile(
     r"(?:(?<=^)|(?<=[\s;]))"
     r"(?:\(?[1-9]\d?[.)]|\((?:[ivx]{1,4}|[a-h])\)|[A-H]\)|[-*\u2022]|(?:[Tt]ask|[Ss]tep|[Qq]uestion|[Qq])\s?\d{1,2}\s?[:.)]"
-    r"|(?:[Ff]irst|[Ss]econd|[Tt]hird|[Ff]ourth)(?:ly)?(?:[:,]|(?=\s(?:the|its|a|an|what|which|give|tell|show|list|find)\s)))"
+    r"|(?<![a-z0-9] )(?:[Ff]irst|[Ss]econd|[Tt]hird|[Ff]ourth)(?:ly)?"
+    r"(?:[:,]|(?=\s(?:the|its|a|an|what|which|give|tell|show|list|find)\s)))"
     r"\s+(?=[A-Za-z$\"'`{])"
 )
 
@@ -151,7 +152,8 @@ def _courtesy(tokens: Sequence[Token]) -> Courtesy | None:
 
 def _command(chunk: Chunk, mended: Sequence[str], tokens: Sequence[Token]) -> Chunk:
     """At the beginning of a sentence "return" is no measure, and "no," negates nothing behind it."""
-    begins = mended[chunk.start] == "return" and (chunk.start == 0 or chunk.gap)
+    of = mended[chunk.end : chunk.end + 1] in (["of"], ["on"], ["for"])
+    begins = mended[chunk.start] == "return" and (chunk.start == 0 or chunk.gap) and not of
     begins = begins or (mended[0] == "no" and chunk.end == 1 < len(tokens) and "," in tokens[1].gap)
     return structs.replace(chunk, kind="filler", words=()) if begins else chunk
 
@@ -174,7 +176,7 @@ def _clauses(
     for start, end in segments(chunks, written):
         part, words = chunks[start:end], written[start:end]
         read, used = read_clause(part, words)
-        edited = follow(part, words, context, read, used)
+        edited = follow(part, words, context, read, used, within=bool(queries))
         if edited is not None:
             read, used, follow_up = edited.queries, edited.used, True
         refusal = about_nothing(part, words, read[0], used) if read and edited is None else None

@@ -13,6 +13,7 @@ _INTRODUCING: Final = frozenset({
 })  # fmt: skip
 """A clause that begins so belongs to the next."""
 
+_OF: Final = frozenset({"among", "amongst", "of", "out", "within", "in", "from"})
 _LEADING: Final = frozenset({"also", "then", "please", "finally", "and", "say", "state"})
 _OPENERS: Final = re.compile(
     r"(what|whats|how|hows|which|who|when|why|list|show|give|tell|compare|is|are|does|did|has|rank|find|name|count|whether|if)\b"
@@ -30,7 +31,7 @@ def segments(chunks: Sequence[Chunk], written: Sequence[str]) -> list[tuple[int,
             begin = at + 1 if chunks[at].kind == "and" else at
             first = written[cuts[-1]].split()[0] if written[cuts[-1]] else ""
             if (
-                first not in _INTRODUCING
+                (first not in _INTRODUCING or (first in _OF and _counts(chunks[cuts[-1] : at])))
                 and _opens_request(chunks, written, begin)
                 and _has_request(chunks[cuts[-1] : at])
             ):
@@ -56,6 +57,11 @@ def _opens_request(chunks: Sequence[Chunk], written: Sequence[str], at: int) -> 
     rest = [chunk.kind for chunk in chunks[at + 1 : at + 4]]
     more = any(kind in {"super", "set", "category", "measure"} for kind in rest)
     return value is not None and more and (value.plural or chunks[at + 1].kind == "number")
+
+
+def _counts(chunks: Sequence[Chunk]) -> bool:
+    """Whether a clause that begins with a set asks for a number of it: "of the memes, how many are up"."""
+    return any(chunk.as_("ask") == "count" for chunk in chunks)
 
 
 def _has_request(chunks: Sequence[Chunk]) -> bool:

@@ -147,12 +147,23 @@ class Slots(Struct):
 
     def imply(self, at: int, name: str) -> None:
         """Let a superlative stand for its measure, unless that or, for "the top gainers", another one is named."""
-        named = {free: one for free in self.free(_names_measure) if (one := self.measure(free)) and one.name != "trend"}
+        named = {
+            free: one
+            for free in self.free(_names_measure)
+            if (one := self.measure(free)) and one.name != "trend" and not self.adds(at, free)
+        }
         by = any("by" in (self.word(free - 1), self.word(free - 2)) for free in named)
         if any(one.name == name for one in named.values()) or (named and (name == "change" or by)):
             return
         other = self.against if name == "correlation" and self.against != BITCOIN else None
         self.read_as(at, Measure(name, other=other))
+
+    def adds(self, at: int, free: int) -> bool:
+        """Whether a measure is told beside what a superlative ranks by: "the best of them, and its price"."""
+        before = free - 1
+        while self.kind(before) == "filler":
+            before -= 1
+        return before > at and self.kind(before) == "and" and self.word(before) != "with"
 
     def limit(self, default: int | None) -> int | None:
         """A plain number: how many are wanted."""
