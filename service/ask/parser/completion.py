@@ -120,11 +120,11 @@ def _merged(clause: Clause, query: Query, used: set[int]) -> Edited | None:
         return Edited([last], used)
     if isinstance(query.operation, Value) and not query.measures and query.where is None:
         return _retimed(clause, query, used)
-    if isinstance(query.operation, Value) and clause.says_now and last.subject.scope == "coins":
-        return Edited([structs.replace(query, subject=last.subject)], used)
     if isinstance(query.operation, Value) and query.measures and isinstance(last.operation, Rank | Compare | Extreme):
         measures = more_measures(last, query) if clause.refers else query.measures
-        return Edited([structs.replace(last, measures=measures)], used)
+        at_present = structs.replace(query, subject=last.subject)
+        told_now = clause.says_now and last.subject.scope == "coins"
+        return Edited([at_present if told_now else structs.replace(last, measures=measures)], used)
     if isinstance(query.operation, Check) and last.subject.scope in {"all", "category"}:
         return Edited([structs.replace(last, where=both_conditions(last.where, query.where))], used)
     if isinstance(query.operation, When) and query.where is None and last.where is not None:

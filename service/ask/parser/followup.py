@@ -10,7 +10,7 @@ from service.ask.parser.chunks import Chunk
 from service.ask.parser.completion import complete
 from service.ask.parser.compose import over_span
 from service.ask.parser.context import MONEY, VALUE, Clause, Edited, both_conditions, more_measures, with_spans
-from service.ask.parser.found import test_of
+from service.ask.parser.narrowing import OF_THEM, PLACING, of_category, of_same_message, of_set, of_these, only_orders
 from service.ask.parser.windows import span_of
 from service.ask.query import (
     Aggregate,
@@ -21,7 +21,6 @@ from service.ask.query import (
     Convert,
     Count,
     Exists,
-    Extreme,
     List,
     Measure,
     Now,
@@ -29,7 +28,6 @@ from service.ask.query import (
     Profit,
     Query,
     Rank,
-    Ranked,
     Record,
     Route,
     Screen,
@@ -51,13 +49,10 @@ _REFERRING: Final = re.compile(
     r"|that one|that|same|both|one)\b"
 )
 _ADDING: Final = re.compile(r"(?:please )?(?:also )?(?:add|include)\b")
-_PLACING: Final = re.compile(r"(?:and )?rank(?:ed)? by\b")
-_BOTH: Final = re.compile(r"\bboth\b(?! (?:trends|timeframes|frames))")
-_NAMES_COINS: Final = re.compile(r"\b(?:coins?|tokens?|any\w*)\b")
-_OF_THEM: Final = re.compile(r"\b(?:of|among|from) (?:them|those|these)\b")
-_INSTEAD: Final = re.compile(r"\b(?:same|instead)\b")
+_BOTH: Final = re.compile(
+    r"\b(?:of|for|were|are|was|did|do|have|has) both\b|\bboth (?:of (?:them|those|these)|were|are)\b|\bboth$"
+)
 _OF_ALL: Final = re.compile(r"\b(?:which|best|worst|highest|lowest)\b")
-_LEADER: Final = re.compile(r"(?:(?:and|also|show|give|tell|state|me|the) )*(?:leaders?|winners?|top coins?) ")
 _SHORT: Final = 4
 """Pieces of a clause that names something and asks nothing: "ETH too?"."""
 
@@ -66,12 +61,11 @@ _WITH: Final = frozenset({"to", "with", "against", "versus", "vs"})
 _PRESENT: Final = frozenset({"today", "this week"})
 _OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime"})
 _IN_PERCENT: Final = frozenset({"funding", "volatility", "drawdown", "strength"})
-_OF_SETS: Final = List | Rank | Count | Share | Exists | Aggregate
 _NOT_NARROWED: Final = Route | ValueOf | Convert | Record
 """Operations whose parts cannot be asked about: "how many of them …", "which is worth the most"."""
 
 
-def follow(  # noqa: PLR0913 - a clause, its reading and what was before it
+def follow(
     part: Sequence[Chunk],
     words: Sequence[str],
     before: Sequence[Query],
@@ -102,17 +96,20 @@ def follow(  # noqa: PLR0913 - a clause, its reading and what was before it
     if not read:
         completed = complete(clause)
         return completed if completed is None or _keeps_times(clause, completed) else Edited([], set())
+    return _of_read(clause, before, read, used)
+
+
+def _of_read(clause: Clause, before: Sequence[Query], read: Sequence[Query], used: set[int]) -> Edited | None:
+    """A clause that could be read by itself, with what it does not say as before it; none where that is not kept."""
     query = _in_context(clause, read[0])
     edited = _edited(clause, query) or (query if query != read[0] else None)
-    if _asks_of_parts(clause, before, query) or (edited is not None and not _keeps(clause, edited, query)):
-        return Edited([], set())
-    if edited is None:
+    parts = _asks_of_parts(clause, before, query)
+    if edited is None and not parts:
         return None
-    edited = _respanned(clause, edited)
-    if edited is not None and within and _only_names(clause.last) and not clause.says_now:
-        edited = structs.replace(edited, time=clause.last.time) if isinstance(edited.time, Now) else edited
-    if edited is None:
+    timed = _timed(clause, edited) if edited is not None and not parts and _keeps(clause, edited, query) else None
+    if timed is None:
         return Edited([], set())
+    edited = timed
     narrows = isinstance(edited.operation, List) and edited == structs.replace(clause.last, where=edited.where)
     narrows = (narrows and not clause.asks()) or _restates(clause.last, edited)
     rest = (_of_same_set(one, read[0], edited) for one in read[1:])
@@ -145,11 +142,13 @@ def _only_names(query: Query) -> bool:
     return query == Query(subject=query.subject, time=query.time)
 
 
-def _respanned(clause: Clause, edited: Query) -> Query | None:
-    """A query with its window as that of the changes it tests; None where it tests none."""
+def _timed(clause: Clause, edited: Query) -> Query | None:
+    """A query with the time of what it is about, and its window as that of the changes it tests; None without any."""
     last, where = clause.last, edited.where
-    of_set = isinstance(edited.operation, List | Count | Share | Exists | Rank)
-    if not of_set or where is None or edited.time == last.time or not isinstance(edited.time, Window):
+    if clause.within and _only_names(last) and isinstance(edited.time, Now) and not clause.says_now:
+        return structs.replace(edited, time=last.time)
+    in_set = isinstance(edited.operation, List | Count | Share | Exists | Rank)
+    if not in_set or where is None or edited.time == last.time or not isinstance(edited.time, Window):
         return edited
     over = over_span(where, edited.time, again=True)
     return None if over == where else structs.replace(edited, where=over, time=last.time)
@@ -171,10 +170,10 @@ def _asks_of_parts(clause: Clause, before: Sequence[Query], query: Query) -> boo
     if len(before) > 1 and _is_split(before[-2], before[-1]) and _OF_ALL.search(" ".join(clause.words)):
         return True
     ranks = (query.operation, clause.last.operation)
-    if isinstance(ranks[0], Rank) and isinstance(ranks[1], Rank) and clause.within and _only_orders(clause):
+    if isinstance(ranks[0], Rank) and isinstance(ranks[1], Rank) and clause.within and only_orders(clause):
         return ranks[0].direction != ranks[1].direction  # "the top 5 … Ascending."
     said, of = query.subject.categories, clause.last.subject.categories
-    if said and of and said != of and _OF_THEM.search(" ".join(clause.words)):
+    if said and of and said != of and OF_THEM.search(" ".join(clause.words)):
         return True
     unnamed = query.subject.scope == "all" and not clause.names_set
     return unnamed and isinstance(clause.last.operation, _NOT_NARROWED) and (clause.refers or clause.asks("list"))
@@ -217,106 +216,13 @@ def _edited(clause: Clause, query: Query) -> Query | None:
     if isinstance(last.operation, MONEY) and clause.refers and {one.name for one in query.measures} <= VALUE:
         return last
     if subject.coins or subject.assets or subject.categories:
-        return _of_these(clause, query) if _of_category(clause, query) else _renamed(clause, query)
+        return of_these(clause, query) if of_category(clause, query) else _renamed(clause, query)
     if subject.scope != "all" or clause.names_set:
         return None
-    edited = _of_same_message(clause, query) or _of_set(clause, query)
+    edited = of_same_message(clause, query) or of_set(clause, query)
     if edited is not None:
         return edited
     return _led_on(clause, query) if clause.refers or clause.leads else _of_named(clause, query)
-
-
-def _of_set(clause: Clause, query: Query) -> Query | None:
-    """The last ranking or list in another order, of fewer coins, or with another value of its condition."""
-    last = clause.last
-    if isinstance(query.operation, Rank) and (ranked := _ranked(clause, query, query.operation)) is not None:
-        return ranked
-    if isinstance(last.operation, List) and query.where is None and (ordered := _of_list(clause, query)) is not None:
-        return ordered
-    if clause.leads and not clause.refers and _same_measure(query.where, last.where):
-        return structs.replace(last, where=query.where)
-    narrows = isinstance(last.operation, List) and isinstance(query.operation, List) and query.where is not None
-    if narrows and not clause.asks():
-        return structs.replace(last, where=both_conditions(last.where, query.where))
-    return None
-
-
-def _of_same_message(clause: Clause, query: Query) -> Query | None:
-    """A ranking, list or count without a set, behind a sentence that has one: "…? Top 3 by volume.", "Descending."."""
-    last, operation = clause.last, query.operation
-    of_set = clause.within and last.subject.scope in {"all", "category"} and isinstance(last.operation, _OF_SETS)
-    if not of_set or clause.refers or not isinstance(operation, Rank | List | Count | Share | Exists):
-        return None
-    if _NAMES_COINS.search(text := " ".join(clause.words)) or _LEADER.match(text):
-        return None
-    if not isinstance(operation, Rank):
-        parallel = last.subject.scope == "category" and query.where is not None and clause.asks() and not clause.leads
-        return structs.replace(query, subject=last.subject) if parallel else None
-    measured = _says_by_what(clause, query)
-    if isinstance(last.operation, Rank):
-        return _reordered(clause, query, measured=measured)
-    where = None if isinstance(last.operation, Count | Share | Aggregate) else last.where
-    items = where.items if isinstance(where, All) else (where,)
-    tested = [one.measure for one in map(test_of, items) if one is not None and isinstance(one.value, float)]
-    by = [one for one in tested if one.name == "change" or not measured]
-    if query.measures[0] == Measure("change") and by:
-        query = structs.replace(query, measures=(by[0], *query.measures[1:]))
-    return structs.replace(query, subject=last.subject, where=both_conditions(where, query.where))
-
-
-def _only_orders(clause: Clause) -> bool:
-    """Whether a clause says no more than an order: "ascending"."""
-    orders = any((one := chunk.as_("super")) and one.orders for chunk in clause.part)
-    return orders and not clause.names_measure and not clause.has("number")
-
-
-def _reordered(clause: Clause, query: Query, *, measured: bool) -> Query | None:
-    """A ranking behind a ranking: of the same coins, with what it does not say as before."""
-    last = clause.last
-    if not isinstance(last.operation, Rank):
-        return None
-    if _only_orders(clause):
-        return last
-    if not measured:
-        query = structs.replace(query, measures=(last.measures[0], *query.measures[1:]))
-    return structs.replace(query, subject=last.subject, where=both_conditions(last.where, query.where))
-
-
-def _says_by_what(clause: Clause, query: Query) -> bool:
-    """Whether a ranking says by what it ranks: not in "the top 3 and their price"."""
-    supers = (chunk.as_("super") for chunk in clause.part)
-    changes = any(chunk.as_("measure") == Measure("change") for chunk in clause.part)
-    return changes or query.measures[0] != Measure("change") or any(one and one.measure for one in supers)
-
-
-def _of_list(clause: Clause, query: Query) -> Query | None:
-    """The coins of the last list counted or ranked: "how many?", "sort by volume"."""
-    by = isinstance(query.operation, Rank) and "by" in " ".join(clause.words).split()
-    if not by and not isinstance(query.operation, Count):
-        return None
-    return structs.replace(query, subject=clause.last.subject, where=clause.last.where)
-
-
-def _ranked(clause: Clause, query: Query, operation: Rank) -> Query | None:
-    """The first, another end or another number of the last ranking: "the leader's price", "and the worst?"."""
-    last = clause.last
-    if isinstance(last.operation, Rank) and clause.names_measure and _LEADER.match(" ".join(clause.words)):
-        named = tuple(one for one in query.measures if one.name != "change")
-        first = Rank(last.operation.direction, 1)
-        return structs.replace(last, measures=(*last.measures, *named), operation=first)
-    placed = len(last.subject.coins) == 1 and _PLACING.match(" ".join(clause.words))
-    if placed or clause.names_measure or not last.measures:
-        return None
-    if isinstance(last.operation, Extreme):
-        return structs.replace(last, operation=Extreme("max" if operation.direction == "most" else "min"))
-    if isinstance(last.operation, Compare) or len(last.subject.coins) + len(last.subject.assets) > 1:
-        return structs.replace(last, operation=Compare(operation.direction))
-    keeps = isinstance(last.operation, Rank) and last.operation.limit > 1 and operation.direction == "most"
-    over = next((one.over for one in query.measures if one.over is not None), None)
-    if over is not None:
-        last = structs.replace(last, measures=(structs.replace(last.measures[0], over=over), *last.measures[1:]))
-    direction = last.operation.direction if keeps and isinstance(last.operation, Rank) else operation.direction
-    return structs.replace(last, operation=Rank(direction, operation.limit))
 
 
 def _of_named(clause: Clause, query: Query) -> Query | None:
@@ -324,7 +230,7 @@ def _of_named(clause: Clause, query: Query) -> Query | None:
     named = clause.last.subject.coins or clause.last.subject.assets
     if not named or clause.asks("any", "count", "share", "all", "none"):
         return None
-    if isinstance(query.operation, Rank) and _PLACING.match(" ".join(clause.words)):
+    if isinstance(query.operation, Rank) and PLACING.match(" ".join(clause.words)):
         return structs.replace(query, subject=clause.last.subject, operation=Position())
     things = len(clause.last.subject.coins) + len(clause.last.subject.assets)
     if isinstance(query.operation, Rank) and query.operation.limit == 1 and things > 1:
@@ -344,10 +250,10 @@ def _led_on(clause: Clause, query: Query) -> Query:
     if clause.refers and isinstance(last.operation, Rank) and last.operation.limit == 1:
         # "The worst performer? … how much did it lose?": the same ranking, with what is asked of its first.
         return structs.replace(last, measures=more_measures(last, query))
-    of_set = last.subject.scope != "coins"
+    has_set = last.subject.scope != "coins"
     asks = Count | Share | Exists | Rank | Aggregate
-    if clause.refers and of_set and (query.where is not None or isinstance(query.operation, asks)):
-        return _of_these(clause, query)
+    if clause.refers and has_set and (query.where is not None or isinstance(query.operation, asks)):
+        return of_these(clause, query)
     if not clause.leads:
         checks = isinstance(query.operation, List) and bool(last.subject.coins or last.subject.assets)
         return structs.replace(query, subject=last.subject, operation=Check() if checks else query.operation)
@@ -360,40 +266,6 @@ def _led_on(clause: Clause, query: Query) -> Query:
         operation=query.operation if changes else last.operation,
         time=last.time if isinstance(query.time, Now) else query.time,
     )
-
-
-def _of_category(clause: Clause, query: Query) -> bool:
-    """Whether a clause is about those of the last coins that are in a category: "how many of them are L2s?"."""
-    said = not query.subject.coins and query.subject.scope == "category" and clause.last.subject.scope == "all"
-    counts = isinstance(query.operation, Count | Share | List | Exists | Rank)
-    return said and counts and _OF_THEM.search(" ".join(clause.words)) is not None
-
-
-def _of_these(clause: Clause, query: Query) -> Query:
-    """A clause about the coins of the last answer: "how many of them are bullish?"."""
-    last = clause.last
-    counted = isinstance(last.operation, Count | Share) and not _OF_THEM.search(" ".join(clause.words))
-    where = query.where if counted else both_conditions(last.where, query.where)
-    items = last.where.items if isinstance(last.where, All) else (last.where,)
-    tested = [one.measure for one in map(test_of, items) if one is not None and isinstance(one.value, float)]
-    if isinstance(query.operation, Rank) and not clause.names_measure and tested:
-        moves = (measure for measure in tested if measure.name == "change")
-        query = structs.replace(query, measures=(next(moves, tested[0]),))
-    if isinstance(last.operation, Rank) and not _INSTEAD.search(" ".join(clause.words)):
-        if last.subject != Subject(scope="all") or last.where is not None:
-            return last  # which of these are meant cannot be said
-        where = both_conditions(Ranked(last.measures[0], last.operation.direction, last.operation.limit), where)
-    return structs.replace(query, subject=_narrowed(last.subject, query.subject), where=where)
-
-
-def _narrowed(subject: Subject, said: Subject) -> Subject:
-    """A set of coins without those that are left out of it, or those of it in some categories."""
-    excluded = tuple(dict.fromkeys((*subject.excluded, *said.excluded)))
-    without = tuple(dict.fromkeys((*subject.excluded_categories, *said.excluded_categories)))
-    subject = structs.replace(subject, excluded=excluded, excluded_categories=without)
-    if not said.categories:
-        return subject
-    return structs.replace(subject, scope="category", categories=said.categories)
 
 
 def _in_context(clause: Clause, query: Query) -> Query:
@@ -488,7 +360,3 @@ def _against_other(clause: Clause, query: Query) -> Query | None:
 
 def _only_spans(query: Query) -> bool:
     return query.where is None and all(one == Measure("change", over=one.over) for one in query.measures)
-
-
-def _same_measure(one: Condition | None, other: Condition | None) -> bool:
-    return isinstance(one, Test) and isinstance(other, Test) and one.measure.name == other.measure.name
