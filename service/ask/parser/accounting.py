@@ -9,7 +9,7 @@ from service.ask.parser.chunks import Chunk
 from service.ask.parser.lexicon import MEANINGFUL
 from service.ask.parser.tokens import Token
 from service.ask.parser.words import is_plain
-from service.ask.query import Query, Refusal, Route
+from service.ask.query import Count, Query, Refusal, Route
 
 _BLOCKING: Final = frozenset({
     "number", "time", "compare", "neg", "super", "state", "direction", "measure", "sign", "except", "side", "holding",
@@ -84,6 +84,8 @@ def about_nothing(part: Sequence[Chunk], words: Sequence[str], query: Query, use
         return Refusal("ambiguous") if coins == 1 and refers and compares else None
     if query.subject.scope not in {"all", "market"} or names_measure(part):
         return None
+    if isinstance(query.operation, Count) and query.where is None:
+        return Refusal("unread", (" ".join(words),))  # "…, and how many": of what is not said
     if refers and not (query.subject.scope == "market" and text.startswith("is it")):
         return Refusal("ambiguous")
     left = tuple(words[at] for at, chunk in enumerate(part) if chunk.kind == "word" and at not in used)

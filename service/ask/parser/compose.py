@@ -179,6 +179,17 @@ def _changed(slots: Slots, query: Query) -> Query | None:
     return query
 
 
+def _doing(slots: Slots, query: Query) -> Query:
+    """How a thing is doing is its price and its change, but for a past span."""
+    told = isinstance(query.operation, Value) and isinstance(query.time, Now) and query.where is None
+    if not told or not (query.subject.coins or query.subject.assets):
+        return query
+    one = query.measures[0] if len(query.measures) == 1 and slots.words.count("doing") == 1 else None
+    if one is None or one.name != "change" or (isinstance(one.over, Between) and one.over.end_ms is not None):
+        return query
+    return structs.replace(query, measures=(Measure("price"), one))
+
+
 def _with_score(slots: Slots, query: Query) -> Query:
     """A verdict is told with its score."""
     del slots
@@ -321,6 +332,7 @@ _RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (
     _below_high,
     _ranked,
     _changed,
+    _doing,
     _with_score,
     _dated,
     _asked_of_two,

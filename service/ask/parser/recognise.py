@@ -8,7 +8,7 @@ from service.ask.parser.chunks import Name
 from service.ask.parser.entity_spans import EntitySpan, find_entities
 from service.ask.parser.known import Known
 from service.ask.parser.language import ENGLISH, FOREIGN, language_of
-from service.ask.parser.lexicon import VOCABULARY
+from service.ask.parser.lexicon import LEXICON, VOCABULARY
 from service.ask.parser.spelling import KEYWORDS, MOST_CORRECTED, SHORTHAND, Speller
 from service.ask.parser.tokens import Token
 from service.ask.parser.unknown_entities import find_unknown
@@ -70,8 +70,18 @@ class Recogniser:
         language = language_of(tokens, covered, words, text)
         unknown = find_unknown(self._known, tokens, words, found) if language == ENGLISH else []
         unknown = [span for span in unknown if taken.isdisjoint(range(span.start, span.end))]
+        listed += self._unread_categories(tokens, {*covered, *(at for span in unknown for at in range(*span[:2]))})
         listed += [self._name(span, tokens) for span in (*found, *unknown) if not _is_word(span, tokens, words)]
         return Recognised(sorted(listed, key=lambda name: name.start), words, language)
+
+    def _unread_categories(self, tokens: Sequence[Token], covered: set[int]) -> list[Name]:
+        """Names of categories where none was recognised: such a word changes a question, so it is not left out."""
+        left = (at for at in range(len(tokens)) if at not in covered)
+        return [
+            Name("blocked", None, at, at + 1)
+            for at in left
+            if (tokens[at].name,) in self._known.topics and tokens[at].word not in LEXICON
+        ]
 
     def _corrected(self, tokens: Sequence[Token]) -> tuple[list[str], list[str]]:
         """The words that names are looked up by, and the words of the text, both with typos corrected."""

@@ -45,7 +45,7 @@ async def why(asked: Asked, _: Why) -> Found:
         return turned
     names = {measure.name for measure in stated}
     if names & _JUDGED and names <= _JUDGED | _RULED:
-        return await _judged(asked, symbol)
+        return await _judged(asked, symbol, names)
     change = Measure("change", span_of(Measure("change"), time, 1))
     hours = isinstance(change.over, Window) and change.over.unit == "h" and change.over.count not in {1, 24}
     among = [symbol, _BENCHMARK] if hours else sorted(reading.coins())
@@ -112,8 +112,8 @@ async def _turned(asked: Asked, symbol: str) -> Found | None:
     return Found(kind="why_regime", figures=figures)
 
 
-async def _judged(asked: Asked, symbol: str) -> Found:
-    """What a verdict rests on: what each rule looked at, and what it contributes to the score."""
+async def _judged(asked: Asked, symbol: str, names: set[str]) -> Found:
+    """What a verdict rests on: what each rule looked at and contributes; what its confidence rests on where asked."""
     if not isinstance(asked.query.time, Now):
         raise Refused("not-past", label=text("reasons of a verdict"))
     signal = await asked.reading.tool("signal", symbol=symbol)
@@ -134,7 +134,9 @@ async def _judged(asked: Asked, symbol: str) -> Found:
         "score": Figure(signal["score"], Unit.RATIO),
         "confidence": text(signal["confidence"]),
     }
-    return Found(kind="why_verdict", figures=figures, columns=columns, rows=rows)
+    if "confidence" in names:
+        figures["said"] = text(signal["evidence"][-1])
+    return Found(kind="why_verdict", figures=figures, columns=columns, rows=rows, notes=["said"] * ("said" in figures))
 
 
 def _unit(value: Scalar) -> Unit:
