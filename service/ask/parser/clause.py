@@ -27,7 +27,24 @@ from service.ask.parser.rewrites import (
 from service.ask.parser.slots import Slots
 from service.ask.parser.subjects import read_subject
 from service.ask.parser.topics import read_topic
-from service.ask.query import At, Check, Compare, Extreme, Not, Now, Query, Rank, Record, Test, Time, Value, When
+from service.ask.query import (
+    At,
+    Between,
+    Check,
+    Compare,
+    Extreme,
+    Measure,
+    Not,
+    Now,
+    Query,
+    Rank,
+    Record,
+    Test,
+    Time,
+    Value,
+    When,
+)
+from service.clock import DAY_MS
 
 
 def read_clause(chunks: Sequence[Chunk], words: Sequence[str]) -> tuple[list[Query], set[int]]:
@@ -71,8 +88,26 @@ def _read_query(slots: Slots) -> list[Query]:
     if isinstance(operation, Record):
         where = None
     query = Query(subject=subject, measures=measures, time=time, where=where, operation=operation)
-    queries = compose(slots, query)
+    queries = [part for one in compose(slots, query) for part in _with_close(slots, one)]
     return [*_checked(slots, queries), *queries, *_opposite(slots, queries), *_other_times(slots, queries)]
+
+
+def _with_close(slots: Slots, query: Query) -> list[Query]:
+    """The price beside a high or low of one day is that day's close: "yesterday's high, low and close"."""
+    days = {one.over for one in query.measures if isinstance(one.over, Between) and one.over.end_ms is not None}
+    day = days.pop() if len(days) == 1 else None
+    price = Measure("price")
+    if not isinstance(query.operation, Value) or price not in query.measures or day is None or _says_now(slots):
+        return [query]
+    if day.end_ms != day.start_ms + DAY_MS or not isinstance(query.time, Now):
+        return [query]
+    others = tuple(one for one in query.measures if one != price)
+    at = At(day.start_ms, whole_day=True, words=day.words)
+    return [structs.replace(query, measures=others), structs.replace(query, measures=(price,), time=at)]
+
+
+def _says_now(slots: Slots) -> bool:
+    return any(words in {"now", "right now", "currently"} for words in slots.words[1:])
 
 
 def _left_out(slots: Slots, found: Found) -> Found:
@@ -96,7 +131,7 @@ def _other_times(slots: Slots, queries: Sequence[Query]) -> list[Query]:
     """The same at other times: "price 7 days ago vs today", "last week, last month, today"."""
     if len(queries) != 1 or not isinstance(queries[0].operation, Value | Check | Compare):
         return []
-    now = any(words in {"now", "right now", "currently"} for words in slots.words[1:])
+    now = _says_now(slots)
     means = [one for one in queries[0].measures if one.mean]
     if means and now:
         present = (structs.replace(one, over=None, mean=False) for one in means)

@@ -36,6 +36,7 @@ from service.ask.query import (
     Test,
     Value,
     ValueOf,
+    When,
     Window,
 )
 
@@ -53,6 +54,7 @@ _BOTH: Final = re.compile(
     r"\b(?:of|for|were|are|was|did|do|have|has) both\b|\bboth (?:of (?:them|those|these)|were|are)\b|\bboth$"
 )
 _OF_ALL: Final = re.compile(r"\b(?:which|best|worst|highest|lowest)\b")
+_IS_IT: Final = re.compile(r"(?:and )?(?:is|are) ")
 _SHORT: Final = 4
 """Pieces of a clause that names something and asks nothing: "ETH too?"."""
 
@@ -256,7 +258,10 @@ def _led_on(clause: Clause, query: Query) -> Query:
         return of_these(clause, query)
     if not clause.leads:
         checks = isinstance(query.operation, List) and bool(last.subject.coins or last.subject.assets)
-        return structs.replace(query, subject=last.subject, operation=Check() if checks else query.operation)
+        operation = Check() if checks else query.operation
+        if isinstance(operation, Rank) and _things(last.subject) > 1:
+            operation = Compare(operation.direction)
+        return structs.replace(query, subject=last.subject, operation=operation)
     changes = not isinstance(query.operation, Value | List | Check)
     adds = clause.refers and isinstance(last.operation, Rank) and not changes
     return structs.replace(
@@ -324,7 +329,9 @@ def _renamed(clause: Clause, query: Query) -> Query | None:
     if adds or (isinstance(last.operation, Compare) and len(subject.coins) == 1):
         coins = tuple(dict.fromkeys((*last.subject.coins, *subject.coins)))
         subject = structs.replace(last.subject, coins=coins)
-    return structs.replace(last, subject=subject)
+    # "is BTC up, since when? is SOL too?"
+    checks = isinstance(last.operation, When) and last.where is not None and _IS_IT.match(" ".join(clause.words))
+    return structs.replace(last, subject=subject, operation=Check() if checks else last.operation)
 
 
 def _sided(clause: Clause, query: Query) -> Query | None:
