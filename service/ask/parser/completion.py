@@ -48,7 +48,9 @@ def complete(clause: Clause) -> Edited | None:
     stand_in = Chunk("coin", last.subject.coins or ("BTC",), part[-1].end, part[-1].end + 1, gap=",")
     read, used = read_clause([*part, stand_in], [*clause.words, "it"])
     used.discard(len(part))
-    if not read:
+    if len(read) > 1 and last.subject.coins:
+        return Edited(read, used)
+    if len(read) != 1:
         return None
     return _framed(clause, read[0], used) or _merged(clause, read[0], used)
 

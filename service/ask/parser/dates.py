@@ -162,6 +162,8 @@ class Calendar:
     def _from_day(self, day: tuple[date, int], before: set[str], *, since: bool) -> Found | None:
         """A day, or from it to another: "from October 5 to October 9", "since Monday"; None from a close until now."""
         first, end = day
+        closes = since and self.word(end) in {"close", "closing"}
+        end = end + 1 if closes and self.word(end + 1) in _UNTIL else end
         if (since or "between" in before) and self.word(end) in _UNTIL:
             at = end + 1
             while self.word(at) in CLOSES | _OF_A_CLOSE:
@@ -171,10 +173,11 @@ class Calendar:
                 last = self.begins("day", 1), at + 1
             if last is not None:
                 words = f"{first.isoformat()} to {last[0].isoformat()}"
-                return Found(Between(first_ms(first), first_ms(last[0] + timedelta(1)), words), last[1])
+                stop = last[1] + 1 if closes and self.word(last[1]) in {"close", "closing"} else last[1]
+                return Found(Between(first_ms(first), first_ms(last[0] + timedelta(1)), words), stop)
             if self.word(at) in {"now", "today", "date"}:
                 return Found(since_or_day(first, first.isoformat(), since=True), at + 1)
-        return None if before & CLOSES else Found(since_or_day(first, first.isoformat(), since=since), end)
+        return None if closes or before & CLOSES else Found(since_or_day(first, first.isoformat(), since=since), end)
 
     def _month_at(self, at: int, before: set[str], *, since: bool) -> Found | None:
         word = self.word(at)

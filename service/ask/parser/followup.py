@@ -95,10 +95,20 @@ def follow(
     clause = Clause(part, words, before[-1], bool(_LEADING.match(text)), bool(_REFERRING.search(text)), within)
     if _BOTH.search(text) and _things(before[-1].subject) == 1 and not clause.has("coin", "asset", "frame"):
         return Edited([], set())  # of one thing before it, which both are meant is not said
-    if not read:
+    if (sided := _sided(clause, read[0] if read else Query())) is not None:
+        return Edited([sided], used | {at for at, chunk in enumerate(part) if chunk.kind in {"side", "coin", "ask"}})
+    if not read or _of_days(clause):
         completed = complete(clause)
         return completed if completed is None or _keeps_times(clause, completed) else Edited([], set())
     return _of_read(clause, before, read, used)
+
+
+def _of_days(clause: Clause) -> bool:
+    """Whether a clause without a name asks for a day of the coin before it: "its best day"."""
+    days = (
+        words.endswith(" day") for words, chunk in zip(clause.words, clause.part, strict=True) if chunk.has("super")
+    )
+    return bool(clause.last.subject.coins) and not clause.has("coin", "asset", "category", "set") and any(days)
 
 
 def _of_read(clause: Clause, before: Sequence[Query], read: Sequence[Query], used: set[int]) -> Edited | None:
@@ -311,9 +321,8 @@ def _of_tested(clause: Clause, where: Condition | None) -> Condition | None:
 def _renamed(clause: Clause, query: Query) -> Query | None:
     """The last query about other things: "and SOL?", "only L2s", "add NEAR", "and to ETH, over 90 days?"."""
     last, subject = clause.last, query.subject
-    changed = _sided(clause, query) or _against_other(clause, query)
-    if changed is not None:
-        return changed
+    if (other := _against_other(clause, query)) is not None:
+        return other
     adds = _ADDING.match(" ".join(clause.words)) is not None
     named_only = isinstance(query.operation, Value) and not query.measures and query.where is None
     counts = isinstance(query.operation, Count | Share | Exists) and subject.scope == "category" and query.where is None
@@ -336,11 +345,21 @@ def _renamed(clause: Clause, query: Query) -> Query | None:
 
 def _sided(clause: Clause, query: Query) -> Query | None:
     """The last position in another coin or on the other side: "make it JUP, and short"."""
-    sides = [chunk.value for chunk in clause.part if chunk.kind == "side"]
-    if len(sides) != 1 or clause.names_measure or not any(one.side is not None for one in clause.last.measures):
+    last, sides = clause.last, [chunk.as_("side") or chunk.value for chunk in clause.part if chunk.has("side")]
+    if (
+        len(sides) != 1
+        or clause.names_measure
+        or query.where is not None
+        or query.subject.scope not in {"coins", "all"}
+    ):
         return None
-    measures = (structs.replace(one, side=sides[0] if one.side else None) for one in clause.last.measures)
-    return structs.replace(clause.last, subject=query.subject, measures=tuple(measures))
+    if isinstance(last.operation, Profit) and not query.subject.coins:
+        return structs.replace(last, operation=structs.replace(last.operation, side=sides[0]))
+    if not any(one.side is not None for one in last.measures):
+        return None
+    measures = (structs.replace(one, side=sides[0] if one.side else None) for one in last.measures)
+    subject = query.subject if query.subject.coins else last.subject
+    return structs.replace(last, subject=subject, measures=tuple(measures))
 
 
 def _against_other(clause: Clause, query: Query) -> Query | None:
