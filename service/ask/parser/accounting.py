@@ -85,7 +85,8 @@ def about_nothing(part: Sequence[Chunk], words: Sequence[str], query: Query, use
     if query.subject.scope not in {"all", "market"} or names_measure(part):
         return None
     if isinstance(query.operation, Count) and query.where is None:
-        return Refusal("unread", (" ".join(words),))  # "…, and how many": of what is not said
+        counts = (word for chunk, word in zip(part, words, strict=True) if chunk.as_("ask") == "count")
+        return Refusal("unread", tuple(counts))  # "…, and how many": of what is not said
     if refers and not (query.subject.scope == "market" and text.startswith("is it")):
         return Refusal("ambiguous")
     left = tuple(words[at] for at, chunk in enumerate(part) if chunk.kind == "word" and at not in used)

@@ -18,6 +18,7 @@ from service.ask.parser.operations import read_operation
 from service.ask.parser.rewrites import (
     mark_drawdowns,
     mark_highest,
+    mark_moved_more,
     mark_other,
     mark_position_costs,
     mark_reached,
@@ -69,6 +70,7 @@ def _read_query(slots: Slots) -> list[Query]:
     mark_drawdowns(slots)
     mark_highest(slots)
     mark_reached(slots)
+    mark_moved_more(slots)
     merge_times(slots)
     found = _conditions(slots)
     for one in found:
@@ -113,7 +115,7 @@ def _says_now(slots: Slots) -> bool:
 def _left_out(slots: Slots, found: Found) -> Found:
     """A condition that stands after "or" behind what is left out is left out, too: "not BTC, ETH or any below 5 %"."""
     at = found.start - 1
-    while slots.kind(at) == "filler" or slots.word(at).startswith("any"):
+    while slots.kind(at) == "filler" or slots.word(at).startswith(("any", "with")):
         at -= 1
     if slots.kind(at) != "or" or slots.kind(at - 1) not in {"coin", "category"}:
         return found

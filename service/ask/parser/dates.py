@@ -159,8 +159,8 @@ class Calendar:
     def _is_year(self, at: int) -> bool:
         return _YEAR.fullmatch(self.word(at)) is not None
 
-    def _from_day(self, day: tuple[date, int], before: set[str], *, since: bool) -> Found | None:
-        """A day, or from it to another: "from October 5 to October 9", "since Monday"; None from a close until now."""
+    def _from_day(self, day: tuple[date, int], before: set[str], *, since: bool) -> Found:
+        """A day, or from it to another: "from October 5 to October 9", "since Monday", "since its close on Monday"."""
         first, end = day
         closes = since and self.word(end) in {"close", "closing"}
         end = end + 1 if closes and self.word(end + 1) in _UNTIL else end
@@ -176,8 +176,11 @@ class Calendar:
                 stop = last[1] + 1 if closes and self.word(last[1]) in {"close", "closing"} else last[1]
                 return Found(Between(first_ms(first), first_ms(last[0] + timedelta(1)), words), stop)
             if self.word(at) in {"now", "today", "date"}:
-                return Found(since_or_day(first, first.isoformat(), since=True), at + 1)
-        return None if closes or before & CLOSES else Found(since_or_day(first, first.isoformat(), since=since), end)
+                end, since = at + 1, True
+        if closes or before & CLOSES:
+            end += self.word(end) in {"close", "closing"}
+            return Found(Between(first_ms(first + timedelta(1)), None, f"since the close on {first.isoformat()}"), end)
+        return Found(since_or_day(first, first.isoformat(), since=since), end)
 
     def _month_at(self, at: int, before: set[str], *, since: bool) -> Found | None:
         word = self.word(at)

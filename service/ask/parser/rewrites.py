@@ -184,6 +184,18 @@ def mark_position_costs(slots: Slots) -> None:
             slots.take("side")
 
 
+def mark_moved_more(slots: Slots) -> None:
+    """A move and a comparative are one: "which fell more" is the lowest change, "lost less" the highest."""
+    for at in range(len(slots.chunks) - 1):
+        direction, value = slots.as_(at, "direction"), slots.as_(at + 1, "super")
+        if direction is None or value is None or not value.comparative or value.measure or slots.chunks[at + 1].gap:
+            continue
+        most = (value.direction == "most") == (direction > 0)
+        moved = structs.replace(value, measure="change", direction="most" if most else "least")
+        slots.put(at + 1, structs.replace(slots.chunks[at + 1], value=moved, words=(Word("super", moved),)))
+        _drop(slots, at)
+
+
 def mark_reached(slots: Slots) -> None:
     """The highest or lowest that one coin went is its high or low: "the lowest SUI went in October"."""
     went = [at for at in slots.measures("change") if slots.word(at) in {"went", "gone"}]

@@ -111,7 +111,7 @@ class _Reader:
                 return Found(Between(0, None, "all recorded days"), end)
         before: set[str] = set()
         while len(before) < _MOST_LEADING and (
-            self._word(at) in _LEADING or ("from" in before and self._is_of_close(at))
+            self._word(at) in _LEADING or (before & _SINCE and self._is_of_close(at))
         ):
             if self._word(at) == "this" and self._word(at + 1) not in MONTHS.keys() | WEEKDAYS.keys():
                 break

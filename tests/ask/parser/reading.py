@@ -106,6 +106,11 @@ def checked(name: str, where: q.Condition) -> q.Query:
     return q.Query(subject=coins(name), where=where, operation=q.Check())
 
 
+def compared(names: str, measure: str | q.Measure, direction: q.Direction) -> q.Query:
+    """Which of some coins has the most or least of a measure."""
+    return q.Query(subject=coins(names), measures=_measures([measure]), operation=q.Compare(direction))
+
+
 def holds(measure: str | q.Measure, op: q.Comparator, value: float | str) -> q.Test:
     """A measure compared with a value: `holds("funding", "gt", 20.0)`."""
     return q.Test(_measures([measure])[0], op, value)

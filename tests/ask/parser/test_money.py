@@ -37,6 +37,9 @@ def _made(
 _CONVERTED: r.Rows = {
     "convert 2 btc to eth": _converted(2.0, "BTC", "ETH"),
     "convert $500 to sol": _converted(500.0, "USD", "SOL"),
+    "how much is a thousand ada worth": _converted(1_000.0, "ADA", "USD"),
+    "half a bitcoin in usd": _converted(0.5, "BTC", "USD"),
+    "what was $100 in sol 30 days ago": _converted(100.0, "USD", "SOL", r.day("2026-10-24", "30 days ago")),
     "$500 of SOL": _converted(500.0, "USD", "SOL"),
     "how many sol is 1000 usd?": _converted(1_000.0, "USD", "SOL"),
     "how much sol can I get for $1,000?": _converted(1_000.0, "USD", "SOL"),
@@ -61,6 +64,7 @@ _WORTH: r.Rows = {
 }
 
 _MADE: r.Rows = {
+    "hundred dollars in SOL 30 days ago": _made("SOL", 100.0, unit="USD", since=r.day("2026-10-24", "30 days ago")),
     "I bought sol at 150, profit?": _made("SOL", entry=150.0),
     "I bought 2 sol at 150, profit?": _made("SOL", 2.0, entry=150.0),
     "I bought $1000 of sol at 150, profit?": _made("SOL", 1_000.0, unit="USD", entry=150.0),

@@ -9,6 +9,29 @@ _TOP_BY_VOLUME = q.Ranked(q.Measure("volume"), "most", 5)
 _MEAN_FUNDING = q.Measure("funding", over=r.WEEK, mean=True)
 
 _HARD: r.Rows = {
+    "is a single coin in a risk-off regime?": r.done(q.Exists("any"), where=r.holds("regime", "eq", "risk-off")),
+    "who is cheaper to be long, MKR or AAVE?": r.compared("MKR AAVE", "funding", "least"),
+    "which is cheaper to short, MKR or AAVE?": r.compared("MKR AAVE", "funding", "most"),
+    "which fell more this week, BTC or ETH?": r.compared("BTC ETH", r.change(r.WEEK), "least"),
+    "which lost less this week, BTC or ETH?": r.compared("BTC ETH", r.change(r.WEEK), "most"),
+    "is SOL funding above ETH and BTC?": r.checked(
+        "SOL", q.All(tuple(q.Test(q.Measure("funding"), "gt", coin=coin) for coin in ("ETH", "BTC")))
+    ),
+    "does SOL have a higher change than BTC and ETH over 7 days?": r.checked(
+        "SOL", q.All(tuple(q.Test(r.change(r.WEEK), "gt", coin=coin) for coin in ("BTC", "ETH")))
+    ),
+    "is the open interest of SOL over its market cap?": r.checked(
+        "SOL", q.Test(q.Measure("open_interest"), "gt", to=q.Measure("market_cap"))
+    ),
+    "memes with a return above 15% over 30 days sorted by that return": q.Query(
+        subject=r.MEMES,
+        measures=(r.change(r.MONTH),),
+        where=r.holds(r.change(r.MONTH), "gt", 15.0),
+        operation=q.Rank("most", 10),
+    ),
+    "what speaks for BTC in its verdict?": q.Query(
+        subject=r.coins("BTC"), measures=(q.Measure("verdict"),), operation=q.Why()
+    ),
     "coins with funding not above 20% and not below 5%": r.listed(
         q.All((r.holds("funding", "le", 20.0), r.holds("funding", "ge", 5.0)))
     ),

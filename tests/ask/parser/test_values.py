@@ -18,6 +18,30 @@ _VALUES: r.Rows = {
     "price of BTC, ETH & SOL": r.value("BTC ETH SOL", "price"),
     "tell me about solana": r.value("SOL"),
     "btc?": r.value("BTC"),
+    "last on HYPE and its 24h move": r.value("HYPE", "price", r.change(r.DAY)),
+    "ETH, last, 24h change": r.value("ETH", "price", r.change(r.DAY)),
+    "spot me the funding on SOL and tell me which side is paying": r.value("SOL", "funding"),
+    "how is LINK doing?": r.value("LINK", "price", r.change()),
+    "how was BTC doing in October?": r.value("BTC", r.change(r.between("2026-10-01", "2026-11-01", "October 2026"))),
+    "Return of SOL over 7 days": r.value("SOL", r.change(r.WEEK)),
+    "NEAR from its close on 1 november to its close on 15 november": r.value(
+        "NEAR", r.change(r.between("2026-11-02", "2026-11-16", "2026-11-01 to 2026-11-15"))
+    ),
+    "change of BTC since its close on 1 november": r.value(
+        "BTC", r.change(r.between("2026-11-02", None, "since the close on 2026-11-01"))
+    ),
+    "change of BTC from the close on 1 november to now": r.value(
+        "BTC", r.change(r.between("2026-11-02", None, "since the close on 2026-11-01"))
+    ),
+    "the lowest SUI went in October": q.Query(
+        subject=r.coins("SUI"),
+        measures=(q.Measure("low"),),
+        time=r.between("2026-10-01", "2026-11-01", "October 2026"),
+        operation=q.Extreme("min"),
+    ),
+    "highest BTC has gone this month": q.Query(
+        subject=r.coins("BTC"), measures=(q.Measure("high"),), time=r.THIS_MONTH, operation=q.Extreme("max")
+    ),
     "24h volume of sol over the last 24 hours": r.value("SOL", "volume"),
     "what is DOGE's market cap rank?": r.value("DOGE", "rank"),
     "what is SOL at?": r.value("SOL", "price"),
