@@ -135,7 +135,9 @@ class _Reader:
         """So: "3 days ago", "a week ago", "yesterday", "the day before yesterday"."""
         for phrase, days in _DAYS_AGO.items():
             if (end := self._phrase(at, phrase)) is not None:
-                return Found(since_or_day(self._calendar.begins("day", days), phrase, since=since), end)
+                closes = since and self._word(end) in {"close", "closing"}
+                day = self._calendar.begins("day", days - closes)
+                return Found(since_or_day(day, phrase + " close" * closes, since=since), end + closes)
         counted = self._counted(at)
         if counted is None or self._word(counted[1]) not in _AGO or (self._word(counted[1]) == "back" and rolling):
             return None

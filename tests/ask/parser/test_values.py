@@ -33,6 +33,9 @@ _VALUES: r.Rows = {
     "change of BTC from the close on 1 november to now": r.value(
         "BTC", r.change(r.between("2026-11-02", None, "since the close on 2026-11-01"))
     ),
+    "change of BTC since yesterday's close": r.value(
+        "BTC", r.change(r.between("2026-11-23", None, "since yesterdays close"))
+    ),
     "the lowest SUI went in October": q.Query(
         subject=r.coins("SUI"),
         measures=(q.Measure("low"),),

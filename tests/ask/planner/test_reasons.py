@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from service.ask.planner.result import Result
-from service.ask.query import Between, Explain, Measure, Record, Screen, Why
+from service.ask.query import All, Between, Explain, Measure, Record, Screen, Why
 from service.ask.tools import Tool
 from service.clock import DAY_MS, HOUR_MS, iso
 from service.wire.queries import HealthQuery, OfSymbol, RegimeQuery, SignalQuery, WalkforwardQuery
@@ -131,7 +131,8 @@ def signals(*, backtested: bool = True, verdicts: Mapping[str, str] | None = Non
         rows = {"all_coins": [horizon(1, "A day."), week], "this_coin": [{**week, "says": "This one alone."}]}
         record = {"backtested": rows if backtested else None, "live": rows}
         verdict = (verdicts or {}).get(query.symbol, "bull")
-        return {"verdict": verdict, "score": 1.5, "confidence": "low", "rules": RULES, "record": record}
+        told = {"verdict": verdict, "score": 1.5, "confidence": "low", "rules": RULES, "record": record}
+        return {**told, "evidence": ["It is bull.", "Confidence is low: half of it points one way."]}
 
     return tool("signal", SignalQuery, signal)
 
@@ -196,6 +197,19 @@ async def test_why_a_verdict_is_what_it_is() -> None:
     none: dict[str, Any] = {"verdict": "insufficient-evidence", "score": None, "rules": []}
     silent = World([tool("signal", SignalQuery, lambda _: none)])
     assert (await silent.ask(of(coins("ETH"), VERDICT, operation=Why()))).kind == "unknown-value"
+
+
+async def test_why_a_verdict_differs_from_a_trend_is_told_by_its_rules() -> None:
+    both = All((where(VERDICT, "eq", "neutral"), where(TREND, "eq", "UP")))
+    result = await World([signals()]).ask(of(coins("ETH"), operation=Why(), where=both))
+    assert [row.subject for row in result.rows] == ["trend daily", "funding level"]
+
+
+async def test_why_a_confidence_is_low_is_told_by_what_it_follows_from() -> None:
+    said = await World([signals()]).say(
+        of(coins("ETH"), operation=Why(), where=where(Measure("confidence"), "eq", "low"))
+    )
+    assert "Confidence is low: half of it points one way." in said
 
 
 def regimes(signals: Sequence[Mapping[str, Any]]) -> list[Tool]:
