@@ -27,6 +27,7 @@ from service.ask.query import (
     Value,
     ValueOf,
     When,
+    Window,
 )
 
 _MEAN: Final = frozenset({"mean", "average", "avg", "mean of", "average of"})
@@ -115,7 +116,8 @@ def _merged(clause: Clause, query: Query, used: set[int]) -> Edited | None:
     last = clause.last
     one = query.measures[0] if len(query.measures) == 1 else None
     over = None if one is None or clause.names_measure or one != Measure("change", over=one.over) else one.over
-    if over is not None and any(measure.name in _OVER_TIME for measure in last.measures):
+    windowed = any(measure.name in _OVER_TIME for measure in last.measures)
+    if over is not None and (windowed or (last.where is not None and last.subject.scope != "coins")):
         # A window alone is that of what was measured before.
         query = structs.replace(query, measures=(), time=over)
     if isinstance(last.operation, MONEY) and query.measures and {one.name for one in query.measures} <= VALUE:
@@ -143,6 +145,8 @@ def _retimed(clause: Clause, query: Query, used: set[int]) -> Edited | None:
     last, span = clause.last, span_of(query.time)
     if last.where is not None and span is not None and (where := over_span(last.where, span, again=True)) != last.where:
         return Edited([structs.replace(last, where=where)], used)
+    if last.where is not None and last.subject.scope != "coins" and isinstance(query.time, Window):
+        return None
     if isinstance(last.operation, Extreme):
         return Edited([structs.replace(last, time=query.time)], used)
     measures = tuple(_over(one, span, whole=isinstance(query.time, At)) for one in last.measures)

@@ -11,6 +11,7 @@ from service.ask.parser.completion import complete
 from service.ask.parser.compose import over_span
 from service.ask.parser.context import MONEY, VALUE, Clause, Edited, both_conditions, more_measures, with_spans
 from service.ask.parser.narrowing import OF_THEM, PLACING, of_category, of_same_message, of_set, of_these, only_orders
+from service.ask.parser.shared import tests_of
 from service.ask.parser.windows import span_of
 from service.ask.query import (
     Aggregate,
@@ -174,6 +175,7 @@ def _keeps_times(clause: Clause, edited: Edited) -> bool:
     """Whether a time that a clause says is one of its queries; what is told "today" is told of the present."""
     said = {chunk.value for chunk in clause.part if chunk.kind == "time" and chunk.value.words not in _PRESENT}
     kept = {time for query in edited.queries for time in (query.time, *(one.over for one in query.measures))}
+    kept |= {test.measure.over for query in edited.queries for test in tests_of(query.where)}
     return all(time in kept or span_of(time) in kept for time in said)
 
 

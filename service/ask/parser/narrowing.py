@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import structs
 
-from service.ask.parser.context import Clause, both_conditions
+from service.ask.parser.context import Clause, both_conditions, with_spans
 from service.ask.parser.found import test_of
 from service.ask.query import (
     Aggregate,
@@ -68,6 +68,7 @@ def of_same_message(clause: Clause, query: Query) -> Query | None:
     by = [one for one in tested if one.name == "change" or not measured]
     if query.measures[0] == Measure("change") and by:
         query = structs.replace(query, measures=(by[0], *query.measures[1:]))
+    query = structs.replace(query, measures=with_spans(query.measures, tuple(tested)))
     return structs.replace(query, subject=last.subject, where=both_conditions(where, query.where))
 
 
@@ -84,8 +85,8 @@ def _reordered(clause: Clause, query: Query, *, measured: bool) -> Query | None:
         return None
     if only_orders(clause):
         return last
-    if not measured:
-        query = structs.replace(query, measures=(last.measures[0], *query.measures[1:]))
+    first = query.measures if measured else (last.measures[0], *query.measures[1:])
+    query = structs.replace(query, measures=with_spans(first, last.measures))
     return structs.replace(query, subject=last.subject, where=both_conditions(last.where, query.where))
 
 

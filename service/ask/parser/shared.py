@@ -20,17 +20,18 @@ def share_window(queries: Sequence[Query]) -> list[Query]:
 
 def _changes(query: Query) -> Iterator[Measure]:
     yield from (one for one in query.measures if one.name == "change")
-    yield from (test.measure for test in _tests(query.where) if test.measure.name == "change")
+    yield from (test.measure for test in tests_of(query.where) if test.measure.name == "change")
 
 
-def _tests(where: Condition | None) -> Iterator[Test]:
+def tests_of(where: Condition | None) -> Iterator[Test]:
+    """Every test within a condition."""
     if isinstance(where, Test):
         yield where
     elif isinstance(where, All | Any_):
         for item in where.items:
-            yield from _tests(item)
+            yield from tests_of(item)
     elif isinstance(where, Not):
-        yield from _tests(where.item)
+        yield from tests_of(where.item)
 
 
 def _over(query: Query, span: Span) -> Query:

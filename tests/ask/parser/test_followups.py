@@ -141,6 +141,39 @@ _NARROWED: r.Rows = {
     "coins in an uptrend | how many are L1s?": r.done(q.Count(), r.L1S, r.UPTREND),
 }
 
+_CARRY: q.Measure = q.Measure("carry", side="short", notional=50_000.0)
+_CONSTRAINED: r.Rows = {
+    "worst 5 over 7d | ignore anything under 500 million market cap": q.Query(
+        subject=r.ALL,
+        measures=(r.change(r.WEEK),),
+        where=q.Not(r.holds("market_cap", "lt", 500_000_000.0)),
+        operation=q.Rank("least", 5),
+    ),
+    "how many coins are up over 7 days? | and how many on the month?": r.done(
+        q.Count(), where=r.holds(r.change(r.MONTH), "gt", 0.0)
+    ),
+    "are any memes up over 7 days? | and over 30 days?": r.done(
+        q.Exists("any"), r.MEMES, r.holds(r.change(r.MONTH), "gt", 0.0)
+    ),
+    "how many coins are up over 7 days? | and of those how many are L2": r.done(
+        q.Count(), r.L2S, r.holds(r.change(r.WEEK), "gt", 0.0)
+    ),
+    "price of btc a week ago | and now?": r.value("BTC", "price"),
+    "price of btc | best and worst day this month": tuple(
+        q.Query(subject=r.coins("BTC"), measures=(r.change(),), time=r.THIS_MONTH, operation=q.Extreme(which))
+        for which in ("max", "min")
+    ),
+    "compare SUI and APT | which one has more volume": q.Query(
+        subject=r.coins("SUI APT"), measures=(q.Measure("volume"),), operation=q.Compare("most")
+    ),
+    "$50k long INJ, cost of carry per day? | and short?": r.value("INJ", _CARRY),
+    "$50k long INJ, cost of carry per day? | make it JUP, and short": r.value("JUP", _CARRY),
+    "I shorted 10 eth at 3500, pnl? | and if it was long": r.done(
+        q.Profit(q.Holding(10.0, "ETH"), 3500.0, side="long"), r.coins("ETH")
+    ),
+}
+"""What a turn says of the window, the side or the coins left out replaces or narrows what was said before it."""
+
 _MONEY: r.Rows = {
     "I have 2 BTC and 1 ETH | what is it worth?": q.Query(
         subject=r.coins("BTC ETH"), operation=q.ValueOf((q.Holding(2.0, "BTC"), q.Holding(1.0, "ETH")))
@@ -163,7 +196,8 @@ _ALONE: r.Rows = {
 
 
 @pytest.mark.parametrize(
-    ("question", "queries"), r.table({**_RENAMED, **_RETIMED, **_REMEASURED, **_NARROWED, **_MONEY, **_ALONE})
+    ("question", "queries"),
+    r.table({**_RENAMED, **_RETIMED, **_REMEASURED, **_NARROWED, **_CONSTRAINED, **_MONEY, **_ALONE}),
 )
 def test_a_turn_is_read_with_the_one_before_it(question: str, queries: tuple[q.Query, ...]) -> None:
     r.assert_reads(question, queries)
@@ -194,6 +228,9 @@ def test_a_turn_without_one_before_it_is_ambiguous(question: str) -> None:
         "top 5 gainers today | and 3 of 7",
         "price of btc | and rsi?",
         "price of btc | and not",
+        "price of eth? | and solana | where were both 7 days ago",
+        "which L1s are in a downtrend? | how many of them are L2s?",
+        "coins with funding above 20% | and over 30 days?",
         "price of btc | and the weekly one?",
         "I bought 2 sol at 150 | and bullish?",
         "price of btc | can you help me?",
