@@ -19,6 +19,8 @@ _FOLLOWS: Final = frozenset({"follow", "follows"})
 _CORRELATION: Final = (Word("measure", Measure("correlation")),)
 _NEAR: Final = 4
 _FALLS: Final[Mapping[str, Comparator]] = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}
+_ENDS: Final = {"highest": "high", "lowest": "low", "how high": "high", "how low": "low"}
+_REACHED: Final = frozenset({"went", "gone", "traded at", "trade at", "trades at"})
 _SAME: Final = {
     ("today", 1), ("this week", 7), ("last week", 7), ("this month", 30), ("last month", 30), ("this year", 365),
     ("last year", 365),
@@ -197,13 +199,22 @@ def mark_moved_more(slots: Slots) -> None:
 
 
 def mark_reached(slots: Slots) -> None:
-    """The highest or lowest that one coin went is its high or low: "the lowest SUI went in October"."""
-    went = [at for at in slots.measures("change") if slots.word(at) in {"went", "gone"}]
-    ends = [at for at, words in enumerate(slots.words) if words in {"highest", "lowest"}]
+    """What one coin went to is its high or low: "the lowest SUI went in October", "how high did BTC get?"."""
+    named = slots.free(lambda chunk: chunk.has("measure"))
+    reached = [at for at in named if slots.word(at) in _REACHED]
+    ends = [at for at, words in enumerate(slots.words) if words in _ENDS]
     coins = sum(len(chunk.value) for chunk in slots.chunks if chunk.kind == "coin")
-    if coins == 1 and len(went) == len(ends) == 1 and ends[0] < went[0]:
-        slots.read_as(ends[0], Measure("high" if slots.word(ends[0]) == "highest" else "low"))
-        _drop(slots, went[0])
+    if coins != 1 or len(ends) != 1:
+        return
+    end = _ENDS[slots.word(ends[0])]
+    past = slots.word(ends[0] + 1) in {"did", "has"}
+    if named == reached and (reached or past):
+        slots.read_as(ends[0], Measure(end))
+        for at in reached:
+            _drop(slots, at)
+    elif past:  # "how high did its funding get?"
+        value = Super("most" if end == "high" else "least")
+        slots.put(ends[0], structs.replace(slots.chunks[ends[0]], kind="super", words=(Word("super", value),)))
 
 
 def read_sides(slots: Slots, subject: Subject) -> None:

@@ -42,6 +42,12 @@ _VALUES: r.Rows = {
         time=r.between("2026-10-01", "2026-11-01", "October 2026"),
         operation=q.Extreme("min"),
     ),
+    "how low did BTC get this month?": q.Query(
+        subject=r.coins("BTC"), measures=(q.Measure("low"),), time=r.THIS_MONTH, operation=q.Extreme("min")
+    ),
+    "how high did BTC's funding get this month?": q.Query(
+        subject=r.coins("BTC"), measures=(q.Measure("funding"),), time=r.THIS_MONTH, operation=q.Extreme("max")
+    ),
     "highest BTC has gone this month": q.Query(
         subject=r.coins("BTC"), measures=(q.Measure("high"),), time=r.THIS_MONTH, operation=q.Extreme("max")
     ),
