@@ -27,6 +27,7 @@ from service.ask.query import (
     Value,
     ValueOf,
     When,
+    Why,
     Window,
 )
 
@@ -71,7 +72,8 @@ def _told(clause: Clause) -> Edited | None:
         worth = isinstance(last.operation, Profit | ValueOf) and asks <= {"list", "convert"}
         return Edited([last], whole) if today and worth else None
     differs = isinstance(last.operation, Compare) and _BY_HOW_MUCH.search(" ".join(clause.words))
-    if differs or (isinstance(last.operation, Extreme) and asks == {"when"}):
+    summed = isinstance(last.operation, ValueOf) and "sum" in asks
+    if differs or summed or (isinstance(last.operation, Extreme) and asks == {"when"}):
         return Edited([last], whole)
     one = last.measures[0] if len(last.measures) == 1 else None
     if asks != {"when"} or one is None or one.name not in {"high", "low"}:
@@ -131,7 +133,7 @@ def _merged(clause: Clause, query: Query, used: set[int]) -> Edited | None:
         return Edited([at_present if told_now else structs.replace(last, measures=measures)], used)
     if isinstance(query.operation, Check) and last.subject.scope in {"all", "category"}:
         return Edited([structs.replace(last, where=both_conditions(last.where, query.where))], used)
-    if isinstance(query.operation, When) and query.where is None and last.where is not None:
+    if isinstance(query.operation, When | Why) and query.where is None and last.where is not None:
         return Edited([structs.replace(last, operation=query.operation)], used)
     measures = query.measures or last.measures
     time = last.time if isinstance(query.time, Now) and not clause.says_now else query.time

@@ -97,7 +97,7 @@ def follow(
     if _BOTH.search(text) and _things(before[-1].subject) == 1 and not clause.has("coin", "asset", "frame"):
         return Edited([], set())  # of one thing before it, which both are meant is not said
     if (sided := _sided(clause, read[0] if read else Query())) is not None:
-        return Edited([sided], used | {at for at, chunk in enumerate(part) if chunk.kind in {"side", "coin", "ask"}})
+        return Edited([sided], {at for at, chunk in enumerate(part) if chunk.kind in {"side", "coin", "ask"}})
     if not read or _of_days(clause):
         completed = complete(clause)
         return completed if completed is None or _keeps_times(clause, completed) else Edited([], set())

@@ -85,7 +85,7 @@ def _reordered(clause: Clause, query: Query, *, measured: bool) -> Query | None:
         return None
     if only_orders(clause):
         return last
-    first = query.measures if measured else (last.measures[0], *query.measures[1:])
+    first = query.measures if measured else tuple(dict.fromkeys((*last.measures, *query.measures[1:])))
     query = structs.replace(query, measures=with_spans(first, last.measures))
     return structs.replace(query, subject=last.subject, where=both_conditions(last.where, query.where))
 

@@ -173,7 +173,8 @@ def _clauses(
     ignored: list[str] = []
     follow_up = False
     context = before
-    for start, end in segments(chunks, written):
+    spans = segments(chunks, written)
+    for start, end in spans:
         part, words = chunks[start:end], written[start:end]
         read, used = read_clause(part, words)
         edited = follow(part, words, context, read, used, within=bool(queries))
@@ -188,7 +189,8 @@ def _clauses(
             queries[-1] = structs.replace(queries[-1], measures=read[0].measures)
         queries.extend(read)
         context = tuple(read) or context
-        blocks, others = unread(part, words, used, read)
+        alone = not read and len(spans) > 1
+        blocks, others = unread(part, words, set() if alone else used, read)
         blocking += [as_written(tokens, chunk) for chunk in blocks]
         ignored += [as_written(tokens, chunk) for chunk in others]
     if blocking:

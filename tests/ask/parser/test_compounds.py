@@ -154,6 +154,9 @@ _NOW_TOO: r.Rows = {
         r.value("SOL", "funding", time=r.day("2026-11-16", "7 days ago")),
         r.value("SOL", "funding"),
     ),
+    "I have 2 BTC and 1 ETH. total?": q.Query(
+        subject=r.coins("BTC ETH"), operation=q.ValueOf((q.Holding(2.0, "BTC"), q.Holding(1.0, "ETH")))
+    ),
     "SOL funding now and average 7 days": (
         r.value("SOL", q.Measure("funding", over=r.WEEK, mean=True), time=r.WEEK),
         r.value("SOL", "funding"),
@@ -203,6 +206,7 @@ def test_every_request_of_a_message_is_read_in_its_order(question: str, queries:
         "price of BTC, top 5 by daily",
         "price of BTC and coins with funding above",
         "top 5 memes by volume. Ascending.",
+        "exhaustion mood, which coins over the last 9 days",
         "top 5 memes by volume, then the 3 with the best 30 days of them",
     ],
 )
