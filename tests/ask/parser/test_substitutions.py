@@ -29,6 +29,10 @@ _HARD: r.Rows = {
         where=r.holds(r.change(r.MONTH), "gt", 15.0),
         operation=q.Rank("most", 10),
     ),
+    "is SOL in an uptrend? why so?": (
+        r.checked("SOL", r.UPTREND),
+        q.Query(subject=r.coins("SOL"), where=r.UPTREND, operation=q.Why()),
+    ),
     "what speaks for BTC in its verdict?": q.Query(
         subject=r.coins("BTC"), measures=(q.Measure("verdict"),), operation=q.Why()
     ),
