@@ -33,10 +33,12 @@ from service.ask.query import (
     Between,
     Check,
     Compare,
+    Condition,
     Extreme,
     Measure,
     Not,
     Now,
+    Operation,
     Query,
     Rank,
     Record,
@@ -85,6 +87,7 @@ def _read_query(slots: Slots) -> list[Query]:
     if len(subject.coins) > 1:
         slots.used |= set(slots.free(lambda chunk: chunk.as_("compare") == "between"))
     operation = read_operation(slots, subject, where)
+    _imply_change(slots, operation, where)
     times = slots.free(lambda chunk: chunk.kind == "time")
     measures, time = with_times(slots, read_measures(slots), times, operation)
     if isinstance(operation, Record):
@@ -92,6 +95,16 @@ def _read_query(slots: Slots) -> list[Query]:
     query = Query(subject=subject, measures=measures, time=time, where=where, operation=operation)
     queries = [part for one in compose(slots, query) for part in _with_close(slots, one)]
     return [*_checked(slots, queries), *queries, *_opposite(slots, queries), *_other_times(slots, queries)]
+
+
+def _imply_change(slots: Slots, operation: Operation, where: Condition | None) -> None:
+    """The best and the worst are those by their change where a measure is only told beside it: "and its funding"."""
+    first = next((at for at, chunk in enumerate(slots.chunks) if chunk.has("super")), None)
+    named = [at for at in slots.free(lambda chunk: chunk.has("measure")) if slots.measure(at) is not None]
+    if first is None or not named or where is not None or not isinstance(operation, Rank):
+        return
+    if all(slots.adds(first, at) for at in named):
+        slots.read_as(first, Measure("change"))
 
 
 def _with_close(slots: Slots, query: Query) -> list[Query]:

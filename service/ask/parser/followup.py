@@ -184,7 +184,7 @@ def _asks_of_parts(clause: Clause, before: Sequence[Query], query: Query) -> boo
     if len(before) > 1 and _is_split(before[-2], before[-1]) and _OF_ALL.search(" ".join(clause.words)):
         return True
     ranks = (query.operation, clause.last.operation)
-    if isinstance(ranks[0], Rank) and isinstance(ranks[1], Rank) and clause.within and only_orders(clause):
+    if isinstance(ranks[0], Rank) and isinstance(ranks[1], Rank) and only_orders(clause):
         return ranks[0].direction != ranks[1].direction  # "the top 5 … Ascending."
     said, of = query.subject.categories, clause.last.subject.categories
     if said and of and said != of and OF_THEM.search(" ".join(clause.words)):
@@ -328,7 +328,8 @@ def _renamed(clause: Clause, query: Query) -> Query | None:
     adds = _ADDING.match(" ".join(clause.words)) is not None
     named_only = isinstance(query.operation, Value) and not query.measures and query.where is None
     counts = isinstance(query.operation, Count | Share | Exists) and subject.scope == "category" and query.where is None
-    if counts and isinstance(last.operation, List) and last.subject.scope == "all":
+    short = isinstance(last.operation, type(query.operation)) and len(clause.part) <= _SHORT
+    if counts and ((isinstance(last.operation, List) and last.subject.scope == "all") or short):
         return structs.replace(query, where=last.where)  # "coins in an uptrend? how many are L1s?"
     if not named_only or not (adds or clause.leads or len(clause.words) <= _SHORT):
         return None

@@ -52,10 +52,12 @@ def of_same_message(clause: Clause, query: Query) -> Query | None:
     """A ranking, list or count without a set, behind a sentence that has one: "…? Top 3 by volume.", "Descending."."""
     last, operation = clause.last, query.operation
     has_set = clause.within and last.subject.scope in {"all", "category"} and isinstance(last.operation, _OF_SETS)
-    if not has_set or clause.refers or not isinstance(operation, Rank | List | Count | Share | Exists):
+    if not has_set or clause.refers or not isinstance(operation, Rank | List | Count | Share | Exists | Aggregate):
         return None
     if _NAMES_COINS.search(text := " ".join(clause.words)) or _LEADER.match(text):
         return None
+    if isinstance(operation, Aggregate) and isinstance(last.operation, List):
+        return structs.replace(query, subject=last.subject, where=both_conditions(last.where, query.where))
     if not isinstance(operation, Rank):
         parallel = last.subject.scope == "category" and query.where is not None and clause.asks() and not clause.leads
         return structs.replace(query, subject=last.subject) if parallel else None

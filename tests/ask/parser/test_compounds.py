@@ -99,6 +99,17 @@ _LED: r.Rows = {
         r.done(q.Count(), r.MEMES, r.holds(r.trend("daily"), "eq", "UP")),
         r.done(q.Count(), r.MEMES, r.holds(r.trend("daily"), "eq", "DOWN")),
     ),
+    "worst L1 over 7 days and its funding": q.Query(
+        subject=r.L1S, measures=(r.change(r.WEEK), q.Measure("funding")), operation=q.Rank("least", 1)
+    ),
+    "L1s in an uptrend. Average funding?": (
+        r.listed(r.UPTREND, r.L1S),
+        q.Query(subject=r.L1S, measures=(q.Measure("funding"),), where=r.UPTREND, operation=q.Aggregate("mean")),
+    ),
+    "how many L1s are bullish, and how many memes?": (
+        r.done(q.Count(), r.L1S, r.BULLISH),
+        r.done(q.Count(), r.MEMES, r.BULLISH),
+    ),
     "calmest coin over 90 days? lowest volatility": r.rank(
         q.Measure("volatility", over=q.Window(90, "d", "90 days")), 1, "least"
     ),
