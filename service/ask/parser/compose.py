@@ -42,9 +42,13 @@ from service.ask.query import (
 from service.clock import DAY_MS
 
 _LISTED: Final = 10
+_ORDERED: Final = 20
 _PAIR: Final = 2
 _OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime"})
 _ALSO_OF_MARKET: Final = frozenset({"regime", "trend", "sentiment"})
+_SIZES: Final = frozenset({"biggest", "largest", "smallest", "tiniest"})
+"""Superlatives of a coin's size, which is its market cap where nothing else is measured."""
+
 _MOVES: Final = frozenset({"change", "strength"})
 _ROLLS: Final = {"today": Window(24, "h", "24 hours"), "this week": Window(7, "d", "7 days")}
 _AT_ONCE: Final = frozenset({"both", "at once", "as well as", "overlap", "also"})
@@ -129,18 +133,18 @@ def _ranked(slots: Slots, query: Query) -> Query:
     )
     if isinstance(operation, Value) and of_set and measures:
         operation = Rank("most", _LISTED)
+    if isinstance(operation, List) and measures and _orders_by(slots, measures[0]):
+        operation = Rank("most", operation.limit or _ORDERED)
     if not isinstance(operation, Rank):
         return query
     test = test_of(query.where)
     numeric = test is not None and isinstance(test.value, float)
     if _only_adds(slots, measures):
-        measures = ((test.measure if test is not None and numeric else Measure("change")), *measures)
+        default = Measure("change" if _SIZES.isdisjoint(slots.words) else "market_cap")
+        measures = ((test.measure if test is not None and numeric else default), *measures)
     tested = [one.measure for one in tests_in(query.where) if one.measure.name == measures[0].name and one.measure.over]
     if measures[0].over is None and len(set(tested)) == 1:
         measures = (tested[0], *measures[1:])  # "up over 15 % over 30 days, sorted by that return"
-    moves = {one.over for one in _tested(query.where) if one.name == "change"} - {None}
-    if measures[0] == Measure("change") and len(moves) == 1 and isinstance(time, Now):
-        measures = (Measure("change", over=moves.pop()), *measures[1:])  # "up over 30 days, biggest gain first"
     if isinstance(time, Window | Between):
         first = measures[0]
         if first.name in WINDOWED | {"funding"}:
@@ -151,6 +155,16 @@ def _ranked(slots: Slots, query: Query) -> Query:
     return structs.replace(query, measures=measures, operation=operation, time=time)
 
 
+def _orders_by(slots: Slots, measure: Measure) -> bool:
+    """Whether a list is ordered by a measure: "coins in an uptrend by 7-day change"."""
+    for at in slots.measures(measure.name):
+        while slots.kind(at - 1) in {"time", "frame"}:
+            at -= 1  # noqa: PLW2901 - the window before a measure
+        if slots.word(at - 1).endswith("by"):
+            return True
+    return False
+
+
 def _only_adds(slots: Slots, measures: Sequence[Measure]) -> bool:
     """Whether no measure says what is ranked by: "the best and its price"."""
     first = next((at for at, chunk in enumerate(slots.chunks) if chunk.has("super")), None)
@@ -158,12 +172,6 @@ def _only_adds(slots: Slots, measures: Sequence[Measure]) -> bool:
     return not measures or (
         first is not None and len(places) == len(measures) and all(slots.adds(first, at) for at in places)
     )
-
-
-def _tested(where: Condition | None) -> list[Measure]:
-    """The measures of conditions that hold together."""
-    items = where.items if isinstance(where, All) else (where,)
-    return [one.measure for one in items if isinstance(one, Test)]
 
 
 def _changed(slots: Slots, query: Query) -> Query | None:

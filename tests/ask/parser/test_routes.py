@@ -82,6 +82,7 @@ _TERMS = {
     "what does hodl mean?": ["hodl"],
     "what does supertrend stand for?": ["supertrend"],
     "how is breadth calculated?": ["breadth"],
+    "how do you calculate btc correlation?": ["btc-correlation"],
     "what is the difference between score and confidence?": ["score", "confidence"],
     "explain funding and open interest": ["funding"],
     "what are perpetuals?": ["perpetual"],

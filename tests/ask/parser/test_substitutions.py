@@ -33,6 +33,8 @@ _HARD: r.Rows = {
         r.checked("SOL", r.UPTREND),
         q.Query(subject=r.coins("SOL"), where=r.UPTREND, operation=q.Why()),
     ),
+    "biggest meme": r.rank("market_cap", 1, subject=r.MEMES),
+    "the 3 smallest L1s": r.rank("market_cap", 3, "least", subject=r.L1S),
     "what speaks for BTC in its verdict?": q.Query(
         subject=r.coins("BTC"), measures=(q.Measure("verdict"),), operation=q.Why()
     ),
