@@ -1,5 +1,6 @@
 """The tool server over HTTP against what raw sockets send, and against one client that takes all sessions."""
 
+import asyncio
 import contextlib
 import json
 import socket
@@ -106,9 +107,12 @@ class Tools:
     def __init__(self) -> None:
         self.opened = 0
         self.status = 200
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
 
     async def __call__(self, _scope: Scope, receive: Receive, send: Send) -> None:
         assert (await receive())["type"] == "http.request"
+        await self.may_answer.wait()
         self.opened += 1
         headers = [(b"mcp-session-id", b"%d" % self.opened), (b"content-length", b"0")]
         await send({"type": "http.response.start", "status": self.status, "headers": headers})
@@ -145,6 +149,21 @@ async def test_sessions_idle_for_five_minutes_no_longer_count() -> None:
     assert await ask(guard, mcp_protocol_version=LEGACY) == 429
     assert await ask(guard, method="DELETE", mcp_session_id=b"1") == 200
     assert await ask(guard, mcp_protocol_version=LEGACY) == 200
+
+
+@pytest.mark.promise("mcp.sessions")
+async def test_sessions_that_are_being_opened_count_already(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_guard, "SESSIONS_PER_CLIENT", 2)
+    tools = Tools()
+    guard = HttpGuard(tools, ["here"], FakeClock())
+    tools.may_answer.clear()
+    async with asyncio.TaskGroup() as group:
+        opening = [group.create_task(ask(guard)) for _ in range(2)]
+        await asyncio.sleep(0)
+        assert await ask(guard) == 429
+        tools.may_answer.set()
+    assert [task.result() for task in opening] == [200, 200]
+    assert await ask(guard) == 429
 
 
 async def test_a_refused_handshake_takes_no_place_and_a_peer_that_left_gets_no_answer() -> None:
