@@ -6,12 +6,12 @@ from typing import Final
 from msgspec import structs
 
 from service.ask.parser.found import measure_of, test_of, tests_in
+from service.ask.parser.shared import over_span
 from service.ask.parser.slots import BITCOIN, Slots
-from service.ask.parser.windows import WINDOWED
+from service.ask.parser.windows import WINDOWED, rolled, rolled_condition
 from service.ask.query import (
     Aggregate,
     All,
-    Any_,
     At,
     Between,
     Check,
@@ -32,14 +32,12 @@ from service.ask.query import (
     Route,
     Screen,
     Share,
-    Span,
     Test,
     Value,
     When,
     Why,
     Window,
 )
-from service.clock import DAY_MS
 
 _LISTED: Final = 10
 _ORDERED: Final = 20
@@ -49,8 +47,6 @@ _ALSO_OF_MARKET: Final = frozenset({"regime", "trend", "sentiment"})
 _SIZES: Final = frozenset({"biggest", "largest", "smallest", "tiniest"})
 """Superlatives of a coin's size, which is its market cap where nothing else is measured."""
 
-_MOVES: Final = frozenset({"change", "strength"})
-_ROLLS: Final = {"today": Window(24, "h", "24 hours"), "this week": Window(7, "d", "7 days")}
 _AT_ONCE: Final = frozenset({"both", "at once", "as well as", "overlap", "also"})
 _AGAINST: Final = frozenset({"correlation", "strength"})
 
@@ -157,12 +153,9 @@ def _ranked(slots: Slots, query: Query) -> Query:
 
 def _orders_by(slots: Slots, measure: Measure) -> bool:
     """Whether a list is ordered by a measure: "coins in an uptrend by 7-day change"."""
-    for at in slots.measures(measure.name):
-        while slots.kind(at - 1) in {"time", "frame"}:
-            at -= 1  # noqa: PLW2901 - the window before a measure
-        if slots.word(at - 1).endswith("by"):
-            return True
-    return False
+    ends = slots.measures(measure.name)
+    before = (slots.word(at - 2 if slots.kind(at - 1) == "frame" else at - 1).split() for at in ends)
+    return any(words and "by" in (words[0], words[-1]) for words in before)
 
 
 def _only_adds(slots: Slots, measures: Sequence[Measure]) -> bool:
@@ -251,15 +244,6 @@ def _spanned(slots: Slots, query: Query) -> Query | None:
     return structs.replace(query, where=where, time=Now())
 
 
-def over_span(where: Condition, span: Span, *, again: bool = False) -> Condition:
-    """A condition whose changes without a window are those over a span; `again`: those with another one, too."""
-    if isinstance(where, Test) and where.measure.name == "change" and (again or where.measure.over is None):
-        return structs.replace(where, measure=structs.replace(where.measure, over=span))
-    if isinstance(where, All | Any_):
-        return structs.replace(where, items=tuple(over_span(item, span, again=again) for item in where.items))
-    return Not(over_span(where.item, span, again=again)) if isinstance(where, Not) else where
-
-
 def _without_spare(slots: Slots, query: Query) -> Query | None:
     """None where a measure is named that an operation has no use for: "how many coins, and their price"."""
     counts = isinstance(query.operation, Count | Share | Exists | Check)
@@ -310,27 +294,8 @@ def _rolling(slots: Slots, query: Query) -> Query:
     """The change "today" is that over 24 hours, "this week" over 7 days; "so far" says that the calendar counts."""
     if any(one.mean for one in query.measures):
         slots.take_asks("mean")
-    measures = tuple(structs.replace(one, over=_rolled(one)) for one in query.measures)
-    return structs.replace(query, measures=measures, where=_rolled_condition(query.where))
-
-
-def _rolled(measure: Measure) -> Span | None:
-    over = measure.over if measure.name in _MOVES else None
-    if isinstance(over, Between) and " to " in over.words:
-        return structs.replace(over, start_ms=over.start_ms + DAY_MS)  # from close to close
-    return measure.over if over is None else _ROLLS.get(over.words, over)
-
-
-def _rolled_condition(where: Condition | None) -> Condition | None:
-    if isinstance(where, Test):
-        return structs.replace(where, measure=structs.replace(where.measure, over=_rolled(where.measure)))
-    if isinstance(where, All | Any_):
-        items = (_rolled_condition(item) for item in where.items)
-        return structs.replace(where, items=tuple(item for item in items if item is not None))
-    if isinstance(where, Not):
-        item = _rolled_condition(where.item)
-        return where if item is None else Not(item)
-    return where
+    measures = tuple(structs.replace(one, over=rolled(one)) for one in query.measures)
+    return structs.replace(query, measures=measures, where=rolled_condition(query.where))
 
 
 _RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (

@@ -5,7 +5,7 @@ from typing import Final
 from msgspec import structs
 
 from service.ask.parser.chunks import Chunk
-from service.ask.query import At, Between, Measure, Span, Time, Window
+from service.ask.query import All, Any_, At, Between, Condition, Measure, Not, Span, Test, Time, Window
 from service.clock import DAY_MS
 
 WINDOWED: Final = frozenset({"change", "high", "low", "drawdown", "volatility", "correlation", "strength"})
@@ -19,6 +19,8 @@ FRAMES: Final = {
 }
 BOTH_FRAMES: Final = "both"
 TREND_FRAMES: Final = ("daily", "weekly")
+_MOVES: Final = frozenset({"change", "strength"})
+_ROLLS: Final = {"today": Window(24, "h", "24 hours"), "this week": Window(7, "d", "7 days")}
 
 
 def span_of(time: Time) -> Span | None:
@@ -44,3 +46,24 @@ def qualify(measure: Measure, chunk: Chunk) -> tuple[Measure, bool]:
     if span is None or (measure.name == "funding" and isinstance(chunk.value, At)):
         return measure, False
     return structs.replace(measure, over=span, mean=measure.name == "funding"), True
+
+
+def rolled(measure: Measure) -> Span | None:
+    """The window of a change as it is meant: of "today" that of 24 hours, from a day to a day from close to close."""
+    over = measure.over if measure.name in _MOVES else None
+    if isinstance(over, Between) and " to " in over.words:
+        return structs.replace(over, start_ms=over.start_ms + DAY_MS)  # from close to close
+    return measure.over if over is None else _ROLLS.get(over.words, over)
+
+
+def rolled_condition(where: Condition | None) -> Condition | None:
+    """A condition with the windows of its changes as they are meant."""
+    if isinstance(where, Test):
+        return structs.replace(where, measure=structs.replace(where.measure, over=rolled(where.measure)))
+    if isinstance(where, All | Any_):
+        items = (rolled_condition(item) for item in where.items)
+        return structs.replace(where, items=tuple(item for item in items if item is not None))
+    if isinstance(where, Not):
+        item = rolled_condition(where.item)
+        return where if item is None else Not(item)
+    return where
