@@ -7,8 +7,8 @@ from msgspec import structs
 
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.clause import read_clause
-from service.ask.parser.compose import over_span
 from service.ask.parser.context import MONEY, VALUE, Clause, Edited, both_conditions, more_measures
+from service.ask.parser.shared import over_span
 from service.ask.parser.slots import Slots
 from service.ask.parser.subjects import read_subject
 from service.ask.parser.windows import TREND_FRAMES, WINDOWED, span_of

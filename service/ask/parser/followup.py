@@ -8,10 +8,9 @@ from msgspec import structs
 
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.completion import complete
-from service.ask.parser.compose import over_span
 from service.ask.parser.context import MONEY, VALUE, Clause, Edited, both_conditions, more_measures, with_spans
 from service.ask.parser.narrowing import OF_THEM, PLACING, of_category, of_same_message, of_set, of_these, only_orders
-from service.ask.parser.shared import tests_of
+from service.ask.parser.shared import over_span, tests_of
 from service.ask.parser.windows import span_of
 from service.ask.query import (
     Aggregate,
@@ -189,6 +188,9 @@ def _asks_of_parts(clause: Clause, before: Sequence[Query], query: Query) -> boo
     said, of = query.subject.categories, clause.last.subject.categories
     if said and of and said != of and OF_THEM.search(" ".join(clause.words)):
         return True
+    again = "same" in clause.words and bool(query.measures) and _only_spans(query) and not clause.names_measure
+    if again and clause.last.measures and clause.last.measures[0].name != "change":
+        return True  # "funding of BTC | same for ETH, over 30 days"
     unnamed = query.subject.scope == "all" and not clause.names_set
     return unnamed and isinstance(clause.last.operation, _NOT_NARROWED) and (clause.refers or clause.asks("list"))
 

@@ -42,3 +42,12 @@ def _over(query: Query, span: Span) -> Query:
     if isinstance(query.operation, Rank) and query.measures[:1] == (Measure("change"),):
         query = structs.replace(query, measures=(Measure("change", over=span), *query.measures[1:]))
     return query
+
+
+def over_span(where: Condition, span: Span, *, again: bool = False) -> Condition:
+    """A condition whose changes without a window are those over a span; `again`: those with another one, too."""
+    if isinstance(where, Test) and where.measure.name == "change" and (again or where.measure.over is None):
+        return structs.replace(where, measure=structs.replace(where.measure, over=span))
+    if isinstance(where, All | Any_):
+        return structs.replace(where, items=tuple(over_span(item, span, again=again) for item in where.items))
+    return Not(over_span(where.item, span, again=again)) if isinstance(where, Not) else where

@@ -110,6 +110,9 @@ _LED: r.Rows = {
         r.done(q.Count(), r.L1S, r.BULLISH),
         r.done(q.Count(), r.MEMES, r.BULLISH),
     ),
+    "bullish coins, then by 30d change": q.Query(
+        subject=r.ALL, measures=(r.change(r.MONTH),), where=r.BULLISH, operation=q.Rank("most", 20)
+    ),
     "calmest coin over 90 days? lowest volatility": r.rank(
         q.Measure("volatility", over=q.Window(90, "d", "90 days")), 1, "least"
     ),

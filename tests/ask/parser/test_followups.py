@@ -228,6 +228,7 @@ def test_a_turn_without_one_before_it_is_ambiguous(question: str) -> None:
         "top 5 gainers today | and 3 of 7",
         "price of btc | and rsi?",
         "price of btc | and not",
+        "funding of btc | same for eth, over 30 days",
         "top 5 coins by volume | ascending",
         "$50k long INJ, cost of carry per day? | make it JUP, and short over the last 9 days",
         "price of eth? | and solana | where were both 7 days ago",
