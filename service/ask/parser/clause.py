@@ -108,14 +108,18 @@ def _imply_change(slots: Slots, operation: Operation, where: Condition | None) -
 
 
 def _with_close(slots: Slots, query: Query) -> list[Query]:
-    """The price beside a high or low of one day is that day's close: "yesterday's high, low and close"."""
+    """The price beside a high or low of one day is that day's close: "yesterday's high, low and close".
+
+    A longer time has many prices, so nothing is read then.
+    """
     days = {one.over for one in query.measures if isinstance(one.over, Between) and one.over.end_ms is not None}
     day = days.pop() if len(days) == 1 else None
     price = Measure("price")
     if not isinstance(query.operation, Value) or price not in query.measures or day is None or _says_now(slots):
         return [query]
-    if day.end_ms != day.start_ms + DAY_MS or not isinstance(query.time, Now):
-        return [query]
+    if day.end_ms != day.start_ms + DAY_MS:
+        slots.used.clear()
+        return []
     others = tuple(one for one in query.measures if one != price)
     at = At(day.start_ms, whole_day=True, words=day.words)
     return [structs.replace(query, measures=others), structs.replace(query, measures=(price,), time=at)]

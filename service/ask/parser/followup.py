@@ -210,8 +210,6 @@ def _keeps(clause: Clause, edited: Query, query: Query) -> bool:
     """Whether a query holds everything that a clause said: its measures, conditions and time."""
     if not set(query.subject.excluded) <= set(edited.subject.excluded):
         return False
-    if query.subject.categories and query.subject.categories != edited.subject.categories:
-        return False
     conditions = edited.where.items if isinstance(edited.where, All) else (edited.where,)
     measured = {one.name for one in edited.measures} | {one.measure.name for one in conditions if isinstance(one, Test)}
     if isinstance(edited.operation, MONEY):

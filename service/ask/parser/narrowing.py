@@ -80,11 +80,9 @@ def only_orders(clause: Clause) -> bool:
     return orders and not clause.names_measure and not clause.has("number")
 
 
-def _reordered(clause: Clause, query: Query, *, measured: bool) -> Query | None:
+def _reordered(clause: Clause, query: Query, *, measured: bool) -> Query:
     """A ranking behind a ranking: of the same coins, with what it does not say as before."""
     last = clause.last
-    if not isinstance(last.operation, Rank):
-        return None
     if only_orders(clause):
         return last
     first = query.measures if measured else tuple(dict.fromkeys((*last.measures, *query.measures[1:])))

@@ -192,12 +192,23 @@ _ALONE: r.Rows = {
     "price of btc | how many coins are in an uptrend?": r.done(q.Count(), where=r.UPTREND),
     "price of btc | top 3 gainers today": r.rank(r.change(r.DAY), 3),
     "price of btc | fear and greed index": r.of_market("fear_greed"),
+    "price of btc | and short?": r.value("BTC", "verdict", "score"),
+}
+
+_OF_ONE_SET: r.Rows = {
+    "coins in an uptrend | the best and the worst of them?": (
+        q.Query(subject=r.ALL, measures=(q.Measure("change"),), where=r.UPTREND, operation=q.Rank("most", 1)),
+        q.Query(subject=r.ALL, measures=(q.Measure("change"),), where=r.UPTREND, operation=q.Rank("least", 1)),
+    ),
+    "coins that are up and have negative funding | over 7 days?": r.listed(
+        q.All((r.holds(r.change(r.WEEK), "gt", 0.0), r.holds("funding", "lt", 0.0)))
+    ),
 }
 
 
 @pytest.mark.parametrize(
     ("question", "queries"),
-    r.table({**_RENAMED, **_RETIMED, **_REMEASURED, **_NARROWED, **_CONSTRAINED, **_MONEY, **_ALONE}),
+    r.table({**_RENAMED, **_RETIMED, **_REMEASURED, **_NARROWED, **_CONSTRAINED, **_MONEY, **_ALONE, **_OF_ONE_SET}),
 )
 def test_a_turn_is_read_with_the_one_before_it(question: str, queries: tuple[q.Query, ...]) -> None:
     r.assert_reads(question, queries)
@@ -226,6 +237,8 @@ def test_a_turn_without_one_before_it_is_ambiguous(question: str) -> None:
     "question",
     [
         "top 5 gainers today | and 3 of 7",
+        "top 5 memes | L1s without SOL",
+        "coins in an uptrend | without BTC which have negative funding",
         "price of btc | and rsi?",
         "price of btc | and not",
         "funding of btc | same for eth, over 30 days",

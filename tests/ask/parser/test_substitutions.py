@@ -145,6 +145,9 @@ _HARD: r.Rows = {
         where=q.Ranked(q.Measure("market_cap"), "most", 10),
         operation=q.Rank("most", 10),
     ),
+    "coins that are up and in an uptrend over 7 days": r.listed(
+        q.All((r.holds(r.change(r.WEEK), "gt", 0.0), r.UPTREND))
+    ),
     "how did strong bull verdicts do?": r.done(q.Record("verdicts", "strong-bull")),
 }
 
@@ -181,6 +184,8 @@ def test_a_hard_question_is_read_in_full_or_refused(question: str, queries: tupl
         "compare SOL to the rest",
         "coins with volume twice their average",
         "who moved their tokens?",
+        "high, low and close of SOL in october 2026",
+        "how many are in a downtrend over 7 days",
         "the 5 coins with the most volume, lowest first",
         "is the average funding of BTC above 10%?",
     ],
