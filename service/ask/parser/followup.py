@@ -129,10 +129,11 @@ def _of_read(clause: Clause, before: Sequence[Query], read: Sequence[Query], use
 
 
 def _of_same_set(other: Query, first: Query, edited: Query) -> Query:
-    """A further query of a clause, about what its first one was found to be about."""
-    if (other.subject, other.where) != (first.subject, first.where):
-        return other
-    return structs.replace(other, subject=edited.subject, where=edited.where)
+    """A further query of a clause: the same of other things, or another question about the same ones."""
+    if other.subject != first.subject:
+        return structs.replace(edited, subject=other.subject)
+    where = edited.where if other.where == first.where else other.where
+    return structs.replace(other, subject=edited.subject, where=where)
 
 
 def _restates(last: Query, edited: Query) -> bool:

@@ -196,6 +196,10 @@ _ALONE: r.Rows = {
 }
 
 _OF_ONE_SET: r.Rows = {
+    "price of btc | and sol and gold": (
+        r.value("SOL", "price"),
+        q.Query(subject=q.Subject(scope="assets", assets=("xyz:GOLD",)), measures=(q.Measure("price"),)),
+    ),
     "coins in an uptrend | the best and the worst of them?": (
         q.Query(subject=r.ALL, measures=(q.Measure("change"),), where=r.UPTREND, operation=q.Rank("most", 1)),
         q.Query(subject=r.ALL, measures=(q.Measure("change"),), where=r.UPTREND, operation=q.Rank("least", 1)),
