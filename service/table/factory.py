@@ -70,7 +70,7 @@ async def open_table(
     loops = [
         Loop("reference closes", references.refresh, REFRESH_S, everywhere=True),
         Loop("reference closes of loaded bars", read_loaded, _DAY_S, after=market.loaded),
-        Loop("daily history", history.warm, REFRESH_S, everywhere=True),
+        Loop("daily history", history.warm, REFRESH_S, after=market.summed),
     ]
     async with running(loops, lead, clock):
         yield Table(
