@@ -19,7 +19,7 @@ from service import logs
 from service.clients.cli.loading import load
 from service.clients.cli.refusal import DONE, FAILED, MISUSED, RefusalError
 from service.clients.cli.terminal import screen
-from service.clock import SystemClock
+from service.clock import Clock, SystemClock
 from service.http.server import check_tls
 from service.interpreter import command_of, watch_parent
 from service.operator.folder import Folder, refusing, run_in_folder
@@ -57,9 +57,9 @@ def serve(arguments: Namespace, environment: Mapping[str, str]) -> int:
         if metrics is not None:
             metrics.close()  # It could be bound; the workers bind theirs.
         return _supervise(listener, arguments.workers)
-    with refusing(), preloading(settings) as preload:
+    with refusing(), preloading(settings, clock := choose_clock(settings)) as preload:
         told = _welcome(settings, listener, environment) if arguments.first_key else {}
-        _serve(settings, listener, metrics, told, preload)
+        _serve(settings, clock, listener, metrics, told, preload)
     return DONE
 
 
@@ -74,7 +74,7 @@ def _work(number: int, descriptor: int, environment: Mapping[str, str]) -> int:
             listener.set_inheritable(False)  # a process started from here would keep the port taken
             metrics = _listen_for_metrics(settings, number)
             give_up()
-            _serve(settings, listener, metrics, {"listening": _tell_parent})
+            _serve(settings, choose_clock(settings), listener, metrics, {"listening": _tell_parent})
     except RefusalError as refusal:
         raise RefusalError(str(refusal), STAND_DOWN) from refusal
     return DONE
@@ -88,6 +88,7 @@ def _stop_orphan() -> None:
 
 def _serve(
     settings: Settings,
+    clock: Clock,
     listener: socket.socket,
     metrics: socket.socket | None,
     told: Mapping[str, Callable[[], None]],
@@ -95,7 +96,7 @@ def _serve(
 ) -> None:
     making = load("service.wiring.process:Process")  # not before it is needed: a parent of workers serves nothing
     bound = msgspec.structs.replace(settings, port=listener.getsockname()[1])
-    process: Process = making(bound, choose_clock(settings), listener, metrics, preload=preload, **told)
+    process: Process = making(bound, clock, listener, metrics, preload=preload, **told)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(process.run())
 

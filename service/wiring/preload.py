@@ -12,6 +12,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Final
 
+from service.clock import Clock
 from service.interpreter import command_of
 from service.settings import Settings
 from service.storage.engine import DATABASE
@@ -59,19 +60,19 @@ class Preload:
 
 
 @contextmanager
-def preloading(settings: Settings) -> Iterator[Preload | None]:
+def preloading(settings: Settings, clock: Clock) -> Iterator[Preload | None]:
     """Start the process where the store is a file that does not exist yet; end it, and remove its files, on leaving.
 
     Args:
         settings: Which recording, and the data folder.
+        clock: Says up to when the history is prepared.
     """
     _remove(settings.data_dir)  # left by a start that was killed
     if settings.source != "fixtures" or settings.store is not None or (settings.data_dir / DATABASE).exists():
         yield None
         return
-    command = command_of(
-        "service.wiring.preload_worker", str(settings.fixtures_dir), settings.replay, str(settings.data_dir)
-    )
+    recording = (str(settings.fixtures_dir), settings.replay, str(clock.now_ms()))
+    command = command_of("service.wiring.preload_worker", *recording, str(settings.data_dir))
     with ExitStack() as stack:
         try:
             # Its standard input stays open as long as this process lives. Ctrl-C does not reach it in its own session.

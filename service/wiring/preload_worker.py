@@ -1,6 +1,7 @@
 """The process that prepares a recording's history: `python -m service.wiring.preload_worker`, started by `preload`.
 
-Its arguments are the folder of the recording, the mode of its replay, and the data folder. On its standard output it
+Its arguments are the folder of the recording, the mode of its replay, the present instant
+(epoch ms), and the data folder. On its standard output it
 prints the name of the history after each file. It ends with its parent.
 """
 
@@ -13,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, cast
 
-from service.clock import Clock
+from service.clock import Clock, FrozenClock
 from service.interpreter import watch_parent
 from service.market.recorded_rows import closed_bars, first_hour, funding_payments, main_coins
 from service.market.series_rows import SERIES_TABLES, insert_closed_bars, insert_payments
@@ -24,7 +25,6 @@ from service.storage.migrate import migrate, read_migrations
 from service.units import Interval
 from service.upstream.replay.history import Mode, RecordedHistory
 from service.upstream.replay.recording import load_recording
-from service.wiring.clocks import choose_clock
 from service.wiring.preload import FILES, HOURS_FILES
 
 _SCHEMA: Final = "SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?"
@@ -36,11 +36,11 @@ def main() -> None:
     """Write the files."""
     watch_parent(lambda: os._exit(1))
     gc.disable()
-    fixtures, replay, folder = sys.argv[1:]
+    fixtures, replay, now_ms, folder = sys.argv[1:]
     settings = Settings(
         source="fixtures", fixtures_dir=Path(fixtures), replay=cast("Mode", replay), data_dir=Path(folder)
     )
-    for origin in write(settings, choose_clock(settings)):
+    for origin in write(settings, FrozenClock(int(now_ms))):
         sys.stdout.write(f"{origin}\n")
         sys.stdout.flush()
 

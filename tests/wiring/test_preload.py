@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from service.clock import HOUR_MS, FrozenClock, SystemClock
 from service.settings import Secret, Settings
 from service.storage.database import DATABASE
 from service.storage.engine import connect
@@ -44,7 +45,7 @@ async def rows_of(preload: Preload, origin: str) -> list[tuple[int, int]]:
 
 async def test_the_first_file_has_daily_bars_the_second_payments_and_the_others_hourly_bars(tmp_path: Path) -> None:
     settings = recorded_in(tmp_path)
-    with preloading(settings) as preload:
+    with preloading(settings, choose_clock(settings)) as preload:
         assert preload is not None
         async with asyncio.timeout(60):
             days, payments, *hours = await rows_of(preload, await origin_of(settings))
@@ -56,8 +57,22 @@ async def test_the_first_file_has_daily_bars_the_second_payments_and_the_others_
     assert sum(bars for bars, _ in hours) >= 2_000 * len(COINS)
 
 
+async def test_hourly_bars_are_prepared_up_to_the_present_instant_and_no_further(tmp_path: Path) -> None:
+    settings, clock = recorded_in(tmp_path), FrozenClock(SystemClock().now_ms() - 7 * HOUR_MS)
+    newest = 0
+    with preloading(settings, clock) as preload:
+        assert preload is not None
+        async with asyncio.timeout(60), replay_server(settings.fixtures_dir, clock, settings.replay) as replay:
+            while path := await preload.next(replay.origin):
+                with connect(path) as connection:
+                    of_hours = "SELECT coalesce(max(open_ms), 0) FROM candles WHERE interval = '1h'"
+                    newest = max(newest, connection.execute(of_hours).fetchone()[0])
+                connection.close()
+    assert newest == clock.now_ms() // HOUR_MS * HOUR_MS - HOUR_MS
+
+
 async def test_what_was_prepared_of_another_history_is_not_given(tmp_path: Path) -> None:
-    with preloading(recorded_in(tmp_path)) as preload:
+    with preloading(recorded_in(tmp_path), SystemClock()) as preload:
         assert preload is not None
         async with asyncio.timeout(60):
             assert [await preload.next("another") for _ in range(len(FILES) + 1)] == [None] * (len(FILES) + 1)
@@ -65,7 +80,7 @@ async def test_what_was_prepared_of_another_history_is_not_given(tmp_path: Path)
 
 async def test_a_process_that_fails_gives_nothing_and_leaves_no_file(tmp_path: Path) -> None:
     settings = recorded_in(tmp_path)
-    with preloading(replace(settings, fixtures_dir=tmp_path)) as preload:
+    with preloading(replace(settings, fixtures_dir=tmp_path), SystemClock()) as preload:
         assert preload is not None
         async with asyncio.timeout(60):
             assert await preload.next(await origin_of(settings)) is None
@@ -75,11 +90,11 @@ async def test_a_process_that_fails_gives_nothing_and_leaves_no_file(tmp_path: P
 def test_nothing_is_prepared_for_a_store_that_exists_or_is_a_server_or_live(tmp_path: Path) -> None:
     settings = recorded_in(tmp_path)
     for other in (replace(settings, source="live"), replace(settings, store=Secret("postgresql://user@host/name"))):
-        with preloading(other) as preload:
+        with preloading(other, choose_clock(other)) as preload:
             assert preload is None
     (tmp_path / DATABASE).touch()
     (tmp_path / FILES[1]).touch()
-    with preloading(settings) as preload:
+    with preloading(settings, choose_clock(settings)) as preload:
         assert preload is None
         assert left_in(tmp_path) == set(), "what a killed start left is removed"
 
@@ -91,6 +106,9 @@ def test_a_machine_without_room_for_another_process_starts_without_it(
         raise OSError(errno.EAGAIN, "Resource temporarily unavailable")
 
     monkeypatch.setattr(subprocess, "Popen", refuse)
-    with caplog.at_level(logging.WARNING, "verdict.wiring"), preloading(recorded_in(tmp_path)) as preload:
+    with (
+        caplog.at_level(logging.WARNING, "verdict.wiring"),
+        preloading(recorded_in(tmp_path), SystemClock()) as preload,
+    ):
         assert preload is None
     assert "no process prepares the recorded history" in caplog.text
