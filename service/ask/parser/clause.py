@@ -11,7 +11,7 @@ from msgspec import structs
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.compose import compose
 from service.ask.parser.conditions import find_conditions, join
-from service.ask.parser.found import Found, test_of
+from service.ask.parser.found import FoundCondition, test_of
 from service.ask.parser.measures import read_measures, with_times
 from service.ask.parser.money import read_money
 from service.ask.parser.operations import read_operation
@@ -129,7 +129,7 @@ def _says_now(slots: Slots) -> bool:
     return any(words in {"now", "right now", "currently"} for words in slots.words[1:])
 
 
-def _left_out(slots: Slots, found: Found) -> Found:
+def _left_out(slots: Slots, found: FoundCondition) -> FoundCondition:
     """A condition that stands after "or" behind what is left out is left out, too: "not BTC, ETH or any below 5 %"."""
     at = found.start - 1
     while slots.kind(at) == "filler" or slots.word(at).startswith(("any", "with")):
@@ -189,7 +189,7 @@ def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
     return [structs.replace(queries[0], operation=turned)]
 
 
-def _conditions(slots: Slots) -> list[Found]:
+def _conditions(slots: Slots) -> list[FoundCondition]:
     """The conditions of a clause, without those whose value is asked for."""
     found = find_conditions(slots)
     named = any(chunk.kind in {"coin", "asset"} for chunk in slots.chunks)
@@ -214,7 +214,7 @@ def _are_trends(slots: Slots, tests: Sequence[Test]) -> bool:
     return said and plain and {test.measure.name for test in tests} == {"trend", "change"}
 
 
-def _ask_alternative(slots: Slots, found: Sequence[Found], tests: Sequence[Test]) -> None:
+def _ask_alternative(slots: Slots, found: Sequence[FoundCondition], tests: Sequence[Test]) -> None:
     """Of "bullish or bearish", "up or down" the value is asked for."""
     said = (test.measure for test in tests if test.measure.over is not None or test.measure.name == "trend")
     measure = next(said, tests[0].measure)
@@ -222,7 +222,7 @@ def _ask_alternative(slots: Slots, found: Sequence[Found], tests: Sequence[Test]
     slots.read_as(found[0].start, measure)
 
 
-def _ask_change(slots: Slots, found: Found) -> bool:
+def _ask_change(slots: Slots, found: FoundCondition) -> bool:
     """Of "how much is SOL up this week" the change is asked for; whether it is one."""
     test = found.condition
     if not isinstance(test, Test) or test.measure.name != "change" or test.value != 0.0:

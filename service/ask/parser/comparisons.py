@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import structs
 
 from service.ask.parser.chunks import Quantity
-from service.ask.parser.found import Found, measure_of, test_of, tests_in
+from service.ask.parser.found import FoundCondition, measure_of, test_of, tests_in
 from service.ask.parser.moves import moved_by
 from service.ask.parser.slots import Slots
 from service.ask.parser.states import STATES, frames_before, named_state
@@ -34,7 +34,7 @@ _IN_USD: Final = frozenset({"price", "volume", "market_cap", "open_interest", "h
 _IN_PERCENT: Final = frozenset({"change", "drawdown", "volatility", "funding", "breadth", "strength"})
 
 
-def measured(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+def measured(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
     """A measure, and how it compares: "funding is above 20 %", "trend is up", "verdict neutral"."""
     del before
     name = slots.as_(at, "measure")
@@ -54,7 +54,7 @@ def measured(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     if (frames := frames_before(slots, at)) and isinstance(condition, Test) and condition.measure.name == "trend":
         both = (structs.replace(condition, measure=structs.replace(measure, frame=one)) for one in TREND_FRAMES)
         condition, taken = All(tuple(both)), taken | frames
-    return Found(Not(condition) if negated else condition, frozenset(used | taken))
+    return FoundCondition(Not(condition) if negated else condition, frozenset(used | taken))
 
 
 def _spanned(slots: Slots, test: Test, taken: set[int]) -> tuple[Test, set[int]]:
@@ -125,7 +125,7 @@ def _between(slots: Slots, measure: Measure, at: int) -> tuple[Condition, set[in
     return All((Test(measure, "ge", low), Test(measure, "le", high))), set(range(at, last + 1))
 
 
-def compared(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+def compared(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
     """A comparison before its measure, or of what the condition before measured: "over 20 % funding"."""
     op = slots.as_(at, "compare")
     number = slots.past(at + 1)
@@ -154,7 +154,7 @@ def compared(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     condition, taken = read
     if falls:
         condition = Test(measure, _OPPOSITE[op], -slots.chunks[number].value.value)
-    return Found(condition, frozenset(used | taken))
+    return FoundCondition(condition, frozenset(used | taken))
 
 
 def _qualified_after(slots: Slots, measure: Measure | None, number: int) -> tuple[Measure | None, set[int]]:
@@ -178,7 +178,7 @@ def _measure_after(slots: Slots, at: int) -> tuple[Measure | None, set[int]]:
     return measure, used
 
 
-def _measure_before(slots: Slots, before: Sequence[Found], at: int) -> Measure | None:
+def _measure_before(slots: Slots, before: Sequence[FoundCondition], at: int) -> Measure | None:
     """What the condition just before measures, where only joining words stand between."""
     if not before or any(slots.kind(place) not in {"and", "or", "filler"} for place in range(before[-1].end, at)):
         return None
@@ -201,7 +201,7 @@ def _implied(slots: Slots, quantity: Quantity) -> Measure | None:
     return None
 
 
-def signed(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+def signed(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
     """A sign before its measure: "negative funding", "positive 7d return"."""
     del before
     sign = slots.as_(at, "sign")
@@ -213,14 +213,14 @@ def signed(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     to = slots.past(window + 1) if timed else window
     name = slots.as_(to, "measure")
     if name is None and slots.kind(window) == "time" and (span := span_of(slots.chunks[window].value)):
-        return Found(Test(Measure("change", over=span), op, 0.0), frozenset({at, window}))
+        return FoundCondition(Test(Measure("change", over=span), op, 0.0), frozenset({at, window}))
     if name is None or name.name in STATES - {"sentiment"}:
         return None
     measure, used, _ = qualified(slots, name, to)
-    return Found(Test(measure, op, 0.0), frozenset(used | {at}))
+    return FoundCondition(Test(measure, op, 0.0), frozenset(used | {at}))
 
 
-def earlier_price(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+def earlier_price(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
     """Against an earlier price: "below their price of 30 days ago", "above where they were a week ago"."""
     del before
     op = slots.as_(at, "compare")
@@ -237,10 +237,10 @@ def earlier_price(slots: Slots, at: int, before: Sequence[Found]) -> Found | Non
     if then.words.endswith(" ago") and count.isdigit():
         over = Window(int(count), "h" if unit.startswith("hour") else "d", then.words.removesuffix(" ago"))
     named = {place for place in range(at, to) if slots.as_(place, "measure") is not None}
-    return Found(Test(Measure("change", over=over), op, 0.0), frozenset({at, to} | named))
+    return FoundCondition(Test(Measure("change", over=over), op, 0.0), frozenset({at, to} | named))
 
 
-def part_of_ranking(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+def part_of_ranking(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
     """Part of a ranking: "in the top 10 by market cap", where more is asked of these coins."""
     del before
     value = slots.as_(at, "super")
@@ -259,10 +259,10 @@ def part_of_ranking(slots: Slots, at: int, before: Sequence[Found]) -> Found | N
     if slots.word(to) == "by" and (name := slots.as_(to + 1, "measure")) is not None:
         measure = name
         used |= {to, to + 1}
-    return Found(Ranked(measure, value.direction, int(slots.chunks[at + 1].value.value)), frozenset(used))
+    return FoundCondition(Ranked(measure, value.direction, int(slots.chunks[at + 1].value.value)), frozenset(used))
 
 
-def than_a_coin(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+def than_a_coin(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
     """Against a coin: "a higher 7-day return than BTC", "outperformed ETH this month", "more volume than SOL"."""
     del before
     value = slots.as_(at, "super")
@@ -277,10 +277,10 @@ def than_a_coin(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     if not beats or slots.kind(to) != "coin" or any(slots.kind(place) == "coin" for place in range(at)):
         return None
     measure, used = _later_span(slots, Measure("change"), to + 1)
-    return Found(Test(measure, op, coin=slots.chunks[to].value[0]), frozenset(used | {at, to}))
+    return FoundCondition(Test(measure, op, coin=slots.chunks[to].value[0]), frozenset(used | {at, to}))
 
 
-def _than(slots: Slots, at: int, than: int, op: Comparator, implied: str | None) -> Found | None:
+def _than(slots: Slots, at: int, than: int, op: Comparator, implied: str | None) -> FoundCondition | None:
     to = slots.past(than + 1)
     named = slots.near(at, lambda place: slots.as_(place, "measure") is not None, than - at)
     if slots.kind(to) not in {"coin", "number"} or (named is None and implied is None):
@@ -289,14 +289,14 @@ def _than(slots: Slots, at: int, than: int, op: Comparator, implied: str | None)
     measure, used, _ = qualified(slots, name, at if named is None else named)
     used |= {at, than, to}
     if slots.kind(to) == "number":
-        return Found(Test(measure, op, slots.chunks[to].value.value), frozenset(used))
+        return FoundCondition(Test(measure, op, slots.chunks[to].value.value), frozenset(used))
     against = _against_coins(slots, Test(measure, op), than, to)
     if against is None:
         return None
     condition, coins = against
     measure, later = _later_span(slots, measure, max(coins) + 1)
     tests = (structs.replace(test, measure=measure) for test in tests_in(condition))
-    return Found(condition if not later else _all(tests), frozenset(used | coins | later))
+    return FoundCondition(condition if not later else _all(tests), frozenset(used | coins | later))
 
 
 def _all(tests: Iterable[Test]) -> Condition:

@@ -4,13 +4,13 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from service.ask.parser.comparisons import compared, earlier_price, measured, part_of_ranking, signed, than_a_coin
-from service.ask.parser.found import Found, measure_of
+from service.ask.parser.found import FoundCondition, measure_of
 from service.ask.parser.moves import moved
 from service.ask.parser.slots import Slots
 from service.ask.parser.states import framed, in_state, more_confidence, paying
 from service.ask.query import All, Any_, Condition, Not
 
-_Reader = Callable[[Slots, int, Sequence[Found]], Found | None]
+_Reader = Callable[[Slots, int, Sequence[FoundCondition]], FoundCondition | None]
 _READERS: Final[Sequence[_Reader]] = (
     paying,
     more_confidence,
@@ -27,9 +27,9 @@ _READERS: Final[Sequence[_Reader]] = (
 """In the order in which they are tried at a chunk: the longer form first."""
 
 
-def find_conditions(slots: Slots) -> list[Found]:
+def find_conditions(slots: Slots) -> list[FoundCondition]:
     """Every condition of a clause, in order; none begins inside another."""
-    found: list[Found] = []
+    found: list[FoundCondition] = []
     at = 0
     while at < len(slots.chunks):
         one = _at(slots, at, found)
@@ -39,7 +39,7 @@ def find_conditions(slots: Slots) -> list[Found]:
     return found
 
 
-def _at(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+def _at(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
     negation = at if slots.chunks[at].has("neg") or slots.chunks[at].has("except") else None
     if negation is not None:
         at = slots.past(at + 1)
@@ -50,10 +50,10 @@ def _at(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     found = next((one for reader in _READERS if (one := reader(slots, at, before)) is not None), None)
     if found is None or negation is None:
         return found
-    return Found(Not(found.condition), found.used | {negation})
+    return FoundCondition(Not(found.condition), found.used | {negation})
 
 
-def join(found: Sequence[Found], ors: Sequence[bool]) -> Condition | None:
+def join(found: Sequence[FoundCondition], ors: Sequence[bool]) -> Condition | None:
     """Join conditions: `ors[i]` says whether "or" stands before the i-th.
 
     "Or" binds less than "and", but for values of one measure: "bull or strong bull, in a downtrend".

@@ -62,7 +62,7 @@ _ABBREVIATED: Final = 3
 """Letters of a short name of a month or weekday, which needs more around it than a long one."""
 
 
-class Found(NamedTuple):
+class FoundTime(NamedTuple):
     """A time, and the token after its last."""
 
     time: Time
@@ -106,7 +106,7 @@ class Calendar:
         length = 3 if span == "quarter" else 1
         return _months_later(self.today, length * ((self.today.month - 1) // length - back) - self.today.month + 1)
 
-    def read(self, at: int, before: set[str], *, since: bool) -> Found | None:
+    def read(self, at: int, before: set[str], *, since: bool) -> FoundTime | None:
         """The calendar time at a token, after some prepositions: "October 5", "in June 2025", "2025", "Q3"."""
         day = self._day(at, sure=since or bool(before & _DAY_PREPOSITIONS))
         if day is not None:
@@ -159,7 +159,7 @@ class Calendar:
     def _is_year(self, at: int) -> bool:
         return _YEAR.fullmatch(self.word(at)) is not None
 
-    def _from_day(self, day: tuple[date, int], before: set[str], *, since: bool) -> Found:
+    def _from_day(self, day: tuple[date, int], before: set[str], *, since: bool) -> FoundTime:
         """A day, or from it to another: "from October 5 to October 9", "since Monday", "since its close on Monday"."""
         first, end = day
         closes = since and self.word(end) in {"close", "closing"}
@@ -174,26 +174,28 @@ class Calendar:
             if last is not None:
                 words = f"{first.isoformat()} to {last[0].isoformat()}"
                 stop = last[1] + 1 if closes and self.word(last[1]) in {"close", "closing"} else last[1]
-                return Found(Between(first_ms(first), first_ms(last[0] + timedelta(1)), words), stop)
+                return FoundTime(Between(first_ms(first), first_ms(last[0] + timedelta(1)), words), stop)
             if self.word(at) in {"now", "today", "date"}:
                 end, since = at + 1, True
         if closes or before & CLOSES:
             end += self.word(end) in {"close", "closing"}
-            return Found(Between(first_ms(first + timedelta(1)), None, f"since the close on {first.isoformat()}"), end)
-        return Found(since_or_day(first, first.isoformat(), since=since), end)
+            return FoundTime(
+                Between(first_ms(first + timedelta(1)), None, f"since the close on {first.isoformat()}"), end
+            )
+        return FoundTime(since_or_day(first, first.isoformat(), since=since), end)
 
-    def _month_at(self, at: int, before: set[str], *, since: bool) -> Found | None:
+    def _month_at(self, at: int, before: set[str], *, since: bool) -> FoundTime | None:
         word = self.word(at)
         if word not in MONTHS or not (before or (word != "may" and len(word) > _ABBREVIATED)):
             return None
         return self.month(at, since=since)
 
-    def month(self, at: int, *, since: bool) -> Found:
+    def month(self, at: int, *, since: bool) -> FoundTime:
         """The month whose name stands at a token, with the year that may follow."""
         first, end = self._year_of(MONTHS[self.word(at)], at + 1)
         return span(first, _months_later(first, 1), f"{first:%B %Y}", end, since=since)
 
-    def _quarter_or_year(self, at: int, before: set[str], *, since: bool) -> Found | None:
+    def _quarter_or_year(self, at: int, before: set[str], *, since: bool) -> FoundTime | None:
         quarter = _QUARTER.fullmatch(self.word(at))
         if quarter is not None:
             first, end = self._year_of(3 * int(quarter[1]) - 2, at + 1)
@@ -211,11 +213,11 @@ class Calendar:
         return (first.replace(year=first.year - 1) if first > self.today else first), at
 
 
-def span(first: date, after: date, words: str, end: int, *, since: bool) -> Found:
+def span(first: date, after: date, words: str, end: int, *, since: bool) -> FoundTime:
     """A calendar span, or the time since it began."""
     if since:
-        return Found(Between(first_ms(first), None, f"since {words}"), end)
-    return Found(Between(first_ms(first), first_ms(after), words), end)
+        return FoundTime(Between(first_ms(first), None, f"since {words}"), end)
+    return FoundTime(Between(first_ms(first), first_ms(after), words), end)
 
 
 def since_or_day(day: date, words: str, *, since: bool) -> Time:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from service.ask.query import All, Any_, Condition, Measure, Not, Test
 
 
-class Found(NamedTuple):
+class FoundCondition(NamedTuple):
     """A condition, and the chunks that it takes."""
 
     condition: Condition

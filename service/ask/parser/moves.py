@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from service.ask.parser.found import Found
+from service.ask.parser.found import FoundCondition
 from service.ask.parser.slots import Slots
 from service.ask.parser.windows import BOTH_FRAMES, FRAMES, TREND_FRAMES, span_of
 from service.ask.query import All, Comparator, Condition, Measure, Span, Test
@@ -15,7 +15,7 @@ _FALLS: Final[dict[Comparator, Comparator]] = {
 """How a fall compares whose size compares so: down by more than 5 % is a change below -5 %."""
 
 
-def moved(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+def moved(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
     """A direction with what stands behind it: a size, windows, or the time frames of a trend."""
     del before
     direction = slots.as_(at, "direction")
@@ -32,14 +32,14 @@ def moved(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     return _trends(slots, at, direction) or _trend_behind(slots, at, direction) or _over(slots, at, direction, to)
 
 
-def moved_by(slots: Slots, at: int, op: Comparator, number: int, used: set[int]) -> Found:
+def moved_by(slots: Slots, at: int, op: Comparator, number: int, used: set[int]) -> FoundCondition:
     """A direction with a size: "down more than 5 % this week", "more than 5 % up"."""
     size = abs(slots.chunks[number].value.value)
     falls = slots.as_(at, "direction") < 0
     to = slots.past(max(used | {at}) + 1)
     over, place = _span_beside(slots, at, to)
     test = Test(Measure("change", over=over), _FALLS[op] if falls else op, -size if falls else size)
-    return Found(test, frozenset(used | {at} | ({place} if place is not None else set())))
+    return FoundCondition(test, frozenset(used | {at} | ({place} if place is not None else set())))
 
 
 def _span_beside(slots: Slots, at: int, to: int) -> tuple[Span | None, int | None]:
@@ -52,7 +52,7 @@ def _span_beside(slots: Slots, at: int, to: int) -> tuple[Span | None, int | Non
     return over, None if over is None else place
 
 
-def _trends(slots: Slots, at: int, direction: int) -> Found | None:
+def _trends(slots: Slots, at: int, direction: int) -> FoundCondition | None:
     """Both trends: "up on both the daily and the weekly"."""
     frames: dict[int, str] = {}
     to = at + 1
@@ -62,7 +62,7 @@ def _trends(slots: Slots, at: int, direction: int) -> Found | None:
         to += 1
     if set(frames.values()) not in ({BOTH_FRAMES}, set(TREND_FRAMES)):
         return None
-    return Found(trends(direction), frozenset(range(at, max(frames) + 1)))
+    return FoundCondition(trends(direction), frozenset(range(at, max(frames) + 1)))
 
 
 def trends(direction: int) -> Condition:
@@ -76,7 +76,7 @@ def trend(direction: int, frame: str | None) -> Test:
     return Test(Measure("trend", frame=known), "eq", "UP" if direction > 0 else "DOWN")
 
 
-def _trend_behind(slots: Slots, at: int, direction: int) -> Found | None:
+def _trend_behind(slots: Slots, at: int, direction: int) -> FoundCondition | None:
     """A direction of a trend named behind it: "are up in their weekly trend"."""
     named = slots.near(at, lambda place: (m := slots.as_(place, "measure")) is not None and m.name == "trend", _NEAR)
     if named is None or any(slots.kind(place) in {"time", "number", "coin"} for place in range(at, named)):
@@ -85,23 +85,23 @@ def _trend_behind(slots: Slots, at: int, direction: int) -> Found | None:
     used = {at}
     if slots.past(at + 1) >= named - 1:
         used |= {place for place in range(at, named + 1) if slots.kind(place) in {"frame", "measure"}}
-    return Found(trend(direction, slots.chunks[frames[0]].value if frames else None), frozenset(used))
+    return FoundCondition(trend(direction, slots.chunks[frames[0]].value if frames else None), frozenset(used))
 
 
-def _over(slots: Slots, at: int, direction: int, to: int) -> Found:
+def _over(slots: Slots, at: int, direction: int, to: int) -> FoundCondition:
     """Up or down over spans: "up today", "green on 24h, 7d and 30d", "daily up"."""
     over, place = _span_beside(slots, at, to)
     spans, used = [over], {at}
     if place is not None:
         used.add(place)
         if slots.kind(place) == "frame" and slots.chunks[place].value in TREND_FRAMES:
-            return Found(trend(direction, slots.chunks[place].value), frozenset(used))
+            return FoundCondition(trend(direction, slots.chunks[place].value), frozenset(used))
         if place > at:
             for behind, span in _more_spans(slots, place + 1):
                 spans.append(span)
                 used.add(behind)
     tests = tuple(Test(Measure("change", over=span), "gt" if direction > 0 else "lt", 0.0) for span in spans)
-    return Found(tests[0] if len(tests) == 1 else All(tests), frozenset(used))
+    return FoundCondition(tests[0] if len(tests) == 1 else All(tests), frozenset(used))
 
 
 def _more_spans(slots: Slots, at: int) -> list[tuple[int, Span]]:

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import structs
 
-from service.ask.parser.found import Found, measure_of, test_of
+from service.ask.parser.found import FoundCondition, measure_of, test_of
 from service.ask.parser.lexicon import State
 from service.ask.parser.moves import trend, trends
 from service.ask.parser.slots import Slots
@@ -22,7 +22,7 @@ _FRAME_REACH: Final = 5
 _TURN_REACH: Final = 4
 
 
-def paying(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+def paying(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
     """Who pays whom: "shorts pay longs" is negative funding."""
     del before
     side = slots.as_(at, "side")
@@ -33,10 +33,10 @@ def paying(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     test = Test(Measure("funding"), "gt" if side == "long" else "lt", 0.0)
     screens = not any(chunk.kind in {"coin", "asset", "number"} or chunk.has("super") for chunk in slots.chunks)
     if screens and slots.kind(other) != "side":
-        return Found(test, frozenset({at, verb}))  # "coins where shorts pay"
+        return FoundCondition(test, frozenset({at, verb}))  # "coins where shorts pay"
     if slots.kind(other) != "side" or slots.as_(other, "side") == side:
         return None
-    return Found(test, frozenset({at, verb, other}))
+    return FoundCondition(test, frozenset({at, verb, other}))
 
 
 def _past_filler(slots: Slots, at: int) -> int:
@@ -45,7 +45,7 @@ def _past_filler(slots: Slots, at: int) -> int:
     return at
 
 
-def framed(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+def framed(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
     """A trend by its frame alone: "daily is up but weekly is not"."""
     del before
     frame = slots.as_(at, "frame")
@@ -62,7 +62,7 @@ def framed(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     if direction is None or slots.kind(to + 1) in {"compare", "number"}:
         return None
     condition = trends(direction) if both else trend(direction, frame)
-    return Found(Not(condition) if negated else condition, frozenset(used | {to}))
+    return FoundCondition(Not(condition) if negated else condition, frozenset(used | {to}))
 
 
 def named_state(slots: Slots, measure: Measure, at: int) -> tuple[Condition, set[int]] | None:
@@ -82,16 +82,16 @@ def named_state(slots: Slots, measure: Measure, at: int) -> tuple[Condition, set
     return Test(structs.replace(measure, name=state.measure), state.op, state.value), {at}
 
 
-def more_confidence(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+def more_confidence(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
     """Another level of the confidence before: "confidence of low or medium"."""
     earlier = test_of(before[-1].condition) if before else None
     if earlier is None or earlier.measure.name != "confidence" or slots.word(at) not in _LEVELS:
         return None
     joined = slots.are(range(before[-1].end, at), "or", "filler")
-    return Found(Test(Measure("confidence"), "eq", slots.word(at)), frozenset({at})) if joined else None
+    return FoundCondition(Test(Measure("confidence"), "eq", slots.word(at)), frozenset({at})) if joined else None
 
 
-def in_state(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
+def in_state(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
     """A state by itself: "in a weekly uptrend", "risk-on", "flipped bullish this week"."""
     state: State | None = slots.as_(at, "state")
     if state is None:
@@ -99,7 +99,7 @@ def in_state(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     measure = Measure(state.measure, frame=state.frame)
     behind: Measure | None = slots.as_(slots.past(at + 1), "measure")
     if state.value in {"bull", "bear"} and behind == Measure("trend"):
-        return Found(trend(1 if state.value == "bull" else -1, None), frozenset({at, slots.past(at + 1)}))
+        return FoundCondition(trend(1 if state.value == "bull" else -1, None), frozenset({at, slots.past(at + 1)}))
     if state.measure == "trend" and (both := _both_frames(slots, at, state)) is not None:
         return both
     measure, used = _framed_state(slots, at, measure)
@@ -111,15 +111,17 @@ def in_state(slots: Slots, at: int, before: Sequence[Found]) -> Found | None:
     turned = [place for place in range(max(0, at - _TURN_REACH), at) if slots.turns(place)]
     span = slots.past(max(used) + 1)
     if turned and slots.kind(span) == "time" and isinstance(slots.chunks[span].value, Window | Between):
-        return Found(Changed(measure, state.value, slots.chunks[span].value), frozenset(used | {turned[0], span}))
-    return Found(Test(measure, state.op, state.value), frozenset(used))
+        return FoundCondition(
+            Changed(measure, state.value, slots.chunks[span].value), frozenset(used | {turned[0], span})
+        )
+    return FoundCondition(Test(measure, state.op, state.value), frozenset(used))
 
 
-def _both_frames(slots: Slots, at: int, state: State) -> Found | None:
+def _both_frames(slots: Slots, at: int, state: State) -> FoundCondition | None:
     """A state of both trends: "in a daily and weekly uptrend"."""
     frames = frames_before(slots, at, state.frame)
     both = tuple(Test(Measure("trend", frame=frame), state.op, state.value) for frame in TREND_FRAMES)
-    return Found(All(both), frozenset(frames | {at})) if frames else None
+    return FoundCondition(All(both), frozenset(frames | {at})) if frames else None
 
 
 def frames_before(slots: Slots, at: int, also: str | None = None) -> set[int]:

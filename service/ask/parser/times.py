@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import structs
 
-from service.ask.parser.dates import CLOSES, MONTHS, WEEKDAYS, Calendar, Found, first_ms, since_or_day, span
+from service.ask.parser.dates import CLOSES, MONTHS, WEEKDAYS, Calendar, FoundTime, first_ms, since_or_day, span
 from service.ask.parser.numbers import number_at
 from service.ask.parser.tokens import Token
 from service.ask.query import At, Between, Now, Unit, Window
@@ -78,22 +78,22 @@ _MONEY: Final = frozenset({"long", "short", "position", "usd", "of", "in", "abov
 _MOST_UNITS: Final = 5_000
 
 
-def read_time(tokens: Sequence[Token], at: int, now_ms: int) -> Found | None:
+def read_time(tokens: Sequence[Token], at: int, now_ms: int) -> FoundTime | None:
     """The time that begins at a token; null where none does. Leading prepositions belong to it."""
     return _Reader(tokens, now_ms).read(at)
 
 
-def now_at(tokens: Sequence[Token], at: int) -> Found | None:
+def now_at(tokens: Sequence[Token], at: int) -> FoundTime | None:
     """The present in its forms, which change nothing."""
     for phrase in _NOW:
         words = phrase.split()
         if [token.word for token in tokens[at : at + len(words)]] == words:
-            return Found(Now(), at + len(words))
+            return FoundTime(Now(), at + len(words))
     return None
 
 
-def _so_far(time: Between, end: int) -> Found:
-    return Found(structs.replace(time, words=f"{time.words.removesuffix(' so far')} so far"), end)
+def _so_far(time: Between, end: int) -> FoundTime:
+    return FoundTime(structs.replace(time, words=f"{time.words.removesuffix(' so far')} so far"), end)
 
 
 class _Reader:
@@ -104,11 +104,11 @@ class _Reader:
         self._word = self._calendar.word
         self._phrase = self._calendar.phrase
 
-    def read(self, at: int) -> Found | None:
+    def read(self, at: int) -> FoundTime | None:
         for phrase in _ALL_TIME:
             end = self._phrase(at, phrase)
             if end is not None and self._word(end) != "of":  # "since the beginning of the month"
-                return Found(Between(0, None, "all recorded days"), end)
+                return FoundTime(Between(0, None, "all recorded days"), end)
         before: set[str] = set()
         while len(before) < _MOST_LEADING and (
             self._word(at) in _LEADING or (before & _SINCE and self._is_of_close(at))
@@ -131,24 +131,24 @@ class _Reader:
         """Whether a word belongs to "its daily close" or "the closing price"."""
         return self._word(at) in CLOSES and any(self._word(at + step).startswith("clos") for step in (-1, 0, 1, 2))
 
-    def _ago(self, at: int, *, since: bool, rolling: bool) -> Found | None:
+    def _ago(self, at: int, *, since: bool, rolling: bool) -> FoundTime | None:
         """So: "3 days ago", "a week ago", "yesterday", "the day before yesterday"."""
         for phrase, days in _DAYS_AGO.items():
             if (end := self._phrase(at, phrase)) is not None:
                 closes = since and self._word(end) in {"close", "closing"}
                 day = self._calendar.begins("day", days - closes)
-                return Found(since_or_day(day, phrase + " close" * closes, since=since), end + closes)
+                return FoundTime(since_or_day(day, phrase + " close" * closes, since=since), end + closes)
         counted = self._counted(at)
         if counted is None or self._word(counted[1]) not in _AGO or (self._word(counted[1]) == "back" and rolling):
             return None
         window, end = counted
         if since:
-            return Found(window, end + 1)
+            return FoundTime(window, end + 1)
         words = f"{window.words} ago"
         if window.unit == "h":
-            return Found(At(self._now_ms - window.count * HOUR_MS, whole_day=False, words=words), end + 1)
+            return FoundTime(At(self._now_ms - window.count * HOUR_MS, whole_day=False, words=words), end + 1)
         day_ms = self._now_ms // DAY_MS * DAY_MS - window.count * DAY_MS
-        return Found(At(day_ms, whole_day=True, words=words), end + 1)
+        return FoundTime(At(day_ms, whole_day=True, words=words), end + 1)
 
     def _counted(self, at: int) -> tuple[Window, int] | None:
         """A count of units and where it ends: "7 days", "24h", "a week", "two weeks", "30-day", "a couple of days"."""
@@ -194,12 +194,12 @@ class _Reader:
         """Whether "3m" means months, not millions."""
         return count in _MONTH_COUNTS and _MONEY.isdisjoint({self._word(at - 1), self._word(at + 1)})
 
-    def _window(self, at: int) -> Found | None:
+    def _window(self, at: int) -> FoundTime | None:
         """A count of units by itself; "per day" is none."""
         counted = None if self._word(at - 1) == "per" and self._word(at) in {"a", "an"} else self._counted(at)
-        return None if counted is None else Found(*counted)
+        return None if counted is None else FoundTime(*counted)
 
-    def _to_date(self, at: int, *, since: bool) -> Found | None:
+    def _to_date(self, at: int, *, since: bool) -> FoundTime | None:
         """So: "today", "this week", "ytd", "since the start of the month": until now."""
         if (later := self._phrase(at, "so far")) is not None:
             found = self._to_date(later, since=since)
@@ -208,7 +208,7 @@ class _Reader:
             if (end := self._phrase(at, phrase)) is not None:
                 return self._since_start(name, end, rolls=phrase in _ROLLS)
         if self._word(at) == "overnight":
-            return Found(self._units("hours", 12), at + 1)
+            return FoundTime(self._units("hours", 12), at + 1)
         start = next((end for phrase in _STARTS if since and (end := self._phrase(at, phrase)) is not None), None)
         after = start if start is not None else at + 1
         if start is None and self._word(at) != "this":
@@ -217,41 +217,41 @@ class _Reader:
         known = name in {"day", "week", "month", "quarter", "year"}
         return self._since_start(name, after + 1, rolls=start is None) if known else None
 
-    def _since_start(self, name: str, end: int, *, rolls: bool) -> Found:
+    def _since_start(self, name: str, end: int, *, rolls: bool) -> FoundTime:
         """A span from its beginning; `rolls`: it may also be read as one that ends now, such as "today"."""
         words = "today" if name == "day" else f"this {name}"
         behind = self._phrase(end, "so far")
         if name in _ROLLING_SPANS and (behind is not None or not rolls):
             words += " so far"
-        return Found(Between(first_ms(self._calendar.begins(name)), None, words), behind or end)
+        return FoundTime(Between(first_ms(self._calendar.begins(name)), None, words), behind or end)
 
-    def _one(self, at: int, *, rolling: bool) -> Found | None:
+    def _one(self, at: int, *, rolling: bool) -> FoundTime | None:
         """So: "over the week": one of a unit."""
         whole = rolling and self._word(at) in _WHOLE_UNITS and self._word(at - 1) in {"the", "a", "one"}
-        return Found(self._units(self._word(at), 1), at + 1) if whole else None
+        return FoundTime(self._units(self._word(at), 1), at + 1) if whole else None
 
-    def _last(self, at: int, *, since: bool, rolling: bool) -> Found | None:
+    def _last(self, at: int, *, since: bool, rolling: bool) -> FoundTime | None:
         """So: "the last 7 days", "the past month", "last month", "last Friday", "last June"."""
         after = self._word(at + 1)
         listed = at + 1 < len(self._tokens) and "," in self._tokens[at + 1].gap  # "last, 24h change"
         counted = None if after in {"a", "an"} or listed else self._counted(at + 1) or self._bare(at + 1)
         if counted is not None:
-            return Found(*counted)
+            return FoundTime(*counted)
         if (weekday := self._calendar.weekday(at + 1)) is not None:
-            return Found(since_or_day(weekday, weekday.isoformat(), since=since), at + 2)
+            return FoundTime(since_or_day(weekday, weekday.isoformat(), since=since), at + 2)
         if after in MONTHS:
             return self._calendar.month(at + 1, since=since)
         rolls = self._word(at) == "past" or (rolling and self._word(at) != "previous")
         return self._last_unit(after, at + 2, since=since, rolling=rolls)
 
-    def _last_unit(self, name: str, end: int, *, since: bool, rolling: bool) -> Found | None:
+    def _last_unit(self, name: str, end: int, *, since: bool, rolling: bool) -> FoundTime | None:
         """The last week, month or year: until now, or the calendar one before this."""
         name = _SHORT_UNITS.get(name, name)
         if name not in _WHOLE_UNITS:
             return None
         if name == "day":
-            return Found(self._units("hours", 24), end)
+            return FoundTime(self._units("hours", 24), end)
         if rolling or name in {"hour", "fortnight"}:
-            return Found(self._units(name, 1), end)
+            return FoundTime(self._units(name, 1), end)
         begins = self._calendar.begins
         return span(begins(name, 1), begins(name), f"last {name}", end, since=since)
