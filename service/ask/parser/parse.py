@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct, structs
 
+from service.ask.describe import describe
 from service.ask.parser.accounting import about_nothing, as_written, names_measure, not_available, unread
 from service.ask.parser.chunks import Chunk, cut
 from service.ask.parser.clause import read_clause
@@ -80,8 +81,15 @@ class Parser:
         before: tuple[Query, ...] = ()
         for text in messages[:-1][-MOST_TURNS:]:
             earlier = self._message(text, before, now_ms)
-            before = earlier.queries or before
-        return self._message(messages[-1], before, now_ms)
+            before = before if earlier.refusal else earlier.queries or before
+        understood = self._message(messages[-1], before, now_ms)
+        return self._refused(understood, understood.refusal, now_ms) if understood.refusal else understood
+
+    def _refused(self, understood: Understanding, refusal: Refusal, now_ms: int) -> Understanding:
+        """A refusal that suggests what was read of the question, where those words alone are read the same."""
+        texts = [(query, describe(query)) for query in understood.queries]
+        same = (text for query, text in texts if self._message(text, (), now_ms).queries == (query,))
+        return structs.replace(understood, queries=(), refusal=structs.replace(refusal, instead=next(same, None)))
 
     def _message(self, text: str, before: tuple[Query, ...], now_ms: int) -> Understanding:
         tidied = tidy(_without_bullets(_TAG.sub(" , ", _DAY_BEGINS.sub("", text))))
@@ -194,7 +202,8 @@ def _clauses(
         blocking += [as_written(tokens, chunk) for chunk in blocks]
         ignored += [as_written(tokens, chunk) for chunk in others]
     if blocking:
-        return Understanding(refusal=Refusal("unread", tuple(blocking)), ignored=tuple(ignored))
+        read = [query for at, query in enumerate(queries) if query not in queries[:at]]
+        return Understanding(queries=tuple(read), refusal=Refusal("unread", tuple(blocking)), ignored=tuple(ignored))
     if not queries:
         return Understanding(refusal=Refusal("out-of-scope" if ignored else "ambiguous", tuple(ignored)))
     queries = share_window(queries)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from service.ask.describe import describe
+from tests.ask.banks.case import BANKS, cases
 from tests.ask.parser import reading as r
 
 _REFUSED = {
@@ -63,6 +65,41 @@ def test_the_words_that_were_not_read_are_named_as_they_are_written() -> None:
     refusal = r.read("SOL Funding 7").refusal
     assert refusal is not None
     assert refusal.words == ("7",)
+
+
+@pytest.mark.parametrize(
+    ("question", "instead"),
+    {
+        "SOL Funding 7": "SOL, funding",
+        "what is the price of SOL for 3 cups?": "SOL, price",
+        "all coins, how many with 3 cups": "all coins, how many",
+        "btc 42": "BTC, overview",
+        "for 3 cups": None,
+    }.items(),
+)
+def test_a_question_that_is_not_read_whole_suggests_what_was_read_of_it(question: str, instead: str | None) -> None:
+    refusal = r.read(question).refusal
+    assert refusal is not None
+    assert (refusal.reason, refusal.instead) == ("unread", instead)
+
+
+def test_what_a_refusal_suggests_is_read_as_it_is_suggested() -> None:
+    refused = [
+        refusal
+        for bank in BANKS
+        for case in cases(bank)
+        if (refusal := r.read(" | ".join(case.ask)).refusal) and refusal.instead
+    ]
+    assert len(refused) > 20
+    for refusal in refused:
+        assert refusal.instead is not None
+        assert [describe(query) for query in r.read(refusal.instead).queries] == [refusal.instead]
+
+
+def test_what_was_refused_is_no_context_for_the_next_message() -> None:
+    assert r.read("price of btc | SOL funding 7 | over the last 7 days") == r.read(
+        "price of btc | over the last 7 days"
+    )
 
 
 def test_an_unknown_name_comes_with_what_is_spelled_like_it() -> None:
