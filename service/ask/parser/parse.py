@@ -88,7 +88,7 @@ class Parser:
     def _refused(self, understood: Understanding, refusal: Refusal, now_ms: int) -> Understanding:
         """A refusal that suggests what was read of the question, where those words alone are read the same."""
         texts = [(query, describe(query)) for query in understood.queries]
-        same = (text for query, text in texts if self._message(text, (), now_ms).queries == (query,))
+        same = (text for query, text in texts if self._message(text, (), now_ms) == Understanding(queries=(query,)))
         return structs.replace(understood, queries=(), refusal=structs.replace(refusal, instead=next(same, None)))
 
     def _message(self, text: str, before: tuple[Query, ...], now_ms: int) -> Understanding:
