@@ -10,7 +10,8 @@ A question goes through three parts:
 - `answers` writes the results: one sentence that answers, at most one table, notes, sources, and how the question was
   read (`describe.py`).
 
-`questions.py` connects them to the question route. A model may rewrite the prose (`model.py` and what it names).
+`questions.py` connects them to the question route. A model may add a passage whose numbers are references to results
+(`author.py`).
 
 May import everything below it; only `routes` and the wiring import it.
 
@@ -20,7 +21,8 @@ What it decided:
   left out: a refusal costs nothing, another question's answer costs trust.
 - A value that is not known is left out, counted and named. It is never guessed.
 - Of the past only what was known then is used. Values of a window that is older than the coin are not known.
-- A window of days holds the present day so far; daily returns and their extremes are those of closed days. Payments of
+- A window of days holds so many closed days and the present day so far; changes are from close to close, as
+  `coin/historical` counts them; daily returns and their extremes are those of closed days. Payments of
   funding are taken over whole hours, as the signal route counts them.
 - The same question at the same instant gives the same bytes: answers name instants, never ages.
 - Only answers with data cost a question. Refusals, small talk, definitions, prices of routes and the caller's own

@@ -146,7 +146,8 @@ class _Reader:
             return FoundTime(window, end + 1)
         words = f"{window.words} ago"
         if window.unit == "h":
-            return FoundTime(At(self._now_ms - window.count * HOUR_MS, whole_day=False, words=words), end + 1)
+            hour_ms = -(-self._now_ms // HOUR_MS) * HOUR_MS  # the close of a bar, as `coin/historical` counts
+            return FoundTime(At(hour_ms - window.count * HOUR_MS, whole_day=False, words=words), end + 1)
         day_ms = self._now_ms // DAY_MS * DAY_MS - window.count * DAY_MS
         return FoundTime(At(day_ms, whole_day=True, words=words), end + 1)
 

@@ -9,8 +9,8 @@ from service.ask.measure_table import MEASURES
 from service.ask.planner import series
 from service.ask.planner.reading import FEW, Reading
 from service.ask.planner.result import Refused, Scalar, Values, date, text
-from service.ask.planner.spans import TO_MS, Interval, instant_of, interval_of, span_of
-from service.ask.query import Between, Measure, Now, Time, Window
+from service.ask.planner.spans import TO_MS, Interval, days_of, instant_of, interval_of, span_of
+from service.ask.query import Between, Measure, Now, Span, Time, Window
 from service.clock import DAY_MS, HOUR_MS
 from service.table.daily import PastBar
 
@@ -65,13 +65,21 @@ async def close_before(reading: Reading, symbol: str, at_ms: int) -> float | Non
     return bars[-1].close if bars and at_ms - bars[-1].open_ms - DAY_MS < LATE_MS else None
 
 
-def span_at(reading: Reading, measure: Measure, time: Time) -> Interval:
+def span_at(
+    reading: Reading, measure: Measure, time: Time, of: Callable[[Span, int], Interval] = interval_of
+) -> Interval:
     """The span of a measure at the time of a query.
+
+    Args:
+        reading: What is read.
+        measure: What is measured.
+        time: When.
+        of: How windows are counted: `days_of` for what is read from bars.
 
     Raises:
         Refused: Where it lies in the future.
     """
-    found = interval_of(span_of(measure, time, MEASURES[measure.name].usual_days), instant_of(time, reading.now_ms))
+    found = of(span_of(measure, time, MEASURES[measure.name].usual_days), instant_of(time, reading.now_ms))
     if found.start_ms >= reading.now_ms:
         raise Refused("future", reason="forecast")
     return found
@@ -83,7 +91,7 @@ async def mean_of(
     """The mean of the closed bars of a span: days, or hours where hours are asked for."""
     if measure.over is None and not isinstance(time, Window | Between):
         raise Refused("no-window", label=text(label_of(measure)))
-    span = span_at(reading, measure, time)
+    span = span_at(reading, measure, time, days_of)
     check_history(reading, span, ids)
 
     async def mean(symbol: str) -> Scalar:
@@ -129,7 +137,7 @@ def check_history(reading: Reading, span: Interval, ids: Sequence[str]) -> None:
 
 async def extreme_prices(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
     """The highest or lowest prices of a span, USD."""
-    span = span_at(reading, measure, time)
+    span = span_at(reading, measure, time, days_of)
     check_history(reading, span, ids)
 
     async def bound(symbol: str) -> Scalar:
@@ -141,7 +149,7 @@ async def extreme_prices(reading: Reading, measure: Measure, time: Time, ids: Se
 
 async def bound_bar(reading: Reading, measure: Measure, time: Time, symbol: str) -> PastBar | None:
     """The first bar with the highest high, or the lowest low, of the span of a measure."""
-    bars = await bars_of(reading, symbol, span_at(reading, measure, time))
+    bars = await bars_of(reading, symbol, span_at(reading, measure, time, days_of))
     if measure.name == "high":
         return max(bars, key=lambda bar: bar.high, default=None)
     return min(bars, key=lambda bar: bar.low, default=None)
@@ -149,7 +157,7 @@ async def bound_bar(reading: Reading, measure: Measure, time: Time, symbol: str)
 
 async def drawdown(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
     """How far the last close of a span is below its highest price, percent."""
-    span = span_at(reading, measure, time)
+    span = span_at(reading, measure, time, days_of)
     check_history(reading, span, ids)
 
     async def fall(symbol: str) -> Scalar:

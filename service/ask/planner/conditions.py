@@ -9,7 +9,7 @@ from service.ask.describe import label_of
 from service.ask.measure_table import MEASURES
 from service.ask.planner.reading import MARKET, Reading
 from service.ask.planner.result import Refused, Scalar, Values, text
-from service.ask.planner.spans import interval_of
+from service.ask.planner.spans import days_of
 from service.ask.planner.values import values_of
 from service.ask.query import Any_, Changed, Condition, Measure, Not, Ranked, Test, Time
 from service.clock import DAY_MS
@@ -103,7 +103,7 @@ async def _changed(reading: Reading, condition: Changed, ids: Sequence[str]) -> 
     state = (lambda day: day.trend_weekly) if weekly else _STATES.get(name)
     if state is None or list(ids) == [MARKET] or not reading.others.isdisjoint(ids):
         raise Refused("no-changes", label=text(label_of(condition.measure)))
-    daily, span = await reading.daily(), interval_of(condition.within, reading.now_ms)
+    daily, span = await reading.daily(), days_of(condition.within, reading.now_ms)
     wanted = None if condition.to is None else condition.to.lower()
 
     def changed(symbol: str) -> Truth:

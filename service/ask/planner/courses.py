@@ -11,9 +11,9 @@ from service.ask.planner import series
 from service.ask.planner.asked import Asked
 from service.ask.planner.bars import bars_of
 from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, count, date, text
-from service.ask.planner.spans import Interval
+from service.ask.planner.spans import Interval, interval_of
 from service.ask.planner.timing import nothing_known, points_of, span_asked, true_days
-from service.ask.query import Condition, Measure, Test
+from service.ask.query import Between, Condition, Measure, Test, Window
 
 _BOUND: Final[Mapping[str, str]] = {"gt": "high", "ge": "high", "lt": "low", "le": "low"}
 """Which price of a day decides whether a bound was passed."""
@@ -50,10 +50,10 @@ def _at_any_time(condition: Condition) -> Condition:
 
 async def course(asked: Asked, measure: Measure) -> Found:
     """How a price or a state went over a span: its start and end, its bounds, or the days in each state."""
-    span, symbol = span_asked(asked, measure), asked.ids[0]
-    if measure.name != "price":
-        return await _spent(asked, measure, symbol, span)
-    bars = await bars_of(asked.reading, symbol, span)
+    symbol, time = asked.ids[0], asked.query.time
+    if measure.name != "price" or not isinstance(time, Window | Between):
+        return await _spent(asked, measure, symbol, span_asked(asked, measure))
+    bars = await bars_of(asked.reading, symbol, interval_of(time, asked.reading.now_ms))
     if not bars:
         raise await nothing_known(asked, measure)
     scale = 1_000 if symbol in asked.reading.per_coin else 1

@@ -31,14 +31,24 @@ def instant_of(time: Time, now_ms: int) -> int:
 def interval_of(span: Span, until_ms: int) -> Interval:
     """The instants of a span that ends at `until_ms` at the latest.
 
-    So many days are so many daily bars, the one that is not closed yet among them: as `coin/historical` counts.
+    So many days or hours begin at the close of a bar, the one that is not closed yet counted: as `coin/historical`
+    measures changes.
     """
     if isinstance(span, Between):
         end_ms = until_ms if span.end_ms is None else min(span.end_ms, until_ms)
         return Interval(span.start_ms, end_ms, span.start_ms % DAY_MS != 0)
     if span.unit == "d" and span.count > 1:
         return Interval(-(-until_ms // DAY_MS) * DAY_MS - span.count * DAY_MS, until_ms, hourly=False)
-    return Interval(until_ms - span.count * TO_MS[span.unit], until_ms, hourly=until_ms % DAY_MS != 0)
+    start_ms = -(-until_ms // HOUR_MS) * HOUR_MS - span.count * TO_MS[span.unit]
+    return Interval(start_ms, until_ms, hourly=until_ms % DAY_MS != 0)
+
+
+def days_of(span: Span, until_ms: int) -> Interval:
+    """The days of a span: of a window so many closed ones, and the present day so far."""
+    found = interval_of(span, until_ms)
+    if isinstance(span, Between) or found.hourly:
+        return found
+    return found._replace(start_ms=until_ms // DAY_MS * DAY_MS - span.count * TO_MS[span.unit])
 
 
 def span_of(measure: Measure, time: Time, usual_days: int) -> Span:

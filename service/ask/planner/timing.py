@@ -13,7 +13,7 @@ from service.ask.planner.bars import bars_of
 from service.ask.planner.conditions import Truth, holds
 from service.ask.planner.reading import FEW, MARKET, Reading
 from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, date, text
-from service.ask.planner.spans import Interval, instant_of, interval_of
+from service.ask.planner.spans import Interval, days_of, instant_of
 from service.ask.planner.values import unit_of, values_of
 from service.ask.query import (
     All,
@@ -110,13 +110,13 @@ def span_asked(asked: Asked, measure: Measure) -> Interval:
     """The span of the query, else the window of a measure that is not one of returns, else all that is known."""
     time, now_ms = asked.query.time, asked.reading.now_ms
     if isinstance(time, Window | Between):
-        return interval_of(time, now_ms)
+        return days_of(time, now_ms)
     if isinstance(time, At):
         if not time.whole_day or time.at_ms >= now_ms:
             raise Refused("not-over", label=text(label_of(measure)))
         return Interval(time.at_ms, min(time.at_ms + DAY_MS, now_ms), hourly=False)
     own: Span | None = measure.over if measure.name in {*_PRICES, "volume", "drawdown", "funding"} else None
-    return interval_of(own or _EVER, now_ms)
+    return days_of(own or _EVER, now_ms)
 
 
 async def points_of(reading: Reading, measure: Measure, symbol: str, span: Interval, *, low: bool) -> Points:
@@ -281,7 +281,7 @@ async def _present(asked: Asked, symbol: str) -> Condition:
     measure = asked.query.measures[0]
     if measure.name not in (_REGIMES if symbol == MARKET else {"trend", "regime", "verdict"}):
         raise Refused("no-changes", label=text(label_of(measure)))
-    points = await points_of(asked.reading, measure, symbol, interval_of(_EVER, asked.reading.now_ms), low=False)
+    points = await points_of(asked.reading, measure, symbol, days_of(_EVER, asked.reading.now_ms), low=False)
     if not points:
         raise Refused("unknown-value", subject=text(asked.name(symbol)), label=text(label_of(measure)))
     return Test(measure, "eq", points[-1][1])
@@ -290,7 +290,7 @@ async def _present(asked: Asked, symbol: str) -> Condition:
 async def true_days(asked: Asked, condition: Condition, symbol: str) -> list[tuple[int, Truth]]:
     """On which known days a condition held, oldest first."""
     time, now_ms = asked.query.time, asked.reading.now_ms
-    span = interval_of(time if isinstance(time, Window | Between) else _EVER, now_ms)
+    span = days_of(time if isinstance(time, Window | Between) else _EVER, now_ms)
     return sorted((await _truth_by_day(asked.reading, condition, symbol, span)).items())
 
 

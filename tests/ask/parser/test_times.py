@@ -118,6 +118,9 @@ _CALENDAR: Mapping[str, q.Span] = {
 
 _SPANS: Mapping[str, q.Span] = {**_WINDOWS, **_CALENDAR}
 
+_HOUR_MS = -(-r.NOW_MS // HOUR_MS) * HOUR_MS
+"""The close of the hour under way."""
+
 _INSTANTS: Mapping[str, q.Time] = {
     "price of SOL yesterday": r.day("2026-11-22", "yesterday"),
     "price of SOL the day before yesterday": r.day("2026-11-21", "day before yesterday"),
@@ -127,8 +130,8 @@ _INSTANTS: Mapping[str, q.Time] = {
     "price of SOL a couple of days ago": r.day("2026-11-21", "2 days ago"),
     "price of SOL a month back": r.day("2026-10-24", "30 days ago"),
     "price of SOL 1 day ago": r.day("2026-11-22", "1 day ago"),
-    "price of SOL 3 hours ago": q.At(r.NOW_MS - 3 * HOUR_MS, whole_day=False, words="3 hours ago"),
-    "price of SOL an hour ago": q.At(r.NOW_MS - HOUR_MS, whole_day=False, words="1 hour ago"),
+    "price of SOL 3 hours ago": q.At(_HOUR_MS - 3 * HOUR_MS, whole_day=False, words="3 hours ago"),
+    "price of SOL an hour ago": q.At(_HOUR_MS - HOUR_MS, whole_day=False, words="1 hour ago"),
     "price of SOL on October 5": r.day("2026-10-05"),
     "price of SOL on 2026-10-05": r.day("2026-10-05"),
     "price of SOL on 2026/10/05": r.day("2026-10-05"),

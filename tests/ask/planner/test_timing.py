@@ -251,7 +251,7 @@ async def test_conditions_are_joined_by_the_day() -> None:
     assert result.figures["began"].value == expected[1]
     either = Any_((where(TREND, "eq", "UP"), where(TREND, "ne", "UP")))
     result = await ask(of(coins("ETH"), where=either, operation=When("since"), time=days(30)))
-    assert result.figures["began"].value == TODAY_MS - 28 * DAY_MS
+    assert result.figures["began"].value == TODAY_MS - 29 * DAY_MS
     against = where(Measure("score"), "ge", to=Measure("score"))
     assert (await ask(of(coins("ETH"), where=against, operation=When("last")))).kind in {"since", "last"}
     weekly = Any_((where(Measure("regime"), "eq", "risk-on"), Not(where(Measure("trend", frame="weekly"), "eq", "UP"))))

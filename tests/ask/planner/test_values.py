@@ -414,7 +414,7 @@ async def test_means_of_prices_and_volumes_are_those_of_closed_bars() -> None:
     assert await one(of(coins("ETH"), mean), world) == pytest.approx(fmean(bar.close for bar in bars))
     volume = Measure("volume", mean=True)
     assert await one(of(coins("ETH"), volume, time=JUNE), world) == pytest.approx(fmean(bar.volume_usd for bar in bars))
-    closed = [bar.close for bar in world.history.days.bars("ETH", TODAY_MS - 6 * DAY_MS)]
+    closed = [bar.close for bar in world.history.days.bars("ETH", TODAY_MS - 7 * DAY_MS)]
     assert await one(of(coins("ETH"), Measure("price", days(7), mean=True)), world) == fmean(closed)
     hourly = [bar.close for bar in await world.history.hourly("ETH", NOW_MS - 5 * HOUR_MS)]
     assert await one(of(coins("ETH"), Measure("price", hours(5), mean=True)), world) == fmean(hourly)
