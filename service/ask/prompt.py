@@ -12,7 +12,7 @@ from service.upstream.completions import Turn
 from service.wire.ask import Archetype
 
 LONGEST_PART: Final = 2_000
-"""Characters of the question, and of what it was understood as."""
+"""Most characters of the question, and most of its queries, that the model is shown."""
 
 SYSTEM: Final = """\
 You write a short passage of an answer about crypto markets. The user message holds one JSON object between <data> and \

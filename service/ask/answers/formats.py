@@ -15,6 +15,8 @@ UNKNOWN: Final = "not known"
 _LARGE: Final = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 _SIGNIFICANT: Final = 4
 _WHOLE_DOLLARS: Final = 10_000
+_LONGEST_CELL: Final = 48
+"""Most characters of a text in a table."""
 
 
 def formatted(figure: Figure) -> str:
@@ -133,8 +135,7 @@ def cells(row: Row, columns: tuple[Column, ...]) -> list[str]:
 
 
 def _cut(text: str) -> str:
-    """At most 48 characters of a text."""
-    return text if len(text) <= 48 else f"{text[:47]}…"  # noqa: PLR2004 - see above
+    return text if len(text) <= _LONGEST_CELL else f"{text[: _LONGEST_CELL - 1]}…"
 
 
 def _width(texts: list[list[str]], kept: int) -> int:

@@ -126,7 +126,7 @@ def _between(slots: Slots, measure: Measure, at: int) -> tuple[Condition, set[in
 
 
 def compared(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
-    """A comparison before its measure, or of what the condition before measured: "over 20 % funding"."""
+    """A comparison written before its measure: "over 20 % funding"; without one, of the condition before it."""
     op = slots.as_(at, "compare")
     number = slots.past(at + 1)
     last = slots.past(number + 2) if op == "between" else number

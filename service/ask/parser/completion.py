@@ -120,7 +120,7 @@ def _merged(clause: Clause, query: Query, used: set[int]) -> Edited | None:
     over = None if one is None or clause.names_measure or one != Measure("change", over=one.over) else one.over
     windowed = any(measure.name in _OVER_TIME for measure in last.measures)
     if over is not None and (windowed or (last.where is not None and last.subject.scope != "coins")):
-        # A window alone is that of what was measured before.
+        # A window without a measure belongs to the measure named before.
         query = structs.replace(query, measures=(), time=over)
     if isinstance(last.operation, MONEY) and query.measures and {one.name for one in query.measures} <= VALUE:
         return Edited([last], used)

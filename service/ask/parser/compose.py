@@ -192,7 +192,7 @@ def _doing(slots: Slots, query: Query) -> Query:
 
 
 def _with_score(slots: Slots, query: Query) -> Query:
-    """A verdict is told with its score."""
+    """Add the score to a verdict."""
     del slots
     verdict, score = Measure("verdict"), Measure("score")
     if not isinstance(query.operation, Value) or not query.subject.coins:
@@ -204,7 +204,7 @@ def _with_score(slots: Slots, query: Query) -> Query:
 
 
 def _dated(slots: Slots, query: Query) -> Query:
-    """A high or low of one coin is told with its day; an extreme without a measure is one of the price."""
+    """Ask for the day of a high or low of one coin; an extreme without a measure is one of the price."""
     del slots
     if isinstance(query.operation, Extreme):
         return structs.replace(query, measures=query.measures or (Measure("price"),))

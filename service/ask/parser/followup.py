@@ -137,7 +137,7 @@ def _of_same_set(other: Query, first: Query, edited: Query) -> Query:
 
 
 def _restates(last: Query, edited: Query) -> bool:
-    """Whether a query orders or limits the coins of the one before it, or says what is asked of what it names."""
+    """Whether a query only changes the order or number of the coins listed before, or says what to do with them."""
     if _only_names(last):
         return last.subject == edited.subject
     if not isinstance(edited.operation, Rank) or last.subject != edited.subject or last.where != edited.where:
@@ -156,7 +156,7 @@ def _only_names(query: Query) -> bool:
 
 
 def _timed(clause: Clause, edited: Query) -> Query | None:
-    """A query with the time of what it is about, and its window as that of the changes it tests; None without any."""
+    """A query at the given time; a window also replaces those of the changes it tests. None if there is no time."""
     last, where = clause.last, edited.where
     if clause.within and _only_names(last) and isinstance(edited.time, Now) and not clause.says_now:
         return structs.replace(edited, time=last.time)
@@ -172,7 +172,7 @@ def _things(subject: Subject) -> int:
 
 
 def _keeps_times(clause: Clause, edited: Edited) -> bool:
-    """Whether a time that a clause says is one of its queries; what is told "today" is told of the present."""
+    """Whether the time a clause names is in one of its queries; "today" may also be the present."""
     said = {chunk.value for chunk in clause.part if chunk.kind == "time" and chunk.value.words not in _PRESENT}
     kept = {time for query in edited.queries for time in (query.time, *(one.over for one in query.measures))}
     kept |= {test.measure.over for query in edited.queries for test in tests_of(query.where)}
@@ -287,7 +287,7 @@ def _led_on(clause: Clause, query: Query) -> Query:
 
 
 def _in_context(clause: Clause, query: Query) -> Query:
-    """A query whose "neutral" is that of the measure asked about before, and whose trend is of what was named."""
+    """A query that tests the earlier measure where a word such as "neutral" is a value of several measures."""
     where, last = query.where, clause.last
     before = last.where.measure.name if isinstance(last.where, Test) else ""
     neutral = isinstance(where, Test) and (where.measure.name, where.value) == ("verdict", "neutral")

@@ -153,7 +153,7 @@ def _without_bullets(text: str) -> str:
 
 
 def _courtesy(tokens: Sequence[Token]) -> Courtesy | None:
-    """What a message is that is no more than a greeting, thanks or a call for help."""
+    """Which courtesy a message is that holds nothing else: a greeting, thanks, or a call for help."""
     short = len(tokens) <= _SHORT
     return COURTESIES.get(" ".join(one.word for one in tokens if short or one.word not in {"please", "verdict"}))
 

@@ -23,7 +23,7 @@ def has_span(measure: Measure) -> bool:
 
 
 class Asked(NamedTuple):
-    """A query, the ids of what it is about, and what it reads."""
+    """A query, the ids of its subjects, and the data it is answered from."""
 
     reading: Reading
     query: Query
