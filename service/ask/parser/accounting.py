@@ -1,15 +1,19 @@
 """Accounts for every word of a clause: what was not read, and whether that changes the question. Pure."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final
+
+from msgspec import Struct
 
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.lexicon import MEANINGFUL
+from service.ask.parser.slots import BITCOIN
 from service.ask.parser.tokens import Token
+from service.ask.parser.windows import says_same
 from service.ask.parser.words import is_plain
-from service.ask.query import Count, Query, Refusal, Route
+from service.ask.query import At, Between, Count, Query, Refusal, Route, Time, Window
 
 _BLOCKING: Final = frozenset({
     "number", "time", "compare", "neg", "super", "state", "direction", "measure", "sign", "except", "side", "holding",
@@ -22,6 +26,25 @@ _ASKING: Final = frozenset({
     "short", "rank",
 })  # fmt: skip
 """Operations that may not be left undone."""
+
+_NAMES: Final = frozenset({"coin", "asset", "category", "wallet", "show"})
+_MONEY: Final = frozenset({"profit", "value_of", "convert", "portfolio"})
+_SAID_BY: Final[Mapping[str, frozenset[str]]] = {
+    "price": _MONEY | {"carry", "change", "drawdown"},
+    "change": _MONEY | {"why", "when", "drawdown", "extreme", "changed"},
+    "high": frozenset({"drawdown"}),
+    "low": frozenset({"drawdown"}),
+    "funding": frozenset({"carry"}),
+    "regime": frozenset({"market_regime"}),
+    "confidence": frozenset({"conviction"}),
+    "verdict": frozenset({"record"}),
+    "sentiment": frozenset({"news", "transcripts"}),
+}
+"""Measures and operations that a measure's words may stand for."""
+
+_DAY: Final = Window(24, "h", "24 hours")
+_COUNTED_AGAIN: Final = frozenset({"the", "all", "both", "those", "these"})
+"""Before a number in letters these repeat how many were named."""
 
 _SETS_OF_COINS: Final = frozenset({"set", "category"})
 _SETS: Final = frozenset({"set", "category", "topic", "asset", "wallet", "show"})
@@ -59,6 +82,64 @@ def _blocks(chunk: Chunk) -> bool:
     if chunk.kind == "ask":
         return any(word.kind == "ask" and word.value in _ASKING for word in chunk.words)
     return chunk.kind in _BLOCKING and not any(word.kind in {"filler", "ask"} for word in chunk.words[1:])
+
+
+def dropped(chunks: Sequence[Chunk], words: Sequence[str], queries: Sequence[Query]) -> list[Chunk]:
+    """Names, numbers, times and measures of a message that no query holds, whichever reader took them.
+
+    Args:
+        chunks: The pieces of the message.
+        words: Their words.
+        queries: All that the message was read as.
+    """
+    held = frozenset(value for query in queries for value in _values(query))
+    return [chunk for at, chunk in enumerate(chunks) if not _is_held(chunks, words, at, held)]
+
+
+def _is_held(chunks: Sequence[Chunk], words: Sequence[str], at: int, held: frozenset[Any]) -> bool:
+    chunk = chunks[at]
+    if chunk.kind in _NAMES:
+        return held.issuperset(chunk.value)
+    if chunk.kind == "number":
+        again = at > 0 and words[at - 1] in _COUNTED_AGAIN and not words[at][:1].isdigit()
+        return again or "portfolio" in held or abs(chunk.value.value) in held
+    if chunk.kind == "time":
+        return _is_time_held(chunk.value, held)
+    if chunk.kind != "measure" or words[at] in {"high", "low"} or any(word.kind != "measure" for word in chunk.words):
+        return True
+    names = _SAID_BY.get(chunk.value.name, frozenset[str]()) | {chunk.value.name, "route"}
+    return not names.isdisjoint(held)
+
+
+def _is_time_held(time: Time, held: frozenset[Any]) -> bool:
+    """Whether a time is one of some values, or says the same as one; "today" may be the present."""
+    said = getattr(time, "words", "")
+    if said in held or said == "today" or ("volume" in held and says_same(_DAY, time)):
+        return True
+    times = [value for value in held if isinstance(value, At | Window | Between)]
+    said_in = any(said in one.words or f"{one.words} ago" == said for one in times)  # "since <day>", "30 days ago"
+    return said_in or any(says_same(time, one) or says_same(one, time) for one in times)
+
+
+def _values(item: object) -> Iterator[Any]:
+    """Every value within a query, the kinds of its parts, and what they stand for without saying it."""
+    if isinstance(item, Struct):
+        yield item.__struct_config__.tag
+        if isinstance(item, At | Window | Between):
+            yield item
+        for name in item.__struct_fields__:
+            yield from _values(getattr(item, name))
+    elif isinstance(item, tuple):
+        for one in item:
+            yield from _values(one)
+    elif isinstance(item, dict):
+        yield from _values(tuple(item.values()))
+    elif isinstance(item, int | float) and not isinstance(item, bool):
+        yield abs(item)
+    elif isinstance(item, str):
+        yield float(item) if item.isdigit() else item
+        if item in {"correlation", "strength"}:
+            yield BITCOIN
 
 
 def not_available(chunks: Sequence[Chunk], tokens: Sequence[Token]) -> Refusal | None:

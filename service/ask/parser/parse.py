@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct, structs
 
 from service.ask.describe import describe
-from service.ask.parser.accounting import about_nothing, as_written, names_measure, not_available, unread
+from service.ask.parser.accounting import about_nothing, as_written, dropped, names_measure, not_available, unread
 from service.ask.parser.chunks import Chunk, cut
 from service.ask.parser.clause import read_clause
 from service.ask.parser.definitions import defined_terms
@@ -208,4 +208,6 @@ def _clauses(
         return Understanding(refusal=Refusal("out-of-scope" if ignored else "ambiguous", tuple(ignored)))
     queries = share_window(queries)
     once = [query for at, query in enumerate(queries) if query not in queries[:at]]
+    if lost := [as_written(tokens, chunk) for chunk in dropped(chunks, written, once)]:
+        return Understanding(queries=tuple(once), refusal=Refusal("unread", tuple(lost)), ignored=tuple(ignored))
     return Understanding(queries=tuple(once), ignored=tuple(ignored), follow_up=follow_up)

@@ -9,7 +9,8 @@ from msgspec import structs
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.lexicon import Super, Word
 from service.ask.parser.slots import BITCOIN, Slots
-from service.ask.query import Between, Comparator, Measure, Subject, Time, Window
+from service.ask.parser.windows import says_same
+from service.ask.query import Between, Comparator, Measure, Subject, Time
 
 _FROM: Final = frozenset({"off", "below", "under", "from", "beneath"})
 _TOPS: Final = frozenset({"high", "top", "peak", "highs", "ath"})
@@ -21,12 +22,6 @@ _NEAR: Final = 4
 _FALLS: Final[Mapping[str, Comparator]] = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}
 _ENDS: Final = {"highest": "high", "lowest": "low", "how high": "high", "how low": "low"}
 _REACHED: Final = frozenset({"went", "gone", "traded at", "trade at", "trades at"})
-_SAME: Final = {
-    ("today", 1), ("this week", 7), ("last week", 7), ("this month", 30), ("last month", 30), ("this year", 365),
-    ("last year", 365),
-}  # fmt: skip
-"""Calendar spans and the days of a window that says the same beside them."""
-
 _WITH: Final = frozenset({"to", "with", "against", "versus", "follow", "follows", "than"})
 _PAYING: Final = frozenset({
     "pay", "paid", "paying", "pays", "receive", "receiving", "received", "receives", "earn", "earning", "earned",
@@ -117,9 +112,9 @@ def merge_times(slots: Slots) -> None:
             _drop(slots, at)
     for first, second in pairwise(times):
         if slots.are(range(first + 1, second), "filler"):
-            if _says_same(slots.chunks[first].value, slots.chunks[second].value):
+            if says_same(slots.chunks[first].value, slots.chunks[second].value):
                 _drop(slots, first)
-            elif _says_same(slots.chunks[second].value, slots.chunks[first].value) or _explains(slots, first, second):
+            elif says_same(slots.chunks[second].value, slots.chunks[first].value) or _explains(slots, first, second):
                 _drop(slots, second)
 
 
@@ -132,14 +127,6 @@ def _explains(slots: Slots, first: int, second: int) -> bool:
 def _drop(slots: Slots, at: int) -> None:
     slots.put(at, structs.replace(slots.chunks[at], kind="filler", words=()))
     slots.used.add(at)
-
-
-def _says_same(calendar: Time, window: Time) -> bool:
-    if not isinstance(window, Window):
-        return False
-    if isinstance(calendar, Window):
-        return calendar == window
-    return (getattr(calendar, "words", ""), window.count / 24 if window.unit == "h" else window.count) in _SAME
 
 
 def mark_other(slots: Slots) -> None:

@@ -4,11 +4,12 @@ from typing import Final
 
 from msgspec import structs
 
+from service.ask.measure_table import MEASURES
 from service.ask.parser.chunks import Chunk
 from service.ask.query import All, Any_, At, Between, Condition, Measure, Not, Span, Test, Time, Window
 from service.clock import DAY_MS
 
-WINDOWED: Final = frozenset({"change", "high", "low", "drawdown", "volatility", "correlation", "strength"})
+WINDOWED: Final = frozenset(row.name for row in MEASURES.values() if row.windowed)
 """Measures whose window a time names."""
 
 FRAMES: Final = {
@@ -21,6 +22,26 @@ BOTH_FRAMES: Final = "both"
 TREND_FRAMES: Final = ("daily", "weekly")
 _MOVES: Final = frozenset({"change", "strength"})
 _ROLLS: Final = {"today": Window(24, "h", "24 hours"), "this week": Window(7, "d", "7 days")}
+_SAME: Final = {
+    ("today", 1), ("this week", 7), ("last week", 7), ("this month", 30), ("last month", 30), ("this year", 365),
+    ("last year", 365),
+}  # fmt: skip
+"""Calendar spans and the days of a window that says the same beside them."""
+
+
+def says_same(time: Time, window: Time) -> bool:
+    """Whether a time says the same as a window beside it: "last month (30d)", "24 hours" and "1 day"."""
+    if isinstance(time, Between) and isinstance(window, Between):
+        return (time.start_ms, time.end_ms) == (window.start_ms, window.end_ms)
+    if not isinstance(window, Window):
+        return False
+    if isinstance(time, Window):
+        return _days(time) == _days(window)
+    return (getattr(time, "words", ""), _days(window)) in _SAME
+
+
+def _days(window: Window) -> float:
+    return window.count / 24 if window.unit == "h" else window.count
 
 
 def span_of(time: Time) -> Span | None:
