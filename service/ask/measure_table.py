@@ -1,7 +1,7 @@
 """Every measure a question can ask for: its unit, its label, and which times and operations it has.
 
-To add a measure: a row here, its words in `parser/lexicon.py`, and, where it is no column of the coins table, how it is
-computed in `planner/values.py`.
+To add a measure: a row here, its words in `parser/lexicon.toml`, and, where it is no column of the coins table, how it is
+computed: in `planner/bars.py` if it is a price of bars, else in `planner/values.py`.
 """
 
 from collections.abc import Mapping
@@ -45,6 +45,7 @@ class MeasureRow(Struct, frozen=True, kw_only=True):
         past: Whether past values are stored or can be computed from bars.
         states: The values of a state, from best to worst.
         market: Whether it belongs to the market as a whole and to no coin.
+        quoted: Whether it is a price of the coin, a thousandth where one coin is meant and a thousand are traded.
     """
 
     name: str
@@ -56,6 +57,7 @@ class MeasureRow(Struct, frozen=True, kw_only=True):
     past: bool = False
     states: tuple[str, ...] = ()
     market: bool = False
+    quoted: bool = False
 
 
 _TREND: Final = ("UP", "HODL", "DOWN")
@@ -64,10 +66,10 @@ _REGIME: Final = ("risk-on", "neutral", "risk-off")
 _STANCE: Final = ("euphoria", "accumulation", "neutral", "distribution", "exhaustion", "capitulation")
 
 _ROWS: Final = (
-    MeasureRow(name="price", unit=Unit.USD, label="price", column="price", past=True),
+    MeasureRow(name="price", unit=Unit.USD, label="price", column="price", past=True, quoted=True),
     MeasureRow(name="change", unit=Unit.PERCENT, label="change", windowed=True, usual_days=1, past=True),
-    MeasureRow(name="high", unit=Unit.USD, label="high", windowed=True, usual_days=1, past=True),
-    MeasureRow(name="low", unit=Unit.USD, label="low", windowed=True, usual_days=1, past=True),
+    MeasureRow(name="high", unit=Unit.USD, label="high", windowed=True, usual_days=1, past=True, quoted=True),
+    MeasureRow(name="low", unit=Unit.USD, label="low", windowed=True, usual_days=1, past=True, quoted=True),
     MeasureRow(name="drawdown", unit=Unit.PERCENT, label="drawdown", windowed=True, usual_days=365, past=True),
     MeasureRow(name="volatility", unit=Unit.SPREAD, label="volatility", windowed=True, usual_days=30, past=True),
     MeasureRow(name="volume", unit=Unit.USD, label="24-hour volume", column="volume_24h_usd", past=True),
@@ -91,6 +93,7 @@ _ROWS: Final = (
     MeasureRow(name="strength", unit=Unit.POINTS, label="return against", windowed=True, usual_days=7, past=True),
     MeasureRow(name="fear_greed", unit=Unit.RATIO, label="Fear & Greed index", market=True),
     MeasureRow(name="breadth", unit=Unit.SHARE, label="breadth", market=True),
+    MeasureRow(name="conviction", unit=Unit.RATIO, label="conviction of the market regime", market=True),
     MeasureRow(name="market_regime", unit=Unit.STATE, label="market regime", market=True, past=True, states=_REGIME),
 )
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import structs
 
+from service.ask.measure_table import MEASURES, Unit
 from service.ask.parser.chunks import Quantity
 from service.ask.parser.found import FoundCondition, measure_of, test_of, tests_in
 from service.ask.parser.moves import moved_by
@@ -30,8 +31,8 @@ _BEATS: Final = ("outperform", "underperform", "beat")
 _OPPOSITE: Final[dict[Comparator, Comparator]] = {
     "gt": "lt", "ge": "le", "lt": "gt", "le": "ge", "eq": "eq", "ne": "ne",
 }  # fmt: skip
-_IN_USD: Final = frozenset({"price", "volume", "market_cap", "open_interest", "high", "low"})
-_IN_PERCENT: Final = frozenset({"change", "drawdown", "volatility", "funding", "breadth", "strength"})
+_NO_PERCENT: Final = frozenset({Unit.USD})
+_NO_USD: Final = frozenset({Unit.PERCENT, Unit.PERCENT_A_YEAR, Unit.SPREAD, Unit.SHARE, Unit.POINTS})
 
 
 def measured(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
@@ -109,7 +110,8 @@ def _against_coins(slots: Slots, test: Test, at: int, to: int) -> tuple[Conditio
 def _tested(measure: Measure, op: Comparator, quantity: Quantity, used: set[int]) -> tuple[Condition, set[int]] | None:
     if measure.name in STATES:
         return None
-    if (quantity.unit == "%" and measure.name in _IN_USD) or (quantity.unit == "USD" and measure.name in _IN_PERCENT):
+    unit = MEASURES[measure.name].unit
+    if (quantity.unit == "%" and unit in _NO_PERCENT) or (quantity.unit == "USD" and unit in _NO_USD):
         return None
     if measure.name == "drawdown" and quantity.value > 0:
         return Test(measure, _OPPOSITE[op], -quantity.value), used  # "a drawdown of more than 20 %"

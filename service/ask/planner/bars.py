@@ -27,6 +27,12 @@ _COLUMNS: Final[Mapping[tuple[int, str], str]] = {
 }
 """Windows of changes that the coin table has a column for."""
 
+BAR_PRICES: Final[Mapping[str, Callable[[PastBar], float]]] = {
+    "high": lambda bar: bar.high,
+    "low": lambda bar: bar.low,
+}
+"""Measures that are a price of a bar."""
+
 LATE_MS: Final = 2 * DAY_MS
 """Age from which the last known close says nothing of an instant."""
 
@@ -135,24 +141,26 @@ def check_history(reading: Reading, span: Interval, ids: Sequence[str]) -> None:
         raise Refused("hours-before", first=date(reading.today_ms - KEPT_MS))
 
 
-async def extreme_prices(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
-    """The highest or lowest prices of a span, USD."""
+async def bar_prices(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
+    """Prices that the bars of a span have, USD."""
     span = span_at(reading, measure, time, days_of)
     check_history(reading, span, ids)
 
     async def bound(symbol: str) -> Scalar:
         bar = await bound_bar(reading, measure, time, symbol)
-        return None if bar is None else bar.high if measure.name == "high" else bar.low
+        return None if bar is None else BAR_PRICES[measure.name](bar)
 
     return await reading.each(ids, bound)
 
 
 async def bound_bar(reading: Reading, measure: Measure, time: Time, symbol: str) -> PastBar | None:
-    """The first bar with the highest high, or the lowest low, of the span of a measure."""
+    """The first bar of a span with the highest high or the lowest low; of another price the first bar."""
     bars = await bars_of(reading, symbol, span_at(reading, measure, time, days_of))
     if measure.name == "high":
         return max(bars, key=lambda bar: bar.high, default=None)
-    return min(bars, key=lambda bar: bar.low, default=None)
+    if measure.name == "low":
+        return min(bars, key=lambda bar: bar.low, default=None)
+    return bars[0] if bars else None
 
 
 async def drawdown(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:

@@ -9,7 +9,7 @@ from service.ask.describe import condition_words, label_of
 from service.ask.measure_table import MEASURES, Unit
 from service.ask.planner import series
 from service.ask.planner.asked import Asked
-from service.ask.planner.bars import bars_of
+from service.ask.planner.bars import BAR_PRICES, bars_of
 from service.ask.planner.conditions import Truth, holds
 from service.ask.planner.reading import FEW, MARKET, Reading
 from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, date, text
@@ -48,7 +48,7 @@ _STATES: Final[Mapping[str, Callable[[DayStates], Scalar]]] = {
 _REGIMES: Final = frozenset({"regime", "market_regime"})
 """Measures of the market that have days."""
 
-_PRICES: Final = frozenset({"price", "high", "low"})
+_PRICES: Final = frozenset(row.name for row in MEASURES.values() if row.quoted)
 
 
 async def extreme(asked: Asked, operation: Extreme) -> Found:
@@ -137,7 +137,8 @@ async def points_of(reading: Reading, measure: Measure, symbol: str, span: Inter
         return await _of_market(reading, measure, span)
     if name in _PRICES:
         bars = await bars_of(reading, symbol, span)
-        return [(bar.open_ms, bar.low if low or name == "low" else bar.high) for bar in bars]
+        read = BAR_PRICES.get(name, BAR_PRICES["low" if low else "high"])
+        return [(bar.open_ms, read(bar)) for bar in bars if bar.closed or name != "close"]
     if name == "volume":
         return [(bar.open_ms, bar.volume_usd) for bar in await bars_of(reading, symbol, span) if bar.closed]
     if name == "change":

@@ -7,14 +7,15 @@ from service.ask.describe import label_of
 from service.ask.measure_table import MEASURES, MeasureRow, Unit
 from service.ask.planner import series
 from service.ask.planner.bars import (
+    BAR_PRICES,
     KEPT_MS,
     LATE_MS,
+    bar_prices,
     bars_of,
     change,
     check_history,
     correlation,
     drawdown,
-    extreme_prices,
     mean_of,
     price_at,
     span_at,
@@ -30,9 +31,6 @@ from service.table.daily import PastState
 
 _AVERAGED: Final = frozenset({"price", "volume", "funding", "carry"})
 """Measures that have a mean over a window."""
-
-_PER_COIN: Final = frozenset({"price", "high", "low"})
-"""Measures that are divided by a thousand where one coin is meant and a thousand are traded."""
 
 _THOUSAND: Final = 1_000
 
@@ -62,7 +60,7 @@ async def values_of(reading: Reading, measure: Measure, time: Time, ids: Sequenc
         found = await _stored(reading, row, measure, time, ids)
     else:
         found = await compute(reading, measure, time, ids)
-    if measure.name in _PER_COIN:
+    if row.quoted:
         return {symbol: _scaled(reading, symbol, value) for symbol, value in found.items()}
     return found
 
@@ -221,14 +219,19 @@ def _times(value: Scalar, factor: float) -> Scalar:
 async def _confidence(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
     if not isinstance(time, Now):
         raise Refused("not-past", label=text(label_of(measure)))
-    if len(ids) > FEW:
-        raise Refused("few-only", label=text(label_of(measure)))
 
     async def confidence(symbol: str) -> Scalar:
         judged: str = (await reading.tool("signal", symbol=symbol))["confidence"]
         return judged
 
     return await reading.each(ids, confidence)
+
+
+async def _conviction(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
+    if not isinstance(time, Now):
+        raise Refused("not-past", label=text(label_of(measure)))
+    active = await reading.tool("regime", action="active")
+    return dict.fromkeys(ids, active["market"]["conviction"])
 
 
 async def _fear_greed(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
@@ -262,8 +265,7 @@ _Compute = Callable[[Reading, Measure, Time, Sequence[str]], Awaitable[Values]]
 _COMPUTED: Final[Mapping[str, _Compute]] = {
     "price": _price,
     "change": change,
-    "high": extreme_prices,
-    "low": extreme_prices,
+    **dict.fromkeys(BAR_PRICES, bar_prices),
     "drawdown": drawdown,
     "volatility": volatility,
     "correlation": correlation,
@@ -272,6 +274,7 @@ _COMPUTED: Final[Mapping[str, _Compute]] = {
     "funding": _funding,
     "carry": _carry,
     "confidence": _confidence,
+    "conviction": _conviction,
     "fear_greed": _fear_greed,
     "breadth": _breadth,
     "market_regime": _market_regime,
