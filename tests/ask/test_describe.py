@@ -67,6 +67,10 @@ _EVERY = All((UP, Not(where(FUNDING, "lt", 0.0))))
     [
         (of(L1, change(days(30)), operation=Rank("most", 5)), "coins in Layer 1 (L1), ranked by 30-day change, top 5"),
         (of(ALL, VOLUME, operation=Rank("least", 3)), "all coins, ranked by 24-hour volume, lowest 3"),
+        (
+            of(ALL, operation=List(), where=where(VOLUME, "gt", 2e10)),
+            "all coins, where 24-hour volume above 20,000,000,000 USD, list",
+        ),
         (of(BTC, PRICE), "BTC, price"),
         (of(BTC), "BTC, overview"),
         (of(coins(), PRICE), "no coin, price"),
@@ -129,7 +133,7 @@ _EVERY = All((UP, Not(where(FUNDING, "lt", 0.0))))
         (of(coins("BTC", "ETH"), PRICE, operation=Compare("most")),
          "BTC and ETH, compared by price, the highest first"),
         (of(coins("BTC", "ETH"), PRICE, operation=Compare()), "BTC and ETH, compared by price"),
-        (of(BTC, operation=Why()), "BTC, what moved beside it"),
+        (of(BTC, operation=Why()), "BTC, why"),
         (of(BTC, TREND, operation=When("since")), "BTC, since when daily trend"),
         (of(BTC, where=UP, operation=When("last")), "BTC, where daily trend is UP, when last"),
         (of(SERVICE, operation=Explain("funding")), "definition of funding"),

@@ -13,7 +13,7 @@ from service.ask.answers import write as writing
 from service.ask.answers.formats import cells, formatted
 from service.ask.answers.write import STYLES, bind, templates, write
 from service.ask.planner.result import Result
-from service.ask.query import Count, Measure, Query, Rank, Record, Refusal, Route, Subject, Understanding
+from service.ask.query import Compare, Count, Measure, Query, Rank, Record, Refusal, Route, Subject, Understanding
 from service.errors import ServiceError
 from service.wire.ask import Archetype
 from tests.ask.answers.full import ANSWERS, QUERIES, REFUSED, world
@@ -134,6 +134,11 @@ EXPECTED = {
 @pytest.mark.parametrize("kind", sorted(EXPECTED))
 async def test_the_first_sentence_answers_the_question(kind: str) -> None:
     assert (await answered(QUERIES[kind])).startswith(EXPECTED[kind])
+
+
+async def test_the_difference_of_two_percentages_is_in_points_and_has_no_sign() -> None:
+    text = await answered(of(coins("BTC", "ETH"), change(days(7)), operation=Compare()))
+    assert text.startswith("BTC's 7-day change is +3.00 %, ETH's is -1.00 %: a difference of 4.00 points.")
 
 
 async def test_an_answer_ends_with_its_sources_and_how_it_was_read() -> None:
