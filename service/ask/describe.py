@@ -10,7 +10,7 @@ from service.ask import query as q
 from service.ask.measure_table import MEASURES, Unit
 
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
-_ADVERBS: Final = frozenset(["this", "last", "today", "since", "between", "from", "on", "in", "at", "over"])
+_ADVERBS: Final = frozenset(["this", "last", "today", "yesterday", "since", "between", "from", "on", "in", "at", "over"])
 
 _OPERATORS: Final[Mapping[str, str]] = {
     "lt": "below",
@@ -63,7 +63,7 @@ def _adjective(window: q.Window) -> str:
 
 def number(value: float) -> str:
     """A number as it was asked for."""
-    return f"{value:,.10g}"
+    return f"{value:,.15g}"
 
 
 def time_words(time: q.Time) -> str:
@@ -75,6 +75,8 @@ def time_words(time: q.Time) -> str:
     if isinstance(time, q.At):
         return f"on {time.words}" if is_date(time.words) else time.words
     first = time.words.split(" ", 1)[0].lower()
+    if is_date(time.words):
+        return f"on {time.words}"
     return time.words if first in _ADVERBS else f"{'from' if ' to ' in time.words else 'in'} {time.words}"
 
 
@@ -161,6 +163,10 @@ def _value_of(query: q.Query, operation: q.ValueOf) -> str:
 
 def _rank(query: q.Query, operation: q.Rank) -> str:
     side = "top" if operation.direction == "most" else "lowest"
+    if operation.skip:
+        first, last = operation.skip + 1, operation.skip + operation.limit
+        places = f"place {first}" if first == last else f"places {first} to {last}"
+        return f"ranked by {_measures(query)}, the {'highest' if side == 'top' else side} first, {places}"
     return f"ranked by {_measures(query)}, {side} {operation.limit}"
 
 
@@ -185,6 +191,12 @@ def _profit(query: q.Query, operation: q.Profit) -> str:
     return f"profit of a {operation.side}{size}{entry}{since}"
 
 
+def _portfolio(query: q.Query, operation: q.Portfolio) -> str:
+    return "; ".join(
+        f"{coin}: {_profit(query, one)}" for coin, one in zip(query.subject.coins, operation.positions, strict=True)
+    )
+
+
 def _route(_: q.Query, operation: q.Route) -> str:
     args = "".join(
         f", {'how many' if name == 'count' else f'{name} {value}'}" for name, value in operation.args.items()
@@ -206,7 +218,7 @@ _OPERATIONS: Final[Mapping[type, Callable[[q.Query, Any], str]]] = {
     q.Extreme: _extreme,
     q.Aggregate: lambda query, one: f"{one.how} of {_measures(query)}",
     q.Compare: _compare,
-    q.Why: lambda _query, _: "what moved beside it",
+    q.Why: lambda _query, _: "why",
     q.When: lambda query, one: (
         f"{'since when' if one.edge == 'since' else 'when last'}" + (f" {_measures(query)}" if query.measures else "")
     ),
@@ -215,12 +227,13 @@ _OPERATIONS: Final[Mapping[type, Callable[[q.Query, Any], str]]] = {
     q.Ratio: lambda query, _: f"ratio of {_measures(query) if query.measures else 'price'}",
     q.ValueOf: _value_of,
     q.Profit: _profit,
+    q.Portfolio: _portfolio,
     q.Screen: lambda _query, one: f"those whose verdict favours a {one.side}",
     q.Record: lambda _query, one: f"how past {f'{one.state} ' if one.state else ''}{one.of} did",
     q.Route: _route,
 }
 
-_OWN_SUBJECT: Final = (q.Explain, q.Convert, q.ValueOf, q.Route)
+_OWN_SUBJECT: Final = (q.Explain, q.Convert, q.ValueOf, q.Portfolio, q.Route)
 """Operations that say themselves what they are about."""
 
 

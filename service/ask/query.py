@@ -195,11 +195,12 @@ class List(Struct, frozen=True, tag="list", tag_field="operation"):
     limit: int | None = None
 
 
-class Rank(Struct, frozen=True, tag="rank", tag_field="operation"):
-    """The first so many by the first measure."""
+class Rank(Struct, frozen=True, tag="rank", tag_field="operation", omit_defaults=True):
+    """The first so many by the first measure, behind the `skip` before them: 1 for "the second"."""
 
     direction: Direction
     limit: int
+    skip: int = 0
 
 
 class Position(Struct, frozen=True, tag="position", tag_field="operation"):
@@ -296,6 +297,12 @@ class Profit(Struct, frozen=True, tag="profit", tag_field="operation", omit_defa
     side: Literal["long", "short"] = "long"
 
 
+class Portfolio(Struct, frozen=True, tag="portfolio", tag_field="operation"):
+    """Profit or loss of several positions and their total: one for each coin of the subject, in its order."""
+
+    positions: tuple[Profit, ...]
+
+
 class Screen(Struct, frozen=True, tag="screen", tag_field="operation"):
     """What the data say for one side, where somebody asks what to buy or short. Never advice."""
 
@@ -340,6 +347,7 @@ Operation = (
     | Ratio
     | ValueOf
     | Profit
+    | Portfolio
     | Screen
     | Record
     | Route

@@ -13,7 +13,7 @@ from service.ask.parser.slots import BITCOIN
 from service.ask.parser.tokens import Token
 from service.ask.parser.windows import says_same
 from service.ask.parser.words import is_plain
-from service.ask.query import At, Between, Count, Query, Refusal, Route, Time, Window
+from service.ask.query import At, Between, Count, Query, Rank, Refusal, Route, Time, Window
 
 _BLOCKING: Final = frozenset({
     "number", "time", "compare", "neg", "super", "state", "direction", "measure", "sign", "except", "side", "holding",
@@ -46,7 +46,9 @@ _DAY: Final = Window(24, "h", "24 hours")
 _COUNTED_AGAIN: Final = frozenset({"the", "all", "both", "those", "these"})
 """Before a number in letters these repeat how many were named."""
 
-_SETS_OF_COINS: Final = frozenset({"set", "category"})
+_NARROWED: Final = frozenset({"set", "category", "measure", "super", "state", "sign", "time"})
+"""Pieces that a word before them narrows: "weighted average funding", "in mid September", "price target"."""
+
 _SETS: Final = frozenset({"set", "category", "topic", "asset", "wallet", "show"})
 _PRONOUN: Final = re.compile(r"\b(it|its|that token|that coin|this coin|this one|that one|this token)\b")
 _OWNED: Final = frozenset({"wallet", "wallets"})
@@ -64,16 +66,17 @@ def unread(
     """Pieces that were not read: those that change the question, and other words.
 
     A word of a phrase that means something elsewhere changes it, and so does a word that begins with a digit, and any
-    word beside a list or before a set, which it narrows.
+    word beside a list, beside a measure or before a set, a state or a time, which it narrows.
     """
     narrows = any(isinstance(query.operation, Route) for query in read)
     left = [(chunk, word) for at, (chunk, word) in enumerate(zip(part, words, strict=True)) if at not in used]
-    sets = [chunk for chunk, behind in pairwise(part) if behind.kind in _SETS_OF_COINS and not behind.gap]
+    beside = [chunk for chunk, behind in pairwise(part) if behind.kind in _NARROWED and not behind.gap]
+    beside += [chunk for before, chunk in pairwise(part) if before.has("measure") and not chunk.gap]
     blocks = [
         chunk
         for chunk, word in left
         if _blocks(chunk)
-        or (chunk.kind == "word" and (narrows or word in MEANINGFUL or word[:1].isdigit() or chunk in sets))
+        or (chunk.kind == "word" and (narrows or word in MEANINGFUL or word[:1].isdigit() or chunk in beside))
     ]
     return blocks, [chunk for chunk, _ in left if chunk.kind == "word" and chunk not in blocks]
 
@@ -127,6 +130,8 @@ def _values(item: object) -> Iterator[Any]:
         yield item.__struct_config__.tag
         if isinstance(item, At | Window | Between):
             yield item
+        if isinstance(item, Rank) and item.skip:
+            yield from range(item.skip + 1, item.skip + item.limit + 1)
         for name in item.__struct_fields__:
             yield from _values(getattr(item, name))
     elif isinstance(item, tuple):

@@ -5,23 +5,29 @@ from typing import Final
 
 from msgspec import structs
 
-from service.ask.parser.chunks import Chunk
+from service.ask.parser.chunks import Chunk, Quantity
 from service.ask.parser.clause import read_clause
-from service.ask.parser.context import MONEY, VALUE, Clause, Edited, both_conditions, more_measures
+from service.ask.parser.context import MONEY, VALUE, Clause, Edited, at_time, both_conditions, more_measures
 from service.ask.parser.shared import over_span
 from service.ask.parser.slots import Slots
 from service.ask.parser.subjects import read_subject
+from service.ask.parser.superlatives import read_places
 from service.ask.parser.windows import TREND_FRAMES, WINDOWED, span_of
 from service.ask.query import (
     At,
     Check,
     Compare,
+    Convert,
     Extreme,
+    Holding,
     Measure,
     Now,
+    Portfolio,
+    Position,
     Profit,
     Query,
     Rank,
+    Scope,
     Span,
     Test,
     Value,
@@ -42,10 +48,11 @@ def complete(clause: Clause) -> Edited | None:
     if (told := _told(clause)) is not None:
         return told
     numbers = [chunk for chunk in part if chunk.kind == "number"]
-    if isinstance(last.operation, Rank) and len(numbers) == 1 and clause.is_of("number", "filler", "ask", "and", "set"):
-        operation = structs.replace(last.operation, limit=int(numbers[0].value.value))
-        return Edited([structs.replace(last, operation=operation)], set(range(len(part))))
-    if isinstance(last.operation, Profit | ValueOf) and any(chunk.as_("holding") == "profit" for chunk in part):
+    if (placed := _placed(clause)) is not None:
+        return Edited([placed], set(range(len(part))))
+    if len(numbers) == 1 and (sized := _sized(clause, numbers[0].value)) is not None:
+        return Edited([sized], set(range(len(part))))
+    if isinstance(last.operation, MONEY) and any(chunk.as_("holding") == "profit" for chunk in part):
         return Edited([last], {at for at, chunk in enumerate(part) if chunk.kind in {"holding", "ask"}})
     stand_in = Chunk("coin", last.subject.coins or ("BTC",), part[-1].end, part[-1].end + 1, gap=",")
     read, used = read_clause([*part, stand_in], [*clause.words, "it"])
@@ -57,10 +64,47 @@ def complete(clause: Clause) -> Edited | None:
     return _framed(clause, read[0], used) or _merged(clause, read[0], used)
 
 
+def _sized(clause: Clause, quantity: Quantity) -> Query | None:
+    """The last position or amount in another size: "and a 25k one", "what about 2?"."""
+    last, operation = clause.last, clause.last.operation
+    if not clause.is_of("number", "filler", "ask", "and", "set") or quantity.unit not in {None, "USD"}:
+        return None
+    dollars, amount = quantity.unit == "USD" or quantity.scaled, quantity.value
+    if any(one.notional for one in last.measures):
+        measures = (structs.replace(one, notional=amount if one.notional else None) for one in last.measures)
+        return structs.replace(last, measures=tuple(measures))
+    if isinstance(operation, Convert | Profit) and operation.holding is not None:
+        unit = "USD" if dollars else operation.holding.unit
+        return structs.replace(last, operation=structs.replace(operation, holding=Holding(amount, unit)))
+    return None
+
+
+def _placed(clause: Clause) -> Query | None:
+    """Other places of the last ranking, or more of them: "and the second?", "the next five", "who is next?"."""
+    last, operation = clause.last, clause.last.operation
+    slots = Slots(clause.part, clause.words, set())
+    following = slots.free(lambda chunk: chunk.as_("ordinal") == 0)
+    places = None if following else read_places(slots)
+    limit = None if places else slots.limit(None)
+    plain = {"filler", "ask", "and", "set", *(["except", "ordinal"] if following else [])}
+    if not (following or places or limit) or slots.free(lambda chunk: chunk.kind not in plain):
+        return None
+    if isinstance(operation, Position) and not limit:
+        scope: Scope = "category" if last.subject.categories else "all"
+        last = structs.replace(last, subject=structs.replace(last.subject, scope=scope, coins=()))
+        operation = Rank(operation.direction, 1)
+    if not isinstance(operation, Rank):
+        return None
+    skip, limit = places or (operation.skip, limit or operation.limit)
+    skip += operation.limit if following else 0
+    return structs.replace(last, operation=Rank(operation.direction, limit, skip))
+
+
 def _told(clause: Clause) -> Edited | None:
     """What the answer before tells by itself: the day of a high, a difference, what an amount is worth today."""
     last = clause.last
-    if not clause.is_of("filler", "ask", "and", "time"):
+    said = ("holding",) if isinstance(last.operation, MONEY) else ()
+    if not clause.is_of("filler", "ask", "and", "time", *said):
         return _excluding(clause)
     whole = set(range(len(clause.part)))
     if clause.says_now and not isinstance(last.time, Now):
@@ -69,10 +113,10 @@ def _told(clause: Clause) -> Edited | None:
     asks = {word.value for chunk in clause.part for word in chunk.words[:1] if word.kind == "ask"}
     if times:
         today = all(getattr(time, "words", "") == "today" for time in times)
-        worth = isinstance(last.operation, Profit | ValueOf) and asks <= {"list", "convert"}
+        worth = isinstance(last.operation, MONEY) and asks <= {"list", "convert", "sum"}
         return Edited([last], whole) if today and worth else None
     differs = isinstance(last.operation, Compare) and _BY_HOW_MUCH.search(" ".join(clause.words))
-    summed = isinstance(last.operation, ValueOf) and "sum" in asks
+    summed = isinstance(last.operation, ValueOf | Portfolio) and "sum" in asks
     if differs or summed or (isinstance(last.operation, Extreme) and asks == {"when"}):
         return Edited([last], whole)
     one = last.measures[0] if len(last.measures) == 1 else None
@@ -122,8 +166,8 @@ def _merged(clause: Clause, query: Query, used: set[int]) -> Edited | None:
     if over is not None and (windowed or (last.where is not None and last.subject.scope != "coins")):
         # A window without a measure belongs to the measure named before.
         query = structs.replace(query, measures=(), time=over)
-    if isinstance(last.operation, MONEY) and query.measures and {one.name for one in query.measures} <= VALUE:
-        return Edited([last], used)
+    if isinstance(last.operation, MONEY) and "price" not in clause.words and query.measures and {one.name for one in query.measures} <= VALUE:
+        return Edited([at_time(last, query)], used)
     if isinstance(query.operation, Value) and not query.measures and query.where is None:
         return _retimed(clause, query, used)
     if isinstance(query.operation, Value) and query.measures and isinstance(last.operation, Rank | Compare | Extreme):

@@ -78,12 +78,17 @@ _NAMED: Final[Sequence[Kind]] = ("compare", "ask", "topic", "set", "frame", "sid
 def _entries(tables: Mapping[str, Any]) -> Iterator[tuple[Sequence[str], Word]]:
     for name, phrases in tables["measure"].items():
         yield phrases, Word("measure", Measure(name))
+    for row in tables["several"]:
+        for name in row["measures"]:
+            yield row["phrases"], Word("measure", Measure(name))
     for row in tables["state"]:
         yield row["phrases"], Word("state", msgspec.convert(row, State))
     for name, phrases in tables["sign"].items():
         yield phrases, Word("sign", _SIGNS[name])
     for name, phrases in tables["direction"].items():
         yield phrases, Word("direction", _SIGNS[name])
+    for name, phrases in tables["ordinal"].items():
+        yield phrases, Word("ordinal", int(name))
     for row in tables["super"]:
         yield row["phrases"], Word("super", msgspec.convert(row, Super))
     for kind in _NAMED:

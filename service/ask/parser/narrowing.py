@@ -75,7 +75,7 @@ def of_same_message(clause: Clause, query: Query) -> Query | None:
 
 
 def only_orders(clause: Clause) -> bool:
-    """Whether a clause says no more than an order: "ascending"."""
+    """Whether a clause only says an order: "ascending"."""
     orders = any((one := chunk.as_("super")) and one.orders for chunk in clause.part)
     return orders and not clause.names_measure and not clause.has("number")
 
@@ -124,7 +124,7 @@ def _ranked(clause: Clause, query: Query, operation: Rank) -> Query | None:
     if over is not None:
         last = structs.replace(last, measures=(structs.replace(last.measures[0], over=over), *last.measures[1:]))
     direction = last.operation.direction if keeps and isinstance(last.operation, Rank) else operation.direction
-    return structs.replace(last, operation=Rank(direction, operation.limit))
+    return structs.replace(last, operation=structs.replace(operation, direction=direction))
 
 
 def of_category(clause: Clause, query: Query) -> bool:
@@ -145,7 +145,7 @@ def of_these(clause: Clause, query: Query) -> Query:
         moves = (measure for measure in tested if measure.name == "change")
         query = structs.replace(query, measures=(next(moves, tested[0]),))
     if isinstance(last.operation, Rank) and not _INSTEAD.search(" ".join(clause.words)):
-        if last.subject != Subject(scope="all") or last.where is not None:
+        if last.subject != Subject(scope="all") or last.where is not None or last.operation.skip:
             return last  # which of these are meant cannot be said
         where = both_conditions(Ranked(last.measures[0], last.operation.direction, last.operation.limit), where)
     return structs.replace(query, subject=_narrowed(last.subject, query.subject), where=where)

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from service.ask.parser.found import test_of
 from service.ask.parser.slots import Slots
-from service.ask.parser.superlatives import read_superlative
+from service.ask.parser.superlatives import read_places, read_superlative
 from service.ask.query import (
     Aggregate,
     All,
@@ -180,7 +180,11 @@ def _place(asked: _Asked) -> Operation | None:
     slots = asked.slots
     ranks, measured = bool(slots.asks("rank")), slots.first("measure") is not None
     if not asked.named:
-        return Rank("most", slots.limit(None) or _LISTED) if asked.takes("rank") else None
+        places = read_places(slots) if measured else None
+        if not (asked.takes("rank") or places):
+            return None
+        skip, limit = places or (0, slots.limit(None) or _LISTED)
+        return Rank("most", limit, skip)
     said = any(not _PLACE.isdisjoint(words.split()) for words in slots.words)
     if measured and ((ranks and len(asked.subject.coins) == 1) or (said and slots.asks("position"))):
         slots.take_asks("position", "rank", "list")

@@ -6,6 +6,7 @@ from typing import Any, Final
 from msgspec import Struct, structs
 
 from service.ask.parser.chunks import Chunk
+from service.ask.parser.lexicon import Word
 from service.ask.query import (
     Measure,
     Now,
@@ -92,6 +93,10 @@ class Slots(Struct):
         named: Measure | None = chunk.value if chunk.kind == "measure" and not chunk.words else chunk.as_("measure")
         return named
 
+    def several(self, at: int) -> list[Word]:
+        """The measures that a chunk names besides its first: "range" is the high and the low."""
+        return [word for word in self.chunks[at].words if word.kind == "measure"][1:]
+
     def measures(self, *names: str) -> list[int]:
         """Chunks that name one of some measures, used or not."""
         return [at for at in range(len(self.chunks)) if (one := self.as_(at, "measure")) and one.name in names]
@@ -159,7 +164,7 @@ class Slots(Struct):
         self.read_as(at, Measure(name, other=other))
 
     def adds(self, at: int, free: int) -> bool:
-        """Whether a measure is told beside what a superlative ranks by: "the best of them, and its price"."""
+        """Whether a measure is only reported beside the ranking: "the best of them, and its price"."""
         before = free - 1
         while self.kind(before) == "filler":
             before -= 1
@@ -183,6 +188,18 @@ class Slots(Struct):
                 self.used.add(at)
                 return int(value)
         return default
+
+    def row(self, at: int) -> list[int]:
+        """Plain numbers in a row from a chunk on: "two, three and four", "4 through 8"."""
+        found: list[int] = []
+        while self.kind(at) in {"number", "filler", "and"} or self.word(at) in {"through", "thru"}:
+            if self.kind(at) == "number":
+                quantity = self.chunks[at].value
+                if quantity.unit is not None or quantity.scaled or at in self.used:
+                    return []
+                found.append(at)
+            at += 1
+        return found
 
     def one_time(self, times: Sequence[int]) -> Time:
         """The one time left; a second one stays unread."""

@@ -20,6 +20,11 @@ _SETS: Final = frozenset({"set", "category", "topic"})
 _SAID: Final = {"the two": 2, "the three": 3}
 """Numbers before a set; elsewhere such words name what was listed."""
 
+_PLACES: Final = frozenset({"place", "places", "position", "positions", "ranks", "ranked", "rank", "spot", "spots", "from"})
+_RANKED: Final = frozenset({"rank", "ranks", "ranked", "from"})
+_TO: Final = frozenset({"to", "through", "thru", "until"})
+_PAIR: Final = 2
+
 _ONE: Final = frozenset({"which coin", "what coin", "the coin", "which one", "coin", "token", "which token"})
 
 
@@ -47,9 +52,10 @@ def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | No
     if things is None:
         if value.measure is not None:
             slots.imply(first, value.measure)
-        limit = _limit(slots, value)
+        slots.used |= {at for at in ordered if slots.kind(at + 1) == "number"}  # "the first ten"
+        skip, limit = read_places(slots) or (0, _limit(slots, value))
         slots.take_asks("rank", "list")
-        return Rank(value.direction, limit)
+        return Rank(value.direction, limit, skip)
     days = slots.free(lambda chunk: chunk.kind == "word" and chunk.value.lower() in {"day", "days"})
     if days:
         slots.used.add(days[0])
@@ -65,6 +71,29 @@ def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | No
     slots.take_asks("compare", "list", "difference")
     slots.take("or")
     return Compare(value.direction)
+
+
+def read_places(slots: Slots) -> tuple[int, int] | None:
+    """How many are skipped and how many wanted: "the second", "2nd and 3rd", "places two to four"."""
+    said = slots.free(lambda chunk: chunk.has("ordinal"))
+    places = [int(slots.as_(at, "ordinal")) for at in said]
+    if not said:
+        begins = [at for at, words in enumerate(slots.words) if words.split()[-1] in _PLACES and slots.row(at + 1)]
+        if not begins:
+            return None
+        said = slots.row(begins[0] + 1)
+        places = [int(slots.chunks[at].value.value) for at in said]
+        if len(said) == 1 and slots.word(begins[0]) in _RANKED:
+            return None  # "rank 5 coins"
+        slots.used.add(begins[0])
+    ranges = len(said) == _PAIR and any(slots.word(at) in _TO for at in range(said[0], said[1]))
+    first, last = min(places), max(places)
+    if first < 1 or not (ranges or sorted(places) == list(range(first, last + 1))):
+        return None
+    slots.used |= set(range(said[0], said[-1] + 1))
+    if (number := slots.limit(None)) not in {None, last - first + 1}:
+        return None  # "top 5, places 2 to 4"
+    return first - 1, last - first + 1
 
 
 def _ends(slots: Slots, at: int) -> bool:

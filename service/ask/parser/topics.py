@@ -62,6 +62,8 @@ def read_topic(slots: Slots) -> list[Query]:
             return []
     else:
         topic = str(slots.as_(at, "topic"))
+        if len(slots.row(at + 1)) > 1:
+            return []  # "positions 4 to 8" of a ranking
         if _is_subject(slots, topic, at):
             return []
         slots.used.add(at)

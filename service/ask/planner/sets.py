@@ -189,16 +189,16 @@ async def rank(asked: Asked, operation: Rank) -> Found:
     values = await asked.values(by, found)
     most = operation.direction == "most"
     order = ordered(values, by, most=most)
-    shown = order[: operation.limit]
+    shown = order[operation.skip : operation.skip + operation.limit]
     measures = [*dict.fromkeys([measure, by, *asked.query.measures[1:], *measures_in(asked.query.where)])]
     columns, rows = await asked.table(measures, shown)
     figures = {"when": asked.when, "label": text(columns[0].label), "order": text("highest" if most else "lowest")}
     figures["alone"] = text("yes" if len(rows) == 1 else "")
     if rows:
         figures |= {"winner": text(rows[0].subject), "value": Figure(rows[0].values[0], columns[0].unit)}
-        figures["of"] = count(len(order))
+        figures |= {"of": count(len(order)), "subject": figures["winner"], "place": count(operation.skip + 1)}
     return Found(
-        kind="rank" if rows else "nothing",
+        kind="nothing" if not rows else "position" if operation.skip else "rank",
         figures=figures,
         columns=columns,
         rows=rows,
@@ -326,7 +326,7 @@ async def compare(asked: Asked, operation: Compare) -> Found:
         raise await _unknown(asked, label_of(measures[0]))
     columns, rows = await asked.table(measures, order)
     figures = {"label": text(columns[0].label), "when": asked.when, "verb": asked.verb}
-    # Of an overview nobody asked how far apart the first measure is.
+    # An overview compares nothing by one measure.
     figures["difference"] = _difference(rows, columns[0].unit) if asked.query.measures else text("")
     kind = "table"
     if operation.direction is not None:
