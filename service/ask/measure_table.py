@@ -1,7 +1,8 @@
 """Every measure a question can ask for: its unit, its label, and which times and operations it has.
 
 To add a measure: a row here, its words in `parser/lexicon.toml`, and, where it is no column of the coins table, how it is
-computed: in `planner/bars.py` if it is a price of bars, else in `planner/values.py`.
+computed: in `planner/bars.py` if it is a price of bars, else in `planner/values.py`. The opening price touched three
+files of `service/`: this one, the lexicon and `planner/bars.py`.
 """
 
 from collections.abc import Mapping
@@ -70,6 +71,7 @@ _ROWS: Final = (
     MeasureRow(name="change", unit=Unit.PERCENT, label="change", windowed=True, usual_days=1, past=True),
     MeasureRow(name="high", unit=Unit.USD, label="high", windowed=True, usual_days=1, past=True, quoted=True),
     MeasureRow(name="low", unit=Unit.USD, label="low", windowed=True, usual_days=1, past=True, quoted=True),
+    MeasureRow(name="open", unit=Unit.USD, label="open", windowed=True, usual_days=1, past=True, quoted=True),
     MeasureRow(name="drawdown", unit=Unit.PERCENT, label="drawdown", windowed=True, usual_days=365, past=True),
     MeasureRow(name="volatility", unit=Unit.SPREAD, label="volatility", windowed=True, usual_days=30, past=True),
     MeasureRow(name="volume", unit=Unit.USD, label="24-hour volume", column="volume_24h_usd", past=True),

@@ -47,7 +47,7 @@ from service.ask.query import (
     Value,
     When,
 )
-from service.clock import DAY_MS
+from service.clock import DAY_MS, iso
 
 
 def read_clause(chunks: Sequence[Chunk], words: Sequence[str]) -> tuple[list[Query], set[int]]:
@@ -108,25 +108,30 @@ def _imply_change(slots: Slots, operation: Operation, where: Condition | None) -
 
 
 def _with_close(slots: Slots, query: Query) -> list[Query]:
-    """The price beside a high or low of one day is that day's close: "yesterday's high, low and close".
+    """What stands beside a high, low or change of a past day is of that day: "yesterday's high, volume and close".
 
-    A longer time has many prices, so nothing is read then.
+    Of a longer time only the close is told, at its end: it has many prices, verdicts and so on.
     """
-    days = {one.over for one in query.measures if isinstance(one.over, Between) and one.over.end_ms is not None}
-    day = days.pop() if len(days) == 1 else None
-    price = Measure("price")
-    if not isinstance(query.operation, Value) or price not in query.measures or day is None or _says_now(slots):
+    spans = {one.over for one in query.measures if isinstance(one.over, Between) and one.over.end_ms is not None}
+    others = tuple(one for one in query.measures if one.over is None)
+    if len(spans) != 1 or not others or not isinstance(query.operation, Value) or query.time != Now():
         return [query]
-    if day.end_ms != day.start_ms + DAY_MS:
+    span = spans.pop()
+    if _says_now(slots) or span.end_ms is None:
+        return [query]
+    day_ms, closes = span.end_ms - DAY_MS, any("clos" in words or words == "ohlc" for words in slots.words)
+    if day_ms != span.start_ms and not (closes and others == (Measure("price"),)):
         slots.used.clear()
         return []
-    others = tuple(one for one in query.measures if one != price)
-    at = At(day.start_ms, whole_day=True, words=day.words)
-    return [structs.replace(query, measures=others), structs.replace(query, measures=(price,), time=at)]
+    day = At(day_ms, whole_day=True, words=span.words if day_ms == span.start_ms else iso(day_ms)[:10])
+    return [
+        structs.replace(query, measures=tuple(one for one in query.measures if one.over is not None)),
+        structs.replace(query, measures=others, time=day),
+    ]
 
 
 def _says_now(slots: Slots) -> bool:
-    return any(words in {"now", "right now", "currently"} for words in slots.words[1:])
+    return any(words in {"now", "right now"} or words.startswith("current") for words in slots.words[1:])
 
 
 def _left_out(slots: Slots, found: FoundCondition) -> FoundCondition:

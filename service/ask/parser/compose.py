@@ -1,10 +1,12 @@
 """Puts the slots of a clause together: what is left unsaid, and what some words mean beside others. Pure."""
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec import structs
 
+from service.ask.measure_table import MEASURES
 from service.ask.parser.found import measure_of, test_of, tests_in
 from service.ask.parser.shared import over_span
 from service.ask.parser.slots import BITCOIN, Slots
@@ -42,8 +44,14 @@ from service.ask.query import (
 _LISTED: Final = 10
 _ORDERED: Final = 20
 _PAIR: Final = 2
-_OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime"})
+_OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime", "conviction"})
+_MARKETS: Final = {"regime": "market_regime", "confidence": "conviction"}
+"""Measures of a coin, and what they are called of the market."""
+
 _ALSO_OF_MARKET: Final = frozenset({"regime", "trend", "sentiment"})
+_WE: Final = "we"
+_TODAY: Final = "today"
+_CLOSED: Final = re.compile(r"\bclose[ds]?\b")
 _SIZES: Final = frozenset({"biggest", "largest", "smallest", "tiniest"})
 """Superlatives of a coin's size, which is its market cap where nothing else is measured."""
 
@@ -89,6 +97,10 @@ def _about_whom(slots: Slots, query: Query) -> Query | None:
     if names & _OF_MARKET:
         return structs.replace(query, subject=structs.replace(subject, scope="market"))
     if query.where is not None or isinstance(query.operation, of_sets):
+        asked = isinstance(query.operation, List) and slots.is_question() and _WE in " ".join(slots.words).split()
+        if asked and names == {"regime"}:  # "are we risk-on?"
+            market = structs.replace(subject, scope="market")
+            return structs.replace(query, subject=market, operation=Check())
         return structs.replace(query, subject=structs.replace(subject, scope="all"))
     if names and names <= _ALSO_OF_MARKET and slots.first("word") is None:
         return structs.replace(query, subject=structs.replace(subject, scope="market"))
@@ -97,17 +109,40 @@ def _about_whom(slots: Slots, query: Query) -> Query | None:
 
 def _of_market(slots: Slots, query: Query) -> Query:
     """The regime of the market is a measure of its own; its breadth is a route."""
-    del slots
     if query.subject.scope != "market":
         return query
     where = query.where
     neutral = isinstance(where, Test) and (where.measure.name, where.value) == ("verdict", "neutral")
     if isinstance(where, Test) and (neutral or where.measure.name == "regime"):
         where = structs.replace(where, measure=Measure("market_regime"))
-    measures = tuple(Measure("market_regime") if one.name == "regime" else one for one in query.measures)
-    if isinstance(query.operation, Value) and measures == (Measure("breadth"),) and where is None:
-        return structs.replace(query, measures=(), operation=Route("breadth"))
+    measures = tuple(Measure(_MARKETS.get(one.name, one.name), over=one.over) for one in query.measures)
+    if _counts_trends(slots, query):
+        return structs.replace(query, where=None, measures=(), time=Now(), operation=Route("breadth"))
     return structs.replace(query, where=where, measures=measures)
+
+
+def _counts_trends(slots: Slots, query: Query) -> bool:
+    """Whether breadth is asked for, which is told with its counts: "breadth at the last close: how many up, down?"."""
+    closes = set(slots.measures("price")) if any(_CLOSED.search(words) for words in slots.words) else set()
+    if {one.name for one in query.measures} - ({"price"} if closes else set()) != {"breadth"}:
+        return False
+    asks = isinstance(query.operation, Value | Count | Share | List | Check)
+    tests = tests_in(query.where)
+    plain = all(test.measure.over is None and test.value in {"UP", "DOWN", "HODL", 0.0} for test in tests)
+    if not (asks and plain and isinstance(query.time, Now)):
+        return False
+    slots.take_asks("count", "share")
+    slots.take("option")
+    return True
+
+
+def _present(slots: Slots, query: Query) -> Query:
+    """Of what is known of the present alone "today" is now."""
+    del slots
+    named = {*query.measures, *(test.measure for test in tests_in(query.where))}
+    kept = any(MEASURES[one.name].past or MEASURES[one.name].windowed for one in named)
+    today = isinstance(query.time, Between) and query.time.words == _TODAY
+    return structs.replace(query, time=Now()) if named and today and not kept else query
 
 
 def _below_high(slots: Slots, query: Query) -> Query:
@@ -203,9 +238,14 @@ def _with_score(slots: Slots, query: Query) -> Query:
     return structs.replace(query, measures=(*query.measures[:at], score, *query.measures[at:]))
 
 
-def _dated(slots: Slots, query: Query) -> Query:
+def _dated(slots: Slots, query: Query) -> Query | None:
     """Ask for the day of a high or low of one coin; an extreme without a measure is one of the price."""
-    del slots
+    several = any(slots.several(at) for at in range(len(slots.chunks)))
+    if (several and not isinstance(query.operation, Value)) or (
+        isinstance(query.operation, Extreme) and len(query.measures) > 1
+    ):
+        slots.used.clear()  # "the widest range", "the day of its highest volume and price"
+        return None
     if isinstance(query.operation, Extreme):
         return structs.replace(query, measures=query.measures or (Measure("price"),))
     if not isinstance(query.operation, Value) or query.where is not None or query.subject.assets:
@@ -259,6 +299,8 @@ def _without_spare(slots: Slots, query: Query) -> Query | None:
         return None
     tested = repr(query.where)
     spare = [one for one in query.measures if f"name='{one.name}'" not in tested]
+    if "verdicts" in slots.words:
+        spare = [one for one in spare if one != Measure("verdict")]  # "how many verdicts have low confidence?"
     if not spare or not (counts or since):
         return query
     slots.used -= set(slots.measures(*(one.name for one in spare)))
@@ -301,6 +343,7 @@ def _rolling(slots: Slots, query: Query) -> Query:
 _RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (
     _with_other,
     _about_whom,
+    _present,
     _of_market,
     _below_high,
     _ranked,
@@ -345,6 +388,9 @@ def _parts(slots: Slots, query: Query) -> list[Query]:
         return []
     if of_breadth and isinstance(query.operation, Value):
         others = tuple(one for one in query.measures if one != breadth)
+        if not others:
+            slots.used.clear()  # of the past there is no breadth
+            return []
         return [structs.replace(query, measures=others), Query(subject=subject, operation=Route("breadth"))]
     if mixed:
         coins, assets = structs.replace(subject, assets=()), structs.replace(subject, scope="assets", coins=())

@@ -39,6 +39,7 @@ def read_measures(slots: Slots) -> list[Placed]:
             slots.used |= frames
             both = [(at, Measure("trend", frame=frame)) for frame in TREND_FRAMES]
             found += both if frames else [(at, _framed(slots, at, measure))]
+            found += [(at, word.value) for word in slots.several(at)]
     return found
 
 

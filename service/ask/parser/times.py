@@ -137,7 +137,7 @@ class _Reader:
             if (end := self._phrase(at, phrase)) is not None:
                 closes = since and self._word(end) in {"close", "closing"}
                 day = self._calendar.begins("day", days - closes)
-                return FoundTime(since_or_day(day, phrase + " close" * closes, since=since), end + closes)
+                return FoundTime(since_or_day(day, phrase + " close" if closes else phrase.removesuffix("s"), since=since), end + closes)
         counted = self._counted(at)
         if counted is None or self._word(counted[1]) not in _AGO or (self._word(counted[1]) == "back" and rolling):
             return None

@@ -30,6 +30,7 @@ _COLUMNS: Final[Mapping[tuple[int, str], str]] = {
 BAR_PRICES: Final[Mapping[str, Callable[[PastBar], float]]] = {
     "high": lambda bar: bar.high,
     "low": lambda bar: bar.low,
+    "open": lambda bar: bar.open,
 }
 """Measures that are a price of a bar."""
 

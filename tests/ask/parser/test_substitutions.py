@@ -184,7 +184,6 @@ def test_a_hard_question_is_read_in_full_or_refused(question: str, queries: tupl
         "compare SOL to the rest",
         "coins with volume twice their average",
         "who moved their tokens?",
-        "high, low and close of SOL in october 2026",
         "how many are in a downtrend over 7 days",
         "the 5 coins with the most volume, lowest first",
         "is the average funding of BTC above 10%?",

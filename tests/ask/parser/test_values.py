@@ -57,6 +57,22 @@ _VALUES: r.Rows = {
     "the 24h volume of SOL": r.value("SOL", "volume"),
     "average funding of BTC and ETH": r.value("BTC ETH", q.Measure("funding", mean=True)),
     "apr of BTC": r.value("BTC", "funding"),
+    "opening price of BTC in October": r.value(
+        "BTC", q.Measure("open", over=r.between("2026-10-01", "2026-11-01", "October 2026"))
+    ),
+    "SOL's range over the last week": r.value("SOL", q.Measure("high", over=r.WEEK), q.Measure("low", over=r.WEEK)),
+    "ohlc of AVAX yesterday": (
+        r.value("AVAX", *(q.Measure(name, over=r.YESTERDAY) for name in ("open", "high", "low"))),
+        r.value("AVAX", "price", time=r.day("2026-11-22", "yesterday")),
+    ),
+    "opening and closing price of BTC in October": (
+        r.value("BTC", q.Measure("open", over=r.between("2026-10-01", "2026-11-01", "October 2026"))),
+        r.value("BTC", "price", time=r.day("2026-10-31")),
+    ),
+    "high and volume of AVAX yesterday": (
+        r.value("AVAX", q.Measure("high", over=r.YESTERDAY)),
+        r.value("AVAX", "volume", time=r.day("2026-11-22", "yesterday")),
+    ),
     "price and drawdown of SOL": r.value("SOL", "price", "drawdown"),
     "drawdown and volatility of SOL": r.value("SOL", "drawdown", "volatility"),
     "SOL highest close and lowest close this month": (
@@ -101,6 +117,15 @@ _OTHERS: r.Rows = {
     "regime of the market": r.of_market("market_regime"),
     "what's the regime?": r.of_market("market_regime"),
     "fear and greed index": r.of_market("fear_greed"),
+    "fear & greed today?": r.of_market("fear_greed"),
+    "open interest of btc today": r.value("BTC", "open_interest"),
+    "market regime and conviction": r.of_market("market_regime", "conviction"),
+    "are we risk on?": q.Query(
+        subject=r.MARKET, where=q.Test(q.Measure("market_regime"), "eq", "risk-on"), operation=q.Check()
+    ),
+    "market breadth at the last close: how many up, how many down, how many hodl": q.Query(
+        subject=r.MARKET, operation=q.Route("breadth")
+    ),
     "how is the market?": r.of_market(),
     "breadth": q.Query(subject=r.MARKET, operation=q.Route("breadth")),
     "breadth and regime of the market": (
@@ -174,3 +199,15 @@ def test_the_most_and_the_least_of_one_series_are_two_queries() -> None:
     assert (most.operation, least.operation) == (q.Extreme("max"), q.Extreme("min"))
     assert most.subject == least.subject == r.coins("BTC")
     assert most.time == least.time == r.THIS_MONTH
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "coins with the widest range this week",
+        "the day of BTC's highest volume and price in October",
+        "change and market cap of ETH in October",
+    ],
+)
+def test_measures_that_cannot_be_told_together_are_refused(question: str) -> None:
+    assert r.read(question).refusal is not None

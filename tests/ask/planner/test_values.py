@@ -8,12 +8,12 @@ import pytest
 
 from service.ask.measure_table import MEASURES
 from service.ask.planner.result import Result
-from service.ask.query import At, Between, Count, Measure, Now, Query, Rank
+from service.ask.query import At, Between, Count, Extreme, List, Measure, Now, Query, Test
 from service.clock import DAY_MS, HOUR_MS
 from service.market.sources.coingecko import Cap
 from service.table.daily import PastVerdict
 from service.wire.market import MarketHealth, TrendCounts, TrendShares
-from service.wire.queries import HealthQuery, SignalQuery
+from service.wire.queries import HealthQuery, RegimeQuery, SignalQuery
 from tests.ask.planner.asked import (
     ALL,
     FUNDING,
@@ -168,6 +168,17 @@ async def test_bounds_of_a_day_are_of_its_hours() -> None:
     world = World()
     bars = await world.history.hourly("ETH", NOW_MS - 24 * HOUR_MS)
     assert await one(of(coins("ETH"), Measure("high")), world) == max(bar.high for bar in bars)
+
+
+async def test_the_open_of_a_span_is_that_of_its_first_bar() -> None:
+    world = World()
+    first = world.history.days.bars("ETH", JUNE.start_ms)[0]
+    assert await one(of(coins("ETH"), Measure("open", JUNE)), world) == first.open
+    thousand = of(coins("KPEPE", per_coin=("KPEPE",)), Measure("open", JUNE))
+    assert await one(thousand, world) == world.history.days.bars("KPEPE", JUNE.start_ms)[0].open / 1_000
+    top = of(coins("ETH"), Measure("open"), time=JUNE, operation=Extreme("max"))
+    bars = world.history.days.bars("ETH", JUNE.start_ms, JUNE.end_ms or 0)
+    assert (await world.ask(top)).figures["value"].value == max(bar.open for bar in bars)
 
 
 async def test_bounds_before_the_first_day_are_refused() -> None:
@@ -354,10 +365,19 @@ async def test_what_the_market_is_like() -> None:
     assert await refused(of(MARKET, Measure("fear_greed")), world) == "unknown-value"
 
 
-async def test_confidence_is_that_of_the_verdict_route_for_a_few_coins() -> None:
-    world = World([tool("signal", SignalQuery, lambda query: {"confidence": f"high for {query.symbol}"})])
-    assert await one(of(coins("ETH"), Measure("confidence")), world) == "high for ETH"
-    assert await refused(of(ALL, Measure("confidence"), operation=Rank("most", 3)), world) == "few-only"
+async def test_confidence_is_that_of_the_verdict_route() -> None:
+    judged = {"ETH": "high", "SOL": "low"}
+    world = World([tool("signal", SignalQuery, lambda query: {"confidence": judged.get(query.symbol, "medium")})])
+    assert await one(of(coins("ETH"), Measure("confidence")), world) == "high"
+    low = Test(Measure("confidence"), "eq", "low")
+    assert [row.subject for row in (await world.ask(of(ALL, where=low, operation=List()))).rows] == ["SOL"]
+    assert await refused(of(coins("ETH"), Measure("confidence"), time=day(3)), world) == "not-past"
+
+
+async def test_the_conviction_of_the_market_is_that_of_the_regime_route() -> None:
+    world = World([tool("regime", RegimeQuery, lambda _: {"market": {"conviction": 0.4}})])
+    assert await one(of(MARKET, Measure("conviction")), world) == 0.4
+    assert await refused(of(MARKET, Measure("conviction"), time=day(3)), world) == "not-past"
 
 
 async def test_a_verdict_without_evidence_is_not_known() -> None:
