@@ -22,7 +22,7 @@ _BLOCKING: Final = frozenset({
 """Pieces that change a question: one that is not read is a reason to refuse."""
 
 _ASKING: Final = frozenset({
-    "count", "share", "none", "when", "since", "why", "mean", "median", "sum", "ratio", "record", "difference", "buy",
+    "count", "share", "none", "majority", "when", "since", "why", "mean", "median", "sum", "ratio", "record", "difference", "buy",
     "short", "rank",
 })  # fmt: skip
 """Operations that may not be left undone."""
@@ -37,7 +37,7 @@ _SAID_BY: Final[Mapping[str, frozenset[str]]] = {
     "funding": frozenset({"carry"}),
     "regime": frozenset({"market_regime"}),
     "confidence": frozenset({"conviction"}),
-    "verdict": frozenset({"record"}),
+    "verdict": frozenset({"record", "confidence", "score"}),
     "sentiment": frozenset({"news", "transcripts"}),
 }
 """Measures and operations that a measure's words may stand for."""
@@ -46,8 +46,8 @@ _DAY: Final = Window(24, "h", "24 hours")
 _COUNTED_AGAIN: Final = frozenset({"the", "all", "both", "those", "these"})
 """Before a number in letters these repeat how many were named."""
 
-_NARROWED: Final = frozenset({"set", "category", "measure", "super", "state", "sign", "time"})
-"""Pieces that a word before them narrows: "weighted average funding", "in mid September", "price target"."""
+_NARROWED: Final = frozenset({"set", "category", "measure", "super", "state", "sign"})
+"""Pieces that a word before them narrows: "implied volatility", "institutional tokens"."""
 
 _SETS: Final = frozenset({"set", "category", "topic", "asset", "wallet", "show"})
 _PRONOUN: Final = re.compile(r"\b(it|its|that token|that coin|this coin|this one|that one|this token)\b")
@@ -66,7 +66,7 @@ def unread(
     """Pieces that were not read: those that change the question, and other words.
 
     A word of a phrase that means something elsewhere changes it, and so does a word that begins with a digit, and any
-    word beside a list, beside a measure or before a set, a state or a time, which it narrows.
+    word beside a list, beside a measure or before a set or a state, which it narrows.
     """
     narrows = any(isinstance(query.operation, Route) for query in read)
     left = [(chunk, word) for at, (chunk, word) in enumerate(zip(part, words, strict=True)) if at not in used]

@@ -11,7 +11,7 @@ from msgspec import structs
 from service.ask.measure_table import MEASURES, Unit
 from service.ask.parser.chunks import Quantity
 from service.ask.parser.found import FoundCondition, measure_of, test_of, tests_in
-from service.ask.parser.moves import moved_by
+from service.ask.parser.moves import moved_between, moved_by
 from service.ask.parser.slots import Slots
 from service.ask.parser.states import STATES, frames_before, named_state
 from service.ask.parser.windows import TREND_FRAMES, WINDOWED, qualify, span_of
@@ -137,6 +137,8 @@ def compared(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCo
     after = slots.past(last + 1)
     measure, used = _measure_after(slots, after)
     if measure is None and slots.as_(after, "direction") is not None:
+        if op == "between":
+            return moved_between(slots, after, number, at)
         return moved_by(slots, after, op, number, {at, number})
     earlier = test_of(before[-1].condition) if before else None
     if earlier is not None and earlier.coin is not None and slots.word(at - 1) == "by":
@@ -231,7 +233,8 @@ def earlier_price(slots: Slots, at: int, before: Sequence[FoundCondition]) -> Fo
         return None
     between = set(" ".join(slots.words[at + 1 : to]).split())
     numbers = any(slots.kind(place) == "number" for place in range(at + 1, to))
-    if numbers or not between & {"its", "their", "where", "price", "level"}:
+    others = any((one := slots.as_(place, "measure")) and one.name != "price" for place in range(at + 1, to))
+    if numbers or others or not between & {"its", "their", "where", "price", "level"}:
         return None
     then: At = slots.chunks[to].value
     count, _, unit = then.words.partition(" ")

@@ -55,6 +55,12 @@ _CLOSED: Final = re.compile(r"\bclose[ds]?\b")
 _SIZES: Final = frozenset({"biggest", "largest", "smallest", "tiniest"})
 """Superlatives of a coin's size, which is its market cap where nothing else is measured."""
 
+_ADDED: Final = frozenset({"open_interest", "volume"})
+_SIGNED: Final = frozenset({"change", "funding", "strength", "correlation"})
+_ABSOLUTE: Final = frozenset({
+    "absolute", "absolute terms", "in absolute terms", "either direction", "in either direction", "regardless of direction",
+    "regardless of sign", "magnitude", "in magnitude",
+})  # fmt: skip
 _AT_ONCE: Final = frozenset({"both", "at once", "as well as", "overlap", "also"})
 _AGAINST: Final = frozenset({"correlation", "strength"})
 
@@ -154,6 +160,42 @@ def _below_high(slots: Slots, query: Query) -> Query:
     kept = (one for one in query.measures if one.name != ("price" if far else "high"))
     measures = (structs.replace(one, name="drawdown") if one.name == "high" else one for one in kept)
     return structs.replace(query, measures=tuple(dict.fromkeys(measures)))
+
+
+def _each(slots: Slots, query: Query) -> Query | None:
+    """Categories that are compared are each one thing: by their own values, else by the mean or sum of their coins."""
+    operation, measures, time = query.operation, query.measures, query.time
+    if not isinstance(operation, Compare) or len(query.subject.categories) < _PAIR:
+        return query
+    if not measures and isinstance(time, Window | Between):
+        measures, time = (Measure("change", over=time),), Now()
+    measures = measures or (Measure("change"), Measure("market_cap"), Measure("volume"))
+    own = all(_is_of_category(one) for one in measures) and isinstance(time, Now)
+    if not own and operation.how is None:
+        operation = structs.replace(operation, how="sum" if measures[0].name in _ADDED else "mean")
+    if (operation.how is not None and len(measures) > 1) or measures[0].name in _ALSO_OF_MARKET | {"verdict"}:
+        slots.used.clear()
+        return None
+    subject = structs.replace(query.subject, each=True)
+    return structs.replace(query, subject=subject, measures=measures, time=time, operation=operation)
+
+
+def _is_of_category(measure: Measure) -> bool:
+    """Whether a category has a value of its own, which is no figure of its coins."""
+    if measure.name == "change":
+        return getattr(measure.over, "words", "") in {"", "today", "24 hours", "1 day"}
+    return measure in {Measure("market_cap"), Measure("volume"), Measure("breadth")}
+
+
+def _sized(slots: Slots, query: Query) -> Query:
+    """The size of a move without its sign: "the biggest absolute movers", "moved most in either direction"."""
+    said = [at for at, words in enumerate(slots.words) if words in _ABSOLUTE]
+    if not said or not query.measures or query.measures[0].name not in _SIGNED:
+        return query
+    slots.used |= set(said)
+    slots.both = False
+    first = structs.replace(query.measures[0], absolute=True)
+    return structs.replace(query, measures=(first, *query.measures[1:]))
 
 
 def _ranked(slots: Slots, query: Query) -> Query:
@@ -322,7 +364,7 @@ def _known(slots: Slots, query: Query) -> Query | None:
         slots.used.clear()
         return None
     at_once = any(words in _AT_ONCE for words in slots.words) or slots.asks("compare", "difference")
-    several = len(query.subject.categories) > 1 and at_once
+    several = len(query.subject.categories) > 1 and at_once and not query.subject.each
     if several:
         slots.used.clear()
         return None  # coins in each of some categories, or one category against another, cannot be asked for
@@ -346,7 +388,9 @@ _RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (
     _present,
     _of_market,
     _below_high,
+    _each,
     _ranked,
+    _sized,
     _changed,
     _doing,
     _with_score,
@@ -386,6 +430,10 @@ def _parts(slots: Slots, query: Query) -> list[Query]:
     ):
         slots.used.clear()  # what contradicts itself, or has no answer
         return []
+    if subject.each and breadth in query.measures:
+        up = Test(Measure("trend"), "eq", "UP")
+        sets = (structs.replace(subject, categories=(name,), each=False) for name in subject.categories)
+        return [Query(subject=one, where=up, operation=Share()) for one in sets]
     if of_breadth and isinstance(query.operation, Value):
         others = tuple(one for one in query.measures if one != breadth)
         if not others:

@@ -4,11 +4,11 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from service.ask.parser.comparisons import compared, earlier_price, measured, part_of_ranking, signed, than_a_coin
-from service.ask.parser.found import FoundCondition, measure_of
-from service.ask.parser.moves import moved
+from service.ask.parser.found import FoundCondition, measure_of, tests_in
+from service.ask.parser.moves import moved, trend
 from service.ask.parser.slots import Slots
 from service.ask.parser.states import framed, in_state, more_confidence, paying
-from service.ask.query import All, Any_, Condition, Not
+from service.ask.query import All, Any_, Condition, Measure, Not, Test
 
 _Reader = Callable[[Slots, int, Sequence[FoundCondition]], FoundCondition | None]
 _READERS: Final[Sequence[_Reader]] = (
@@ -36,7 +36,17 @@ def find_conditions(slots: Slots) -> list[FoundCondition]:
         if one is not None:
             found.append(one)
         at = at + 1 if one is None else one.end
-    return found
+    sideways = (test for one in found for test in tests_in(one.condition) if test.value == "HODL")
+    beside = next(sideways, None)
+    return found if beside is None else [_as_trend(one, beside.measure.frame) for one in found]
+
+
+def _as_trend(found: FoundCondition, frame: str | None) -> FoundCondition:
+    """Beside a trend without direction "up" is one, too: "how many up, how many sideways"."""
+    test = found.condition
+    if not isinstance(test, Test) or test.measure != Measure("change") or test.value != 0.0:
+        return found
+    return found._replace(condition=trend(1 if test.op == "gt" else -1, frame))
 
 
 def _at(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:

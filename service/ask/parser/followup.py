@@ -8,9 +8,11 @@ from msgspec import structs
 
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.completion import complete
-from service.ask.parser.context import MONEY, VALUE, Clause, Edited, both_conditions, more_measures, with_spans
+from service.ask.parser.context import MONEY, VALUE, Clause, Edited, at_time, both_conditions, more_measures, with_spans
+from service.ask.parser.found import tests_in
+from service.ask.parser.money import LARGEST
 from service.ask.parser.narrowing import OF_THEM, PLACING, of_category, of_same_message, of_set, of_these, only_orders
-from service.ask.parser.shared import over_span, tests_of
+from service.ask.parser.shared import over_span
 from service.ask.parser.windows import span_of
 from service.ask.query import (
     Aggregate,
@@ -24,6 +26,7 @@ from service.ask.query import (
     List,
     Measure,
     Now,
+    Portfolio,
     Position,
     Profit,
     Query,
@@ -63,7 +66,8 @@ _WITH: Final = frozenset({"to", "with", "against", "versus", "vs"})
 _PRESENT: Final = frozenset({"today", "this week"})
 _OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime"})
 _IN_PERCENT: Final = frozenset({"funding", "volatility", "drawdown", "strength"})
-_NOT_NARROWED: Final = Route | ValueOf | Convert | Record
+_MOVED: Final = (Test(Measure("change"), "gt", 0.0), Test(Measure("change"), "lt", 0.0))
+_NOT_NARROWED: Final = Route | ValueOf | Portfolio | Convert | Record
 """Operations whose parts cannot be asked about: "how many of them …", "which is worth the most"."""
 
 
@@ -97,10 +101,47 @@ def follow(
         return Edited([], set())  # of one thing before it, which both are meant is not said
     if (sided := _sided(clause, read[0] if read else Query())) is not None:
         return Edited([sided], {at for at, chunk in enumerate(part) if chunk.kind in {"side", "coin", "ask"}})
+    if (worth := _of_amounts(clause)) is not None:
+        return Edited([worth], set(range(len(part))))
     if not read or _of_days(clause):
         completed = complete(clause)
         return completed if completed is None or _keeps_times(clause, completed) else Edited([], set())
     return _of_read(clause, before, read, used)
+
+
+def _of_amounts(clause: Clause) -> Query | None:
+    """The last amount in another unit: "and how many SOL would that be?", "in ETH?"; or what its answer tells."""
+    operation, words = clause.last.operation, set(clause.words)
+    if isinstance(operation, ValueOf) and _of_parts(clause, operation):
+        return clause.last
+    coins = [chunk.value[0] for chunk in clause.part if chunk.kind == "coin"]
+    counts = any(word.startswith("how m") for word in words) or not words.isdisjoint({"in", "into", "to"})
+    whole = clause.is_of("coin", "filler", "ask", "and", "or", "among")
+    if (
+        isinstance(operation, Profit | Portfolio)
+        or not isinstance(operation, MONEY)
+        or not (coins and counts and whole)
+    ):
+        return None
+    holdings = operation.holdings if isinstance(operation, ValueOf) else (operation.holding,)
+    if len(holdings) > 1 or clause.last.measures:
+        return None
+    named = tuple(dict.fromkeys(coin for coin in (holdings[0].unit, *coins) if coin != "USD"))
+    return Query(subject=Subject(coins=named), operation=Convert(holdings[0], tuple(coins)), time=clause.last.time)
+
+
+def _of_parts(clause: Clause, operation: ValueOf) -> bool:
+    """Whether a clause asks for the largest part or for shares of holdings, or their sum: every answer says them."""
+    units = {holding.unit for holding in operation.holdings}
+    largest = any(chunk.as_("super") in LARGEST for chunk in clause.part)
+    known = all(
+        chunk.kind in {"filler", "ask", "and"}
+        or chunk.as_("super") in LARGEST
+        or (chunk.kind == "coin" and chunk.value[0] in units)
+        or chunk.as_("measure") == Measure("price")
+        for chunk in clause.part
+    )
+    return known and len(units) > 1 and not clause.asks("count", "why", "when") and (largest or clause.asks("share"))
 
 
 def _of_days(clause: Clause) -> bool:
@@ -175,7 +216,7 @@ def _keeps_times(clause: Clause, edited: Edited) -> bool:
     """Whether the time a clause names is in one of its queries; "today" may also be the present."""
     said = {chunk.value for chunk in clause.part if chunk.kind == "time" and chunk.value.words not in _PRESENT}
     kept = {time for query in edited.queries for time in (query.time, *(one.over for one in query.measures))}
-    kept |= {test.measure.over for query in edited.queries for test in tests_of(query.where)}
+    kept |= {test.measure.over for query in edited.queries for test in tests_in(query.where)}
     return all(time in kept or span_of(time) in kept for time in said)
 
 
@@ -217,7 +258,8 @@ def _keeps(clause: Clause, edited: Query, query: Query) -> bool:
         measured |= VALUE
     if clause.names_measure and not {one.name for one in query.measures} <= measured:
         return False
-    if query.where is not None and query.where != edited.where and query.where not in conditions:
+    moved = isinstance(edited.operation, MONEY) and query.where in _MOVED  # "am I up?"
+    if query.where is not None and query.where != edited.where and query.where not in conditions and not moved:
         return False
     times = (edited.time, *(one.over for one in edited.measures))
     if not {one.over for one in query.measures} - {None} <= set(times):
@@ -228,8 +270,13 @@ def _keeps(clause: Clause, edited: Query, query: Query) -> bool:
 def _edited(clause: Clause, query: Query) -> Query | None:
     """The last query with the slots of a clause that could be read by itself; null where it stands by itself."""
     last, subject = clause.last, query.subject
-    if isinstance(last.operation, MONEY) and clause.refers and {one.name for one in query.measures} <= VALUE:
-        return last
+    if (
+        isinstance(last.operation, MONEY)
+        and clause.refers
+        and "price" not in clause.words
+        and {one.name for one in query.measures} <= VALUE
+    ):
+        return at_time(last, query)
     if subject.coins or subject.assets or subject.categories:
         return of_these(clause, query) if of_category(clause, query) else _renamed(clause, query)
     if subject.scope != "all" or clause.names_set:

@@ -24,12 +24,25 @@ def moved(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondi
         return None
     to = slots.past(at + 1)
     op, number = slots.as_(to, "compare"), slots.past(to + 1)
+    if op == "between":
+        return moved_between(slots, at, number, to)
     if op is not None and slots.kind(number) == "number" and slots.chunks[number].value.unit in {"%", None}:
         return moved_by(slots, at, op, number, {to, number})
     if slots.kind(to) == "number" and slots.chunks[to].value.unit == "%":
         bound = slots.or_more(to + 1)
         return moved_by(slots, at, "le" if bound < 0 else "ge", to, {to, to + 1, to + 2} if bound else {to})
     return _trends(slots, at, direction) or _trend_behind(slots, at, direction) or _over(slots, at, direction, to)
+
+
+def moved_between(slots: Slots, at: int, number: int, begin: int) -> FoundCondition | None:
+    """A size between two others: "up between 5 % and 10 % today"."""
+    last = slots.past(number + 2)
+    if slots.kind(number) != "number" or slots.kind(last) != "number":
+        return None
+    used = set(range(begin, last + 1))
+    low, high = sorted((number, last), key=lambda place: abs(slots.chunks[place].value.value))
+    least, most = moved_by(slots, at, "ge", low, used), moved_by(slots, at, "le", high, used)
+    return least._replace(condition=All((least.condition, most.condition)))
 
 
 def moved_by(slots: Slots, at: int, op: Comparator, number: int, used: set[int]) -> FoundCondition:

@@ -18,7 +18,7 @@ from service.ask.parser.language import ENGLISH
 from service.ask.parser.lexicon import COURTESIES
 from service.ask.parser.recognise import Recogniser
 from service.ask.parser.segments import segments
-from service.ask.parser.shared import share_window
+from service.ask.parser.shared import share_window, within_breadth
 from service.ask.parser.tokens import Token, tidy, tokenise
 from service.ask.query import Courtesy, Explain, Query, Rank, Refusal, Route, Subject, Understanding
 
@@ -206,7 +206,7 @@ def _clauses(
         return Understanding(queries=tuple(read), refusal=Refusal("unread", tuple(blocking)), ignored=tuple(ignored))
     if not queries:
         return Understanding(refusal=Refusal("out-of-scope" if ignored else "ambiguous", tuple(ignored)))
-    queries = share_window(queries)
+    queries = share_window(within_breadth(queries))
     once = [query for at, query in enumerate(queries) if query not in queries[:at]]
     if lost := [as_written(tokens, chunk) for chunk in dropped(chunks, written, once)]:
         return Understanding(queries=tuple(once), refusal=Refusal("unread", tuple(lost)), ignored=tuple(ignored))

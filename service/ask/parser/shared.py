@@ -4,7 +4,23 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import structs
 
-from service.ask.query import All, Any_, Condition, Measure, Not, Query, Rank, Span, Test
+from service.ask.parser.found import tests_in
+from service.ask.query import (
+    All,
+    Any_,
+    Condition,
+    Count,
+    Measure,
+    Not,
+    Now,
+    Query,
+    Rank,
+    Route,
+    Share,
+    Span,
+    Subject,
+    Test,
+)
 
 
 def share_window(queries: Sequence[Query]) -> list[Query]:
@@ -18,20 +34,23 @@ def share_window(queries: Sequence[Query]) -> list[Query]:
     return [_over(query, spans.copy().pop()) for query in queries]
 
 
+def within_breadth(queries: Sequence[Query]) -> list[Query]:
+    """Leave out counts of trends beside the breadth, which tells them: "breadth: how many up, how many down"."""
+    told = [isinstance(query.operation, Route) and query.operation.topic == "breadth" for query in queries]
+    return [query for query in queries if not (any(told) and _counts_trends(query))]
+
+
+def _counts_trends(query: Query) -> bool:
+    test = query.where
+    counts = isinstance(query.operation, Count | Share) and query.subject == Subject(scope="all")
+    if not counts or not isinstance(test, Test) or not isinstance(query.time, Now):
+        return False
+    return test.measure.over is None and test.measure.frame != "weekly" and test.value in {"UP", "DOWN", "HODL", 0.0}
+
+
 def _changes(query: Query) -> Iterator[Measure]:
     yield from (one for one in query.measures if one.name == "change")
-    yield from (test.measure for test in tests_of(query.where) if test.measure.name == "change")
-
-
-def tests_of(where: Condition | None) -> Iterator[Test]:
-    """Every test within a condition."""
-    if isinstance(where, Test):
-        yield where
-    elif isinstance(where, All | Any_):
-        for item in where.items:
-            yield from tests_of(item)
-    elif isinstance(where, Not):
-        yield from tests_of(where.item)
+    yield from (test.measure for test in tests_in(query.where) if test.measure.name == "change")
 
 
 def _over(query: Query, span: Span) -> Query:

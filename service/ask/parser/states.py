@@ -83,11 +83,17 @@ def named_state(slots: Slots, measure: Measure, at: int) -> tuple[Condition, set
 
 
 def more_confidence(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
-    """Another level of the confidence before: "confidence of low or medium"."""
-    earlier = test_of(before[-1].condition) if before else None
-    if earlier is None or earlier.measure.name != "confidence" or slots.word(at) not in _LEVELS:
+    """Another level of confidence: "a confidence of low or medium", "low or medium confidence"."""
+    if slots.word(at) not in _LEVELS:
         return None
-    joined = slots.are(range(before[-1].end, at), "or", "filler")
+    earlier = test_of(before[-1].condition) if before else None
+    behind = slots.past(at + 1)
+    if slots.kind(behind) == "or":
+        named: State | None = slots.as_(slots.past(behind + 1), "state")
+        joined = named is not None and named.measure == "confidence"
+    else:
+        joined = earlier is not None and earlier.measure.name == "confidence"
+        joined = joined and slots.are(range(before[-1].end, at), "or", "filler")
     return FoundCondition(Test(Measure("confidence"), "eq", slots.word(at)), frozenset({at})) if joined else None
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final
 
+from msgspec import structs
+
 from service.ask.describe import label_of
 from service.ask.measure_table import MEASURES, MeasureRow, Unit
 from service.ask.planner import series
@@ -48,6 +50,13 @@ async def values_of(reading: Reading, measure: Measure, time: Time, ids: Sequenc
         Refused: Where the measure does not exist for such things or times.
         ServiceError: What a service raises.
     """
+    if measure.per is not None:
+        whole, parts = Measure(measure.per), structs.replace(measure, per=None)
+        of = await values_of(reading, whole, time, ids)
+        return {id_: _divided(part, of[id_]) for id_, part in (await values_of(reading, parts, time, ids)).items()}
+    if measure.absolute:
+        found = await values_of(reading, structs.replace(measure, absolute=False), time, ids)
+        return {id_: abs(value) if isinstance(value, int | float) else value for id_, value in found.items()}
     row = MEASURES[measure.name]
     if isinstance(time, At) and time.at_ms > reading.now_ms:
         raise Refused("future", reason="forecast")
@@ -63,6 +72,10 @@ async def values_of(reading: Reading, measure: Measure, time: Time, ids: Sequenc
     if row.quoted:
         return {symbol: _scaled(reading, symbol, value) for symbol, value in found.items()}
     return found
+
+
+def _divided(value: Scalar, by: Scalar) -> Scalar:
+    return value / by if isinstance(value, int | float) and isinstance(by, int | float) and by else None
 
 
 def _scaled(reading: Reading, symbol: str, value: Scalar) -> Scalar:
@@ -285,6 +298,8 @@ _COMPUTED: Final[Mapping[str, _Compute]] = {
 
 def unit_of(measure: Measure) -> Unit:
     """Unit of a measure's values."""
+    if measure.per is not None:
+        return Unit.RATIO
     if measure.name == "carry" and measure.notional is not None:
         return Unit.USD_CHANGE
     return MEASURES[measure.name].unit

@@ -17,6 +17,7 @@ from service.ask.query import (
     List,
     Measure,
     Position,
+    Portfolio,
     Profit,
     Query,
     Rank,
@@ -211,6 +212,12 @@ QUERIES: Mapping[str, Query] = {
     "carry": of(coins("ETH"), _CARRY, operation=ValueOf((Holding(2.0, "ETH"),))),
     "profit": of(coins("BTC"), operation=Profit(Holding(2.0, "BTC"), 90_000.0)),
     "profit_percent": of(coins("BTC"), operation=Profit(None, since=day(30))),
+    "portfolio": of(
+        coins("BTC", "ETH"),
+        operation=Portfolio(
+            (Profit(Holding(100.0, "USD"), since=day(30)), Profit(Holding(100.0, "USD"), since=day(30)))
+        ),
+    ),
     "why": of(coins("SOL"), operation=Why()),
     "why_verdict": of(coins("SOL"), VERDICT, operation=Why()),
     "why_market": of(MARKET, Measure("market_regime"), operation=Why()),
@@ -277,6 +284,6 @@ REFUSED: Mapping[str, Query] = {
     "news-of-one": route("news"),
     "no-horizon": of(SERVICE, time=days(30), operation=Record("verdicts")),
     "no-record": of(SERVICE, operation=Record("verdicts", "splendid")),
-    "few-only": of(ALL, Measure("confidence"), operation=Rank("most", 3)),
+    "few-only": of(ALL, TREND, operation=When("since")),
 }
 """A query for each reason of the planner to refuse, `no-run` excepted: it needs other data."""

@@ -137,6 +137,12 @@ _STATES: r.Rows = {
 }
 
 _MOVES: r.Rows = {
+    "coins down between 5% and 10% this week": r.listed(
+        q.All((r.holds(r.change(r.WEEK), "le", -5.0), r.holds(r.change(r.WEEK), "ge", -10.0)))
+    ),
+    "memes between 5% and 10% up today": r.listed(
+        q.All((r.holds(r.change(r.DAY), "ge", 5.0), r.holds(r.change(r.DAY), "le", 10.0))), r.MEMES
+    ),
     "coins up": r.listed(r.holds("change", "gt", 0.0)),
     "coins more than 5% down over 7 days": r.listed(r.holds(r.change(r.WEEK), "lt", -5.0)),
     "coins up 10% or more over 7 days": r.listed(r.holds(r.change(r.WEEK), "ge", 10.0)),
@@ -190,6 +196,17 @@ _TURNED: r.Rows = {
 }
 
 _JOINED: r.Rows = {
+    "coins with low or medium confidence": r.listed(
+        q.Any_((q.Test(q.Measure("confidence"), "eq", "low"), q.Test(q.Measure("confidence"), "eq", "medium")))
+    ),
+    "coins down or hodl on the weekly": r.listed(
+        q.Any_(
+            (
+                q.Test(q.Measure("trend", frame="weekly"), "eq", "DOWN"),
+                q.Test(q.Measure("trend", frame="weekly"), "eq", "HODL"),
+            )
+        )
+    ),
     "coins with negative funding and in an uptrend": r.listed(q.All((r.PAYS_LONGS, r.UPTREND))),
     "coins bullish or risk-on": r.listed(q.Any_((r.BULLISH, r.holds("regime", "eq", "risk-on")))),
     "coins bullish and in an uptrend or risk-on": r.listed(

@@ -134,6 +134,11 @@ _PLACED: r.Rows = {
 }
 
 _COUNTED: r.Rows = {
+    "how many verdicts have low confidence?": q.Query(
+        subject=r.ALL,
+        where=q.Test(q.Measure("confidence"), "eq", "low"),
+        operation=q.Count(),
+    ),
     "how many coins are in an uptrend?": r.done(q.Count(), where=r.UPTREND),
     "number of memes with negative funding": r.done(q.Count(), r.MEMES, r.PAYS_LONGS),
     "how many coins are there?": r.done(q.Count()),

@@ -8,7 +8,7 @@ import pytest
 
 from service.ask.measure_table import MEASURES
 from service.ask.planner.result import Result
-from service.ask.query import At, Between, Count, Extreme, List, Measure, Now, Query, Test
+from service.ask.query import At, Between, Count, Extreme, List, Measure, Now, Query, Rank
 from service.clock import DAY_MS, HOUR_MS
 from service.market.sources.coingecko import Cap
 from service.table.daily import PastVerdict
@@ -369,7 +369,7 @@ async def test_confidence_is_that_of_the_verdict_route() -> None:
     judged = {"ETH": "high", "SOL": "low"}
     world = World([tool("signal", SignalQuery, lambda query: {"confidence": judged.get(query.symbol, "medium")})])
     assert await one(of(coins("ETH"), Measure("confidence")), world) == "high"
-    low = Test(Measure("confidence"), "eq", "low")
+    low = where(Measure("confidence"), "eq", "low")
     assert [row.subject for row in (await world.ask(of(ALL, where=low, operation=List()))).rows] == ["SOL"]
     assert await refused(of(coins("ETH"), Measure("confidence"), time=day(3)), world) == "not-past"
 
@@ -406,7 +406,7 @@ async def test_every_measure_has_a_value_now_or_says_why_not() -> None:
     world = World()
     for name, row in MEASURES.items():
         subject = MARKET if row.market else coins("SOL")
-        if name not in {"breadth", "confidence"}:
+        if name not in {"breadth", "confidence", "conviction"}:
             result = await world.ask(of(subject, Measure(name), time=Now()))
             assert result.refusal is None or result.kind == "unknown-value", name
 
