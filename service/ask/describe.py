@@ -29,6 +29,11 @@ def name_of(symbol: str, per_coin: tuple[str, ...] | frozenset[str] = ()) -> str
 
 def label_of(measure: q.Measure) -> str:
     """What a measure is called, with its window and its other coin: `7-day change`, `correlation with BTC`."""
+    by = "" if measure.per is None else f" divided by {MEASURES[measure.per].label}"
+    return f"{'absolute ' if measure.absolute else ''}{_label_of(measure)}{by}"
+
+
+def _label_of(measure: q.Measure) -> str:
     row = MEASURES[measure.name]
     label = row.label
     if measure.name == "volume" and measure.over is not None:
@@ -93,7 +98,8 @@ def subject_words(subject: q.Subject) -> str:
         kind = f"real-world assets of type {subject.asset_type}" if subject.asset_type else "real-world assets"
         found = _list(subject.assets) if subject.assets else kind
     elif subject.categories:
-        found = f"coins in {_list(subject.categories, 'or')}"
+        names = subject.categories
+        found = f"the categories {_list(names)}" if subject.each else f"coins in {_list(names, 'or')}"
     else:
         found = {"all": "all coins", "category": "categories", "market": "the market"}.get(subject.scope, "")
         found = found or {"wallets": "watched wallets", "shows": "shows", "service": "this service"}[subject.scope]
@@ -130,12 +136,14 @@ def _test_words(test: q.Test) -> str:
         return f"{label} {_OPERATORS[test.op]} its {label_of(test.to)}{when}"
     if test.coin is not None:
         return f"{label} {_OPERATORS[test.op]} that of {test.coin}{when}"
+    if test.total is not None:
+        return f"{label} {_OPERATORS[test.op]} the total of {subject_words(test.total)}{when}"
     if isinstance(test.value, str):
         op = {"eq": "is", "ne": "is not"}.get(test.op, f"is {_OPERATORS[test.op]}")
         return f"{label} {op} {test.value}{when}"
     unit = {Unit.USD: " USD", Unit.PERCENT: " %", Unit.PERCENT_A_YEAR: " % a year", Unit.SPREAD: " % a year"}
-    bound = number(test.value or 0)
-    return f"{label} {_OPERATORS[test.op]} {bound}{unit.get(MEASURES[test.measure.name].unit, '')}{when}"
+    said = "" if test.measure.per else unit.get(MEASURES[test.measure.name].unit, "")
+    return f"{label} {_OPERATORS[test.op]} {number(test.value or 0)}{said}{when}"
 
 
 def _measures(query: q.Query) -> str:
@@ -181,7 +189,8 @@ def _extreme(query: q.Query, operation: q.Extreme) -> str:
 
 def _compare(query: q.Query, operation: q.Compare) -> str:
     order = {"most": ", the highest first", "least": ", the lowest first", None: ""}[operation.direction]
-    return f"compared by {_measures(query)}{order}"
+    how = f"{operation.how} " if operation.how else ""
+    return f"compared by {how}{_measures(query)}{order}"
 
 
 def _profit(query: q.Query, operation: q.Profit) -> str:

@@ -31,6 +31,7 @@ class Subject(Struct, frozen=True, omit_defaults=True, kw_only=True):
         shows: Ids of shows.
         excluded: Tickers that are left out.
         excluded_categories: Categories whose members are left out.
+        each: Each category named is one thing, instead of its members.
         per_coin: Tickers that are traded by the thousand of which one coin is meant: `KPEPE` where PEPE was asked for.
     """
 
@@ -43,6 +44,7 @@ class Subject(Struct, frozen=True, omit_defaults=True, kw_only=True):
     shows: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     excluded_categories: tuple[str, ...] = ()
+    each: bool = False
     per_coin: tuple[str, ...] = ()
 
 
@@ -107,6 +109,8 @@ class Measure(Struct, frozen=True, omit_defaults=True):
         mean: The mean over the window instead of the present value, where both exist (funding).
         side: Of a position: `long` or `short`.
         notional: Size of a position in USD.
+        per: Another measure that it is divided by.
+        absolute: Its size without its sign.
     """
 
     name: str
@@ -116,6 +120,8 @@ class Measure(Struct, frozen=True, omit_defaults=True):
     mean: bool = False
     side: Literal["long", "short"] | None = None
     notional: float | None = None
+    per: str | None = None
+    absolute: bool = False
 
 
 class Test(Struct, frozen=True, tag="test", tag_field="condition", omit_defaults=True):
@@ -127,6 +133,7 @@ class Test(Struct, frozen=True, tag="test", tag_field="condition", omit_defaults
         value: A number in the measure's unit, or a state such as `UP` or `strong-bull`.
         to: Another measure of the same coin, in place of `value`.
         coin: A coin whose measure is the value.
+        total: Coins the sum of whose measure is the value.
         at: When it is to hold; null: at the query's time.
     """
 
@@ -135,6 +142,7 @@ class Test(Struct, frozen=True, tag="test", tag_field="condition", omit_defaults
     value: float | str | None = None
     to: Measure | None = None
     coin: str | None = None
+    total: Subject | None = None
     at: Time | None = None
 
 
@@ -218,9 +226,9 @@ class Share(Struct, frozen=True, tag="share", tag_field="operation"):
 
 
 class Exists(Struct, frozen=True, tag="exists", tag_field="operation"):
-    """Whether any, all or none fulfil the conditions."""
+    """Whether any, all, none or most of them, that is more than half, fulfil the conditions."""
 
-    quantifier: Literal["any", "all", "none"]
+    quantifier: Literal["any", "all", "none", "most"]
 
 
 class Extreme(Struct, frozen=True, tag="extreme", tag_field="operation"):
@@ -235,10 +243,14 @@ class Aggregate(Struct, frozen=True, tag="aggregate", tag_field="operation"):
     how: Literal["mean", "median", "sum"]
 
 
-class Compare(Struct, frozen=True, tag="compare", tag_field="operation"):
-    """The things named side by side; `direction`: which of them has the most or least of the first measure."""
+class Compare(Struct, frozen=True, tag="compare", tag_field="operation", omit_defaults=True):
+    """The things named side by side; `direction`: which of them has the most or least of the first measure.
+
+    `how`: categories are compared by this figure of their coins; null: by their own values.
+    """
 
     direction: Direction | None = None
+    how: Literal["mean", "median", "sum"] | None = None
 
 
 class Why(Struct, frozen=True, tag="why", tag_field="operation"):

@@ -27,6 +27,7 @@ from service.ask.query import (
     Now,
     Operation,
     Position,
+    Portfolio,
     Profit,
     Query,
     Rank,
@@ -326,6 +327,15 @@ def _profit(dice: Dice) -> Composed:
     return _of("profit", dice, forms, Subject(coins=(symbol,)), Profit(Holding(amount, symbol), price))
 
 
+def _portfolio(dice: Dice) -> Composed:
+    (one, first), (other, second) = pair(dice)
+    entry, price = dice.choice((20.0, 150.0)), dice.choice((3.5, 3200.0))
+    bought = f"I bought 2 {first} at ${entry:g} and 10 {second} at ${price:g}"
+    forms = [f"{bought}, what is my profit?", f"{bought}, pnl per position and in total"]
+    positions = (Profit(Holding(2.0, one), entry), Profit(Holding(10.0, other), price))
+    return _of("portfolio", dice, forms, Subject(coins=(one, other)), Portfolio(positions))
+
+
 def _ratio(dice: Dice) -> Composed:
     (one, first), (other, second) = pair(dice)
     return _of("ratio", dice, [f"ratio of {first} to {second}"], Subject(coins=(one, other)), Ratio())
@@ -347,7 +357,8 @@ def _joined(dice: Dice, words: Sequence[str]) -> str:
 
 _KINDS: Final[Sequence[Callable[[Dice], Composed]]] = (
     _value, _value, _past, _change, _rank, _rank, _movers, _list, _list, _either, _count, _count, _check, _check,
-    _exists, _compare, _against, _position, _aggregate, _changed, _since, _holdings, _convert, _profit, _ratio,
+    _exists, _compare, _against, _position, _aggregate, _changed, _since, _holdings, _convert, _profit, _portfolio,
+    _ratio,
 )  # fmt: skip
 
 

@@ -57,18 +57,18 @@ def complete(clause: Clause) -> Edited | None:
     stand_in = Chunk("coin", last.subject.coins or ("BTC",), part[-1].end, part[-1].end + 1, gap=",")
     read, used = read_clause([*part, stand_in], [*clause.words, "it"])
     used.discard(len(part))
-    if len(read) > 1 and last.subject.coins:
-        return Edited(read, used)
     if len(read) != 1:
-        return None
+        return Edited(read, used) if read and last.subject.coins else None
     return _framed(clause, read[0], used) or _merged(clause, read[0], used)
 
 
 def _sized(clause: Clause, quantity: Quantity) -> Query | None:
-    """The last position or amount in another size: "and a 25k one", "what about 2?"."""
+    """The last ranking, position or amount in another size: "top 3", "and a 25k one", "what about 2?"."""
     last, operation = clause.last, clause.last.operation
     if not clause.is_of("number", "filler", "ask", "and", "set") or quantity.unit not in {None, "USD"}:
         return None
+    if isinstance(operation, Rank):
+        return structs.replace(last, operation=structs.replace(operation, limit=int(quantity.value)))
     dollars, amount = quantity.unit == "USD" or quantity.scaled, quantity.value
     if any(one.notional for one in last.measures):
         measures = (structs.replace(one, notional=amount if one.notional else None) for one in last.measures)
@@ -166,7 +166,12 @@ def _merged(clause: Clause, query: Query, used: set[int]) -> Edited | None:
     if over is not None and (windowed or (last.where is not None and last.subject.scope != "coins")):
         # A window without a measure belongs to the measure named before.
         query = structs.replace(query, measures=(), time=over)
-    if isinstance(last.operation, MONEY) and "price" not in clause.words and query.measures and {one.name for one in query.measures} <= VALUE:
+    if (
+        isinstance(last.operation, MONEY)
+        and "price" not in clause.words
+        and query.measures
+        and {one.name for one in query.measures} <= VALUE
+    ):
         return Edited([at_time(last, query)], used)
     if isinstance(query.operation, Value) and not query.measures and query.where is None:
         return _retimed(clause, query, used)

@@ -6,9 +6,9 @@ from typing import Final
 from msgspec import Struct, structs
 
 from service.ask.parser.chunks import Chunk
-from service.ask.query import All, Condition, Convert, Measure, Profit, Query, ValueOf
+from service.ask.query import All, Condition, Convert, Measure, Now, Portfolio, Profit, Query, ValueOf
 
-MONEY: Final = ValueOf | Profit | Convert
+MONEY: Final = ValueOf | Profit | Portfolio | Convert
 VALUE: Final = frozenset({"price", "change"})
 """Measures that are other words for what an amount is worth or has made."""
 
@@ -74,6 +74,12 @@ class Clause(Struct, frozen=True):
 def more_measures(last: Query, query: Query) -> tuple[Measure, ...]:
     """The measures of a query, and those that another one adds."""
     return tuple(dict.fromkeys((*last.measures, *with_spans(query.measures, last.measures))))
+
+
+def at_time(last: Query, query: Query) -> Query:
+    """What an amount was worth at the time of a follow-up."""
+    worth = isinstance(last.operation, ValueOf | Convert) and not isinstance(query.time, Now)
+    return structs.replace(last, time=query.time) if worth else last
 
 
 def with_spans(measures: tuple[Measure, ...], before: tuple[Measure, ...]) -> tuple[Measure, ...]:

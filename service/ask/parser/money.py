@@ -1,21 +1,37 @@
 """Amounts of coins or money: what they are worth, earn, cost or have made. Pure."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from service.ask.parser.chunks import Chunk, Quantity
+from service.ask.parser.lexicon import Super
 from service.ask.parser.slots import Slots
 from service.ask.parser.windows import span_of
-from service.ask.query import Convert, Holding, Measure, Profit, Query, Subject, Time, Value, ValueOf
+from service.ask.query import Convert, Holding, Measure, Now, Portfolio, Profit, Query, Subject, Time, Value, ValueOf
 
 _USD: Final = "USD"
 _SHORTED: Final = frozenset({"shorted", "went short", "shorted at"})
-_BUYERS: Final = frozenset({"i", "if", "had", "bought", "my", "we"})
+_OPENING: Final = frozenset({
+    "bought", "put", "invested", "entered", "opened", "longed", "shorted", "aped", "went", "in", "had", "entry",
+})  # fmt: skip
+"""Words of what is said to be held that say when or at what it was bought."""
+
+_INTO: Final = frozenset({"in", "into", "on", "of", "across", "among"})
+_PAID: Final = frozenset({"for", "with"})
+_PRESENT: Final = frozenset({"now", "right now", "currently", "at the moment", "at present", "present", "as of now"})
+_BUYS: Final = frozenset({"buy", "equal", "equals", "equal to", "is equal to"})
 _ENTRIES: Final = frozenset({"at", "entry", "basis", "from", "price"})
 _VALUE: Final = ("price", "change")
 """Measures that are only other words for a value or a profit."""
+
+_EQUALLY: Final = frozenset({"equal", "equally", "evenly", "split", "splitting"})
+LARGEST: Final = (Super("most"), Super("most", measure="market_cap"), Super("most", measure="price"))
+"""Superlatives of the part of some holdings that is worth the most."""
+
+_WHOLE: Final = 100.0
+_ASKS: Final = ("list", "convert", "sum", "all", "overview")
 
 
 class _Amount(Struct, frozen=True):
@@ -32,52 +48,151 @@ class _Amount(Struct, frozen=True):
 
 def read_money(slots: Slots) -> list[Query]:
     """Value, profit and conversion: amounts of coins or money, and what they come to."""
+    held = [at for at, chunk in enumerate(slots.chunks) if chunk.has("holding")]
     amounts = [amount for at in range(len(slots.chunks)) if (amount := _amount(slots, at)) is not None]
-    entry = _entry(slots)
+    entries = _entries(slots)
+    if positions := _portfolio(slots, amounts, entries):
+        return positions
+    entry = entries[0] if entries else None
     if entry is not None and len(amounts) > 1:
         amounts = [amount for amount in amounts if entry not in amount.used]
-    held = [at for at, chunk in enumerate(slots.chunks) if chunk.has("holding")]
     coins = slots.free(lambda chunk: chunk.kind == "coin")
     times = slots.free(lambda chunk: chunk.kind == "time")
+    if not amounts and (converted := _counted(slots)):
+        return converted
     if not amounts:
-        opened = entry is not None or (times and any(slots.word(at).split()[0] in _BUYERS for at in held))
+        opened = entry is not None or (times and _opens(slots))
         return _profit(slots, None, entry) if held and len(coins) == 1 and opened else []
     if len(amounts) == 1:
         carried = slots.measures("carry", "funding") or (slots.first("side") is not None and not held)
         if entry is None and carried:
             return _carry(slots, amounts[0])
-        if entry is not None or (times and (held or _is_put_in(slots, amounts[0]))):
+        if entry is not None or (times and (_opens(slots) or _is_put_in(slots, amounts[0]))):
             return _profit(slots, amounts[0], entry)
     profit = any(slots.as_(at, "holding") == "profit" for at in held)
     return [] if profit else _worth(slots, amounts, held)  # a profit needs to know since when
 
 
-def _is_put_in(slots: Slots, amount: _Amount) -> bool:
-    """Whether money is said to be put into a coin, and nothing is asked of it: "$100 in SOL 30 days ago, …"."""
+def _counted(slots: Slots) -> list[Query]:
+    """One coin in units of another: "how many litecoin does one bitcoin buy"."""
     coins = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "coin"]
-    into = bool(coins) and slots.word(coins[0] - 1) in {"in", "into", "on"}
-    return into and amount.holding.unit == _USD and not any(chunk.has("ask") for chunk in slots.chunks)
+    counts = [at for at in coins if slots.word(at - 1) in {"how many", "how much"}]
+    known = all(
+        chunk.kind in {"coin", "filler", "ask", "and", "compare"} or slots.as_(at, "measure") == Measure("price")
+        for at, chunk in enumerate(slots.chunks)
+    )
+    if len(coins) != 2 or len(counts) != 1 or not known:  # noqa: PLR2004 - of two
+        return []
+    counted = slots.chunks[counts[0]].value[0]
+    other = next(slots.chunks[at].value[0] for at in coins if at not in counts)
+    slots.used |= {at for at, words in enumerate(slots.words) if words in _BUYS} | set(slots.measures("price"))
+    slots.used |= {*coins, counts[0] - 1}
+    return [Query(subject=Subject(coins=(other, counted)), operation=Convert(Holding(1.0, other), (counted,)))]
+
+
+def _opens(slots: Slots) -> bool:
+    """Whether a position is said to have been opened, or its profit is asked for: "if I had put", "bought"."""
+    held = [at for at, chunk in enumerate(slots.chunks) if chunk.has("holding")]
+    words = {word for at in held for word in slots.word(at).split()}
+    profit = any(slots.as_(at, "holding") == "profit" for at in held)
+    return profit or (not _OPENING.isdisjoint(words) and "could" not in slots.words)
+
+
+def _is_put_in(slots: Slots, amount: _Amount) -> bool:
+    """Whether money of a past time is followed to the present: "$100 in SOL 30 days ago, …", "…, worth now?"."""
+    now = any(words in _PRESENT for words in slots.words) or any(map(_is_today, slots.chunks))
+    would = "would" in slots.words and "been" not in slots.words and not slots.asks("count")
+    past = any(chunk.kind == "time" and not _is_today(chunk) for chunk in slots.chunks)
+    coins = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "coin"]
+    into = any(slots.word(at - 1) in _INTO or slots.chunks[at - 1].as_("compare") == "between" for at in coins)
+    asks = any(chunk.has("ask") for chunk in slots.chunks)
+    if amount.holding.unit != _USD:
+        return past and now and would
+    return past and into and (now or would or not asks)
+
+
+def _portfolio(slots: Slots, amounts: Sequence[_Amount], entries: Sequence[int]) -> list[Query]:
+    """Several positions: "800 LINK from 12.40 and 60 AAVE from 255", "$100 each in BTC and ETH a month ago"."""
+    places = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "coin"]
+    coins = [slots.chunks[at].value[0] for at in places]
+    times = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "time"]
+    past = [at for at in times if not _is_today(slots.chunks[at])]
+    sized = [amount for amount in amounts if amount.used.isdisjoint(entries)]
+    if len(coins) < 2 or len(set(coins)) < len(coins) or len(past) != (not entries):  # noqa: PLR2004 - several
+        return []
+    holdings = _shared_out(slots, sized, coins)
+    bought = all(
+        place < entry < end
+        for place, entry, end in zip(places, entries, [*places[1:], len(slots.chunks)], strict=False)
+    )
+    parts = any(chunk.kind == "number" and chunk.value.unit == "%" for chunk in slots.chunks)
+    opens = parts or _opens(slots) or any(_is_put_in(slots, amount) for amount in sized)
+    if not holdings or (not opens and not entries) or (entries and (len(entries) != len(coins) or not bought)):
+        return []
+    since: Time | None = slots.chunks[past[0]].value if past else None
+    prices = [slots.chunks[at].value.value for at in entries] or [None] * len(coins)
+    positions = tuple(
+        Profit(holding, price, since, _side_before(slots, at))
+        for holding, price, at in zip(holdings, prices, places, strict=True)
+    )
+    slots.used |= {*places, *times, *entries, *slots.measures(*_VALUE)} | {at for one in sized for at in one.used}
+    slots.used |= {at for at, words in enumerate(slots.words) if words in _SHORTED}
+    slots.used |= {at for at, chunk in enumerate(slots.chunks) if chunk.as_("compare") == "between"}
+    slots.take("side", "direction", "and", "or", "holding", "among")
+    slots.take_asks(*_ASKS)
+    return [Query(subject=Subject(coins=tuple(coins)), operation=Portfolio(positions))]
+
+
+def _shared_out(slots: Slots, amounts: Sequence[_Amount], coins: Sequence[str]) -> list[Holding]:
+    """What is held of each coin: an amount each, equal parts or percentages of one; empty where that is not said."""
+    words = {word for words in slots.words for word in words.split()}
+    percents = slots.free(lambda chunk: chunk.kind == "number" and chunk.value.unit == "%")
+    parts = [slots.chunks[at].value.value / _WHOLE for at in percents]
+    if len(amounts) == len(coins) and not parts:
+        paid = any(amount.coin and slots.word(min(amount.used) - 1) in _PAID for amount in amounts)
+        own = not paid and all(amount.coin in {(), (coin,)} for amount, coin in zip(amounts, coins, strict=True))
+        return [amount.holding for amount in amounts] if own else []
+    if len(amounts) != 1 or amounts[0].coin:
+        return []
+    if not parts and "each" in words:
+        parts = [1.0] * len(coins)
+    elif not parts and not _EQUALLY.isdisjoint(words):
+        parts = [1 / len(coins)] * len(coins)
+    elif len(parts) != len(coins) or round(sum(parts), 9) != 1:
+        return []
+    slots.used |= {*percents, *(at for at, said in enumerate(slots.words) if not _EQUALLY.isdisjoint(said.split()))}
+    return [Holding(amounts[0].holding.amount * part, _USD) for part in parts]
+
+
+def _side_before(slots: Slots, at: int) -> Literal["long", "short"]:
+    """The side that is said last before a coin."""
+    said = [words for place, words in enumerate(slots.words[:at]) if slots.has(place, "side") or words in _SHORTED]
+    return "short" if said and "short" in said[-1] else "long"
 
 
 def _worth(slots: Slots, amounts: Sequence[_Amount], held: Sequence[int]) -> list[Query]:
-    """What amounts are worth; one that nobody holds is converted."""
+    """The value of holdings; an amount that nobody is said to hold is converted."""
     units = {amount.holding.unit for amount in amounts}
     coins = slots.free(lambda chunk: chunk.kind == "coin")
     into = tuple(coin for at in coins if (coin := slots.chunks[at].value[0]) not in units)
     named = tuple(dict.fromkeys(coin for amount in amounts for coin in amount.coin))
     holdings = tuple(amount.holding for amount in amounts)
-    converts = len(amounts) == 1 and not held
+    converts = len(amounts) == 1 and (not held or "could" in slots.words)
     each = len(into) > 1 and "each" in " ".join(slots.words).split()
     if each or (not named and not (converts and into)):
         return []
     slots.used |= {at for amount in amounts for at in amount.used} | set(coins) | set(held)
     time = slots.one_time(slots.free(lambda chunk: chunk.kind == "time"))
-    slots.used |= set(slots.measures(*_VALUE))
-    slots.take("ask", "among", "or", "and", "set")
-    if not converts:
-        return [Query(subject=Subject(coins=named), operation=ValueOf(holdings), time=time)]
-    subject = Subject(coins=tuple(dict.fromkeys((*named, *into))))
-    return [Query(subject=subject, operation=Convert(holdings[0], into or (_USD,)), time=time)]
+    now = not isinstance(time, Now) and any(words in _PRESENT for words in slots.words)
+    slots.used |= set(slots.measures(*_VALUE)) | {at for at, words in enumerate(slots.words) if words in _BUYS}
+    if len(holdings) > 1:  # "… and which is the largest part?": every answer says it
+        slots.used |= set(slots.free(lambda chunk: chunk.as_("super") in LARGEST)) | set(slots.asks("share"))
+    slots.take_asks(*_ASKS)
+    slots.take("among", "or", "and", "set")
+    operation = Convert(holdings[0], into or (_USD,)) if converts else ValueOf(holdings)
+    subject = Subject(coins=tuple(dict.fromkeys((*named, *into))) if converts else named)
+    query = Query(subject=subject, operation=operation, time=time)
+    return [structs.replace(query, time=Now()), query] if now else [query]
 
 
 def _amount(slots: Slots, at: int) -> _Amount | None:
@@ -92,8 +207,17 @@ def _amount(slots: Slots, at: int) -> _Amount | None:
     if coin is not None:
         used = range(at, coin + 1) if slots.kind(at + 1) != "set" else (at, at + 1, coin)
         return _Amount(frozenset({at, *used}), Holding(quantity.value, slots.chunks[coin].value[0]))
-    in_position = quantity.scaled and any(other.has("holding") or other.has("side") for other in slots.chunks)
+    held = any(other.has("holding") or other.has("side") for other in slots.chunks)
+    in_position = (held and quantity.scaled) or _goes_in(slots, at)
     return _Amount(frozenset({at}), Holding(quantity.value, _USD)) if quantity.unit == _USD or in_position else None
+
+
+def _goes_in(slots: Slots, at: int) -> bool:
+    """Whether a plain number is money for a coin: "put 1000 in SOL", "100 each in BTC and ETH a month ago"."""
+    if not any(other.has("holding") or other.has("side") or other.kind == "time" for other in slots.chunks):
+        return False
+    behind = at + 1 + (slots.word(at + 1) in {"each", "equally", "evenly"})
+    return slots.chunks[at].value.unit is None and slots.word(behind) in _INTO and slots.kind(behind + 1) == "coin"
 
 
 def _coin_beside(slots: Slots, at: int) -> int | None:
@@ -111,8 +235,9 @@ def _coin_beside(slots: Slots, at: int) -> int | None:
     return at - 1 if at - 1 in coins and ":" in slots.chunks[at].gap else None
 
 
-def _entry(slots: Slots) -> int | None:
-    """The chunk of an entry price: "at 95k", "entry 3200", "for $20"."""
+def _entries(slots: Slots) -> list[int]:
+    """The chunks of entry prices: "at 95k", "entry 3200", "for $20"."""
+    found = []
     for at, chunk in enumerate(slots.chunks):
         if chunk.kind != "number" or at == 0:
             continue
@@ -120,10 +245,10 @@ def _entry(slots: Slots) -> int | None:
         while before > 0 and slots.kind(before) == "filler" and slots.word(before) not in {"at", "from", "for"}:
             before -= 1
         if slots.word(before).split()[-1] in _ENTRIES and slots.kind(at + 1) != "coin":
-            return at
+            found.append(at)
     numbers = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "number"]
     said = any(words.endswith("entry") for words in slots.words)
-    return numbers[0] if said and len(numbers) == 1 else None
+    return found or (numbers if said and len(numbers) == 1 else [])
 
 
 def _profit(slots: Slots, amount: _Amount | None, entry: int | None) -> list[Query]:
@@ -146,7 +271,8 @@ def _profit(slots: Slots, amount: _Amount | None, entry: int | None) -> list[Que
     sides = {at for at, words in enumerate(slots.words) if slots.has(at, "side") or words in _SHORTED}
     short = any("short" in slots.word(at) for at in sides)
     slots.used |= sides | set(slots.measures(*_VALUE))
-    slots.take("ask", "direction", "filler", "and", "or", "holding", "among")
+    slots.take_asks(*_ASKS)
+    slots.take("direction", "filler", "and", "or", "holding", "among")
     holding = None if amount is None else amount.holding
     return [Query(subject=Subject(coins=named), operation=Profit(holding, price, since, "short" if short else "long"))]
 

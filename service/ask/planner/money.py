@@ -1,7 +1,7 @@
 """Sums of money: conversions, ratios, what holdings are worth, and profit or loss."""
 
 from collections.abc import Sequence
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from service.ask.describe import label_of, name_of, number
 from service.ask.measure_table import Unit
@@ -11,7 +11,7 @@ from service.ask.planner.reading import Reading
 from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, date, text, usd
 from service.ask.planner.spans import instant_of, interval_of
 from service.ask.planner.values import unit_of, values_of
-from service.ask.query import Between, Convert, Holding, Measure, Now, Profit, Ratio, Time, ValueOf, Window
+from service.ask.query import Between, Convert, Holding, Measure, Now, Portfolio, Profit, Ratio, Time, ValueOf, Window
 from service.clock import DAY_MS
 
 _DOLLAR: Final = "USD"
@@ -91,11 +91,14 @@ async def value_of(asked: Asked, operation: ValueOf) -> Found:
     if carries:
         return await _carry(asked, carries[0], operation.holdings[0], worths[0])
     columns = [Column("amount", Unit.AMOUNT), Column("price", Unit.USD), Column("value", Unit.USD)]
+    columns += [Column("share", Unit.SHARE)]
+    total = sum(worths)
+    parts = sorted(zip(worths, operation.holdings, strict=True), key=lambda part: -part[0])
     rows = [
-        Row(_name(asked, holding.unit), (holding.amount, prices[holding.unit], worth))
-        for holding, worth in zip(operation.holdings, worths, strict=True)
+        Row(_name(asked, holding.unit), (holding.amount, prices[holding.unit], worth, worth / total * 100))
+        for worth, holding in parts
     ]
-    figures = {"value": usd(sum(worths)), "when": asked.when, "verb": asked.verb}
+    figures = {"value": usd(total), "when": asked.when, "verb": asked.verb, "winner": text(rows[0].subject)}
     figures["holding"] = text(", ".join(str(_held(holding, asked).value) for holding in operation.holdings[:1]))
     kind = "worth_one" if len(rows) == 1 else "worth"
     return Found(kind=kind, figures=figures, columns=columns, rows=rows, shown=0 if len(rows) == 1 else len(rows))
@@ -130,32 +133,84 @@ async def profit(asked: Asked, operation: Profit) -> Found:
     """Profit or loss of a position since its entry, without fees and funding."""
     if len(asked.ids) != 1:
         raise Refused("one-coin")
-    coin, reading = asked.ids[0], asked.reading
-    price = (await _prices(reading, [coin], asked.query.time))[coin]
-    entry = operation.entry_price
-    figures: dict[str, Figure] = {}
-    if entry is None:
-        entry, opened_ms = await _entry(asked, operation, coin)
-        figures["opened"] = date(opened_ms)
-    sign = -1 if operation.side == "short" else 1
-    percent = sign * (price / entry - 1) * 100
-    figures |= {
+    coin = asked.ids[0]
+    made = await _made(asked, operation, coin)
+    figures = {
         "subject": text(asked.name(coin)),
         "side": text(operation.side),
-        "entry": usd(entry),
-        "price": usd(price),
-        "percent": Figure(percent, Unit.PERCENT),
-        "outcome": text("profit" if percent > 0 else "loss" if percent < 0 else "result"),
+        "entry": usd(made.entry),
+        "price": usd(made.price),
+        "percent": Figure(made.percent, Unit.PERCENT),
+        "outcome": text(_outcome(made.percent)),
         "when": asked.when,
     }
-    size = _size(operation.holding, entry, coin)
+    if made.opened_ms is not None:
+        figures["opened"] = date(made.opened_ms)
     kind = "profit_percent"
-    if size is not None:
-        figures["gain"] = Figure(size * percent / 100, Unit.USD_CHANGE)
+    if made.size is not None:
+        figures["gain"] = Figure(made.gain, Unit.USD_CHANGE)
         figures["holding"] = _held(operation.holding or Holding(0, _DOLLAR), asked)
-        figures["worth"] = usd(size * (1 + percent / 100))
+        figures["worth"] = usd(made.size + made.gain)
         kind = "profit"
     return Found(kind=kind, figures=figures, notes=["opened", "no_costs"] if "opened" in figures else ["no_costs"])
+
+
+async def portfolio(asked: Asked, operation: Portfolio) -> Found:
+    """Profit or loss of several positions and their total, without fees and funding.
+
+    The worth of a position is what was put into it plus its profit, of a short as well.
+    """
+    made = [await _made(asked, one, coin) for one, coin in zip(operation.positions, asked.ids, strict=True)]
+    columns = [Column("entry", Unit.USD), Column("price", Unit.USD), Column("profit", Unit.USD_CHANGE)]
+    columns += [Column("change", Unit.PERCENT), Column("worth", Unit.USD)]
+    rows = [
+        Row(
+            f"{asked.name(coin)} {one.side}",
+            (own.entry, own.price, own.gain, own.percent, (own.size or 0) + own.gain),
+        )
+        for coin, one, own in zip(asked.ids, operation.positions, made, strict=True)
+    ]
+    gain, size = sum(own.gain for own in made), sum(own.size or 0 for own in made)
+    figures = {
+        "outcome": text(_outcome(gain)),
+        "gain": Figure(gain, Unit.USD_CHANGE),
+        "percent": Figure(gain / size * 100, Unit.PERCENT),
+        "worth": usd(size + gain),
+        "when": asked.when,
+    }
+    opened_ms = made[0].opened_ms
+    if opened_ms is not None:
+        figures["opened"] = date(opened_ms)
+    notes = ["no_costs"] if opened_ms is None else ["opened", "no_costs"]
+    return Found(kind="portfolio", figures=figures, columns=columns, rows=rows, shown=len(rows), notes=notes)
+
+
+class _Made(NamedTuple):
+    """What a position has made. `size`: what it was worth at its entry, USD; null where that is not said."""
+
+    entry: float
+    price: float
+    percent: float
+    size: float | None
+    opened_ms: int | None
+
+    @property
+    def gain(self) -> float:
+        """In USD."""
+        return (self.size or 0) * self.percent / 100
+
+
+async def _made(asked: Asked, position: Profit, coin: str) -> _Made:
+    price = (await _prices(asked.reading, [coin], asked.query.time))[coin]
+    entry, opened_ms = position.entry_price, None
+    if entry is None:
+        entry, opened_ms = await _entry(asked, position, coin)
+    sign = -1 if position.side == "short" else 1
+    return _Made(entry, price, sign * (price / entry - 1) * 100, _size(position.holding, entry, coin), opened_ms)
+
+
+def _outcome(gain: float) -> str:
+    return "profit" if gain > 0 else "loss" if gain < 0 else "result"
 
 
 def _size(holding: Holding | None, entry: float, coin: str) -> float | None:

@@ -179,6 +179,26 @@ _MONEY: r.Rows = {
         subject=r.coins("BTC ETH"), operation=q.ValueOf((q.Holding(2.0, "BTC"), q.Holding(1.0, "ETH")))
     ),
     "I bought 2 sol at 150 | what is my profit?": r.done(q.Profit(q.Holding(2.0, "SOL"), 150.0), r.coins("SOL")),
+    "I bought 2 sol at 150 | am I up?": r.done(q.Profit(q.Holding(2.0, "SOL"), 150.0), r.coins("SOL")),
+    "I bought 2 sol at 150 | and 5?": r.done(q.Profit(q.Holding(5.0, "SOL"), 150.0), r.coins("SOL")),
+    "0.3 btc in dollars | and how many sol would that be": q.Query(
+        subject=r.coins("BTC SOL"), operation=q.Convert(q.Holding(0.3, "BTC"), ("SOL",))
+    ),
+    "I hold 20 ADA | and in eth?": q.Query(
+        subject=r.coins("ADA ETH"), operation=q.Convert(q.Holding(20.0, "ADA"), ("ETH",))
+    ),
+    "I hold 20 ADA | and a week ago it was worth?": q.Query(
+        subject=r.coins("ADA"), operation=q.ValueOf((q.Holding(20.0, "ADA"),)), time=r.day("2026-11-16", "7 days ago")
+    ),
+    "I have 2 BTC and 1 ETH | which part is the biggest?": q.Query(
+        subject=r.coins("BTC ETH"), operation=q.ValueOf((q.Holding(2.0, "BTC"), q.Holding(1.0, "ETH")))
+    ),
+    "I have 2 BTC and 1 ETH | what share is ETH?": q.Query(
+        subject=r.coins("BTC ETH"), operation=q.ValueOf((q.Holding(2.0, "BTC"), q.Holding(1.0, "ETH")))
+    ),
+    "funding on SOL | what would a 10k long pay per day | and a 25k one": r.value(
+        "SOL", q.Measure("carry", side="long", notional=25_000.0)
+    ),
     "convert 2 btc to eth | what is it worth?": q.Query(
         subject=r.coins("BTC ETH"), operation=q.Convert(q.Holding(2.0, "BTC"), ("ETH",))
     ),

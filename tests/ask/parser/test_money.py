@@ -57,7 +57,7 @@ _WORTH: r.Rows = {
     "i hold 500 coins of DOGE": _worth({"DOGE": 500.0}),
     "BTC: 2, ETH: 10, portfolio value?": _worth({"BTC": 2.0, "ETH": 10.0}),
     "my portfolio: 2 BTC, 10 ETH and $500": _worth({"BTC": 2.0, "ETH": 10.0, "USD": 500.0}),
-    "value of my holdings of 2 BTC a week ago": _made("BTC", 2.0, since=r.day("2026-11-16", "7 days ago")),
+    "value of my holdings of 2 BTC a week ago": _worth({"BTC": 2.0}, r.day("2026-11-16", "7 days ago")),
     "what were 2 BTC and 10 ETH worth a week ago?": _worth(
         {"BTC": 2.0, "ETH": 10.0}, r.day("2026-11-16", "7 days ago")
     ),
@@ -80,6 +80,55 @@ _MADE: r.Rows = {
     "short sol entry 150, pnl?": _made("SOL", entry=150.0, side="short"),
     "I entered SOL at $150 and what is my gain or loss?": _made("SOL", entry=150.0),
 }
+
+_MONTH_AGO = r.day("2026-10-24", "30 days ago")
+
+
+def _together(positions: dict[str, q.Profit]) -> q.Query:
+    return r.done(q.Portfolio(tuple(positions.values())), r.coins(" ".join(positions)))
+
+
+def _put(amount: float, unit: str = "USD") -> q.Profit:
+    return q.Profit(q.Holding(amount, unit), since=_MONTH_AGO)
+
+
+_FOLLOWED: r.Rows = {
+    "how much would 1000 dollars in solana a month ago be worth now": _made("SOL", 1e3, unit="USD", since=_MONTH_AGO),
+    "if I had put 1000 in SOL 30 days ago what would it be now?": _made("SOL", 1e3, unit="USD", since=_MONTH_AGO),
+    "$500 of SOL 30 days ago, worth today?": _made("SOL", 500.0, unit="USD", since=_MONTH_AGO),
+    "what would 2 eth of 30 days ago be worth now": _made("ETH", 2.0, since=_MONTH_AGO),
+    "how much was 1000 dollars in sol a month ago": _converted(1e3, "USD", "SOL", _MONTH_AGO),
+    "how much sol could I have bought with 1000 dollars a month ago": _converted(1e3, "USD", "SOL", _MONTH_AGO),
+}
+"""Money of a past time that is followed to the present, and an amount at the prices of that time."""
+
+_TOGETHER: r.Rows = {
+    "I am long 800 LINK from 12.40 and short 60 AAVE from 255. PnL per position and the total": _together(
+        {
+            "LINK": q.Profit(q.Holding(800.0, "LINK"), 12.4),
+            "AAVE": q.Profit(q.Holding(60.0, "AAVE"), 255.0, side="short"),
+        }
+    ),
+    "$100 each in BTC and ETH 30 days ago, worth now?": _together({"BTC": _put(100.0), "ETH": _put(100.0)}),
+    "3000 usd split equally between BTC, ETH and SOL a month ago, value now?": _together(
+        {"BTC": _put(1e3), "ETH": _put(1e3), "SOL": _put(1e3)}
+    ),
+    "40% BTC and 60% ETH, $1000 30 days ago, value now?": _together({"BTC": _put(400.0), "ETH": _put(600.0)}),
+    "500 in btc and 300 in eth 30 days ago, what is it worth now": _together({"BTC": _put(500.0), "ETH": _put(300.0)}),
+    "I bought 2 eth and 10 sol a month ago, profit?": _together({"ETH": _put(2.0, "ETH"), "SOL": _put(10.0, "SOL")}),
+}
+
+_COUNTED: r.Rows = {
+    "how many litecoin does one bitcoin buy": _converted(1.0, "BTC", "LTC"),
+    "1 btc equals how many eth": _converted(1.0, "BTC", "ETH"),
+    "one bitcoin equals how many ether": _converted(1.0, "BTC", "ETH"),
+}
+
+
+def test_an_amount_now_and_then_is_asked_of_both_times() -> None:
+    then = _converted(2.0, "BTC", "USD", r.day("2026-11-16", "7 days ago"))
+    r.assert_reads("how much is 2 btc now and a week ago", (_converted(2.0, "BTC", "USD"), then))
+
 
 _HELD: r.Rows = {
     "what does a 10k long in ETH cost to hold for a week?": r.value(
@@ -104,7 +153,10 @@ _DIVIDED: r.Rows = {
 }
 
 
-@pytest.mark.parametrize(("question", "queries"), r.table({**_CONVERTED, **_WORTH, **_MADE, **_HELD, **_DIVIDED}))
+@pytest.mark.parametrize(
+    ("question", "queries"),
+    r.table({**_CONVERTED, **_WORTH, **_MADE, **_FOLLOWED, **_TOGETHER, **_COUNTED, **_HELD, **_DIVIDED}),
+)
 def test_an_amount_is_read_with_its_unit_and_what_is_asked_of_it(question: str, queries: tuple[q.Query, ...]) -> None:
     r.assert_reads(question, queries)
 
@@ -128,6 +180,11 @@ def test_an_amount_is_read_with_its_unit_and_what_is_asked_of_it(question: str, 
         "I bought 2 BTC and 3 ETH at 150, profit?",
         "I bought 2 sol with eth at 150, profit?",
         "profit of 2 sol",
+        "40% BTC and 50% ETH, $1000 30 days ago, value now?",
+        "$1000 in BTC and ETH 30 days ago, value now?",
+        "2 sol each in BTC and ETH 30 days ago, value now?",
+        "which share of 1000 in BTC and ETH 30 days ago",
+        "I bought 2 eth and 3 sol for 10 btc a month ago, profit?",
     ],
 )
 def test_an_amount_without_what_it_needs_is_refused(question: str) -> None:

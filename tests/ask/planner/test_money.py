@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from service.ask.planner.result import Result
-from service.ask.query import Between, Convert, Holding, Measure, Profit, Query, Ratio, ValueOf, Window
+from service.ask.query import Between, Convert, Holding, Measure, Portfolio, Profit, Query, Ratio, ValueOf, Window
 from service.clock import DAY_MS
 from tests.ask.planner.asked import PRICE, TREND, change, coins, day, days, instant, of
 from tests.ask.planner.world import NEW, TODAY_MS, World
@@ -67,6 +67,33 @@ async def test_what_holdings_are_worth_together() -> None:
     found = await figures(of(coins("BTC"), operation=ValueOf((Holding(2.0, "BTC"),)), time=day(9)))
     assert (found["value"], found["kind"]) == (pytest.approx(2 * close("BTC", 9)), "worth_one")
     assert await kind(of(coins("SOL"), operation=ValueOf((Holding(2.0, "SOL"),)))) == "unknown-value"
+
+
+async def test_holdings_are_listed_with_their_shares_the_largest_first() -> None:
+    held = (Holding(10.0, "ETH"), Holding(2.0, "BTC"), Holding(500.0, "USD"))
+    result = await WORLD.ask(of(coins("BTC", "ETH"), operation=ValueOf(held)))
+    assert [row.subject for row in result.rows] == ["BTC", "ETH", "USD"]
+    assert [row.values[3] for row in result.rows] == pytest.approx([
+        200_000 / 240_500 * 100, 40_000 / 240_500 * 100, 500 / 240_500 * 100
+    ])  # fmt: skip
+    assert result.figures["winner"].value == "BTC"
+
+
+async def test_several_positions_have_a_profit_each_and_one_together() -> None:
+    bought = (Profit(Holding(2.0, "BTC"), 80_000.0), Profit(Holding(5_000.0, "USD"), 5_000.0, side="short"))
+    result = await WORLD.ask(of(coins("BTC", "ETH"), operation=Portfolio(bought)))
+    assert [row.subject for row in result.rows] == ["BTC long", "ETH short"]
+    assert result.rows[0].values == pytest.approx((80_000.0, 100_000.0, 40_000.0, 25.0, 200_000.0))
+    assert result.rows[1].values == pytest.approx((5_000.0, 4_000.0, 1_000.0, 20.0, 6_000.0))
+    assert result.figures["gain"].value == pytest.approx(41_000.0)
+    assert result.figures["percent"].value == pytest.approx(41_000 / 165_000 * 100)
+    assert result.figures["worth"].value == pytest.approx(206_000.0)
+    assert result.figures["outcome"].value == "profit"
+    since = (Profit(Holding(100.0, "USD"), since=day(30)), Profit(Holding(100.0, "USD"), since=day(30)))
+    opened = await WORLD.ask(of(coins("BTC", "ETH"), operation=Portfolio(since)))
+    worth = 100 * 100_000 / close("BTC", 30) + 100 * 4_000 / close("ETH", 30)
+    assert opened.figures["worth"].value == pytest.approx(worth)
+    assert opened.figures["opened"].value == TODAY_MS - 30 * DAY_MS + DAY_MS - 1
 
 
 async def test_what_funding_brings_a_holding() -> None:
