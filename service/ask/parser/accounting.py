@@ -17,12 +17,12 @@ from service.ask.query import At, Between, Count, Query, Rank, Refusal, Route, T
 
 _BLOCKING: Final = frozenset({
     "number", "time", "compare", "neg", "super", "state", "direction", "measure", "sign", "except", "side", "holding",
-    "topic", "frame", "coin", "asset", "category", "ordinal", "blocked",
+    "topic", "option", "frame", "coin", "asset", "category", "ordinal", "blocked",
 })  # fmt: skip
 """Pieces that change a question: one that is not read is a reason to refuse."""
 
 _ASKING: Final = frozenset({
-    "count", "share", "none", "majority", "when", "since", "why", "mean", "median", "sum", "ratio", "record", "difference", "buy",
+    "count", "days", "either", "first", "share", "none", "majority", "when", "since", "why", "mean", "median", "sum", "ratio", "record", "difference", "buy",
     "short", "rank",
 })  # fmt: skip
 """Operations that may not be left undone."""
@@ -30,10 +30,11 @@ _ASKING: Final = frozenset({
 _NAMES: Final = frozenset({"coin", "asset", "category", "wallet", "show"})
 _MONEY: Final = frozenset({"profit", "value_of", "convert", "portfolio"})
 _SAID_BY: Final[Mapping[str, frozenset[str]]] = {
-    "price": _MONEY | {"carry", "change", "drawdown"},
+    "price": _MONEY | {"carry", "change", "close", "drawdown"},
     "change": _MONEY | {"why", "when", "drawdown", "extreme", "changed"},
     "high": frozenset({"drawdown"}),
     "low": frozenset({"drawdown"}),
+    "breadth": frozenset({"share"}),
     "funding": frozenset({"carry"}),
     "regime": frozenset({"market_regime"}),
     "confidence": frozenset({"conviction"}),

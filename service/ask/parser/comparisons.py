@@ -10,12 +10,12 @@ from msgspec import structs
 
 from service.ask.measure_table import MEASURES, Unit
 from service.ask.parser.chunks import Quantity
-from service.ask.parser.found import FoundCondition, measure_of, test_of, tests_in
+from service.ask.parser.found import OPPOSITE, FoundCondition, measure_of, test_of, tests_in
 from service.ask.parser.moves import moved_between, moved_by
 from service.ask.parser.slots import Slots
 from service.ask.parser.states import STATES, frames_before, named_state
 from service.ask.parser.windows import TREND_FRAMES, WINDOWED, qualify, span_of
-from service.ask.query import All, At, Between, Comparator, Condition, Measure, Not, Ranked, Span, Test, Window
+from service.ask.query import All, At, Between, Comparator, Condition, Measure, Not, Ranked, Span, Subject, Test, Window
 
 _NEAR: Final = 7
 """How many chunks a comparison and what it compares with may lie apart."""
@@ -23,14 +23,15 @@ _NEAR: Final = 7
 _LARGE_USD: Final = 1e6
 """From here on an amount without a measure is no price of a coin."""
 
+_A_DAY: Final = frozenset({"daily", "24h", "24 hour", "24 hours", "1d", "1 day"})
+"""What says nothing more before the volume, which is that of a day."""
+
 _WITHIN: Final = frozenset({
     "in", "of", "among", "from", "for", "within", "amongst", "except", "excluding", "outside", "besides", "without",
 })  # fmt: skip
+_OTHERS: Final = frozenset({"other", "others", "rest", "altcoins", "alts"})
 _UNITS: Final = frozenset({"hour", "hours", "day", "days", "week", "weeks", "month", "months", "year", "years"})
 _BEATS: Final = ("outperform", "underperform", "beat")
-_OPPOSITE: Final[dict[Comparator, Comparator]] = {
-    "gt": "lt", "ge": "le", "lt": "gt", "le": "ge", "eq": "eq", "ne": "ne",
-}  # fmt: skip
 _NO_PERCENT: Final = frozenset({Unit.USD})
 _NO_USD: Final = frozenset({Unit.PERCENT, Unit.PERCENT_A_YEAR, Unit.SPREAD, Unit.SHARE, Unit.POINTS})
 
@@ -85,6 +86,8 @@ def _against(slots: Slots, measure: Measure, op: Comparator, at: int) -> tuple[C
     if slots.kind(to) == "number":
         counts = slots.word(to + 1) in _UNITS or slots.word(to - 1) == "last"  # "over 9000 days" is no comparison
         return None if counts else _tested(measure, op, slots.chunks[to].value, {at, to})
+    if (total := _total(slots, to)) is not None:
+        return Test(measure, op, total=total[0]), {at, *total[1]}
     if slots.kind(to) == "coin" and not slots.chunks[to].gap:
         return _against_coins(slots, Test(measure, op), at, to)
     other = slots.as_(to, "measure")
@@ -92,6 +95,20 @@ def _against(slots: Slots, measure: Measure, op: Comparator, at: int) -> tuple[C
     if other is None or (slots.word(at) == "over" and named and not slots.is_question()):
         return None  # "open interest over market cap" of a coin is a ratio
     return Test(measure, op, to=other), {at, to}
+
+
+def _total(slots: Slots, at: int) -> tuple[Subject, set[int]] | None:
+    """Coins that are taken together: "all others combined", "XRP's and DOGE's put together"."""
+    end = next((place for place in slots.asks("sum") if place > at), None)
+    if end is None or not slots.are(range(at, end), "coin", "set", "filler", "and"):
+        return None
+    used = set(range(at, end + 1))
+    coins = tuple(coin for place in range(at, end) if slots.kind(place) == "coin" for coin in slots.chunks[place].value)
+    own = next((chunk.value for chunk in slots.chunks[:at] if chunk.kind == "coin"), ())
+    others = any(not _OTHERS.isdisjoint(slots.word(place).split()) for place in range(at - 1, end))
+    if coins:
+        return Subject(coins=coins), used
+    return (Subject(scope="all", excluded=tuple(own)), used) if others and own else None
 
 
 def _against_coins(slots: Slots, test: Test, at: int, to: int) -> tuple[Condition, set[int]] | None:
@@ -114,7 +131,7 @@ def _tested(measure: Measure, op: Comparator, quantity: Quantity, used: set[int]
     if (quantity.unit == "%" and unit in _NO_PERCENT) or (quantity.unit == "USD" and unit in _NO_USD):
         return None
     if measure.name == "drawdown" and quantity.value > 0:
-        return Test(measure, _OPPOSITE[op], -quantity.value), used  # "a drawdown of more than 20 %"
+        return Test(measure, OPPOSITE[op], -quantity.value), used  # "a drawdown of more than 20 %"
     return Test(measure, op, quantity.value), used
 
 
@@ -157,7 +174,7 @@ def compared(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCo
         return None
     condition, taken = read
     if falls:
-        condition = Test(measure, _OPPOSITE[op], -slots.chunks[number].value.value)
+        condition = Test(measure, OPPOSITE[op], -slots.chunks[number].value.value)
     return FoundCondition(condition, frozenset(used | taken))
 
 
@@ -173,8 +190,8 @@ def _measure_after(slots: Slots, at: int) -> tuple[Measure | None, set[int]]:
     """The measure at a chunk, or behind the window at it: "over 20 % funding", "above 5 % 7-day return"."""
     behind = slots.past(at + 1)
     if slots.kind(at) in {"time", "frame"} and (name := slots.as_(behind, "measure")) is not None:
-        measure, _ = qualify(name, slots.chunks[at])
-        return measure, {at, behind}
+        measure, taken = qualify(name, slots.chunks[at])
+        return measure, {at, behind} if taken or slots.word(at) in _A_DAY else {behind}
     name = slots.as_(at, "measure")
     if name is None:
         return None, set()

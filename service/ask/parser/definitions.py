@@ -7,7 +7,7 @@ from typing import Final
 from service.ask.parser.chunks import Chunk
 
 _DEFINING: Final = re.compile(
-    r"\b(?:define|definition|explain|meaning|means?|signify|signifies|stand for|stands for|difference between"
+    r"\b(?:define|definition|explain|meaning|(?<!i )means?|signify|signifies|stand for|stands for|difference between"
     r"|calculated|computed|determined|derived|do you (?:calculate|compute|determine|derive)|plain english|pays whom)\b"
 )
 _PLAIN: Final = re.compile(
@@ -15,7 +15,7 @@ _PLAIN: Final = re.compile(
 )
 """So: "what is funding?". With an article before it ("what is the funding") a figure is asked for."""
 
-_DATA: Final = frozenset({"coin", "asset", "category", "time", "set", "wallet", "show"})
+_DATA: Final = frozenset({"coin", "asset", "category", "time", "set", "wallet", "show", "neg"})
 _LONGEST: Final = 4
 _MEANING: Final = (["mean"], ["means"])
 
@@ -28,7 +28,7 @@ def defined_terms(terms: Mapping[str, str], chunks: Sequence[Chunk], written: Se
         chunks: The pieces of the message.
         written: Their words.
     """
-    if any(chunk.kind in _DATA for chunk in chunks):
+    if any(chunk.kind in _DATA or (chunk.kind == "number" and chunk.value.unit) for chunk in chunks):
         return []
     text = " ".join(written)
     plain = _PLAIN.fullmatch(text)

@@ -20,7 +20,9 @@ _SETS: Final = frozenset({"set", "category", "topic"})
 _SAID: Final = {"the two": 2, "the three": 3}
 """Numbers before a set; elsewhere such words name what was listed."""
 
-_PLACES: Final = frozenset({"place", "places", "position", "positions", "ranks", "ranked", "rank", "spot", "spots", "from"})
+_PLACES: Final = frozenset(
+    {"place", "places", "position", "positions", "ranks", "ranked", "rank", "spot", "spots", "from"}
+)
 _RANKED: Final = frozenset({"rank", "ranks", "ranked", "from"})
 _TO: Final = frozenset({"to", "through", "thru", "until"})
 _PAIR: Final = 2
@@ -121,6 +123,10 @@ def _meant(slots: Slots, superlatives: Sequence[int]) -> Super:
         other: Super = slots.as_(later, "super")
         beside = slots.are(range(first + 1, later), "number", "filler")
         if value.measure is None and other.measure is not None and beside:
+            if value.direction == "least" and other.direction == "most":
+                if not slots.word(later).endswith("performers"):
+                    continue  # "the worst gainers": which are meant is not said
+                other = _turned(other)
             value = other
             slots.used.add(later)
         elif value.measure is None and other.measure is not None and slots.are(range(first + 1, later), "and"):
