@@ -90,8 +90,9 @@ def write(
         return (_render("refusals", refusal.reason, known),)
     style = STYLES[archetype]
     queries = understanding.queries[: len(outcomes)]
+    said: set[str] = set()
     paragraphs = [
-        part for query, outcome in zip(queries, outcomes, strict=True) for part in _told(query, outcome, style)
+        part for query, outcome in zip(queries, outcomes, strict=True) for part in _told(query, outcome, style, said)
     ]
     if len(queries) < len(understanding.queries):
         paragraphs.append(_render("notes", "too_many", {}))
@@ -110,13 +111,13 @@ def _quoted(words: Sequence[str]) -> str:
     return ", ".join(f'"{clean(word)}"' for word in words)
 
 
-def _told(query: Query, outcome: Result | ServiceError, style: Style) -> list[str]:
+def _told(query: Query, outcome: Result | ServiceError, style: Style, said: set[str]) -> list[str]:
     if isinstance(outcome, ServiceError):
         return [_render("notes", "failed", {"message": outcome.message})]
-    return _written(query, outcome, style)
+    return _written(query, outcome, style, said)
 
 
-def _written(query: Query, result: Result, style: Style) -> list[str]:
+def _written(query: Query, result: Result, style: Style, said: set[str]) -> list[str]:
     bound = bind(result)
     if result.refusal is not None:
         instead = {"instead": result.refusal.instead}
@@ -124,7 +125,7 @@ def _written(query: Query, result: Result, style: Style) -> list[str]:
     first = _render("answers", result.kind, bound).replace("market's market ", "market's ")
     first = f"T{first[1:]}" if first.startswith("the ") else first
     gaps = _gaps(result)
-    notes = [_render("notes", note, bound) for note in result.notes if style.optional or note in _STANDING]
+    notes = _notes(result, bound, style, said)
     if style.explains:
         notes += _definition(query)
     limit = result.shown if _asks_for_rows(query) else min(result.shown, style.rows)
@@ -140,6 +141,14 @@ def _written(query: Query, result: Result, style: Style) -> list[str]:
         rest = " ".join([*notes, *gaps])
         return [first, *tables, *([rest] if rest else [])]
     return [" ".join([first, *notes, *gaps])]
+
+
+def _notes(result: Result, bound: Mapping[str, Any], style: Style, said: set[str]) -> list[str]:
+    """What qualifies a result; what holds for the whole answer is said once."""
+    texts = {note: _render("notes", note, bound) for note in result.notes if style.optional or note in _STANDING}
+    new = [text for note, text in texts.items() if note not in _STANDING or text not in said]
+    said.update(texts.values())
+    return new
 
 
 def _asks_for_rows(query: Query) -> bool:

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from typing import Final
 
+from service.ask.describe import label_of
 from service.ask.measure_table import Unit
 from service.ask.planner.asked import Asked
 from service.ask.planner.bars import BENCHMARK, bound_bar
 from service.ask.planner.reading import MARKET
 from service.ask.planner.result import Column, Figure, Scalar, count, text
-from service.ask.planner.values import since_of, values_of
-from service.ask.query import Measure
+from service.ask.planner.values import since_of, unit_of, values_of
+from service.ask.query import All, Any_, Condition, Measure, Test
 
 _BOUNDS: Final = frozenset({"high", "low"})
 DETAILS: Final = frozenset({"on", "since"})
@@ -42,6 +43,20 @@ async def _detail(asked: Asked, measure: Measure, cell: Scalar) -> tuple[Column,
         since_ms = await since_of(asked.reading, measure, time, id_, cell)
         return None if since_ms is None else (Column("since", Unit.DATE), since_ms)
     return None
+
+
+async def benchmarks(asked: Asked, condition: Condition | None) -> list[tuple[Column, Scalar]]:
+    """The values of the coins that a condition compares with: "did ETH beat BTC?"."""
+    items = condition.items if isinstance(condition, All | Any_) else (condition,)
+    tests = [item for item in items if isinstance(item, Test) and item.coin is not None]
+    one = len({test.measure for test in tests}) == 1
+    found = []
+    for test in tests:
+        coin = str(test.coin)
+        values = await values_of(asked.reading, test.measure, test.at or asked.query.time, [coin])
+        label = f"{asked.name(coin)}'s{'' if one else f' {label_of(test.measure)}'}"
+        found.append((Column(label, unit_of(test.measure)), values[coin]))
+    return found
 
 
 async def remarks(asked: Asked, measures: Sequence[Measure]) -> tuple[dict[str, Figure], list[str]]:

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from service.ask.describe import label_of
 from service.ask.measure_table import MEASURES, Unit
 from service.ask.planner.asked import Asked
-from service.ask.planner.conditions import Truth, measures_in, ordered, truths
-from service.ask.planner.details import detailed, remarks
+from service.ask.planner.conditions import measures_in, ordered, truths
+from service.ask.planner.details import benchmarks, detailed, remarks
 from service.ask.planner.reading import MARKET
-from service.ask.planner.result import Column, Figure, Found, Refused, Row, count, date, text
+from service.ask.planner.result import Column, Figure, Found, Refused, Row, Values, count, date, text
 from service.ask.planner.values import unit_of
 from service.ask.query import (
     Aggregate,
@@ -28,6 +28,7 @@ from service.ask.query import (
     Position,
     Rank,
     Share,
+    Subject,
     Value,
     Window,
 )
@@ -48,9 +49,15 @@ _IN_LISTS: Final = OVERVIEW[:2]
 _MOST_NAMED: Final = 10
 """Most things that a count names, if it names them all."""
 
+_ALL_LISTED: Final = 5
+"""Most things that the sentence above a table names, if it names them all."""
+
 _PROSE: Final = 3
 """Most things whose values are said in a sentence instead of a table."""
 
+_PAIR: Final = 2
+_ORDERS: Final = {"most": ("highest", "higher"), "least": ("lowest", "lower")}
+"""What the first of several is, and of two."""
 
 _PERCENTAGES: Final = frozenset({Unit.PERCENT, Unit.PERCENT_A_YEAR, Unit.SHARE, Unit.SPREAD})
 """Units whose differences are percentage points."""
@@ -142,7 +149,7 @@ async def list_all(asked: Asked, operation: List) -> Found:
     """Everything that fulfils the conditions: by the first measure if there is one, the highest first, else by name."""
     found, unknown = await asked.split()
     extra = measures_in(asked.query.where)
-    measures = [*dict.fromkeys([*asked.main(), *extra])] or list(_OF_ASSETS[:2] if asked.reading.others else _IN_LISTS)
+    measures = _once([*asked.main(), *extra]) or list(_OF_ASSETS[:2] if asked.reading.others else _IN_LISTS)
     measures = _scored(measures)
     order = found
     if asked.query.measures:
@@ -154,7 +161,7 @@ async def list_all(asked: Asked, operation: List) -> Found:
             "count": count(len(found)),
             "noun": asked.noun(len(found)),
             "when": asked.when,
-            **_named([row.subject for row in rows], _PROSE),
+            **_named([row.subject for row in rows], _ALL_LISTED),
         },
         columns=columns,
         rows=rows,
@@ -162,6 +169,14 @@ async def list_all(asked: Asked, operation: List) -> Found:
         total=len(asked.ids),
         unknown=[asked.name(id_) for id_ in [*unknown, *(id_ for id_ in found if id_ not in order)]],
     )
+
+
+def _once(measures: Sequence[Measure]) -> list[Measure]:
+    """Measures without those that are called the same as one before: "trend" and "daily trend"."""
+    called: dict[str, Measure] = {}
+    for measure in measures:
+        called.setdefault(label_of(measure), measure)
+    return [*called.values()]
 
 
 def _scored(measures: list[Measure]) -> list[Measure]:
@@ -174,9 +189,9 @@ def _scored(measures: list[Measure]) -> list[Measure]:
 
 
 def _named(names: Sequence[str], most: int) -> dict[str, Figure]:
-    """All names, or the first three of many."""
-    left = len(names) > most
-    return {"names": text(", ".join(names[:_PROSE] if left else names)), "more": text("yes" if left else "")}
+    """All names, or the first three of many and how many more there are."""
+    left = len(names) - _PROSE if len(names) > most else 0
+    return {"names": text(", ".join(names[:_PROSE] if left else names)), "more": count(left) if left else text("")}
 
 
 async def rank(asked: Asked, operation: Rank) -> Found:
@@ -190,7 +205,7 @@ async def rank(asked: Asked, operation: Rank) -> Found:
     most = operation.direction == "most"
     order = ordered(values, by, most=most)
     shown = order[operation.skip : operation.skip + operation.limit]
-    measures = [*dict.fromkeys([measure, by, *asked.query.measures[1:], *measures_in(asked.query.where)])]
+    measures = _once([measure, by, *asked.query.measures[1:], *measures_in(asked.query.where)])
     columns, rows = await asked.table(measures, shown)
     figures = {"when": asked.when, "label": text(columns[0].label), "order": text("highest" if most else "lowest")}
     figures["alone"] = text("yes" if len(rows) == 1 else "")
@@ -236,6 +251,8 @@ async def position(asked: Asked, operation: Position) -> Found:
 
 async def counted(asked: Asked, operation: Count | Share | Exists) -> Found:
     """How many, which share, or whether any, all or none: of things of which it is known."""
+    if isinstance(operation, Exists) and (asked.query.subject.coins or asked.query.subject.assets):
+        return await check(asked, operation)
     of_set = asked.query.subject.scope in {"all", "category", "assets"} and isinstance(asked.query.time, Now)
     if asked.query.where is None and not of_set:
         raise Refused("no-condition")
@@ -249,38 +266,46 @@ async def counted(asked: Asked, operation: Count | Share | Exists) -> Found:
         return Found(kind="count", figures=figures, total=len(asked.ids), unknown=missing)
     if isinstance(operation, Share):
         figures["share"] = Figure(len(found) / known * 100, Unit.SHARE)
+        figures["of_all"] = Figure(len(found) / len(asked.ids) * 100, Unit.SHARE) if missing else text("")
+        figures["all"] = count(len(asked.ids))
         return Found(kind="share", figures=figures, total=len(asked.ids), unknown=missing)
-    answer = _quantified(operation, len(found), known, len(missing))
-    figures["answer"] = text({True: "Yes", False: "No", None: "That is not known"}[answer])
+    figures["answer"] = text("Yes" if _QUANTIFIED[operation.quantifier](len(found), known) else "No")
     return Found(kind="exists", figures=figures, total=len(asked.ids), unknown=missing)
 
 
-def _quantified(operation: Exists, true: int, known: int, unknown: int) -> Truth:
-    """Whether any, all or none fulfil the conditions; null where unknown ones could decide it."""
-    if operation.quantifier == "all":
-        return False if true < known else None if unknown else True
-    found = True if true else None if unknown else False
-    return found if operation.quantifier == "any" or found is None else not found
+_QUANTIFIED: Final[Mapping[str, Callable[[int, int], bool]]] = {
+    "any": lambda true, _: true > 0,
+    "all": lambda true, known: true == known,
+    "none": lambda true, _: true == 0,
+    "most": lambda true, known: true * 2 > known,
+}
+"""Whether so many of the things of which it is known are any, all, none or most of them."""
 
 
-async def check(asked: Asked, _: Check) -> Found:
-    """Whether the conditions hold for each thing named, with the values that decide it."""
+async def check(asked: Asked, operation: Check | Exists) -> Found:
+    """Whether the conditions hold for all, any or none of the things named, with the values that decide it."""
     if asked.query.where is None:
         raise Refused("no-measure")
     found = await truths(asked.reading, asked.query.where, asked.query.time, asked.ids)
-    measures = _scored([*dict.fromkeys([*measures_in(asked.query.where), *asked.main()])])
+    measures = _scored(_once([*measures_in(asked.query.where), *asked.main()]))
     if all(answer is None for answer in found.values()):
         raise await _unknown(asked, label_of(measures[0]))
     columns, rows = await asked.table(measures, asked.ids)
     words = {True: "yes", False: "no", None: None}
-    rows = [Row(row.subject, (words[found[id_]], *row.values)) for id_, row in zip(asked.ids, rows, strict=True)]
+    against = await benchmarks(asked, asked.query.where)
+    rows = [
+        Row(row.subject, (words[found[id_]], *row.values, *(value for _, value in against)))
+        for id_, row in zip(asked.ids, rows, strict=True)
+    ]
     unknown = [asked.name(id_) for id_ in asked.ids if found[id_] is None]
-    figures = {"when": asked.when, "verb": asked.verb, "answer": text("Yes" if all(found.values()) else "No")}
+    quantifier = operation.quantifier if isinstance(operation, Exists) else "all"
+    holds = _QUANTIFIED[quantifier]([*found.values()].count(True), len(found))
+    figures = {"when": asked.when, "verb": asked.verb, "answer": text("Yes" if holds else "No")}
     figures["subject"] = text(rows[0].subject)
-    columns = [Column("holds", Unit.STATE), *columns]
+    columns = [Column("holds", Unit.STATE), *columns, *(column for column, _ in against)]
     if len(rows) > 1:
         return Found(kind="checks", figures=figures, columns=columns, rows=rows, unknown=unknown)
-    cells = await detailed(asked, [None, *measures], columns, rows[0].values)
+    cells = await detailed(asked, [None, *measures, *(None for _ in against)], columns, rows[0].values)
     said, notes = await remarks(asked, measures)
     return Found(
         kind="check",
@@ -319,12 +344,17 @@ async def compare(asked: Asked, operation: Compare) -> Found:
         raise Refused("no-pair")
     measures = _expanded(asked)
     order = asked.ids
-    values = await asked.values(measures[0], asked.ids)
+    how, first = operation.how, measures[0]
+    values = await (_of_members(asked, how, first) if how else asked.values(first, asked.ids))
     if operation.direction is not None:
         order = ordered(values, measures[0], most=operation.direction == "most")
     if all(value is None for value in values.values()):
         raise await _unknown(asked, label_of(measures[0]))
-    columns, rows = await asked.table(measures, order)
+    if how:
+        columns = [Column(f"{'total' if how == 'sum' else how} {label_of(first)} of its coins", unit_of(first))]
+        rows = [Row(name, (values[name],)) for name in order]
+    else:
+        columns, rows = await asked.table(measures, order)
     figures = {"label": text(columns[0].label), "when": asked.when, "verb": asked.verb}
     # An overview compares nothing by one measure.
     figures["difference"] = _difference(rows, columns[0].unit) if asked.query.measures else text("")
@@ -335,7 +365,7 @@ async def compare(asked: Asked, operation: Compare) -> Found:
         figures |= {
             "winner": text(rows[0].subject),
             "value": Figure(rows[0].values[0], columns[0].unit),
-            "order": text("highest" if operation.direction == "most" else "lowest"),
+            "order": text(_ORDERS[operation.direction][len(rows) == _PAIR]),
         }
     elif len(columns) == 1 and len(rows) <= _PROSE:
         kind = "each"
@@ -350,10 +380,20 @@ async def compare(asked: Asked, operation: Compare) -> Found:
     )
 
 
+async def _of_members(asked: Asked, how: str, measure: Measure) -> Values:
+    """A figure of the coins of each category."""
+    found: Values = {}
+    for name in asked.ids:
+        members = await asked.reading.subjects(Subject(scope="category", categories=(name,)))
+        known = [one for one in (await asked.values(measure, members)).values() if isinstance(one, int | float)]
+        found[name] = _HOW[how](known) if known else None
+    return found
+
+
 def _difference(rows: Sequence[Row], unit: Unit) -> Figure:
     """How far apart two things are; empty where there are more, or no numbers."""
     values = [row.values[0] for row in rows]
     numbers = [value for value in values if isinstance(value, int | float)]
-    if len(values) != 2 or len(numbers) != 2:  # noqa: PLR2004 - of two
+    if len(values) != _PAIR or len(numbers) != _PAIR:
         return text("")
     return Figure(abs(numbers[0] - numbers[1]), Unit.POINTS if unit in _PERCENTAGES else unit)

@@ -13,11 +13,26 @@ from service.ask.answers import write as writing
 from service.ask.answers.formats import cells, formatted
 from service.ask.answers.write import STYLES, bind, templates, write
 from service.ask.planner.result import Result
-from service.ask.query import Compare, Count, Measure, Query, Rank, Record, Refusal, Route, Subject, Understanding
+from service.ask.query import (
+    All,
+    Check,
+    Compare,
+    Count,
+    Exists,
+    List,
+    Measure,
+    Query,
+    Rank,
+    Record,
+    Refusal,
+    Route,
+    Subject,
+    Understanding,
+)
 from service.errors import ServiceError
 from service.wire.ask import Archetype
 from tests.ask.answers.full import ANSWERS, QUERIES, REFUSED, world
-from tests.ask.planner.asked import ALL, FUNDING, PRICE, SERVICE, UP, change, coins, days, of
+from tests.ask.planner.asked import ALL, FUNDING, PRICE, SERVICE, UP, change, coins, days, of, where
 from tests.ask.planner.world import CATEGORIES, COINS, World
 
 SOURCES = tomllib.loads((Path(writing.__file__).parent / "templates.toml").read_text("utf-8"))
@@ -120,7 +135,7 @@ async def test_one_fact_answers_are_short() -> None:
 EXPECTED = {
     "value": "BTC's price is $118,234.",
     "each": "BTC's 7-day change is +3.00 %, ETH's is -1.00 %.",
-    "winner": "BTC has the highest price: $118,234, a difference of $114,423.",
+    "winner": "BTC has the higher price: $118,234, a difference of $114,423.",
     "tied": "They are tied: the 7-day change is +3.00 %.",
     "check": "Yes: BTC's daily trend is UP.",
     "checks": "No: BTC yes, ETH no.",
@@ -211,6 +226,75 @@ async def test_personas_change_length_and_order_and_no_value() -> None:
 async def test_pepe_is_said_to_be_traded_by_the_thousand() -> None:
     text = await answered(of(coins("KPEPE", per_coin=("KPEPE",)), PRICE))
     assert text.startswith("PEPE's price is $0.0000123. PEPE is traded as kPEPE: values are per coin.")
+
+
+async def test_who_pays_stands_beside_the_figure_and_how_a_coin_is_traded_is_said_once() -> None:
+    pepe = coins("KPEPE", per_coin=("KPEPE",))
+    text = await answered(of(pepe, FUNDING), of(pepe, PRICE), over=world(KPEPE={"price": 1.0, "funding_apr": 10.0}))
+    assert text.startswith("PEPE's funding is +10.0 % a year. So longs pay shorts. PEPE is traded as kPEPE")
+    assert text.count("traded as") == 1
+
+
+@pytest.mark.parametrize(
+    ("direction", "names", "said"),
+    [
+        ("most", ("BTC", "ETH"), "BTC has the higher price"),
+        ("least", ("BTC", "ETH"), "ETH has the lower price"),
+        ("most", ("BTC", "ETH", "SOL"), "BTC has the highest price"),
+        ("least", ("BTC", "ETH", "SOL"), "SOL has the lowest price"),
+    ],
+)
+async def test_of_two_things_one_is_higher_and_of_more_one_is_highest(
+    direction: Any, names: tuple[str, ...], said: str
+) -> None:
+    assert (await answered(of(coins(*names), PRICE, operation=Compare(direction)))).startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [(5, "5 coins match: BTC, C00, C01, C02, C03."), (6, "6 coins match: BTC, C00, C01 and 3 more.")],
+)
+async def test_a_list_names_up_to_five_else_three_and_how_many_more(count: int, said: str) -> None:
+    up = ("BTC", *COINS[: count - 1])
+    market = world(**{one: {"trend_daily": "UP" if one in up else "DOWN"} for one in COINS})
+    assert (await answered(QUERIES["list"], over=market)).startswith(said)
+
+
+async def test_a_measure_that_is_asked_for_and_tested_has_one_column() -> None:
+    text = await answered(of(ALL, Measure("trend"), where=UP, operation=List()))
+    assert "|  | daily trend |\n" in text
+
+
+@pytest.mark.parametrize(
+    ("quantifier", "states", "said"),
+    [
+        ("any", ("UP", "DOWN"), "Yes: BTC yes, ETH no."),
+        ("any", ("DOWN", "DOWN"), "No: BTC no, ETH no."),
+        ("any", (None, "UP"), "Yes: BTC not known, ETH yes."),
+        ("all", ("UP", "DOWN"), "No: BTC yes, ETH no."),
+        ("all", ("UP", "UP"), "Yes: BTC yes, ETH yes."),
+        ("all", ("UP", None), "No: BTC yes, ETH not known."),
+        ("none", ("UP", "DOWN"), "No: BTC yes, ETH no."),
+        ("none", ("DOWN", "DOWN"), "Yes: BTC no, ETH no."),
+    ],
+)
+async def test_whether_any_all_or_none_of_some_coins_are_so(
+    quantifier: Any, states: tuple[str | None, str | None], said: str
+) -> None:
+    market = world(BTC={"trend_daily": states[0]}, ETH={"trend_daily": states[1]})
+    text = await answered(of(coins("BTC", "ETH"), where=UP, operation=Exists(quantifier)), over=market)
+    assert text.startswith(said)
+
+
+async def test_against_another_coin_both_values_are_told() -> None:
+    beats = where(change(days(7)), "gt", coin="BTC")
+    text = await answered(of(coins("ETH"), where=beats, operation=Check()))
+    assert text.startswith("No: ETH's 7-day change is -1.00 %, BTC's is +3.00 %.")
+    text = await answered(of(coins("ETH", "SOL"), where=beats, operation=Check()))
+    assert "|  | holds | 7-day change | BTC's |" in text
+    both = All((beats, where(FUNDING, "gt", coin="BTC")))
+    text = await answered(of(coins("ETH"), where=both, operation=Check()))
+    assert "BTC's 7-day change is +3.00 %, BTC's funding is +10.9 % a year." in text
 
 
 async def test_many_sources_are_shortened() -> None:
