@@ -34,6 +34,8 @@ class Topic(Struct, frozen=True, kw_only=True):
         show: Parameter that narrows it to a show.
         since: Whether the tool takes `since`.
         at: Field with the instant of a row; null: rows have none, so no time can be asked.
+        options: Options of a question to the field that their values are compared with.
+        given: Options that are parameters of the tool.
     """
 
     tool: str
@@ -47,6 +49,23 @@ class Topic(Struct, frozen=True, kw_only=True):
     show: str | None = None
     since: bool = False
     at: str | None = None
+    options: Mapping[str, str] = {}
+    given: tuple[str, ...] = ()
+
+
+def _movers(items: str, noun: str) -> Topic:
+    """Coins furthest from the median of all coins by their return."""
+    return Topic(
+        tool="market.health",
+        noun=noun,
+        items=items,
+        subject="symbol",
+        columns=(
+            Shown("30-day return less the median", Unit.POINTS, "relative_pct"),
+            Shown("daily trend", Unit.STATE, "trend_daily"),
+        ),
+        args={"context": 1},
+    )
 
 
 LISTS: Final[Mapping[str, Topic]] = {
@@ -63,6 +82,7 @@ LISTS: Final[Mapping[str, Topic]] = {
         coin="symbol",
         since=True,
         at="firedAt",
+        options={"zone": "triggerZone", "state": "clearedAt"},
     ),
     "crossings": Topic(
         tool="market.crossing",
@@ -89,6 +109,8 @@ LISTS: Final[Mapping[str, Topic]] = {
         show="source",
         since=True,
         at="publishedAt",
+        options={"stance": "stance"},
+        given=("macro",),
     ),
     "shows": Topic(
         tool="transcripts",
@@ -115,6 +137,8 @@ LISTS: Final[Mapping[str, Topic]] = {
         ),
         at="ts",
     ),
+    "leaders": _movers("leadership", "coins ahead of the median coin"),
+    "laggards": _movers("laggards", "coins behind the median coin"),
     "movements": Topic(
         tool="wallets",
         noun="transfers of that token by watched wallets",
@@ -124,6 +148,7 @@ LISTS: Final[Mapping[str, Topic]] = {
             Shown("wallet", Unit.TEXT, "label"),
             Shown("way", Unit.STATE, "direction"),
             Shown("amount", Unit.AMOUNT, "amount"),
+            Shown("value then", Unit.USD, "amount_usd"),
             Shown("at", Unit.INSTANT, "ts"),
         ),
         args={"action": "movements"},
@@ -136,6 +161,7 @@ LISTS: Final[Mapping[str, Topic]] = {
         subject="address",
         columns=(Shown("label", Unit.TEXT, "label"), Shown("kind", Unit.STATE, "kind")),
         args={"action": "watchlist"},
+        options={"kind": "kind"},
     ),
     "assets": Topic(
         tool="rwa.assets",
@@ -169,6 +195,7 @@ LISTS: Final[Mapping[str, Topic]] = {
             Shown("price", Unit.USD, "currentPrice"),
         ),
         args={"action": "active"},
+        options={"side": "direction"},
     ),
     "regime_signals": Topic(
         tool="regime",

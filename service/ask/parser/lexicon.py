@@ -32,6 +32,7 @@ Kind = Literal[
     "filler",
     "ordinal",
     "blocked",
+    "option",
 ]
 
 
@@ -98,9 +99,17 @@ def _entries(tables: Mapping[str, Any]) -> Iterator[tuple[Sequence[str], Word]]:
         yield phrases, Word("holding", "profit") if name == "profit" else Word(name, None)
 
 
+def _options(tables: Mapping[str, Any]) -> Iterator[tuple[Sequence[str], Word]]:
+    """What narrows a topic: its value is the topic, the argument and the argument's value."""
+    for topic, arguments in tables["option"].items():
+        for name, values in arguments.items():
+            for value, phrases in values.items():
+                yield phrases, Word("option", (topic, name, value))
+
+
 def _build(tables: Mapping[str, Any]) -> Mapping[str, tuple[Word, ...]]:
     table: dict[str, list[Word]] = {}
-    for phrases, word in _entries(tables):
+    for phrases, word in (*_entries(tables), *_options(tables)):
         for phrase in phrases:
             table.setdefault(phrase, []).append(word)
     return {phrase: tuple(words) for phrase, words in table.items()}

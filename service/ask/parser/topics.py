@@ -22,6 +22,7 @@ _TYPES: Final[Mapping[str, Sequence[str]]] = {
 ASSET_TYPES: Final = {word: name for name, words in _TYPES.items() for word in words}
 """Words for types of real-world assets."""
 
+_ZONES: Final = frozenset({"zone", "funding"})
 _SETS: Final = frozenset({"categories", "coins", "assets", "alerts", "news"})
 """Topics whose name is a subject or a plain word where a set is ranked or filtered."""
 
@@ -48,7 +49,7 @@ _OF_ASSETS: Final = frozenset({"assets", "account", "pricing", "manifest"})
 
 _LISTED: Final = frozenset({"alerts", "crossings", "transcripts", "wallets", "news", "regime_trades", "walkforward"})
 _ABOUT_CALLER: Final = frozenset({"account", "pricing", "manifest"})
-_UNTOLD: Final = frozenset({"mean", "median", "sum", "why", "since", "ratio"})
+_UNTOLD: Final = frozenset({"mean", "median", "sum", "why", "since", "ratio", "majority"})
 _DIRECTED: Final = frozenset({"wallets", "crossings", "walkforward"})
 """Topics that tell of both directions, so that one beside them asks for no other answer."""
 
@@ -56,6 +57,8 @@ _DIRECTED: Final = frozenset({"wallets", "crossings", "walkforward"})
 def read_topic(slots: Slots) -> list[Query]:
     """Alerts, talk, transfers, listings, walk-forward, account, prices of calls."""
     at = slots.first("topic")
+    if at is None and (implied := _implied(slots)) is not None:
+        return [_still(query) for query in _routes(slots, implied)]
     if at is None:
         topic = "wallets" if slots.first("wallet") is not None else "transcripts"
         if topic == "transcripts" and slots.first("show") is None:
@@ -68,6 +71,34 @@ def read_topic(slots: Slots) -> list[Query]:
             return []
         slots.used.add(at)
     return _routes(slots, topic)
+
+
+def _implied(slots: Slots) -> str | None:
+    """The topic that is not named, but one of its options is: "in a very hot zone", "regime longs"."""
+    if any(slots.kind(at) == "option" and not _ZONES.isdisjoint(words.split()) for at, words in enumerate(slots.words)):
+        return "alerts"
+    sides = slots.free(lambda chunk: chunk.kind == "side")
+    return "regime_trades" if slots.measures("regime") and sides and slots.first("coin") is None else None
+
+
+def _still(query: Query) -> Query:
+    """Of "who is in a very hot zone" only alerts that still hold are asked for."""
+    route = query.operation
+    if not isinstance(route, Route) or "zone" not in route.args or query.time != Now():
+        return query
+    return structs.replace(query, operation=structs.replace(route, args={"state": "open", **route.args}))
+
+
+def _options(slots: Slots, topic: str) -> dict[str, str]:
+    """What narrows a topic: "very hot" alerts, talk of "inflation"; of one kind several are joined by or."""
+    found: dict[str, dict[str, int]] = {}
+    for at in slots.free(lambda chunk: chunk.has("option")):
+        for word in slots.chunks[at].words:
+            if word.kind == "option" and word.value[0] == topic:
+                found.setdefault(word.value[1], {})[word.value[2]] = at
+    options = {name: values for name, values in found.items() if len(values) == 1 or not slots.asks("count")}
+    slots.used |= {at for values in options.values() for at in values.values()}
+    return {name: ",".join(values) for name, values in options.items()}
 
 
 def _is_subject(slots: Slots, topic: str, at: int) -> bool:
@@ -93,12 +124,11 @@ _SCREENING: Final = ("super", "compare", "direction", "state")
 
 
 def _routes(slots: Slots, topic: str) -> list[Query]:
-    args: dict[str, str] = {}
+    args = _options(slots, topic)
     if topic == "watchlist":
-        topic = "wallets"
-        moving = any(not _MOVING.isdisjoint(words.split()) for words in slots.words)
-        if not moving and not slots.free(lambda chunk: chunk.kind in {"coin", "wallet", "time"}):
-            args["watchlist"] = "yes"
+        topic, args = _of_wallets(slots, args)
+    elif topic == "wallets" and _largest(slots):
+        args["order"] = "largest"
     subject = _narrowed(slots, topic)
     time = slots.one_time(slots.free(lambda chunk: chunk.kind == "time"))
     limit = slots.limit(None)
@@ -128,6 +158,23 @@ def _routes(slots: Slots, topic: str) -> list[Query]:
     if measures:
         beside.append(Query(subject=subject, measures=measures))
     return [query, *beside]
+
+
+def _of_wallets(slots: Slots, kinds: dict[str, str]) -> tuple[str, dict[str, str]]:
+    """Watched wallets, or what they moved; the kind of wallet stays unread where their movements are asked for."""
+    moving = any(not _MOVING.isdisjoint(words.split()) for words in slots.words)
+    if not moving and not slots.free(lambda chunk: chunk.kind in {"coin", "wallet", "time"}):
+        return "wallets", {"watchlist": "yes", **kinds}
+    slots.used -= {at for at, chunk in enumerate(slots.chunks) if chunk.kind == "option"}
+    return "wallets", {"order": "largest"} if _largest(slots) else {}
+
+
+def _largest(slots: Slots) -> bool:
+    """Whether the largest of transfers is asked for; its superlative is marked as read."""
+    found = slots.free(lambda chunk: (value := chunk.as_("super")) is not None and not value.measure)
+    largest = [at for at in found if slots.as_(at, "super").direction == "most"]
+    slots.used |= set(largest[:1])
+    return bool(largest)
 
 
 def _narrowed(slots: Slots, topic: str) -> Subject:

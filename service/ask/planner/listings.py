@@ -74,16 +74,27 @@ async def _listed(asked: Asked, operation: Route, key: str, **args: Any) -> Foun
         args.setdefault("limit", MOST_ROWS)
     if topic.args.get("action") == "sources":
         args.pop("limit", None)
+    options = {name: value.split(",") for name, value in operation.args.items() if name in topic.options}
+    ordered = operation.args.get("order") == "largest"
+    args |= _given(operation, topic)
     payload = await asked.reading.tool(topic.tool, **topic.args, **args)
+    items = payload[topic.items]
+    while (options or ordered) and (cursor := payload.get("meta", {}).get("next_cursor")):
+        payload = await asked.reading.tool(topic.tool, **topic.args, **args, cursor=cursor)
+        items += payload[topic.items]
     if topic.show is not None:
-        await _name_shows(asked, payload[topic.items])
-    found = [item for item in payload[topic.items] if _is_within(item, topic, start_ms, end_ms)]
+        await _name_shows(asked, items)
+    found = [item for item in items if _is_within(item, topic, start_ms, end_ms) and _fits(item, topic, options)]
+    if ordered:
+        key = "largest_" + key if found else key
+        found.sort(key=lambda item: item["amount_usd"] or 0.0, reverse=True)
     is_quoted = key == "transcripts"
     limit = int(operation.args.get("limit", "3" if is_quoted else "10"))
     columns = [Column(shown.label, shown.unit) for shown in topic.columns]
     rows = [Row(_subject(item, topic), tuple(_value(item, shown) for shown in topic.columns)) for item in found]
     meta = payload.get("meta") or payload
-    total = meta.get("total", len(found)) if end_ms >= asked.reading.now_ms else len(found)
+    whole = end_ms >= asked.reading.now_ms and not options
+    total = meta.get("total", len(found)) if whole else len(found)
     figures = {"count": count(max(total, len(found))), "when": asked.when, "about": text(_about(asked))}
     figures["noun"] = text(topic.noun)
     if rows:
@@ -100,6 +111,22 @@ async def _listed(asked: Asked, operation: Route, key: str, **args: Any) -> Foun
         shown=0 if is_quoted or "count" in operation.args else limit,
         total=max(total, len(found)),
     )
+
+
+def _given(operation: Route, topic: Topic) -> dict[str, str]:
+    """Options that are parameters of the tool; of each one value at most."""
+    given = {name: operation.args[name] for name in topic.given if name in operation.args}
+    if any("," in value for value in given.values()):
+        raise Refused("one-at-a-time")
+    return given
+
+
+def _fits(item: Mapping[str, Any], topic: Topic, options: Mapping[str, Sequence[str]]) -> bool:
+    """Whether a row is one of those that the options leave; an alert is open until it is cleared."""
+    told = {name: item[topic.options[name]] for name in options}
+    if "state" in told:
+        told["state"] = "open" if told["state"] is None else "cleared"
+    return all(told[name] in values for name, values in options.items())
 
 
 async def _name_shows(asked: Asked, items: Sequence[dict[str, Any]]) -> None:
@@ -267,7 +294,7 @@ async def _walkforward(asked: Asked, operation: Route) -> Found:
 
 
 async def _regime_trades(asked: Asked, operation: Route) -> Found:
-    if asked.query.subject.coins:
+    if asked.query.subject.coins and "side" not in operation.args:
         return await reasons.record(asked, Record("regime"))
     return await _listed(asked, operation, "regime_trades")
 

@@ -73,6 +73,45 @@ async def test_alerts_of_all_coins_of_one_and_since_a_day() -> None:
     ]
 
 
+async def test_options_leave_rows_of_every_page() -> None:
+    events = [
+        {**alert("SOL", HOUR_MS), "clearedAt": None},
+        {**alert("ETH", HOUR_MS), "triggerZone": "very-hot", "clearedAt": None},
+        {**alert("BTC", HOUR_MS), "clearedAt": iso(NOW_MS)},
+    ]
+    pages = iter([{"events": events[:1], "meta": {"total": 3, "next_cursor": "b"}}, {"events": events[1:], "meta": {}}])
+    world = World([tool("funding.alerts", _PARAMETERS["funding.alerts"], lambda _: next(pages))])
+    result = await world.ask(asked("alerts", args={"zone": "hot,very-hot", "state": "open"}))
+    assert [row.subject for row in result.rows] == ["SOL", "ETH"]
+    assert result.figures["count"].value == 2
+    pages = iter([{"events": events, "meta": {"total": 3}}])
+    result = await world.ask(asked("alerts", args={"zone": "very-hot"}))
+    assert [row.subject for row in result.rows] == ["ETH"]
+
+
+async def test_a_topic_of_talk_is_a_parameter_and_only_one() -> None:
+    service = Service(transcripts={"highlights": [], "sources": [], "meta": {"total": 0}})
+    assert (await service.ask(asked("transcripts", args={"macro": "inflation"}))).kind == "list_none"
+    assert service.called[0]["macro"] == "inflation"
+    assert (await service.ask(asked("transcripts", args={"macro": "inflation,jobs"}))).kind == "one-at-a-time"
+
+
+async def test_the_largest_transfer_of_a_token_comes_first() -> None:
+    moved = {"token": "UNI", "label": "A", "direction": "in", "amount": "1", "ts": iso(NOW_MS - HOUR_MS)}
+    movements = [{**moved, "amount_usd": value} for value in (5.0, None, 9.0)]
+    service = Service(wallets__recent={"chainId": 1}, wallets={"movements": movements, "meta": {"total": 3}})
+    result = await service.ask(asked("wallets", coins("UNI"), {"order": "largest"}))
+    assert [row.values[3] for row in result.rows] == [9.0, 5.0, None]
+    assert result.kind == "list_largest_movements"
+
+
+async def test_coins_ahead_of_the_median_and_behind_it() -> None:
+    health = {"leadership": [{"symbol": "SOL", "relative_pct": 20.0, "trend_daily": "UP"}], "laggards": []}
+    service = Service(market__health=health)
+    assert (await service.ask(asked("leaders"))).rows[0].values == (20.0, "UP")
+    assert (await service.ask(asked("laggards"))).kind == "list_none"
+
+
 async def test_rows_outside_the_time_asked_for_are_not_shown() -> None:
     service = Service(funding__alerts=ALERTS)
     result = await service.ask(asked("alerts", time=days(2)))
