@@ -11,16 +11,20 @@ from msgspec import structs
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.compose import compose
 from service.ask.parser.conditions import find_conditions, join
-from service.ask.parser.found import FoundCondition, test_of
+from service.ask.parser.days import mark_closes, of_days
+from service.ask.parser.found import FoundCondition, test_of, tests_in
 from service.ask.parser.measures import read_measures, with_times
 from service.ask.parser.money import read_money
 from service.ask.parser.operations import read_operation
 from service.ask.parser.rewrites import (
+    mark_absolute,
     mark_drawdowns,
+    mark_growth,
     mark_highest,
     mark_moved_more,
     mark_other,
     mark_position_costs,
+    mark_ratios,
     mark_reached,
     merge_times,
     read_sides,
@@ -41,6 +45,7 @@ from service.ask.query import (
     Operation,
     Query,
     Rank,
+    Ratio,
     Record,
     Test,
     Time,
@@ -69,11 +74,15 @@ def read_clause(chunks: Sequence[Chunk], words: Sequence[str]) -> tuple[list[Que
 
 
 def _read_query(slots: Slots) -> list[Query]:
+    mark_closes(slots)
     mark_drawdowns(slots)
+    mark_growth(slots)
     mark_highest(slots)
     mark_reached(slots)
     mark_moved_more(slots)
     merge_times(slots)
+    mark_ratios(slots)
+    mark_absolute(slots)
     found = _conditions(slots)
     for one in found:
         slots.used |= one.used
@@ -90,10 +99,11 @@ def _read_query(slots: Slots) -> list[Query]:
     _imply_change(slots, operation, where)
     times = slots.free(lambda chunk: chunk.kind == "time")
     measures, time = with_times(slots, read_measures(slots), times, operation)
-    if isinstance(operation, Record):
+    if isinstance(operation, Record) and {test.measure.name for test in tests_in(where)} <= {"verdict"}:
         where = None
     query = Query(subject=subject, measures=measures, time=time, where=where, operation=operation)
-    queries = [part for one in compose(slots, query) for part in _with_close(slots, one)]
+    composed = compose(slots, of_days(slots, query))
+    queries = [part for one in composed for part in _with_close(slots, one)]
     return [*_checked(slots, queries), *queries, *_opposite(slots, queries), *_other_times(slots, queries)]
 
 
@@ -153,7 +163,7 @@ def _checked(slots: Slots, queries: Sequence[Query]) -> list[Query]:
 
 def _other_times(slots: Slots, queries: Sequence[Query]) -> list[Query]:
     """The same at other times: "price 7 days ago vs today", "last week, last month, today"."""
-    if len(queries) != 1 or not isinstance(queries[0].operation, Value | Check | Compare):
+    if len(queries) != 1 or not isinstance(queries[0].operation, Value | Check | Compare | Ratio):
         return []
     now = _says_now(slots)
     means = [one for one in queries[0].measures if one.mean]
@@ -180,6 +190,7 @@ def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
         return []
     operation = queries[0].operation
     rest = slots.free(lambda chunk: (value := chunk.as_("super")) is not None and not value.orders)
+    rest = [at for at in rest if slots.word(at + 1) != "first"]
     if not rest and not slots.both:
         return []
     if rest:
@@ -188,6 +199,9 @@ def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
         if not any(joins) and not any("," in slots.chunks[at].gap for at in before):
             return []
         slots.used.add(rest[0])
+        number = slots.chunks[rest[0] - 1]
+        if isinstance(operation, Rank) and number.kind == "number" and number.value.value == operation.limit:
+            slots.used.add(rest[0] - 1)  # "the 3 highest and the 3 lowest"
     if isinstance(operation, Extreme):
         return [structs.replace(queries[0], operation=Extreme("min" if operation.which == "max" else "max"))]
     turned = structs.replace(operation, direction="least" if operation.direction == "most" else "most")
@@ -208,7 +222,9 @@ def _conditions(slots: Slots) -> list[FoundCondition]:
         if len(tests) == len(found) and (len(names) == 1 or _are_trends(slots, tests)):
             _ask_alternative(slots, found, tests)
             return []
-    asked = slots.asks("list", "why") and not slots.is_question() and not slots.asks("count", "share", "when", "since")
+    filters = any(words.startswith("which of") for words in slots.words)
+    asked = slots.asks("list", "why") and not (filters or slots.is_question())
+    asked = asked and not slots.asks("count", "share", "when", "since")
     return [one for one in found if not (asked and _ask_change(slots, one))]
 
 

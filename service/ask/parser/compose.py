@@ -55,12 +55,8 @@ _CLOSED: Final = re.compile(r"\bclose[ds]?\b")
 _SIZES: Final = frozenset({"biggest", "largest", "smallest", "tiniest"})
 """Superlatives of a coin's size, which is its market cap where nothing else is measured."""
 
-_ADDED: Final = frozenset({"open_interest", "volume"})
+_ADDED: Final = frozenset({"open_interest", "volume", "market_cap"})
 _SIGNED: Final = frozenset({"change", "funding", "strength", "correlation"})
-_ABSOLUTE: Final = frozenset({
-    "absolute", "absolute terms", "in absolute terms", "either direction", "in either direction", "regardless of direction",
-    "regardless of sign", "magnitude", "in magnitude",
-})  # fmt: skip
 _AT_ONCE: Final = frozenset({"both", "at once", "as well as", "overlap", "also"})
 _AGAINST: Final = frozenset({"correlation", "strength"})
 
@@ -171,8 +167,11 @@ def _each(slots: Slots, query: Query) -> Query | None:
         measures, time = (Measure("change", over=time),), Now()
     measures = measures or (Measure("change"), Measure("market_cap"), Measure("volume"))
     own = all(_is_of_category(one) for one in measures) and isinstance(time, Now)
+    added = measures[0].name in _ADDED
+    if own and added and operation.how == "sum":
+        operation = structs.replace(operation, how=None)
     if not own and operation.how is None:
-        operation = structs.replace(operation, how="sum" if measures[0].name in _ADDED else "mean")
+        operation = structs.replace(operation, how="sum" if added else "mean")
     if (operation.how is not None and len(measures) > 1) or measures[0].name in _ALSO_OF_MARKET | {"verdict"}:
         slots.used.clear()
         return None
@@ -187,12 +186,13 @@ def _is_of_category(measure: Measure) -> bool:
     return measure in {Measure("market_cap"), Measure("volume"), Measure("breadth")}
 
 
-def _sized(slots: Slots, query: Query) -> Query:
+def _sized(slots: Slots, query: Query) -> Query | None:
     """The size of a move without its sign: "the biggest absolute movers", "moved most in either direction"."""
-    said = [at for at, words in enumerate(slots.words) if words in _ABSOLUTE]
-    if not said or not query.measures or query.measures[0].name not in _SIGNED:
+    if not slots.absolute:
         return query
-    slots.used |= set(said)
+    if not query.measures or query.measures[0].name not in _SIGNED:
+        slots.used.clear()
+        return None
     slots.both = False
     first = structs.replace(query.measures[0], absolute=True)
     return structs.replace(query, measures=(first, *query.measures[1:]))
@@ -301,13 +301,18 @@ def _dated(slots: Slots, query: Query) -> Query | None:
     return structs.replace(query, operation=operation, measures=(Measure(one.name),), time=one.over or Now())
 
 
-def _asked_of_two(slots: Slots, query: Query) -> Query:
-    """Of "did ETH outperform BTC?" yes or no is asked."""
+def _asked_of_two(slots: Slots, query: Query) -> Query | None:
+    """Of "did ETH outperform BTC?" yes or no is asked; None where a condition stands beside it."""
     subject, operation = query.subject, query.operation
     if not isinstance(operation, Compare) or operation.direction is None or not slots.is_question():
         return query
     if len(subject.coins) != _PAIR or subject.assets or len(query.measures) != 1:
         return query
+    if any(chunk.kind == "or" for chunk in slots.chunks):
+        return query  # "did ETH or BTC do better?"
+    if query.where is not None:
+        slots.used.clear()
+        return None
     first, second = subject.coins
     test = Test(query.measures[0], "gt" if operation.direction == "most" else "lt", coin=second)
     subject = structs.replace(subject, coins=(first,))
@@ -317,7 +322,7 @@ def _asked_of_two(slots: Slots, query: Query) -> Query:
 def _spanned(slots: Slots, query: Query) -> Query | None:
     """A window of a filtered set is that of its change; None where nothing in the filter has one."""
     sets = isinstance(query.operation, List | Count | Share | Exists | Rank)
-    if query.where is None or not sets or not isinstance(query.time, Window):
+    if query.where is None or not sets or query.subject.coins or not isinstance(query.time, Window):
         return query
     where = over_span(query.where, query.time)
     if where == query.where:
@@ -379,7 +384,7 @@ def _rolling(slots: Slots, query: Query) -> Query:
     if any(one.mean for one in query.measures):
         slots.take_asks("mean")
     measures = tuple(structs.replace(one, over=rolled(one)) for one in query.measures)
-    return structs.replace(query, measures=measures, where=rolled_condition(query.where))
+    return structs.replace(query, measures=measures, where=query.where and rolled_condition(query.where))
 
 
 _RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (

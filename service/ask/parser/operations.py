@@ -1,12 +1,14 @@
 """What is done with the things a clause names: value, list, rank, count and so on. Pure."""
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Literal
 
 from msgspec import Struct
 
-from service.ask.parser.found import test_of
+from service.ask.parser.found import test_of, tests_in
+from service.ask.parser.lexicon import Super
 from service.ask.parser.slots import Slots
+from service.ask.parser.subjects import neither
 from service.ask.parser.superlatives import read_places, read_superlative
 from service.ask.query import (
     Aggregate,
@@ -18,6 +20,7 @@ from service.ask.query import (
     Exists,
     Extreme,
     List,
+    Measure,
     Not,
     Operation,
     Position,
@@ -34,8 +37,18 @@ from service.ask.query import (
 
 _LISTED: Final = 10
 _PAIR: Final = 2
+_SIZES: Final = ("volume", "open_interest", "market_cap")
+_OF_SIZE: Final = {
+    "better": "change", "stronger": "change", "worse": "change", "weaker": "change",
+    "bigger": "market_cap", "larger": "market_cap", "smaller": "market_cap",
+}  # fmt: skip
+"""What is meant by comparatives of categories where no measure is named."""
+
 _STATES: Final = ("trend", "regime", "verdict", "sentiment", "market_regime")
 _PLACE: Final = frozenset({"rank", "ranked", "place", "position", "ranking"})
+
+
+Figure = Literal["mean", "median", "sum"]
 
 
 class _Asked(Struct, frozen=True):
@@ -92,7 +105,8 @@ def _conditions(where: Condition | None) -> Sequence[Condition]:
 
 def _record(asked: _Asked) -> Operation | None:
     """How past verdicts did, or those of one kind."""
-    if not asked.slots.asks("record") or any(isinstance(one, Not) for one in _conditions(asked.where)):
+    others = any(test.measure.name != "verdict" for test in tests_in(asked.where))
+    if not asked.slots.asks("record") or others or any(isinstance(one, Not) for one in _conditions(asked.where)):
         return None
     asked.takes("record")
     asked.slots.take_asks("any", "list", "share", "count", "mean", "all")
@@ -116,9 +130,23 @@ def _screen(asked: _Asked) -> Operation | None:
 def _count(asked: _Asked) -> Operation | None:
     if not asked.named and asked.takes("count"):
         return Count()
+    if asked.where is not None and len(asked.subject.coins) == asked.things == 1 and _counts_days(asked):
+        return Count()
     if asked.where is not None and asked.takes("share"):
         return Share()
     return None
+
+
+def _counts_days(asked: _Asked) -> bool:
+    """Whether the days of one coin are counted: "on how many days", "how many of the last 30 days", "how many red days"."""
+    slots = asked.slots
+    days = [at for at, words in enumerate(slots.words) if {"day", "days"} & set(words.split())]
+    if asked.takes("days"):
+        return True
+    if not days or not asked.takes("count"):
+        return False
+    slots.used |= {at for at in days if slots.kind(at) == "word"}
+    return True
 
 
 def _when(asked: _Asked) -> Operation | None:
@@ -131,26 +159,71 @@ def _when(asked: _Asked) -> Operation | None:
     dated = slots.measures("high", "low")
     if asked.superlatives or not (dated or asked.where is not None or slots.measures(*_STATES)):
         return None
-    if not asked.takes("when"):
+    if not asked.takes("when") and not (asked.where is not None and slots.asks("first")):
         return None
     slots.take_turns()
     if dated:
         return Extreme("min" if slots.measures("low") else "max")
-    return When("since" if asked.where is None else "last")
+    return When("since" if asked.where is None else "first" if _is_first(slots) else "last")
+
+
+def _is_first(slots: Slots) -> bool:
+    """Whether the first time is asked for; the words are marked as read."""
+    said = slots.free(lambda chunk: chunk.kind == "word" and chunk.value == "first") + slots.asks("first")
+    slots.used |= set(said)
+    return bool(said)
 
 
 def _exists(asked: _Asked) -> Operation | None:
     slots = asked.slots
     if asked.where is None or asked.named:
-        return None
+        return _of_several(asked) if asked.where is not None and asked.things > 1 else None
     if slots.word(0).startswith("any") or (slots.is_question() and slots.asks("any")):
         slots.take_asks("any")
         return Exists("any")
+    if slots.is_question() and asked.takes("majority"):
+        return Exists("most")
     if slots.asks("all"):
         slots.take_asks("all")
         if slots.is_question():
             return Exists("all")
     return Exists("none") if asked.takes("none") else None
+
+
+def _of_several(asked: _Asked) -> Operation | None:
+    """Whether any or none of some things named is so: "is either …", "BTC or ETH", "neither … nor", "none of …"."""
+    slots, denied = asked.slots, neither(asked.slots)
+    slots.used |= {*denied, *slots.free(lambda chunk: chunk.kind == "word" and chunk.value == "whether")}
+    if asked.takes("none") or denied:
+        return Exists("none")
+    between = (at for at, chunk in enumerate(slots.chunks) if chunk.kind == "or")
+    joined = any(slots.kind(at - 1) == slots.kind(at + 1) in {"coin", "asset"} for at in between)
+    which = any(words.startswith("which") for words in slots.words)
+    if which or asked.superlatives or not (joined or "either" in slots.words or slots.asks("any")):
+        return None
+    slots.take_asks("any")
+    return Exists("any")
+
+
+def _categories(asked: _Asked) -> Operation | None:
+    """Categories against each other: "memes or L1s, which did better?", "compare DeFi and AI by volume"."""
+    slots = asked.slots
+    if len(asked.subject.categories) < _PAIR or asked.where is not None:
+        return None
+    said: Super | None = slots.as_(asked.superlatives[0], "super") if asked.superlatives else None
+    against = [at for at, words in enumerate(slots.words) if words == "against"]
+    if not ((said is not None and said.comparative) or against or slots.asks("compare", "difference")):
+        return None
+    slots.used |= set(against)
+    if said is not None:
+        slots.used.add(asked.superlatives[0])
+        measure = said.measure or _OF_SIZE.get(slots.word(asked.superlatives[0]))
+        if measure is not None and slots.first("measure") is None:
+            slots.read_as(asked.superlatives[0], Measure(measure))
+    slots.take("or", "topic")
+    how: Sequence[Figure] = [one for one in ("mean", "median", "sum") if asked.takes(one)]
+    asked.takes("compare", "difference", "list")
+    return Compare(None if said is None else said.direction, how[0] if how else None)
 
 
 def _superlative(asked: _Asked) -> Operation | None:
@@ -160,13 +233,15 @@ def _superlative(asked: _Asked) -> Operation | None:
 
 
 def _aggregate(asked: _Asked) -> Operation | None:
-    """The mean over coins; of the funding of one coin it is that over time."""
+    """The mean over coins; of the funding, price or volume of coins that are named it is that over time."""
     slots = asked.slots
     if asked.named:
-        funding = [at for at in slots.measures("funding") if at not in slots.used]
-        if funding and asked.takes("mean"):
-            for at in funding:
-                slots.average(at)
+        averaged = [at for at in slots.measures("funding", "price", "volume") if at not in slots.used]
+        said = slots.asks("mean")
+        behind = [at for at in averaged if said and at > said[0]]
+        if said and asked.where is None and (behind or (len(averaged) == 1 and "now" not in slots.words)):
+            slots.take_asks("mean")
+            slots.average((behind or averaged)[0])
         return None
     if asked.takes("mean"):
         return Aggregate("mean")
@@ -198,7 +273,8 @@ def _place(asked: _Asked) -> Operation | None:
 def _compare(asked: _Asked) -> Operation | None:
     slots = asked.slots
     priced = any(words == "in" and slots.kind(at + 1) == "coin" for at, words in enumerate(slots.words))
-    if asked.named and asked.things == _PAIR and (asked.takes("ratio") or (priced and slots.measures("price"))):
+    divided = len(set(slots.measures(*_SIZES))) < _PAIR  # not "volume of BTC and ETH relative to market cap"
+    if asked.named and divided and asked.things == _PAIR and (asked.takes("ratio") or (priced and slots.measures("price"))):
         return Ratio()
     return Compare() if asked.things > 1 and asked.takes("compare", "difference") else None
 
@@ -218,6 +294,7 @@ _READERS: Final[Sequence[Callable[[_Asked], Operation | None]]] = (
     _count,
     _when,
     _exists,
+    _categories,
     _superlative,
     _aggregate,
     _place,

@@ -16,6 +16,8 @@ from service.ask.parser.words import is_plain
 
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}")
 _LONGEST_TICKER: Final = 5
+_CURRENCIES: Final = frozenset({("xyz:EUR",), ("xyz:JPY",), ("xyz:GBP",)})
+"""Assets that figures may be asked in, such as "in euros". All figures are in dollars."""
 
 
 class Recognised(NamedTuple):
@@ -71,7 +73,8 @@ class Recogniser:
         unknown = find_unknown(self._known, tokens, words, found) if language == ENGLISH else []
         unknown = [span for span in unknown if taken.isdisjoint(range(span.start, span.end))]
         listed += self._unread_categories(tokens, {*covered, *(at for span in unknown for at in range(*span[:2]))})
-        listed += [self._name(span, tokens) for span in (*found, *unknown) if not _is_word(span, tokens, words)]
+        named = [span for span in (*found, *unknown) if not _is_word(span, tokens, words)]
+        listed += [self._name(span, tokens) for span in named if len(named) == 1 or not _is_venue(span, words)]
         return Recognised(sorted(listed, key=lambda name: name.start), words, language)
 
     def _unread_categories(self, tokens: Sequence[Token], covered: set[int]) -> list[Name]:
@@ -124,12 +127,18 @@ class Recogniser:
         keys = thing.keys
         if thing.kind == "unknown" and not keys:
             keys = self._known.candidates(" ".join(token.name for token in tokens[start:end]))
-        return Name(thing.kind, keys, start, end, per_coin=thing.per_coin)
+        in_currency = start > 0 and tokens[start - 1].word == "in" and keys in _CURRENCIES
+        return Name("blocked" if in_currency else thing.kind, keys, start, end, per_coin=thing.per_coin)
 
 
 def _is_measure(span: EntitySpan, words: Sequence[str]) -> bool:
     """Whether a name belongs to a measure: "BTC correlation"."""
     return span.thing.keys == ("BTC",) and words[span.end : span.end + 1] in (["correlation"], ["corr"])
+
+
+def _is_venue(span: EntitySpan, words: Sequence[str]) -> bool:
+    """Whether a name says where other coins are traded: "ETH funding on Hyperliquid"."""
+    return words[span.start] == "hyperliquid" and span.start > 0 and words[span.start - 1] == "on"
 
 
 def _is_word(span: EntitySpan, tokens: Sequence[Token], words: Sequence[str]) -> bool:

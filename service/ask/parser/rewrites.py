@@ -9,6 +9,7 @@ from msgspec import structs
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.lexicon import Super, Word
 from service.ask.parser.slots import BITCOIN, Slots
+from service.ask.parser.superlatives import GROWING
 from service.ask.parser.windows import says_same
 from service.ask.query import Between, Comparator, Measure, Subject, Time
 
@@ -19,9 +20,20 @@ _BELOW: Final = frozenset({"lt", "le"})
 _FOLLOWS: Final = frozenset({"follow", "follows"})
 _CORRELATION: Final = (Word("measure", Measure("correlation")),)
 _NEAR: Final = 4
+_MOVE: Final = Measure("change")
 _FALLS: Final[Mapping[str, Comparator]] = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}
 _ENDS: Final = {"highest": "high", "lowest": "low", "how high": "high", "how low": "low"}
 _REACHED: Final = frozenset({"went", "gone", "traded at", "trade at", "trades at"})
+_ABSOLUTE: Final = frozenset({
+    "absolute", "absolute terms", "in absolute terms", "either direction", "in either direction", "regardless of direction",
+    "regardless of sign", "magnitude", "in magnitude",
+})  # fmt: skip
+_DIVISIBLE: Final = ("volume", "open_interest", "market_cap")
+_DIVISIBLE_MEASURES: Final = tuple(Measure(name) for name in _DIVISIBLE)
+_DIVIDES: Final = frozenset({
+    "ratio", "ratio of", "divided by", "relative to", "relative to its", "compared with its", "compared with", "compared to",
+    "per", "in relation to", "against its", "as a multiple of",
+})  # fmt: skip
 _WITH: Final = frozenset({"to", "with", "against", "versus", "follow", "follows", "than"})
 _PAYING: Final = frozenset({
     "pay", "paid", "paying", "pays", "receive", "receiving", "received", "receives", "earn", "earning", "earned",
@@ -91,7 +103,7 @@ def mark_highest(slots: Slots) -> None:
         if slots.word(at) not in {"high", "low"} or slots.chunks[at + 1].gap or slots.kind(at - 1) in {"time", "frame"}:
             continue
         if behind is not None and behind.name not in {"price", "high", "low"}:
-            if compared:
+            if compared or slots.has(at - 1, "super"):
                 _drop(slots, at)  # "low correlation (under 0.35)"
             else:
                 slots.put(at, structs.replace(slots.chunks[at], kind="blocked", words=()))
@@ -129,6 +141,31 @@ def _drop(slots: Slots, at: int) -> None:
     slots.used.add(at)
 
 
+def mark_ratios(slots: Slots) -> None:
+    """Two measures that are divided are one: "volume to market cap ratio", "open interest relative to its market cap"."""
+    named = [at for at in slots.measures(*_DIVISIBLE) if slots.measure(at) in _DIVISIBLE_MEASURES]
+    for first, second in pairwise(named):
+        said = [at for at in (first - 1, *range(first + 1, second), second + 1) if slots.word(at) in _DIVIDES]
+        plain = all(at in said or slots.kind(at) in {"filler", "and"} for at in range(first + 1, second))
+        if not said or not plain or slots.measure(first) == slots.measure(second):
+            continue
+        measure = Measure(slots.as_(first, "measure").name, per=slots.as_(second, "measure").name)
+        slots.put(
+            first,
+            structs.replace(slots.chunks[first], kind="measure", value=measure, words=(Word("measure", measure),)),
+        )
+        for at in (*said, second):
+            _drop(slots, at)
+
+
+def mark_absolute(slots: Slots) -> None:
+    """What says that a sign does not count: "the biggest absolute movers", "in either direction"."""
+    for at, words in enumerate(slots.words):
+        if words in _ABSOLUTE:
+            slots.absolute = True
+            _drop(slots, at)
+
+
 def mark_other(slots: Slots) -> None:
     """What coins are correlated with is no subject: "lowest correlation to Bitcoin"."""
     if any(chunk.has("super") for chunk in slots.chunks):
@@ -140,7 +177,8 @@ def mark_other(slots: Slots) -> None:
     ranked = any((value := chunk.as_("super")) is not None and value.measure == "correlation" for chunk in slots.chunks)
     if not (names or ranked) or not (len(coins) > 1 or any(_is_of_set(chunk) for chunk in slots.chunks)):
         return
-    behind = (at for at in coins if slots.word(at - 1).rpartition(" ")[2] in _WITH and len(slots.chunks[at].value) == 1)
+    beside = (at for at in coins if len(slots.chunks[at].value) == 1)
+    behind = (at for at in beside if slots.word(at - 1).rpartition(" ")[2] in _WITH or at + 1 in names)
     other = next(behind, None)
     if other is not None:
         _take_other(slots, other, names)
@@ -183,6 +221,21 @@ def mark_moved_more(slots: Slots) -> None:
         moved = structs.replace(value, measure="change", direction="most" if most else "least")
         slots.put(at + 1, structs.replace(slots.chunks[at + 1], value=moved, words=(Word("super", moved),)))
         _drop(slots, at)
+
+
+def mark_growth(slots: Slots) -> None:
+    """Only the price's change is known: "volume change", "increase in open interest", "whose funding dropped"."""
+    for at in range(len(slots.chunks)):
+        name = slots.as_(at, "measure")
+        if name is None or name.name not in GROWING:
+            continue
+        before = at - 2 if slots.word(at - 1) in {"in", "of"} else at
+        if slots.kind(before if before != at else at - 1) == "number":
+            continue  # "above 20 billion in market cap, up this week"
+        for beside in (at + 1, before):
+            apart = beside == at + 1 < len(slots.chunks) and slots.chunks[beside].gap
+            if beside != at and not apart and (slots.has(beside, "direction") or slots.as_(beside, "measure") == _MOVE):
+                slots.put(beside, structs.replace(slots.chunks[beside], kind="blocked", words=()))
 
 
 def mark_reached(slots: Slots) -> None:

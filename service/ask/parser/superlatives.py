@@ -7,9 +7,9 @@ from msgspec import structs
 
 from service.ask.parser.lexicon import Super
 from service.ask.parser.slots import Slots
-from service.ask.query import Compare, Extreme, Measure, Operation, Rank, Value
+from service.ask.query import Compare, Extreme, Measure, Operation, Rank, Value, Window
 
-_GROWING: Final = frozenset({"volume", "open_interest", "market_cap", "funding", "volatility", "score"})
+GROWING: Final = frozenset({"volume", "open_interest", "market_cap", "funding", "volatility", "score"})
 _PLURAL: Final = 5
 """How many are told where several are asked for without a number."""
 
@@ -20,6 +20,7 @@ _SETS: Final = frozenset({"set", "category", "topic"})
 _SAID: Final = {"the two": 2, "the three": 3}
 """Numbers before a set; elsewhere such words name what was listed."""
 
+_SPANS: Final = {"week": 7, "month": 30, "year": 365}
 _PLACES: Final = frozenset(
     {"place", "places", "position", "positions", "ranks", "ranked", "rank", "spot", "spots", "from"}
 )
@@ -46,8 +47,10 @@ def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | No
     if _of_growth(slots, first):
         return Value()  # "whose funding rose the most": only the price's change is known
     value = _meant(slots, superlatives)
+    if things != 1:
+        value = _of_span(slots, superlatives, value)
     ordered = slots.free(lambda chunk: chunk.value == "first" and chunk.kind == "word")
-    if ordered and things is None and _ends(slots, ordered[0]):
+    if ordered and things != 1 and _ends(slots, ordered[0]):
         slots.used.add(ordered[0])
         value = structs.replace(value, orders=True)
     slots.both = value.both
@@ -98,6 +101,17 @@ def read_places(slots: Slots) -> tuple[int, int] | None:
     return first - 1, last - first + 1
 
 
+def _of_span(slots: Slots, superlatives: Sequence[int], value: Super) -> Super:
+    """A superlative of a span is one of the change over it: "the strongest week", "the better month"."""
+    said = [at + 1 for at in superlatives if slots.word(at + 1) in _SPANS and slots.kind(at + 1) == "word"]
+    if not said or value.measure not in {None, "change"}:
+        return value
+    count = _SPANS[slots.word(said[0])]
+    span = Window(count, "d", f"{count} days")
+    slots.put(said[0], structs.replace(slots.chunks[said[0]], kind="time", value=span))
+    return structs.replace(value, measure="change")
+
+
 def _ends(slots: Slots, at: int) -> bool:
     """Whether a word ends a clause or a part of it: "…, highest funding first, at most 6"."""
     return at + 1 == len(slots.chunks) or bool(slots.chunks[at + 1].gap)
@@ -110,7 +124,7 @@ def _meant(slots: Slots, superlatives: Sequence[int]) -> Super:
     slots.used.add(first)
     signs = slots.free(lambda chunk: chunk.has("sign"))
     if signs:
-        slots.used.add(signs[0])
+        slots.used |= {at for at in signs if slots.as_(at, "sign") == slots.as_(signs[0], "sign")}
         value = _turned(value) if slots.as_(signs[0], "sign") < 0 else value
     after = first + 1
     while slots.kind(after) in {"filler", "number"}:
@@ -144,7 +158,7 @@ def _of_growth(slots: Slots, first: int) -> bool:
     others = [
         at
         for at in slots.free(lambda chunk: chunk.has("measure"))
-        if (one := slots.measure(at)) and one.name in _GROWING
+        if (one := slots.measure(at)) and one.name in GROWING
     ]
     change_in = any(slots.word(at - 1) == "in" and slots.as_(at - 2, "measure") == Measure("change") for at in others)
     return bool(others) and (verb or grows or change_in)

@@ -229,4 +229,9 @@ def test_a_message_is_refused_as_a_whole_where_a_part_cannot_be_answered(questio
 
 
 def test_a_word_that_changes_nothing_is_named() -> None:
-    r.assert_reads("BTC price institutional", [r.value("BTC", "price")], ignored=["institutional"])
+    r.assert_reads("BTC price, friends", [r.value("BTC", "price")], ignored=["friends"])
+
+
+@pytest.mark.parametrize("word", ["institutional", "weighted", "implied"])
+def test_a_word_before_a_measure_that_is_not_known_refuses_the_question(word: str) -> None:
+    assert r.read(f"{word} price of BTC").refusal is not None
