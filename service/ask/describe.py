@@ -99,7 +99,8 @@ def subject_words(subject: q.Subject) -> str:
         found = _list(subject.assets) if subject.assets else kind
     elif subject.categories:
         names = subject.categories
-        found = f"the categories {_list(names)}" if subject.each else f"coins in {_list(names, 'or')}"
+        joined = _list(names, "and" if subject.together or subject.each else "or")
+        found = f"{'the categories' if subject.each else 'coins in'} {joined}"
     else:
         found = {"all": "all coins", "category": "categories", "market": "the market"}.get(subject.scope, "")
         found = found or {"wallets": "watched wallets", "shows": "shows", "service": "this service"}[subject.scope]
@@ -189,7 +190,7 @@ def _extreme(query: q.Query, operation: q.Extreme) -> str:
 
 def _compare(query: q.Query, operation: q.Compare) -> str:
     order = {"most": ", the highest first", "least": ", the lowest first", None: ""}[operation.direction]
-    how = f"{operation.how} " if operation.how else ""
+    how = {None: "", "sum": "total "}.get(operation.how, f"{operation.how} ")
     return f"compared by {how}{_measures(query)}{order}"
 
 
@@ -221,7 +222,7 @@ _OPERATIONS: Final[Mapping[type, Callable[[q.Query, Any], str]]] = {
     ),
     q.Rank: _rank,
     q.Position: _position,
-    q.Count: lambda _query, _: "how many",
+    q.Count: lambda query, _: "on how many days" if query.subject.coins else "how many",
     q.Share: lambda _query, _: "which share",
     q.Exists: lambda _query, one: f"whether {one.quantifier}",
     q.Extreme: _extreme,
@@ -229,7 +230,7 @@ _OPERATIONS: Final[Mapping[type, Callable[[q.Query, Any], str]]] = {
     q.Compare: _compare,
     q.Why: lambda _query, _: "why",
     q.When: lambda query, one: (
-        f"{'since when' if one.edge == 'since' else 'when last'}" + (f" {_measures(query)}" if query.measures else "")
+        f"{'since when' if one.edge == 'since' else f'when {one.edge}'}" + (f" {_measures(query)}" if query.measures else "")
     ),
     q.Explain: lambda _query, one: f"definition of {one.term}",
     q.Convert: _convert,

@@ -72,6 +72,7 @@ _ROWS: Final = (
     MeasureRow(name="high", unit=Unit.USD, label="high", windowed=True, usual_days=1, past=True, quoted=True),
     MeasureRow(name="low", unit=Unit.USD, label="low", windowed=True, usual_days=1, past=True, quoted=True),
     MeasureRow(name="open", unit=Unit.USD, label="open", windowed=True, usual_days=1, past=True, quoted=True),
+    MeasureRow(name="close", unit=Unit.USD, label="close", windowed=True, usual_days=1, past=True, quoted=True),
     MeasureRow(name="drawdown", unit=Unit.PERCENT, label="drawdown", windowed=True, usual_days=365, past=True),
     MeasureRow(name="volatility", unit=Unit.SPREAD, label="volatility", windowed=True, usual_days=30, past=True),
     MeasureRow(name="volume", unit=Unit.USD, label="24-hour volume", column="volume_24h_usd", past=True),

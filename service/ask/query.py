@@ -31,6 +31,7 @@ class Subject(Struct, frozen=True, omit_defaults=True, kw_only=True):
         shows: Ids of shows.
         excluded: Tickers that are left out.
         excluded_categories: Categories whose members are left out.
+        together: Coins are in all of the categories, not in one of them.
         each: Each category named is one thing, instead of its members.
         per_coin: Tickers that are traded by the thousand of which one coin is meant: `KPEPE` where PEPE was asked for.
     """
@@ -45,6 +46,7 @@ class Subject(Struct, frozen=True, omit_defaults=True, kw_only=True):
     excluded: tuple[str, ...] = ()
     excluded_categories: tuple[str, ...] = ()
     each: bool = False
+    together: bool = False
     per_coin: tuple[str, ...] = ()
 
 
@@ -218,7 +220,7 @@ class Position(Struct, frozen=True, tag="position", tag_field="operation"):
 
 
 class Count(Struct, frozen=True, tag="count", tag_field="operation"):
-    """How many fulfil the conditions."""
+    """How many fulfil the conditions; of one coin, on how many closed days of the time they held."""
 
 
 class Share(Struct, frozen=True, tag="share", tag_field="operation"):
@@ -258,9 +260,9 @@ class Why(Struct, frozen=True, tag="why", tag_field="operation"):
 
 
 class When(Struct, frozen=True, tag="when", tag_field="operation"):
-    """Since when the conditions hold, or when they last began to hold."""
+    """Since when the conditions hold, when they first held, or when they last began to hold."""
 
-    edge: Literal["since", "last"]
+    edge: Literal["since", "first", "last"]
 
 
 class Explain(Struct, frozen=True, tag="explain", tag_field="operation"):

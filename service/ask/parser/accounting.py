@@ -22,7 +22,8 @@ _BLOCKING: Final = frozenset({
 """Pieces that change a question: one that is not read is a reason to refuse."""
 
 _ASKING: Final = frozenset({
-    "count", "days", "first", "share", "none", "majority", "when", "since", "why", "mean", "median", "sum", "ratio", "record", "difference", "buy",
+    "days", "first",
+    "count", "share", "none", "majority", "when", "since", "why", "mean", "median", "sum", "ratio", "record", "difference", "buy",
     "short", "rank",
 })  # fmt: skip
 """Operations that may not be left undone."""

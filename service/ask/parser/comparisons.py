@@ -86,7 +86,7 @@ def _against(slots: Slots, measure: Measure, op: Comparator, at: int) -> tuple[C
     if slots.kind(to) == "number":
         counts = slots.word(to + 1) in _UNITS or slots.word(to - 1) == "last"  # "over 9000 days" is no comparison
         return None if counts else _tested(measure, op, slots.chunks[to].value, {at, to})
-    if (total := _total(slots, to)) is not None:
+    if (total := _total(slots, at + 1)) is not None:
         return Test(measure, op, total=total[0]), {at, *total[1]}
     if slots.kind(to) == "coin" and not slots.chunks[to].gap:
         return _against_coins(slots, Test(measure, op), at, to)
@@ -105,7 +105,7 @@ def _total(slots: Slots, at: int) -> tuple[Subject, set[int]] | None:
     used = set(range(at, end + 1))
     coins = tuple(coin for place in range(at, end) if slots.kind(place) == "coin" for coin in slots.chunks[place].value)
     own = next((chunk.value for chunk in slots.chunks[:at] if chunk.kind == "coin"), ())
-    others = any(not _OTHERS.isdisjoint(slots.word(place).split()) for place in range(at - 1, end))
+    others = any(not _OTHERS.isdisjoint(slots.word(place).split()) for place in range(at, end))
     if coins:
         return Subject(coins=coins), used
     return (Subject(scope="all", excluded=tuple(own)), used) if others and own else None

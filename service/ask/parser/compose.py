@@ -14,6 +14,7 @@ from service.ask.parser.windows import WINDOWED, rolled, rolled_condition
 from service.ask.query import (
     Aggregate,
     All,
+    Any_,
     At,
     Between,
     Check,
@@ -57,7 +58,8 @@ _SIZES: Final = frozenset({"biggest", "largest", "smallest", "tiniest"})
 
 _ADDED: Final = frozenset({"open_interest", "volume", "market_cap"})
 _SIGNED: Final = frozenset({"change", "funding", "strength", "correlation"})
-_AT_ONCE: Final = frozenset({"both", "at once", "as well as", "overlap", "also"})
+_TOGETHER: Final = frozenset({"at once", "at the same time"})
+_AT_ONCE: Final = _TOGETHER | frozenset({"both", "at once", "as well as", "overlap", "also"})
 _AGAINST: Final = frozenset({"correlation", "strength"})
 
 
@@ -370,6 +372,8 @@ def _known(slots: Slots, query: Query) -> Query | None:
         return None
     at_once = any(words in _AT_ONCE for words in slots.words) or slots.asks("compare", "difference")
     several = len(query.subject.categories) > 1 and at_once and not query.subject.each
+    if several and _joins_categories(slots, query):
+        return structs.replace(query, subject=structs.replace(query.subject, together=True))
     if several:
         slots.used.clear()
         return None  # coins in each of some categories, or one category against another, cannot be asked for
@@ -377,6 +381,16 @@ def _known(slots: Slots, query: Query) -> Query | None:
     if query.subject.scope == "all" and isinstance(query.operation, Value) and not asks:
         return None
     return query
+
+
+def _joins_categories(slots: Slots, query: Query) -> bool:
+    """Whether coins in all of some categories are asked for: "tokens that are both DeFi and DEX"."""
+    said = {at for at, words in enumerate(slots.words) if words in _TOGETHER}
+    sets = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "set" or slots.word(at) in {"who", "which"}]
+    of_set = bool(sets) and any(words in {"both", "also"} for words in slots.words[sets[0] :])
+    alone = not any(slots.has_or(at) for at in range(len(slots.chunks))) and not slots.asks("compare", "difference")
+    slots.used |= said
+    return (bool(said) or of_set) and alone and isinstance(query.operation, List | Count | Rank | Exists | Value)
 
 
 def _rolling(slots: Slots, query: Query) -> Query:
@@ -410,7 +424,8 @@ _RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (
 
 def _parts(slots: Slots, query: Query) -> list[Query]:
     """One query for each of opposite conditions, for coins and real-world assets, for breadth and other measures."""
-    parts = _contradicting(query.where)
+    counts = isinstance(query.operation, Count) and slots.first("super") is None
+    parts = contradicting(query.where) if counts or isinstance(query.where, All) else ()
     if parts and isinstance(query.operation, Why):
         test = test_of(parts[0])  # "why neutral and not bull?"
         return [structs.replace(query, where=None, measures=(test.measure,) if test else query.measures)]
@@ -451,9 +466,9 @@ def _parts(slots: Slots, query: Query) -> list[Query]:
     return [query]
 
 
-def _contradicting(where: Condition | None) -> tuple[Condition, ...]:
+def contradicting(where: Condition | None) -> tuple[Condition, ...]:
     """Tests that cannot hold together, to be counted one by one: "how many gained and how many lost"."""
-    if not isinstance(where, All):
+    if not isinstance(where, All | Any_):
         return ()
     tests = [test for item in where.items if (test := test_of(item)) is not None]
     first = tests[0] if tests else None

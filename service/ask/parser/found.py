@@ -1,8 +1,16 @@
 """A condition as it was found in a clause. Pure."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Final, NamedTuple
 
-from service.ask.query import All, Any_, Condition, Measure, Not, Test
+from msgspec import structs
+
+from service.ask.query import All, Any_, Comparator, Condition, Measure, Not, Test
+
+OPPOSITE: Final[dict[Comparator, Comparator]] = {
+    "gt": "lt", "ge": "le", "lt": "gt", "le": "ge", "eq": "eq", "ne": "ne",
+}  # fmt: skip
+"""How a fall compares whose size compares so: down by more than 5 % is a change below -5 %."""
 
 
 class FoundCondition(NamedTuple):
@@ -35,6 +43,15 @@ def tests_in(condition: Condition | None) -> list[Test]:
         return [test for item in condition.items for test in tests_in(item)]
     test = test_of(condition)
     return [] if test is None else [test]
+
+
+def mapped(condition: Condition, change: Callable[[Test], Condition]) -> Condition:
+    """A condition of which each test is changed."""
+    if isinstance(condition, Test):
+        return change(condition)
+    if isinstance(condition, All | Any_):
+        return structs.replace(condition, items=tuple(mapped(item, change) for item in condition.items))
+    return Not(mapped(condition.item, change)) if isinstance(condition, Not) else condition
 
 
 def measure_of(condition: Condition | None) -> Measure | None:

@@ -3,16 +3,12 @@
 from collections.abc import Sequence
 from typing import Final, Literal
 
-from service.ask.parser.found import FoundCondition
+from service.ask.parser.found import OPPOSITE, FoundCondition
 from service.ask.parser.slots import Slots
 from service.ask.parser.windows import BOTH_FRAMES, FRAMES, TREND_FRAMES, span_of
 from service.ask.query import All, Comparator, Condition, Measure, Span, Test
 
 _NEAR: Final = 7
-_FALLS: Final[dict[Comparator, Comparator]] = {
-    "gt": "lt", "ge": "le", "lt": "gt", "le": "ge", "eq": "eq", "ne": "ne",
-}  # fmt: skip
-"""How a fall compares whose size compares so: down by more than 5 % is a change below -5 %."""
 
 
 def moved(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
@@ -51,7 +47,7 @@ def moved_by(slots: Slots, at: int, op: Comparator, number: int, used: set[int])
     falls = slots.as_(at, "direction") < 0
     to = slots.past(max(used | {at}) + 1)
     over, place = _span_beside(slots, at, to)
-    test = Test(Measure("change", over=over), _FALLS[op] if falls else op, -size if falls else size)
+    test = Test(Measure("change", over=over), OPPOSITE[op] if falls else op, -size if falls else size)
     return FoundCondition(test, frozenset(used | {at} | ({place} if place is not None else set())))
 
 

@@ -5,6 +5,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from service.ask.parser.compose import contradicting
 from service.ask.parser.found import test_of, tests_in
 from service.ask.parser.lexicon import Super
 from service.ask.parser.slots import Slots
@@ -128,6 +129,11 @@ def _screen(asked: _Asked) -> Operation | None:
 
 
 def _count(asked: _Asked) -> Operation | None:
+    more = [at for at in asked.superlatives if asked.slots.word(at) in {"more", "fewer"}]
+    if more and not asked.named and contradicting(asked.where):
+        asked.slots.used.add(more[0])
+        asked.takes("count")
+        return Count()  # "more up or down?"
     if not asked.named and asked.takes("count"):
         return Count()
     if asked.where is not None and len(asked.subject.coins) == asked.things == 1 and _counts_days(asked):
@@ -138,7 +144,7 @@ def _count(asked: _Asked) -> Operation | None:
 
 
 def _counts_days(asked: _Asked) -> bool:
-    """Whether the days of one coin are counted: "on how many days", "how many of the last 30 days", "how many red days"."""
+    """Whether the days of one coin are counted: "on how many days", "how many of the last 30 days"."""
     slots = asked.slots
     days = [at for at, words in enumerate(slots.words) if {"day", "days"} & set(words.split())]
     if asked.takes("days"):
@@ -274,7 +280,12 @@ def _compare(asked: _Asked) -> Operation | None:
     slots = asked.slots
     priced = any(words == "in" and slots.kind(at + 1) == "coin" for at, words in enumerate(slots.words))
     divided = len(set(slots.measures(*_SIZES))) < _PAIR  # not "volume of BTC and ETH relative to market cap"
-    if asked.named and divided and asked.things == _PAIR and (asked.takes("ratio") or (priced and slots.measures("price"))):
+    if (
+        asked.named
+        and divided
+        and asked.things == _PAIR
+        and (asked.takes("ratio") or (priced and slots.measures("price")))
+    ):
         return Ratio()
     return Compare() if asked.things > 1 and asked.takes("compare", "difference") else None
 

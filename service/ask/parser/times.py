@@ -137,7 +137,10 @@ class _Reader:
             if (end := self._phrase(at, phrase)) is not None:
                 closes = since and self._word(end) in {"close", "closing"}
                 day = self._calendar.begins("day", days - closes)
-                return FoundTime(since_or_day(day, phrase + " close" if closes else phrase.removesuffix("s"), since=since), end + closes)
+                return FoundTime(
+                    since_or_day(day, phrase + " close" if closes else phrase.removesuffix("s"), since=since),
+                    end + closes,
+                )
         counted = self._counted(at)
         if counted is None or self._word(counted[1]) not in _AGO or (self._word(counted[1]) == "back" and rolling):
             return None
@@ -172,7 +175,17 @@ class _Reader:
         if number is None or number.scaled or self._tokens[at].sigil or number.value != int(number.value):
             return None
         end = at + number.size
-        if self._word(end) in {"calendar", "trading", "full", "consecutive", "straight"}:
+        if self._word(end) in {
+            "calendar",
+            "trading",
+            "full",
+            "consecutive",
+            "straight",
+            "closed",
+            "completed",
+            "complete",
+            "utc",
+        }:
             end += 1
         if self._word(end) not in _UNITS or not 1 <= number.value <= _MOST_UNITS:
             return None

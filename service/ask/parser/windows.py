@@ -6,7 +6,8 @@ from msgspec import structs
 
 from service.ask.measure_table import MEASURES
 from service.ask.parser.chunks import Chunk
-from service.ask.query import All, Any_, At, Between, Condition, Measure, Not, Span, Test, Time, Window
+from service.ask.parser.found import mapped
+from service.ask.query import At, Between, Condition, Measure, Span, Time, Window
 from service.clock import DAY_MS
 
 WINDOWED: Final = frozenset(row.name for row in MEASURES.values() if row.windowed)
@@ -77,14 +78,8 @@ def rolled(measure: Measure) -> Span | None:
     return measure.over if over is None else _ROLLS.get(over.words, over)
 
 
-def rolled_condition(where: Condition | None) -> Condition | None:
+def rolled_condition(where: Condition) -> Condition:
     """A condition with the windows of its changes as they are meant."""
-    if isinstance(where, Test):
-        return structs.replace(where, measure=structs.replace(where.measure, over=rolled(where.measure)))
-    if isinstance(where, All | Any_):
-        items = (rolled_condition(item) for item in where.items)
-        return structs.replace(where, items=tuple(item for item in items if item is not None))
-    if isinstance(where, Not):
-        item = rolled_condition(where.item)
-        return where if item is None else Not(item)
-    return where
+    return mapped(
+        where, lambda test: structs.replace(test, measure=structs.replace(test.measure, over=rolled(test.measure)))
+    )

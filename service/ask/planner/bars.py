@@ -31,6 +31,7 @@ BAR_PRICES: Final[Mapping[str, Callable[[PastBar], float]]] = {
     "high": lambda bar: bar.high,
     "low": lambda bar: bar.low,
     "open": lambda bar: bar.open,
+    "close": lambda bar: bar.close,
 }
 """Measures that are a price of a bar."""
 
@@ -155,13 +156,13 @@ async def bar_prices(reading: Reading, measure: Measure, time: Time, ids: Sequen
 
 
 async def bound_bar(reading: Reading, measure: Measure, time: Time, symbol: str) -> PastBar | None:
-    """The first bar of a span with the highest high or the lowest low; of another price the first bar."""
+    """The bar of a span that has a price: the first with the highest high or lowest low, its first or its last."""
     bars = await bars_of(reading, symbol, span_at(reading, measure, time, days_of))
     if measure.name == "high":
         return max(bars, key=lambda bar: bar.high, default=None)
     if measure.name == "low":
         return min(bars, key=lambda bar: bar.low, default=None)
-    return bars[0] if bars else None
+    return bars[0 if measure.name == "open" else -1] if bars else None
 
 
 async def drawdown(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:

@@ -6,14 +6,16 @@ from typing import Final
 from msgspec.structs import replace
 
 from service.ask.describe import condition_words, label_of
-from service.ask.measure_table import Unit
+from service.ask.measure_table import MEASURES, Unit
 from service.ask.planner import series
 from service.ask.planner.asked import Asked
 from service.ask.planner.bars import bars_of
+from service.ask.planner.conditions import measures_in
 from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, count, date, text
 from service.ask.planner.spans import Interval, interval_of
 from service.ask.planner.timing import nothing_known, points_of, span_asked, true_days
-from service.ask.query import Between, Condition, Measure, Test, Window
+from service.ask.query import Between, Condition, Measure, Now, Test, Window
+from service.clock import DAY_MS
 
 _BOUND: Final[Mapping[str, str]] = {"gt": "high", "ge": "high", "lt": "low", "le": "low"}
 """Which price of a day decides whether a bound was passed."""
@@ -39,6 +41,29 @@ async def check_days(asked: Asked) -> Found:
         "when": asked.when,
     }
     return Found(kind="check_days", figures=figures)
+
+
+async def count_days(asked: Asked) -> Found:
+    """On how many closed days conditions held for a coin: prices at their close, changes from close to close."""
+    if asked.query.where is None:
+        raise Refused("no-condition")
+    if len(asked.ids) != 1:
+        raise Refused("one-coin")
+    condition, now_ms = asked.query.where, asked.reading.now_ms
+    states = all(MEASURES[measure.name].states for measure in measures_in(condition))
+    until_ms = now_ms if states else now_ms // DAY_MS * DAY_MS
+    days = await true_days(asked, condition, asked.ids[0])
+    known = [held for day_ms, held in days if held is not None and day_ms < until_ms]
+    if not known:
+        raise Refused("unknown-value", subject=text(asked.name(asked.ids[0])), label=text("that"))
+    figures = {
+        "subject": text(asked.name(asked.ids[0])),
+        "what": text(condition_words(condition)),
+        "days": count(sum(known)),
+        "of": count(len(known)),
+        "when": text(" known") if isinstance(asked.query.time, Now) else asked.when,
+    }
+    return Found(kind="count_days", figures=figures)
 
 
 def _at_any_time(condition: Condition) -> Condition:

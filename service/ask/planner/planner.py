@@ -22,7 +22,8 @@ async def _value(asked: Asked, operation: q.Value) -> Found:
     query = asked.query
     spanned = isinstance(query.time, q.Window | q.Between) and query.where is None
     spanned = spanned and asked.reading.others.isdisjoint(asked.ids) and query.subject.scope not in {"all", "category"}
-    if spanned and len(asked.ids) == 1 and len(query.measures) == 1 and query.measures[0].name in _COURSED:
+    means = {measure.name for measure in query.measures if measure.mean}
+    if spanned and len(asked.ids) == 1 and len(query.measures) == 1 and query.measures[0].name in _COURSED - means:
         return await courses.course(asked, query.measures[0])
     return await sets.value(asked, operation)
 
@@ -30,9 +31,13 @@ async def _value(asked: Asked, operation: q.Value) -> Found:
 async def _check(asked: Asked, operation: q.Check) -> Found:
     measures = measures_in(asked.query.where)
     is_span = isinstance(asked.query.time, q.Window | q.Between)
-    if is_span and measures and not any(has_span(measure) for measure in measures):
+    if is_span and measures and not any(has_span(measure) for measure in measures if measure.name != "close"):
         return await courses.check_days(asked)
     return await sets.check(asked, operation)
+
+
+async def _counted(asked: Asked, operation: q.Count) -> Found:
+    return await (courses.count_days(asked) if asked.query.subject.coins else sets.counted(asked, operation))
 
 
 _OPERATIONS: Final[Mapping[type, _Run]] = {
@@ -41,7 +46,7 @@ _OPERATIONS: Final[Mapping[type, _Run]] = {
     q.List: sets.list_all,
     q.Rank: sets.rank,
     q.Position: sets.position,
-    q.Count: sets.counted,
+    q.Count: _counted,
     q.Share: sets.counted,
     q.Exists: sets.counted,
     q.Aggregate: sets.aggregate,
@@ -73,6 +78,7 @@ def _check_span(query: q.Query) -> None:
     """
     measures = [*query.measures, *measures_in(query.where)]
     is_span = isinstance(query.time, q.Window | q.Between) and isinstance(query.operation, _OF_SETS)
+    is_span = is_span and not (isinstance(query.operation, q.Count) and query.subject.coins)  # days are counted
     if is_span and measures and not any(has_span(measure) for measure in measures):
         raise Refused("not-over", label=text(label_of(measures[0])))
 

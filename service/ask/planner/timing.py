@@ -240,6 +240,8 @@ async def when(asked: Asked, operation: When) -> Found:
     condition = asked.query.where
     extra = asked.query.measures if condition else asked.query.measures[1:]
     first = condition or await _present(asked, asked.ids[0])
+    if operation.edge == "first" and condition is not None:
+        return await _first_day(asked, condition)
     rows = []
     for symbol in asked.ids:
         days = await true_days(asked, condition or await _present(asked, symbol), symbol)
@@ -265,6 +267,21 @@ async def when(asked: Asked, operation: When) -> Found:
     if state == "holds" and not is_past:
         kind = "since"
     return Found(kind=kind, figures=figures, columns=columns, rows=rows, shown=0 if len(rows) == 1 else 10)
+
+
+async def _first_day(asked: Asked, condition: Condition) -> Found:
+    """The first known day of one coin on which conditions held."""
+    if len(asked.ids) != 1:
+        raise Refused("one-coin")
+    days = [day for day in await true_days(asked, condition, asked.ids[0]) if day[1] is not None]
+    subject = text(asked.name(asked.ids[0]))
+    if not days:
+        raise Refused("unknown-value", subject=subject, label=text("that"))
+    figures = {"subject": subject, "what": text(condition_words(condition)), "since": date(days[0][0])}
+    began = next((day_ms for day_ms, held in days if held), None)
+    if began is None:
+        return Found(kind="never", figures=figures)
+    return Found(kind="first", figures=figures | {"began": date(began)})
 
 
 async def _then(asked: Asked, measures: Sequence[Measure], symbol: str, day_ms: Scalar) -> tuple[Scalar, ...]:

@@ -198,6 +198,8 @@ QUERIES: Mapping[str, Query] = {
     "exists": of(ALL, where=UP, operation=Exists("any")),
     "check": of(coins("BTC"), where=UP, operation=Check()),
     "check_days": of(coins("BTC"), where=UP, time=JUNE, operation=Check()),
+    "count_days": of(coins("BTC"), where=UP, time=JUNE, operation=Count()),
+    "first": of(coins("ETH"), where=where(TREND, "eq", "HODL"), operation=When("first")),
     "checks": of(coins("BTC", "ETH"), where=UP, operation=Check()),
     "aggregate": of(ALL, PRICE, operation=Aggregate("median")),
     "extreme": of(coins("BTC"), PRICE, time=JUNE, operation=Extreme("max")),

@@ -133,7 +133,14 @@ _PLACED: r.Rows = {
     ),
 }
 
+_L1_MEMES = q.Subject(scope="category", categories=("Layer 1 (L1)", "Meme"), together=True)
+
 _COUNTED: r.Rows = {
+    "how many coins are both L1 and meme?": r.done(q.Count(), _L1_MEMES),
+    "layer 1 and meme at the same time": q.Query(subject=_L1_MEMES),
+    "coins in oracle or storage in an uptrend": r.listed(
+        r.UPTREND, q.Subject(scope="category", categories=("Oracle", "Storage"))
+    ),
     "how many verdicts have low confidence?": q.Query(
         subject=r.ALL,
         where=q.Test(q.Measure("confidence"), "eq", "low"),
@@ -238,7 +245,6 @@ def test_what_is_asked_of_many_coins_is_read_with_its_set_and_its_measure(
         "list the coins that are in an uptrend and in a downtrend",
         "top -5 coins by volume",
         "top 2.5 coins by volume",
-        "on how many days was BTC up this month?",
         "tokens transferred",
         "second highest volume coin",
         "which coin's funding rose the most?",

@@ -176,7 +176,6 @@ def test_a_hard_question_is_read_in_full_or_refused(question: str, queries: tupl
         "ratio of BTC to gold",
         "coins bullish last week and bearish now",
         "top losers by highest volume",
-        "how many days was BTC up this month?",
         "price of btc in euros",
         "is BTC's price above its 30 day high?",
         "what is the hit rate of not bearish verdicts?",

@@ -76,8 +76,8 @@ _VALUES: r.Rows = {
     "price and drawdown of SOL": r.value("SOL", "price", "drawdown"),
     "drawdown and volatility of SOL": r.value("SOL", "drawdown", "volatility"),
     "SOL highest close and lowest close this month": (
-        q.Query(subject=r.coins("SOL"), measures=(q.Measure("price"),), time=r.THIS_MONTH, operation=q.Extreme("max")),
-        q.Query(subject=r.coins("SOL"), measures=(q.Measure("price"),), time=r.THIS_MONTH, operation=q.Extreme("min")),
+        q.Query(subject=r.coins("SOL"), measures=(q.Measure("close"),), time=r.THIS_MONTH, operation=q.Extreme("max")),
+        q.Query(subject=r.coins("SOL"), measures=(q.Measure("close"),), time=r.THIS_MONTH, operation=q.Extreme("min")),
     ),
 }
 

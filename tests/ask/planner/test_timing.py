@@ -382,3 +382,61 @@ async def test_a_span_that_no_measure_is_taken_over_is_refused_and_not_dropped()
     assert (await WORLD.ask(of(ALL, where=UP, time=JUNE, operation=Count()))).kind == "not-over"
     gained = All((where(change(), "gt", 0.0), UP))
     assert (await WORLD.ask(of(ALL, where=gained, time=days(7), operation=Count()))).kind == "count"
+
+
+async def test_days_of_one_coin_are_counted_by_their_closes() -> None:
+    days_of_june = bars("SOL", JUNE.start_ms - DAY_MS)
+    up = sum(later.close > before.close for before, later in pairwise(days_of_june))
+    daily = where(change(days(1)), "gt", 0.0)
+    result = await ask(of(coins("SOL"), where=daily, time=JUNE, operation=Count()))
+    assert (result.kind, result.figures["days"].value, result.figures["of"].value) == ("count_days", up, 30)
+    level = bars("SOL")[7].close
+    above = where(PRICE, "ge", level)
+    result = await ask(of(coins("SOL"), where=above, time=JUNE, operation=Count()))
+    assert result.figures["days"].value == sum(bar.close >= level for bar in bars("SOL"))
+    result = await ask(of(coins("SOL"), where=above, operation=Count()))
+    every = WORLD.history.days.bars("SOL")
+    assert result.figures["of"].value == len(every)
+    assert result.figures["days"].value == sum(bar.close >= level for bar in every)
+
+
+async def test_states_of_one_coin_are_counted_by_the_day() -> None:
+    result = await ask(of(coins("SOL"), where=UP, time=days(10), operation=Count()))
+    states = WORLD.history.days.states("SOL", TODAY_MS - 10 * DAY_MS, TODAY_MS)
+    assert result.figures["days"].value == sum(state.trend_daily == "UP" for state in states)
+
+
+async def test_days_are_counted_of_one_coin_with_a_condition() -> None:
+    assert (await WORLD.ask(of(coins("SOL", "BTC"), where=UP, time=JUNE, operation=Count()))).kind == "one-coin"
+    early = Between(TODAY_MS - 900 * DAY_MS, TODAY_MS - 800 * DAY_MS, "long ago")
+    assert (await WORLD.ask(of(coins("SOL"), where=UP, time=early, operation=Count()))).kind == "unknown-value"
+    assert (await WORLD.ask(of(coins("SOL"), where=UP, time=early, operation=When("first")))).kind == "unknown-value"
+    assert (await WORLD.ask(of(coins("SOL", "BTC"), where=UP, operation=When("first")))).kind == "one-coin"
+
+
+async def test_the_first_day_on_which_a_condition_held() -> None:
+    every = WORLD.history.days.bars("BTC")
+    level = every[200].close
+    first = next(bar.open_ms for bar in every if bar.close >= level)
+    result = await ask(of(coins("BTC"), where=where(PRICE, "ge", level), operation=When("first")))
+    assert (result.kind, result.figures["began"].value) == ("first", first)
+    assert result.figures["since"].value == every[0].open_ms
+    assert (await ask(of(coins("BTC"), where=where(PRICE, "gt", 1e9), operation=When("first")))).kind == "never"
+
+
+async def test_the_highest_close_is_no_high() -> None:
+    close = Measure("close")
+    top = max(bars("BTC"), key=lambda bar: bar.close)
+    result = await ask(of(coins("BTC"), close, time=JUNE, operation=Extreme("max")))
+    assert headline(result) == (top.close, top.open_ms)
+    above = where(close, "gt", top.close)
+    result = await ask(of(coins("BTC"), where=above, time=JUNE, operation=Check()))
+    assert (result.figures["answer"].value, result.figures["days"].value) == ("No", 0)
+    last = await ask(of(coins("BTC"), Measure("close", JUNE)))
+    assert last.rows[0].values[0] == bars("BTC")[-1].close
+
+
+async def test_the_mean_price_of_a_span_is_no_course() -> None:
+    result = await ask(of(coins("BTC"), Measure("price", mean=True), time=JUNE))
+    closes = [bar.close for bar in bars("BTC")]
+    assert result.rows[0].values[0] == pytest.approx(sum(closes) / len(closes))
