@@ -22,6 +22,7 @@ _CORRELATION: Final = (Word("measure", Measure("correlation")),)
 _NEAR: Final = 4
 _MOVE: Final = Measure("change")
 _FALLS: Final[Mapping[str, Comparator]] = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}
+_LEVELS: Final = {"low": _BELOW, "high": frozenset({"gt", "ge"})}
 _ENDS: Final = {"highest": "high", "lowest": "low", "how high": "high", "how low": "low"}
 _REACHED: Final = frozenset({"went", "gone", "traded at", "trade at", "trades at"})
 _ABSOLUTE: Final = frozenset({
@@ -39,6 +40,7 @@ _PAYING: Final = frozenset({
     "pay", "paid", "paying", "pays", "receive", "receiving", "received", "receives", "earn", "earning", "earned",
     "collect", "get", "gets", "getting",
 })  # fmt: skip
+_EARNING: Final = _PAYING - {"pay", "paid", "paying", "pays"}
 
 
 def mark_drawdowns(slots: Slots) -> None:
@@ -97,13 +99,13 @@ def _put_compare(slots: Slots, at: int, op: Comparator) -> None:
 
 def mark_highest(slots: Slots) -> None:
     """Of a set, "the highest price" is a superlative; of one coin it is a high. "High funding" is no high."""
-    compared = any(chunk.has("compare") for chunk in slots.chunks)
+    compared = {chunk.as_("compare") for chunk in slots.chunks}
     for at in range(len(slots.chunks) - 1):
         behind = slots.as_(at + 1, "measure")
         if slots.word(at) not in {"high", "low"} or slots.chunks[at + 1].gap or slots.kind(at - 1) in {"time", "frame"}:
             continue
         if behind is not None and behind.name not in {"price", "high", "low"}:
-            if compared or slots.has(at - 1, "super"):
+            if not compared.isdisjoint(_LEVELS[slots.word(at)]) or slots.has(at - 1, "super"):
                 _drop(slots, at)  # "low correlation (under 0.35)"
             else:
                 slots.put(at, structs.replace(slots.chunks[at], kind="blocked", words=()))
@@ -266,5 +268,9 @@ def read_sides(slots: Slots, subject: Subject) -> None:
     if slots.measures("funding", "carry"):
         slots.used |= set(sides)
     elif (paying or subject.coins) and not slots.asks("buy", "short"):
+        earns = any(not _EARNING.isdisjoint(words.split()) for words in slots.words)
+        ranked = any(chunk.has("super") for chunk in slots.chunks)
+        if paying and ranked and earns == (slots.as_(sides[0], "side") == "long"):
+            return  # who earns the most as a long has the lowest funding
         slots.used |= set(sides)
         slots.read_as(sides[0], Measure("funding" if paying else "verdict"))
