@@ -13,7 +13,7 @@ from service.ask.parser.found import tests_in
 from service.ask.parser.money import LARGEST
 from service.ask.parser.narrowing import OF_THEM, PLACING, of_category, of_same_message, of_set, of_these, only_orders
 from service.ask.parser.shared import over_span
-from service.ask.parser.windows import span_of
+from service.ask.parser.windows import TREND_FRAMES, span_of
 from service.ask.query import (
     Aggregate,
     All,
@@ -56,6 +56,7 @@ _ADDING: Final = re.compile(r"(?:please )?(?:also )?(?:add|include)\b")
 _BOTH: Final = re.compile(
     r"\b(?:of|for|were|are|was|did|do|have|has) both\b|\bboth (?:of (?:them|those|these)|were|are)\b|\bboth$"
 )
+_AMONG: Final = re.compile(r"\b(?:one of|among|amongst|part of|in) (?:them|those|these|that list|the list|it)\b")
 _OF_ALL: Final = re.compile(r"\b(?:which|best|worst|highest|lowest)\b")
 _IS_IT: Final = re.compile(r"(?:and )?(?:is|are) ")
 _SHORT: Final = 4
@@ -67,6 +68,9 @@ _PRESENT: Final = frozenset({"today", "this week"})
 _OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime"})
 _IN_PERCENT: Final = frozenset({"funding", "volatility", "drawdown", "strength"})
 _MOVED: Final = (Test(Measure("change"), "gt", 0.0), Test(Measure("change"), "lt", 0.0))
+_WON: Final = frozenset({"winner", "loser", "leader", "laggard"})
+"""Of things that were compared, these are so by what was compared."""
+
 _NOT_NARROWED: Final = Route | ValueOf | Portfolio | Convert | Record
 """Operations whose parts cannot be asked about: "how many of them …", "which is worth the most"."""
 
@@ -166,7 +170,27 @@ def _of_read(clause: Clause, before: Sequence[Query], read: Sequence[Query], use
     narrows = isinstance(edited.operation, List) and edited == structs.replace(clause.last, where=edited.where)
     narrows = (narrows and not clause.asks()) or _restates(clause.last, edited)
     rest = (_of_same_set(one, read[0], edited) for one in read[1:])
-    return Edited([edited, *rest], used | _adding(clause), narrows)
+    framed = _framed_as(clause, edited)
+    return Edited([framed or edited, *rest], used | _adding(clause) | (_frames(clause) if framed else set()), narrows)
+
+
+def _frames(clause: Clause) -> set[int]:
+    return {at for at, chunk in enumerate(clause.part) if chunk.kind == "frame" and chunk.value in TREND_FRAMES}
+
+
+def _framed_as(clause: Clause, query: Query) -> Query | None:
+    """The trend of another thing with the frame said beside its name: "and what about ETH weekly"."""
+    frames = {clause.part[at].value for at in _frames(clause)}
+    where, named = query.where, clause.has("coin", "asset") and not clause.names_measure
+    frame = frames.pop() if len(frames) == 1 and named else None
+    if frame is None:
+        return None
+    measures = tuple(structs.replace(one, frame=frame) if one.name == "trend" else one for one in query.measures)
+    if isinstance(where, Test) and where.measure.name == "trend":
+        where = structs.replace(where, measure=structs.replace(where.measure, frame=frame))
+    elif not any(one.name == "trend" for one in measures):
+        return None
+    return structs.replace(query, measures=measures, where=where)
 
 
 def _of_same_set(other: Query, first: Query, edited: Query) -> Query:
@@ -277,7 +301,10 @@ def _edited(clause: Clause, query: Query) -> Query | None:
         and {one.name for one in query.measures} <= VALUE
     ):
         return at_time(last, query)
-    if subject.coins or subject.assets or subject.categories:
+    named = subject.coins or subject.assets or subject.categories
+    if isinstance(last.operation, Profit | Portfolio) and query.where in _MOVED and not named:
+        return last  # "…, and what is the gain?"
+    if named:
         return of_these(clause, query) if of_category(clause, query) else _renamed(clause, query)
     if subject.scope != "all" or clause.names_set:
         return None
@@ -341,6 +368,8 @@ def _in_context(clause: Clause, query: Query) -> Query:
     if neutral and before in {"regime", "sentiment"}:
         query = structs.replace(query, where=Test(Measure(before), "eq", "neutral"))
     query = structs.replace(query, where=_of_tested(clause, query.where))
+    if last.measures and _things(last.subject) > 1 and not _WON.isdisjoint(clause.words) and not query.subject.coins:
+        query = structs.replace(query, measures=last.measures)
     names = {one.name for one in query.measures}
     regime = names == {"market_regime"} and not clause.names_market
     if query.subject.scope != "market" or clause.names_set or not (regime or _OF_MARKET.isdisjoint(names)):
@@ -374,6 +403,8 @@ def _renamed(clause: Clause, query: Query) -> Query | None:
     if (other := _against_other(clause, query)) is not None:
         return other
     adds = _ADDING.match(" ".join(clause.words)) is not None
+    if _AMONG.search(" ".join(clause.words)) and last.where is not None and query.measures == ():
+        return structs.replace(last, subject=subject, operation=Check())
     named_only = isinstance(query.operation, Value) and not query.measures and query.where is None
     counts = isinstance(query.operation, Count | Share | Exists) and subject.scope == "category" and query.where is None
     short = isinstance(last.operation, type(query.operation)) and len(clause.part) <= _SHORT

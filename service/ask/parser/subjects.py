@@ -51,12 +51,19 @@ def read_subject(slots: Slots) -> Subject:
 def _excludes(slots: Slots, at: int) -> bool:
     """Whether a chunk leaves out the coin or category behind it: "except BTC", but not "isn't BTC …?"."""
     asks = at == 0 and slots.word(at) in _ASKING
-    if asks or not (slots.has(at, "except") or slots.has(at, "neg")):
+    if asks or at in neither(slots) or not (slots.has(at, "except") or slots.has(at, "neg")):
         return False
     at += 1
     while slots.kind(at) in {"filler", "set"}:
         at += 1
     return slots.kind(at) in {"coin", "category"} and at not in slots.used
+
+
+def neither(slots: Slots) -> list[int]:
+    """Where two names are denied something together: "is neither BTC nor ETH in a downtrend?", but not of a set."""
+    denied = [at for at, words in enumerate(slots.words) if words in {"neither", "nor"}]
+    of_set = any(chunk.kind in {"set", "category"} for chunk in slots.chunks) or slots.asks("list")
+    return [] if of_set or not denied or slots.word(denied[0]) != "neither" else denied
 
 
 def _scope(named: Mapping[str, Mapping[str, None]], sets: set[str], *, others: bool) -> Scope:
