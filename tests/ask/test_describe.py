@@ -102,6 +102,7 @@ _EVERY = All((UP, Not(where(FUNDING, "lt", 0.0))))
         (of(Subject(scope="assets"), PRICE), "real-world assets, price"),
         (of(Subject(scope="category"), PRICE), "categories, price"),
         (of(Subject(scope="category", categories=("A", "B")), PRICE), "coins in A or B, price"),
+        (of(Subject(scope="category", categories=("A", "B"), together=True), PRICE), "coins in A and B, price"),
         (of(Subject(scope="all", excluded=("BTC",), excluded_categories=("Meme",)), operation=Count()),
          "all coins without BTC and Meme, how many"),
         (of(ALL, where=_EVERY, operation=List()),

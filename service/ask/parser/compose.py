@@ -58,6 +58,7 @@ _SIZES: Final = frozenset({"biggest", "largest", "smallest", "tiniest"})
 
 _ADDED: Final = frozenset({"open_interest", "volume", "market_cap"})
 _SIGNED: Final = frozenset({"change", "funding", "strength", "correlation"})
+_COINS: Final = frozenset({"coins", "tokens", "names", "cryptos"})
 _TOGETHER: Final = frozenset({"at once", "at the same time"})
 _AT_ONCE: Final = _TOGETHER | frozenset({"both", "at once", "as well as", "overlap", "also"})
 _AGAINST: Final = frozenset({"correlation", "strength"})
@@ -386,7 +387,7 @@ def _known(slots: Slots, query: Query) -> Query | None:
 def _joins_categories(slots: Slots, query: Query) -> bool:
     """Whether coins in all of some categories are asked for: "tokens that are both DeFi and DEX"."""
     said = {at for at, words in enumerate(slots.words) if words in _TOGETHER}
-    sets = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "set" or slots.word(at) in {"who", "which"}]
+    sets = [at for at, words in enumerate(slots.words) if not _COINS.isdisjoint(words.split())]
     of_set = bool(sets) and any(words in {"both", "also"} for words in slots.words[sets[0] :])
     alone = not any(slots.has_or(at) for at in range(len(slots.chunks))) and not slots.asks("compare", "difference")
     slots.used |= said

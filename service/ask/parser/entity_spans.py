@@ -229,7 +229,10 @@ def _is_alone(seen: _Seen, span: EntitySpan) -> bool:
 
 
 def _is_category(seen: _Seen, span: EntitySpan, place: Place) -> bool:
-    if place.after in _GROUPS:
+    beside = {other.end + 1 for other in seen.found.values() if other.thing.kind == "category"}
+    if place.after in _GROUPS or (place.before in _COORDINATORS and span.start in beside):
+        return True
+    if place.before in {"either", "both"} or (place.before == "in" and place.earlier in _GROUPS):
         return True
     if place.before in _ABOUT and (not place.after or place.after in STATES):
         return place.before != "is" or place.after in STATES

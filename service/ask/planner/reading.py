@@ -165,11 +165,12 @@ class Reading:
             return await self._assets(subject)
         if subject.scope == "coins":
             return list(subject.coins)
-        if subject.scope == "category" and not subject.categories:
+        if subject.scope == "category" and (subject.each or not subject.categories):
             return await self._categories(subject)
         if subject.scope not in {"all", "category"}:
             return [MARKET]
-        members = {symbol for name in subject.categories for symbol in self.data.members(name)}
+        within = [set(self.data.members(name)) for name in subject.categories]
+        members = set.intersection(*within) if subject.together else set().union(*within)
         left_out = {symbol for name in subject.excluded_categories for symbol in self.data.members(name)}
         coins = self.coins()
         wanted = coins & members if subject.categories else coins
@@ -192,8 +193,10 @@ class Reading:
         return [asset for asset in listed if asset not in subject.excluded]
 
     async def _categories(self, subject: Subject) -> list[str]:
-        """Read all categories as rows beside those of coins."""
-        names = [name for name in self.data.categories() if name not in subject.excluded_categories]
+        """Read categories as rows beside those of coins."""
+        names = [
+            name for name in subject.categories or self.data.categories() if name not in subject.excluded_categories
+        ]
         for name in names:
             found = await self.tool("category.info", name=name)
             self._add(name, {**found, "volume_24h_usd": found["volume_24h"]})
