@@ -23,8 +23,8 @@ _BLOCKING: Final = frozenset({
 
 _ASKING: Final = frozenset({
     "days", "first",
-    "count", "share", "none", "majority", "when", "since", "why", "mean", "median", "sum", "ratio", "record", "difference", "buy",
-    "short", "rank",
+    "count", "share", "none", "majority", "when", "since", "why", "mean", "median", "sum", "ratio",
+    "record", "difference", "buy", "short", "rank",
 })  # fmt: skip
 """Operations that may not be left undone."""
 
@@ -51,6 +51,9 @@ _COUNTED_AGAIN: Final = frozenset({"the", "all", "both", "those", "these"})
 _NARROWED: Final = frozenset({"set", "category", "measure", "super", "state", "sign"})
 """Pieces that a word before them narrows: "implied volatility", "institutional tokens"."""
 
+_COUNTING: Final = frozenset({"per", "every", "each", "how", "only", "relative to"})
+"""Words that make the one behind them part of what is asked: "per fortnight", "how risky", "only stablecoins"."""
+
 _SETS: Final = frozenset({"set", "category", "topic", "asset", "wallet", "show"})
 _PRONOUN: Final = re.compile(r"\b(it|its|that token|that coin|this coin|this one|that one|this token)\b")
 _OWNED: Final = frozenset({"wallet", "wallets"})
@@ -74,6 +77,7 @@ def unread(
     left = [(chunk, word) for at, (chunk, word) in enumerate(zip(part, words, strict=True)) if at not in used]
     beside = [chunk for chunk, behind in pairwise(part) if behind.kind in _NARROWED and not behind.gap]
     beside += [chunk for before, chunk in pairwise(part) if before.has("measure") and not chunk.gap]
+    beside += [chunk for word, chunk in zip(words, part[1:], strict=False) if word in _COUNTING]
     blocks = [
         chunk
         for chunk, word in left
