@@ -1,13 +1,12 @@
 """Puts the slots of a clause together: what is left unsaid, and what some words mean beside others. Pure."""
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec import structs
 
-from service.ask.measure_table import MEASURES
-from service.ask.parser.found import measure_of, test_of, tests_in
+from service.ask.parser.found import test_of, tests_in
+from service.ask.parser.market import TOGETHER, about_whom, joins_categories, of_market, present
 from service.ask.parser.shared import over_span
 from service.ask.parser.slots import BITCOIN, Slots
 from service.ask.parser.windows import WINDOWED, rolled, rolled_condition
@@ -31,9 +30,7 @@ from service.ask.query import (
     Query,
     Rank,
     Ratio,
-    Record,
     Route,
-    Screen,
     Share,
     Test,
     Value,
@@ -45,22 +42,12 @@ from service.ask.query import (
 _LISTED: Final = 10
 _ORDERED: Final = 20
 _PAIR: Final = 2
-_OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime", "conviction"})
-_MARKETS: Final = {"regime": "market_regime", "confidence": "conviction"}
-"""Measures of a coin, and what they are called of the market."""
-
-_ALSO_OF_MARKET: Final = frozenset({"regime", "trend", "sentiment"})
-_WE: Final = "we"
-_TODAY: Final = "today"
-_CLOSED: Final = re.compile(r"\bclose[ds]?\b")
 _SIZES: Final = frozenset({"biggest", "largest", "smallest", "tiniest"})
 """Superlatives of a coin's size, which is its market cap where nothing else is measured."""
 
 _ADDED: Final = frozenset({"open_interest", "volume", "market_cap"})
 _SIGNED: Final = frozenset({"change", "funding", "strength", "correlation"})
-_COINS: Final = frozenset({"coins", "tokens", "names", "cryptos"})
-_TOGETHER: Final = frozenset({"at once", "at the same time"})
-_AT_ONCE: Final = _TOGETHER | frozenset({"both", "at once", "as well as", "overlap", "also"})
+_AT_ONCE: Final = TOGETHER | frozenset({"both", "at once", "as well as", "overlap", "also"})
 _AGAINST: Final = frozenset({"correlation", "strength"})
 
 
@@ -89,65 +76,6 @@ def _with_other(slots: Slots, query: Query) -> Query:
         subject=structs.replace(query.subject, coins=tuple(coin for coin in coins if coin != other)),
         operation=Value() if plain else query.operation,
     )
-
-
-def _about_whom(slots: Slots, query: Query) -> Query | None:
-    """What a clause is about that names nothing: the market by its measures, all coins by what is done."""
-    subject, names = query.subject, {measure.name for measure in query.measures}
-    tested = measure_of(query.where)
-    names |= {tested.name} if tested is not None else set()
-    if subject.scope != "coins" or subject.coins or subject.assets:
-        return query
-    of_sets = Rank | Count | Share | Exists | List | Aggregate | Screen | Record
-    if names & _OF_MARKET:
-        return structs.replace(query, subject=structs.replace(subject, scope="market"))
-    if query.where is not None or isinstance(query.operation, of_sets):
-        asked = isinstance(query.operation, List) and slots.is_question() and _WE in " ".join(slots.words).split()
-        if asked and names == {"regime"}:  # "are we risk-on?"
-            market = structs.replace(subject, scope="market")
-            return structs.replace(query, subject=market, operation=Check())
-        return structs.replace(query, subject=structs.replace(subject, scope="all"))
-    if names and names <= _ALSO_OF_MARKET and slots.first("word") is None:
-        return structs.replace(query, subject=structs.replace(subject, scope="market"))
-    return None
-
-
-def _of_market(slots: Slots, query: Query) -> Query:
-    """The regime of the market is a measure of its own; its breadth is a route."""
-    if query.subject.scope != "market":
-        return query
-    where = query.where
-    neutral = isinstance(where, Test) and (where.measure.name, where.value) == ("verdict", "neutral")
-    if isinstance(where, Test) and (neutral or where.measure.name == "regime"):
-        where = structs.replace(where, measure=Measure("market_regime"))
-    measures = tuple(Measure(_MARKETS.get(one.name, one.name), over=one.over) for one in query.measures)
-    if _counts_trends(slots, query):
-        return structs.replace(query, where=None, measures=(), time=Now(), operation=Route("breadth"))
-    return structs.replace(query, where=where, measures=measures)
-
-
-def _counts_trends(slots: Slots, query: Query) -> bool:
-    """Whether breadth is asked for, which is told with its counts: "breadth at the last close: how many up, down?"."""
-    closes = set(slots.measures("price")) if any(_CLOSED.search(words) for words in slots.words) else set()
-    if {one.name for one in query.measures} - ({"price"} if closes else set()) != {"breadth"}:
-        return False
-    asks = isinstance(query.operation, Value | Count | Share | List | Check)
-    tests = tests_in(query.where)
-    plain = all(test.measure.over is None and test.value in {"UP", "DOWN", "HODL", 0.0} for test in tests)
-    if not (asks and plain and isinstance(query.time, Now)):
-        return False
-    slots.take_asks("count", "share")
-    slots.take("option")
-    return True
-
-
-def _present(slots: Slots, query: Query) -> Query:
-    """Of what is known of the present alone "today" is now."""
-    del slots
-    named = {*query.measures, *(test.measure for test in tests_in(query.where))}
-    kept = any(MEASURES[one.name].past or MEASURES[one.name].windowed for one in named)
-    today = isinstance(query.time, Between) and query.time.words == _TODAY
-    return structs.replace(query, time=Now()) if named and today and not kept else query
 
 
 def _below_high(slots: Slots, query: Query) -> Query:
@@ -363,6 +291,10 @@ def _known(slots: Slots, query: Query) -> Query | None:
     if streaks and query.where is not None and "weekly" in repr(query.where):
         slots.used.clear()
         return None
+    compared = any((one := chunk.as_("super")) and one.comparative for chunk in slots.chunks)
+    if isinstance(query.operation, Extreme) and compared and any("market" in words.split() for words in slots.words):
+        slots.used.clear()
+        return None  # "did BTC beat the market this week"
     twice = isinstance(query.operation, Rank) and len(query.measures) > 1
     if twice and sum(words.split().count("by") for words in slots.words) > 1:
         slots.used.clear()
@@ -373,7 +305,7 @@ def _known(slots: Slots, query: Query) -> Query | None:
         return None
     at_once = any(words in _AT_ONCE for words in slots.words) or slots.asks("compare", "difference")
     several = len(query.subject.categories) > 1 and at_once and not query.subject.each
-    if several and _joins_categories(slots, query):
+    if several and joins_categories(slots, query):
         return structs.replace(query, subject=structs.replace(query.subject, together=True))
     if several:
         slots.used.clear()
@@ -382,16 +314,6 @@ def _known(slots: Slots, query: Query) -> Query | None:
     if query.subject.scope == "all" and isinstance(query.operation, Value) and not asks:
         return None
     return query
-
-
-def _joins_categories(slots: Slots, query: Query) -> bool:
-    """Whether coins in all of some categories are asked for: "tokens that are both DeFi and DEX"."""
-    said = {at for at, words in enumerate(slots.words) if words in _TOGETHER}
-    sets = [at for at, words in enumerate(slots.words) if not _COINS.isdisjoint(words.split())]
-    of_set = bool(sets) and any(words in {"both", "also"} for words in slots.words[sets[0] :])
-    alone = not any(slots.has_or(at) for at in range(len(slots.chunks))) and not slots.asks("compare", "difference")
-    slots.used |= said
-    return (bool(said) or of_set) and alone and isinstance(query.operation, List | Count | Rank | Exists | Value)
 
 
 def _rolling(slots: Slots, query: Query) -> Query:
@@ -404,9 +326,9 @@ def _rolling(slots: Slots, query: Query) -> Query:
 
 _RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (
     _with_other,
-    _about_whom,
-    _present,
-    _of_market,
+    about_whom,
+    present,
+    of_market,
     _below_high,
     _each,
     _ranked,
@@ -425,7 +347,7 @@ _RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (
 
 def _parts(slots: Slots, query: Query) -> list[Query]:
     """One query for each of opposite conditions, for coins and real-world assets, for breadth and other measures."""
-    counts = isinstance(query.operation, Count) and slots.first("super") is None
+    counts = isinstance(query.operation, Count) and not {"more", "fewer"}.isdisjoint(slots.words)
     parts = contradicting(query.where) if counts or isinstance(query.where, All) else ()
     if parts and isinstance(query.operation, Why):
         test = test_of(parts[0])  # "why neutral and not bull?"
