@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import structs
 
 from service.ask.parser.found import test_of, tests_in
-from service.ask.parser.market import TOGETHER, about_whom, joins_categories, of_market, present
+from service.ask.parser.market import ALSO_OF_MARKET, TOGETHER, about_whom, joins_categories, of_market, present
 from service.ask.parser.shared import over_span
 from service.ask.parser.slots import BITCOIN, Slots
 from service.ask.parser.windows import WINDOWED, rolled, rolled_condition
@@ -103,7 +103,7 @@ def _each(slots: Slots, query: Query) -> Query | None:
         operation = structs.replace(operation, how=None)
     if not own and operation.how is None:
         operation = structs.replace(operation, how="sum" if added else "mean")
-    if (operation.how is not None and len(measures) > 1) or measures[0].name in _ALSO_OF_MARKET | {"verdict"}:
+    if (operation.how is not None and len(measures) > 1) or measures[0].name in ALSO_OF_MARKET | {"verdict"}:
         slots.used.clear()
         return None
     subject = structs.replace(query.subject, each=True)

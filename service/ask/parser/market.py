@@ -28,7 +28,9 @@ from service.ask.query import (
 )
 
 _OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime", "conviction"})
-_ALSO_OF_MARKET: Final = frozenset({"regime", "trend", "sentiment"})
+ALSO_OF_MARKET: Final = frozenset({"regime", "trend", "sentiment"})
+"""Measures of the market where no coin is named."""
+
 _WE: Final = "we"
 _MARKETS: Final = {"regime": "market_regime", "confidence": "conviction"}
 """Measures of a coin, and what they are called of the market."""
@@ -55,7 +57,7 @@ def about_whom(slots: Slots, query: Query) -> Query | None:
             market = structs.replace(subject, scope="market")
             return structs.replace(query, subject=market, operation=Check())
         return structs.replace(query, subject=structs.replace(subject, scope="all"))
-    if names and names <= _ALSO_OF_MARKET and slots.first("word") is None:
+    if names and names <= ALSO_OF_MARKET and slots.first("word") is None:
         return structs.replace(query, subject=structs.replace(subject, scope="market"))
     return None
 
