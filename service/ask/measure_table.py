@@ -1,7 +1,7 @@
 """Every measure a question can ask for: its unit, its label, and which times and operations it has.
 
-To add a measure: a row here, its words in `parser/lexicon.toml`, and, where it is no column of the coins table, how it is
-computed: in `planner/bars.py` if it is a price of bars, else in `planner/values.py`. The opening price touched three
+To add a measure: a row here, its words in `parser/lexicon.toml`, and, where it is no column of the coins table, how it
+is computed: in `planner/bars.py` if it is a price of bars, else in `planner/values.py`. The opening price touched three
 files of `service/`: this one, the lexicon and `planner/bars.py`.
 """
 
@@ -74,6 +74,10 @@ _ROWS: Final = (
     MeasureRow(name="open", unit=Unit.USD, label="open", windowed=True, usual_days=1, past=True, quoted=True),
     MeasureRow(name="close", unit=Unit.USD, label="close", windowed=True, usual_days=1, past=True, quoted=True),
     MeasureRow(name="drawdown", unit=Unit.PERCENT, label="drawdown", windowed=True, usual_days=365, past=True),
+    MeasureRow(
+        name="from_high", unit=Unit.PERCENT, label="distance from the high", windowed=True, usual_days=365, past=True
+    ),
+    MeasureRow(name="from_low", unit=Unit.PERCENT, label="rise from the low", windowed=True, usual_days=365, past=True),
     MeasureRow(name="volatility", unit=Unit.SPREAD, label="volatility", windowed=True, usual_days=30, past=True),
     MeasureRow(name="volume", unit=Unit.USD, label="24-hour volume", column="volume_24h_usd", past=True),
     MeasureRow(name="open_interest", unit=Unit.USD, label="open interest", column="open_interest_usd"),

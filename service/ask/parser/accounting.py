@@ -11,7 +11,7 @@ from service.ask.parser.chunks import Chunk
 from service.ask.parser.lexicon import MEANINGFUL
 from service.ask.parser.slots import BITCOIN
 from service.ask.parser.tokens import Token
-from service.ask.parser.windows import says_same
+from service.ask.parser.windows import FRAMES, says_same
 from service.ask.parser.words import is_plain
 from service.ask.query import At, Between, Count, Query, Rank, Refusal, Route, Time, Window
 
@@ -31,10 +31,11 @@ _ASKING: Final = frozenset({
 _NAMES: Final = frozenset({"coin", "asset", "category", "wallet", "show"})
 _MONEY: Final = frozenset({"profit", "value_of", "convert", "portfolio"})
 _SAID_BY: Final[Mapping[str, frozenset[str]]] = {
-    "price": _MONEY | {"carry", "change", "close", "drawdown"},
-    "change": _MONEY | {"why", "when", "drawdown", "extreme", "changed"},
-    "high": frozenset({"drawdown"}),
-    "low": frozenset({"drawdown"}),
+    "price": _MONEY | {"carry", "change", "close", "drawdown", "from_high", "from_low"},
+    "change": _MONEY | {"why", "when", "drawdown", "from_high", "from_low", "extreme", "changed"},
+    "high": frozenset({"drawdown", "from_high"}),
+    "low": frozenset({"drawdown", "from_low"}),
+    "drawdown": frozenset({"from_high"}),
     "breadth": frozenset({"share"}),
     "funding": frozenset({"carry"}),
     "regime": frozenset({"market_regime"}),
@@ -54,6 +55,7 @@ _NARROWED: Final = frozenset({"set", "category", "measure", "super", "state", "s
 _COUNTING: Final = frozenset({"per", "every", "each", "how", "only", "relative to"})
 """Words that make the one behind them part of what is asked: "per fortnight", "how risky", "only stablecoins"."""
 
+_ADDING: Final = frozenset({"add", "adding", "include", "comparison", "first", "day", "days"})
 _SETS: Final = frozenset({"set", "category", "topic", "asset", "wallet", "show"})
 _PRONOUN: Final = re.compile(r"\b(it|its|that token|that coin|this coin|this one|that one|this token)\b")
 _OWNED: Final = frozenset({"wallet", "wallets"})
@@ -105,6 +107,11 @@ def dropped(chunks: Sequence[Chunk], words: Sequence[str], queries: Sequence[Que
     return [chunk for at, chunk in enumerate(chunks) if not _is_held(chunks, words, at, held)]
 
 
+def followed(part: Sequence[Chunk], words: Sequence[str], used: set[int]) -> set[int]:
+    """The pieces that a follow-up used, without words that nothing reads: "was ETH better after fees?"."""
+    return {at for at in used if part[at].kind != "word" or words[at] in _ADDING}
+
+
 def _is_held(chunks: Sequence[Chunk], words: Sequence[str], at: int, held: frozenset[Any]) -> bool:
     chunk = chunks[at]
     if chunk.kind in _NAMES:
@@ -114,6 +121,10 @@ def _is_held(chunks: Sequence[Chunk], words: Sequence[str], at: int, held: froze
         return again or "portfolio" in held or abs(chunk.value.value) in held
     if chunk.kind == "time":
         return _is_time_held(chunk.value, held)
+    if chunk.kind == "frame" and chunk.value == "weekly" and "trend" in held:
+        return "weekly" in held or any(says_same(FRAMES["weekly"], one) for one in held if isinstance(one, Window))
+    if chunk.kind == "neg":
+        return "breadth" not in held or "route" not in held or "not" in held
     if chunk.kind != "measure" or words[at] in {"high", "low"} or any(word.kind != "measure" for word in chunk.words):
         return True
     names = _SAID_BY.get(chunk.value.name, frozenset[str]()) | {chunk.value.name, "route"}

@@ -5,6 +5,7 @@ marks the pieces it takes; what is left decides whether the clause can be answer
 """
 
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec import structs
 
@@ -53,6 +54,9 @@ from service.ask.query import (
     When,
 )
 from service.clock import DAY_MS, iso
+
+
+_NOW: Final = frozenset({"now", "right now"})
 
 
 def read_clause(chunks: Sequence[Chunk], words: Sequence[str]) -> tuple[list[Query], set[int]]:
@@ -141,7 +145,9 @@ def _with_close(slots: Slots, query: Query) -> list[Query]:
 
 
 def _says_now(slots: Slots) -> bool:
-    return any(words in {"now", "right now"} or words.startswith("current") for words in slots.words[1:])
+    return any(
+        words.startswith("current") or words.endswith("at the moment") or words in _NOW for words in slots.words[1:]
+    )
 
 
 def _left_out(slots: Slots, found: FoundCondition) -> FoundCondition:
@@ -211,8 +217,9 @@ def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
 def _conditions(slots: Slots) -> list[FoundCondition]:
     """The conditions of a clause, without those whose value is asked for."""
     found = find_conditions(slots)
-    named = any(chunk.kind in {"coin", "asset"} for chunk in slots.chunks)
-    several = any(chunk.kind in {"set", "category"} for chunk in slots.chunks)
+    market = any(chunk.kind == "set" and chunk.value == "market" for chunk in slots.chunks)
+    named = market or any(chunk.kind in {"coin", "asset"} for chunk in slots.chunks)
+    several = any(chunk.kind in {"set", "category"} and chunk.value != "market" for chunk in slots.chunks)
     how_much = any(words.startswith("how much") for words in slots.words)
     if several or not (named or how_much):
         return found

@@ -17,6 +17,8 @@ _FROM: Final = frozenset({"off", "below", "under", "from", "beneath"})
 _TOPS: Final = frozenset({"high", "top", "peak", "highs", "ath"})
 _ABOVE_LOW: Final = frozenset({"from", "above", "within"})
 _BELOW: Final = frozenset({"lt", "le"})
+_BOUNDS: Final = (Measure("high"), Measure("low"))
+_MOVES: Final = frozenset({"change", "drawdown"})
 _FOLLOWS: Final = frozenset({"follow", "follows"})
 _CORRELATION: Final = (Word("measure", Measure("correlation")),)
 _NEAR: Final = 4
@@ -49,16 +51,41 @@ def mark_drawdowns(slots: Slots) -> None:
     for at in range(len(slots.chunks)):
         name = slots.as_(at, "measure")
         high, low = name is not None and name.name == "high", name is not None and name.name == "low"
-        if low and any(slots.word(place) in _ABOVE_LOW for place in range(at - _NEAR, at)):
-            slots.put(at, structs.replace(slots.chunks[at], kind="blocked", words=()))
+        if low and ranked:
+            slots.put(at, structs.replace(slots.chunks[at], kind="blocked", words=()))  # "closest to its low"
+        elif low:
+            _mark_rise(slots, at)
         elif high and ranked:
-            _put_drawdown(slots, at)
+            _put(slots, at, "drawdown")
         elif high or slots.word(at) in _TOPS:
             _mark_fall(slots, at)
 
 
-def _put_drawdown(slots: Slots, at: int) -> None:
-    measure = Measure("drawdown")
+def _mark_rise(slots: Slots, low: int) -> None:
+    """A low that a rise is measured from: "up from its 30-day low", "how far above the October low is it?"."""
+    at = next((place for place in range(low - 1, low - _NEAR, -1) if slots.word(place) in _ABOVE_LOW), None)
+    if at is not None:
+        _measure_from(slots, at, low, "from_low")
+
+
+def _measure_from(slots: Slots, at: int, bound: int, name: str) -> None:
+    """Let a high or low be the distance of the price from it; block it beside a size or another bound."""
+    others = (place for place in range(len(slots.chunks)) if place != bound)
+    sized = any(
+        slots.kind(one) == "number" or slots.has(one, "super") or slots.as_(one, "measure") in _BOUNDS for one in others
+    )
+    if sized or not any(chunk.kind == "coin" for chunk in slots.chunks):
+        slots.put(bound, structs.replace(slots.chunks[bound], kind="blocked", words=()))
+        return
+    _put(slots, bound, name)
+    for place in range(at + 1):
+        measure = slots.as_(place, "measure")
+        if place == at or slots.has(place, "direction") or (measure is not None and measure.name in _MOVES):
+            _drop(slots, place)
+
+
+def _put(slots: Slots, at: int, name: str) -> None:
+    measure = Measure(name)
     slots.put(at, structs.replace(slots.chunks[at], kind="measure", value=measure, words=(Word("measure", measure),)))
 
 
@@ -74,9 +101,9 @@ def _mark_fall(slots: Slots, high: int) -> None:
     if at < 0 or not is_from or (slots.has(at, "compare") and slots.kind(high) == "number"):
         return
     if any(_is_past(slots.chunks[place].value) for place in range(at, high) if slots.kind(place) == "time"):
-        slots.put(high, structs.replace(slots.chunks[high], kind="blocked", words=()))
+        _measure_from(slots, at, high, "from_high")
         return  # "below its October high": the drawdown in October is another figure
-    _put_drawdown(slots, high)
+    _put(slots, high, "drawdown")
     _drop(slots, at)
     if within is not None:
         _put_compare(slots, within, "ge")
@@ -105,7 +132,9 @@ def mark_highest(slots: Slots) -> None:
         if slots.word(at) not in {"high", "low"} or slots.chunks[at + 1].gap or slots.kind(at - 1) in {"time", "frame"}:
             continue
         if behind is not None and behind.name not in {"price", "high", "low"}:
-            if not compared.isdisjoint(_LEVELS[slots.word(at)]) or slots.has(at - 1, "super"):
+            if not compared.isdisjoint(_LEVELS[slots.word(at)]) or (
+                slots.word(at) == "high" and slots.has(at - 1, "super")
+            ):
                 _drop(slots, at)  # "low correlation (under 0.35)"
             else:
                 slots.put(at, structs.replace(slots.chunks[at], kind="blocked", words=()))
@@ -149,7 +178,8 @@ def mark_ratios(slots: Slots) -> None:
     for first, second in pairwise(named):
         said = [at for at in (first - 1, *range(first + 1, second), second + 1) if slots.word(at) in _DIVIDES]
         plain = all(at in said or slots.kind(at) in {"filler", "and"} for at in range(first + 1, second))
-        if not said or not plain or slots.measure(first) == slots.measure(second):
+        taken = slots.measure(first) is None  # by the pair before
+        if taken or not said or not plain or slots.measure(first) == slots.measure(second):
             continue
         measure = Measure(slots.as_(first, "measure").name, per=slots.as_(second, "measure").name)
         slots.put(

@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 from typing import Final
 
+from msgspec import structs
+
 from service.ask.describe import label_of
 from service.ask.measure_table import MEASURES
 from service.ask.planner import series
@@ -163,6 +165,24 @@ async def bound_bar(reading: Reading, measure: Measure, time: Time, symbol: str)
     if measure.name == "low":
         return min(bars, key=lambda bar: bar.low, default=None)
     return bars[0 if measure.name == "open" else -1] if bars else None
+
+
+async def distance(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
+    """How far the price is from the highest or lowest one of a span, percent."""
+    check_history(reading, span_at(reading, measure, time, days_of), ids)
+
+    async def far(symbol: str) -> Scalar:
+        bound = await bound_price(reading, measure, time, symbol)
+        return series.percent(await price_at(reading, symbol, instant_of(time, reading.now_ms)), bound)
+
+    return await reading.each(ids, far)
+
+
+async def bound_price(reading: Reading, measure: Measure, time: Time, symbol: str) -> float | None:
+    """The price that a distance or drawdown is measured from, USD."""
+    bound = structs.replace(measure, name="low" if measure.name == "from_low" else "high")
+    bar = await bound_bar(reading, bound, time, symbol)
+    return None if bar is None else BAR_PRICES[bound.name](bar)
 
 
 async def drawdown(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:

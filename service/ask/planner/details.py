@@ -6,14 +6,15 @@ from typing import Final
 from service.ask.describe import label_of
 from service.ask.measure_table import Unit
 from service.ask.planner.asked import Asked
-from service.ask.planner.bars import BENCHMARK, bound_bar
+from service.ask.planner.bars import BENCHMARK, bound_bar, bound_price
 from service.ask.planner.reading import MARKET
 from service.ask.planner.result import Column, Figure, Scalar, count, text
 from service.ask.planner.values import since_of, unit_of, values_of
-from service.ask.query import All, Any_, Condition, Measure, Test
+from service.ask.query import All, Any_, Condition, Measure, Now, Test
 
 _BOUNDS: Final = frozenset({"high", "low"})
-DETAILS: Final = frozenset({"on", "since"})
+_FROM: Final = frozenset({"drawdown", "from_high", "from_low"})
+DETAILS: Final = frozenset({"on", "since", "from"})
 """Labels of cells that belong to the cell before."""
 
 _LASTING: Final = frozenset({"trend", "regime", "market_regime"})
@@ -39,6 +40,10 @@ async def _detail(asked: Asked, measure: Measure, cell: Scalar) -> tuple[Column,
     if measure.name in _BOUNDS:
         bar = await bound_bar(asked.reading, measure, time, id_)
         return None if bar is None else (Column("on", Unit.DATE), bar.open_ms)
+    if measure.name in _FROM and isinstance(time, Now):
+        bound = await bound_price(asked.reading, measure, time, id_)
+        scale = 1_000 if id_ in asked.reading.per_coin else 1
+        return None if bound is None else (Column("from", Unit.USD), bound / scale)
     if measure.name in _LASTING:
         since_ms = await since_of(asked.reading, measure, time, id_, cell)
         return None if since_ms is None else (Column("since", Unit.DATE), since_ms)

@@ -1,4 +1,4 @@
-"""Days of one coin that are counted, first days, closes and means over days."""
+"""Days of one coin that are counted, first days, closes and means over days, and distances from highs and lows."""
 
 import pytest
 
@@ -50,6 +50,26 @@ _ROWS: r.Rows = {
 
 @pytest.mark.parametrize(("question", "query"), _ROWS.items(), ids=_ROWS)
 def test_days_are_counted_by_their_closes(question: str, query: q.Query | None) -> None:
+    if query is None:
+        assert r.read(question).refusal is not None
+    else:
+        r.assert_reads(question, [query])
+
+
+_DISTANCES: r.Rows = {
+    "how much is SOL up from its 30-day low?": r.value("SOL", q.Measure("from_low", over=r.MONTH)),
+    "how much has SOL bounced from its October low": r.value("SOL", q.Measure("from_low", over=_OCTOBER)),
+    "how far below its October high is SOL?": r.value("SOL", q.Measure("from_high", over=_OCTOBER)),
+    "SOL's drawdown from its October high": r.value("SOL", q.Measure("from_high", over=_OCTOBER)),
+    "how much did SOL rise from its October low to its high": None,
+    "coins more than 20 % above their 30-day low": None,
+    "coins above their 30-day low": None,
+    "which coin is closest to its 30-day low": None,
+}
+
+
+@pytest.mark.parametrize(("question", "query"), _DISTANCES.items(), ids=_DISTANCES)
+def test_a_distance_is_measured_from_the_bound_that_is_named(question: str, query: q.Query | None) -> None:
     if query is None:
         assert r.read(question).refusal is not None
     else:

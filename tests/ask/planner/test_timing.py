@@ -440,3 +440,17 @@ async def test_the_mean_price_of_a_span_is_no_course() -> None:
     result = await ask(of(coins("BTC"), Measure("price", mean=True), time=JUNE))
     closes = [bar.close for bar in bars("BTC")]
     assert result.rows[0].values[0] == pytest.approx(sum(closes) / len(closes))
+
+
+async def test_distances_are_from_the_bound_of_the_span_to_the_price_asked_for() -> None:
+    price = (await ask(of(coins("KPEPE"), PRICE))).rows[0].values[0]
+    low, high = min(bar.low for bar in bars("KPEPE")), max(bar.high for bar in bars("KPEPE"))
+    subject = coins("KPEPE", per_coin=("KPEPE",))
+    rise = await ask(of(subject, Measure("from_low", JUNE)))
+    assert rise.rows[0].values == pytest.approx(((price / low - 1) * 100, low / 1_000))  # type: ignore[operator]
+    fall = await ask(of(subject, Measure("from_high", JUNE)))
+    assert fall.rows[0].values == pytest.approx(((price / high - 1) * 100, high / 1_000))  # type: ignore[operator]
+    then = await ask(of(coins("KPEPE"), Measure("from_low", JUNE), time=day(31)))
+    assert then.rows[0].values == pytest.approx(((bars("KPEPE")[-1].close / low - 1) * 100,))
+    early = Between(TODAY_MS - 900 * DAY_MS, TODAY_MS - 800 * DAY_MS, "long ago")
+    assert (await WORLD.ask(of(coins("KPEPE"), Measure("from_low", early)))).kind == "unknown-value"
