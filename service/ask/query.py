@@ -16,6 +16,7 @@ Direction = Literal["most", "least"]
 Unit = Literal["h", "d"]
 Comparator = Literal["lt", "le", "gt", "ge", "eq", "ne"]
 Extremum = Literal["max", "min", "first", "last"]
+Figure = Literal["mean", "median", "sum"]
 
 
 class Subject(Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -242,7 +243,7 @@ class Extreme(Struct, frozen=True, tag="extreme", tag_field="operation"):
 class Aggregate(Struct, frozen=True, tag="aggregate", tag_field="operation"):
     """A figure over the coins of the subject: their mean, median or sum of the first measure."""
 
-    how: Literal["mean", "median", "sum"]
+    how: Figure
 
 
 class Compare(Struct, frozen=True, tag="compare", tag_field="operation", omit_defaults=True):
@@ -252,7 +253,7 @@ class Compare(Struct, frozen=True, tag="compare", tag_field="operation", omit_de
     """
 
     direction: Direction | None = None
-    how: Literal["mean", "median", "sum"] | None = None
+    how: Figure | None = None
 
 
 class Why(Struct, frozen=True, tag="why", tag_field="operation"):

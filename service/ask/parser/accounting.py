@@ -55,7 +55,7 @@ _NARROWED: Final = frozenset({"set", "category", "measure", "super", "state", "s
 _COUNTING: Final = frozenset({"per", "every", "each", "how", "only", "relative to"})
 """Words that make the one behind them part of what is asked: "per fortnight", "how risky", "only stablecoins"."""
 
-_ADDING: Final = frozenset({"add", "adding", "include", "comparison", "first", "day", "days"})
+_ADDING: Final = frozenset({"add", "adding", "include", "comparison", "first", "day", "days", "week", "month"})
 _SETS: Final = frozenset({"set", "category", "topic", "asset", "wallet", "show"})
 _PRONOUN: Final = re.compile(r"\b(it|its|that token|that coin|this coin|this one|that one|this token)\b")
 _OWNED: Final = frozenset({"wallet", "wallets"})

@@ -45,11 +45,11 @@ _BY_HOW_MUCH: Final = re.compile(r"\bby how (?:much|many)\b")
 def complete(clause: Clause) -> Edited | None:
     """A clause that says too little by itself: a measure, a time, a size, "why", "since when", "only those …"."""
     part, last = clause.part, clause.last
-    if (told := _told(clause)) is not None:
+    if (told := _told(clause) or _at_times(clause)) is not None:
         return told
     numbers = [chunk for chunk in part if chunk.kind == "number"]
-    if (placed := _placed(clause)) is not None:
-        return Edited([placed], set(range(len(part))))
+    if (changed := _placed(clause)) is not None:
+        return Edited([changed], set(range(len(part))))
     if len(numbers) == 1 and (sized := _sized(clause, numbers[0].value)) is not None:
         return Edited([sized], set(range(len(part))))
     if isinstance(last.operation, MONEY) and any(chunk.as_("holding") == "profit" for chunk in part):
@@ -60,6 +60,16 @@ def complete(clause: Clause) -> Edited | None:
     if len(read) != 1:
         return Edited(read, used) if read and last.subject.coins else None
     return _framed(clause, read[0], used) or _merged(clause, read[0], used)
+
+
+def _at_times(clause: Clause) -> Edited | None:
+    """The last query at each of several times: "what about 7 days and 30 days?"."""
+    times = [chunk.value for chunk in clause.part if chunk.kind == "time"]
+    if len(times) <= 1 or not clause.is_of("time", "and", "filler", "ask"):
+        return None
+    whole = set(range(len(clause.part)))
+    read = [_retimed(clause, Query(time=time), whole) for time in times]
+    return Edited([query for one in read if one for query in one.queries], whole) if all(read) else None
 
 
 def _sized(clause: Clause, quantity: Quantity) -> Query | None:
@@ -77,6 +87,16 @@ def _sized(clause: Clause, quantity: Quantity) -> Query | None:
         unit = "USD" if dollars else operation.holding.unit
         return structs.replace(last, operation=structs.replace(operation, holding=Holding(amount, unit)))
     return None
+
+
+def of_other_sign(clause: Clause) -> Query | None:
+    """The other sign of what was counted or listed: "…, and how many negative?"."""
+    where, signs = clause.last.where, [chunk.as_("sign") for chunk in clause.part if chunk.has("sign")]
+    if len(signs) != 1 or not isinstance(where, Test) or where.value != 0.0:
+        return None
+    if not clause.is_of("sign", "filler", "ask", "and", "set"):
+        return None
+    return structs.replace(clause.last, where=structs.replace(where, op="gt" if signs[0] > 0 else "lt"))
 
 
 def _placed(clause: Clause) -> Query | None:

@@ -7,11 +7,20 @@ from typing import Final
 from msgspec import structs
 
 from service.ask.parser.chunks import Chunk
-from service.ask.parser.completion import complete
+from service.ask.parser.completion import complete, of_other_sign
 from service.ask.parser.context import MONEY, VALUE, Clause, Edited, at_time, both_conditions, more_measures, with_spans
 from service.ask.parser.found import tests_in
 from service.ask.parser.money import LARGEST
-from service.ask.parser.narrowing import OF_THEM, PLACING, of_category, of_same_message, of_set, of_these, only_orders
+from service.ask.parser.narrowing import (
+    OF_THEM,
+    PLACING,
+    of_category,
+    of_same_message,
+    of_set,
+    of_so_many,
+    of_these,
+    only_orders,
+)
 from service.ask.parser.shared import over_span
 from service.ask.parser.windows import TREND_FRAMES, span_of
 from service.ask.query import (
@@ -71,6 +80,7 @@ _MOVED: Final = (Test(Measure("change"), "gt", 0.0), Test(Measure("change"), "lt
 _WON: Final = frozenset({"winner", "loser", "leader", "laggard"})
 """Of things that were compared, these are so by what was compared."""
 
+_REGIMES: Final = {Measure("market_regime"): Measure("regime")}
 _NOT_NARROWED: Final = Route | ValueOf | Portfolio | Convert | Record
 """Operations whose parts cannot be asked about: "how many of them …", "which is worth the most"."""
 
@@ -105,9 +115,11 @@ def follow(
         return Edited([], set())  # of one thing before it, which both are meant is not said
     if (sided := _sided(clause, read[0] if read else Query())) is not None:
         return Edited([sided], {at for at, chunk in enumerate(part) if chunk.kind in {"side", "coin", "ask"}})
-    if (worth := _of_amounts(clause)) is not None:
-        return Edited([worth], set(range(len(part))))
-    if not read or _of_days(clause):
+    if (whole := _of_amounts(clause) or _compared(clause)) is not None:
+        return Edited([whole], set(range(len(part))))
+    if (signed := of_other_sign(clause)) is not None:
+        return Edited([signed], set(range(len(part))))
+    if not read or _of_days(clause) or sum(chunk.kind == "time" for chunk in part) > 1:
         completed = complete(clause)
         return completed if completed is None or _keeps_times(clause, completed) else Edited([], set())
     return _of_read(clause, before, read, used)
@@ -132,6 +144,45 @@ def _of_amounts(clause: Clause) -> Query | None:
         return None
     named = tuple(dict.fromkeys(coin for coin in (holdings[0].unit, *coins) if coin != "USD"))
     return Query(subject=Subject(coins=named), operation=Convert(holdings[0], tuple(coins)), time=clause.last.time)
+
+
+def _compared(clause: Clause) -> Query | None:
+    """What was named before against what is named now: "was ETH better?", "did it do worse than gold?"."""
+    last = clause.last
+    supers = [one for chunk in clause.part if (one := chunk.as_("super")) and one.comparative]
+    times = [chunk.value for chunk in clause.part if chunk.kind == "time"]
+    if len(supers) != 1 or supers[0].measure not in {None, "change"} or last.where is not None or len(times) > 1:
+        return None
+    if not clause.is_of("coin", "asset", "filler", "ask", "and", "super", "time", "word", "compare", "direction"):
+        return None
+    said = {
+        kind: tuple(key for chunk in clause.part if chunk.kind == kind for key in chunk.value)
+        for kind in ("coin", "asset")
+    }
+    coins = tuple(dict.fromkeys((*last.subject.coins, *said["coin"])))
+    assets = tuple(dict.fromkeys((*last.subject.assets, *said["asset"])))
+    if not any(said.values()) or bool(coins) == bool(assets) or len(coins) + len(assets) != 2:  # noqa: PLR2004 - of two
+        return None
+    over = span_of(times[0]) if times else next((one.over for one in last.measures if one.name == "change"), None)
+    if (times and over is None) or not {one.name for one in last.measures} <= VALUE:
+        return None
+    subject = Subject(scope="coins" if coins else "assets", coins=coins, assets=assets)
+    return Query(subject=subject, measures=(Measure("change", over=over),), operation=Compare(supers[0].direction))
+
+
+def replaced(part: Sequence[Chunk], last: Query) -> set[int]:
+    """Pieces of a correction that say what was not meant: "the low, not the high", "I meant ETH, not BTC"."""
+    before = {one.name for one in last.measures}
+    for at, chunk in enumerate(part):
+        thing = next((place for place in range(at + 1, len(part)) if part[place].kind != "filler"), at)
+        measure = part[thing].as_("measure")
+        asked = (measure is not None and measure.name in before) or (
+            part[thing].kind == "coin" and set(part[thing].value) <= set(last.subject.coins)
+        )
+        others = sum(other.kind == part[thing].kind for other in part)
+        if chunk.kind == "neg" and asked and others > 1:
+            return set(range(at, thing + 1))
+    return set()
 
 
 def _of_parts(clause: Clause, operation: ValueOf) -> bool:
@@ -257,6 +308,9 @@ def _asks_of_parts(clause: Clause, before: Sequence[Query], query: Query) -> boo
     again = "same" in clause.words and bool(query.measures) and _only_spans(query) and not clause.names_measure
     if again and clause.last.measures and clause.last.measures[0].name != "change":
         return True  # "funding of BTC | same for ETH, over 30 days"
+    comparative = any((one := chunk.as_("super")) and one.comparative for chunk in clause.part)
+    if isinstance(query.operation, Rank) and comparative and _things(clause.last.subject) == 1:
+        return True  # "did it do worse?": than what is not said
     unnamed = query.subject.scope == "all" and not clause.names_set
     return unnamed and isinstance(clause.last.operation, _NOT_NARROWED) and (clause.refers or clause.asks("list"))
 
@@ -302,10 +356,13 @@ def _edited(clause: Clause, query: Query) -> Query | None:
     ):
         return at_time(last, query)
     named = subject.coins or subject.assets or subject.categories
-    if isinstance(last.operation, Profit | Portfolio) and query.where in _MOVED and not named:
-        return last  # "…, and what is the gain?"
+    again = clause.within and isinstance(query.operation, Route) and query.operation == last.operation
+    if not named and (again or (isinstance(last.operation, Profit | Portfolio) and query.where in _MOVED)):
+        return last  # "what do shows say about TAO? quote it", "…, and what is the gain?"
     if named:
         return of_these(clause, query) if of_category(clause, query) else _renamed(clause, query)
+    if (limited := of_so_many(clause, query)) is not None:
+        return limited
     if subject.scope != "all" or clause.names_set:
         return None
     edited = of_same_message(clause, query) or of_set(clause, query)
@@ -421,6 +478,8 @@ def _renamed(clause: Clause, query: Query) -> Query | None:
         coins = tuple(dict.fromkeys((*last.subject.coins, *subject.coins)))
         subject = structs.replace(last.subject, coins=coins)
     # "is BTC up, since when? is SOL too?"
+    if last.subject.scope == "market":
+        last = structs.replace(last, measures=tuple(_REGIMES.get(one, one) for one in last.measures))
     checks = isinstance(last.operation, When) and last.where is not None and _IS_IT.match(" ".join(clause.words))
     return structs.replace(last, subject=subject, operation=Check() if checks else last.operation)
 

@@ -8,10 +8,11 @@ from msgspec import structs
 from service.ask.parser.slots import Slots
 from service.ask.parser.states import STATES, frames_before
 from service.ask.parser.windows import BOTH_FRAMES, TREND_FRAMES, WINDOWED, qualify, span_of
-from service.ask.query import Between, Extreme, Measure, Operation, Time, When, Window
+from service.ask.query import Between, Compare, Extreme, Measure, Operation, Time, Value, When, Window
 
 _NOW: Final = frozenset({"now", "rn", "right now"})
 _TURNING: Final = tuple(Measure(name) for name in sorted(STATES))
+_MAY_SPAN: Final = frozenset({"volume"})
 _A_DAY: Final = (Window(24, "h", "24 hours"), Window(1, "d", "1 day"))
 
 Placed = tuple[int, Measure]
@@ -106,10 +107,25 @@ def with_times(
         if len(spans) > 1 or place + 1 == len(measures):
             left.remove(chosen)
     left = [time for time in left if time not in slots.used]
+    if (
+        isinstance(operation, Value | Compare)
+        and done
+        and not any(one.name in WINDOWED or one.name in _MAY_SPAN for one in done)
+    ):
+        moves = _listed_windows(slots, left)
+        done, left = [*moves.values(), *done], [time for time in left if time not in moves]
     left = _without_day(slots, done, left)
     left = _each_window(slots, done, left)
     time = slots.one_time(left)
     return tuple(dict.fromkeys(done)) if isinstance(operation, Extreme | When) else _mean_funding(done, time), time
+
+
+def _listed_windows(slots: Slots, left: Sequence[int]) -> dict[int, Measure]:
+    """Windows in a list beside measures that have none are changes: "7d, 30d, trend"."""
+    spans = [at for at in left if isinstance(slots.chunks[at].value, Window)]
+    listed = len(spans) > 1 and all("," in slots.chunks[at].gap or ":" in slots.chunks[at].gap for at in spans)
+    slots.used |= set(spans) if listed else set()
+    return {at: Measure("change", over=slots.chunks[at].value) for at in spans} if listed else {}
 
 
 def _nearest(spans: Sequence[int], at: int, following: int) -> int:

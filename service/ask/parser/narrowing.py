@@ -74,6 +74,16 @@ def of_same_message(clause: Clause, query: Query) -> Query | None:
     return structs.replace(query, subject=last.subject, where=both_conditions(where, query.where))
 
 
+def of_so_many(clause: Clause, query: Query) -> Query | None:
+    """A ranking of so many, which a later sentence says: "least volatile coins, give me 5 tickers"."""
+    ranked, listed = clause.last.operation, query.operation
+    if not clause.within or not isinstance(ranked, Rank) or not isinstance(listed, List) or listed.limit is None:
+        return None
+    if query != Query(subject=Subject(scope="all"), operation=listed):
+        return None
+    return structs.replace(clause.last, operation=structs.replace(ranked, limit=listed.limit))
+
+
 def only_orders(clause: Clause) -> bool:
     """Whether a clause only says an order: "ascending"."""
     orders = any((one := chunk.as_("super")) and one.orders for chunk in clause.part)
@@ -118,7 +128,8 @@ def _ranked(clause: Clause, query: Query, operation: Rank) -> Query | None:
     if isinstance(last.operation, Extreme):
         return structs.replace(last, operation=Extreme("max" if operation.direction == "most" else "min"))
     if isinstance(last.operation, Compare) or len(last.subject.coins) + len(last.subject.assets) > 1:
-        return structs.replace(last, operation=Compare(operation.direction))
+        how = last.operation.how if isinstance(last.operation, Compare) else None
+        return structs.replace(last, operation=Compare(operation.direction, how))
     keeps = isinstance(last.operation, Rank) and last.operation.limit > 1 and operation.direction == "most"
     over = next((one.over for one in query.measures if one.over is not None), None)
     if over is not None:
@@ -141,9 +152,10 @@ def of_these(clause: Clause, query: Query) -> Query:
     where = query.where if counted else both_conditions(last.where, query.where)
     items = last.where.items if isinstance(last.where, All) else (last.where,)
     tested = [one.measure for one in map(test_of, items) if one is not None and isinstance(one.value, float)]
-    if isinstance(query.operation, Rank) and not clause.names_measure and tested:
-        moves = (measure for measure in tested if measure.name == "change")
-        query = structs.replace(query, measures=(next(moves, tested[0]),))
+    moves = [measure for measure in tested if measure.name == "change"]
+    by = tested if not clause.names_measure else moves if query.measures[:1] == (Measure("change"),) else []
+    if isinstance(query.operation, Rank) and by:
+        query = structs.replace(query, measures=(next(iter(moves), by[0]),))
     if isinstance(last.operation, Rank) and not _INSTEAD.search(" ".join(clause.words)):
         if last.subject != Subject(scope="all") or last.where is not None or last.operation.skip:
             return last  # which of these are meant cannot be said

@@ -1,7 +1,7 @@
 """What is done with the things a clause names: value, list, rank, count and so on. Pure."""
 
 from collections.abc import Callable, Sequence
-from typing import Final, Literal
+from typing import Final
 
 from msgspec import Struct
 
@@ -20,6 +20,7 @@ from service.ask.query import (
     Count,
     Exists,
     Extreme,
+    Figure,
     List,
     Measure,
     Not,
@@ -47,9 +48,6 @@ _OF_SIZE: Final = {
 
 _STATES: Final = ("trend", "regime", "verdict", "sentiment", "market_regime")
 _PLACE: Final = frozenset({"rank", "ranked", "place", "position", "ranking"})
-
-
-Figure = Literal["mean", "median", "sum"]
 
 
 class _Asked(Struct, frozen=True):

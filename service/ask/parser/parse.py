@@ -7,11 +7,20 @@ from typing import Final
 from msgspec import Struct, structs
 
 from service.ask.describe import describe
-from service.ask.parser.accounting import about_nothing, as_written, dropped, names_measure, not_available, unread
+from service.ask.parser.accounting import (
+    about_nothing,
+    as_written,
+    dropped,
+    followed,
+    names_measure,
+    not_available,
+    unread,
+)
 from service.ask.parser.chunks import Chunk, cut
 from service.ask.parser.clause import read_clause
 from service.ask.parser.definitions import defined_terms
-from service.ask.parser.followup import follow
+from service.ask.parser.followup import follow, replaced
+from service.ask.parser.frames import how_to_answer, without_templates
 from service.ask.parser.gate import gate, reason_of
 from service.ask.parser.known import Known
 from service.ask.parser.language import ENGLISH
@@ -42,6 +51,10 @@ _BULLET: Final = re.compile(
     r"(?:[:,]|(?=\s(?:the|its|a|an|what|which|give|tell|show|list|find)\s)))"
     r"\s+(?=[A-Za-z$\"'`{])"
 )
+
+
+_CORRECTING: Final = frozenset({"i", "sorry", "wait", "just", "of", "it", "thats", "make"})
+"""What stands behind a "no" that negates what was said before it."""
 
 
 class Names(Struct, frozen=True):
@@ -92,7 +105,7 @@ class Parser:
         return structs.replace(understood, queries=(), refusal=structs.replace(refusal, instead=next(same, None)))
 
     def _message(self, text: str, before: tuple[Query, ...], now_ms: int) -> Understanding:
-        tidied = tidy(_without_bullets(_TAG.sub(" , ", _DAY_BEGINS.sub("", text))))
+        tidied = tidy(_without_bullets(_TAG.sub(" , ", without_templates(_DAY_BEGINS.sub("", text)))))
         tokens = tokenise(tidied)[:MOST_WORDS]
         courtesy = _courtesy(tokens)
         if courtesy is not None:
@@ -102,6 +115,7 @@ class Parser:
             return Understanding(refusal=Refusal("language"), language=language)
         chunks = [_command(chunk, mended, tokens) for chunk in cut(tokens, mended, names, now_ms)]
         written = [" ".join(mended[chunk.start : chunk.end]) for chunk in chunks]
+        chunks = how_to_answer(chunks, written)
         if _JUDGING.search(" ".join(written)):
             return Understanding(refusal=Refusal("unread", (text.strip()[:_EXCERPT],)))
         at_once = self._at_once(chunks, written, tokens, follows=bool(before))
@@ -162,14 +176,24 @@ def _command(chunk: Chunk, mended: Sequence[str], tokens: Sequence[Token]) -> Ch
     """At the beginning of a sentence "return" is no measure, and "no," negates nothing behind it."""
     of = mended[chunk.end : chunk.end + 1] in (["of"], ["on"], ["for"])
     begins = mended[chunk.start] == "return" and (chunk.start == 0 or chunk.gap) and not of
-    begins = begins or (mended[0] == "no" and chunk.end == 1 < len(tokens) and "," in tokens[1].gap)
+    no = mended[0] == "no" and chunk.end == 1 < len(tokens)
+    begins = begins or (no and ("," in tokens[1].gap or mended[1] in _CORRECTING))
     return structs.replace(chunk, kind="filler", words=()) if begins else chunk
 
 
 def _shares_measure(before: Sequence[Chunk], part: Sequence[Chunk], queries: Sequence[Query], query: Query) -> bool:
     """Whether a ranking says by what the one before it ranks: "top 5 memes and top 5 L1s by volume"."""
     ranked = bool(queries) and isinstance(queries[-1].operation, Rank) and isinstance(query.operation, Rank)
-    return ranked and not part[0].gap.strip(" ,") and names_measure(part) and not names_measure(before)
+    named = any(chunk.has("measure") for chunk in part)  # not "which is the largest and which fell the most"
+    return ranked and not part[0].gap.strip(" ,") and named and not names_measure(before)
+
+
+def _shares_set(before: Sequence[Chunk], part: Sequence[Chunk], queries: Sequence[Query], query: Query) -> bool:
+    """Whether a ranking says which coins the one before it ranks: "top 3 gainers and top 3 losers among L1s"."""
+    ranked = bool(queries) and isinstance(queries[-1].operation, Rank) and isinstance(query.operation, Rank)
+    named = any(chunk.kind in {"set", "category", "coin"} for chunk in before)
+    moves = all(any((one := chunk.as_("super")) and one.measure for chunk in side) for side in (before, part))
+    return ranked and not part[0].gap.strip(" ,") and not named and moves
 
 
 def _clauses(
@@ -183,18 +207,27 @@ def _clauses(
     context = before
     spans = segments(chunks, written)
     for start, end in spans:
+        out = replaced(chunks[start:end], context[-1]) if context else set()
+        chunks = [
+            structs.replace(chunk, kind="filler", words=()) if at - start in out else chunk
+            for at, chunk in enumerate(chunks)
+        ]
         part, words = chunks[start:end], written[start:end]
         read, used = read_clause(part, words)
         edited = follow(part, words, context, read, used, within=bool(queries))
         if edited is not None:
-            read, used, follow_up = edited.queries, edited.used, True
+            read, used, follow_up = edited.queries, followed(part, words, edited.used), True
         refusal = about_nothing(part, words, read[0], used) if read and edited is None else None
         if refusal is not None:
             return Understanding(refusal=refusal)
         if edited is not None and edited.narrows and queries:
             queries.pop()
         if read and start and _shares_measure(chunks[:start], part, queries, read[0]):
-            queries[-1] = structs.replace(queries[-1], measures=read[0].measures)
+            named = any(chunk.kind in {"set", "category"} for chunk in chunks[:start])
+            first = queries[-1] if named else structs.replace(read[0], operation=queries[-1].operation)
+            queries[-1] = structs.replace(first, measures=read[0].measures)
+        if read and start and _shares_set(chunks[:start], part, queries, read[0]):
+            queries[-1] = structs.replace(queries[-1], subject=read[0].subject, where=read[0].where)
         queries.extend(read)
         context = tuple(read) or context
         alone = not read and len(spans) > 1

@@ -32,13 +32,15 @@ def _names_measure(chunk: Chunk) -> bool:
 class Slots(Struct):
     """What one clause holds.
 
-    `used` are chunks that have been read; `both`: both ends of a ranking; `against`: the other coin of a correlation.
+    `used` are chunks that have been read; `both`: both ends of a ranking; `absolute`: sizes without a sign;
+    `against`: the other coin of a correlation.
     """
 
     chunks: Sequence[Chunk]
     words: Sequence[str]
     used: set[int]
     both: bool = False
+    absolute: bool = False
     asset_type: str | None = None
     against: str | None = None
 

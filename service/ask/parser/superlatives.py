@@ -44,6 +44,8 @@ def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | No
     sets = sum(chunk.kind == "category" for chunk in slots.chunks)
     if (said.comparative and (things == 1 or sets > 1 or "than" in slots.words)) or (said.orders and things == 1):
         return Value()  # "is it better?", "higher than the others": than what is not said
+    if slots.word(first) in {"more", "fewer", "less"} and things is None and slots.first("measure") is None:
+        return Value()  # "more up or down?"
     if _of_growth(slots, first):
         return Value()  # "whose funding rose the most": only the price's change is known
     value = _meant(slots, superlatives)
@@ -145,7 +147,7 @@ def _meant(slots: Slots, superlatives: Sequence[int]) -> Super:
             slots.used.add(later)
         elif value.measure is None and other.measure is not None and slots.are(range(first + 1, later), "and"):
             value = structs.replace(value, measure=other.measure)  # "best and worst day"
-        elif other.direction == value.direction:
+        elif other.direction == value.direction or later + 1 in signs:
             slots.used.add(later)
     return value
 

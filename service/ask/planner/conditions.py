@@ -94,6 +94,9 @@ async def _test(reading: Reading, test: Test, time: Time, ids: Sequence[str]) ->
         bounds = await values_of(reading, test.to, time, of)
     elif test.coin is not None:
         bounds = dict.fromkeys(of, (await values_of(reading, test.measure, time, [test.coin]))[test.coin])
+    elif test.total is not None:
+        added = await values_of(reading, test.measure, time, await reading.subjects(test.total))
+        bounds = dict.fromkeys(of, sum(value for value in added.values() if isinstance(value, int | float)))
     found = {symbol: holds(test.measure, test.op, values[symbol], bounds[symbol]) for symbol in of}
     return dict.fromkeys(ids, found[MARKET]) if row.market else found
 

@@ -246,7 +246,6 @@ def test_what_is_asked_of_many_coins_is_read_with_its_set_and_its_measure(
         "top -5 coins by volume",
         "top 2.5 coins by volume",
         "tokens transferred",
-        "second highest volume coin",
         "which coin's funding rose the most?",
         "best day of SOL in an uptrend",
     ],
