@@ -13,7 +13,7 @@ from service.ask.parser.chunks import Chunk
 from service.ask.parser.compose import compose
 from service.ask.parser.conditions import find_conditions, join
 from service.ask.parser.days import mark_closes, of_days
-from service.ask.parser.found import FoundCondition, test_of, tests_in
+from service.ask.parser.found import FoundCondition, test_of, tests_in, tests_in
 from service.ask.parser.measures import read_measures, with_times
 from service.ask.parser.money import read_money
 from service.ask.parser.operations import read_operation
@@ -217,9 +217,11 @@ def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
 def _conditions(slots: Slots) -> list[FoundCondition]:
     """The conditions of a clause, without those whose value is asked for."""
     found = find_conditions(slots)
-    market = any(chunk.kind == "set" and chunk.value == "market" for chunk in slots.chunks)
-    named = market or any(chunk.kind in {"coin", "asset"} for chunk in slots.chunks)
-    several = any(chunk.kind in {"set", "category"} and chunk.value != "market" for chunk in slots.chunks)
+    named = any(chunk.kind in {"coin", "asset"} for chunk in slots.chunks)
+    several = any(chunk.kind in {"set", "category"} for chunk in slots.chunks)
+    if any(chunk.kind == "set" and chunk.value == "market" for chunk in slots.chunks):
+        regimes = {test.measure.name for one in found for test in tests_in(one.condition)} == {"regime"}
+        named, several = named or regimes, several and not regimes  # "is the market risk-on or risk-off?"
     how_much = any(words.startswith("how much") for words in slots.words)
     if several or not (named or how_much):
         return found

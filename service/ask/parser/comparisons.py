@@ -11,7 +11,7 @@ from msgspec import structs
 from service.ask.measure_table import MEASURES, Unit
 from service.ask.parser.chunks import Quantity
 from service.ask.parser.found import OPPOSITE, FoundCondition, measure_of, test_of, tests_in
-from service.ask.parser.moves import moved_between, moved_by
+from service.ask.parser.moves import more_spans, moved_between, moved_by
 from service.ask.parser.slots import Slots
 from service.ask.parser.states import STATES, frames_before, named_state
 from service.ask.parser.windows import TREND_FRAMES, WINDOWED, qualify, span_of
@@ -43,7 +43,7 @@ def measured(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCo
     if name is None:
         return None
     measure, used, to = qualified(slots, name, at)
-    negated = slots.has(to, "neg")
+    negated = slots.has(to, "neg") or slots.has(to, "except")
     if negated:
         used.add(to)
         to = slots.past(to + 1)
@@ -83,6 +83,8 @@ def _comparison(slots: Slots, measure: Measure, at: int) -> tuple[Condition, set
 def _against(slots: Slots, measure: Measure, op: Comparator, at: int) -> tuple[Condition, set[int]] | None:
     """With a number, a coin, or another measure of the same coin."""
     to = slots.past(at + 1)
+    if slots.word(to) == "zero":
+        return _tested(measure, op, Quantity(0.0, None), {at, to})
     if slots.kind(to) == "number":
         counts = slots.word(to + 1) in _UNITS or slots.word(to - 1) == "last"  # "over 9000 days" is no comparison
         return None if counts else _tested(measure, op, slots.chunks[to].value, {at, to})
@@ -298,8 +300,13 @@ def than_a_coin(slots: Slots, at: int, before: Sequence[FoundCondition]) -> Foun
     beats = value.measure == "change" and slots.word(at).startswith(_BEATS)
     if not beats or slots.kind(to) != "coin" or any(slots.kind(place) == "coin" for place in range(at)):
         return None
-    measure, used = _later_span(slots, Measure("change"), to + 1)
-    return FoundCondition(Test(measure, op, coin=slots.chunks[to].value[0]), frozenset(used | {at, to}))
+    behind = slots.past(to + 1)
+    measure, used = _later_span(slots, Measure("change"), behind + (slots.word(behind) == "both"))
+    tests = [Test(measure, op, coin=slots.chunks[to].value[0])]
+    for behind, span in more_spans(slots, max(used) + 1) if used else ():
+        tests.append(structs.replace(tests[0], measure=structs.replace(measure, over=span)))
+        used.add(behind)
+    return FoundCondition(_all(tests), frozenset(used | {at, to}))
 
 
 def _than(slots: Slots, at: int, than: int, op: Comparator, implied: str | None) -> FoundCondition | None:

@@ -106,14 +106,14 @@ def _over(slots: Slots, at: int, direction: int, to: int) -> FoundCondition:
         if slots.kind(place) == "frame" and slots.chunks[place].value in TREND_FRAMES:
             return FoundCondition(trend(direction, slots.chunks[place].value), frozenset(used))
         if place > at:
-            for behind, span in _more_spans(slots, place + 1):
+            for behind, span in more_spans(slots, place + 1):
                 spans.append(span)
                 used.add(behind)
     tests = tuple(Test(Measure("change", over=span), "gt" if direction > 0 else "lt", 0.0) for span in spans)
     return FoundCondition(tests[0] if len(tests) == 1 else All(tests), frozenset(used))
 
 
-def _more_spans(slots: Slots, at: int) -> list[tuple[int, Span]]:
+def more_spans(slots: Slots, at: int) -> list[tuple[int, Span]]:
     """Further spans in a row, up to one that belongs to a measure behind it."""
     found: list[tuple[int, Span]] = []
     while slots.kind(at) in {"and", "filler", "time"}:

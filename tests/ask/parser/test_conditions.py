@@ -6,6 +6,11 @@ from service.ask import query as q
 from tests.ask.parser import reading as r
 
 _COMPARED: r.Rows = {
+    "coins with funding at or above zero": r.listed(r.holds("funding", "ge", 0.0)),
+    "coins with funding other than positive": r.listed(q.Not(r.holds("funding", "gt", 0.0))),
+    "coins outperforming BTC over 7 days and 30 days": r.listed(
+        q.All(tuple(q.Test(r.change(span), "gt", coin="BTC") for span in (r.WEEK, r.MONTH)))
+    ),
     "which coins have negative funding?": r.listed(r.PAYS_LONGS),
     "coins with positive funding": r.listed(r.holds("funding", "gt", 0.0)),
     "coins with funding above 20%": r.listed(r.holds("funding", "gt", 20.0)),

@@ -40,7 +40,6 @@ _REFUSED = {
     "open interest over market cap for SOL as a percentage": "unread",
     "which divergences from BTC do you flag?": "unread",
     "how far below its October high is AVAX?": "unread",
-    "tokens that are either oracle or storage": "unread",
     "any podcast talk about gold?": "unread",
     "which categories do you know, and how many": "unread",
     "funding of BTC is 10%, is that high?": "unread",

@@ -202,6 +202,12 @@ _AGGREGATED: r.Rows = {
 }
 
 _REASONED: r.Rows = {
+    "what would flip the verdict of SOL?": q.Query(
+        subject=r.coins("SOL"), measures=(q.Measure("verdict"),), operation=q.Why()
+    ),
+    "break down the seven rules for SOL": q.Query(
+        subject=r.coins("SOL"), measures=(q.Measure("verdict"),), operation=q.Why()
+    ),
     "why did SOL fall over 7 days?": q.Query(subject=r.coins("SOL"), measures=(r.change(r.WEEK),), operation=q.Why()),
     "since when is BTC in an uptrend?": r.done(q.When("since"), r.coins("BTC"), r.UPTREND),
     "how long has sol been in a downtrend?": r.done(q.When("since"), r.coins("SOL"), r.DOWNTREND),

@@ -172,7 +172,6 @@ def test_a_hard_question_is_read_in_full_or_refused(question: str, queries: tupl
         "BTC price minus ETH price",
         "coins that were in an uptrend a week ago but not now",
         "correlation of BTC to bitcoin",
-        "coins that are both memes and L1s",
         "ratio of BTC to gold",
         "coins bullish last week and bearish now",
         "top losers by highest volume",

@@ -117,6 +117,10 @@ _OTHERS: r.Rows = {
     "regime of the market": r.of_market("market_regime"),
     "what's the regime?": r.of_market("market_regime"),
     "fear and greed index": r.of_market("fear_greed"),
+    "how is the market, is it risk on or risk off?": r.of_market("market_regime"),
+    "nvidia share price": q.Query(
+        subject=q.Subject(scope="assets", assets=("xyz:NVDA",)), measures=(q.Measure("price"),)
+    ),
     "fear & greed today?": r.of_market("fear_greed"),
     "open interest of btc today": r.value("BTC", "open_interest"),
     "market regime and conviction": r.of_market("market_regime", "conviction"),
