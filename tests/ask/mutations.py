@@ -4,7 +4,7 @@ What is inserted stands in no question of the banks, and what is removed is no d
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -28,13 +28,28 @@ _INSERTED: Final = (
     " on 2026-09-14",
     " as it stood 11 weeks ago",
     " with funding below -3%",
-    " excluding dogecoin",
     " in euros",
     " and SUI's open interest",
     " but only those not in a downtrend",
     " with a market cap above $7 billion",
+    " since 3 March",
+    " at 14:37 UTC",
+    " on binance",
+    " with 13x leverage",
+    " after fees",
+    " per fortnight",
+    " only where overbought",
+    " relative to its hash rate",
 )
 """Constraints that nothing else in the banks says."""
+
+_OF_SETS: Final = (
+    " excluding dogecoin",
+    " except stablecoins",
+    " without the gaming coins",
+    " among the top 17 by volume",
+)
+"""Constraints of a set of coins."""
 
 _UNITS: Final = r"(?:hours?|days?|weeks?|months?)"
 _SPANS: Final = (
@@ -59,7 +74,7 @@ _FORMAT: Final = re.compile(
     re.IGNORECASE,
 )
 """A last sentence that asks for a format: what stands behind it is no part of the question."""
-_DIGITS: Final = re.compile(r"(?<![\w.,/:#-])\$?(\d+(?:,\d{3})*(?:\.\d+)?)(?![\w)]*[):/-])(?!\.\s)")
+_DIGITS: Final = re.compile(r"(?<![\w.,/:#-])\$?(\d+(?:,\d{3})*(?:\.\d+)?)(?![\w)]*[):/-])(?!\.\s| words| questions)")
 _DEFAULT: Final = re.compile(r"\b24\b|\b90[- ]?d")
 """Windows that some measures have anyway."""
 
@@ -113,10 +128,18 @@ _SWAPPED: Final[Mapping[str, str]] = {
 }
 """Words by words that mean something else. Both directions are tried."""
 
-_EXEMPT: Final = re.compile(
-    r"^why\b|\b(?:top|bottom|biggest|smallest)(?: \w+)? (?:gainers|losers)\b|squeeze", re.IGNORECASE
-)
-"""Where another word may leave a question as it is: causes are asked for whatever they are, gainers have no bottom."""
+_CAUSES: Final = re.compile(r"\b(?:why|how come)\b", re.IGNORECASE)
+"""Causes are asked for whatever they are."""
+
+_EXEMPT: Final = re.compile(r"\b(?:top|bottom|biggest|smallest)(?: \w+)? (?:gain\w+|losers)\b|squeeze", re.IGNORECASE)
+"""Where another word may leave a question as it is: gainers have no bottom."""
+
+_SIDELESS: Final = re.compile(r"before opening a|(?:long|short) (?:or|answer|\w*sentence)|funding", re.IGNORECASE)
+"""Where a side is none of the question: what is checked before, which of both to be, a rate that is one for both."""
+
+_SIDES: Final = re.compile(r"replace (?:long|short) by")
+_DAYS: Final = {"hour": 1 / 24, "h": 1 / 24, "day": 1, "d": 1, "week": 7, "month": 30, "year": 365}
+_SPAN: Final = re.compile(r"(\d+|a|the|this|last|past)[- ]?(hour|h|day|d|week|month|year)(?:s|\b)", re.IGNORECASE)
 
 _STATES: Final = (
     "bullish",
@@ -139,9 +162,9 @@ def mutations(text: str, *, over_sets: bool) -> Iterator[Mutation]:
         text: The question.
         over_sets: Whether it is about a set of coins, from which one can be excluded.
     """
-    yield from (one for one in _inserted(text) if over_sets or "excluding" not in one.what)
+    yield from _inserted(text, _INSERTED + (_OF_SETS if over_sets else ()))
     yield from _removed(text)
-    yield from _replaced(text)
+    yield from (one for one in _replaced(text) if over_sets or not (_SIDES.search(one.what) and _SIDELESS.search(text)))
 
 
 def unseen(bank: str, step: int = 1) -> Iterator[str]:
@@ -153,13 +176,13 @@ def unseen(bank: str, step: int = 1) -> Iterator[str]:
         over_sets = any(query.subject.scope in {"all", "category"} for query in before.queries)
         for mutation in mutations(case.ask[-1], over_sets=over_sets):
             after = parser().read([*case.ask[:-1], mutation.text], NOW_MS)
-            if (after.queries, after.refusal) == (before.queries, before.refusal):
+            if (after.queries, after.refusal, after.unknown) == (before.queries, before.refusal, before.unknown):
                 yield f"{case.id} {mutation.what}"
 
 
-def _inserted(text: str) -> Iterator[Mutation]:
+def _inserted(text: str, constraints: Sequence[str]) -> Iterator[Mutation]:
     body = text.rstrip(" ?.!\n")
-    for words in () if _FORMAT.search(body) else _INSERTED:
+    for words in () if _FORMAT.search(body) else constraints:
         yield Mutation(f"insert{words}", body + words + text[len(body) :].strip())
     for state in _STATES:
         if found := re.search(rf"\b(?:is|are|it's) (?={re.escape(state)}\b)", text):
@@ -170,8 +193,25 @@ def _removed(text: str) -> Iterator[Mutation]:
     for kind, patterns in (("window", _SPANS), ("negation", _NEGATIONS), ("condition", _CONDITIONS)):
         for pattern in patterns:
             found = re.search(rf"(?<![\w-]){pattern}(?![\w-])", text, re.IGNORECASE)
-            if found is not None and not _DEFAULT.search(found.group()):
+            if found is None or _DEFAULT.search(found.group()):
+                continue
+            caused = kind == "negation" and _CAUSES.search(text) is not None
+            if not caused and not _said_twice(found.group(), _without(text, found)):
                 yield Mutation(f"remove {kind} {found.group().strip()}", _without(text, found))
+
+
+def _is_exempt(text: str) -> bool:
+    return _EXEMPT.search(text) is not None or _CAUSES.search(text) is not None
+
+
+def _said_twice(removed: str, rest: str) -> bool:
+    """Whether what is removed is a window that the rest says again: "on the month (30d)"."""
+    spans = {_days(found) for found in _SPAN.finditer(removed)}
+    return bool(spans) and spans <= {_days(found) for found in _SPAN.finditer(rest)}
+
+
+def _days(span: re.Match[str]) -> float:
+    return float(span[1] if span[1].isdigit() else 1) * _DAYS[span[2].lower()]
 
 
 def _without(text: str, found: re.Match[str]) -> str:
@@ -186,5 +226,5 @@ def _replaced(text: str) -> Iterator[Mutation]:
             yield Mutation(f"replace {digits} by {other}", text[: found.start(1)] + other + text[found.end(1) :])
     for one, other in (*_SWAPPED.items(), *((new, old) for old, new in _SWAPPED.items())):
         place = re.search(rf"(?<![\w$-]){re.escape(one)}(?![\w-])", text, re.IGNORECASE)
-        if place is not None and other.lower() not in text.lower() and not _EXEMPT.search(text):
+        if place is not None and other.lower() not in text.lower() and not _is_exempt(text):
             yield Mutation(f"replace {one} by {other}", text[: place.start()] + other + text[place.end() :])

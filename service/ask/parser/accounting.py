@@ -96,7 +96,7 @@ def _blocks(chunk: Chunk) -> bool:
 
 
 def dropped(chunks: Sequence[Chunk], words: Sequence[str], queries: Sequence[Query]) -> list[Chunk]:
-    """Names, numbers, times and measures of a message that no query holds, whichever reader took them.
+    """Names, numbers, times, frames and measures of a message that no query holds, whichever reader took them.
 
     Args:
         chunks: The pieces of the message.
@@ -121,11 +121,16 @@ def _is_held(chunks: Sequence[Chunk], words: Sequence[str], at: int, held: froze
         return again or "portfolio" in held or abs(chunk.value.value) in held
     if chunk.kind == "time":
         return _is_time_held(chunk.value, held)
+    return _is_word_held(chunk, words[at], held)
+
+
+def _is_word_held(chunk: Chunk, word: str, held: frozenset[Any]) -> bool:
+    """Whether the frame of a trend, a condition beside breadth or a measure is held; other words are not looked at."""
     if chunk.kind == "frame" and chunk.value == "weekly" and "trend" in held:
         return "weekly" in held or any(says_same(FRAMES["weekly"], one) for one in held if isinstance(one, Window))
     if chunk.kind == "neg":
-        return "breadth" not in held or "route" not in held or "not" in held
-    if chunk.kind != "measure" or words[at] in {"high", "low"} or any(word.kind != "measure" for word in chunk.words):
+        return not held.issuperset({"breadth", "route"}) or "not" in held
+    if chunk.kind != "measure" or word in {"high", "low"} or any(one.kind != "measure" for one in chunk.words):
         return True
     names = _SAID_BY.get(chunk.value.name, frozenset[str]()) | {chunk.value.name, "route"}
     return not names.isdisjoint(held)
@@ -151,11 +156,9 @@ def _values(item: object) -> Iterator[Any]:
             yield from range(item.skip + 1, item.skip + item.limit + 1)
         for name in item.__struct_fields__:
             yield from _values(getattr(item, name))
-    elif isinstance(item, tuple):
-        for one in item:
+    elif isinstance(item, tuple | dict):
+        for one in item.values() if isinstance(item, dict) else item:
             yield from _values(one)
-    elif isinstance(item, dict):
-        yield from _values(tuple(item.values()))
     elif isinstance(item, int | float) and not isinstance(item, bool):
         yield abs(item)
     elif isinstance(item, str):

@@ -70,7 +70,7 @@ def of_market(slots: Slots, query: Query) -> Query:
     neutral = isinstance(where, Test) and (where.measure.name, where.value) == ("verdict", "neutral")
     if isinstance(where, Test) and (neutral or where.measure.name == "regime"):
         where = structs.replace(where, measure=Measure("market_regime"))
-    measures = tuple(Measure(_MARKETS.get(one.name, one.name), over=one.over) for one in query.measures)
+    measures = tuple(structs.replace(one, name=_MARKETS.get(one.name, one.name)) for one in query.measures)
     if _counts_trends(slots, query):
         return structs.replace(query, where=None, measures=(), time=Now(), operation=Route("breadth"))
     return structs.replace(query, where=where, measures=measures)
@@ -100,11 +100,15 @@ def present(slots: Slots, query: Query) -> Query:
     return structs.replace(query, time=Now()) if named and today and not kept else query
 
 
-def joins_categories(slots: Slots, query: Query) -> bool:
-    """Whether coins in all of some categories are asked for: "tokens that are both DeFi and DEX"."""
+def together(slots: Slots, query: Query) -> Query:
+    """Coins in all of some categories: "tokens that are both DeFi and DEX"."""
+    if len(query.subject.categories) < 2 or query.subject.each:  # noqa: PLR2004 - of one category all are in all
+        return query
     said = {at for at, words in enumerate(slots.words) if words in TOGETHER}
     sets = [at for at, words in enumerate(slots.words) if not _COINS.isdisjoint(words.split())]
     of_set = bool(sets) and any(words in {"both", "also"} for words in slots.words[sets[0] :])
     alone = not any(slots.has_or(at) for at in range(len(slots.chunks))) and not slots.asks("compare", "difference")
+    if not ((said or of_set) and alone and isinstance(query.operation, List | Count | Rank | Exists | Value)):
+        return query
     slots.used |= said
-    return (bool(said) or of_set) and alone and isinstance(query.operation, List | Count | Rank | Exists | Value)
+    return structs.replace(query, subject=structs.replace(query.subject, together=True))
