@@ -13,7 +13,7 @@ from service.ask.parser.chunks import Chunk
 from service.ask.parser.compose import compose
 from service.ask.parser.conditions import find_conditions, join
 from service.ask.parser.days import mark_closes, of_days
-from service.ask.parser.found import FoundCondition, test_of, tests_in, tests_in
+from service.ask.parser.found import FoundCondition, test_of, tests_in
 from service.ask.parser.measures import read_measures, with_times
 from service.ask.parser.money import read_money
 from service.ask.parser.operations import read_operation
@@ -54,7 +54,6 @@ from service.ask.query import (
     When,
 )
 from service.clock import DAY_MS, iso
-
 
 _NOW: Final = frozenset({"now", "right now"})
 

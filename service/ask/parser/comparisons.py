@@ -156,9 +156,8 @@ def compared(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCo
     after = slots.past(last + 1)
     measure, used = _measure_after(slots, after)
     if measure is None and slots.as_(after, "direction") is not None:
-        if op == "between":
-            return moved_between(slots, after, number, at)
-        return moved_by(slots, after, op, number, {at, number})
+        among = op == "between"
+        return moved_between(slots, after, number, at) if among else moved_by(slots, after, op, number, {at, number})
     earlier = test_of(before[-1].condition) if before else None
     if earlier is not None and earlier.coin is not None and slots.word(at - 1) == "by":
         return None  # "beats BTC by more than …"

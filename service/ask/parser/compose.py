@@ -5,20 +5,18 @@ from typing import Final
 
 from msgspec import structs
 
-from service.ask.parser.found import test_of, tests_in
-from service.ask.parser.market import ALSO_OF_MARKET, TOGETHER, about_whom, joins_categories, of_market, present
+from service.ask.parser.found import contradicting, test_of, tests_in
+from service.ask.parser.market import ALSO_OF_MARKET, TOGETHER, about_whom, of_market, present, together
 from service.ask.parser.shared import over_span
 from service.ask.parser.slots import BITCOIN, Slots
 from service.ask.parser.windows import WINDOWED, rolled, rolled_condition
 from service.ask.query import (
     Aggregate,
     All,
-    Any_,
     At,
     Between,
     Check,
     Compare,
-    Condition,
     Count,
     Exists,
     Extreme,
@@ -291,8 +289,8 @@ def _known(slots: Slots, query: Query) -> Query | None:
     if streaks and query.where is not None and "weekly" in repr(query.where):
         slots.used.clear()
         return None
-    compared = any((one := chunk.as_("super")) and one.comparative for chunk in slots.chunks)
-    if isinstance(query.operation, Extreme) and compared and any("market" in words.split() for words in slots.words):
+    moved = isinstance(query.operation, Extreme) and {one.name for one in query.measures} == {"change"}
+    if moved and any("market" in words.split() for words in slots.words):
         slots.used.clear()
         return None  # "did BTC beat the market this week"
     twice = isinstance(query.operation, Rank) and len(query.measures) > 1
@@ -304,9 +302,7 @@ def _known(slots: Slots, query: Query) -> Query | None:
         slots.used.clear()
         return None
     at_once = any(words in _AT_ONCE for words in slots.words) or slots.asks("compare", "difference")
-    several = len(query.subject.categories) > 1 and at_once and not query.subject.each
-    if several and joins_categories(slots, query):
-        return structs.replace(query, subject=structs.replace(query.subject, together=True))
+    several = len(query.subject.categories) > 1 and at_once and not (query.subject.each or query.subject.together)
     if several:
         slots.used.clear()
         return None  # coins in each of some categories, or one category against another, cannot be asked for
@@ -340,6 +336,7 @@ _RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (
     _asked_of_two,
     _without_spare,
     _spanned,
+    together,
     _known,
     _rolling,
 )
@@ -368,7 +365,7 @@ def _parts(slots: Slots, query: Query) -> list[Query]:
         parts
         or moves
         or priced
-        or (of_breadth and query.where)
+        or (of_breadth and (query.where or query.measures == (breadth,)))  # of the past there is no breadth
         or (mixed and isinstance(query.operation, Ratio | Position))
     ):
         slots.used.clear()  # what contradicts itself, or has no answer
@@ -379,31 +376,11 @@ def _parts(slots: Slots, query: Query) -> list[Query]:
         return [Query(subject=one, where=up, operation=Share()) for one in sets]
     if of_breadth and isinstance(query.operation, Value):
         others = tuple(one for one in query.measures if one != breadth)
-        if not others:
-            slots.used.clear()  # of the past there is no breadth
-            return []
-        return [structs.replace(query, measures=others), Query(subject=subject, operation=Route("breadth"))]
+        return [
+            structs.replace(query, measures=others),
+            Query(subject=subject, time=query.time, operation=Route("breadth")),
+        ]
     if mixed:
         coins, assets = structs.replace(subject, assets=()), structs.replace(subject, scope="assets", coins=())
         return [structs.replace(query, subject=coins), structs.replace(query, subject=assets)]
     return [query]
-
-
-def contradicting(where: Condition | None) -> tuple[Condition, ...]:
-    """Tests that cannot hold together, to be counted one by one: "how many gained and how many lost"."""
-    if not isinstance(where, All | Any_):
-        return ()
-    tests = [test for item in where.items if (test := test_of(item)) is not None]
-    first = tests[0] if tests else None
-    if first is None or len(tests) != len(where.items) or first.measure.name == "price":
-        return ()
-    if len({test.measure.name for test in tests}) > 1 or len({test.measure.over for test in tests} - {None}) > 1:
-        return ()
-    same = all(isinstance(test.value, str) and test.measure.frame == first.measure.frame for test in tests)
-    exact = all(test.op == "eq" for test in tests)
-    if same and len({str(test.value).removeprefix("" if exact else "strong-") for test in tests}) == len(tests):
-        return where.items
-    if len(tests) == _PAIR and {test.op for test in tests} == {"gt", "lt"} and {test.value for test in tests} == {0.0}:
-        over = first.measure.over or tests[1].measure.over
-        return tuple(structs.replace(test, measure=structs.replace(test.measure, over=over)) for test in tests)
-    return ()

@@ -12,6 +12,8 @@ OPPOSITE: Final[dict[Comparator, Comparator]] = {
 }  # fmt: skip
 """How a fall compares whose size compares so: down by more than 5 % is a change below -5 %."""
 
+_PAIR: Final = 2
+
 
 class FoundCondition(NamedTuple):
     """A condition, and the chunks that it takes."""
@@ -58,3 +60,23 @@ def measure_of(condition: Condition | None) -> Measure | None:
     """What the one test of a condition measures."""
     test = test_of(condition)
     return None if test is None else test.measure
+
+
+def contradicting(where: Condition | None) -> tuple[Condition, ...]:
+    """Tests that cannot hold together, to be counted one by one: "how many gained and how many lost"."""
+    if not isinstance(where, All | Any_):
+        return ()
+    tests = [test for item in where.items if (test := test_of(item)) is not None]
+    first = tests[0] if tests else None
+    if first is None or len(tests) != len(where.items) or first.measure.name == "price":
+        return ()
+    if len({test.measure.name for test in tests}) > 1 or len({test.measure.over for test in tests} - {None}) > 1:
+        return ()
+    same = all(isinstance(test.value, str) and test.measure.frame == first.measure.frame for test in tests)
+    exact = all(test.op == "eq" for test in tests)
+    if same and len({str(test.value).removeprefix("" if exact else "strong-") for test in tests}) == len(tests):
+        return where.items
+    if len(tests) == _PAIR and {test.op for test in tests} == {"gt", "lt"} and {test.value for test in tests} == {0.0}:
+        over = first.measure.over or tests[1].measure.over
+        return tuple(structs.replace(test, measure=structs.replace(test.measure, over=over)) for test in tests)
+    return ()

@@ -5,8 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from service.ask.parser.compose import contradicting
-from service.ask.parser.found import test_of, tests_in
+from service.ask.parser.found import contradicting, test_of, tests_in
 from service.ask.parser.lexicon import Super
 from service.ask.parser.slots import Slots
 from service.ask.parser.subjects import neither
