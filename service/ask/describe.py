@@ -228,7 +228,7 @@ _OPERATIONS: Final[Mapping[type, Callable[[q.Query, Any], str]]] = {
     q.Extreme: _extreme,
     q.Aggregate: lambda query, one: f"{one.how} of {_measures(query)}",
     q.Compare: _compare,
-    q.Why: lambda _query, _: "why",
+    q.Why: lambda query, _: f"why {label_of(query.measures[0])}" if query.measures else "why",
     q.When: lambda query, one: (
         f"{'since when' if one.edge == 'since' else f'when {one.edge}'}" + (f" {_measures(query)}" if query.measures else "")
     ),

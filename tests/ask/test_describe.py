@@ -137,6 +137,7 @@ _EVERY = All((UP, Not(where(FUNDING, "lt", 0.0))))
          "BTC and ETH, compared by price, the highest first"),
         (of(coins("BTC", "ETH"), PRICE, operation=Compare()), "BTC and ETH, compared by price"),
         (of(BTC, operation=Why()), "BTC, why"),
+        (of(BTC, Measure("score"), operation=Why()), "BTC, why score"),
         (of(BTC, TREND, operation=When("since")), "BTC, since when daily trend"),
         (of(BTC, where=UP, operation=When("last")), "BTC, where daily trend is UP, when last"),
         (of(SERVICE, operation=Explain("funding")), "definition of funding"),

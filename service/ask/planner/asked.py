@@ -10,11 +10,20 @@ from service.ask.planner.reading import MARKET, Reading
 from service.ask.planner.result import Column, Figure, Refused, Row, Values, text
 from service.ask.planner.spans import instant_of
 from service.ask.planner.values import unit_of, values_of
-from service.ask.query import At, Between, Compare, List, Measure, Query, Rank, Window
+from service.ask.query import At, Between, Compare, Direction, List, Measure, Query, Rank, Window
 from service.clock import iso
 
 _SPANNED: Final = frozenset({"funding", "carry", "volume"})
 """Measures without a usual window that may be taken over one."""
+
+
+_ORDERS: Final = {"most": ("highest", "higher"), "least": ("lowest", "lower")}
+_DEPTHS: Final = {"most": ("smallest", "smaller"), "least": ("deepest", "deeper")}
+
+
+def first_of(measure: Measure, direction: Direction, *, two: bool = False) -> Figure:
+    """What the first of a ranking is called, or the first of two."""
+    return text((_DEPTHS if measure.name == "drawdown" else _ORDERS)[direction][two])
 
 
 def has_span(measure: Measure) -> bool:
@@ -41,7 +50,7 @@ class Asked(NamedTuple):
         words = "" if measured == {time} else time_words(time)
         if isinstance(time, At) and not is_date(time.words):
             at = iso(time.at_ms)
-            words += f" ({at[:10]})" if time.whole_day else f" ({at[:10]} {at[11:16]} UTC)"
+            words += "" if at[:10] in words else f" ({at[:10]})" if time.whole_day else f" ({at[:10]} {at[11:16]} UTC)"
         return text(f" {words}" if words else "")
 
     @property

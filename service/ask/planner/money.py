@@ -99,6 +99,7 @@ async def value_of(asked: Asked, operation: ValueOf) -> Found:
         for worth, holding in parts
     ]
     figures = {"value": usd(total), "when": asked.when, "verb": asked.verb, "winner": text(rows[0].subject)}
+    figures["share"] = Figure(rows[0].values[-1], Unit.SHARE)
     figures["holding"] = text(", ".join(str(_held(holding, asked).value) for holding in operation.holdings[:1]))
     kind = "worth_one" if len(rows) == 1 else "worth"
     return Found(kind=kind, figures=figures, columns=columns, rows=rows, shown=0 if len(rows) == 1 else len(rows))

@@ -35,7 +35,8 @@ _RULED: Final = frozenset({"trend", "regime", "sentiment", "funding"})
 async def why(asked: Asked, _: Why) -> Found:
     """What moved beside a coin: its return against the market and its category, funding, volume, talk, verdict."""
     reading, time = asked.reading, asked.query.time
-    stated = measures_in(asked.query.where) or list(asked.query.measures)
+    judged = [one for one in asked.query.measures if one.name in _JUDGED]
+    stated = [*dict.fromkeys([*measures_in(asked.query.where), *judged])] or list(asked.query.measures)
     if asked.ids == [MARKET] and stated == [Measure("market_regime")]:
         return await _market(asked)
     if len(asked.ids) != 1 or asked.ids[0] not in reading.coins():
@@ -73,15 +74,22 @@ async def why(asked: Asked, _: Why) -> Found:
         "quotes": text(quotes),
         "when": asked.when,
         "premise": text(""),
+        "stated": text(""),
     }
     states = [f"{label_of(one)} is {state}" for one, state in premises.items() if isinstance(state, str)]
     if states:
         figures["premise"] = text(f"{asked.name(symbol)}'s {' and '.join(states)}. ")
+    numeric = [(one, value) for one, value in premises.items() if isinstance(value, int | float)]
+    for one, value in numeric[:1]:
+        figures |= {
+            "premise": text(f"{asked.name(symbol)}'s {label_of(one)} is "),
+            "stated": Figure(value, unit_of(one)),
+        }
     if said is not None:
         figures["said"] = text(said)
-    payer, paid = await remarks(asked, stated) if stated else ({}, [])
-    figures |= payer
-    notes = [*paid, *(["said"] if said else []), *(["quotes"] if quotes else []), "coincidence"]
+    payer = (await remarks(asked, stated))[0] if stated else {}
+    figures |= {"payer": text(""), "payee": text(""), **payer}
+    notes = [*(["said"] if said else []), *(["quotes"] if quotes else []), "coincidence"]
     return Found(kind="why", figures=figures, columns=[Column("value", Unit.TEXT)], rows=rows, notes=notes)
 
 

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from service.ask.describe import label_of
 from service.ask.measure_table import MEASURES, Unit
-from service.ask.planner.asked import Asked
+from service.ask.planner.asked import Asked, first_of
 from service.ask.planner.conditions import measures_in, ordered, truths
 from service.ask.planner.details import benchmarks, detailed, remarks
 from service.ask.planner.reading import MARKET
@@ -56,9 +56,6 @@ _PROSE: Final = 3
 """Most things whose values are said in a sentence instead of a table."""
 
 _PAIR: Final = 2
-_ORDERS: Final = {"most": ("highest", "higher"), "least": ("lowest", "lower")}
-"""What the first of several is, and of two."""
-
 _PERCENTAGES: Final = frozenset({Unit.PERCENT, Unit.PERCENT_A_YEAR, Unit.SHARE, Unit.SPREAD})
 """Units whose differences are percentage points."""
 
@@ -201,13 +198,15 @@ async def rank(asked: Asked, operation: Rank) -> Found:
     found, unknown = await asked.split()
     measure = asked.main(needed=True)[0]
     by = Measure("score") if measure.name == "verdict" else measure
+    signed = replace(measure, absolute=False)
     values = await asked.values(by, found)
     most = operation.direction == "most"
     order = ordered(values, by, most=most)
     shown = order[operation.skip : operation.skip + operation.limit]
-    measures = _once([measure, by, *asked.query.measures[1:], *measures_in(asked.query.where)])
+    measures = _once([signed, by, *asked.query.measures[1:], *measures_in(asked.query.where)])
     columns, rows = await asked.table(measures, shown)
-    figures = {"when": asked.when, "label": text(columns[0].label), "order": text("highest" if most else "lowest")}
+    label = f"{columns[0].label}{' up or down' if measure.absolute else ''}"
+    figures = {"when": asked.when, "label": text(label), "order": first_of(measure, operation.direction)}
     figures["alone"] = text("yes" if len(rows) == 1 else "")
     if rows:
         figures |= {"winner": text(rows[0].subject), "value": Figure(rows[0].values[0], columns[0].unit)}
@@ -365,7 +364,7 @@ async def compare(asked: Asked, operation: Compare) -> Found:
         figures |= {
             "winner": text(rows[0].subject),
             "value": Figure(rows[0].values[0], columns[0].unit),
-            "order": text(_ORDERS[operation.direction][len(rows) == _PAIR]),
+            "order": first_of(measures[0], operation.direction, two=len(rows) == _PAIR),
         }
     elif len(columns) == 1 and len(rows) <= _PROSE:
         kind = "each"

@@ -297,6 +297,15 @@ async def test_against_another_coin_both_values_are_told() -> None:
     assert "BTC's 7-day change is +3.00 %, BTC's funding is +10.9 % a year." in text
 
 
+async def test_drawdowns_are_deep_and_states_have_lasted() -> None:
+    drawdown = Measure("drawdown", days(30))
+    assert "the deepest 30-day drawdown" in await answered(of(ALL, drawdown, operation=Rank("least", 3)))
+    assert "the smaller 30-day drawdown" in await answered(of(coins("BTC", "ETH"), drawdown, operation=Compare("most")))
+    assert (await answered(QUERIES["since"])).startswith("ETH: daily trend has been ")
+    assert "ETH: daily trend was HODL from " in await answered(QUERIES["not_now"])
+    assert "the largest part in BTC (95.4 %)." in await answered(QUERIES["worth"])
+
+
 async def test_many_sources_are_shortened() -> None:
     result = await world().ask(QUERIES["why"])
     assert len({source.tool for source in result.sources}) > 3

@@ -37,6 +37,13 @@ _READ: r.Rows = {
     "did btc or eth do better over 7 days": r.compared("BTC ETH", r.change(r.WEEK), "most"),
     "compare funding of btc and eth. who is the winner?": (_SIDE_BY_SIDE, r.compared("BTC ETH", "funding", "most")),
     "compare funding of btc and eth and name the loser": (_SIDE_BY_SIDE, r.compared("BTC ETH", "funding", "least")),
+    "which L1 is the largest and which fell the most over 7 days": (
+        r.rank("market_cap", 1, subject=r.L1S),
+        r.rank(r.change(r.WEEK), 1, "least", r.L1S),
+    ),
+    "what did the podcasts say about TAO? quote with speaker": q.Query(
+        subject=r.coins("TAO"), operation=q.Route("transcripts")
+    ),
     "ratio eth/btc now and 30 days ago": (_MONTH_AGO, _RATIO),
     "ltc entry 84, 30 coins. whats it worth and whats the gain percent": _GAIN,
 }

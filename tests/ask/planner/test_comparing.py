@@ -85,7 +85,10 @@ async def test_coins_are_ranked_by_the_size_of_a_move() -> None:
     plain = await WORLD.ask(of(ALL, change(days(7)), operation=Rank("most", 50)))
     sizes = {row.subject: abs(row.values[0]) for row in plain.rows if isinstance(row.values[0], float)}
     found = await WORLD.ask(of(ALL, Measure("change", days(7), absolute=True), operation=Rank("most", 50)))
-    assert {row.subject: row.values[0] for row in found.rows} == sizes
+    assert {row.subject: row.values for row in found.rows} == {
+        row.subject: (row.values[0], sizes[row.subject]) for row in plain.rows if row.subject in sizes
+    }
+    assert found.figures["label"].value == "7-day change up or down"
     assert [row.subject for row in found.rows] == sorted(sizes, key=lambda symbol: (-sizes[symbol], symbol))
     assert set(found.unknown) == set(plain.unknown)
 

@@ -203,6 +203,8 @@ async def test_why_a_verdict_differs_from_a_trend_is_told_by_its_rules() -> None
     both = All((where(VERDICT, "eq", "neutral"), where(TREND, "eq", "UP")))
     result = await World([signals()]).ask(of(coins("ETH"), operation=Why(), where=both))
     assert [row.subject for row in result.rows] == ["trend daily", "funding level"]
+    why_score = of(coins("ETH"), Measure("score"), Measure("low"), operation=Why(), where=where(TREND, "eq", "UP"))
+    assert (await World([signals()]).ask(why_score)).kind == "why_verdict"
 
 
 async def test_why_a_confidence_is_low_is_told_by_what_it_follows_from() -> None:
@@ -240,7 +242,8 @@ async def test_why_says_first_whether_the_state_asked_about_holds() -> None:
     assert [row.subject for row in result.rows].count("daily trend") == 1
     paid = await world.ask(of(coins("SOL"), operation=Why(), where=where(Measure("funding"), "lt", 0.0)))
     assert paid.figures["payer"].value in {"longs", "shorts"}
-    assert paid.notes[0] == "payer"
+    query = of(coins("SOL"), operation=Why(), where=where(Measure("funding"), "lt", 0.0))
+    assert (await world.say(query)).startswith("SOL's funding is -9.00 % a year: shorts pay longs. SOL fell")
     fell = await world.ask(of(coins("SOL"), operation=Why(), where=where(change(), "lt", 0.0)))
     assert fell.figures["premise"].value == ""
 
