@@ -170,6 +170,17 @@ def _rank(dice: Dice) -> Composed:
     return _of("rank", dice, forms, subject, Rank("most" if most else "least", limit), measure)
 
 
+def _places(dice: Dice) -> Composed:
+    subject, words = dice.choice(NARROWED)
+    measure, said = number(dice)
+    first, count = dice.choice((2, 3, 4)), dice.choice((2, 3, 7))
+    forms = [
+        f"{dice.choice(words)} ranked {first} to {first + count - 1} by {said}",
+        f"{dice.choice(words)} by {said}, places {first} to {first + count - 1}",
+    ]
+    return _of("places", dice, forms, subject, Rank("most", count, first - 1), measure)
+
+
 def _movers(dice: Dice) -> Composed:
     subject, words = dice.choice(NARROWED)
     named = dice.choice(words)
@@ -356,7 +367,7 @@ def _joined(dice: Dice, words: Sequence[str]) -> str:
 
 
 _KINDS: Final[Sequence[Callable[[Dice], Composed]]] = (
-    _value, _value, _past, _change, _rank, _rank, _movers, _list, _list, _either, _count, _count, _check, _check,
+    _value, _value, _past, _change, _rank, _rank, _movers, _places, _list, _list, _either, _count, _count, _check, _check,
     _exists, _compare, _against, _position, _aggregate, _changed, _since, _holdings, _convert, _profit, _portfolio,
     _ratio,
 )  # fmt: skip
