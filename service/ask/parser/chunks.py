@@ -20,6 +20,9 @@ _SCALES: Final[Mapping[str, float]] = {
     "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "tn": 1e12, "trillion": 1e12,
 }  # fmt: skip
 _PERCENT: Final = frozenset({"%", "percent", "pct", "percentage"})
+_OTHER_UNITS: Final = "\u20ac\u00a3"
+"""Signs of currencies that no figure is told in."""
+
 _POINTS: Final = frozenset({"points", "point", "pp"})
 _KEYS: Final = frozenset({"n", "k", "window", "limit", "count", "days", "period", "lookback"})
 """Names of arguments whose value is no condition: `window=30d`."""
@@ -114,7 +117,8 @@ def _next(tokens: Sequence[Token], named: Mapping[int, Name], inside: set[int], 
     quantity = _quantity(tokens, at)
     article = bool(words) and words[0].kind == "filler" and not tokens[at].is_number
     if quantity is not None and quantity[1] >= end + article:
-        return Chunk("number", quantity[0], at, quantity[1], gap=gap)
+        other = tokens[at].sigil == "#" or tokens[at].name[0] in _OTHER_UNITS
+        return Chunk("blocked" if other else "number", quantity[0], at, quantity[1], gap=gap)
     return _worded(tokens, at, end, words)
 
 
@@ -149,7 +153,8 @@ def _time(tokens: Sequence[Token], inside: set[int], at: int, now_ms: int) -> tu
     found = read_time(tokens, at, now_ms)
     if found is None or any(place in inside for place in range(at, found.end)):
         return None
-    if any(token.opens for token in tokens[at + 1 : found.end]):
+    # A colon or bracket within a time is part of it, as in "a month (30 days) ago".
+    if any(token.opens and token.gap not in {":", "(", ")"} for token in tokens[at + 1 : found.end]):
         return None
     if any(_phrase(tokens, inside, later)[0] > found.end for later in range(at + 1, found.end)):
         return None  # "the 24h volume": the time belongs to a longer phrase
@@ -177,6 +182,6 @@ def _quantity(tokens: Sequence[Token], at: int) -> tuple[Quantity, int] | None:
         unit, end = "%", end + 1
     elif unit is None and word in _USD:
         unit, end = "USD", end + 1
-    elif unit == "%" and word in _POINTS:
-        end += 1
+    elif word in _POINTS:  # no count of things
+        end, scaled = end + (unit == "%"), True
     return Quantity(-value if token.minus else value, unit, scaled), end

@@ -57,6 +57,10 @@ _OF_A_CLOSE: Final = frozenset({"the", "of", "on"})
 _IN_YEAR: Final = frozenset({"in", "since", "during", "of", "from", "throughout", "for"})
 _YEAR: Final = re.compile(r"20\d\d")
 _ORDINAL: Final = re.compile(r"(?<=\d)(?:st|nd|rd|th)\Z")
+_PLACES: Final = {
+    "first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "last": -1, "final": -1,
+}  # fmt: skip
+_EDGES: Final = frozenset({"start", "beginning", "end"})
 _QUARTER: Final = re.compile(r"q([1-4])")
 _ABBREVIATED: Final = 3
 """Letters of a short name of a month or weekday, which needs more around it than a long one."""
@@ -110,8 +114,49 @@ class Calendar:
         """The calendar time at a token, after some prepositions: "October 5", "in June 2025", "2025", "Q3"."""
         day = self._day(at, sure=since or bool(before & _DAY_PREPOSITIONS))
         if day is not None:
-            return self._from_day(day, before, since=since)
+            whole = self.word(at) in _EDGES and self.word(at) != "end"
+            return self._from_day(day, before, since=since, whole=whole)
         return self._month_at(at, before, since=since) or self._quarter_or_year(at, before, since=since)
+
+    def part(self, at: int) -> FoundTime | None:
+        """A part of a month or year: "first half of November", "last week of October", "third quarter of 2026"."""
+        place, unit = _PLACES.get(self.word(at), 0), self.word(at + 1)
+        if unit == "quarter" and place > 0:
+            year = at + 3 if self.word(at + 2) == "of" else at + 2
+            first, end = self._year_of(3 * place - 2, year)
+            return FoundTime(_between(first, _months_later(first, 3)), end)
+        if self.word(at + 2) != "of" or not place or (named := self._named(at + 3)) is None:
+            return None
+        first, after, end = named
+        if unit == "half" and place in {1, 2}:
+            middle = first + timedelta(15) if after - first < timedelta(32) else _months_later(first, 6)
+            first, after = (first, middle) if place == 1 else (middle, after)
+        elif unit == "week" and after - first < timedelta(32):
+            first = after - timedelta(7) if place < 0 else first + timedelta(7 * place - 7)
+            after = first + timedelta(7)
+        else:
+            return None
+        return FoundTime(_between(first, after), self._again(first, after - timedelta(1), end))
+
+    def _again(self, first: date, last: date, end: int) -> int:
+        """The end of the days of a part where they are named as well: "(1st to 15th inclusive)"."""
+        if [self.small(end), self.small(end + 2)] != [first.day, last.day] or self.word(end + 1) not in _UNTIL:
+            return end
+        return end + 3 + (self.word(end + 3) == "inclusive")
+
+    def _named(self, at: int) -> tuple[date, date, int] | None:
+        """A month or year, its first day, the day after its last and where it ends."""
+        if self.word(at) in MONTHS:
+            first, end = self._year_of(MONTHS[self.word(at)], at + 1)
+            return first, _months_later(first, 1), end
+        if self._is_year(at):
+            first = date(int(self.word(at)), 1, 1)
+            return first, _months_later(first, 12), at + 1
+        for back, word in enumerate(("this", "last")):
+            if self.word(at) == word and self.word(at + 1) in {"month", "year"}:
+                first = self.begins(self.word(at + 1), back)
+                return first, _months_later(first, 12 if self.word(at + 1) == "year" else 1), at + 2
+        return None
 
     def weekday(self, at: int) -> date | None:
         """The last day of a weekday's name."""
@@ -121,6 +166,8 @@ class Calendar:
     def _day(self, at: int, *, sure: bool) -> tuple[date, int] | None:
         """A calendar day: "2026-10-05", "October 5", "5th of October 2025", "the 10th of this month", "Monday"."""
         word, numbers = self.word(at), [self.small(at + step) for step in range(3)]
+        if word in _EDGES and self.word(at + 1) == "of" and (named := self._named(at + 2)) is not None:
+            return named[0] if word != "end" else named[1] - timedelta(1), named[2]
         if _YEAR.fullmatch(word) and all(numbers) and self._tokens[at + 1].gap in {"-", "/"}:
             return _valid(numbers[0], numbers[1], numbers[2], at + 3)
         if word == "apr" and not sure:
@@ -137,7 +184,7 @@ class Calendar:
         named = at + 1 if self.word(at) == "of" else at
         if self.word(named) in MONTHS and (self.word(named) != "apr" or sure):
             return self._dated(number, MONTHS[self.word(named)], named + 1)
-        if self.word(at) in _UNTIL and _ORDINAL.search(self.word(at - 1)):
+        if self.word(at) in _UNTIL and (sure or _ORDINAL.search(self.word(at - 1))):
             later = at + 2 if self.word(at + 1) == "the" else at + 1
             last = self._day_of_month(self.small(later) or 0, later + 1, sure=sure)
             return None if last is None else _valid(last[0].year, last[0].month, number, at)
@@ -159,8 +206,11 @@ class Calendar:
     def _is_year(self, at: int) -> bool:
         return _YEAR.fullmatch(self.word(at)) is not None
 
-    def _from_day(self, day: tuple[date, int], before: set[str], *, since: bool) -> FoundTime:
-        """A day, or from it to another: "from October 5 to October 9", "since Monday", "since its close on Monday"."""
+    def _from_day(self, day: tuple[date, int], before: set[str], *, since: bool, whole: bool) -> FoundTime:
+        """A day, or from it to another: "from October 5 to October 9", "since Monday", "since its close on Monday".
+
+        `whole`: the first day counts as well, as in "from the start of October".
+        """
         first, end = day
         closes = since and self.word(end) in {"close", "closing"}
         end = end + 1 if closes and self.word(end + 1) in _UNTIL else end
@@ -174,6 +224,8 @@ class Calendar:
             if last is not None:
                 words = f"{first.isoformat()} to {last[0].isoformat()}"
                 stop = last[1] + 1 if closes and self.word(last[1]) in {"close", "closing"} else last[1]
+                if whole:
+                    return FoundTime(_between(first, last[0] + timedelta(1)), stop)
                 return FoundTime(Between(first_ms(first), first_ms(last[0] + timedelta(1)), words), stop)
             if self.word(at) in {"now", "today", "date"}:
                 end, since = at + 1, True
@@ -193,6 +245,7 @@ class Calendar:
     def month(self, at: int, *, since: bool) -> FoundTime:
         """The month whose name stands at a token, with the year that may follow."""
         first, end = self._year_of(MONTHS[self.word(at)], at + 1)
+        end = self.phrase(end, "whole month") or self.phrase(end, "the whole month") or end
         return span(first, _months_later(first, 1), f"{first:%B %Y}", end, since=since)
 
     def _quarter_or_year(self, at: int, before: set[str], *, since: bool) -> FoundTime | None:
@@ -211,6 +264,13 @@ class Calendar:
             return date(int(self.word(at)), month, 1), at + 1
         first = date(self.today.year, month, 1)
         return (first.replace(year=first.year - 1) if first > self.today else first), at
+
+
+def _between(first: date, after: date) -> Between:
+    """Days of which all count: a change is from the close before them."""
+    return Between(
+        first_ms(first), first_ms(after), f"from {first.isoformat()} until {(after - timedelta(1)).isoformat()}"
+    )
 
 
 def span(first: date, after: date, words: str, end: int, *, since: bool) -> FoundTime:

@@ -14,7 +14,7 @@ from service.ask.parser.dates import CLOSES, MONTHS, WEEKDAYS, Calendar, FoundTi
 from service.ask.parser.numbers import number_at
 from service.ask.parser.tokens import Token
 from service.ask.query import At, Between, Now, Unit, Window
-from service.clock import DAY_MS, HOUR_MS
+from service.clock import DAY_MS, HOUR_MS, iso
 
 _UNITS: Final[Mapping[str, tuple[Unit, int]]] = {
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), ("h", 1)),
@@ -64,6 +64,13 @@ _STARTS: Final = (
     "the start of the", "the start of this", "the start of", "the beginning of the", "beginning of the",
     "start of the", "start of this", "start of",
 )  # fmt: skip
+_DAY_OF: Final = ("utc day of", "calendar day of", "day of", "utc day", "calendar day", "calendar year", "calendar")
+"""Words before a day or year that change nothing."""
+
+_MONDAY_TO: Final = ("monday to sunday", "monday through sunday", "mon to sun", "monday until sunday")
+_NOON: Final = frozenset({"noon", "midday"})
+_HALF_DAY: Final = re.compile(r"(1[0-2]|[1-9])(am|pm)")
+_MINUTE_MS: Final = 60_000
 _BARE: Final = frozenset({3, 5, 7, 10, 14, 24, 28, 30, 48, 60, 90, 180, 365})
 """Numbers that are a window after "the last" without a unit."""
 
@@ -118,8 +125,12 @@ class _Reader:
             before.add(self._word(at))
             at += 1
         since, rolling = bool(before & _SINCE), bool(before & _ROLLING)
+        at = next((end for phrase in _DAY_OF if (end := self._phrase(at, phrase)) is not None), at)
         return (
-            self._ago(at, since=since, rolling=rolling)
+            (None if since else self._clock_time(at))
+            or self._calendar.part(at)
+            or (self._between_ago(at) if before & {"between", "from"} else None)
+            or self._ago(at, since=since, rolling=rolling)
             or self._to_date(at, since=since)
             or self._one(at, rolling=rolling)
             or (self._last(at, since=since, rolling=rolling) if self._word(at) in _LAST else None)
@@ -130,6 +141,58 @@ class _Reader:
     def _is_of_close(self, at: int) -> bool:
         """Whether a word belongs to "its daily close" or "the closing price"."""
         return self._word(at) in CLOSES and any(self._word(at + step).startswith("clos") for step in (-1, 0, 1, 2))
+
+    def _clock_time(self, at: int) -> FoundTime | None:
+        """An hour of a day: "14:00 UTC yesterday", "yesterday at 2pm", "2026-11-02 at 9:00"."""
+        clock = self._clock(at)
+        if clock is not None:
+            day = self._whole_day(clock[1] + (self._word(clock[1]) == "on"))
+            end = 0 if day is None else day.end
+        else:
+            day = self._whole_day(at)
+            clock = None if day is None else self._clock(day.end + (self._word(day.end) == "at"))
+            end = 0 if clock is None else clock[1]
+        if day is None or clock is None or not isinstance(day.time, At):
+            return None
+        at_ms = day.time.at_ms + clock[0]
+        words = f"at {iso(at_ms)[11:16]} UTC on {iso(at_ms)[:10]}"
+        return FoundTime(At(at_ms, whole_day=False, words=words), end)
+
+    def _whole_day(self, at: int) -> FoundTime | None:
+        if self._word(at) == "today":
+            return FoundTime(At(first_ms(self._calendar.today), whole_day=True, words="today"), at + 1)
+        return self._ago(at, since=False, rolling=False) or self._calendar.read(at, {"on"}, since=False)
+
+    def _clock(self, at: int) -> tuple[int, int] | None:
+        """The time since midnight that a clock shows, in milliseconds, and where it ends."""
+        word, minutes = self._word(at), self._calendar.small(at + 1)
+        half = _HALF_DAY.fullmatch(word)
+        if word in _NOON:
+            hour, minute, end = 12, 0, at + 1
+        elif half is not None:
+            hour, minute, end = int(half[1]) % 12 + 12 * (half[2] == "pm"), 0, at + 1
+        elif word.isdigit() and minutes is not None and self._tokens[at + 1].gap == ":":
+            hour, minute, end = int(word), minutes, at + 2
+        else:
+            return None
+        end += self._word(end) in {"utc", "gmt"}
+        since_ms = hour * HOUR_MS + minute * _MINUTE_MS
+        return (since_ms, end) if since_ms < DAY_MS and minute * _MINUTE_MS < HOUR_MS else None
+
+    def _between_ago(self, at: int) -> FoundTime | None:
+        """From the close of one day to that of another: "between 30 and 7 days ago"."""
+        far, near = self._calendar.small(at), self._calendar.small(at + 2)
+        counted = self._counted(at + 2) if self._word(at + 1) in {"and", "to"} else None
+        if not far or not near or counted is None or counted[0].unit != "d" or self._word(counted[1]) not in _AGO:
+            return None
+        first, last = far * counted[0].count // near, counted[0].count
+        if first <= last:
+            return None
+        begins = self._calendar.begins
+        words = f"{first} days ago to {last} days ago"
+        return FoundTime(
+            Between(first_ms(begins("day", first)), first_ms(begins("day", last - 1)), words), counted[1] + 1
+        )
 
     def _ago(self, at: int, *, since: bool, rolling: bool) -> FoundTime | None:
         """So: "3 days ago", "a week ago", "yesterday", "the day before yesterday"."""
@@ -142,6 +205,8 @@ class _Reader:
                     end + closes,
                 )
         counted = self._counted(at)
+        if counted is not None and (again := self._counted(counted[1])) is not None and again[0] == counted[0]:
+            counted = again  # "a month (30 days) ago"
         if counted is None or self._word(counted[1]) not in _AGO or (self._word(counted[1]) == "back" and rolling):
             return None
         window, end = counted
@@ -246,6 +311,8 @@ class _Reader:
 
     def _last(self, at: int, *, since: bool, rolling: bool) -> FoundTime | None:
         """So: "the last 7 days", "the past month", "last month", "last Friday", "last June"."""
+        whole = self._word(at + 1) == "calendar" or self._monday_to(at + 2) is not None
+        at += self._word(at + 1) == "calendar"
         after = self._word(at + 1)
         listed = at + 1 < len(self._tokens) and "," in self._tokens[at + 1].gap  # "last, 24h change"
         counted = None if after in {"a", "an"} or listed else self._counted(at + 1) or self._bare(at + 1)
@@ -255,8 +322,12 @@ class _Reader:
             return FoundTime(since_or_day(weekday, weekday.isoformat(), since=since), at + 2)
         if after in MONTHS:
             return self._calendar.month(at + 1, since=since)
-        rolls = self._word(at) == "past" or (rolling and self._word(at) != "previous")
+        rolls = not whole and (self._word(at) == "past" or (rolling and self._word(at) != "previous"))
         return self._last_unit(after, at + 2, since=since, rolling=rolls)
+
+    def _monday_to(self, at: int) -> int | None:
+        """The end of the days of a week, named behind it: "last week, Monday to Sunday"."""
+        return next((end for days in _MONDAY_TO if (end := self._phrase(at, days)) is not None), None)
 
     def _last_unit(self, name: str, end: int, *, since: bool, rolling: bool) -> FoundTime | None:
         """The last week, month or year: until now, or the calendar one before this."""
@@ -268,4 +339,5 @@ class _Reader:
         if rolling or name in {"hour", "fortnight"}:
             return FoundTime(self._units(name, 1), end)
         begins = self._calendar.begins
+        end = self._monday_to(end) or end
         return span(begins(name, 1), begins(name), f"last {name}", end, since=since)

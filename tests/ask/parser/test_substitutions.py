@@ -163,7 +163,6 @@ def test_a_hard_question_is_read_in_full_or_refused(question: str, queries: tupl
     [
         "coins above average volume",
         "how many of BTC, ETH and SOL are in an uptrend?",
-        "price of SOL at 15:00 yesterday",
         "what percentage of total market cap is BTC?",
         "which coins flipped from up to down this week?",
         "I bought 2 sol at 150 | what was my profit a week ago?",

@@ -118,10 +118,60 @@ _CALENDAR: Mapping[str, q.Span] = {
 
 _SPANS: Mapping[str, q.Span] = {**_WINDOWS, **_CALENDAR}
 
+_PARTS: Mapping[str, q.Span] = {
+    "change of SOL last week, Monday to Sunday": r.between("2026-11-16", "2026-11-23", "last week"),
+    "change of SOL over the last calendar week": r.between("2026-11-16", "2026-11-23", "last week"),
+    "change of SOL in the third quarter of 2026": r.between(
+        "2026-07-01", "2026-10-01", "from 2026-07-01 until 2026-09-30"
+    ),
+    "change of SOL in the 1st quarter": r.between("2026-01-01", "2026-04-01", "from 2026-01-01 until 2026-03-31"),
+    "change of SOL in the first half of November": r.between(
+        "2026-11-01", "2026-11-16", "from 2026-11-01 until 2026-11-15"
+    ),
+    "change of SOL in the second half of last month": r.between(
+        "2026-10-16", "2026-11-01", "from 2026-10-16 until 2026-10-31"
+    ),
+    "change of SOL in the first half of 2026": r.between(
+        "2026-01-01", "2026-07-01", "from 2026-01-01 until 2026-06-30"
+    ),
+    "change of SOL in the second half of last year": r.between(
+        "2025-07-01", "2026-01-01", "from 2025-07-01 until 2025-12-31"
+    ),
+    "change of SOL in the first week of November (1st to 7th inclusive)": r.between(
+        "2026-11-01", "2026-11-08", "from 2026-11-01 until 2026-11-07"
+    ),
+    "change of SOL in the last week of October": r.between(
+        "2026-10-25", "2026-11-01", "from 2026-10-25 until 2026-10-31"
+    ),
+    "change of SOL from the start of October till the end of October": r.between(
+        "2026-10-01", "2026-11-01", "from 2026-10-01 until 2026-10-31"
+    ),
+    "change of SOL since the start of October": r.between("2026-10-01", None, "since 2026-10-01"),
+    "change of SOL between 30 and 7 days ago": r.between("2026-10-25", "2026-11-17", "30 days ago to 7 days ago"),
+    "change of SOL in October 2026, whole month": r.between("2026-10-01", "2026-11-01", "October 2026"),
+    "change of SOL in calendar year 2025": r.between("2025-01-01", "2026-01-01", "2025"),
+    "change of SOL between 1 and 20 November": r.between("2026-11-02", "2026-11-21", "2026-11-01 to 2026-11-20"),
+}
+
+
+def _hour(day: str, hour: str) -> q.At:
+    hours, minutes = map(int, hour.split(":"))
+    at_ms = r.day(day).at_ms + (hours * 60 + minutes) * 60_000
+    return q.At(at_ms, whole_day=False, words=f"at {hour} UTC on {day}")
+
+
 _HOUR_MS = -(-r.NOW_MS // HOUR_MS) * HOUR_MS
 """The close of the hour under way."""
 
 _INSTANTS: Mapping[str, q.Time] = {
+    "price of SOL at 14:00 UTC yesterday": _hour("2026-11-22", "14:00"),
+    "price of SOL at 2pm on 2026-11-20": _hour("2026-11-20", "14:00"),
+    "price of SOL on 2026-11-20 at 9:30": _hour("2026-11-20", "09:30"),
+    "price of SOL at noon today": _hour("2026-11-23", "12:00"),
+    "price of SOL at the end of October": r.day("2026-10-31"),
+    "price of SOL at the start of last month": r.day("2026-10-01"),
+    "price of SOL a month (30 days) ago": r.day("2026-10-24", "30 days ago"),
+    "price of SOL on the UTC day of 18 November 2026": r.day("2026-11-18"),
     "price of SOL yesterday": r.day("2026-11-22", "yesterday"),
     "price of SOL the day before yesterday": r.day("2026-11-21", "day before yesterday"),
     "price of SOL 7 days ago": r.day("2026-11-16", "7 days ago"),
@@ -145,6 +195,11 @@ _INSTANTS: Mapping[str, q.Time] = {
     "price of SOL on the 10th of this month": r.day("2026-11-10"),
     "price of SOL on the 1st of last month": r.day("2026-10-01"),
 }
+
+
+@pytest.mark.parametrize(("question", "span"), _PARTS.items(), ids=_PARTS)
+def test_a_change_is_over_the_part_of_a_calendar_span_asked_for(question: str, span: q.Span) -> None:
+    r.assert_reads(question, [r.value("SOL", r.change(span))])
 
 
 @pytest.mark.parametrize(("question", "span"), _SPANS.items(), ids=_SPANS)
@@ -227,6 +282,17 @@ def test_every_time_goes_to_what_it_is_said_of(question: str, queries: tuple[q.Q
         "price of SOL on the 12th",
         "change of SOL over the last 17",
         "change of SOL 3 hours ago",
+        "price of SOL at 25:00 yesterday",
+        "price of SOL at 14:00",
+        "change of SOL since 14:00 yesterday",
+        "change of SOL over the last 7 days at 14:00",
+        "change of SOL between 7 and 30 days ago",
+        "change of SOL between 30 and 7 days",
+        "change of SOL in the third half of October",
+        "change of SOL in the first week of 2025",
+        "change of SOL in the first half of the day",
+        "change of SOL in the fifth quarter of 2025",
+        "change of SOL in the first week of October (2nd to 7th)",
         "price of SOL on October 5. 2025 was worse",
     ],
 )
