@@ -10,7 +10,9 @@ from service.ask import query as q
 from service.ask.measure_table import MEASURES, Unit
 
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
-_ADVERBS: Final = frozenset(["this", "last", "today", "yesterday", "since", "between", "from", "on", "in", "at", "over"])
+_ADVERBS: Final = frozenset(
+    ["this", "last", "today", "yesterday", "since", "between", "from", "on", "in", "at", "over"]
+)
 
 _OPERATORS: Final[Mapping[str, str]] = {
     "lt": "below",
@@ -230,7 +232,8 @@ _OPERATIONS: Final[Mapping[type, Callable[[q.Query, Any], str]]] = {
     q.Compare: _compare,
     q.Why: lambda query, _: f"why {label_of(query.measures[0])}" if query.measures else "why",
     q.When: lambda query, one: (
-        f"{'since when' if one.edge == 'since' else f'when {one.edge}'}" + (f" {_measures(query)}" if query.measures else "")
+        f"{'since when' if one.edge == 'since' else f'when {one.edge}'}"
+        + (f" {_measures(query)}" if query.measures else "")
     ),
     q.Explain: lambda _query, one: f"definition of {one.term}",
     q.Convert: _convert,
