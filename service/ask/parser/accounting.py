@@ -56,6 +56,7 @@ _COUNTING: Final = frozenset({"per", "every", "each", "how", "only", "relative t
 """Words that make the one behind them part of what is asked: "per fortnight", "how risky", "only stablecoins"."""
 
 _ADDING: Final = frozenset({"add", "adding", "include", "comparison", "first", "day", "days", "week", "month"})
+_UNITS: Final = frozenset({"minute", "hour", "hours", "week", "weeks", "month", "months", "year", "years"})
 _SETS: Final = frozenset({"set", "category", "topic", "asset", "wallet", "show"})
 _PRONOUN: Final = re.compile(r"\b(it|its|that token|that coin|this coin|this one|that one|this token)\b")
 _OWNED: Final = frozenset({"wallet", "wallets"})
@@ -84,7 +85,10 @@ def unread(
         chunk
         for chunk, word in left
         if _blocks(chunk)
-        or (chunk.kind == "word" and (narrows or word in MEANINGFUL or word[:1].isdigit() or chunk in beside))
+        or (
+            chunk.kind == "word"
+            and (narrows or word in MEANINGFUL or word in _UNITS or word[:1].isdigit() or chunk in beside)
+        )
     ]
     return blocks, [chunk for chunk, _ in left if chunk.kind == "word" and chunk not in blocks]
 

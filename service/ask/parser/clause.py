@@ -30,9 +30,11 @@ from service.ask.parser.rewrites import (
     merge_times,
     read_sides,
 )
+from service.ask.parser.shared import over_span
 from service.ask.parser.slots import Slots
 from service.ask.parser.subjects import read_subject
 from service.ask.parser.topics import read_topic
+from service.ask.parser.windows import span_of
 from service.ask.query import (
     At,
     Between,
@@ -93,7 +95,7 @@ def _read_query(slots: Slots) -> list[Query]:
     subject = read_subject(slots)
     if subject.excluded:
         found = [_left_out(slots, one) for one in found]
-    where = join(found, [slots.has_or(one.start) for one in found])
+    where = _over_last_span(slots, found, join(found, [slots.has_or(one.start) for one in found]))
     mark_position_costs(slots)
     read_sides(slots, subject)
     if len(subject.coins) > 1:
@@ -106,8 +108,35 @@ def _read_query(slots: Slots) -> list[Query]:
         where = None
     query = Query(subject=subject, measures=measures, time=time, where=where, operation=operation)
     composed = compose(slots, of_days(slots, query))
+    if _in_other_coin(slots, composed):
+        slots.used.clear()
+        return []
     queries = [part for one in composed for part in _with_close(slots, one)]
     return [*_checked(slots, queries), *queries, *_opposite(slots, queries), *_other_times(slots, queries)]
+
+
+def _in_other_coin(slots: Slots, queries: Sequence[Query]) -> bool:
+    """Whether one coin is to be told in another: "ETH's return in BTC". Only a price is."""
+    behind = (at for at, words in enumerate(slots.words) if words == "in" and slots.kind(at + 1) == "coin")
+    other = next(behind, None)
+    compared = any(
+        isinstance(one.operation, Value | Compare | Extreme) and len(one.subject.coins) > 1 for one in queries
+    )
+    if other is None or not compared:
+        return False
+    first = next((at for at, chunk in enumerate(slots.chunks) if chunk.kind == "coin"), other)
+    return first < other and not any(
+        slots.kind(at) in {"and", "or"} or slots.chunks[at].gap for at in range(first + 1, other)
+    )
+
+
+def _over_last_span(slots: Slots, found: Sequence[FoundCondition], where: Condition | None) -> Condition | None:
+    """The window behind a list of conditions is that of each: "change above 5 % and negative funding over 7 days"."""
+    last = len(slots.chunks) - 1
+    span = span_of(slots.chunks[last].value) if slots.kind(last) == "time" else None
+    if where is None or span is None or last not in found[-1].used:
+        return where
+    return over_span(where, span)
 
 
 def _imply_change(slots: Slots, operation: Operation, where: Condition | None) -> None:

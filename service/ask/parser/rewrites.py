@@ -259,7 +259,7 @@ def mark_growth(slots: Slots) -> None:
     """Only the price's change is known: "volume change", "increase in open interest", "whose funding dropped"."""
     for at in range(len(slots.chunks)):
         name = slots.as_(at, "measure")
-        if name is None or name.name not in GROWING:
+        if name is None or name.name not in GROWING | {"fear_greed", "correlation", "drawdown"}:
             continue
         before = at - 2 if slots.word(at - 1) in {"in", "of"} else at
         if slots.kind(before if before != at else at - 1) == "number":

@@ -44,6 +44,8 @@ def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | No
     sets = sum(chunk.kind == "category" for chunk in slots.chunks)
     if (said.comparative and (things == 1 or sets > 1 or "than" in slots.words)) or (said.orders and things == 1):
         return Value()  # "is it better?", "higher than the others": than what is not said
+    if said.plural and things == 1 and slots.is_question():
+        return Value()  # "is it among the best performers?"
     if slots.word(first) in {"more", "fewer", "less"} and things is None and slots.first("measure") is None:
         return Value()  # "more up or down?"
     if _of_growth(slots, first):

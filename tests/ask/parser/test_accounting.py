@@ -2,6 +2,7 @@
 
 import pytest
 
+from service.ask.parser import found
 from tests.ask.parser import reading as r
 
 DROPPED = {
@@ -89,3 +90,25 @@ def test_what_is_said_in_other_words_is_held(question: str) -> None:
 
 def test_a_percentage_of_money_is_held_by_its_positions() -> None:
     assert r.read("I put $1000 30 days ago into BTC 40% and ETH 60%, what is it worth now").refusal is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "return of ETH in BTC",
+        "coins above \u20ac100",
+        "coins between #10 and #20 by market cap",
+        "is ETH among the best performers this week",
+        "how has fear and greed changed",
+        "funding of BTC vs last month's average",
+        "how long did SOL's last downtrend last",
+    ],
+)
+def test_a_figure_in_another_unit_or_of_another_past_is_refused(question: str) -> None:
+    assert r.read(question).refusal is not None
+
+
+def test_the_window_behind_a_list_of_conditions_is_that_of_each() -> None:
+    where = r.read("coins with a change above 5% and negative funding over 7 days").queries[0].where
+    assert [test.measure.over for test in found.tests_in(where)] == [r.WEEK, r.WEEK]
+    r.assert_reads("funding in BTC and ETH", [r.value("BTC ETH", "funding")])
