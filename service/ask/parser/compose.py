@@ -285,27 +285,20 @@ def _without_spare(slots: Slots, query: Query) -> Query | None:
 
 def _known(slots: Slots, query: Query) -> Query | None:
     """None for a ranking of weekly streaks, which are not known, and where nothing is asked about all coins."""
-    streaks = isinstance(query.operation, Rank) and query.measures[0].name == "streak"
-    if streaks and query.where is not None and "weekly" in repr(query.where):
-        slots.used.clear()
-        return None
+    ranks = isinstance(query.operation, Rank)
+    streaks = ranks and query.measures[0].name == "streak" and query.where is not None and "weekly" in repr(query.where)
+    # "did BTC beat the market this week"
     moved = isinstance(query.operation, Extreme) and {one.name for one in query.measures} == {"change"}
-    if moved and any("market" in words.split() for words in slots.words):
-        slots.used.clear()
-        return None  # "did BTC beat the market this week"
-    twice = isinstance(query.operation, Rank) and len(query.measures) > 1
-    if twice and sum(words.split().count("by") for words in slots.words) > 1:
-        slots.used.clear()
-        return None  # "the top 10 by one measure ranked by another"
+    moved = moved and any("market" in words.split() for words in slots.words)
+    # "the top 10 by one measure ranked by another"
+    twice = ranks and len(query.measures) > 1 and sum(words.split().count("by") for words in slots.words) > 1
     itself = any(one.name in _AGAINST and one.other is None for one in query.measures)
-    if itself and query.subject.coins == (BITCOIN,):
-        slots.used.clear()
-        return None
+    # coins in each of some categories, or one category against another, cannot be asked for
     at_once = any(words in _AT_ONCE for words in slots.words) or slots.asks("compare", "difference")
     several = len(query.subject.categories) > 1 and at_once and not (query.subject.each or query.subject.together)
-    if several:
+    if streaks or moved or twice or several or (itself and query.subject.coins == (BITCOIN,)):
         slots.used.clear()
-        return None  # coins in each of some categories, or one category against another, cannot be asked for
+        return None
     asks = query.measures or query.where is not None or slots.asks("list")
     if query.subject.scope == "all" and isinstance(query.operation, Value) and not asks:
         return None

@@ -10,7 +10,6 @@ from service.ask.parser.chunks import Chunk
 from service.ask.parser.completion import complete, of_other_sign
 from service.ask.parser.context import MONEY, VALUE, Clause, Edited, at_time, both_conditions, more_measures, with_spans
 from service.ask.parser.found import tests_in
-from service.ask.parser.money import LARGEST
 from service.ask.parser.narrowing import (
     OF_THEM,
     PLACING,
@@ -21,8 +20,19 @@ from service.ask.parser.narrowing import (
     of_these,
     only_orders,
 )
+from service.ask.parser.other_things import (
+    ADDING,
+    compared,
+    framed_as,
+    frames,
+    of_amounts,
+    only_spans,
+    renamed,
+    sided,
+    things,
+)
 from service.ask.parser.shared import over_span
-from service.ask.parser.windows import TREND_FRAMES, span_of
+from service.ask.parser.windows import span_of
 from service.ask.query import (
     Aggregate,
     All,
@@ -48,7 +58,6 @@ from service.ask.query import (
     Test,
     Value,
     ValueOf,
-    When,
     Window,
 )
 
@@ -61,18 +70,10 @@ _REFERRING: Final = re.compile(
     r"\b(am i|which one|choose|pick|ones|only|it|its|them|they|their|those|these|that coin|this coin|that token"
     r"|that one|that|same|both|one)\b"
 )
-_ADDING: Final = re.compile(r"(?:please )?(?:also )?(?:add|include)\b")
 _BOTH: Final = re.compile(
     r"\b(?:of|for|were|are|was|did|do|have|has) both\b|\bboth (?:of (?:them|those|these)|were|are)\b|\bboth$"
 )
-_AMONG: Final = re.compile(r"\b(?:one of|among|amongst|part of|in) (?:them|those|these|that list|the list|it)\b")
 _OF_ALL: Final = re.compile(r"\b(?:which|best|worst|highest|lowest)\b")
-_IS_IT: Final = re.compile(r"(?:and )?(?:is|are) ")
-_SHORT: Final = 4
-"""Pieces of a clause that names something and asks nothing: "ETH too?"."""
-
-_AGAINST: Final = frozenset({"correlation", "strength"})
-_WITH: Final = frozenset({"to", "with", "against", "versus", "vs"})
 _PRESENT: Final = frozenset({"today", "this week"})
 _OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime"})
 _IN_PERCENT: Final = frozenset({"funding", "volatility", "drawdown", "strength"})
@@ -80,7 +81,6 @@ _MOVED: Final = (Test(Measure("change"), "gt", 0.0), Test(Measure("change"), "lt
 _WON: Final = frozenset({"winner", "loser", "leader", "laggard"})
 """Of things that were compared, these are so by what was compared."""
 
-_REGIMES: Final = {Measure("market_regime"): Measure("regime")}
 _NOT_NARROWED: Final = Route | ValueOf | Portfolio | Convert | Record
 """Operations whose parts cannot be asked about: "how many of them …", "which is worth the most"."""
 
@@ -111,92 +111,16 @@ def follow(
         return None
     text = " ".join(words)
     clause = Clause(part, words, before[-1], bool(_LEADING.match(text)), bool(_REFERRING.search(text)), within)
-    if _BOTH.search(text) and _things(before[-1].subject) == 1 and not clause.has("coin", "asset", "frame"):
+    if _BOTH.search(text) and things(before[-1].subject) == 1 and not clause.has("coin", "asset", "frame"):
         return Edited([], set())  # of one thing before it, which both are meant is not said
-    if (sided := _sided(clause, read[0] if read else Query())) is not None:
-        return Edited([sided], {at for at, chunk in enumerate(part) if chunk.kind in {"side", "coin", "ask"}})
-    if (whole := _of_amounts(clause) or _compared(clause)) is not None:
+    if (turned := sided(clause, read[0] if read else Query())) is not None:
+        return Edited([turned], {at for at, chunk in enumerate(part) if chunk.kind in {"side", "coin", "ask"}})
+    if (whole := of_amounts(clause) or compared(clause) or of_other_sign(clause)) is not None:
         return Edited([whole], set(range(len(part))))
-    if (signed := of_other_sign(clause)) is not None:
-        return Edited([signed], set(range(len(part))))
     if not read or _of_days(clause) or sum(chunk.kind == "time" for chunk in part) > 1:
         completed = complete(clause)
         return completed if completed is None or _keeps_times(clause, completed) else Edited([], set())
     return _of_read(clause, before, read, used)
-
-
-def _of_amounts(clause: Clause) -> Query | None:
-    """The last amount in another unit: "and how many SOL would that be?", "in ETH?"; or what its answer tells."""
-    operation, words = clause.last.operation, set(clause.words)
-    if isinstance(operation, ValueOf) and _of_parts(clause, operation):
-        return clause.last
-    coins = [chunk.value[0] for chunk in clause.part if chunk.kind == "coin"]
-    counts = any(word.startswith("how m") for word in words) or not words.isdisjoint({"in", "into", "to"})
-    whole = clause.is_of("coin", "filler", "ask", "and", "or", "among")
-    if (
-        isinstance(operation, Profit | Portfolio)
-        or not isinstance(operation, MONEY)
-        or not (coins and counts and whole)
-    ):
-        return None
-    holdings = operation.holdings if isinstance(operation, ValueOf) else (operation.holding,)
-    if len(holdings) > 1 or clause.last.measures:
-        return None
-    named = tuple(dict.fromkeys(coin for coin in (holdings[0].unit, *coins) if coin != "USD"))
-    return Query(subject=Subject(coins=named), operation=Convert(holdings[0], tuple(coins)), time=clause.last.time)
-
-
-def _compared(clause: Clause) -> Query | None:
-    """What was named before against what is named now: "was ETH better?", "did it do worse than gold?"."""
-    last = clause.last
-    supers = [one for chunk in clause.part if (one := chunk.as_("super")) and one.comparative]
-    times = [chunk.value for chunk in clause.part if chunk.kind == "time"]
-    if len(supers) != 1 or supers[0].measure not in {None, "change"} or last.where is not None or len(times) > 1:
-        return None
-    if not clause.is_of("coin", "asset", "filler", "ask", "and", "super", "time", "word", "compare", "direction"):
-        return None
-    said = {
-        kind: tuple(key for chunk in clause.part if chunk.kind == kind for key in chunk.value)
-        for kind in ("coin", "asset")
-    }
-    coins = tuple(dict.fromkeys((*last.subject.coins, *said["coin"])))
-    assets = tuple(dict.fromkeys((*last.subject.assets, *said["asset"])))
-    if not any(said.values()) or bool(coins) == bool(assets) or len(coins) + len(assets) != 2:  # noqa: PLR2004 - of two
-        return None
-    over = span_of(times[0]) if times else next((one.over for one in last.measures if one.name == "change"), None)
-    if (times and over is None) or not {one.name for one in last.measures} <= VALUE:
-        return None
-    subject = Subject(scope="coins" if coins else "assets", coins=coins, assets=assets)
-    return Query(subject=subject, measures=(Measure("change", over=over),), operation=Compare(supers[0].direction))
-
-
-def replaced(part: Sequence[Chunk], last: Query) -> set[int]:
-    """Pieces of a correction that say what was not meant: "the low, not the high", "I meant ETH, not BTC"."""
-    before = {one.name for one in last.measures}
-    for at, chunk in enumerate(part):
-        thing = next((place for place in range(at + 1, len(part)) if part[place].kind != "filler"), at)
-        measure = part[thing].as_("measure")
-        asked = (measure is not None and measure.name in before) or (
-            part[thing].kind == "coin" and set(part[thing].value) <= set(last.subject.coins)
-        )
-        others = sum(other.kind == part[thing].kind for other in part)
-        if chunk.kind == "neg" and asked and others > 1:
-            return set(range(at, thing + 1))
-    return set()
-
-
-def _of_parts(clause: Clause, operation: ValueOf) -> bool:
-    """Whether a clause asks for the largest part or for shares of holdings, or their sum: every answer says them."""
-    units = {holding.unit for holding in operation.holdings}
-    largest = any(chunk.as_("super") in LARGEST for chunk in clause.part)
-    known = all(
-        chunk.kind in {"filler", "ask", "and"}
-        or chunk.as_("super") in LARGEST
-        or (chunk.kind == "coin" and chunk.value[0] in units)
-        or chunk.as_("measure") == Measure("price")
-        for chunk in clause.part
-    )
-    return known and len(units) > 1 and not clause.asks("count", "why", "when") and (largest or clause.asks("share"))
 
 
 def _of_days(clause: Clause) -> bool:
@@ -221,27 +145,8 @@ def _of_read(clause: Clause, before: Sequence[Query], read: Sequence[Query], use
     narrows = isinstance(edited.operation, List) and edited == structs.replace(clause.last, where=edited.where)
     narrows = (narrows and not clause.asks()) or _restates(clause.last, edited)
     rest = (_of_same_set(one, read[0], edited) for one in read[1:])
-    framed = _framed_as(clause, edited)
-    return Edited([framed or edited, *rest], used | _adding(clause) | (_frames(clause) if framed else set()), narrows)
-
-
-def _frames(clause: Clause) -> set[int]:
-    return {at for at, chunk in enumerate(clause.part) if chunk.kind == "frame" and chunk.value in TREND_FRAMES}
-
-
-def _framed_as(clause: Clause, query: Query) -> Query | None:
-    """The trend of another thing with the frame said beside its name: "and what about ETH weekly"."""
-    frames = {clause.part[at].value for at in _frames(clause)}
-    where, named = query.where, clause.has("coin", "asset") and not clause.names_measure
-    frame = frames.pop() if len(frames) == 1 and named else None
-    if frame is None:
-        return None
-    measures = tuple(structs.replace(one, frame=frame) if one.name == "trend" else one for one in query.measures)
-    if isinstance(where, Test) and where.measure.name == "trend":
-        where = structs.replace(where, measure=structs.replace(where.measure, frame=frame))
-    elif not any(one.name == "trend" for one in measures):
-        return None
-    return structs.replace(query, measures=measures, where=where)
+    framed = framed_as(clause, edited)
+    return Edited([framed or edited, *rest], used | _adding(clause) | (frames(clause) if framed else set()), narrows)
 
 
 def _of_same_set(other: Query, first: Query, edited: Query) -> Query:
@@ -283,10 +188,6 @@ def _timed(clause: Clause, edited: Query) -> Query | None:
     return None if over == where else structs.replace(edited, where=over, time=last.time)
 
 
-def _things(subject: Subject) -> int:
-    return len(subject.coins) + len(subject.assets)
-
-
 def _keeps_times(clause: Clause, edited: Edited) -> bool:
     """Whether the time a clause names is in one of its queries; "today" may also be the present."""
     said = {chunk.value for chunk in clause.part if chunk.kind == "time" and chunk.value.words not in _PRESENT}
@@ -305,11 +206,11 @@ def _asks_of_parts(clause: Clause, before: Sequence[Query], query: Query) -> boo
     said, of = query.subject.categories, clause.last.subject.categories
     if said and of and said != of and OF_THEM.search(" ".join(clause.words)):
         return True
-    again = "same" in clause.words and bool(query.measures) and _only_spans(query) and not clause.names_measure
+    again = "same" in clause.words and bool(query.measures) and only_spans(query) and not clause.names_measure
     if again and clause.last.measures and clause.last.measures[0].name != "change":
         return True  # "funding of BTC | same for ETH, over 30 days"
     comparative = any((one := chunk.as_("super")) and one.comparative for chunk in clause.part)
-    if isinstance(query.operation, Rank) and comparative and _things(clause.last.subject) == 1:
+    if isinstance(query.operation, Rank) and comparative and things(clause.last.subject) == 1:
         return True  # "did it do worse?": than what is not said
     unnamed = query.subject.scope == "all" and not clause.names_set
     return unnamed and isinstance(clause.last.operation, _NOT_NARROWED) and (clause.refers or clause.asks("list"))
@@ -322,7 +223,7 @@ def _is_split(one: Query, other: Query) -> bool:
 
 def _adding(clause: Clause) -> set[int]:
     """The pieces that say "add … to the comparison"."""
-    adds = _ADDING.match(" ".join(clause.words)) is not None
+    adds = ADDING.match(" ".join(clause.words)) is not None
     return {at for at, chunk in enumerate(clause.part) if chunk.kind in {"word", "ask"}} if adds else set()
 
 
@@ -360,12 +261,11 @@ def _edited(clause: Clause, query: Query) -> Query | None:
     if not named and (again or (isinstance(last.operation, Profit | Portfolio) and query.where in _MOVED)):
         return last  # "what do shows say about TAO? quote it", "…, and what is the gain?"
     if named:
-        return of_these(clause, query) if of_category(clause, query) else _renamed(clause, query)
-    if (limited := of_so_many(clause, query)) is not None:
-        return limited
-    if subject.scope != "all" or clause.names_set:
+        return of_these(clause, query) if of_category(clause, query) else renamed(clause, query)
+    edited = of_so_many(clause, query)
+    if edited is None and (subject.scope != "all" or clause.names_set):
         return None
-    edited = of_same_message(clause, query) or of_set(clause, query)
+    edited = edited or of_same_message(clause, query) or of_set(clause, query)
     if edited is not None:
         return edited
     return _led_on(clause, query) if clause.refers or clause.leads else _of_named(clause, query)
@@ -403,7 +303,7 @@ def _led_on(clause: Clause, query: Query) -> Query:
     if not clause.leads:
         checks = isinstance(query.operation, List) and bool(last.subject.coins or last.subject.assets)
         operation = Check() if checks else query.operation
-        if isinstance(operation, Rank) and _things(last.subject) > 1:
+        if isinstance(operation, Rank) and things(last.subject) > 1:
             operation = Compare(operation.direction)
         return structs.replace(query, subject=last.subject, operation=operation)
     changes = not isinstance(query.operation, Value | List | Check)
@@ -425,7 +325,7 @@ def _in_context(clause: Clause, query: Query) -> Query:
     if neutral and before in {"regime", "sentiment"}:
         query = structs.replace(query, where=Test(Measure(before), "eq", "neutral"))
     query = structs.replace(query, where=_of_tested(clause, query.where))
-    if last.measures and _things(last.subject) > 1 and not _WON.isdisjoint(clause.words) and not query.subject.coins:
+    if last.measures and things(last.subject) > 1 and not _WON.isdisjoint(clause.words) and not query.subject.coins:
         query = structs.replace(query, measures=last.measures)
     names = {one.name for one in query.measures}
     regime = names == {"market_regime"} and not clause.names_market
@@ -452,78 +352,3 @@ def _of_tested(clause: Clause, where: Condition | None) -> Condition | None:
     says = clause.names_measure or clause.has("direction", "time")
     implied = where.measure == Measure("change") and not says
     return structs.replace(where, measure=before.measure) if implied else where
-
-
-def _renamed(clause: Clause, query: Query) -> Query | None:
-    """The last query about other things: "and SOL?", "only L2s", "add NEAR", "and to ETH, over 90 days?"."""
-    last, subject = clause.last, query.subject
-    if (other := _against_other(clause, query)) is not None:
-        return other
-    adds = _ADDING.match(" ".join(clause.words)) is not None
-    if _AMONG.search(" ".join(clause.words)) and last.where is not None and query.measures == ():
-        return structs.replace(last, subject=subject, operation=Check())
-    named_only = isinstance(query.operation, Value) and not query.measures and query.where is None
-    counts = isinstance(query.operation, Count | Share | Exists) and subject.scope == "category" and query.where is None
-    short = isinstance(last.operation, type(query.operation)) and len(clause.part) <= _SHORT
-    if counts and ((isinstance(last.operation, List) and last.subject.scope == "all") or short):
-        return structs.replace(query, where=last.where)  # "coins in an uptrend? how many are L1s?"
-    if not named_only or not (adds or clause.leads or len(clause.words) <= _SHORT):
-        return None
-    if subject.scope == "category":
-        base = last.subject if last.subject.scope in {"all", "category"} else subject
-        return structs.replace(last, subject=structs.replace(base, scope="category", categories=subject.categories))
-    if subject.scope not in {"coins", "assets"} or last.subject.scope not in {"coins", "assets", "market"}:
-        return None
-    if adds or (isinstance(last.operation, Compare) and len(subject.coins) == 1):
-        coins = tuple(dict.fromkeys((*last.subject.coins, *subject.coins)))
-        subject = structs.replace(last.subject, coins=coins)
-    # "is BTC up, since when? is SOL too?"
-    if last.subject.scope == "market":
-        last = structs.replace(last, measures=tuple(_REGIMES.get(one, one) for one in last.measures))
-    checks = isinstance(last.operation, When) and last.where is not None and _IS_IT.match(" ".join(clause.words))
-    return structs.replace(last, subject=subject, operation=Check() if checks else last.operation)
-
-
-def _sided(clause: Clause, query: Query) -> Query | None:
-    """The last position in another coin or on the other side: "make it JUP, and short"."""
-    last, sides = clause.last, [chunk.as_("side") or chunk.value for chunk in clause.part if chunk.has("side")]
-    if (
-        len(sides) != 1
-        or clause.names_measure
-        or query.where is not None
-        or query.subject.scope not in {"coins", "all"}
-    ):
-        return None
-    if isinstance(last.operation, Profit) and not query.subject.coins:
-        return structs.replace(last, operation=structs.replace(last.operation, side=sides[0]))
-    if not any(one.side is not None for one in last.measures):
-        return None
-    measures = (structs.replace(one, side=sides[0] if one.side else None) for one in last.measures)
-    subject = query.subject if query.subject.coins else last.subject
-    return structs.replace(last, subject=subject, measures=tuple(measures))
-
-
-def _against_other(clause: Clause, query: Query) -> Query | None:
-    """The last correlation with another coin."""
-    last = clause.last
-    behind = any(
-        chunk.kind == "coin" and words in _WITH for words, chunk in zip(clause.words, clause.part[1:], strict=False)
-    )
-    if (
-        query.subject.scope != "coins"
-        or not behind
-        or len(query.subject.coins) != 1
-        or not any(one.name in _AGAINST for one in last.measures)
-    ):
-        return None
-    over = next((one.over for one in query.measures), None)
-    other = query.subject.coins[0]
-    measures = (
-        structs.replace(one, other=other, over=over or one.over) if one.name in _AGAINST else one
-        for one in last.measures
-    )
-    return structs.replace(last, measures=tuple(measures)) if _only_spans(query) else None
-
-
-def _only_spans(query: Query) -> bool:
-    return query.where is None and all(one == Measure("change", over=one.over) for one in query.measures)

@@ -19,12 +19,13 @@ from service.ask.parser.accounting import (
 from service.ask.parser.chunks import Chunk, cut
 from service.ask.parser.clause import read_clause
 from service.ask.parser.definitions import defined_terms
-from service.ask.parser.followup import follow, replaced
+from service.ask.parser.followup import follow
 from service.ask.parser.frames import how_to_answer, without_templates
 from service.ask.parser.gate import gate, reason_of
 from service.ask.parser.known import Known
 from service.ask.parser.language import ENGLISH
 from service.ask.parser.lexicon import COURTESIES
+from service.ask.parser.other_things import replaced
 from service.ask.parser.recognise import Recogniser
 from service.ask.parser.segments import segments
 from service.ask.parser.shared import share_window, within_breadth

@@ -15,6 +15,11 @@ _INTRODUCING: Final = frozenset({
 
 _OF: Final = frozenset({"among", "amongst", "of", "out", "within", "in", "from"})
 _LEADING: Final = frozenset({"also", "then", "please", "finally", "and", "say", "state"})
+_NAMES: Final = frozenset({"coin", "asset"})
+_OPENING: Final = frozenset({"count", "share", "why", "since"})
+"""What is asked for anew behind a comma: "BTC's price, the number of coins in an uptrend"."""
+
+_OF_THESE: Final = frozenset({"these", "them", "those", "of these", "of them", "of those"})
 _OPENERS: Final = re.compile(
     r"(what|whats|how|hows|which|who|when|why|list|show|give|tell|compare|is|are|does|did|has|rank|find|name|count|whether|if)\b"
 )
@@ -25,16 +30,18 @@ def segments(chunks: Sequence[Chunk], written: Sequence[str]) -> list[tuple[int,
     cuts = [0]
     for at in range(1, len(chunks)):
         gap = chunks[at].gap
-        if any(mark in gap for mark in "?!;") or ("." in gap and chunks[at - 1].kind != "number"):
+        if (
+            any(mark in gap for mark in "?!;")
+            or ("." in gap and chunks[at - 1].kind != "number")
+            or (":" in gap and all(chunk.kind in {"filler", "and"} for chunk in chunks[cuts[-1] : at]))
+        ):
             cuts.append(at)
         elif chunks[at].kind == "and" or "," in gap:
             begin = at + 1 if chunks[at].kind == "and" else at
             first = written[cuts[-1]].split()[0] if written[cuts[-1]] else ""
-            if (
-                (first not in _INTRODUCING or (first in _OF and _counts(chunks[cuts[-1] : at])))
-                and _opens_request(chunks, written, begin)
-                and _has_request(chunks[cuts[-1] : at])
-            ):
+            apart = first not in _INTRODUCING or (first in _OF and _counts(chunks[cuts[-1] : at]))
+            asked = _opens_request(chunks, written, cuts[-1], begin) or _of_another(chunks, written, cuts[-1], begin)
+            if apart and ((asked and _has_request(chunks[cuts[-1] : at])) or _said_now(chunks, written, cuts[-1], at)):
                 cuts.append(begin)
     cuts.append(len(chunks))
     spans = [(start, end) for start, end in pairwise(cuts) if start < end]
@@ -43,7 +50,8 @@ def segments(chunks: Sequence[Chunk], written: Sequence[str]) -> list[tuple[int,
     ] or spans
 
 
-def _opens_request(chunks: Sequence[Chunk], written: Sequence[str], at: int) -> bool:
+def _opens_request(chunks: Sequence[Chunk], written: Sequence[str], start: int, at: int) -> bool:
+    before = any(chunk.kind == "time" for chunk in chunks[start:at])
     while at < len(chunks) and written[at] in _LEADING:
         at += 1
     if at >= len(chunks):
@@ -52,11 +60,44 @@ def _opens_request(chunks: Sequence[Chunk], written: Sequence[str], at: int) -> 
         return True
     if written[at] == "the" and at + 1 < len(chunks):
         at += 1
-    # A superlative with its own subject or number: "…, the top 3 gainers today".
-    value = chunks[at].as_("super")
+    if any(word.kind == "ask" and word.value in _OPENING for word in chunks[at].words):
+        return True
+    # A superlative with its own subject or number: "…, the top 3 gainers today", "…, the 3 worst L1s".
+    numbered = chunks[at].kind == "number" and at + 1 < len(chunks)
+    value = chunks[at + numbered].as_("super")
     rest = [chunk.kind for chunk in chunks[at + 1 : at + 4]]
     more = any(kind in {"super", "set", "category", "measure"} for kind in rest)
-    return value is not None and more and (value.plural or chunks[at + 1].kind == "number")
+    more = more or not _OF_THESE.isdisjoint(written[at + 1 : at + 4])
+    timed = before and any(chunk.kind == "time" for chunk in chunks[at + 1 : at + 4])
+    if value is None or not (more or timed):
+        return False
+    return value.plural or numbered or timed or chunks[at + 1].kind == "number"
+
+
+def _said_now(chunks: Sequence[Chunk], written: Sequence[str], start: int, at: int) -> bool:
+    """Whether something follows that is named and measured, behind what is said of the present: "gold now, BTC's …"."""
+    named = any(chunk.kind in _NAMES for chunk in chunks[start:at])
+    measured = any(chunk.has("measure") for chunk in chunks[at + 1 : at + 4])
+    return named and measured and chunks[at].kind in _NAMES and written[at - 1] in {"now", "right now"}
+
+
+def _of_another(chunks: Sequence[Chunk], written: Sequence[str], start: int, at: int) -> bool:
+    """Whether the market is asked about behind a coin, or a coin behind the market."""
+    while at < len(chunks) and written[at] in {*_LEADING, "the"}:
+        at += 1
+    named = any(chunk.kind in _NAMES for chunk in chunks[start:at])
+    if at < len(chunks) and chunks[at].kind in _NAMES:
+        return not named and any(_is_of_market(*pair) for pair in zip(chunks[start:at], written[start:at], strict=True))
+    ranked = any(chunk.has("super") for chunk in chunks[start:at])
+    cap = written[at + 1 : at + 2] == ["cap"]
+    return at < len(chunks) and (named or ranked) and not cap and _is_of_market(chunks[at], written[at])
+
+
+def _is_of_market(chunk: Chunk, words: str) -> bool:
+    measure = chunk.as_("measure")
+    if measure is None:
+        return "market" in words.split() and chunk.kind not in _NAMES
+    return measure.name in {"fear_greed", "breadth", "market_regime"}
 
 
 def _counts(chunks: Sequence[Chunk]) -> bool:

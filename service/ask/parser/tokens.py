@@ -19,6 +19,9 @@ _WORD: Final = re.compile(
     re.VERBOSE,
 )
 _LINE: Final = re.compile(r"\s*\n\s*")
+_TOP: Final = re.compile(r"\b(top|bottom|best|worst|last|past)(?=\d{1,3}\b)", re.IGNORECASE)
+"""A number that is written together with the word before it: "top3"."""
+
 _ARROW: Final = re.compile(r"[-=]>")
 _POSSESSIVE: Final = re.compile(r"['\u2019\u02bc`][sS]\Z")
 _APOSTROPHES: Final = str.maketrans("", "", "'\u2019\u02bc`")
@@ -80,7 +83,7 @@ def tidy(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text[:LONGEST])[:LONGEST]
     if not folded.isascii():
         folded = "".join(character for character in folded if unicodedata.category(character) != "Cf")
-    return " ".join(_ARROW.sub(" : ", _LINE.sub(" ; ", folded)).split())
+    return " ".join(_TOP.sub(r"\1 ", _ARROW.sub(" : ", _LINE.sub(" ; ", folded))).split())
 
 
 def tokenise(text: str) -> list[Token]:

@@ -10,7 +10,7 @@ _RENAMED: r.Rows = {
     "price of btc | what about eth and sol": r.value("ETH SOL", "price"),
     "7d change of btc | sol too?": r.value("SOL", r.change(r.WEEK)),
     "is sol bullish? | and eth?": r.checked("ETH", r.BULLISH),
-    "market regime | and btc?": r.value("BTC", "market_regime"),
+    "market regime | and btc?": r.value("BTC", "regime"),
     "top 5 memes by volume | and L1s?": r.rank("volume", 5, subject=r.L1S),
     "price of btc | price of eth": r.value("ETH", "price"),
     "price of btc | what is the funding of eth?": r.value("ETH", "funding"),
