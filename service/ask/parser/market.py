@@ -35,6 +35,7 @@ _WE: Final = "we"
 _MARKETS: Final = {"regime": "market_regime", "confidence": "conviction"}
 """Measures of a coin, and what they are called of the market."""
 _TODAY: Final = "today"
+_EXTREME: Final = re.compile(r"\bextremes?\b")
 _CLOSED: Final = re.compile(r"\bclose[ds]?\b")
 _COINS: Final = frozenset({"coins", "tokens", "names", "cryptos"})
 TOGETHER: Final = frozenset({"at once", "at the same time"})
@@ -72,7 +73,9 @@ def of_market(slots: Slots, query: Query) -> Query:
         where = structs.replace(where, measure=Measure("market_regime"))
     measures = tuple(structs.replace(one, name=_MARKETS.get(one.name, one.name)) for one in query.measures)
     if _counts_trends(slots, query):
-        return structs.replace(query, where=None, measures=(), time=Now(), operation=Route("breadth"))
+        extreme = slots.is_question() and any(_EXTREME.search(words) for words in slots.words)
+        route = Route("breadth", {"told": "extreme"} if extreme else {})
+        return structs.replace(query, where=None, measures=(), time=Now(), operation=route)
     return structs.replace(query, where=where, measures=measures)
 
 

@@ -333,12 +333,13 @@ async def _quality(asked: Asked, operation: Route) -> Found:
     return Found(kind="quality", figures=figures)
 
 
-async def _breadth(asked: Asked, _: Route) -> Found:
+async def _breadth(asked: Asked, operation: Route) -> Found:
     found = await asked.reading.tool("market.health", context=1)
     figures = {name.lower(): count(found["trends"][name]) for name in ("UP", "HODL", "DOWN")}
     figures |= {f"{name.lower()}_share": Figure(share, Unit.SHARE) for name, share in found["breadth_pct"].items()}
     figures["velocity"] = text("") if found.get("velocity") is None else Figure(found["velocity"], Unit.POINTS)
     figures["extreme"] = text("yes" if found["hasExtremes"] else "")
+    figures["answer"] = text(("Yes" if found["hasExtremes"] else "No") if "told" in operation.args else "")
     figures |= {"of": count(found["universe"]), "regime": text(found["regime"] or "not known")}
     figures["day"] = Figure(parse_iso(f"{found['date'][:10]}T00:00:00Z"), Unit.DATE)
     return Found(kind="breadth", figures=figures)

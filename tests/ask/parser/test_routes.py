@@ -25,7 +25,9 @@ _ROUTES: r.Rows = {
     "how many funding alerts were there today?": _route("alerts", time=r.TODAY, count="yes"),
     "uncleared very hot funding alerts": _route("alerts", state="open", zone="very-hot"),
     "who is in a very cold funding zone?": _route("alerts", zone="very-cold", state="open"),
-    "who was in a very cold funding zone yesterday?": _route("alerts", time=r.day("2026-11-22", "yesterday"), zone="very-cold"),
+    "who was in a very cold funding zone yesterday?": _route(
+        "alerts", time=r.day("2026-11-22", "yesterday"), zone="very-cold"
+    ),
     "hot or very hot alerts": _route("alerts", zone="hot,very-hot"),
     "which funds are on your watchlist?": _route("wallets", watchlist="yes", kind="fund"),
     "bearish statements on cardano": _route("transcripts", r.coins("ADA"), stance="bearish"),
@@ -34,7 +36,9 @@ _ROUTES: r.Rows = {
     "how many regime longs are open?": _route("regime_trades", side="long", state="open", count="yes"),
     "regime shorts": _route("regime_trades", side="short"),
     "biggest MKR transfer of the watched wallets": _route("wallets", r.coins("MKR"), order="largest"),
-    "is breadth at an extreme?": _route("breadth", r.MARKET),
+    "is breadth at an extreme?": _route("breadth", r.MARKET, told="extreme"),
+    "how fast does breadth improve?": _route("breadth", r.MARKET),
+    "biggest transfers of watched wallets": _route("wallets", order="largest"),
     "breadth crossings": _route("crossings"),
     "news about sol": _route("news", r.coins("SOL")),
     "walk forward results": _route("walkforward"),

@@ -162,6 +162,13 @@ def test_a_hard_question_is_read_in_full_or_refused(question: str, queries: tupl
     "question",
     [
         "coins above average volume",
+        "coins down between 5%",
+        "coins between 5% up",
+        "how many hot and cold alerts",
+        "which funds moved UNI on the watchlist",
+        "breadth over 7 days",
+        "show me both memes and L1s by volume",
+        "watched wallets that are not exchanges",
         "how many of BTC, ETH and SOL are in an uptrend?",
         "what percentage of total market cap is BTC?",
         "which coins flipped from up to down this week?",

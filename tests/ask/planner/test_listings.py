@@ -326,6 +326,8 @@ async def test_breadth_account_prices_and_routes() -> None:
     assert (figures["up"], figures["up_share"], figures["regime"], figures["extreme"]) == (40, 50.0, "not known", "")
     turning = await Service(market__health={**health, "velocity": -2.5, "hasExtremes": True}).ask(asked("breadth"))
     assert (turning.figures["velocity"].value, turning.figures["extreme"].value) == (-2.5, "yes")
+    told = await Service(market__health=health).ask(asked("breadth", args={"told": "extreme"}))
+    assert (told.figures["answer"].value, figures["answer"]) == ("No", "")
     service = Service()
     assert (await service.ask(asked("breadth", time=day(3)))).kind == "no-past-list"
     quota = {"limit": 5, "used": 2, "remaining": 3, "period": "day"}
