@@ -32,10 +32,12 @@ from service.ask.parser.rewrites import (
 )
 from service.ask.parser.shared import over_span
 from service.ask.parser.slots import Slots
+from service.ask.parser.states import STATES
 from service.ask.parser.subjects import read_subject
 from service.ask.parser.topics import read_topic
 from service.ask.parser.windows import span_of
 from service.ask.query import (
+    Aggregate,
     At,
     Between,
     Check,
@@ -54,10 +56,13 @@ from service.ask.query import (
     Time,
     Value,
     When,
+    Window,
 )
 from service.clock import DAY_MS, iso
 
 _NOW: Final = frozenset({"now", "right now"})
+
+_DAY_HOURS: Final = 24
 
 
 def read_clause(chunks: Sequence[Chunk], words: Sequence[str]) -> tuple[list[Query], set[int]]:
@@ -108,7 +113,7 @@ def _read_query(slots: Slots) -> list[Query]:
         where = None
     query = Query(subject=subject, measures=measures, time=time, where=where, operation=operation)
     composed = compose(slots, of_days(slots, query))
-    if _in_other_coin(slots, composed):
+    if _in_other_coin(slots, composed) or any(_is_untold(one) for one in composed):
         slots.used.clear()
         return []
     queries = [part for one in composed for part in _with_close(slots, one)]
@@ -128,6 +133,14 @@ def _in_other_coin(slots: Slots, queries: Sequence[Query]) -> bool:
     return first < other and not any(
         slots.kind(at) in {"and", "or"} or slots.chunks[at].gap for at in range(first + 1, other)
     )
+
+
+def _is_untold(query: Query) -> bool:
+    """Whether a state is asked for that is not known: the trend of hours, the sum of trends."""
+    names = {one.name for one in (*query.measures, *(test.measure for test in tests_in(query.where)))}
+    hours = isinstance(query.time, Window) and query.time.unit == "h" and query.time.count < _DAY_HOURS
+    summed = isinstance(query.operation, Aggregate) and not STATES.isdisjoint(names)
+    return summed or (hours and not STATES.isdisjoint(names))
 
 
 def _over_last_span(slots: Slots, found: Sequence[FoundCondition], where: Condition | None) -> Condition | None:
@@ -233,6 +246,8 @@ def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
         if not any(joins) and not any("," in slots.chunks[at].gap for at in before):
             return []
         slots.used.add(rest[0])
+        if slots.word(rest[0] - 1) == "to":
+            return []  # "from cheapest to most expensive": an order
         number = slots.chunks[rest[0] - 1]
         if isinstance(operation, Rank) and number.kind == "number" and number.value.value == operation.limit:
             slots.used.add(rest[0] - 1)  # "the 3 highest and the 3 lowest"

@@ -31,6 +31,7 @@ _WITHIN: Final = frozenset({
 })  # fmt: skip
 _OTHERS: Final = frozenset({"other", "others", "rest", "altcoins", "alts"})
 _UNITS: Final = frozenset({"hour", "hours", "day", "days", "week", "weeks", "month", "months", "year", "years"})
+_DOES: Final = ("better", "stronger", "worse", "weaker")
 _BEATS: Final = ("outperform", "underperform", "beat")
 _NO_PERCENT: Final = frozenset({Unit.USD})
 _NO_USD: Final = frozenset({Unit.PERCENT, Unit.PERCENT_A_YEAR, Unit.SPREAD, Unit.SHARE, Unit.POINTS})
@@ -151,7 +152,8 @@ def compared(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCo
     op = slots.as_(at, "compare")
     number = slots.past(at + 1)
     last = slots.past(number + 2) if op == "between" else number
-    if op is None or slots.kind(number) != "number" or slots.kind(last) != "number":
+    so_many = slots.word(last + 1) == "of" and slots.kind(slots.past(last + 1)) == "coin"  # "two of BTC, ETH and SOL"
+    if op is None or so_many or slots.kind(number) != "number" or slots.kind(last) != "number":
         return None
     after = slots.past(last + 1)
     measure, used = _measure_after(slots, after)
@@ -289,15 +291,18 @@ def than_a_coin(slots: Slots, at: int, before: Sequence[FoundCondition]) -> Foun
     """Against a coin: "a higher 7-day return than BTC", "outperformed ETH this month", "more volume than SOL"."""
     del before
     value = slots.as_(at, "super")
-    if value is None or slots.kind(at - 1) == "number":
+    plain = slots.word(at).startswith(_DOES) and slots.first("measure") is None
+    does: Comparator | None = slots.as_(at, "compare") if plain else None  # "did BTC do better than ETH?"
+    if does is None and (value is None or slots.kind(at - 1) == "number"):
         return None
-    op: Comparator = "gt" if value.direction == "most" else "lt"
+    op: Comparator = does or ("gt" if value.direction == "most" else "lt")
     than = slots.near(at, lambda place: slots.word(place) == "than", _NEAR)
-    if than is not None:
+    if than is not None and does is None:
         return _than(slots, at, than, op, value.measure)
     to = slots.past(at + 1)
-    beats = value.measure == "change" and slots.word(at).startswith(_BEATS)
-    if not beats or slots.kind(to) != "coin" or any(slots.kind(place) == "coin" for place in range(at)):
+    beats = does is None and value.measure == "change" and slots.word(at).startswith(_BEATS)
+    beats = beats and not any(slots.kind(place) == "coin" for place in range(at))
+    if slots.kind(to) != "coin" or not (beats or does):
         return None
     behind = slots.past(to + 1)
     measure, used = _later_span(slots, Measure("change"), behind + (slots.word(behind) == "both"))

@@ -235,10 +235,9 @@ def _asked_of_two(slots: Slots, query: Query) -> Query | None:
     subject, operation = query.subject, query.operation
     if not isinstance(operation, Compare) or operation.direction is None or not slots.is_question():
         return query
-    if len(subject.coins) != _PAIR or subject.assets or len(query.measures) != 1:
+    which = any(chunk.kind == "or" for chunk in slots.chunks)  # "did ETH or BTC do better?"
+    if which or len(subject.coins) != _PAIR or subject.assets or len(query.measures) != 1:
         return query
-    if any(chunk.kind == "or" for chunk in slots.chunks):
-        return query  # "did ETH or BTC do better?"
     if query.where is not None:
         slots.used.clear()
         return None

@@ -284,7 +284,8 @@ def _of_named(clause: Clause, query: Query) -> Query | None:
         return structs.replace(query, subject=clause.last.subject, operation=Compare(query.operation.direction))
     if isinstance(query.operation, Rank | Screen | Record | Route):
         return None
-    check = Check() if isinstance(query.operation, List) else query.operation
+    whole = Exists("any") if things > 1 and "either" in clause.words else Check()
+    check = whole if isinstance(query.operation, List) else query.operation
     return structs.replace(query, subject=clause.last.subject, operation=check)
 
 

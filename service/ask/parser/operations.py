@@ -196,7 +196,10 @@ def _exists(asked: _Asked) -> Operation | None:
 def _of_several(asked: _Asked) -> Operation | None:
     """Whether any or none of some things named is so: "is either …", "BTC or ETH", "neither … nor", "none of …"."""
     slots, denied = asked.slots, neither(asked.slots)
-    slots.used |= {*denied, *slots.free(lambda chunk: chunk.kind == "word" and chunk.value == "whether")}
+    slots.used |= set(denied)
+    one = any(f"{word} one" in " ".join(slots.words) for word in ("only", "just", "exactly"))
+    if one:
+        slots.used.clear()  # "is only one of them up?"
     if asked.takes("none") or denied:
         return Exists("none")
     between = (at for at, chunk in enumerate(slots.chunks) if chunk.kind == "or")
@@ -290,9 +293,17 @@ def _compare(asked: _Asked) -> Operation | None:
 def _list(asked: _Asked) -> Operation | None:
     slots = asked.slots
     if asked.where is not None:
-        return Check() if asked.named else List(slots.limit(None))
+        return Check() if asked.named else _by_name(slots, List(slots.limit(None)))
     plain = asked.subject.scope in {"all", "category"} and slots.asks("list") and slots.first("measure") is None
-    return List(slots.limit(None)) if plain else None
+    return _by_name(slots, List(slots.limit(None))) if plain else None
+
+
+def _by_name(slots: Slots, operation: List) -> List:
+    """A list, which is by name where it has no measure: "in alphabetical order" says nothing more."""
+    if slots.first("measure") is None:
+        said = ("alphabet", "in alphabet", "by name", "a to z")
+        slots.used |= {at for at, words in enumerate(slots.words) if words.startswith(said)}
+    return operation
 
 
 _READERS: Final[Sequence[Callable[[_Asked], Operation | None]]] = (

@@ -44,6 +44,13 @@ _READ: r.Rows = {
     "what did the podcasts say about TAO? quote with speaker": q.Query(
         subject=r.coins("TAO"), operation=q.Route("transcripts")
     ),
+    "prices of eth, btc and sol from cheapest to most expensive": r.compared("ETH BTC SOL", "price", "least"),
+    "coins in a downtrend, in alphabetical order": r.listed(r.DOWNTREND),
+    "list L1s by name": r.done(q.List(), r.L1S),
+    "btc and eth price, and whether either is in a downtrend": (r.value("BTC ETH", "price"), _exists("BTC ETH", "any")),
+    "did btc do better than eth over 7 days": r.checked("BTC", q.Test(r.change(r.WEEK), "gt", coin="ETH")),
+    "has btc been weaker than eth over 7 days": r.checked("BTC", q.Test(r.change(r.WEEK), "lt", coin="ETH")),
+    "is btc's funding better than eth's": r.checked("BTC", q.Test(q.Measure("funding"), "gt", coin="ETH")),
     "ratio eth/btc now and 30 days ago": (_MONTH_AGO, _RATIO),
     "ltc entry 84, 30 coins. whats it worth and whats the gain percent": _GAIN,
 }
@@ -56,6 +63,15 @@ def test_several_things_are_ordered_asked_about_and_compared_together(
     r.assert_reads(question, queries)
 
 
-@pytest.mark.parametrize("question", ["price of eth, btc and sol alphabetically", "top 5 by volume, worst first"])
-def test_an_order_that_cannot_be_given_is_refused(question: str) -> None:
+@pytest.mark.parametrize(
+    "question",
+    [
+        "price of eth, btc and sol alphabetically",
+        "L1s by volume in alphabetical order",
+        "top 5 by volume, worst first",
+        "are at least two of btc, eth and sol in a downtrend",
+        "is only one of btc and eth in a downtrend",
+    ],
+)
+def test_an_order_or_a_number_of_them_that_cannot_be_asked_for_is_refused(question: str) -> None:
     assert r.read(question).refusal is not None
