@@ -81,6 +81,7 @@ def unread(
     beside = [chunk for chunk, behind in pairwise(part) if behind.kind in _NARROWED and not behind.gap]
     beside += [chunk for before, chunk in pairwise(part) if before.has("measure") and not chunk.gap]
     beside += [chunk for word, chunk in zip(words, part[1:], strict=False) if word in _COUNTING]
+    beside += [chunk for chunk, word in zip(part, words[1:], strict=False) if word == "of"]
     blocks = [
         chunk
         for chunk, word in left

@@ -139,7 +139,7 @@ def _is_untold(query: Query) -> bool:
     """Whether a state is asked for that is not known: the trend of hours, the sum of trends."""
     names = {one.name for one in (*query.measures, *(test.measure for test in tests_in(query.where)))}
     hours = isinstance(query.time, Window) and query.time.unit == "h" and query.time.count < _DAY_HOURS
-    summed = isinstance(query.operation, Aggregate) and not STATES.isdisjoint(names)
+    summed = isinstance(query.operation, Aggregate) and any(one.name in STATES for one in query.measures)
     return summed or (hours and not STATES.isdisjoint(names))
 
 

@@ -16,6 +16,7 @@ from service.ask.parser.words import is_plain
 
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}")
 _LONGEST_TICKER: Final = 5
+_OWN_VENUE: Final = "hyperliquid"
 _CURRENCIES: Final = frozenset({("xyz:EUR",), ("xyz:JPY",), ("xyz:GBP",)})
 """Assets that figures may be asked in, such as "in euros". All figures are in dollars."""
 
@@ -74,7 +75,9 @@ class Recogniser:
         unknown = [span for span in unknown if taken.isdisjoint(range(span.start, span.end))]
         listed += self._unread_categories(tokens, {*covered, *(at for span in unknown for at in range(*span[:2]))})
         named = [span for span in (*found, *unknown) if not _is_word(span, tokens, words)]
-        listed += [self._name(span, tokens) for span in named if len(named) == 1 or not _is_venue(span, words)]
+        venues = [span for span in named if _is_venue(span, named, words)]
+        listed += [Name("blocked", None, *span[:2]) for span in venues if words[span.start] != _OWN_VENUE]
+        listed += [self._name(span, tokens) for span in named if span not in venues]
         return Recognised(sorted(listed, key=lambda name: name.start), words, language)
 
     def _unread_categories(self, tokens: Sequence[Token], covered: set[int]) -> list[Name]:
@@ -136,9 +139,12 @@ def _is_measure(span: EntitySpan, words: Sequence[str]) -> bool:
     return span.thing.keys == ("BTC",) and words[span.end : span.end + 1] in (["correlation"], ["corr"])
 
 
-def _is_venue(span: EntitySpan, words: Sequence[str]) -> bool:
-    """Whether a name says where other coins are traded: "ETH funding on Hyperliquid"."""
-    return words[span.start] == "hyperliquid" and span.start > 0 and words[span.start - 1] == "on"
+def _is_venue(span: EntitySpan, named: Sequence[EntitySpan], words: Sequence[str]) -> bool:
+    """Whether a name says where another coin is traded: "SOL on Uniswap"; of our own venue also "funding on …"."""
+    if words[max(0, span.start - 1) : span.start] != ["on"]:
+        return False
+    own = words[span.start] == _OWN_VENUE and len(named) > 1
+    return own or any(one.end == span.start - 1 for one in named)
 
 
 def _is_word(span: EntitySpan, tokens: Sequence[Token], words: Sequence[str]) -> bool:

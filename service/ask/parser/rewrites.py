@@ -264,7 +264,8 @@ def mark_growth(slots: Slots) -> None:
         before = at - 2 if slots.word(at - 1) in {"in", "of"} else at
         if slots.kind(before if before != at else at - 1) == "number":
             continue  # "above 20 billion in market cap, up this week"
-        for beside in (at + 1, before):
+        rising = at - 1 if slots.word(at - 1).endswith("ing") else at
+        for beside in (at + 1, before, rising):
             apart = beside == at + 1 < len(slots.chunks) and slots.chunks[beside].gap
             if beside != at and not apart and (slots.has(beside, "direction") or slots.as_(beside, "measure") == _MOVE):
                 slots.put(beside, structs.replace(slots.chunks[beside], kind="blocked", words=()))
@@ -292,8 +293,8 @@ def mark_reached(slots: Slots) -> None:
 def read_sides(slots: Slots, subject: Subject) -> None:
     """Long and short beside a coin: who pays whom is its funding, which of both to be is its verdict."""
     sides = slots.free(lambda chunk: chunk.has("side"))
-    if not sides:
-        return
+    if not sides or (slots.measures("regime") and any(slots.as_(at, "side") == "short" for at in sides)):
+        return  # what the rules shorted is told by the positions alone
     paying = any(not _PAYING.isdisjoint(words.split()) for words in slots.words)
     if slots.measures("funding", "carry"):
         slots.used |= set(sides)

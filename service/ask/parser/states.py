@@ -120,6 +120,8 @@ def in_state(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCo
         return FoundCondition(
             Changed(measure, state.value, slots.chunks[span].value), frozenset(used | {turned[0], span})
         )
+    if turned and slots.kind(span) == "time":
+        return None  # "entered an uptrend yesterday"
     return FoundCondition(Test(measure, state.op, state.value), frozenset(used))
 
 

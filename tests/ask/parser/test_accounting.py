@@ -112,3 +112,21 @@ def test_the_window_behind_a_list_of_conditions_is_that_of_each() -> None:
     where = r.read("coins with a change above 5% and negative funding over 7 days").queries[0].where
     assert [test.measure.over for test in found.tests_in(where)] == [r.WEEK, r.WEEK]
     r.assert_reads("funding in BTC and ETH", [r.value("BTC ETH", "funding")])
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "price of SOL on Uniswap",
+        "4h trend of SOL",
+        "trend of total market cap",
+        "coins that entered an uptrend yesterday",
+        "coins up three days in a row",
+        "coins with rising volume",
+        "is the market cap of ETH growing",
+        "when did the regime rules go short ALGO and at what price",
+        "the momentum of ETH",
+    ],
+)
+def test_a_course_that_is_not_known_is_refused(question: str) -> None:
+    assert r.read(question).refusal is not None
