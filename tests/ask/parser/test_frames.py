@@ -102,6 +102,9 @@ def test_how_to_answer_and_what_else_is_asked_change_no_request(question: str, q
         "30 day change of btc | was eth better after fees in 3 hours and 7 days?",
         "funding of eth | was sol better",
         "btc price | was gold better",
+        "I have 2 BTC and 1 ETH | and how many sol would that be",
+        "btc price | and what about eth weekly",
+        "I bought 2 sol at 150 | and is it in an uptrend?",
     ],
 )
 def test_a_number_that_limits_more_than_the_answer_is_not_left_out(question: str) -> None:
