@@ -103,7 +103,7 @@ def _placed(clause: Clause) -> Query | None:
     """Other places of the last ranking, or more of them: "and the second?", "the next five", "who is next?"."""
     last, operation = clause.last, clause.last.operation
     slots = Slots(clause.part, clause.words, set())
-    following = slots.free(lambda chunk: chunk.as_("ordinal") == 0)
+    following = slots.free(lambda chunk: chunk.as_("ordinal") == "0")
     places = None if following else read_places(slots)
     limit = None if places else slots.limit(None)
     plain = {"filler", "ask", "and", "set", *(["except", "ordinal"] if following else [])}

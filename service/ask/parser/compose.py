@@ -58,7 +58,7 @@ def compose(slots: Slots, query: Query) -> list[Query]:
         if changed is None:
             return []
         query = changed
-    return _parts(slots, query)
+    return _uptrends(query) or _parts(slots, query)
 
 
 def _with_other(slots: Slots, query: Query) -> Query:
@@ -334,6 +334,16 @@ _RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (
 )
 
 
+def _uptrends(query: Query) -> list[Query]:
+    """The share of uptrends in each of some categories, which is their breadth."""
+    subject = query.subject
+    if not subject.each or Measure("breadth") not in query.measures:
+        return []
+    up = Test(Measure("trend"), "eq", "UP")
+    sets = (structs.replace(subject, categories=(name,), each=False) for name in subject.categories)
+    return [Query(subject=one, where=up, operation=Share()) for one in sets]
+
+
 def _parts(slots: Slots, query: Query) -> list[Query]:
     """One query for each of opposite conditions, for coins and real-world assets, for breadth and other measures."""
     counts = isinstance(query.operation, Count) and not {"more", "fewer"}.isdisjoint(slots.words)
@@ -362,10 +372,6 @@ def _parts(slots: Slots, query: Query) -> list[Query]:
     ):
         slots.used.clear()  # what contradicts itself, or has no answer
         return []
-    if subject.each and breadth in query.measures:
-        up = Test(Measure("trend"), "eq", "UP")
-        sets = (structs.replace(subject, categories=(name,), each=False) for name in subject.categories)
-        return [Query(subject=one, where=up, operation=Share()) for one in sets]
     if of_breadth and isinstance(query.operation, Value):
         others = tuple(one for one in query.measures if one != breadth)
         return [

@@ -73,7 +73,7 @@ class State(Struct, frozen=True):
 
 
 _SIGNS: Final = {"positive": 1, "negative": -1, "up": 1, "down": -1}
-_NAMED: Final[Sequence[Kind]] = ("compare", "ask", "topic", "set", "frame", "side")
+_NAMED: Final[Sequence[Kind]] = ("compare", "ask", "topic", "set", "frame", "side", "ordinal")
 
 
 def _entries(tables: Mapping[str, Any]) -> Iterator[tuple[Sequence[str], Word]]:
@@ -84,12 +84,8 @@ def _entries(tables: Mapping[str, Any]) -> Iterator[tuple[Sequence[str], Word]]:
             yield row["phrases"], Word("measure", Measure(name))
     for row in tables["state"]:
         yield row["phrases"], Word("state", msgspec.convert(row, State))
-    for name, phrases in tables["sign"].items():
-        yield phrases, Word("sign", _SIGNS[name])
-    for name, phrases in tables["direction"].items():
-        yield phrases, Word("direction", _SIGNS[name])
-    for name, phrases in tables["ordinal"].items():
-        yield phrases, Word("ordinal", int(name))
+    for name, phrases in (*tables["sign"].items(), *tables["direction"].items()):
+        yield phrases, Word("sign" if name in tables["sign"] else "direction", _SIGNS[name])
     for row in tables["super"]:
         yield row["phrases"], Word("super", msgspec.convert(row, Super))
     for kind in _NAMED:

@@ -77,9 +77,8 @@ def of_same_message(clause: Clause, query: Query) -> Query | None:
 def of_so_many(clause: Clause, query: Query) -> Query | None:
     """A ranking of so many, which a later sentence says: "least volatile coins, give me 5 tickers"."""
     ranked, listed = clause.last.operation, query.operation
-    if not clause.within or not isinstance(ranked, Rank) or not isinstance(listed, List) or listed.limit is None:
-        return None
-    if query != Query(subject=Subject(scope="all"), operation=listed):
+    plain = query == Query(subject=Subject(scope="all"), operation=listed)
+    if not (clause.within and plain and isinstance(ranked, Rank) and isinstance(listed, List) and listed.limit):
         return None
     return structs.replace(clause.last, operation=structs.replace(ranked, limit=listed.limit))
 

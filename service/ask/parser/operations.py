@@ -279,7 +279,7 @@ def _place(asked: _Asked) -> Operation | None:
 def _compare(asked: _Asked) -> Operation | None:
     slots = asked.slots
     priced = any(words == "in" and slots.kind(at + 1) == "coin" for at, words in enumerate(slots.words))
-    divided = len(set(slots.measures(*_SIZES))) < _PAIR  # not "volume of BTC and ETH relative to market cap"
+    divided = sum(bool(slots.measures(name)) for name in _SIZES) < _PAIR
     if (
         asked.named
         and divided

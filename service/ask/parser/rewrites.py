@@ -28,13 +28,15 @@ _LEVELS: Final = {"low": _BELOW, "high": frozenset({"gt", "ge"})}
 _ENDS: Final = {"highest": "high", "lowest": "low", "how high": "high", "how low": "low"}
 _REACHED: Final = frozenset({"went", "gone", "traded at", "trade at", "trades at"})
 _ABSOLUTE: Final = frozenset({
-    "absolute", "absolute terms", "in absolute terms", "either direction", "in either direction", "regardless of direction",
+    "absolute", "absolute terms", "in absolute terms", "either direction", "in either direction",
+    "regardless of direction",
     "regardless of sign", "magnitude", "in magnitude",
 })  # fmt: skip
 _DIVISIBLE: Final = ("volume", "open_interest", "market_cap")
 _DIVISIBLE_MEASURES: Final = tuple(Measure(name) for name in _DIVISIBLE)
 _DIVIDES: Final = frozenset({
-    "ratio", "ratio of", "divided by", "relative to", "relative to its", "compared with its", "compared with", "compared to",
+    "ratio", "ratio of", "divided by", "relative to", "relative to its", "compared with its", "compared with",
+    "compared to",
     "per", "in relation to", "against its", "as a multiple of",
 })  # fmt: skip
 _WITH: Final = frozenset({"to", "with", "against", "versus", "follow", "follows", "than"})
@@ -173,7 +175,7 @@ def _drop(slots: Slots, at: int) -> None:
 
 
 def mark_ratios(slots: Slots) -> None:
-    """Two measures that are divided are one: "volume to market cap ratio", "open interest relative to its market cap"."""
+    """Two measures that are divided are one: "volume to market cap ratio", "volume relative to its market cap"."""
     named = [at for at in slots.measures(*_DIVISIBLE) if slots.measure(at) in _DIVISIBLE_MEASURES]
     for first, second in pairwise(named):
         said = [at for at in (first - 1, *range(first + 1, second), second + 1) if slots.word(at) in _DIVIDES]

@@ -40,16 +40,8 @@ def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | No
         things: How many things are named; None: a set is meant.
     """
     first = superlatives[0]
-    said: Super = slots.as_(first, "super")
-    sets = sum(chunk.kind == "category" for chunk in slots.chunks)
-    if (said.comparative and (things == 1 or sets > 1 or "than" in slots.words)) or (said.orders and things == 1):
-        return Value()  # "is it better?", "higher than the others": than what is not said
-    if said.plural and things == 1 and slots.is_question():
-        return Value()  # "is it among the best performers?"
-    if slots.word(first) in {"more", "fewer", "less"} and things is None and slots.first("measure") is None:
-        return Value()  # "more up or down?"
-    if _of_growth(slots, first):
-        return Value()  # "whose funding rose the most": only the price's change is known
+    if _is_unclear(slots, first, things):
+        return Value()
     value = _meant(slots, superlatives)
     if things != 1:
         value = _of_span(slots, superlatives, value)
@@ -65,6 +57,24 @@ def read_superlative(slots: Slots, superlatives: Sequence[int], things: int | No
         skip, limit = read_places(slots) or (0, _limit(slots, value))
         slots.take_asks("rank", "list")
         return Rank(value.direction, limit, skip)
+    return _of_things(slots, first, value, things)
+
+
+def _is_unclear(slots: Slots, first: int, things: int | None) -> bool:
+    """Whether what a superlative is of, or compares with, is not said or not known."""
+    said: Super = slots.as_(first, "super")
+    sets = sum(chunk.kind == "category" for chunk in slots.chunks)
+    if (said.comparative and (things == 1 or sets > 1 or "than" in slots.words)) or (said.orders and things == 1):
+        return True  # "is it better?", "higher than the others": than what is not said
+    if said.plural and things == 1 and slots.is_question():
+        return True  # "is it among the best performers?"
+    if slots.word(first) in {"more", "fewer", "less"} and things is None and slots.first("measure") is None:
+        return True  # "more up or down?"
+    return _of_growth(slots, first)  # "whose funding rose the most": only the price's change is known
+
+
+def _of_things(slots: Slots, first: int, value: Super, things: int) -> Operation:
+    """The extreme of one thing, or the first of several."""
     days = slots.free(lambda chunk: chunk.kind == "word" and chunk.value.lower() in {"day", "days"})
     if days:
         slots.used.add(days[0])
@@ -100,7 +110,7 @@ def read_places(slots: Slots) -> tuple[int, int] | None:
     if first < 1 or not (ranges or sorted(places) == list(range(first, last + 1))):
         return None
     slots.used |= set(range(said[0], said[-1] + 1))
-    if (number := slots.limit(None)) not in {None, last - first + 1}:
+    if slots.limit(None) not in {None, last - first + 1}:
         return None  # "top 5, places 2 to 4"
     return first - 1, last - first + 1
 

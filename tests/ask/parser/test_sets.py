@@ -171,7 +171,7 @@ _COUNTED: r.Rows = {
     "all memes in an uptrend": r.listed(r.UPTREND, r.MEMES),
     "how many coins are up or down today?": r.done(
         q.Count(),
-        where=q.Any_((r.holds("change", "gt", 0.0), r.holds(r.change(r.DAY), "lt", 0.0))),
+        where=q.Any_((r.holds(r.change(r.DAY), "gt", 0.0), r.holds(r.change(r.DAY), "lt", 0.0))),
     ),
     "how many coins rose and fell today?": (
         r.done(q.Count(), where=r.holds(r.change(r.DAY), "gt", 0.0)),
