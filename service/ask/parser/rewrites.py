@@ -211,9 +211,9 @@ def mark_other(slots: Slots) -> None:
     ranked = any((value := chunk.as_("super")) is not None and value.measure == "correlation" for chunk in slots.chunks)
     if not (names or ranked) or not (len(coins) > 1 or any(_is_of_set(chunk) for chunk in slots.chunks)):
         return
-    beside = (at for at in coins if len(slots.chunks[at].value) == 1)
-    behind = (at for at in beside if slots.word(at - 1).rpartition(" ")[2] in _WITH or at + 1 in names)
-    other = next(behind, None)
+    single = [at for at in coins if len(slots.chunks[at].value) == 1]
+    behind = [at for at in single if slots.word(at - 1).rpartition(" ")[2] in _WITH]
+    other = next(iter(behind or [at for at in single if at + 1 in names]), None)
     if other is not None:
         _take_other(slots, other, names)
 

@@ -21,6 +21,7 @@ _RENAMED: r.Rows = {
     "gold price | and btc?": r.value("BTC", "price"),
     "news about sol | and btc": q.Query(subject=r.coins("BTC"), operation=q.Route("news")),
     "price of BTC | add ETH": r.value("BTC ETH", "price"),
+    "what's SOL's correlation to BTC? | and to ETH?": r.value("SOL", q.Measure("correlation", other="ETH")),
     "correlation of SOL to BTC | and to ETH?": r.value("SOL", q.Measure("correlation", other="ETH")),
     "top 5 gainers today | only L2s": r.rank(r.change(r.DAY), 5, subject=r.L2S),
     "why is sol up today? | and eth?": q.Query(subject=r.coins("ETH"), measures=(r.change(r.DAY),), operation=q.Why()),
