@@ -1,5 +1,7 @@
 """Days of one coin that are counted, first days, closes and means over days, and distances from highs and lows."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from service.ask import query as q
@@ -17,7 +19,7 @@ def counted(where: q.Condition, time: q.Time) -> q.Query:
     return q.Query(subject=r.coins("SOL"), where=where, time=time, operation=q.Count())
 
 
-_ROWS: r.Rows = {
+_ROWS: Mapping[str, q.Query | None] = {
     "how many green days did SOL have in the past 30 days?": counted(_UP, r.MONTH),
     "how many of the last 7 closed days did SOL finish green?": counted(_UP, r.WEEK),
     "on how many of the days was SOL up over 7 days?": counted(_UP, r.WEEK),
@@ -56,7 +58,7 @@ def test_days_are_counted_by_their_closes(question: str, query: q.Query | None) 
         r.assert_reads(question, [query])
 
 
-_DISTANCES: r.Rows = {
+_DISTANCES: Mapping[str, q.Query | None] = {
     "how much is SOL up from its 30-day low?": r.value("SOL", q.Measure("from_low", over=r.MONTH)),
     "how much has SOL bounced from its October low": r.value("SOL", q.Measure("from_low", over=_OCTOBER)),
     "how far below its October high is SOL?": r.value("SOL", q.Measure("from_high", over=_OCTOBER)),

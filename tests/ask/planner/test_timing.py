@@ -447,9 +447,9 @@ async def test_distances_are_from_the_bound_of_the_span_to_the_price_asked_for()
     low, high = min(bar.low for bar in bars("KPEPE")), max(bar.high for bar in bars("KPEPE"))
     subject = coins("KPEPE", per_coin=("KPEPE",))
     rise = await ask(of(subject, Measure("from_low", JUNE)))
-    assert rise.rows[0].values == pytest.approx(((price / low - 1) * 100, low / 1_000))  # type: ignore[operator]
+    assert rise.rows[0].values == pytest.approx(((price / low - 1) * 100, low / 1_000))
     fall = await ask(of(subject, Measure("from_high", JUNE)))
-    assert fall.rows[0].values == pytest.approx(((price / high - 1) * 100, high / 1_000))  # type: ignore[operator]
+    assert fall.rows[0].values == pytest.approx(((price / high - 1) * 100, high / 1_000))
     then = await ask(of(coins("KPEPE"), Measure("from_low", JUNE), time=day(31)))
     assert then.rows[0].values == pytest.approx(((bars("KPEPE")[-1].close / low - 1) * 100,))
     early = Between(TODAY_MS - 900 * DAY_MS, TODAY_MS - 800 * DAY_MS, "long ago")
