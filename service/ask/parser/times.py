@@ -247,8 +247,6 @@ class _Reader:
             "consecutive",
             "straight",
             "closed",
-            "completed",
-            "complete",
             "utc",
         }:
             end += 1
