@@ -74,7 +74,7 @@ _FORMAT: Final = re.compile(
     re.IGNORECASE,
 )
 """A last sentence that asks for a format: what stands behind it is no part of the question."""
-_DIGITS: Final = re.compile(r"(?<![\w.,/:#-])\$?(\d+(?:,\d{3})*(?:\.\d+)?)(?![\w)]*[):/-])(?!\d|\.\s| words| questions)")
+_DIGITS: Final = re.compile(r"(?<![\w.,/:#-])\$?(\d+(?:,\d{3})*(?:\.\d+)?)(?![\w)]*[):/-])(?!\d|\.\s| words| quest)")
 _DEFAULT: Final = re.compile(r"\b24\b|\b90[- ]?d")
 """Windows that some measures have anyway."""
 
