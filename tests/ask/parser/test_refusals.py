@@ -39,7 +39,6 @@ _REFUSED = {
     "does SOL have more volume than BTC or ETH?": "unread",
     "open interest over market cap for SOL as a percentage": "unread",
     "which divergences from BTC do you flag?": "unread",
-    "how far below its October high is AVAX?": "unread",
     "any podcast talk about gold?": "unread",
     "which categories do you know, and how many": "unread",
     "funding of BTC is 10%, is that high?": "unread",

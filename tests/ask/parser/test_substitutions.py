@@ -134,7 +134,7 @@ _HARD: r.Rows = {
     "last 5 funding alerts": q.Query(operation=q.Route("alerts", {"limit": "5"})),
     "how many coins rose and not fell today?": r.done(
         q.Count(),
-        where=q.All((r.holds("change", "gt", 0.0), q.Not(r.holds(r.change(r.DAY), "lt", 0.0)))),
+        where=q.All((r.holds(r.change(r.DAY), "gt", 0.0), q.Not(r.holds(r.change(r.DAY), "lt", 0.0)))),
     ),
     "is the market neutral?": q.Query(
         subject=r.MARKET, where=r.holds("market_regime", "eq", "neutral"), operation=q.Check()
