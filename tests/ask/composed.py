@@ -26,8 +26,8 @@ from service.ask.query import (
     Measure,
     Now,
     Operation,
-    Position,
     Portfolio,
+    Position,
     Profit,
     Query,
     Rank,
@@ -367,7 +367,8 @@ def _joined(dice: Dice, words: Sequence[str]) -> str:
 
 
 _KINDS: Final[Sequence[Callable[[Dice], Composed]]] = (
-    _value, _value, _past, _change, _rank, _rank, _movers, _places, _list, _list, _either, _count, _count, _check, _check,
+    _value, _value, _past, _change, _rank, _rank, _movers, _places, _list, _list, _either, _count, _count, _check,
+    _check,
     _exists, _compare, _against, _position, _aggregate, _changed, _since, _holdings, _convert, _profit, _portfolio,
     _ratio,
 )  # fmt: skip

@@ -22,8 +22,8 @@ from service.ask.query import (
     Measure,
     Not,
     Now,
-    Position,
     Portfolio,
+    Position,
     Profit,
     Query,
     Rank,
@@ -68,7 +68,8 @@ _EVERY = All((UP, Not(where(FUNDING, "lt", 0.0))))
     [
         (of(L1, change(days(30)), operation=Rank("most", 5)), "coins in Layer 1 (L1), ranked by 30-day change, top 5"),
         (of(ALL, VOLUME, operation=Rank("least", 3)), "all coins, ranked by 24-hour volume, lowest 3"),
-        (of(ALL, VOLUME, operation=Rank("most", 1, 1)), "all coins, ranked by 24-hour volume, the highest first, place 2"),
+        (of(ALL, VOLUME, operation=Rank("most", 1, 1)),
+         "all coins, ranked by 24-hour volume, the highest first, place 2"),
         (
             of(ALL, operation=List(), where=where(VOLUME, "gt", 2e10)),
             "all coins, where 24-hour volume above 20,000,000,000 USD, list",
