@@ -121,7 +121,7 @@ async def open_market(  # noqa: PLR0913, PLR0917 - the parts it is built from, e
         conclusions=shelf.drawer(CONCLUSIONS, Conclusions),
         momenta=shelf.drawer(MOMENTUM, Momenta),
         samples=SampleStore(database),
-        alerts=AlertRefresh(clock, store, AlertStore(database), live.desk, origin),
+        alerts=AlertRefresh(clock, store, AlertStore(database), live.desk, origin, lead.ready),
         caps=CapStore(database),
     )
     topics.gecko.members.on_change(lambda _: topics.members.set())
@@ -184,7 +184,7 @@ class _Topics(Struct, frozen=True):
             # Past market caps wait for all that readiness waits for, and for nothing more.
             Loop("categories", categories.round, CATEGORIES_EVERY_S, after=known, wake=self.summed),
             Loop("samples", samples.round, MINUTELY_S, after=known),
-            Loop("alerts", self.alerts.round, MINUTELY_S, after=live.paid() or known, wake=paid.follow()),
+            Loop("alerts", self.alerts.round, MINUTELY_S, after=series, wake=paid.follow()),
             Loop("momentum", sum_up, MINUTELY_S, after=self.alerts.tried, wake=paid.follow()),
         )
 
