@@ -3,7 +3,6 @@
 import re
 from typing import Annotated, Final
 
-import jwt
 import msgspec
 
 from service.access.refusal import invalid
@@ -45,6 +44,8 @@ class SessionForm:
 
     def sign(self, user_id: int, jti: str, issued_ms: int, expires_ms: int) -> str:
         """Write a token, valid in whole seconds."""
+        import jwt  # noqa: PLC0415 - brings cryptography: 40 ms of a start, which only the first session needs
+
         claims = Claims(_NAME, _NAME, str(user_id), issued_ms // SECOND_MS, expires_ms // SECOND_MS, jti)
         return jwt.encode(msgspec.to_builtins(claims), self._key, _ALGORITHM)
 
@@ -56,6 +57,8 @@ class SessionForm:
         """
         if not _FORM.match(token):
             raise invalid("The session token is malformed.")
+        import jwt  # noqa: PLC0415 - as above
+
         try:
             content = jwt.decode(
                 token,

@@ -32,7 +32,7 @@ class PreparedHistory(Recorded, Protocol):
     async def prepared(self, origin: str) -> Path | None:
         """The next file of tables that was prepared of a history, once it is complete; null where there are no more.
 
-        The first has daily bars, the second payments, the others hourly bars.
+        The first has daily bars, the second payments, the last past funding alerts, the others hourly bars.
         """
 
 

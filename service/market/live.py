@@ -12,7 +12,7 @@ from service.market.hourly import FundingHistory, HourlyBars
 from service.market.loading import Loading
 from service.market.quarantine import Report
 from service.market.quotes import FEED_EVERY_S, QUOTES_EVERY_S, RECHECK_EVERY_S, QuoteRefresh
-from service.market.schedule import Loop
+from service.market.schedule import Loop, set_event
 from service.market.series_check import SeriesCheck
 from service.market.shelf import Drawer
 from service.market.sources.hyperliquid import Hyperliquid
@@ -86,7 +86,7 @@ class Live:
         """
         if not self.desk.view():
             return self._quotes.prices_known
-        return _set()
+        return set_event()
 
     def loaded(self) -> asyncio.Event | None:
         """An event that is set once recorded series are there; null where nothing is loaded in bulk."""
@@ -112,7 +112,7 @@ class Live:
         loading = () if self.bulk is None else (Loop("recorded history", self.bulk.round, LOAD_EVERY_S),)
         days = None if self.bulk is None else self.bulk.days
         told = self._quotes.coins_known  # frames stand in the order of an answer
-        coins = _set() if self.desk.view() else told
+        coins = set_event() if self.desk.view() else told
         return (
             *loading,
             Loop("follow", self._follow, FOLLOW_EVERY_S, everywhere=True),
@@ -157,9 +157,3 @@ class Live:
 
     def _is_idle(self) -> bool:
         return self.history.idle
-
-
-def _set() -> asyncio.Event:
-    event = asyncio.Event()
-    event.set()
-    return event

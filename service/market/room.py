@@ -51,11 +51,11 @@ class Market(Struct, frozen=True):
 
     `conclusions` is the document that `breadth` and `regimes` answer from, `quarantine` the one that tells what is held
     back, `store` holds the series, `past_caps` past market caps. `worth` gives the coins as CoinGecko last showed them,
-    by ticker. `known` is set once there are prices, kept or accepted; `days` once the daily bars
-    of coins have been had, `paid` once payments of funding are loaded in bulk, `loaded` once nothing is loaded in bulk
-    any more, `summed` once funding alerts have looked at all coins and momentum is known as well, `members` whenever
-    coins of categories were read. `recorded` says whether recorded history is loaded in bulk. `readiness` says how far
-    all is, `filling` how far what is loaded piece by piece.
+    by ticker. `known` is set once there are prices, kept or accepted; `days` once the daily bars of coins have been
+    had, `paid` once payments of funding are loaded in bulk, `loaded` once nothing is loaded in bulk any more, `summed`
+    once momentum is known as well and the service is ready, `members` whenever coins of categories were read.
+    `recorded` says whether recorded history is loaded in bulk. `readiness` says how far all is, `filling` how far what
+    is loaded piece by piece.
     """
 
     coins: MarketDesk
@@ -121,7 +121,7 @@ async def open_market(  # noqa: PLR0913, PLR0917 - the parts it is built from, e
         conclusions=shelf.drawer(CONCLUSIONS, Conclusions),
         momenta=shelf.drawer(MOMENTUM, Momenta),
         samples=SampleStore(database),
-        alerts=AlertRefresh(clock, store, AlertStore(database), live.desk, origin),
+        alerts=AlertRefresh(clock, store, AlertStore(database), live.desk, origin, lead.ready),
         caps=CapStore(database),
     )
     topics.gecko.members.on_change(lambda _: topics.members.set())
@@ -137,7 +137,7 @@ async def open_market(  # noqa: PLR0913, PLR0917 - the parts it is built from, e
         loops = [
             *live.loops(socket),
             Loop("shelf", shelf.follow, FOLLOW_EVERY_S, everywhere=True),
-            *topics.loops(clock, live, database, store, source, origin),
+            *topics.loops(clock, live, database, store, source, origin, lead.ready),
         ]
         async with running(loops, lead, clock):
             yield topics.desks(clock, live, database, store, source, cursors, origin, lead)
@@ -163,6 +163,7 @@ class _Topics(Struct, frozen=True):
         store: MarketStore,
         source: CoinGecko,
         origin: Callable[[], str],
+        ready: asyncio.Event,
     ) -> Sequence[Loop]:
         """What keeps the topics fresh: one row each."""
         coins, known = live.desk, live.known()
@@ -176,15 +177,16 @@ class _Topics(Struct, frozen=True):
         async def sum_up() -> None:
             await momentum.round()
             await series.wait()
+            await ready.wait()
             self.summed.set()
 
         days, paid = live.history.news, live.funding.news
         return (
             Loop("conclude", live.shown(conclude.round), CONCLUDE_EVERY_S, after=known, wake=days.follow()),
-            # Past market caps wait for all that readiness waits for, and for nothing more.
+            # Past market caps wait until the service is ready, and for nothing more.
             Loop("categories", categories.round, CATEGORIES_EVERY_S, after=known, wake=self.summed),
             Loop("samples", samples.round, MINUTELY_S, after=known),
-            Loop("alerts", self.alerts.round, MINUTELY_S, after=live.paid() or known, wake=paid.follow()),
+            Loop("alerts", self.alerts.round, MINUTELY_S, after=series, wake=paid.follow()),
             Loop("momentum", sum_up, MINUTELY_S, after=self.alerts.tried, wake=paid.follow()),
         )
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Final, NamedTuple
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from service.clock import Clock, sleep_or_wake
 from service.market.loops import keep_doing
@@ -61,15 +61,24 @@ def noting(step: Callable[[], Awaitable[None]], tried: asyncio.Event) -> Callabl
     return noted
 
 
+def set_event() -> asyncio.Event:
+    """An event that is set."""
+    event = asyncio.Event()
+    event.set()
+    return event
+
+
 class Lead(Struct, frozen=True):
     """Who does what only one process of a store does, and from when on.
 
     `held` says whether this process is the one that fetches and concludes. No loop begins before `begun` is set, where
-    there is such an event: a service that still opens its rooms is not kept from answering.
+    there is such an event: a service that still opens its rooms is not kept from answering. What readiness does not
+    wait for begins once `ready` is set.
     """
 
     held: Callable[[], bool]
     begun: asyncio.Event | None = None
+    ready: asyncio.Event = field(default_factory=set_event)
 
 
 class _Alarm:

@@ -12,6 +12,7 @@ from typing import Final
 from msgspec.structs import astuple
 
 from service.clock import DAY_MS
+from service.market.alerts.store import ALERT_TABLES
 from service.market.delisting import LIST_DELISTED, delist, forget_unconfirmed
 from service.market.observed import (
     VENUE,
@@ -98,6 +99,9 @@ _SUM_FUNDING: Final = """
 """
 FUNDED_HOURS: Final = 23
 """Of a day's 24 so many must be paid for: once in two years the venue itself left one out, for every coin."""
+
+PREPARED_TABLES: Final = (*SERIES_TABLES, *ALERT_TABLES)
+"""Tables that another process may prepare in a file."""
 
 _COINS_A_SUM: Final = 10
 """Three months of so many coins are a few milliseconds of the writer's time."""
@@ -288,17 +292,17 @@ class MarketStore(Series):
         await self._database.write(work)
 
     async def adopt(self, origin: str, path: Path) -> None:
-        """Take over all bars and payments of a file that was written beside; rows that are known stay as they are.
+        """Take over what a file has that was written beside; rows that are known stay as they are.
 
         Args:
             origin: The history they belong to.
-            path: A database of the tables `candles` and `funding_rates`, as in this store; a SQLite store only.
+            path: A database of `PREPARED_TABLES`, as in this store; a SQLite store only.
 
         Raises:
             ServiceError: `UNAVAILABLE` if the store cannot be written.
         """
         await asyncio.to_thread(
-            copy_tables, self._database.path, path, SERIES_TABLES, lambda connection: holds(connection, origin)
+            copy_tables, self._database.path, path, PREPARED_TABLES, lambda connection: holds(connection, origin)
         )
 
     async def put_delisted(self, origin: str, coins: Sequence[str]) -> None:

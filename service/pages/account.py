@@ -14,8 +14,8 @@ class AccountView:
     """
 
     def __init__(self, templates: Templates) -> None:
-        self._page = templates.page("account.html")
+        self._templates = templates
 
     async def show(self, _segment: str, _query: Mapping[str, str]) -> Page:
         """Show it."""
-        return self._page
+        return self._templates.page("account.html")

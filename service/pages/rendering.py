@@ -40,7 +40,7 @@ class Templates:
 
 @cache
 def _environment() -> "Environment":
-    """Made for the first page: it takes 20 ms to load, which no caller of the API should wait for at a start."""
+    """Made for the first page: it takes 40 ms to load, which no caller of the API should wait for at a start."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined  # noqa: PLC0415 - see above
 
     environment = Environment(

@@ -26,7 +26,6 @@ class SignInView:
 
     def __init__(self, templates: Templates) -> None:
         self._templates = templates
-        self._done = templates.page("signed-in.html")
 
     async def show(self, _segment: str, query: Mapping[str, str]) -> Page:
         """Show the page of one login: `state`, which is returned as it is, and the `port` to return to.
@@ -47,7 +46,7 @@ class SignInView:
 
     async def done(self, _segment: str, _query: Mapping[str, str]) -> Page:
         """Show where the command line sends a browser that has returned."""
-        return self._done
+        return self._templates.page("signed-in.html")
 
 
 def _bad(parameter: str, why: str) -> ServiceError:

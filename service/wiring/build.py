@@ -22,7 +22,7 @@ from service.http.connections import ConnectionLimits, most_connections
 from service.http.documents import build as build_documents
 from service.http.health import Health
 from service.http.metrics import Metrics
-from service.market.schedule import Lead
+from service.market.schedule import Lead, set_event
 from service.market.shelf import Shelf
 from service.pages.site import open_site
 from service.payments.receipts import ReceiptDesk, ReceiptSigner
@@ -46,13 +46,17 @@ from service.wiring.venues import open_upstreams
 
 
 class Service(Struct, frozen=True):
-    """A service that runs: application, probes, metrics, streams (which end when it stops), limits of connections."""
+    """A service that runs: application, probes, metrics, streams (which end when it stops), limits of connections.
+
+    `ready` is to be set once `health` says that it is ready. Where no history is prepared it is set from the beginning.
+    """
 
     app: App
     health: Health
     metrics: Metrics
     streams: Hub
     connections: ConnectionLimits
+    ready: asyncio.Event
 
 
 @asynccontextmanager
@@ -86,7 +90,7 @@ async def build(settings: Settings, clock: Clock, preload: Preload | None = None
         upstreams = await enter(open_upstreams(settings, clock, preload=preload))
         shelf, cursors = Shelf(database), Cursors(secrets.cursor_key)
         begun = asyncio.Event()
-        lead = Lead(leadership.held, begun)
+        lead = Lead(leadership.held, begun, set_event() if preload is None else asyncio.Event())
         ground = Ground(settings, clock, database, shelf, cursors, upstreams, lead)
         data = await enter(open_data(ground))
         payments = await enter(
@@ -115,7 +119,7 @@ async def build(settings: Settings, clock: Clock, preload: Preload | None = None
         read = partial(read_all, app, limits, database, coins, upstreams.sessions, visitor, hub, lead.held)
         metrics = Metrics(lambda: [*read(), read_quarantines(held_back)])
         begun.set()
-        yield Service(app, health, metrics, hub, limits)
+        yield Service(app, health, metrics, hub, limits, lead.ready)
 
 
 def _lay_out(

@@ -24,6 +24,7 @@ FILES: Final = (
     "recorded-days.db",
     "recorded-payments.db",
     *(f"recorded-hours-{part}.db" for part in range(HOURS_FILES)),
+    "recorded-alerts.db",
 )
 """Files in the data folder, in the order in which they are written."""
 

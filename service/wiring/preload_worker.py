@@ -16,9 +16,13 @@ from typing import Final, cast
 
 from service.clock import Clock, FrozenClock
 from service.interpreter import watch_parent
+from service.market.alerts.past import READ_MS, judge_past, oldest_present
+from service.market.alerts.store import Scan, insert_findings
+from service.market.observed import PaymentRow
 from service.market.recorded_rows import closed_bars, first_hour, funding_payments, main_coins
-from service.market.series_rows import SERIES_TABLES, insert_closed_bars, insert_payments
+from service.market.series_rows import insert_closed_bars, insert_payments
 from service.market.sources.hyperliquid_wire import EARLIEST_MS
+from service.market.store import PREPARED_TABLES
 from service.settings import Settings
 from service.storage.engine import Connection, SqliteConnection, connect
 from service.storage.migrate import migrate, read_migrations
@@ -56,7 +60,9 @@ def write(settings: Settings, clock: Clock) -> Iterable[str]:
         The name of the history, after each file.
     """
     recorded = RecordedHistory(load_recording(settings.fixtures_dir), clock, settings.replay)
-    since_ms = first_hour(clock.now_ms())
+    now_ms = clock.now_ms()
+    since_ms = first_hour(now_ms)
+    paid: dict[str, Sequence[PaymentRow]] = {}
 
     def insert_bars(connection: Connection, interval: Interval, coins: Sequence[str], since_ms: int) -> None:
         for coin in coins:
@@ -64,7 +70,15 @@ def write(settings: Settings, clock: Clock) -> Iterable[str]:
 
     def insert_all_payments(connection: Connection) -> None:
         for coin in main_coins(recorded):
-            insert_payments(connection, funding_payments(recorded, [coin], since_ms))
+            payments = funding_payments(recorded, [coin], since_ms)
+            insert_payments(connection, payments)
+            paid.update({coin: [row for row in rows if row[0] >= now_ms - READ_MS] for coin, rows in payments.items()})
+
+    def insert_past_alerts(connection: Connection) -> None:
+        watched = {coin: rows for coin, rows in paid.items() if rows and rows[-1][0] >= oldest_present(now_ms)}
+        findings = [judge_past(coin, rows, now_ms)[1] for coin, rows in watched.items()]
+        looked = Scan(max(rows[-1][0] for rows in watched.values())) if watched else None
+        insert_findings(connection, recorded.origin, findings, looked)
 
     steps: Sequence[Callable[[Connection], None]] = (
         partial(insert_bars, interval="1d", coins=recorded.coins(), since_ms=EARLIEST_MS),
@@ -73,10 +87,11 @@ def write(settings: Settings, clock: Clock) -> Iterable[str]:
             partial(insert_bars, interval="1h", coins=main_coins(recorded)[part::HOURS_FILES], since_ms=since_ms)
             for part in range(HOURS_FILES)
         ),
+        insert_past_alerts,
     )
     with closing(connect(Path(":memory:"))) as memory:
         migrate(memory, read_migrations(), clock)
-        statements = [sql for name in SERIES_TABLES for (sql,) in memory.execute(_SCHEMA, (name,))]
+        statements = [sql for name in PREPARED_TABLES for (sql,) in memory.execute(_SCHEMA, (name,))]
     for name, insert in zip(FILES, steps, strict=True):
         with closing(_create(settings.data_dir / name, statements)) as connection:
             insert(connection)

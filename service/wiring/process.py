@@ -123,4 +123,5 @@ class Process:
         gc.freeze()
         gc.set_threshold(*_COLLECT_AFTER)
         _log.info("ready", extra={"process_id": os.getpid(), "python": sys.version.split()[0]})
+        service.ready.set()
         self._ready()

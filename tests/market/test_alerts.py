@@ -1,5 +1,6 @@
 """Watching the funding of all coins: what was paid before the first start, then what runs, whatever interrupts it."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -101,6 +102,32 @@ async def test_the_price_of_a_past_event_comes_with_the_bar_of_its_hour(watching
     await watching.close("BTC", 42.5, watching.hour_ms - 29 * HOUR_MS)
     await watching.look({"BTC": CALM})
     assert [event.price for event in await watching.events()] == [42.5]
+
+
+async def test_a_first_look_is_taken_before_the_service_is_ready(watching: Watching) -> None:
+    watching.ready.clear()
+    await begin(watching, "BTC")
+    assert (await watching.desk.alerts(AlertsQuery())).as_of_ms == watching.clock.now_ms()
+
+
+async def test_a_look_waits_until_the_service_is_ready_where_past_events_are_stored(watching: Watching) -> None:
+    rates = calm(MONTH)
+    rates[-30] = VERY_HOT
+    await watching.show({"BTC": CALM})
+    await watching.pay("BTC", rates)
+    await watching.refresh.round()
+    looked_ms = watching.clock.now_ms()
+    await watching.close("BTC", 42.5, watching.hour_ms - 29 * HOUR_MS)
+    watching.ready.clear()
+    watching.refresh = watching.new_refresh()
+    async with asyncio.timeout(20):
+        looking = asyncio.ensure_future(watching.look({"BTC": HOT}))
+        await watching.refresh.tried.wait()
+        assert [event.price for event in await watching.events()] == [42.5]
+        assert (await watching.desk.alerts(AlertsQuery())).as_of_ms == looked_ms
+        watching.ready.set()
+        await looking
+    assert await watching.zones() == [("BTC", "hot", True), ("BTC", "very-hot", False)]
 
 
 async def test_a_coin_that_has_paid_for_less_than_a_week_has_no_events(watching: Watching) -> None:

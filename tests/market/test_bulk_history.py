@@ -11,30 +11,40 @@ import pytest
 
 from service.clock import DAY_MS, HOUR_MS
 from service.market import bulk_history
+from service.market.alerts.refresh import AlertRefresh
+from service.market.alerts.store import AlertStore, Standing
 from service.market.bulk_history import BulkHistory
+from service.market.desk import MarketDesk
 from service.market.history import HistoryRefresh
 from service.market.hourly import FundingHistory, HourlyBars
 from service.market.observed import Quote, Quotes
 from service.market.quarantine import Quarantine
+from service.market.schedule import set_event
 from service.market.series_check import SeriesCheck
 from service.market.sources.hyperliquid import Hyperliquid
 from service.market.sources.hyperliquid_wire import EARLIEST_MS
 from service.market.store import MarketStore
 from service.settings import Settings
 from service.storage.database import Database, open_database
+from service.upstream.replay.recording import frozen_at
 from service.upstream.replay.server import Replay, replay_server
 from service.upstream.session import open_session
 from service.wiring.preload import FILES
 from service.wiring.preload_worker import write
 from tests.fakes.clock import FakeClock
 from tests.fakes.handful import ASSETS, COINS, DELISTED, handful
-from tests.market.parts import Standby
+from tests.market.parts import Standby, show_only
 
 TABLES = {
     "bars": "SELECT venue_symbol, interval, open_ms, open, high, low, close, volume, trades, venue FROM candles "
     "WHERE final = 1 ORDER BY 1, 2, 3",
     "payments": "SELECT venue_symbol, venue, paid_ms, rate, interval_hours FROM funding_rates ORDER BY 1, 2, 3",
     "coins": "SELECT venue_symbol, symbol, listed, settled FROM market_coins ORDER BY 1",
+}
+ALERTS = {
+    "events": "SELECT id, venue_symbol, zone, fired_ms, cleared_ms, apr, percentile, interval_hours "
+    "FROM funding_events ORDER BY 1",
+    "zones": "SELECT venue_symbol, zone FROM funding_watch ORDER BY 1",
 }
 BEFORE_MS = 7 * HOUR_MS + 1_234_567
 """Asked in the midst of the recording's last day, of an hour and of a second."""
@@ -124,6 +134,48 @@ async def test_what_another_process_has_prepared_is_what_the_adapter_reads_and_i
                 )
                 found = await in_bulk(database, replay, clock)
     assert found == expected
+
+
+async def alerts(database: Database) -> dict[str, list[tuple[Any, ...]]]:
+    """Past funding alerts but for their prices."""
+    return {name: await database.read(sql) for name, sql in ALERTS.items()}
+
+
+async def test_past_alerts_that_another_process_has_prepared_are_those_that_are_found_here(
+    tmp_path: Path, clock: FakeClock
+) -> None:
+    *_, _ = write(Settings(source="fixtures", data_dir=tmp_path, fixtures_dir=handful()), clock)
+    now_ms = clock.now_ms()
+    async with replayed(clock) as replay:
+        origin = replay.origin
+        async with open_database(tmp_path / "judged.db", clock) as database:
+            await in_bulk(database, replay, clock)
+            store, market, alert_store = MarketStore(database), MarketDesk(clock), AlertStore(database)
+            quotes = [Quote(coin, coin.upper(), 1.0, 1.0, now_ms, None, None) for coin in COINS]
+            await show_only(store, origin, now_ms, quotes)
+            market.show(await store.snapshot())
+            await AlertRefresh(clock, store, alert_store, market, lambda: origin, set_event()).round()
+            expected = await alerts(database)
+            newest_ms = (await database.read("SELECT max(paid_ms) FROM funding_rates"))[0][0]
+        async with open_database(tmp_path / "prepared.db", clock) as database:
+            store = MarketStore(database)
+            await store.claim(origin)
+            await store.adopt(origin, tmp_path / FILES[-1])
+            found, standing = await alerts(database), await AlertStore(database).standing(origin)
+    assert found == expected
+    assert len(found["events"]) > len(COINS)
+    assert standing.through_ms == newest_ms
+
+
+async def test_no_past_alerts_are_prepared_where_the_newest_payments_are_old(tmp_path: Path, clock: FakeClock) -> None:
+    settings = Settings(source="fixtures", data_dir=tmp_path, fixtures_dir=handful(), replay="frozen")
+    await clock.advance((frozen_at(handful()) + DAY_MS - clock.now_ms()) / 1_000)
+    *_, origin = write(settings, clock)
+    async with open_database(tmp_path / "prepared.db", clock) as database:
+        store = MarketStore(database)
+        await store.claim(origin)
+        await store.adopt(origin, tmp_path / FILES[-1])
+        assert await AlertStore(database).standing(origin) == Standing(None, {})
 
 
 async def test_payments_are_there_before_hourly_bars(database: Database, tmp_path: Path, clock: FakeClock) -> None:

@@ -16,7 +16,7 @@ from service.market.desk import MarketDesk
 from service.market.loops import LONGEST_PAUSE_S, keep_doing
 from service.market.quotes import QUOTES_EVERY_S
 from service.market.room import Market, open_market
-from service.market.schedule import Lead
+from service.market.schedule import Lead, set_event
 from service.market.shelf import Shelf
 from service.storage.database import Database, open_database
 from service.upstream.failure import UpstreamError
@@ -51,6 +51,7 @@ class World:
         self.url = url
         self.origin = "test"
         self.leads = True
+        self.ready = set_event()
 
     @asynccontextmanager
     async def open(self, database: Database, session: UpstreamSession, clock: FakeClock) -> AsyncIterator[MarketDesk]:
@@ -68,7 +69,7 @@ class World:
                     sessions,
                     f"{self.url}/ws",
                     lambda: self.origin,
-                    Lead(lambda: self.leads),
+                    Lead(lambda: self.leads, ready=self.ready),
                 )
             )
             self.market = market
@@ -94,6 +95,18 @@ async def test_an_opened_room_fetches_until_everything_is_known(
         await until(lambda: is_complete(desk))
         assert desk.readiness()["ready"] is True
         assert said(desk, "SOL")._stale_fields == ["sentiment_stance"]
+
+
+async def test_what_takes_long_waits_for_momentum_and_then_for_readiness(
+    listed: Venue, database: Database, session: UpstreamSession, clock: FakeClock, world: World
+) -> None:
+    world.ready.clear()
+    async with world.open(database, session, clock):
+        await until(lambda: bool(world.ready._waiters))
+        assert not world.market.summed.is_set()
+        world.ready.set()
+        async with asyncio.timeout(20):
+            await world.market.summed.wait()
 
 
 @pytest.mark.promise("risk.refresh")

@@ -8,6 +8,7 @@ from service.market.alerts.refresh import AlertRefresh
 from service.market.alerts.store import AlertStore
 from service.market.desk import MarketDesk
 from service.market.observed import Bar, Quote
+from service.market.schedule import set_event
 from service.market.store import MarketStore
 from service.storage.database import Database
 from service.wire.cursor import Cursors
@@ -38,6 +39,7 @@ class Watching:
         self.clock = clock
         self.database = database
         self.origin = ORIGIN
+        self.ready = set_event()
         self.store = MarketStore(database)
         self.market = MarketDesk(clock)
         self.alerts = AlertStore(database)
@@ -46,7 +48,7 @@ class Watching:
 
     def new_refresh(self) -> AlertRefresh:
         """What a process that starts has."""
-        return AlertRefresh(self.clock, self.store, self.alerts, self.market, lambda: self.origin)
+        return AlertRefresh(self.clock, self.store, self.alerts, self.market, lambda: self.origin, self.ready)
 
     @property
     def hour_ms(self) -> int:

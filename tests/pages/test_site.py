@@ -10,6 +10,7 @@ from msgspec import Raw
 
 from service.errors import STATUS, ServiceError
 from service.market.observed import Snapshot, State
+from service.pages.rendering import Templates
 from service.wire.envelope import Answer, encode
 from tests.pages.stage import CHART, NOW_MS, Stage, quote, text_of
 
@@ -33,8 +34,13 @@ def test_every_failure_is_a_page(code: str) -> None:
 
 async def test_the_account_page_is_the_same_for_everybody() -> None:
     stage = Stage()
-    assert await stage.page("/account") is await stage.page("/account")
+    assert await stage.page("/account") == await stage.page("/account")
     assert "verdict whoami" in await stage.text("/account")  # what to do where there is no script
+
+
+def test_no_page_is_written_before_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Templates, "page", lambda _templates, name, *_, **__: pytest.fail(name))
+    Stage()
 
 
 async def test_every_path_of_the_site_is_known() -> None:

@@ -1,6 +1,7 @@
 """The recorded venue at any instant: nothing of the future, and the past exactly as recorded."""
 
 from collections.abc import Sequence
+from typing import cast
 
 import pytest
 from hypothesis import given
@@ -8,6 +9,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from service.clock import DAY_MS, HOUR_MS, LATEST_MS
+from service.upstream.fixture_set import unpack_newest
+from service.upstream.replay import recording
 from service.upstream.replay.recording import (
     Asset,
     Candle,
@@ -34,6 +37,23 @@ instants = st.integers(LAST_DAY_MS, END_MS)
 
 def bars(coin: str, interval: str, at_ms: int, since_ms: int = 0, until_ms: int = LATEST_MS) -> list[Candle]:
     return TAPE.candles(coin, interval, at_ms, since_ms, until_ms)
+
+
+def test_daily_bars_are_unpacked_once_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds: list[str] = []
+
+    def note(packed: bytes, kind: type[Candle], most: int) -> tuple[list[Candle], int]:
+        rows, length = unpack_newest(packed, kind, most)
+        kinds.append(rows[0].interval)
+        return rows, length
+
+    monkeypatch.setattr(recording, "unpack_newest", note)
+    tape = Tape(
+        replace(RECORDING, days={"BTC": Packed(cast("Packed[Candle]", RECORDING.days["BTC"]).packed, Candle, 8)})
+    )
+    assert kinds == []
+    assert tape.candles("BTC", "1d", END_MS, END_MS - DAY_MS, END_MS)
+    assert kinds == ["1d"]
 
 
 @pytest.mark.unmeasured

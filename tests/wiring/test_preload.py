@@ -13,7 +13,9 @@ from service.clock import HOUR_MS, FrozenClock, SystemClock
 from service.settings import Secret, Settings
 from service.storage.database import DATABASE
 from service.storage.engine import connect
+from service.storage.store import open_store
 from service.upstream.replay.server import replay_server
+from service.wiring.build import build
 from service.wiring.clocks import choose_clock
 from service.wiring.preload import FILES, Preload, preloading
 from tests.fakes.handful import COINS, handful
@@ -32,29 +34,31 @@ def left_in(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()} & set(FILES)
 
 
-async def rows_of(preload: Preload, origin: str) -> list[tuple[int, int]]:
-    """How many bars and payments each file has that is given."""
+async def rows_of(preload: Preload, origin: str) -> list[tuple[int, int, int]]:
+    """How many bars, payments and coins with judged funding each file has that is given."""
     found = []
+    tables = ("candles", "funding_rates", "funding_watch")
+    counts = f"SELECT {', '.join(f'(SELECT count(*) FROM {table})' for table in tables)}"  # noqa: S608 - constants
     while path := await preload.next(origin):
         with connect(path) as connection:
-            counts = "SELECT (SELECT count(*) FROM candles), (SELECT count(*) FROM funding_rates)"
             found.append(connection.execute(counts).fetchone())
         connection.close()
     return found
 
 
-async def test_the_first_file_has_daily_bars_the_second_payments_and_the_others_hourly_bars(tmp_path: Path) -> None:
+async def test_files_have_daily_bars_then_payments_then_hourly_bars_and_at_last_alerts(tmp_path: Path) -> None:
     settings = recorded_in(tmp_path)
     with preloading(settings, choose_clock(settings)) as preload:
         assert preload is not None
         async with asyncio.timeout(60):
-            days, payments, *hours = await rows_of(preload, await origin_of(settings))
+            days, payments, *hours, alerts = await rows_of(preload, await origin_of(settings))
         assert left_in(tmp_path) == set()
     assert days[0] > 500 * len(COINS)
     assert days[1] == payments[0] == 0
     assert payments[1] >= 2_000 * len(COINS)
-    assert len(hours) == len(FILES) - 2
-    assert sum(bars for bars, _ in hours) >= 2_000 * len(COINS)
+    assert len(hours) == len(FILES) - 3
+    assert sum(bars for bars, *_ in hours) >= 2_000 * len(COINS)
+    assert alerts == (0, 0, len(COINS))
 
 
 async def test_hourly_bars_are_prepared_up_to_the_present_instant_and_no_further(tmp_path: Path) -> None:
@@ -69,6 +73,31 @@ async def test_hourly_bars_are_prepared_up_to_the_present_instant_and_no_further
                     newest = max(newest, connection.execute(of_hours).fetchone()[0])
                 connection.close()
     assert newest == clock.now_ms() // HOUR_MS * HOUR_MS - HOUR_MS
+
+
+async def test_a_prepared_start_looks_at_funding_only_after_the_service_is_ready(tmp_path: Path) -> None:
+    settings = replace(recorded_in(tmp_path), port=1)
+    clock = choose_clock(settings)
+    looks: list[int] = []
+    with preloading(settings, clock) as preload:
+        async with (
+            asyncio.timeout(60),
+            build(settings, clock, preload) as service,
+            open_store(settings, clock) as store,
+        ):
+
+            async def look() -> int:
+                ((through_ms,),) = await store.read("SELECT through_ms FROM market_watches WHERE name = 'funding'")
+                return int(through_ms)
+
+            while not service.health.ready:
+                await clock.sleep(0.05)
+            ((newest_ms,),) = await store.read("SELECT max(paid_ms) FROM funding_rates")
+            looks.append(await look())
+            service.ready.set()
+            while await look() == newest_ms:
+                await clock.sleep(0.05)
+    assert looks == [newest_ms]
 
 
 async def test_what_was_prepared_of_another_history_is_not_given(tmp_path: Path) -> None:

@@ -3,10 +3,13 @@
 import json
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from service.storage.engine import DATABASE, connect
+from service.verdict.scorecard import BACKTEST
 from tests.fakes.handful import COINS
 from tests.fakes.serving import Serving, run_verdict, serving, wait_until
 
@@ -87,6 +90,16 @@ def test_it_is_ready_after_less_than_ten_seconds_of_work(service: Serving) -> No
     assert service.ask("/readyz")[0] == 200
     ticks = int(fields[11]) + int(fields[12])
     assert ticks / os.sysconf("SC_CLK_TCK") < 10
+
+
+def test_what_waits_for_readiness_begins_once_it_is_ready(service: Serving) -> None:
+    def known() -> set[str]:
+        with closing(connect(Path(service.settings["data_dir"]) / DATABASE)) as store:
+            rows = store.execute("SELECT name FROM documents WHERE name = ?", (BACKTEST,)).fetchall()
+        return {name for (name,) in rows}
+
+    assert service.ask("/readyz")[0] == 200
+    wait_until(lambda: known() == {BACKTEST})
 
 
 @pytest.mark.promise("manifest.public", "documents.openapi", "documents.x402")

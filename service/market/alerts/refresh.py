@@ -1,22 +1,17 @@
 """Watching the funding of all coins: first what they paid while nobody looked, then what they are going to pay."""
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final, cast
 
-from service.clock import DAY_MS, HOUR_MS, Clock
+from service.clock import HOUR_MS, Clock
+from service.market.alerts.past import READ_MS, earliest_judged, found, judge_past, oldest_present
 from service.market.alerts.store import AlertStore, Finding, Scan, Standing
-from service.market.alerts.watch import WINDOW_MS, Change, Watch
+from service.market.alerts.watch import Watch
 from service.market.desk import MarketDesk
 from service.market.freshness import QUOTE, Freshness
 from service.market.observed import VENUE, CoinView, PaymentRow
 from service.market.series import Series
-
-PAST_MS: Final = 7 * DAY_MS
-"""Events of so long before the first start are found in what was paid."""
-
-WARM_UP_MS: Final = 7 * DAY_MS
-"""So long before them the machine already runs, to know in which zone a coin was when they begin."""
 
 BATCH: Final = 16
 """Coins whose past is read at a time."""
@@ -34,19 +29,27 @@ class AlertRefresh:
         alerts: Where events are kept.
         market: What is going to be paid.
         origin: Which history the venue tells at this moment; a replay's changes at midnight.
+        ready: An event that is set once the service is ready.
 
     Attributes:
-        tried: Set once a round has ended, whatever came of it.
+        tried: Set once a round has ended, whatever came of it, or waits until the service is ready.
     """
 
     def __init__(
-        self, clock: Clock, series: Series, alerts: AlertStore, market: MarketDesk, origin: Callable[[], str]
+        self,
+        clock: Clock,
+        series: Series,
+        alerts: AlertStore,
+        market: MarketDesk,
+        origin: Callable[[], str],
+        ready: asyncio.Event,
     ) -> None:
         self._clock = clock
         self._series = series
         self._alerts = alerts
         self._market = market
         self._origin = origin
+        self._ready = ready
         self._of = ""
         self._begun = Standing(None, {})
         self._looked_ms: int | None = None
@@ -55,6 +58,9 @@ class AlertRefresh:
 
     async def round(self) -> None:
         """Look once: judge payments that were made unwatched, then the present rates.
+
+        Where the store already has the events of the past, the look waits until the service is ready: reading a month
+        of payments takes half a second.
 
         A coin is passed over while its rate is not fresh, is another venue's (its rank among this venue's payments
         would mean nothing), or its history is still being fetched.
@@ -67,6 +73,10 @@ class AlertRefresh:
             return
         try:
             standing = await self._alerts.standing(origin)
+            if standing.through_ms is not None and not self._ready.is_set():
+                await self._alerts.record(origin, [])  # events get the closes of their hours, which are there by now
+                self.tried.set()
+                await self._ready.wait()
             if self._of != origin or self._looked_ms != standing.through_ms:
                 # At first, and after another process has led and looked: these machines know nothing of what it found.
                 self._begun, self._watches, self._of = standing, {}, origin
@@ -86,12 +96,12 @@ class AlertRefresh:
         if not coins:
             return
         now_ms = self._clock.now_ms()
-        recent = await self._series.funding_since(coins, now_ms // HOUR_MS * HOUR_MS - HOUR_MS)
+        recent = await self._series.funding_since(coins, oldest_present(now_ms))
         ready = sorted(coin for coin, payments in recent.items() if payments)
         findings = []
         for at in range(0, len(ready), BATCH):
             batch = ready[at : at + BATCH]
-            past = await self._series.funding_since(batch, now_ms - WINDOW_MS - WARM_UP_MS - PAST_MS)
+            past = await self._series.funding_since(batch, now_ms - READ_MS)
             for coin in batch:
                 findings.append(self._read_past(coin, past[coin], now_ms))
                 await asyncio.sleep(0)  # some two milliseconds each
@@ -99,11 +109,12 @@ class AlertRefresh:
             await self._alerts.record(origin, findings)
 
     def _read_past(self, coin: str, payments: Sequence[PaymentRow], now_ms: int) -> Finding:
-        begun = coin in self._begun.zones
-        earliest_ms = now_ms - WARM_UP_MS - PAST_MS
-        through_ms = max(self._begun.through_ms or 0, earliest_ms) if begun else earliest_ms
-        watch = self._watches[coin] = Watch(self._begun.zones.get(coin), through_ms)
-        return _found(coin, watch, watch.pay(payments), None if begun else now_ms - PAST_MS)
+        if coin not in self._begun.zones:
+            self._watches[coin], finding = judge_past(coin, payments, now_ms)
+            return finding
+        through_ms = max(self._begun.through_ms or 0, earliest_judged(now_ms))
+        watch = self._watches[coin] = Watch(self._begun.zones[coin], through_ms)
+        return found(coin, watch, watch.pay(payments))
 
     async def _catch_up(self) -> list[Finding]:
         """Take over the payments of watched coins that have come since; each is asked for from its last one on."""
@@ -112,16 +123,16 @@ class AlertRefresh:
         for coin, watch in self._watches.items():
             if watch.newest_ms < hour_ms:
                 lagging.setdefault(watch.newest_ms, []).append(coin)
-        found = []
+        findings = []
         for newest_ms, coins in lagging.items():
             paid = await self._series.funding_since(coins, newest_ms + 1)
-            found += [_found(coin, self._watches[coin], self._watches[coin].pay(paid[coin])) for coin in coins]
-        return found
+            findings += [found(coin, self._watches[coin], self._watches[coin].pay(paid[coin])) for coin in coins]
+        return findings
 
     async def _look(self, origin: str, views: Mapping[str, CoinView], caught_up: Sequence[Finding]) -> None:
         """Judge the present rates, and keep what was found."""
         seen = [view for view in views.values() if self._can_judge(view)]
-        found = [*caught_up, *map(self._judge, seen)]
+        judged = [*caught_up, *map(self._judge, seen)]
         scan = None
         if seen:
             gone = (self._begun.zones.keys() | self._watches.keys()) - views.keys()
@@ -129,7 +140,7 @@ class AlertRefresh:
             for coin in gone:
                 self._watches.pop(coin, None)
                 self._begun.zones.pop(coin, None)
-        findings = [finding for finding in found if finding.changes]
+        findings = [finding for finding in judged if finding.changes]
         if findings or scan:
             await self._alerts.record(origin, findings, scan)
         if scan:
@@ -144,15 +155,10 @@ class AlertRefresh:
         older = view.funding_ms < watch.through_ms <= now_ms
         if older or QUOTE.judge(view.funding_ms, now_ms) is not Freshness.FRESH:
             return False
-        return now_ms - watch.through_ms <= _GAP_MS or watch.newest_ms >= now_ms // HOUR_MS * HOUR_MS - HOUR_MS
+        return now_ms - watch.through_ms <= _GAP_MS or watch.newest_ms >= oldest_present(now_ms)
 
     def _judge(self, view: CoinView) -> Finding:
         watch = self._watches[view.venue_symbol]
         # `_can_judge` has seen that there is a rate and a time.
         at_ms, apr = cast("int", view.funding_ms), cast("float", view.funding_apr)
-        return _found(view.venue_symbol, watch, watch.judge(at_ms, apr, view.interval_hours, view.price))
-
-
-def _found(coin: str, watch: Watch, changes: Iterable[Change], since_ms: int | None = None) -> Finding:
-    listed = list(changes)  # the machine moves while this is made, so the zone is read after it
-    return Finding(coin, listed, watch.zone, since_ms)
+        return found(view.venue_symbol, watch, watch.judge(at_ms, apr, view.interval_hours, view.price))

@@ -20,6 +20,7 @@ KEEP_MS: Final = 400 * DAY_MS
 """How long events are kept: some ten megabytes of them, at one a coin and day."""
 
 _TABLES: Final = ("funding_events", "funding_watch")
+ALERT_TABLES: Final = ("market_watches", *_TABLES)
 _STANDS: Final[Mapping[Zone | None, tuple[Zone, ...]]] = {
     None: (),
     "hot": ("hot",),
@@ -141,14 +142,8 @@ class AlertStore:
         """
 
         def work(connection: Connection) -> None:
-            if not holds(connection, origin):
-                return
-            claim_watch(connection, NAME, origin, _TABLES)
-            for finding in findings:
-                _keep(connection, finding)
-            if scan is not None:
-                _end(connection, scan)
-            connection.execute(_PRICE, (HOUR_MS,))
+            if holds(connection, origin):
+                insert_findings(connection, origin, findings, scan)
 
         await self._database.write(work)
 
@@ -171,6 +166,16 @@ class AlertStore:
     async def turned(self, origin: str, since_ms: int) -> list[Event]:
         """Events of a history that fired or were cleared after an instant, in no order."""
         return [Event(*row) for row in await self._database.read(_TURNED, (NAME, origin, since_ms))]
+
+
+def insert_findings(connection: Connection, origin: str, findings: Sequence[Finding], scan: Scan | None = None) -> None:
+    """Keep what was found; as `AlertStore.record`, inside a transaction."""
+    claim_watch(connection, NAME, origin, _TABLES)
+    for finding in findings:
+        _keep(connection, finding)
+    if scan is not None:
+        _end(connection, scan)
+    connection.execute(_PRICE, (HOUR_MS,))
 
 
 def _keep(connection: Connection, finding: Finding) -> None:

@@ -4,6 +4,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import Final, Generic, TypeVar
 
 import msgspec
@@ -84,19 +85,26 @@ class _Line(Generic[R]):
 
     def __init__(self, rows: Sequence[R], time: Callable[[R], int]) -> None:
         self._rows = rows
-        self._newest = rows.newest if isinstance(rows, Packed) else rows
         self._time = time
-        whole = len(self._newest) == len(rows)
-        self._newest_from_ms = _EARLIEST_MS if whole else time(self._newest[0])
+
+    @cached_property
+    def _end(self) -> tuple[Sequence[R], int]:
+        """The newest rows, and from which time on they are all there are; unpacked when they are first asked for."""
+        newest = self._rows.newest if isinstance(self._rows, Packed) else self._rows
+        return newest, _EARLIEST_MS if len(newest) == len(self._rows) else self._time(newest[0])
+
+    def _since(self, at_ms: int) -> Sequence[R]:
+        newest, from_ms = self._end
+        return newest if at_ms >= from_ms else self._rows
 
     def between(self, first_ms: int, last_ms: int) -> Sequence[R]:
         """Rows of a span of time, both ends included."""
-        rows = self._newest if first_ms >= self._newest_from_ms else self._rows
+        rows = self._since(first_ms)
         return rows[bisect_left(rows, first_ms, key=self._time) : bisect_right(rows, last_ms, key=self._time)]
 
     def around(self, at_ms: int) -> tuple[R, R] | None:
         """The last row that is not later, and the one after it, or itself again if none is; null if all are later."""
-        rows = self._newest if at_ms >= self._newest_from_ms else self._rows
+        rows = self._since(at_ms)
         after = bisect_right(rows, at_ms, key=self._time)
         return (rows[after - 1], rows[min(after, len(rows) - 1)]) if after else None
 
