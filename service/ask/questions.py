@@ -17,8 +17,9 @@ from service.ask.parser.parse import Names, Parser
 from service.ask.planner.planner import Planner
 from service.ask.planner.reading import Data
 from service.ask.planner.result import Result
-from service.ask.query import Explain, Query, Route, Understanding
+from service.ask.query import Explain, Query, Route
 from service.ask.tools import Rooms, open_toolbox
+from service.ask.understanding import Understanding
 from service.clock import Clock, iso
 from service.errors import ServiceError
 from service.market.categories.desk import CategoryDesk as CategoryService

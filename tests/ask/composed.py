@@ -35,10 +35,10 @@ from service.ask.query import (
     Share,
     Subject,
     Test,
-    Understanding,
     ValueOf,
     When,
 )
+from service.ask.understanding import Understanding
 from tests.ask.universe import parser
 from tests.ask.wordings import (
     NARROWED,

@@ -77,7 +77,7 @@ from service.ask.answers.write import write
 from service.ask.parser.known import Known
 from service.ask.parser.parse import Names, Parser
 from service.ask.planner.result import Result
-from service.ask.query import Understanding
+from service.ask.understanding import Understanding
 from service.market.symbols import Directory, Listing
 from service.wire.ask import Archetype, Question
 

@@ -16,7 +16,8 @@ from service.ask.glossary import TERMS
 from service.ask.measure_table import MEASURES
 from service.ask.planner.details import DETAILS
 from service.ask.planner.result import Result
-from service.ask.query import List, Query, Rank, Route, Understanding
+from service.ask.query import List, Query, Rank, Route
+from service.ask.understanding import Understanding
 from service.clock import iso
 from service.errors import ServiceError
 from service.wire.ask import Archetype, Source

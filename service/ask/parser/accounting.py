@@ -13,7 +13,8 @@ from service.ask.parser.slots import BITCOIN
 from service.ask.parser.tokens import Token
 from service.ask.parser.windows import FRAMES, says_same
 from service.ask.parser.words import is_plain
-from service.ask.query import At, Between, Count, Query, Rank, Refusal, Route, Time, Window
+from service.ask.query import At, Between, Count, Query, Rank, Route, Time, Window
+from service.ask.understanding import Refusal
 
 _BLOCKING: Final = frozenset({
     "number", "time", "compare", "neg", "super", "state", "direction", "measure", "sign", "except", "side", "holding",
@@ -46,6 +47,9 @@ _SAID_BY: Final[Mapping[str, frozenset[str]]] = {
 """Measures and operations that a measure's words may stand for."""
 
 _DAY: Final = Window(24, "h", "24 hours")
+A_YEAR: Final = "a year"
+"""Behind a rate of funding its unit, no span."""
+
 _COUNTED_AGAIN: Final = frozenset({"the", "all", "both", "those", "these"})
 """Before a number in letters these repeat how many were named."""
 
@@ -80,6 +84,11 @@ def unread(
     left = [(chunk, word) for at, (chunk, word) in enumerate(zip(part, words, strict=True)) if at not in used]
     beside = [chunk for chunk, behind in pairwise(part) if behind.kind in _NARROWED and not behind.gap]
     beside += [chunk for before, chunk in pairwise(part) if before.has("measure") and not chunk.gap]
+    for first, second, third in zip(part, part[1:], part[2:], strict=False):
+        beside += (
+            [second] if first.kind == "coin" and third.kind in {"coin", "and"} else []
+        )  # an unknown name in a list
+        beside += [third] if first.has("super") and second.kind == "number" else []  # "top 5 bleeders"
     beside += [chunk for word, chunk in zip(words, part[1:], strict=False) if word in _COUNTING]
     beside += [chunk for chunk, word in zip(part, words[1:], strict=False) if word == "of"]
     blocks = [
@@ -125,7 +134,8 @@ def _is_held(chunks: Sequence[Chunk], words: Sequence[str], at: int, held: froze
         again = at > 0 and words[at - 1] in _COUNTED_AGAIN and not words[at][:1].isdigit()
         return again or "portfolio" in held or abs(chunk.value.value) in held
     if chunk.kind == "time":
-        return _is_time_held(chunk.value, held)
+        of_rate = words[at] == A_YEAR and "funding" in held
+        return of_rate or _is_time_held(chunk.value, held)
     return _is_word_held(chunk, words[at], held)
 
 

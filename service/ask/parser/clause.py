@@ -25,6 +25,7 @@ from service.ask.parser.rewrites import (
     mark_moved_more,
     mark_other,
     mark_position_costs,
+    mark_rates,
     mark_ratios,
     mark_reached,
     merge_times,
@@ -91,6 +92,7 @@ def _read_query(slots: Slots) -> list[Query]:
     mark_reached(slots)
     mark_moved_more(slots)
     merge_times(slots)
+    mark_rates(slots)
     mark_ratios(slots)
     mark_absolute(slots)
     found = _conditions(slots)

@@ -13,7 +13,7 @@ from service.ask.parser.chunks import Quantity
 from service.ask.parser.found import OPPOSITE, FoundCondition, measure_of, test_of, tests_in
 from service.ask.parser.moves import more_spans, moved_between, moved_by
 from service.ask.parser.slots import Slots
-from service.ask.parser.states import STATES, frames_before, named_state
+from service.ask.parser.states import PAYS, STATES, frames_before, named_state
 from service.ask.parser.windows import TREND_FRAMES, WINDOWED, qualify, span_of
 from service.ask.query import All, At, Between, Comparator, Condition, Measure, Not, Ranked, Span, Subject, Test, Window
 
@@ -183,8 +183,8 @@ def compared(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCo
 
 def _qualified_after(slots: Slots, measure: Measure | None, number: int) -> tuple[Measure | None, set[int]]:
     """A measure that is not written, with the window behind the number, else with its own."""
-    if measure is None:
-        return None, set()
+    if measure is None or measure.name == "funding":
+        return measure, set()
     later, used, _ = qualified(slots, structs.replace(measure, over=None), number)
     return measure if later.over is None else later, used
 
@@ -216,7 +216,10 @@ def _is_fall(test: Test) -> bool:
 def _implied(slots: Slots, quantity: Quantity) -> Measure | None:
     """What a number without a measure is compared with: a percentage the change, an amount of a coin its price."""
     if quantity.unit == "%":
-        return Measure("change")
+        if PAYS.isdisjoint(slots.words):
+            return Measure("change")
+        shorts = any(chunk.as_("side") == "short" for chunk in slots.chunks)
+        return None if shorts else Measure("funding")  # "longs pay above 20 %"
     named = any(chunk.kind == "coin" for chunk in slots.chunks)
     if quantity.unit is None and (quantity.scaled or named):
         return Measure("price")

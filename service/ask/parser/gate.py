@@ -11,7 +11,8 @@ from msgspec import Struct
 
 from service.ask.load import load
 from service.ask.parser.chunks import Chunk
-from service.ask.query import Reason, Window
+from service.ask.query import Window
+from service.ask.understanding import Reason
 
 _GAP: Final = 3
 _NAMED: Final = frozenset({"coin", "asset", "category", "unknown"})

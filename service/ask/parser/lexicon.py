@@ -8,7 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from service.ask.load import load
-from service.ask.query import Courtesy, Measure
+from service.ask.query import Measure
+from service.ask.understanding import Courtesy
 
 Kind = Literal[
     "measure",

@@ -30,7 +30,8 @@ from service.ask.parser.recognise import Recogniser
 from service.ask.parser.segments import segments
 from service.ask.parser.shared import share_window, within_breadth
 from service.ask.parser.tokens import Token, tidy, tokenise
-from service.ask.query import Courtesy, Explain, Query, Rank, Refusal, Route, Subject, Understanding
+from service.ask.query import Explain, Query, Rank, Route, Subject
+from service.ask.understanding import Courtesy, Refusal, Understanding
 
 MOST_WORDS: Final = 400
 MOST_TURNS: Final = 6

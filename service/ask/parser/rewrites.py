@@ -6,9 +6,11 @@ from typing import Final
 
 from msgspec import structs
 
+from service.ask.parser.accounting import A_YEAR
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.lexicon import Super, Word
 from service.ask.parser.slots import BITCOIN, Slots
+from service.ask.parser.states import PAYS
 from service.ask.parser.superlatives import GROWING
 from service.ask.parser.windows import says_same
 from service.ask.query import Between, Comparator, Measure, Subject, Time
@@ -61,6 +63,17 @@ def mark_drawdowns(slots: Slots) -> None:
             _put(slots, at, "drawdown")
         elif high or slots.word(at) in _TOPS:
             _mark_fall(slots, at)
+
+
+def mark_rates(slots: Slots) -> None:
+    """A rate of funding is one of a year: "funding above 20 % a year", "longs pay more than 20 % a year"."""
+    rates = [at for at, word in enumerate(slots.words) if word in PAYS] + slots.measures("funding")
+    for at in range(1, len(slots.chunks)):
+        before = slots.chunks[at - 1]
+        of_rate = slots.kind(at - 2) == "compare" and any(at - _NEAR <= place < at for place in rates)
+        if of_rate and slots.word(at) == A_YEAR and before.kind == "number" and before.value.unit == "%":
+            slots.put(at, structs.replace(slots.chunks[at], kind="filler", words=()))
+            slots.used.add(at)
 
 
 def _mark_rise(slots: Slots, low: int) -> None:

@@ -19,7 +19,8 @@ _AUX: Final = frozenset({
 })  # fmt: skip
 _TURNED: Final = frozenset({
     "flipped", "turned", "turn", "turns", "flip", "flips", "turning", "flipping", "switched", "changed", "moved",
-    "went", "crossed", "entered", "became", "become", "broke", "started",
+    "went", "crossed", "entered", "became", "become", "broke", "started", "slipped", "slid", "fell", "dropped",
+    "shifted", "swung",
 })  # fmt: skip
 _MOST_LISTED: Final = 50
 BITCOIN: Final = "BTC"

@@ -16,7 +16,7 @@ STATES: Final = frozenset({"trend", "verdict", "regime", "sentiment", "confidenc
 """Measures whose values are names."""
 
 _WITH_NEUTRAL: Final = frozenset({"regime", "sentiment", "market_regime", "verdict"})
-_PAYS: Final = frozenset({"pay", "pays", "paying"})
+PAYS: Final = frozenset({"pay", "pays", "paying"})
 _LEVELS: Final = frozenset({"high", "low", "medium"})
 _FRAME_REACH: Final = 5
 _TURN_REACH: Final = 4
@@ -27,9 +27,11 @@ def paying(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCond
     del before
     side = slots.as_(at, "side")
     verb = _past_filler(slots, at + 1)
-    if side is None or slots.word(verb) not in _PAYS:
+    if side is None or slots.word(verb) not in PAYS:
         return None
     other = _past_filler(slots, verb + 1)
+    if slots.kind(other) == "compare" or slots.kind(other) == "number":
+        return None  # "longs pay above 20 %": the sign and the size of one rate
     test = Test(Measure("funding"), "gt" if side == "long" else "lt", 0.0)
     screens = not any(chunk.kind in {"coin", "asset", "number"} or chunk.has("super") for chunk in slots.chunks)
     if screens and slots.kind(other) != "side":
@@ -40,7 +42,7 @@ def paying(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCond
 
 
 def _past_filler(slots: Slots, at: int) -> int:
-    while slots.kind(at) == "filler" and slots.word(at) not in _PAYS:
+    while slots.kind(at) == "filler" and slots.word(at) not in PAYS:
         at += 1
     return at
 

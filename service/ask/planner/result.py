@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 
 from service.ask.measure_table import Unit
-from service.ask.query import Reason, Refusal
+from service.ask.understanding import Reason, Refusal
 from service.wire.ask import Source
 
 Scalar = float | int | str | None

@@ -13,22 +13,8 @@ from service.ask.answers import write as writing
 from service.ask.answers.formats import cells, formatted
 from service.ask.answers.write import STYLES, bind, templates, write
 from service.ask.planner.result import Result
-from service.ask.query import (
-    All,
-    Check,
-    Compare,
-    Count,
-    Exists,
-    List,
-    Measure,
-    Query,
-    Rank,
-    Record,
-    Refusal,
-    Route,
-    Subject,
-    Understanding,
-)
+from service.ask.query import All, Check, Compare, Count, Exists, List, Measure, Query, Rank, Record, Route, Subject
+from service.ask.understanding import Refusal, Understanding
 from service.errors import ServiceError
 from service.wire.ask import Archetype
 from tests.ask.answers.full import ANSWERS, QUERIES, REFUSED, world

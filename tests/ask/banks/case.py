@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import msgspec
 
-BANKS: Final = ("a", "b", "c")
+BANKS: Final = ("a", "b", "c", "d")
 
 _FOLDER: Final = Path(__file__).parent
 _KNOWN: Final = _FOLDER / "known.toml"

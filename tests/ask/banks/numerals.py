@@ -30,7 +30,8 @@ def unbound(text: str, found: Any) -> list[str]:
         date for date in _DATE.findall(text) if not any(each.startswith(date.replace("T", " ")) for each in known)
     ]
     rest = _plain(_LEFT_OUT.sub(" ", _DATE.sub(" ", text)))
-    for string in sorted({_plain(each) for each in strings if re.search(r"\d", each)}, key=len, reverse=True):
+    undated = {_plain(_DATE.sub(" ", each)).strip() for each in strings}
+    for string in sorted((each for each in undated if re.search(r"\d", each)), key=len, reverse=True):
         rest = re.sub(rf"(?<![\w.,]){re.escape(string)}(?!\w|[.,]\d)", " ", rest)
     scaled = [*values, *(value * 100 for value in values)]
     return missing + [

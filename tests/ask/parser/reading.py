@@ -10,6 +10,7 @@ import pytest
 from service.ask import query as q
 from service.ask.glossary import TERMS
 from service.ask.parser.parse import Names, Parser
+from service.ask.understanding import Understanding
 from service.clock import DAY_MS
 from tests.ask.universe import known
 
@@ -47,7 +48,7 @@ def parser() -> Parser:
     return Parser(Names(known(), {"halyard exchange": WALLET}, {"chain reaction": "chain-reaction"}, terms))
 
 
-def read(conversation: str) -> q.Understanding:
+def read(conversation: str) -> Understanding:
     """What the last turn of a conversation is understood as."""
     return parser().read(conversation.split(" | "), NOW_MS)
 

@@ -12,6 +12,9 @@ DROPPED = {
     "SOL price now after fees": "fees",
     "BTC price per fortnight": "fortnight",
     "weighted average funding": "weighted",
+    "top 5 bleeders over 24 hours": "bleeders",
+    "of AAVE, curve and DYDX which dropped the most this week?": "curve",
+    "coins whose shorts pay above 20%": "20%",
 }
 """Questions, and a word that no answer would have taken into account."""
 

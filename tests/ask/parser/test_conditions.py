@@ -14,6 +14,11 @@ _COMPARED: r.Rows = {
     "which coins have negative funding?": r.listed(r.PAYS_LONGS),
     "coins with positive funding": r.listed(r.holds("funding", "gt", 0.0)),
     "coins with funding above 20%": r.listed(r.holds("funding", "gt", 20.0)),
+    "coins with funding above 20% a year": r.listed(r.holds("funding", "gt", 20.0)),
+    "coins whose longs pay": r.listed(r.holds("funding", "gt", 0.0)),
+    "coins whose longs pay above 20% a year": q.Query(
+        subject=r.ALL, measures=(q.Measure("funding"),), where=r.holds("funding", "gt", 20.0), operation=q.List()
+    ),
     "coins with funding under -10%": r.listed(r.holds("funding", "lt", -10.0)),
     "coins with funding of at least 20%": r.listed(r.holds("funding", "ge", 20.0)),
     "coins with funding of 20% or more": r.listed(r.holds("funding", "ge", 20.0)),

@@ -134,6 +134,7 @@ _NARROWED: r.Rows = {
     "coins with negative funding | and with positive funding?": r.listed(r.holds("funding", "gt", 0.0)),
     "price of btc | is it bullish?": r.checked("BTC", r.BULLISH),
     "price of btc | is it in an uptrend?": r.checked("BTC", r.UPTREND),
+    "top 5 gainers | what about 10?": r.rank(r.change(), 10),
     "top 5 gainers | exclude BTC and ETH": q.Query(
         subject=q.Subject(scope="all", excluded=("BTC", "ETH")), measures=(r.change(),), operation=q.Rank("most", 5)
     ),

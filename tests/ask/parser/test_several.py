@@ -44,6 +44,7 @@ _READ: r.Rows = {
     "what did the podcasts say about TAO? quote with speaker": q.Query(
         subject=r.coins("TAO"), operation=q.Route("transcripts")
     ),
+    "price of ETH and BTC, cheapest to most expensive": r.compared("ETH BTC", "price", "least"),
     "prices of eth, btc and sol from cheapest to most expensive": r.compared("ETH BTC SOL", "price", "least"),
     "coins in a downtrend, in alphabetical order": r.listed(r.DOWNTREND),
     "list L1s by name": r.done(q.List(), r.L1S),

@@ -10,8 +10,9 @@ from service.ask.answers.write import write
 from service.ask.planner.planner import Planner
 from service.ask.planner.reading import Data
 from service.ask.planner.result import Result
-from service.ask.query import Query, Understanding
+from service.ask.query import Query
 from service.ask.tools import Tool, Toolbox
+from service.ask.understanding import Understanding
 from service.clock import DAY_MS, HOUR_MS
 from service.market.sources.coingecko import Cap
 from service.table.daily import CoinDays, DailyHistory, PastBar, PastVerdict

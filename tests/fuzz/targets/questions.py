@@ -6,7 +6,7 @@ from contextlib import suppress
 import msgspec
 
 from service.ask.describe import describe
-from service.ask.query import Understanding
+from service.ask.understanding import Understanding
 from service.errors import ServiceError
 from service.http.body import decode_body
 from service.wire.ask import Message, Question
