@@ -31,6 +31,7 @@ from service.ask.parser.rewrites import (
     merge_times,
     read_sides,
 )
+from service.ask.parser.segments import RANKED
 from service.ask.parser.shared import over_span
 from service.ask.parser.slots import Slots
 from service.ask.parser.states import STATES
@@ -233,6 +234,12 @@ def _other_times(slots: Slots, queries: Sequence[Query]) -> list[Query]:
     return [structs.replace(queries[0], time=time) for time in times]
 
 
+def _has_own(slots: Slots, at: int) -> bool:
+    """Whether something is ranked on both sides of a superlative: "highest volume and lowest funding among L1s"."""
+    named = [place for place, chunk in enumerate(slots.chunks) if chunk.kind in RANKED and chunk.words]
+    return any(place < at for place in named) and any(place > at for place in named)
+
+
 def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
     """The same from the other end: "the best and the worst", "biggest movers"."""
     if len(queries) != 1 or not isinstance(queries[0].operation, Rank | Extreme | Compare):
@@ -245,14 +252,12 @@ def _opposite(slots: Slots, queries: Sequence[Query]) -> list[Query]:
     if rest:
         before = range(1, rest[0] + 1)
         joins = (slots.kind(at) in {"and", "or"} and slots.word(at) != "with" for at in before)
-        if not any(joins) and not any("," in slots.chunks[at].gap for at in before):
+        joined = any(joins) or any("," in slots.chunks[at].gap for at in before)
+        if not joined or (isinstance(operation, Rank) and _has_own(slots, rest[0])):
             return []
         slots.used.add(rest[0])
         if slots.word(rest[0] - 1) == "to":
             return []  # "from cheapest to most expensive": an order
-        number = slots.chunks[rest[0] - 1]
-        if isinstance(operation, Rank) and number.kind == "number" and number.value.value == operation.limit:
-            slots.used.add(rest[0] - 1)  # "the 3 highest and the 3 lowest"
     if isinstance(operation, Extreme):
         return [structs.replace(queries[0], operation=Extreme("min" if operation.which == "max" else "max"))]
     turned = structs.replace(operation, direction="least" if operation.direction == "most" else "most")

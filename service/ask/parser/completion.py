@@ -77,8 +77,6 @@ def _sized(clause: Clause, quantity: Quantity) -> Query | None:
     last, operation = clause.last, clause.last.operation
     if not clause.is_of("number", "filler", "ask", "and", "set") or quantity.unit not in {None, "USD"}:
         return None
-    if isinstance(operation, Rank):
-        return structs.replace(last, operation=structs.replace(operation, limit=int(quantity.value)))
     dollars, amount = quantity.unit == "USD" or quantity.scaled, quantity.value
     if any(one.notional for one in last.measures):
         measures = (structs.replace(one, notional=amount if one.notional else None) for one in last.measures)

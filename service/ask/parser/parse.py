@@ -195,7 +195,7 @@ def _shares_set(before: Sequence[Chunk], part: Sequence[Chunk], queries: Sequenc
     ranked = bool(queries) and isinstance(queries[-1].operation, Rank) and isinstance(query.operation, Rank)
     named = any(chunk.kind in {"set", "category", "coin"} for chunk in before)
     moves = all(any((one := chunk.as_("super")) and one.measure for chunk in side) for side in (before, part))
-    return ranked and not part[0].gap.strip(" ,") and not named and moves
+    return ranked and not part[0].gap.strip(" ,") and not named and (moves or not names_measure(before))
 
 
 def _clauses(

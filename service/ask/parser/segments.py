@@ -16,6 +16,9 @@ _INTRODUCING: Final = frozenset({
 _OF: Final = frozenset({"among", "amongst", "of", "out", "within", "in", "from"})
 _LEADING: Final = frozenset({"also", "then", "please", "finally", "and", "say", "state"})
 _NAMES: Final = frozenset({"coin", "asset"})
+RANKED: Final = frozenset({"measure", "category"})
+"""What a superlative may have of its own."""
+
 _OPENING: Final = frozenset({"count", "share", "why", "since"})
 """What is asked for anew behind a comma: "BTC's price, the number of coins in an uptrend"."""
 
@@ -41,6 +44,7 @@ def segments(chunks: Sequence[Chunk], written: Sequence[str]) -> list[tuple[int,
             first = written[cuts[-1]].split()[0] if written[cuts[-1]] else ""
             apart = first not in _INTRODUCING or (first in _OF and _counts(chunks[cuts[-1] : at]))
             asked = _opens_request(chunks, written, cuts[-1], begin) or _of_another(chunks, written, cuts[-1], begin)
+            asked = asked or _ranks_again(chunks, cuts[-1], at, begin)
             if apart and ((asked and _has_request(chunks[cuts[-1] : at])) or _said_now(chunks, written, cuts[-1], at)):
                 cuts.append(begin)
     cuts.append(len(chunks))
@@ -72,6 +76,21 @@ def _opens_request(chunks: Sequence[Chunk], written: Sequence[str], start: int, 
     if value is None or not (more or timed):
         return False
     return value.plural or numbered or timed or chunks[at + 1].kind == "number"
+
+
+def _ranks_again(chunks: Sequence[Chunk], start: int, at: int, begin: int) -> bool:
+    """Whether two superlatives have each a measure or a category: "highest volume and lowest funding"."""
+    end = next((to for to in range(begin + 1, len(chunks)) if chunks[to].kind == "and" or chunks[to].gap), len(chunks))
+    if any(chunk.kind in _NAMES for chunk in chunks[start:end]):
+        return False
+    own, other = _behind_superlative(chunks[start:at]), _behind_superlative(chunks[begin:end])
+    return bool(own and other) and (own == other or own.isdisjoint(other) or own == {"category"})
+
+
+def _behind_superlative(part: Sequence[Chunk]) -> set[str]:
+    """What a superlative has of its own: a measure, a category."""
+    first = next((at for at, chunk in enumerate(part) if chunk.kind == "super"), len(part))
+    return {chunk.kind for chunk in part[first:]} & RANKED
 
 
 def _said_now(chunks: Sequence[Chunk], written: Sequence[str], start: int, at: int) -> bool:

@@ -121,6 +121,23 @@ _MEASURED: r.Rows = {
         r.rank(r.change(r.WEEK), 3, subject=r.L1S),
         r.rank(r.change(r.WEEK), 3, "least", r.L1S),
     ),
+    "top 3 and bottom 3 L1s over 7 days": (
+        r.rank(r.change(r.WEEK), 3, subject=r.L1S),
+        r.rank(r.change(r.WEEK), 3, "least", r.L1S),
+    ),
+    "highest volume and lowest funding": (r.rank("volume", 1), r.rank("funding", 1, "least")),
+    "strongest L1 and weakest meme over 7 days": (
+        r.rank(r.change(r.WEEK), 1, subject=r.L1S),
+        r.rank(r.change(r.WEEK), 1, "least", r.MEMES),
+    ),
+    "highest funding and worst L1 over 7 days": (
+        r.rank("funding", 1),
+        r.rank(r.change(r.WEEK), 1, "least", r.L1S),
+    ),
+    "by funding, best and worst L1": (
+        r.rank("funding", 1, subject=r.L1S),
+        r.rank("funding", 1, "least", r.L1S),
+    ),
     "which L1 has beaten the rest over 30d, and who came last?": (
         r.rank(r.change(r.MONTH), 1, subject=r.L1S),
         r.rank(r.change(r.MONTH), 1, "least", r.L1S),
