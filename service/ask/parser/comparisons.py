@@ -20,6 +20,9 @@ from service.ask.query import All, At, Between, Comparator, Condition, Measure, 
 _NEAR: Final = 7
 """How many chunks a comparison and what it compares with may lie apart."""
 
+_NO_PRICE: Final = 1e7
+"""From here on an amount is no price of a coin, whatever it is called."""
+
 _LARGE_USD: Final = 1e6
 """From here on an amount without a measure is no price of a coin."""
 
@@ -133,6 +136,8 @@ def _tested(measure: Measure, op: Comparator, quantity: Quantity, used: set[int]
     unit = MEASURES[measure.name].unit
     if (quantity.unit == "%" and unit in _NO_PERCENT) or (quantity.unit == "USD" and unit in _NO_USD):
         return None
+    if measure.name == "price" and quantity.value >= _NO_PRICE:
+        return None  # "worth more than 2 billion dollars"
     if measure.name == "drawdown" and quantity.value > 0:
         return Test(measure, OPPOSITE[op], -quantity.value), used  # "a drawdown of more than 20 %"
     return Test(measure, op, quantity.value), used

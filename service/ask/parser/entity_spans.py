@@ -87,10 +87,12 @@ def is_shouted(tokens: Sequence[Token]) -> bool:
 
 
 def _settle(seen: _Seen, span: EntitySpan) -> bool:
-    if span.thing.care is Care.FREE:
+    """Whether a name needs nothing beside it; "whose trend is NOT up" names no coin, however it is written."""
+    place = place_of(seen.tokens, seen.taken, span.start, span.end)
+    negates = seen.words[span.start] == "not" and place.before in _IS and place.earlier in ASPECTS
+    if span.thing.care is Care.FREE and not negates:
         seen.take(span)
-        return True
-    return False
+    return span.thing.care is Care.FREE or negates
 
 
 def _named(known: Known, seen: _Seen) -> Iterator[EntitySpan]:
@@ -122,6 +124,7 @@ def _longest(known: Known, seen: _Seen, at: int) -> EntitySpan | None:
     return None
 
 
+_IS: Final = frozenset({"is", "are", "was", "were"})
 _BEST: Final = frozenset({"best", "worst", "strongest", "weakest", "biggest", "largest", "smallest"})
 _ANY: Final = frozenset({"which", "what", "any", "every", "each", "best", "worst", "top", "a"})
 

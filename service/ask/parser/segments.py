@@ -14,6 +14,8 @@ _INTRODUCING: Final = frozenset({
 """A clause that begins so belongs to the next."""
 
 _OF: Final = frozenset({"among", "amongst", "of", "out", "within", "in", "from"})
+_APART: Final = "separately"
+_NAMING_AGAIN: Final = (["those"], ["these"])
 _LEADING: Final = frozenset({"also", "then", "please", "finally", "and", "say", "state"})
 _NAMES: Final = frozenset({"coin", "asset"})
 RANKED: Final = frozenset({"measure", "category"})
@@ -35,6 +37,7 @@ def segments(chunks: Sequence[Chunk], written: Sequence[str]) -> list[tuple[int,
         gap = chunks[at].gap
         if (
             any(mark in gap for mark in "?!;")
+            or (written[at] == _APART and written[at + 1 : at + 2] not in _NAMING_AGAIN)
             or ("." in gap and chunks[at - 1].kind != "number")
             or (":" in gap and all(chunk.kind in {"filler", "and"} for chunk in chunks[cuts[-1] : at]))
         ):

@@ -13,6 +13,8 @@ DROPPED = {
     "BTC price per fortnight": "fortnight",
     "weighted average funding": "weighted",
     "top 5 bleeders over 24 hours": "bleeders",
+    "which coins are worth more than 2 billion dollars": "2 billion dollars",
+    "coins whose sentiment is capitulation, and separately those in distribution": "distribution",
     "the highest volume and lowest funding among L1s": "lowest",
     "of AAVE, curve and DYDX which dropped the most this week?": "curve",
     "coins whose shorts pay above 20%": "20%",

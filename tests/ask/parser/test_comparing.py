@@ -125,6 +125,7 @@ _MEASURED: r.Rows = {
         r.rank(r.change(r.WEEK), 3, subject=r.L1S),
         r.rank(r.change(r.WEEK), 3, "least", r.L1S),
     ),
+    "which is traded more in 24h, ETH or SOL": r.compared("ETH SOL", "volume", "most"),
     "highest volume and lowest funding": (r.rank("volume", 1), r.rank("funding", 1, "least")),
     "strongest L1 and weakest meme over 7 days": (
         r.rank(r.change(r.WEEK), 1, subject=r.L1S),
@@ -133,6 +134,10 @@ _MEASURED: r.Rows = {
     "highest funding and worst L1 over 7 days": (
         r.rank("funding", 1),
         r.rank(r.change(r.WEEK), 1, "least", r.L1S),
+    ),
+    "coins with a bull verdict, and separately the coins in an uptrend": (
+        r.listed(r.holds("verdict", "eq", "bull")),
+        r.listed(r.UPTREND),
     ),
     "by funding, best and worst L1": (
         r.rank("funding", 1, subject=r.L1S),

@@ -15,6 +15,9 @@ _COMPARED: r.Rows = {
     "coins with positive funding": r.listed(r.holds("funding", "gt", 0.0)),
     "coins with funding above 20%": r.listed(r.holds("funding", "gt", 20.0)),
     "coins with funding above 20% a year": r.listed(r.holds("funding", "gt", 20.0)),
+    "memes whose daily trend is NOT up": r.listed(
+        q.Not(r.holds(q.Measure("trend", frame="daily"), "eq", "UP")), r.MEMES
+    ),
     "coins whose longs pay": r.listed(r.holds("funding", "gt", 0.0)),
     "coins whose longs pay above 20% a year": q.Query(
         subject=r.ALL, measures=(q.Measure("funding"),), where=r.holds("funding", "gt", 20.0), operation=q.List()
