@@ -1,7 +1,7 @@
 # Everything is typed as `make <target>`; nothing but make and Python 3.11 or newer has to be there before.
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help run test measured lint coverage bench eval fixtures soak chain browser vendor commands fuzz mutants dist \
+.PHONY: help run test check measured lint coverage bench eval fixtures soak chain browser vendor commands fuzz mutants dist \
 	live-check
 
 VENV := .venv
@@ -32,8 +32,13 @@ live-check: VERDICT_SOURCE := live
 live-check: $(VENV)/run $(BIN)/verdict ## ask every live upstream once; exit code 1 if a route lacks one
 	@VERDICT_SOURCE='$(VERDICT_SOURCE)' VERDICT_DATA_DIR='$(VERDICT_DATA_DIR)' $(BIN)/python -m service doctor --upstreams
 
-test: lint measured ## lint, types, every test, and the coverage gate; what was skipped is listed with its reason
+test: lint $(BIN)/verdict ## lint, types, and every test but the slow ones, in about five minutes
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -rfEs -m 'not slow and not soak and not chain and not browser'
+
+check: lint measured ## every test there is, with the coverage gate, real payments, the pages and a short soak: an hour
 	@$(COVERAGE) report
+	@$(MAKE) --no-print-directory chain browser
+	@$(MAKE) --no-print-directory soak SOAK=short
 
 # Hundreds of processes are started: what is compiled once is kept, also where the machine says otherwise. Each worker
 # begins with one half of the tests: what a module or a room shares is then seldom made by both.

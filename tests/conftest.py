@@ -27,12 +27,21 @@ settings.load_profile("unhurried")  # nothing is judged by how long it takes on 
 count_thread_work()
 
 _AT_FULL_SPEED = ("unmeasured", "real_data")
+_SLOW = frozenset((Path(__file__).parent / "slow.txt").read_text().splitlines())
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Measure nothing in the process that only hands out tests to others."""
     if config.getoption("dist", "no") != "no":
         sys.settrace(None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark as `slow` what `slow.txt` lists, file by file or function by function."""
+    for item in items:
+        if {item.nodeid.partition("::")[0], item.nodeid.partition("[")[0]} & _SLOW:
+            item.add_marker("slow")
 
 
 def pytest_collection_finish() -> None:

@@ -71,9 +71,9 @@ def test_make_run_in_a_bare_clone_makes_the_environment_and_installs_the_lock_by
 
 
 @pytest.mark.promise("run.make-test")
-def test_make_test_in_a_bare_clone_installs_the_development_lock_and_runs_everything(clone: Path) -> None:
+def test_make_test_in_a_bare_clone_installs_the_development_lock_and_runs_lint_types_and_tests(clone: Path) -> None:
     steps = make(clone, "-n", "test").stdout
-    for step in ("--requirement requirements-dev.lock", "ruff check", "mypy", "-m pytest", "coverage report"):
+    for step in ("--requirement requirements-dev.lock", "ruff check", "mypy", "-m pytest"):
         assert step in steps
 
 
@@ -127,8 +127,24 @@ def test_make_browser_installs_what_it_needs_from_a_lock_and_drives_the_pages(cl
 
 
 def test_what_must_pass_before_a_change_is_taken_is_every_test_real_payments_and_a_short_soak() -> None:
-    steps = (ROOT / ".ci" / "run").read_text().splitlines()
-    assert steps[-4:] == ["make test", "make chain", "make browser", "make soak SOAK=short"]
+    assert (ROOT / ".ci" / "run").read_text().splitlines()[-2:] == ["make test", "make check"]
+    recipe = (ROOT / "Makefile").read_text().partition("\ncheck: lint measured")[2].partition("\n\n")[0]
+    for step in ("$(COVERAGE) report", "chain browser\n", "soak SOAK=short"):
+        assert step in recipe
+
+
+def test_make_test_leaves_out_what_is_listed_as_slow(clone: Path) -> None:
+    assert "-m 'not slow and not soak and not chain and not browser'" in make(clone, "-n", "test").stdout
+
+
+def test_every_test_that_is_listed_as_slow_exists() -> None:
+    listed = [line for line in (ROOT / "tests" / "slow.txt").read_text().splitlines() if not line.startswith("#")]
+    for file, _, name in (line.partition("::") for line in listed):
+        assert re.search(rf"^\s*(async )?def {name}\b", (ROOT / file).read_text(), re.MULTILINE) or not name, (
+            file,
+            name,
+        )
+    assert listed == sorted(set(listed))
 
 
 def test_a_python_that_is_too_old_or_missing_is_refused_with_what_to_do(clone: Path) -> None:

@@ -34,7 +34,6 @@ async def kills(path: Path, way: str, rounds: int) -> list[tuple[set[int], set[i
 
 
 @pytest.mark.promise("question.device-once", "meter.durable")
-@pytest.mark.slow
 async def test_a_device_has_had_its_question_exactly_if_its_answer_has_left(tmp_path: Path) -> None:
     path = tmp_path / "verdict.db"
     async with asyncio.timeout(2 * PATIENCE_S):
@@ -48,7 +47,6 @@ async def test_a_device_has_had_its_question_exactly_if_its_answer_has_left(tmp_
 
 
 @pytest.mark.promise("question.idempotency", "meter.durable")
-@pytest.mark.slow
 async def test_a_keyed_answer_is_counted_exactly_if_it_can_be_had(tmp_path: Path) -> None:
     path = tmp_path / "verdict.db"
     async with asyncio.timeout(2 * PATIENCE_S):

@@ -96,7 +96,6 @@ async def read_until(processes: list[Process], most: int) -> tuple[int, int]:
 
 
 @pytest.mark.promise("meter.durable", "meter.once", "meter.lease")
-@pytest.mark.slow
 @pytest.mark.parametrize("way", ["charge", "reserve"])
 async def test_a_process_killed_at_any_moment_leaves_no_answer_uncounted_and_no_call_counted_in_vain(
     tmp_path: Path, way: str

@@ -104,7 +104,6 @@ def settled_in(payments: Iterable[PaymentRow]) -> list[str]:
     return sorted(payment.transaction or "" for payment in payments if payment.settled_ms is not None)
 
 
-@pytest.mark.slow
 @pytest.mark.promise("pay.settled-after-run", "pay.replay", "pay.reconciled")
 def test_a_process_killed_before_during_or_after_a_settlement_takes_the_money_once_and_its_payment_gets_the_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

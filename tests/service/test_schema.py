@@ -82,7 +82,6 @@ def check_unharmed(service: Serving) -> None:
     assert service.verdict("doctor").returncode == 0
 
 
-@pytest.mark.slow
 @pytest.mark.promise("documents.openapi", "errors.always-json", "auth.none-403", "auth.two-kinds")
 @pytest.mark.parametrize("caller", CALLERS)
 def test_schemathesis_finds_nothing_that_differs_from_the_document(service: Serving, caller: str) -> None:

@@ -87,7 +87,6 @@ async def test_a_run_that_is_killed_in_its_middle_leaves_nothing_and_is_tried_ag
     assert not walkers(os.getpid())
 
 
-@pytest.mark.slow
 async def test_a_folder_from_before_is_brought_up_to_date_and_walked_once_for_both_of_its_processes(
     kept: Kept, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -115,7 +114,6 @@ async def test_a_folder_from_before_is_brought_up_to_date_and_walked_once_for_bo
     assert json.loads(doctor.stdout)["ok"], doctor.stdout
 
 
-@pytest.mark.slow
 @pytest.mark.promise("walkforward.parameters", "walkforward.as-of")
 async def test_a_run_by_command_is_told_by_the_service_and_pages_go_on_in_the_one_they_began_in(
     walked: Kept, tmp_path: Path
@@ -201,7 +199,6 @@ class Hasty(Serving):
     MODULE = "tests.service.hasty"
 
 
-@pytest.mark.slow
 def test_a_run_ends_with_the_service_that_leads_and_the_next_leader_begins_it_again(tmp_path: Path) -> None:
     def walker(service: Serving) -> int:
         wait_until(lambda: bool(walkers(service.process.pid)))

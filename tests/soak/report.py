@@ -19,7 +19,7 @@ PAGE: Final = ROOT / "RELIABILITY.md"
 BEGIN: Final = "<!-- made by `python -m tests.soak.report` from here -->"
 END: Final = "<!-- to here -->"
 HEAD: Final = "| Fault | What must be so | Counted | Tests | Violations |\n| --- | --- | --- | ---: | ---: |"
-UNRUN: Final = "in `make test` alone"
+UNRUN: Final = "in `make check` alone"
 
 
 def read_figures(path: Path) -> list[Figure]:

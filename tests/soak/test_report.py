@@ -52,7 +52,7 @@ def test_figures_of_pieces_are_summed_and_the_longest_is_kept() -> None:
     assert "seeds 1, 2; 4.0 hours" in page
     assert line_of(page, "the Nth").endswith("| 1,400 kills | 1 | 0 |")
     assert line_of(page, "30 seconds").endswith("| 2.5 longest | 1 | 0 |")
-    assert line_of(page, "ulimit").endswith("| in `make test` alone | | |")
+    assert line_of(page, "ulimit").endswith("| in `make check` alone | | |")
 
 
 def test_a_violation_is_told_with_what_brings_it_back() -> None:

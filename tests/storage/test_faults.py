@@ -221,7 +221,6 @@ async def test_a_write_without_room_is_a_503_and_nothing_of_it_is_answered(path:
 
 @pytest.mark.promise("meter.durable")
 @can_inject
-@pytest.mark.slow
 @pytest.mark.parametrize("write", [3, 17, 42, 61, 77, 98, 131, 150])
 async def test_a_kill_at_any_write_keeps_every_acknowledged_row(path: Path, clock: FakeClock, write: int) -> None:
     said = await run_writer(path, "200", before=injecting(f"pwrite64:signal=SIGKILL:when={write}"))

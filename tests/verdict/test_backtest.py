@@ -127,7 +127,6 @@ def counted(history: History, given: list[Given]) -> tuple[dict[tuple[int, str, 
     ]
 
 
-@pytest.mark.slow
 @pytest.mark.promise("record.backtested")
 @pytest.mark.parametrize("history_of", HISTORIES)
 def test_the_backtested_record_equals_a_recount_day_by_day_to_the_last_outcome(

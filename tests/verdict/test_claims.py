@@ -83,7 +83,6 @@ def test_a_logistic_probability_follows_from_what_the_groups_contribute() -> Non
 
 @needs_recordings
 @pytest.mark.real_data
-@pytest.mark.slow
 @pytest.mark.promise("claims.shipped")
 def test_what_ships_is_what_the_protocol_finds_on_the_recorded_days() -> None:
     found = evaluate.evaluate()

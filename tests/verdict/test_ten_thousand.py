@@ -122,12 +122,10 @@ def with_value(known: VerdictInputs, path: str, value: object) -> VerdictInputs:
     return replace(known, raw=replace(known.raw, **{source: replace(facts, **{field: value})}))
 
 
-@pytest.mark.slow
 def test_another_process_with_another_order_of_hashes_gives_the_same_bytes() -> None:
     assert asked(sys.executable) == [*FINGERPRINTS.values()]
 
 
-@pytest.mark.slow
 def test_another_version_of_python_gives_the_same_bytes() -> None:
     others = [path for path in map(shutil.which, OTHERS) if path and is_another(path)]
     if not others:

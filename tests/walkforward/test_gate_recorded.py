@@ -22,7 +22,7 @@ pytestmark = pytest.mark.unmeasured
 
 BUNDLED = Path(__file__).resolve().parents[2] / "fixtures" / "upstream" / "hyperliquid"
 FOLDERS = [
-    pytest.param(BUNDLED, 85, marks=pytest.mark.slow, id="bundled"),
+    pytest.param(BUNDLED, 85, id="bundled"),
     pytest.param(
         DATA / "hyperliquid", 116, marks=[pytest.mark.soak, pytest.mark.real_data, needs_recordings], id="recorded"
     ),

@@ -18,8 +18,6 @@ from service.analytics.calibration.protocol import (
 from service.analytics.recomputed import Judged
 from tests.analytics.calibration.planted import SCORES, STRENGTH, market
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def planted() -> list[Trial]:
