@@ -1,7 +1,9 @@
 """What stands in the way of a start is said, with what to do about it."""
 
 import os
+import shutil
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from service.storage import opening
 from service.storage.database import open_database
 from service.storage.engine import Connection, IntegrityError, StorageError, connect
+from service.storage.migrate import read_migrations
 from service.storage.turnstile import Turnstile
 from tests.fakes.clock import FakeClock
 
@@ -154,3 +157,14 @@ async def test_a_file_system_without_wal_is_refused(
 )
 def test_what_sqlite_cannot_do_is_said_in_words(error: str, remedy: str) -> None:
     assert remedy in opening._remedy(Path("verdict.db"), error)
+
+
+def test_the_schema_of_a_new_store_is_synced_and_later_commits_are_too(tmp_path: Path, clock: FakeClock) -> None:
+    opened = opening.prepare(tmp_path / "store.db", clock)
+    alone = tmp_path / "alone.db"
+    shutil.copy(tmp_path / "store.db", alone)
+    with closing(connect(alone)) as copied:
+        assert len(copied.execute("SELECT version FROM migrations").fetchall()) == len(read_migrations())
+    assert opened.writing.execute("PRAGMA synchronous").fetchone() == (2,)
+    for part in (opened.glancing, opened.reading, opened.writing, opened.turnstile):
+        part.close()
