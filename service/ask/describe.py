@@ -14,7 +14,9 @@ _ADVERBS: Final = frozenset(
     ["this", "last", "today", "yesterday", "since", "between", "from", "on", "in", "at", "over"]
 )
 
-_OPERATORS: Final[Mapping[str, str]] = {
+_ORDER: Final[Mapping[str, str]] = {"most": "highest", "max": "highest", "least": "lowest", "min": "lowest"}
+
+_COMPARATORS: Final[Mapping[str, str]] = {
     "lt": "below",
     "le": "at most",
     "gt": "above",
@@ -120,8 +122,7 @@ def condition_words(condition: q.Condition) -> str:
         to = "" if condition.to is None else f" to {condition.to}"
         return f"{label_of(condition.measure)} changed{to} {time_words(condition.within)}"
     if isinstance(condition, q.Ranked):
-        order = "highest" if condition.direction == "most" else "lowest"
-        return f"among the {condition.limit} coins of {order} {label_of(condition.measure)}"
+        return f"among the {condition.limit} coins of {_ORDER[condition.direction]} {label_of(condition.measure)}"
     if isinstance(condition, q.Not):
         return f"not ({condition_words(condition.item)})"
     joined = [condition_words(item) for item in condition.items]
@@ -136,17 +137,17 @@ def _test_words(test: q.Test) -> str:
     label = label_of(test.measure)
     when = "" if test.at is None else f" {time_words(test.at)}"
     if test.to is not None:
-        return f"{label} {_OPERATORS[test.op]} its {label_of(test.to)}{when}"
+        return f"{label} {_COMPARATORS[test.op]} its {label_of(test.to)}{when}"
     if test.coin is not None:
-        return f"{label} {_OPERATORS[test.op]} that of {test.coin}{when}"
+        return f"{label} {_COMPARATORS[test.op]} that of {test.coin}{when}"
     if test.total is not None:
-        return f"{label} {_OPERATORS[test.op]} the total of {subject_words(test.total)}{when}"
+        return f"{label} {_COMPARATORS[test.op]} the total of {subject_words(test.total)}{when}"
     if isinstance(test.value, str):
-        op = {"eq": "is", "ne": "is not"}.get(test.op, f"is {_OPERATORS[test.op]}")
+        op = {"eq": "is", "ne": "is not"}.get(test.op, f"is {_COMPARATORS[test.op]}")
         return f"{label} {op} {test.value}{when}"
     unit = {Unit.USD: " USD", Unit.PERCENT: " %", Unit.PERCENT_A_YEAR: " % a year", Unit.SPREAD: " % a year"}
     said = "" if test.measure.per else unit.get(MEASURES[test.measure.name].unit, "")
-    return f"{label} {_OPERATORS[test.op]} {number(test.value or 0)}{said}{when}"
+    return f"{label} {_COMPARATORS[test.op]} {number(test.value or 0)}{said}{when}"
 
 
 def _measures(query: q.Query) -> str:
@@ -173,25 +174,16 @@ def _value_of(query: q.Query, operation: q.ValueOf) -> str:
 
 
 def _rank(query: q.Query, operation: q.Rank) -> str:
-    side = "top" if operation.direction == "most" else "lowest"
-    if operation.skip:
-        first, last = operation.skip + 1, operation.skip + operation.limit
-        places = f"place {first}" if first == last else f"places {first} to {last}"
-        return f"ranked by {_measures(query)}, the {'highest' if side == 'top' else side} first, {places}"
-    return f"ranked by {_measures(query)}, {side} {operation.limit}"
-
-
-def _position(query: q.Query, operation: q.Position) -> str:
-    return f"place by {'highest' if operation.direction == 'most' else 'lowest'} {_measures(query)}"
-
-
-def _extreme(query: q.Query, operation: q.Extreme) -> str:
-    words = {"max": "highest", "min": "lowest", "first": "first", "last": "last"}
-    return f"{words[operation.which]} {_measures(query)} with its date"
+    if not operation.skip:
+        side = "top" if operation.direction == "most" else "lowest"
+        return f"ranked by {_measures(query)}, {side} {operation.limit}"
+    first, last = operation.skip + 1, operation.skip + operation.limit
+    places = f"place {first}" if first == last else f"places {first} to {last}"
+    return f"ranked by {_measures(query)}, the {_ORDER[operation.direction]} first, {places}"
 
 
 def _compare(query: q.Query, operation: q.Compare) -> str:
-    order = {"most": ", the highest first", "least": ", the lowest first", None: ""}[operation.direction]
+    order = f", the {_ORDER[operation.direction]} first" if operation.direction else ""
     how = {None: "", "sum": "total "}.get(operation.how, f"{operation.how} ")
     return f"compared by {how}{_measures(query)}{order}"
 
@@ -223,11 +215,11 @@ _OPERATIONS: Final[Mapping[type, Callable[[q.Query, Any], str]]] = {
         f"list{f', first {one.limit}' if one.limit else ''}" + (f", with {_measures(query)}" if query.measures else "")
     ),
     q.Rank: _rank,
-    q.Position: _position,
-    q.Count: lambda query, _: "on how many days" if query.subject.coins else "how many",
+    q.Position: lambda query, one: f"place by {_ORDER[one.direction]} {_measures(query)}",
+    q.Count: lambda query, _: "on how many days" if query.counts_days else "how many",
     q.Share: lambda _query, _: "which share",
     q.Exists: lambda _query, one: f"whether {one.quantifier}",
-    q.Extreme: _extreme,
+    q.Extreme: lambda query, one: f"{_ORDER.get(one.which, one.which)} {_measures(query)} with its date",
     q.Aggregate: lambda query, one: f"{one.how} of {_measures(query)}",
     q.Compare: _compare,
     q.Why: lambda query, _: f"why {label_of(query.measures[0])}" if query.measures else "why",

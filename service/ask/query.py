@@ -221,7 +221,10 @@ class Position(Struct, frozen=True, tag="position", tag_field="operation"):
 
 
 class Count(Struct, frozen=True, tag="count", tag_field="operation"):
-    """How many fulfil the conditions; of one coin, on how many closed days of the time they held."""
+    """How many things fulfil the conditions. Of a coin that is named: on how many closed days of the time they held.
+
+    See `Query.counts_days`.
+    """
 
 
 class Share(Struct, frozen=True, tag="share", tag_field="operation"):
@@ -377,3 +380,8 @@ class Query(Struct, frozen=True, omit_defaults=True, kw_only=True):
     time: Time = Now()
     where: Condition | None = None
     operation: Operation = Value()
+
+    @property
+    def counts_days(self) -> bool:
+        """Whether days are counted instead of things: "on how many days did ETH rise"."""
+        return isinstance(self.operation, Count) and bool(self.subject.coins)

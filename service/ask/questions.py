@@ -258,6 +258,7 @@ def open_questions(rooms: Rooms, model: Model | None = None) -> QuestionService:
         members=market.categories.members,
         categories=market.categories.category_names,
         fear_greed=rooms.sentiment.fear_greed,
+        verdicts=rooms.verdict.verdicts,
     )
     parsers = Parsers(market.coins, market.categories, rooms.rwa, rooms.wallets, rooms.transcripts)
     return QuestionService(rooms.clock, parsers, Planner(data), model)

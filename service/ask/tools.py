@@ -4,8 +4,9 @@ No tool computes anything itself: a row names a method of a service, and its arg
 its route. To give the engine another route, add its row.
 """
 
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any, Final
+from urllib.parse import quote, urlencode
 
 import msgspec
 from msgspec import Struct
@@ -24,13 +25,32 @@ from service.transcripts.desk import TranscriptDesk
 from service.verdict.desk import VerdictDesk
 from service.walkforward.desk import WalkforwardDesk
 from service.wallets.desk import WalletDesk
-from service.wire.ask import PlannedStep
 from service.wire.envelope import Answer, encode
 from service.wire.offers import OFFERS
 from service.wire.queries import NoParameters, SignalQualityQuery
 from service.wire.tools import GlossaryQuery, QuotaStanding, RecentQuery
 
 _OFFERS: Final = {offer.id: offer for offer in OFFERS}
+
+
+def path_of(tool: str, args: Mapping[str, Any]) -> str | None:
+    """Path and query of the route that gives a tool's payload; null where no route does.
+
+    Args:
+        tool: Its id.
+        args: Its arguments: the route's parameters.
+    """
+    if tool not in _OFFERS:
+        return None
+    path = _OFFERS[tool].path
+    query = {}
+    for name, value in args.items():
+        place = f"{{{name}}}"
+        if place in path:
+            path = path.replace(place, quote(str(value), safe=""))
+        elif value is not None:
+            query[name] = value
+    return f"{path}?{urlencode(query)}" if query else path
 
 
 class Rooms(Struct, frozen=True):
@@ -50,13 +70,8 @@ class Rooms(Struct, frozen=True):
     clock: Clock
 
 
-class Given(Struct, frozen=True):
-    """What a tool has beside its arguments: who asks."""
-
-    caller: Caller | None
-
-
-Run = Callable[[Any, Given], Answer | Coroutine[object, object, Answer]]
+Run = Callable[[Any, Caller | None], Answer | Coroutine[object, object, Answer]]
+"""Given the arguments and who asks."""
 
 
 class Tool(Struct, frozen=True):
@@ -77,12 +92,13 @@ class Toolbox:
     def __init__(self, tools: Iterable[Tool]) -> None:
         self._tools = {tool.id: tool for tool in tools}
 
-    async def run(self, step: PlannedStep, given: Given) -> Answer:
-        """Run a step.
+    async def run(self, id_: str, args: Mapping[str, Any], caller: Caller | None) -> Answer:
+        """Run a tool.
 
         Args:
-            step: Its tool and arguments.
-            given: What else the tool has.
+            id_: Which one.
+            args: Its arguments.
+            caller: Who asks; null: nobody known.
 
         Returns:
             What the service answers; `data` is encoded.
@@ -91,12 +107,12 @@ class Toolbox:
             KeyError: If there is no such tool.
             ServiceError: What the service raises; `BAD_REQUEST` for arguments that its route would refuse.
         """
-        tool = self._tools[step.tool]
+        tool = self._tools[id_]
         try:
-            query = msgspec.convert(dict(step.args), tool.query)
+            query = msgspec.convert(dict(args), tool.query)
         except msgspec.ValidationError as error:
-            raise ServiceError("BAD_REQUEST", f"{step.tool} does not take that: {error}") from error
-        answer = tool.run(query, given)
+            raise ServiceError("BAD_REQUEST", f"{id_} does not take that: {error}") from error
+        answer = tool.run(query, caller)
         found = answer if isinstance(answer, Answer) else await answer
         return found if isinstance(found.data, msgspec.Raw) else msgspec.structs.replace(found, data=_raw(found.data))
 
@@ -136,22 +152,22 @@ def open_toolbox(rooms: Rooms) -> Toolbox:
         "signal.quality": lambda query, _: quality(query),
         "transcripts": lambda query, _: rooms.transcripts.transcripts(query),
         "wallets": lambda query, _: rooms.wallets.wallets(query),
-        "billing.tier": lambda _, given: Answer(access.entitlement(_known(given))),
+        "billing.tier": lambda _, caller: Answer(access.entitlement(_known(caller))),
         "manifest": lambda _, __: rooms.manifest,
     }
     own = (
         Tool("wallets.recent", RecentQuery, lambda query, _: rooms.wallets.recent(query)),
-        Tool("billing.quota", NoParameters, lambda _, given: quota(_known(given))),
+        Tool("billing.quota", NoParameters, lambda _, caller: quota(_known(caller))),
         Tool("glossary", GlossaryQuery, lambda query, _: Answer(define(query.term))),
     )
     offered = (Tool(id_, _OFFERS[id_].parameters, run) for id_, run in routes.items())
     return Toolbox((*offered, *own))
 
 
-def _known(given: Given) -> Caller:
-    if given.caller is None:
+def _known(caller: Caller | None) -> Caller:
+    if caller is None:
         raise ServiceError("AUTH_REQUIRED", "who asks without a token has no account: run `verdict login`")
-    return given.caller
+    return caller
 
 
 def _raw(data: object) -> msgspec.Raw:

@@ -1,6 +1,7 @@
 """The room's front: the verdict on a coin, of what is known now or of what was known then."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Mapping, Sequence
 from typing import Final, NoReturn
 
 from msgspec import Raw, Struct, structs
@@ -90,6 +91,15 @@ class VerdictDesk:
         if as_of is None:
             return await self._judge_now(coin)
         return await self._judge_then(coin, self._then_ms(as_of))
+
+    async def verdicts(self, symbols: Sequence[str]) -> Mapping[str, Verdict]:
+        """The verdicts that `signal` would answer with now, by canonical ticker; nothing is written down."""
+        found = {}
+        for inputs, origin in await asyncio.gather(*map(self._observe, symbols)):
+            kept = self._kept.get(inputs.symbol)
+            holds = kept is not None and kept.origin == origin and self._holds(kept, inputs)
+            found[inputs.symbol] = kept.verdict if kept is not None and holds else decide(inputs)
+        return found
 
     async def quality(self, asset: str) -> Answer:
         """Tell how past verdicts turned out.

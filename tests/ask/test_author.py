@@ -11,11 +11,9 @@ from typing import Any
 
 import pytest
 
-from service.ask.author import Author, endpoint_of, most_of, open_author, written_by
-from service.ask.budget import Allowance, Budget
+from service.ask.author import Allowance, Author, Budget, compose, endpoint_of, most_of, open_author, written_by
 from service.ask.measure_table import Unit
 from service.ask.model import Brief, ModelError, Reference
-from service.ask.prompt import compose
 from service.ask.query import Measure, Query, Subject
 from service.clock import DAY_MS, day_of
 from service.errors import ServiceError
@@ -204,7 +202,7 @@ async def test_a_budget_is_spent_to_the_last_token_and_no_further(database: Data
 _OTHER = """
 import asyncio, sys
 from pathlib import Path
-from service.ask.budget import Budget
+from service.ask.author import Budget
 from service.storage.database import open_database
 from tests.fakes.clock import FakeClock
 

@@ -8,10 +8,8 @@ import msgspec
 import pytest
 
 from service.access.caller import Caller
-from service.ask.sources import path_of
-from service.ask.tools import Given, Rooms, Toolbox, open_toolbox
+from service.ask.tools import Rooms, Toolbox, open_toolbox, path_of
 from service.errors import ServiceError
-from service.wire.ask import PlannedStep
 from service.wire.envelope import Answer
 from tests.service.indoors import Indoors, Kept
 from tests.service.questioning import questioned
@@ -56,7 +54,7 @@ class Bench:
         self.key = key
 
     async def run(self, tool: str, args: Mapping[str, Any], caller: Caller | None = None) -> Answer:
-        return await self.tools.run(PlannedStep("s1", tool, args), Given(caller))
+        return await self.tools.run(tool, args, caller)
 
     async def payload(self, tool: str, args: Mapping[str, Any], **named: Any) -> Any:
         answer = await self.run(tool, args, **named)

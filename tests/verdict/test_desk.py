@@ -54,6 +54,25 @@ async def test_a_signal_is_the_verdict_on_what_is_known_with_its_claims_and_reco
     assert said.claims == claims(expected)
 
 
+async def test_verdicts_of_several_coins_are_those_of_signals_and_are_not_written_down(world: World) -> None:
+    found = await world.desk.verdicts([*world.coins.view()])
+    assert await world.entries() == []
+    for symbol in world.coins.view():
+        said = await world.signal(symbol)
+        assert all(getattr(said, field) == getattr(found[symbol], field) for field in Verdict.__struct_fields__)
+
+
+async def test_verdicts_of_several_coins_are_those_that_signals_answer_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = [await world.signal(symbol) for symbol in world.coins.view()]
+    await world.clock.advance(5)
+    world.refresh(PRICE + 1)
+    monkeypatch.setattr("service.verdict.desk.decide", down)
+    again = await world.desk.verdicts([*world.coins.view()])
+    assert {symbol: one.verdict_id for symbol, one in again.items()} == {one.symbol: one.verdict_id for one in before}
+
+
 async def test_the_venues_own_spelling_is_understood_and_answered_in_the_canonical_one(world: World) -> None:
     said = await world.signal("kPEPE")
     assert said.symbol == "KPEPE"

@@ -9,12 +9,11 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
-from service.ask.answers.cleaning import clean
-from service.ask.answers.formats import cells, formatted, table
+from service.ask.answers.formats import cells, clean, formatted, table
 from service.ask.describe import describe
 from service.ask.glossary import TERMS
 from service.ask.measure_table import MEASURES
-from service.ask.planner.details import DETAILS
+from service.ask.planner.asked import DETAILS
 from service.ask.planner.result import Result
 from service.ask.query import List, Query, Rank, Route
 from service.ask.understanding import Understanding
@@ -33,6 +32,7 @@ _FIELDS: Final[Mapping[str, str]] = {row.column: row.label for row in MEASURES.v
 _SOURCES: Final[Mapping[str, str]] = {
     "history": "stored bars and states",
     "fear-greed": "the Fear & Greed index",
+    "verdicts": "the rules of verdicts",
     "glossary": "the glossary",
     "wallets.recent": "movements of watched wallets",
     "billing.quota": "your account",

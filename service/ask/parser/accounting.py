@@ -1,18 +1,18 @@
 """Accounts for every word of a clause: what was not read, and whether that changes the question. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Final
 
 from msgspec import Struct
 
-from service.ask.parser.chunks import Chunk
+from service.ask.parser.chunks import Chunk, names_measure
 from service.ask.parser.lexicon import MEANINGFUL
 from service.ask.parser.slots import BITCOIN
+from service.ask.parser.spelling import is_plain
 from service.ask.parser.tokens import Token
 from service.ask.parser.windows import FRAMES, says_same
-from service.ask.parser.words import is_plain
 from service.ask.query import At, Between, Count, Query, Rank, Route, Time, Window
 from service.ask.understanding import Refusal
 
@@ -57,7 +57,7 @@ _NARROWED: Final = frozenset({"set", "category", "measure", "super", "state", "s
 """Pieces that a word before them narrows: "implied volatility", "institutional tokens"."""
 
 _COUNTING: Final = frozenset({"per", "every", "each", "how", "only", "relative to"})
-"""Words that make the one behind them part of what is asked: "per fortnight", "how risky", "only stablecoins"."""
+"""Words that no unknown word may follow: "per fortnight", "how risky", "only stablecoins"."""
 
 _ADDING: Final = frozenset({"add", "adding", "include", "comparison", "first", "day", "days", "week", "month"})
 _UNITS: Final = frozenset({"minute", "hour", "hours", "week", "weeks", "month", "months", "year", "years"})
@@ -85,10 +85,10 @@ def unread(
     beside = [chunk for chunk, behind in pairwise(part) if behind.kind in _NARROWED and not behind.gap]
     beside += [chunk for before, chunk in pairwise(part) if before.has("measure") and not chunk.gap]
     for first, second, third in zip(part, part[1:], part[2:], strict=False):
-        beside += (
-            [second] if first.kind == "coin" and third.kind in {"coin", "and"} else []
-        )  # an unknown name in a list
-        beside += [third] if first.has("super") and second.kind == "number" else []  # "top 5 bleeders"
+        if first.kind == "coin" and third.kind in {"coin", "and"}:
+            beside.append(second)  # an unknown name in a list
+        if first.has("super") and second.kind == "number":
+            beside.append(third)  # "top 5 bleeders"
     beside += [chunk for word, chunk in zip(words, part[1:], strict=False) if word in _COUNTING]
     beside += [chunk for chunk, word in zip(part, words[1:], strict=False) if word == "of"]
     blocks = [
@@ -222,8 +222,3 @@ def _of_other_wallets(part: Sequence[Chunk], words: Sequence[str], query: Query)
         if chunk.kind == "word" and owned in _OWNED and (owner.endswith("s") or not is_plain(owner)):
             return Refusal("not-available", (owner,))
     return None
-
-
-def names_measure(part: Iterable[Chunk]) -> bool:
-    """Whether a clause says what is measured, by a name or by a superlative."""
-    return any(chunk.kind == "measure" or ((value := chunk.as_("super")) and value.measure) for chunk in part)

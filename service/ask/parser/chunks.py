@@ -1,7 +1,6 @@
 """Cuts a text into typed pieces: names, times, numbers, and the words of the lexicon. Pure."""
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -12,16 +11,9 @@ from service.ask.parser.times import now_at, read_time
 from service.ask.parser.tokens import Token
 from service.ask.query import Time
 
-_QUANTITY: Final = re.compile(
-    r"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,15}(?:\.\d{1,12})?)(k|thousand|m|mm|mn|mil|mio|million|b|bn|billion|t|tn|trillion)?(%|x)?"
-)
-_SCALES: Final[Mapping[str, float]] = {
-    "k": 1e3, "thousand": 1e3, "grand": 1e3, "m": 1e6, "mm": 1e6, "mn": 1e6, "mil": 1e6, "mio": 1e6, "million": 1e6,
-    "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "tn": 1e12, "trillion": 1e12,
-}  # fmt: skip
 _PERCENT: Final = frozenset({"%", "percent", "pct", "percentage"})
-_OTHER_UNITS: Final = "\u20ac\u00a3"
-"""Signs of currencies that no figure is told in."""
+_OTHER_CURRENCIES: Final = "\u20ac\u00a3"
+"""Currency signs other than the dollar: answers are in US dollars alone."""
 
 _POINTS: Final = frozenset({"points", "point", "pp"})
 _KEYS: Final = frozenset({"n", "k", "window", "limit", "count", "days", "period", "lookback"})
@@ -62,6 +54,11 @@ class Chunk(Struct, frozen=True):
     def has(self, kind: str) -> bool:
         """Whether a phrase has a meaning of a kind."""
         return self.kind == kind or any(word.kind == kind for word in self.words)
+
+
+def names_measure(part: Iterable[Chunk]) -> bool:
+    """Whether chunks say what is measured, by a name or by a superlative."""
+    return any(chunk.has("measure") or ((value := chunk.as_("super")) and value.measure) for chunk in part)
 
 
 class Name(Struct, frozen=True):
@@ -117,7 +114,7 @@ def _next(tokens: Sequence[Token], named: Mapping[int, Name], inside: set[int], 
     quantity = _quantity(tokens, at)
     article = bool(words) and words[0].kind == "filler" and not tokens[at].is_number
     if quantity is not None and quantity[1] >= end + article:
-        other = tokens[at].sigil == "#" or tokens[at].name[0] in _OTHER_UNITS
+        other = tokens[at].sigil == "#" or tokens[at].name[0] in _OTHER_CURRENCIES
         return Chunk("blocked" if other else "number", quantity[0], at, quantity[1], gap=gap)
     return _worded(tokens, at, end, words)
 
@@ -162,26 +159,15 @@ def _time(tokens: Sequence[Token], inside: set[int], at: int, now_ms: int) -> tu
 
 
 def _quantity(tokens: Sequence[Token], at: int) -> tuple[Quantity, int] | None:
-    token = tokens[at]
-    bare = token.name.lstrip("$\u20ac\u00a3")
-    written = _QUANTITY.fullmatch(bare)
-    if written is not None:
-        value = float(written[1].replace(",", "")) * _SCALES.get(written[2] or "", 1.0)
-        unit = "USD" if token.sigil == "$" or token.name.startswith("$") else written[3]
-        end, scaled = at + 1, written[2] is not None
-    else:
-        number = number_at(tokens, at)
-        if number is None:
-            return None
-        value, end, unit, scaled = number.value, at + number.size, None, number.scaled
+    token, number = tokens[at], number_at(tokens, at)
+    if number is None:
+        return None
+    unit, scaled, end = "USD" if token.sigil == "$" else number.unit, number.scaled, at + number.size
     word = tokens[end].word if end < len(tokens) and not tokens[end].gap else ""
-    if word in _SCALES and len(word) > 1 and not scaled:
-        value, end, scaled = value * _SCALES[word], end + 1, True
-        word = tokens[end].word if end < len(tokens) else ""
     if unit is None and word in _PERCENT:
         unit, end = "%", end + 1
     elif unit is None and word in _USD:
         unit, end = "USD", end + 1
     elif word in _POINTS:  # no count of things
         end, scaled = end + (unit == "%"), True
-    return Quantity(-value if token.minus else value, unit, scaled), end
+    return Quantity(-number.value if token.minus else number.value, unit, scaled), end

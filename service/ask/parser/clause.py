@@ -12,13 +12,14 @@ from msgspec import structs
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.compose import compose
 from service.ask.parser.conditions import find_conditions, join
-from service.ask.parser.days import mark_closes, of_days
 from service.ask.parser.found import FoundCondition, test_of, tests_in
+from service.ask.parser.market import of_days
 from service.ask.parser.measures import read_measures, with_times
 from service.ask.parser.money import read_money
 from service.ask.parser.operations import read_operation
 from service.ask.parser.rewrites import (
     mark_absolute,
+    mark_closes,
     mark_drawdowns,
     mark_growth,
     mark_highest,
@@ -32,12 +33,11 @@ from service.ask.parser.rewrites import (
     read_sides,
 )
 from service.ask.parser.segments import RANKED
-from service.ask.parser.shared import over_span
-from service.ask.parser.slots import Slots
+from service.ask.parser.slots import PRESENT, Slots
 from service.ask.parser.states import STATES
 from service.ask.parser.subjects import read_subject
 from service.ask.parser.topics import read_topic
-from service.ask.parser.windows import span_of
+from service.ask.parser.windows import over_span, span_of
 from service.ask.query import (
     Aggregate,
     At,
@@ -61,8 +61,6 @@ from service.ask.query import (
     Window,
 )
 from service.clock import DAY_MS, iso
-
-_NOW: Final = frozenset({"now", "right now"})
 
 _DAY_HOURS: Final = 24
 
@@ -190,7 +188,7 @@ def _with_close(slots: Slots, query: Query) -> list[Query]:
 
 def _says_now(slots: Slots) -> bool:
     return any(
-        words.startswith("current") or words.endswith("at the moment") or words in _NOW for words in slots.words[1:]
+        words.startswith("current") or words.endswith("at the moment") or words in PRESENT for words in slots.words[1:]
     )
 
 

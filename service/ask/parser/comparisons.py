@@ -3,7 +3,7 @@
 Each reader tries one form at a chunk: `(slots, at, conditions before it)` to a condition, or None.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import structs
@@ -11,23 +11,19 @@ from msgspec import structs
 from service.ask.measure_table import MEASURES, Unit
 from service.ask.parser.chunks import Quantity
 from service.ask.parser.found import OPPOSITE, FoundCondition, measure_of, test_of, tests_in
-from service.ask.parser.moves import more_spans, moved_between, moved_by
 from service.ask.parser.slots import Slots
-from service.ask.parser.states import PAYS, STATES, frames_before, named_state
+from service.ask.parser.states import PAYS, STATES, frames_before, more_spans, moved_between, moved_by, named_state
 from service.ask.parser.windows import TREND_FRAMES, WINDOWED, qualify, span_of
 from service.ask.query import All, At, Between, Comparator, Condition, Measure, Not, Ranked, Span, Subject, Test, Window
 
 _NEAR: Final = 7
 """How many chunks a comparison and what it compares with may lie apart."""
 
-_NO_PRICE: Final = 1e7
-"""From here on an amount is no price of a coin, whatever it is called."""
+_NO_PRICE: Final = 1e6
+"""Amounts above this are never the price of a coin."""
 
-_LARGE_USD: Final = 1e6
-"""From here on an amount without a measure is no price of a coin."""
-
-_A_DAY: Final = frozenset({"daily", "24h", "24 hour", "24 hours", "1d", "1 day"})
-"""What says nothing more before the volume, which is that of a day."""
+_DAILY: Final = frozenset({"daily", "24h", "24 hour", "24 hours", "1d", "1 day"})
+"""Words that add nothing before the volume, which is always that of a day."""
 
 _WITHIN: Final = frozenset({
     "in", "of", "among", "from", "for", "within", "amongst", "except", "excluding", "outside", "besides", "without",
@@ -36,8 +32,11 @@ _OTHERS: Final = frozenset({"other", "others", "rest", "altcoins", "alts"})
 _UNITS: Final = frozenset({"hour", "hours", "day", "days", "week", "weeks", "month", "months", "year", "years"})
 _DOES: Final = ("better", "stronger", "worse", "weaker")
 _BEATS: Final = ("outperform", "underperform", "beat")
-_NO_PERCENT: Final = frozenset({Unit.USD})
-_NO_USD: Final = frozenset({Unit.PERCENT, Unit.PERCENT_A_YEAR, Unit.SPREAD, Unit.SHARE, Unit.POINTS})
+_NOT_OF: Final[Mapping[str | None, frozenset[Unit]]] = {
+    "%": frozenset({Unit.USD}),
+    "USD": frozenset({Unit.PERCENT, Unit.PERCENT_A_YEAR, Unit.SPREAD, Unit.SHARE, Unit.POINTS}),
+}
+"""Units of measures that a number with a unit is never one of."""
 
 
 def measured(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
@@ -133,10 +132,9 @@ def _against_coins(slots: Slots, test: Test, at: int, to: int) -> tuple[Conditio
 def _tested(measure: Measure, op: Comparator, quantity: Quantity, used: set[int]) -> tuple[Condition, set[int]] | None:
     if measure.name in STATES:
         return None
-    unit = MEASURES[measure.name].unit
-    if (quantity.unit == "%" and unit in _NO_PERCENT) or (quantity.unit == "USD" and unit in _NO_USD):
+    if MEASURES[measure.name].unit in _NOT_OF.get(quantity.unit, frozenset()):
         return None
-    if measure.name == "price" and quantity.value >= _NO_PRICE:
+    if measure.name == "price" and quantity.value > _NO_PRICE:
         return None  # "worth more than 2 billion dollars"
     if measure.name == "drawdown" and quantity.value > 0:
         return Test(measure, OPPOSITE[op], -quantity.value), used  # "a drawdown of more than 20 %"
@@ -199,7 +197,7 @@ def _measure_after(slots: Slots, at: int) -> tuple[Measure | None, set[int]]:
     behind = slots.past(at + 1)
     if slots.kind(at) in {"time", "frame"} and (name := slots.as_(behind, "measure")) is not None:
         measure, taken = qualify(name, slots.chunks[at])
-        return measure, {at, behind} if taken or slots.word(at) in _A_DAY else {behind}
+        return measure, {at, behind} if taken or slots.word(at) in _DAILY else {behind}
     name = slots.as_(at, "measure")
     if name is None:
         return None, set()
@@ -228,7 +226,7 @@ def _implied(slots: Slots, quantity: Quantity) -> Measure | None:
     named = any(chunk.kind == "coin" for chunk in slots.chunks)
     if quantity.unit is None and (quantity.scaled or named):
         return Measure("price")
-    if quantity.unit == "USD" and not quantity.scaled and quantity.value < _LARGE_USD:
+    if quantity.unit == "USD" and not quantity.scaled and quantity.value < _NO_PRICE:
         return Measure("price")
     return None
 

@@ -8,11 +8,11 @@ from msgspec import structs
 from service.ask.parser.chunks import Chunk, Quantity
 from service.ask.parser.clause import read_clause
 from service.ask.parser.context import MONEY, VALUE, Clause, Edited, at_time, both_conditions, more_measures
-from service.ask.parser.shared import over_span
+from service.ask.parser.other_things import framed, frames
 from service.ask.parser.slots import Slots
 from service.ask.parser.subjects import read_subject
 from service.ask.parser.superlatives import read_places
-from service.ask.parser.windows import TREND_FRAMES, WINDOWED, span_of
+from service.ask.parser.windows import WINDOWED, over_span, span_of
 from service.ask.query import (
     At,
     Check,
@@ -47,11 +47,8 @@ def complete(clause: Clause) -> Edited | None:
     part, last = clause.part, clause.last
     if (told := _told(clause) or _at_times(clause)) is not None:
         return told
-    numbers = [chunk for chunk in part if chunk.kind == "number"]
-    if (changed := _placed(clause)) is not None:
+    if (changed := _placed(clause) or _sized(clause)) is not None:
         return Edited([changed], set(range(len(part))))
-    if len(numbers) == 1 and (sized := _sized(clause, numbers[0].value)) is not None:
-        return Edited([sized], set(range(len(part))))
     if isinstance(last.operation, MONEY) and any(chunk.as_("holding") == "profit" for chunk in part):
         return Edited([last], {at for at, chunk in enumerate(part) if chunk.kind in {"holding", "ask"}})
     stand_in = Chunk("coin", last.subject.coins or ("BTC",), part[-1].end, part[-1].end + 1, gap=",")
@@ -59,7 +56,9 @@ def complete(clause: Clause) -> Edited | None:
     used.discard(len(part))
     if len(read) != 1:
         return Edited(read, used) if read and last.subject.coins else None
-    return _framed(clause, read[0], used) or _merged(clause, read[0], used)
+    if not read[0].measures and read[0].where is None and (other := framed(clause, last)) is not None:
+        return Edited([other], used | frames(clause))
+    return _merged(clause, read[0], used)
 
 
 def _at_times(clause: Clause) -> Edited | None:
@@ -72,10 +71,12 @@ def _at_times(clause: Clause) -> Edited | None:
     return Edited([query for one in read if one for query in one.queries], whole) if all(read) else None
 
 
-def _sized(clause: Clause, quantity: Quantity) -> Query | None:
-    """The last ranking, position or amount in another size: "top 3", "and a 25k one", "what about 2?"."""
+def _sized(clause: Clause) -> Query | None:
+    """The last position or amount in another size: "and a 25k one", "what about 2?"."""
     last, operation = clause.last, clause.last.operation
-    if not clause.is_of("number", "filler", "ask", "and", "set") or quantity.unit not in {None, "USD"}:
+    sizes: list[Quantity] = [chunk.value for chunk in clause.part if chunk.kind == "number"]
+    quantity = sizes[0] if len(sizes) == 1 and clause.is_of("number", "filler", "ask", "and", "set") else None
+    if quantity is None or quantity.unit not in {None, "USD"}:
         return None
     dollars, amount = quantity.unit == "USD" or quantity.scaled, quantity.value
     if any(one.notional for one in last.measures):
@@ -88,7 +89,7 @@ def _sized(clause: Clause, quantity: Quantity) -> Query | None:
 
 
 def of_other_sign(clause: Clause) -> Query | None:
-    """The other sign of what was counted or listed: "…, and how many negative?"."""
+    """The last condition with the opposite sign: "…, and how many negative?"."""
     where, signs = clause.last.where, [chunk.as_("sign") for chunk in clause.part if chunk.has("sign")]
     if len(signs) != 1 or not isinstance(where, Test) or where.value != 0.0:
         return None
@@ -158,22 +159,6 @@ def _excluding(clause: Clause) -> Edited | None:
         excluded_categories=(*last.excluded_categories, *subject.excluded_categories),
     )
     return Edited([structs.replace(clause.last, subject=excluded)], set(range(len(clause.part))))
-
-
-def _framed(clause: Clause, query: Query, used: set[int]) -> Edited | None:
-    """The other trend: "and the weekly one?"."""
-    last = clause.last
-    frames = {at: chunk.value for at, chunk in enumerate(clause.part) if chunk.kind == "frame"}
-    frame = next((frame for frame in frames.values() if frame in TREND_FRAMES), None)
-    if frame is None or query.measures or query.where is not None:
-        return None
-    measures = tuple(structs.replace(one, frame=frame) if one.name == "trend" else one for one in last.measures)
-    where = last.where
-    if isinstance(where, Test) and where.measure.name == "trend":
-        where = structs.replace(where, measure=structs.replace(where.measure, frame=frame))
-    if measures == last.measures and where == last.where:
-        return None
-    return Edited([structs.replace(last, measures=measures, where=where)], used | set(frames))
 
 
 def _merged(clause: Clause, query: Query, used: set[int]) -> Edited | None:

@@ -5,11 +5,10 @@ from typing import Final
 
 from msgspec import structs
 
-from service.ask.parser.found import contradicting, test_of, tests_in
+from service.ask.parser.found import PAIR, contradicting, test_of, tests_in
 from service.ask.parser.market import ALSO_OF_MARKET, TOGETHER, about_whom, of_market, present, together
-from service.ask.parser.shared import over_span
 from service.ask.parser.slots import BITCOIN, Slots
-from service.ask.parser.windows import WINDOWED, rolled, rolled_condition
+from service.ask.parser.windows import WINDOWED, over_span, rolled, rolled_condition
 from service.ask.query import (
     Aggregate,
     All,
@@ -39,7 +38,6 @@ from service.ask.query import (
 
 _LISTED: Final = 10
 _ORDERED: Final = 20
-_PAIR: Final = 2
 _SIZES: Final = frozenset({"biggest", "largest", "smallest", "tiniest"})
 """Superlatives of a coin's size, which is its market cap where nothing else is measured."""
 
@@ -66,7 +64,7 @@ def _with_other(slots: Slots, query: Query) -> Query:
     coins = query.subject.coins
     if slots.against or len(coins) <= 1 or not any(one.name in _AGAINST for one in query.measures):
         return query
-    other = BITCOIN if BITCOIN in coins and len(coins) == _PAIR else coins[-1]
+    other = BITCOIN if BITCOIN in coins and len(coins) == PAIR else coins[-1]
     plain = isinstance(query.operation, Compare) and query.operation.direction is None
     return structs.replace(
         query,
@@ -90,7 +88,7 @@ def _below_high(slots: Slots, query: Query) -> Query:
 def _each(slots: Slots, query: Query) -> Query | None:
     """Categories that are compared are each one thing: by their own values, else by the mean or sum of their coins."""
     operation, measures, time = query.operation, query.measures, query.time
-    if not isinstance(operation, Compare) or len(query.subject.categories) < _PAIR:
+    if not isinstance(operation, Compare) or len(query.subject.categories) <= 1:
         return query
     if not measures and isinstance(time, Window | Between):
         measures, time = (Measure("change", over=time),), Now()
@@ -236,7 +234,7 @@ def _asked_of_two(slots: Slots, query: Query) -> Query | None:
     if not isinstance(operation, Compare) or operation.direction is None or not slots.is_question():
         return query
     which = any(chunk.kind == "or" for chunk in slots.chunks)  # "did ETH or BTC do better?"
-    if which or len(subject.coins) != _PAIR or subject.assets or len(query.measures) != 1:
+    if which or len(subject.coins) != PAIR or subject.assets or len(query.measures) != 1:
         return query
     if query.where is not None:
         slots.used.clear()

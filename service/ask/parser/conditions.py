@@ -5,9 +5,8 @@ from typing import Final
 
 from service.ask.parser.comparisons import compared, earlier_price, measured, part_of_ranking, signed, than_a_coin
 from service.ask.parser.found import FoundCondition, measure_of, tests_in
-from service.ask.parser.moves import moved, trend
 from service.ask.parser.slots import Slots
-from service.ask.parser.states import framed, in_state, more_confidence, paying
+from service.ask.parser.states import framed, in_state, more_confidence, moved, paying, trend
 from service.ask.query import All, Any_, Condition, Measure, Not, Test
 
 _Reader = Callable[[Slots, int, Sequence[FoundCondition]], FoundCondition | None]

@@ -5,14 +5,13 @@ from typing import Final
 
 from msgspec import Struct, structs
 
-from service.ask.parser.chunks import Chunk
+from service.ask.parser.chunks import Chunk, names_measure
+from service.ask.parser.slots import PRESENT
 from service.ask.query import All, Condition, Convert, Measure, Now, Portfolio, Profit, Query, ValueOf
 
 MONEY: Final = ValueOf | Profit | Portfolio | Convert
 VALUE: Final = frozenset({"price", "change"})
 """Measures that are other words for what an amount is worth or has made."""
-
-_NOW: Final = frozenset({"now", "right now", "currently", "at the moment", "at present"})
 
 
 class Edited(Struct, frozen=True):
@@ -57,7 +56,7 @@ class Clause(Struct, frozen=True):
     @property
     def says_now(self) -> bool:
         """Whether it says that it is about the present."""
-        return not _NOW.isdisjoint(self.words)
+        return not PRESENT.isdisjoint(self.words)
 
     @property
     def names_market(self) -> bool:
@@ -67,8 +66,7 @@ class Clause(Struct, frozen=True):
     @property
     def names_measure(self) -> bool:
         """Whether it says what is measured."""
-        supers = (chunk.as_("super") for chunk in self.part)
-        return any(chunk.has("measure") for chunk in self.part) or any(one and one.measure for one in supers)
+        return names_measure(self.part)
 
 
 def more_measures(last: Query, query: Query) -> tuple[Measure, ...]:

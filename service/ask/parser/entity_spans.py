@@ -15,8 +15,8 @@ from service.ask.parser.places import (
     is_filler,
     is_likely,
 )
+from service.ask.parser.spelling import is_plain
 from service.ask.parser.tokens import Token
-from service.ask.parser.words import is_plain
 from service.sentiment.names import ACRONYMS
 
 _QUOTES: Final = ("usdt", "usdc", "usd", "perp")

@@ -23,7 +23,7 @@ from service.ask.parser.narrowing import (
 from service.ask.parser.other_things import (
     ADDING,
     compared,
-    framed_as,
+    framed,
     frames,
     of_amounts,
     only_spans,
@@ -31,8 +31,7 @@ from service.ask.parser.other_things import (
     sided,
     things,
 )
-from service.ask.parser.shared import over_span
-from service.ask.parser.windows import span_of
+from service.ask.parser.windows import over_span, span_of
 from service.ask.query import (
     Aggregate,
     All,
@@ -145,8 +144,8 @@ def _of_read(clause: Clause, before: Sequence[Query], read: Sequence[Query], use
     narrows = isinstance(edited.operation, List) and edited == structs.replace(clause.last, where=edited.where)
     narrows = (narrows and not clause.asks()) or _restates(clause.last, edited)
     rest = (_of_same_set(one, read[0], edited) for one in read[1:])
-    framed = framed_as(clause, edited)
-    return Edited([framed or edited, *rest], used | _adding(clause) | (frames(clause) if framed else set()), narrows)
+    other = framed(clause, edited) if clause.has("coin", "asset") else None
+    return Edited([other or edited, *rest], used | _adding(clause) | (frames(clause) if other else set()), narrows)
 
 
 def _of_same_set(other: Query, first: Query, edited: Query) -> Query:

@@ -12,7 +12,8 @@ OPPOSITE: Final[dict[Comparator, Comparator]] = {
 }  # fmt: skip
 """How a fall compares whose size compares so: down by more than 5 % is a change below -5 %."""
 
-_PAIR: Final = 2
+PAIR: Final = 2
+"""Things that are set against each other."""
 
 
 class FoundCondition(NamedTuple):
@@ -76,7 +77,7 @@ def contradicting(where: Condition | None) -> tuple[Condition, ...]:
     exact = all(test.op == "eq" for test in tests)
     if same and len({str(test.value).removeprefix("" if exact else "strong-") for test in tests}) == len(tests):
         return where.items
-    if len(tests) == _PAIR and {test.op for test in tests} == {"gt", "lt"} and {test.value for test in tests} == {0.0}:
+    if len(tests) == PAIR and {test.op for test in tests} == {"gt", "lt"} and {test.value for test in tests} == {0.0}:
         over = first.measure.over or tests[1].measure.over
         return tuple(structs.replace(test, measure=structs.replace(test.measure, over=over)) for test in tests)
     return ()

@@ -8,9 +8,8 @@ from typing import Final, Literal, NamedTuple
 from msgspec import Struct
 
 from service.ask.load import load
-from service.ask.parser.spelling import near
+from service.ask.parser.spelling import is_plain, near
 from service.ask.parser.tokens import fold, tokenise
-from service.ask.parser.words import is_plain
 from service.market.symbols import SUCCEEDED, Directory, unit_of
 from service.sentiment.names import ACRONYMS, COMMON, WORDS
 

@@ -7,8 +7,8 @@ from typing import Final
 from msgspec import Struct
 
 from service.ask.load import load
+from service.ask.parser.spelling import is_plain
 from service.ask.parser.tokens import Token
-from service.ask.parser.words import is_plain
 
 ENGLISH: Final = "en"
 UNDETERMINED: Final = "und"

@@ -1,4 +1,4 @@
-"""What a query means where it is about the market, the present, or coins in several categories. Pure."""
+"""What a query means where it is about the market, the present, days of a coin, or several categories. Pure."""
 
 import re
 from typing import Final
@@ -6,14 +6,18 @@ from typing import Final
 from msgspec import structs
 
 from service.ask.measure_table import MEASURES
-from service.ask.parser.found import measure_of, tests_in
+from service.ask.parser.found import OPPOSITE, mapped, measure_of, tests_in
 from service.ask.parser.slots import Slots
+from service.ask.parser.windows import A_DAY
 from service.ask.query import (
     Aggregate,
+    Any_,
     Between,
     Check,
+    Condition,
     Count,
     Exists,
+    Extreme,
     List,
     Measure,
     Now,
@@ -24,7 +28,9 @@ from service.ask.query import (
     Screen,
     Share,
     Test,
+    Time,
     Value,
+    Window,
 )
 
 _OF_MARKET: Final = frozenset({"fear_greed", "breadth", "market_regime", "conviction"})
@@ -38,6 +44,8 @@ _TODAY: Final = "today"
 _EXTREME: Final = re.compile(r"\bextremes?\b")
 _CLOSED: Final = re.compile(r"\bclose[ds]?\b")
 _COINS: Final = frozenset({"coins", "tokens", "names", "cryptos"})
+_PRICE: Final = Measure("price")
+_CLOSE: Final = Measure("close")
 TOGETHER: Final = frozenset({"at once", "at the same time"})
 """What says that several things hold of one coin."""
 
@@ -80,7 +88,7 @@ def of_market(slots: Slots, query: Query) -> Query:
 
 
 def _counts_trends(slots: Slots, query: Query) -> bool:
-    """Whether breadth is asked for, which is told with its counts: "breadth at the last close: how many up, down?"."""
+    """Whether breadth is asked for. Its answer has the counts too: "breadth at the last close: how many up, down?"."""
     closes = set(slots.measures("price")) if any(_CLOSED.search(words) for words in slots.words) else set()
     if {one.name for one in query.measures} - ({"price"} if closes else set()) != {"breadth"}:
         return False
@@ -95,7 +103,7 @@ def _counts_trends(slots: Slots, query: Query) -> bool:
 
 
 def present(slots: Slots, query: Query) -> Query:
-    """Of what is known of the present alone "today" is now."""
+    """Read "today" as now where a measure has no history."""
     del slots
     named = {*query.measures, *(test.measure for test in tests_in(query.where))}
     kept = any(MEASURES[one.name].past or MEASURES[one.name].windowed for one in named)
@@ -105,7 +113,7 @@ def present(slots: Slots, query: Query) -> Query:
 
 def together(slots: Slots, query: Query) -> Query:
     """Coins in all of some categories: "tokens that are both DeFi and DEX"."""
-    if len(query.subject.categories) < 2 or query.subject.each:  # noqa: PLR2004 - of one category all are in all
+    if len(query.subject.categories) <= 1 or query.subject.each:
         return query
     said = {at for at, words in enumerate(slots.words) if words in TOGETHER}
     sets = [at for at, words in enumerate(slots.words) if not _COINS.isdisjoint(words.split())]
@@ -115,3 +123,44 @@ def together(slots: Slots, query: Query) -> Query:
         return query
     slots.used |= said
     return structs.replace(query, subject=structs.replace(query.subject, together=True))
+
+
+def of_days(slots: Slots, query: Query) -> Query:
+    """Test each day of a coin's span where its days are counted, and closes where closes are named."""
+    where, time, operation = query.where, query.time, query.operation
+    closes = any("clos" in word for word in slots.words)
+    if closes and isinstance(operation, Extreme) and query.measures == (_PRICE,):
+        return structs.replace(query, measures=(_CLOSE,))
+    if where is None or not query.subject.coins:
+        return query
+    if closes and isinstance(operation, Check) and isinstance(time, Window | Between):
+        return structs.replace(query, where=mapped(where, _closing))
+    if not isinstance(operation, Count):
+        return query
+    spans = {test.measure.over for test in tests_in(where)} - {None, *A_DAY}
+    if isinstance(time, Now) and len(spans) == 1:
+        time = spans.pop() or time
+    where = mapped(where, lambda test: _daily(test, time))
+    if slots.absolute:
+        both = mapped(where, _either)
+        slots.absolute = both == where
+        where = both
+    return structs.replace(query, where=where, time=time)
+
+
+def _closing(test: Test) -> Test:
+    return structs.replace(test, measure=_CLOSE) if test.measure == _PRICE else test
+
+
+def _daily(test: Test, time: Time) -> Test:
+    """A test of one day: its change is that of the day."""
+    if test.measure.name == "change" and test.measure.over in (None, time, *A_DAY):
+        return structs.replace(test, measure=Measure("change", over=A_DAY[0]))
+    return test
+
+
+def _either(test: Test) -> Condition:
+    """A move of a size, up or down."""
+    if test.measure.name != "change" or not isinstance(test.value, float):
+        return test
+    return Any_((test, structs.replace(test, op=OPPOSITE[test.op], value=-test.value)))

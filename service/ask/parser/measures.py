@@ -7,13 +7,12 @@ from msgspec import structs
 
 from service.ask.parser.slots import Slots
 from service.ask.parser.states import STATES, frames_before
-from service.ask.parser.windows import BOTH_FRAMES, TREND_FRAMES, WINDOWED, qualify, span_of
+from service.ask.parser.windows import A_DAY, BOTH_FRAMES, TREND_FRAMES, WINDOWED, qualify, span_of
 from service.ask.query import Between, Compare, Extreme, Measure, Operation, Time, Value, When, Window
 
 _NOW: Final = frozenset({"now", "rn", "right now"})
 _TURNING: Final = tuple(Measure(name) for name in sorted(STATES))
 _MAY_SPAN: Final = frozenset({"volume"})
-_A_DAY: Final = (Window(24, "h", "24 hours"), Window(1, "d", "1 day"))
 
 Placed = tuple[int, Measure]
 """A measure and the chunk that names it."""
@@ -139,7 +138,7 @@ def _without_day(slots: Slots, measures: Sequence[Measure], left: Sequence[int])
     """The times without a day beside the volume, which is that of a day."""
     if not any(measure.name == "volume" for measure in measures):
         return list(left)
-    days = {time for time in left if slots.chunks[time].value in _A_DAY}
+    days = {time for time in left if slots.chunks[time].value in A_DAY}
     slots.used |= days
     return [time for time in left if time not in days]
 

@@ -6,8 +6,9 @@ from typing import Final, Literal
 from msgspec import Struct, structs
 
 from service.ask.parser.chunks import Chunk, Quantity
+from service.ask.parser.found import PAIR
 from service.ask.parser.lexicon import Super
-from service.ask.parser.slots import Slots
+from service.ask.parser.slots import PRESENT, Slots
 from service.ask.parser.windows import span_of
 from service.ask.query import Convert, Holding, Measure, Now, Portfolio, Profit, Query, Subject, Time, Value, ValueOf
 
@@ -16,11 +17,10 @@ _SHORTED: Final = frozenset({"shorted", "went short", "shorted at"})
 _OPENING: Final = frozenset({
     "bought", "put", "invested", "entered", "opened", "longed", "shorted", "aped", "went", "in", "had", "entry",
 })  # fmt: skip
-"""Words of what is said to be held that say when or at what it was bought."""
+"""Words that say that a position was opened."""
 
 _INTO: Final = frozenset({"in", "into", "on", "of", "across", "among"})
 _PAID: Final = frozenset({"for", "with"})
-_PRESENT: Final = frozenset({"now", "right now", "currently", "at the moment", "at present", "present", "as of now"})
 _BUYS: Final = frozenset({"buy", "equal", "equals", "equal to", "is equal to"})
 _ENTRIES: Final = frozenset({"at", "entry", "basis", "from", "price"})
 _VALUE: Final = ("price", "change")
@@ -81,7 +81,7 @@ def _counted(slots: Slots) -> list[Query]:
         chunk.kind in {"coin", "filler", "ask", "and", "compare"} or slots.as_(at, "measure") == Measure("price")
         for at, chunk in enumerate(slots.chunks)
     )
-    if len(coins) != 2 or len(counts) != 1 or not known:  # noqa: PLR2004 - of two
+    if len(coins) != PAIR or len(counts) != 1 or not known:
         return []
     counted = slots.chunks[counts[0]].value[0]
     other = next(slots.chunks[at].value[0] for at in coins if at not in counts)
@@ -100,7 +100,7 @@ def _opens(slots: Slots) -> bool:
 
 def _is_put_in(slots: Slots, amount: _Amount) -> bool:
     """Whether money of a past time is followed to the present: "$100 in SOL 30 days ago, …", "…, worth now?"."""
-    now = any(words in _PRESENT for words in slots.words) or any(map(_is_today, slots.chunks))
+    now = any(words in PRESENT for words in slots.words) or any(map(_is_today, slots.chunks))
     would = "would" in slots.words and "been" not in slots.words and not slots.asks("count")
     past = any(chunk.kind == "time" and not _is_today(chunk) for chunk in slots.chunks)
     coins = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "coin"]
@@ -118,7 +118,7 @@ def _portfolio(slots: Slots, amounts: Sequence[_Amount], entries: Sequence[int])
     times = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "time"]
     past = [at for at in times if not _is_today(slots.chunks[at])]
     sized = [amount for amount in amounts if amount.used.isdisjoint(entries)]
-    if len(coins) < 2 or len(set(coins)) < len(coins) or len(past) != (not entries):  # noqa: PLR2004 - several
+    if len(coins) <= 1 or len(set(coins)) < len(coins) or len(past) != (not entries):
         return []
     holdings = _shared_out(slots, sized, coins)
     bought = all(
@@ -171,7 +171,7 @@ def _side_before(slots: Slots, at: int) -> Literal["long", "short"]:
 
 
 def _worth(slots: Slots, amounts: Sequence[_Amount], held: Sequence[int]) -> list[Query]:
-    """The value of holdings; an amount that nobody is said to hold is converted."""
+    """What holdings are worth; an amount without a word such as "I hold" is a conversion: "0.5 BTC in dollars"."""
     units = {amount.holding.unit for amount in amounts}
     coins = slots.free(lambda chunk: chunk.kind == "coin")
     into = tuple(coin for at in coins if (coin := slots.chunks[at].value[0]) not in units)
@@ -183,7 +183,7 @@ def _worth(slots: Slots, amounts: Sequence[_Amount], held: Sequence[int]) -> lis
         return []
     slots.used |= {at for amount in amounts for at in amount.used} | set(coins) | set(held)
     time = slots.one_time(slots.free(lambda chunk: chunk.kind == "time"))
-    now = not isinstance(time, Now) and any(words in _PRESENT for words in slots.words)
+    now = not isinstance(time, Now) and any(words in PRESENT for words in slots.words)
     slots.used |= set(slots.measures(*_VALUE)) | {at for at, words in enumerate(slots.words) if words in _BUYS}
     if len(holdings) > 1:  # "… and which is the largest part?": every answer says it
         slots.used |= set(slots.free(lambda chunk: chunk.as_("super") in LARGEST)) | set(slots.asks("share"))

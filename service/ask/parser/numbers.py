@@ -7,11 +7,12 @@ from typing import Final, NamedTuple
 from service.ask.parser.tokens import Token
 
 _WRITTEN: Final = re.compile(
-    r"(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,12}(?:\.\d{1,12})?)(k|thousand|m|mm|mn|mil|mio|million|b|bn|billion)?\Z"
+    r"[\u20ac\u00a3]?(\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,15}(?:\.\d{1,12})?)"
+    r"(k|thousand|m|mm|mn|mil|mio|million|b|bn|billion|t|tn|trillion)?(%|x)?"
 )
 _SCALES: Final = {
     "k": 1e3, "thousand": 1e3, "grand": 1e3, "m": 1e6, "mm": 1e6, "mn": 1e6, "mil": 1e6, "mio": 1e6, "million": 1e6,
-    "b": 1e9, "bn": 1e9, "billion": 1e9, "hundred": 1e2,
+    "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12, "tn": 1e12, "trillion": 1e12, "hundred": 1e2,
 }  # fmt: skip
 _ONES: Final = """
     one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
@@ -37,17 +38,19 @@ class Number(NamedTuple):
         value: Its value.
         size: How many words it takes.
         scaled: Whether a suffix or a word of scale follows: `10k`, "10 million".
+        unit: `%` or `x` where one is written behind it.
     """
 
     value: float
     size: int
     scaled: bool = False
+    unit: str | None = None
 
 
 def number_at(tokens: Sequence[Token], at: int) -> Number | None:
     """The number that begins at a word; null where none does."""
     token = tokens[at]
-    written = _WRITTEN.match(token.name) if token.is_number else None
+    written = _WRITTEN.fullmatch(token.name) if token.is_number else None
     if written is not None:
         value = float(written[1].replace(",", "")) * _SCALES.get(written[2] or "", 1)
     elif token.word in _SPELLED:
@@ -57,11 +60,12 @@ def number_at(tokens: Sequence[Token], at: int) -> Number | None:
     else:
         return None
     ahead = [token.word for token in tokens[at + 1 : at + 4]]
-    if ahead[:1] and len(ahead[0]) > 1 and ahead[0] in _SCALES:
-        return Number(value * _SCALES[ahead[0]], 2, scaled=True)
+    scale, unit = (written[2], written[3]) if written is not None else (None, None)
+    if ahead[:1] and len(ahead[0]) > 1 and ahead[0] in _SCALES and not scale and not tokens[at + 1].gap:
+        return Number(value * _SCALES[ahead[0]], 2, scaled=True, unit=unit)
     if ahead == ["and", "a", "half"]:
         return Number(value + 0.5, 4)
-    return Number(value, 1, scaled=written is not None and written[2] is not None)
+    return Number(value, 1, scaled=scale is not None, unit=unit)
 
 
 def _one_of_a_scale(tokens: Sequence[Token], at: int) -> Number | None:

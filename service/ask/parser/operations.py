@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from service.ask.parser.found import contradicting, test_of, tests_in
+from service.ask.parser.found import PAIR, contradicting, test_of, tests_in
 from service.ask.parser.lexicon import Super
 from service.ask.parser.slots import Slots
 from service.ask.parser.subjects import neither
@@ -37,7 +37,6 @@ from service.ask.query import (
 )
 
 _LISTED: Final = 10
-_PAIR: Final = 2
 _SIZES: Final = ("volume", "open_interest", "market_cap")
 _OF_SIZE: Final = {
     "better": "change", "stronger": "change", "worse": "change", "weaker": "change",
@@ -214,7 +213,7 @@ def _of_several(asked: _Asked) -> Operation | None:
 def _categories(asked: _Asked) -> Operation | None:
     """Categories against each other: "memes or L1s, which did better?", "compare DeFi and AI by volume"."""
     slots = asked.slots
-    if len(asked.subject.categories) < _PAIR or asked.where is not None:
+    if len(asked.subject.categories) <= 1 or asked.where is not None:
         return None
     said: Super | None = slots.as_(asked.superlatives[0], "super") if asked.superlatives else None
     against = [at for at, words in enumerate(slots.words) if words == "against"]
@@ -279,11 +278,11 @@ def _place(asked: _Asked) -> Operation | None:
 def _compare(asked: _Asked) -> Operation | None:
     slots = asked.slots
     priced = any(words == "in" and slots.kind(at + 1) == "coin" for at, words in enumerate(slots.words))
-    divided = sum(bool(slots.measures(name)) for name in _SIZES) < _PAIR
+    divided = sum(bool(slots.measures(name)) for name in _SIZES) <= 1
     if (
         asked.named
         and divided
-        and asked.things == _PAIR
+        and asked.things == PAIR
         and (asked.takes("ratio") or (priced and slots.measures("price")))
     ):
         return Ratio()

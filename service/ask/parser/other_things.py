@@ -8,6 +8,7 @@ from msgspec import structs
 
 from service.ask.parser.chunks import Chunk
 from service.ask.parser.context import MONEY, VALUE, Clause
+from service.ask.parser.found import PAIR, mapped, tests_in
 from service.ask.parser.money import LARGEST
 from service.ask.parser.windows import TREND_FRAMES, span_of
 from service.ask.query import (
@@ -23,7 +24,6 @@ from service.ask.query import (
     Query,
     Share,
     Subject,
-    Test,
     Value,
     ValueOf,
     When,
@@ -89,7 +89,7 @@ def compared(clause: Clause) -> Query | None:
     }
     coins = tuple(dict.fromkeys((*last.subject.coins, *said["coin"])))
     assets = tuple(dict.fromkeys((*last.subject.assets, *said["asset"])))
-    if not any(said.values()) or bool(coins) == bool(assets) or len(coins) + len(assets) != 2:  # noqa: PLR2004 - of two
+    if not any(said.values()) or bool(coins) == bool(assets) or len(coins) + len(assets) != PAIR:
         return None
     over = span_of(times[0]) if times else next((one.over for one in last.measures if one.name == "change"), None)
     if (times and over is None) or not {one.name for one in last.measures} <= VALUE:
@@ -118,19 +118,19 @@ def frames(clause: Clause) -> set[int]:
     return {at for at, chunk in enumerate(clause.part) if chunk.kind == "frame" and chunk.value in TREND_FRAMES}
 
 
-def framed_as(clause: Clause, query: Query) -> Query | None:
-    """The trend of another thing with the frame said beside its name: "and what about ETH weekly"."""
+def framed(clause: Clause, query: Query) -> Query | None:
+    """A query about the trend of the frame that a clause says: "and the weekly one?", "and what about ETH weekly"."""
     said = {clause.part[at].value for at in frames(clause)}
-    where, named = query.where, clause.has("coin", "asset") and not clause.names_measure
-    frame = said.pop() if len(said) == 1 and named else None
-    if frame is None:
+    trends = {one.name for one in (*query.measures, *(test.measure for test in tests_in(query.where)))} & {"trend"}
+    if len(said) != 1 or not trends or clause.names_measure:
         return None
-    measures = tuple(structs.replace(one, frame=frame) if one.name == "trend" else one for one in query.measures)
-    if isinstance(where, Test) and where.measure.name == "trend":
-        where = structs.replace(where, measure=structs.replace(where.measure, frame=frame))
-    elif not any(one.name == "trend" for one in measures):
-        return None
-    return structs.replace(query, measures=measures, where=where)
+    frame = said.pop()
+
+    def of_frame(measure: Measure) -> Measure:
+        return structs.replace(measure, frame=frame) if measure.name == "trend" else measure
+
+    where = query.where and mapped(query.where, lambda test: structs.replace(test, measure=of_frame(test.measure)))
+    return structs.replace(query, measures=tuple(map(of_frame, query.measures)), where=where)
 
 
 def renamed(clause: Clause, query: Query) -> Query | None:

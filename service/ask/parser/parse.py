@@ -12,24 +12,22 @@ from service.ask.parser.accounting import (
     as_written,
     dropped,
     followed,
-    names_measure,
     not_available,
     unread,
 )
-from service.ask.parser.chunks import Chunk, cut
+from service.ask.parser.chunks import Chunk, cut, names_measure
 from service.ask.parser.clause import read_clause
-from service.ask.parser.definitions import defined_terms
 from service.ask.parser.followup import follow
 from service.ask.parser.frames import how_to_answer, without_templates
-from service.ask.parser.gate import gate, reason_of
+from service.ask.parser.gate import defined_terms, gate, reason_of
 from service.ask.parser.known import Known
 from service.ask.parser.language import ENGLISH
 from service.ask.parser.lexicon import COURTESIES
 from service.ask.parser.other_things import replaced
 from service.ask.parser.recognise import Recogniser
 from service.ask.parser.segments import segments
-from service.ask.parser.shared import share_window, within_breadth
 from service.ask.parser.tokens import Token, tidy, tokenise
+from service.ask.parser.windows import share_window, within_breadth
 from service.ask.query import Explain, Query, Rank, Route, Subject
 from service.ask.understanding import Courtesy, Refusal, Understanding
 
@@ -56,7 +54,7 @@ _BULLET: Final = re.compile(
 
 
 _CORRECTING: Final = frozenset({"i", "sorry", "wait", "just", "of", "it", "thats", "make"})
-"""What stands behind a "no" that negates what was said before it."""
+"""Words behind a leading "no" that corrects the last message: "no, I meant …"."""
 
 
 class Names(Struct, frozen=True):

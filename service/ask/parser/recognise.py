@@ -9,10 +9,9 @@ from service.ask.parser.entity_spans import EntitySpan, find_entities
 from service.ask.parser.known import Known
 from service.ask.parser.language import ENGLISH, FOREIGN, language_of
 from service.ask.parser.lexicon import LEXICON, VOCABULARY
-from service.ask.parser.spelling import KEYWORDS, MOST_CORRECTED, SHORTHAND, Speller
+from service.ask.parser.spelling import KEYWORDS, MOST_CORRECTED, SHORTHAND, Speller, is_plain
 from service.ask.parser.tokens import Token
 from service.ask.parser.unknown_entities import find_unknown
-from service.ask.parser.words import is_plain
 
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]{40}")
 _LONGEST_TICKER: Final = 5

@@ -8,7 +8,7 @@ from msgspec import structs
 
 from service.ask.parser.accounting import A_YEAR
 from service.ask.parser.chunks import Chunk
-from service.ask.parser.lexicon import Super, Word
+from service.ask.parser.lexicon import Super
 from service.ask.parser.slots import BITCOIN, Slots
 from service.ask.parser.states import PAYS
 from service.ask.parser.superlatives import GROWING
@@ -22,7 +22,6 @@ _BELOW: Final = frozenset({"lt", "le"})
 _BOUNDS: Final = (Measure("high"), Measure("low"))
 _MOVES: Final = frozenset({"change", "drawdown"})
 _FOLLOWS: Final = frozenset({"follow", "follows"})
-_CORRELATION: Final = (Word("measure", Measure("correlation")),)
 _NEAR: Final = 4
 _MOVE: Final = Measure("change")
 _FALLS: Final[Mapping[str, Comparator]] = {"gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}
@@ -47,6 +46,21 @@ _PAYING: Final = frozenset({
     "collect", "get", "gets", "getting",
 })  # fmt: skip
 _EARNING: Final = _PAYING - {"pay", "paid", "paying", "pays"}
+_CLOSING: Final = frozenset({
+    "close", "closed", "closes", "closing", "finish", "finished", "finishes", "end", "ended", "settle", "settled",
+})  # fmt: skip
+
+
+def mark_closes(slots: Slots) -> None:
+    """What a close does is what the day did: "finish green"; above or below a level is said of the close."""
+    for at, word in enumerate(slots.words):
+        to = slots.past(at + 1)
+        if word not in _CLOSING or to >= len(slots.chunks) or slots.chunks[to].gap:
+            continue
+        if slots.has(to, "direction"):
+            slots.drop(at)
+        elif slots.has(to, "compare") and slots.measure(at) is None:
+            slots.put(at, "measure", Measure("price"))
 
 
 def mark_drawdowns(slots: Slots) -> None:
@@ -56,11 +70,11 @@ def mark_drawdowns(slots: Slots) -> None:
         name = slots.as_(at, "measure")
         high, low = name is not None and name.name == "high", name is not None and name.name == "low"
         if low and ranked:
-            slots.put(at, structs.replace(slots.chunks[at], kind="blocked", words=()))  # "closest to its low"
+            slots.put(at, "blocked")  # "closest to its low"
         elif low:
             _mark_rise(slots, at)
         elif high and ranked:
-            _put(slots, at, "drawdown")
+            slots.put(at, "measure", Measure("drawdown"))
         elif high or slots.word(at) in _TOPS:
             _mark_fall(slots, at)
 
@@ -72,8 +86,7 @@ def mark_rates(slots: Slots) -> None:
         before = slots.chunks[at - 1]
         of_rate = slots.kind(at - 2) == "compare" and any(at - _NEAR <= place < at for place in rates)
         if of_rate and slots.word(at) == A_YEAR and before.kind == "number" and before.value.unit == "%":
-            slots.put(at, structs.replace(slots.chunks[at], kind="filler", words=()))
-            slots.used.add(at)
+            slots.drop(at)
 
 
 def _mark_rise(slots: Slots, low: int) -> None:
@@ -90,18 +103,13 @@ def _measure_from(slots: Slots, at: int, bound: int, name: str) -> None:
         slots.kind(one) == "number" or slots.has(one, "super") or slots.as_(one, "measure") in _BOUNDS for one in others
     )
     if sized or not any(chunk.kind == "coin" for chunk in slots.chunks):
-        slots.put(bound, structs.replace(slots.chunks[bound], kind="blocked", words=()))
+        slots.put(bound, "blocked")
         return
-    _put(slots, bound, name)
+    slots.put(bound, "measure", Measure(name))
     for place in range(at + 1):
         measure = slots.as_(place, "measure")
         if place == at or slots.has(place, "direction") or (measure is not None and measure.name in _MOVES):
-            _drop(slots, place)
-
-
-def _put(slots: Slots, at: int, name: str) -> None:
-    measure = Measure(name)
-    slots.put(at, structs.replace(slots.chunks[at], kind="measure", value=measure, words=(Word("measure", measure),)))
+            slots.drop(place)
 
 
 def _mark_fall(slots: Slots, high: int) -> None:
@@ -118,25 +126,21 @@ def _mark_fall(slots: Slots, high: int) -> None:
     if any(_is_past(slots.chunks[place].value) for place in range(at, high) if slots.kind(place) == "time"):
         _measure_from(slots, at, high, "from_high")
         return  # "below its October high": the drawdown in October is another figure
-    _put(slots, high, "drawdown")
-    _drop(slots, at)
+    slots.put(high, "measure", Measure("drawdown"))
+    slots.drop(at)
     if within is not None:
-        _put_compare(slots, within, "ge")
+        slots.put(within, "compare", "ge")
     for place in range(at):
         number = slots.chunks[place]
         if number.kind != "number" or number.value.unit != "%":
             continue
-        slots.put(place, structs.replace(number, value=structs.replace(number.value, value=-abs(number.value.value))))
+        slots.put_value(place, "number", structs.replace(number.value, value=-abs(number.value.value)))
         if within is None and slots.has(place - 1, "compare"):
-            _put_compare(slots, place - 1, _FALLS.get(slots.as_(place - 1, "compare"), "lt"))
+            slots.put(place - 1, "compare", _FALLS.get(slots.as_(place - 1, "compare"), "lt"))
 
 
 def _is_past(time: Time) -> bool:
     return isinstance(time, Between) and time.end_ms is not None
-
-
-def _put_compare(slots: Slots, at: int, op: Comparator) -> None:
-    slots.put(at, structs.replace(slots.chunks[at], kind="compare", value=op, words=(Word("compare", op),)))
 
 
 def mark_highest(slots: Slots) -> None:
@@ -150,15 +154,15 @@ def mark_highest(slots: Slots) -> None:
             if not compared.isdisjoint(_LEVELS[slots.word(at)]) or (
                 slots.word(at) == "high" and slots.has(at - 1, "super")
             ):
-                _drop(slots, at)  # "low correlation (under 0.35)"
+                slots.drop(at)  # "low correlation (under 0.35)"
             else:
-                slots.put(at, structs.replace(slots.chunks[at], kind="blocked", words=()))
+                slots.put(at, "blocked")
     if any(chunk.kind in {"coin", "asset", "time"} for chunk in slots.chunks):
         return
     for at, words in enumerate(slots.words):
         if words in {"highest price", "lowest price"} and slots.as_(at, "measure") is not None:
             value = Super("most" if words.startswith("highest") else "least", "price")
-            slots.put(at, structs.replace(slots.chunks[at], kind="super", value=value, words=(Word("super", value),)))
+            slots.put(at, "super", value)
 
 
 def merge_times(slots: Slots) -> None:
@@ -167,24 +171,19 @@ def merge_times(slots: Slots) -> None:
     said = {getattr(slots.chunks[at].value, "words", ""): at for at in times}
     for words, at in said.items():
         if f"{words} so far" in said:
-            _drop(slots, at)
+            slots.drop(at)
     for first, second in pairwise(times):
         if slots.are(range(first + 1, second), "filler"):
             if says_same(slots.chunks[first].value, slots.chunks[second].value):
-                _drop(slots, first)
+                slots.drop(first)
             elif says_same(slots.chunks[second].value, slots.chunks[first].value) or _explains(slots, first, second):
-                _drop(slots, second)
+                slots.drop(second)
 
 
 def _explains(slots: Slots, first: int, second: int) -> bool:
     """Whether a window in brackets says how long ago a time was: "a week ago (7 days)"."""
     ago, window = slots.chunks[first].value, slots.chunks[second]
     return "(" in window.gap and getattr(ago, "words", "") == f"{getattr(window.value, 'words', '')} ago"
-
-
-def _drop(slots: Slots, at: int) -> None:
-    slots.put(at, structs.replace(slots.chunks[at], kind="filler", words=()))
-    slots.used.add(at)
 
 
 def mark_ratios(slots: Slots) -> None:
@@ -197,12 +196,9 @@ def mark_ratios(slots: Slots) -> None:
         if taken or not said or not plain or slots.measure(first) == slots.measure(second):
             continue
         measure = Measure(slots.as_(first, "measure").name, per=slots.as_(second, "measure").name)
-        slots.put(
-            first,
-            structs.replace(slots.chunks[first], kind="measure", value=measure, words=(Word("measure", measure),)),
-        )
+        slots.put(first, "measure", measure)
         for at in (*said, second):
-            _drop(slots, at)
+            slots.drop(at)
 
 
 def mark_absolute(slots: Slots) -> None:
@@ -210,7 +206,7 @@ def mark_absolute(slots: Slots) -> None:
     for at, words in enumerate(slots.words):
         if words in _ABSOLUTE:
             slots.absolute = True
-            _drop(slots, at)
+            slots.drop(at)
 
 
 def mark_other(slots: Slots) -> None:
@@ -218,7 +214,7 @@ def mark_other(slots: Slots) -> None:
     if any(chunk.has("super") for chunk in slots.chunks):
         for at in range(len(slots.chunks)):
             if slots.word(at) in _FOLLOWS and slots.kind(at + 1) == "coin":
-                slots.put(at, structs.replace(slots.chunks[at], kind="measure", words=_CORRELATION))
+                slots.put(at, "measure", Measure("correlation"))
     names = slots.measures("correlation", "strength")
     coins = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "coin"]
     ranked = any((value := chunk.as_("super")) is not None and value.measure == "correlation" for chunk in slots.chunks)
@@ -254,7 +250,7 @@ def mark_position_costs(slots: Slots) -> None:
         if len(sides) == 1:
             least = (said.direction == "least") == (sides == {"long"})
             value = structs.replace(said, measure="funding", direction="least" if least else "most")
-            slots.put(at, structs.replace(slots.chunks[at], value=value, words=(Word("super", value),)))
+            slots.put(at, "super", value)
             slots.take("side")
 
 
@@ -266,8 +262,8 @@ def mark_moved_more(slots: Slots) -> None:
             continue
         most = (value.direction == "most") == (direction > 0)
         moved = structs.replace(value, measure="change", direction="most" if most else "least")
-        slots.put(at + 1, structs.replace(slots.chunks[at + 1], value=moved, words=(Word("super", moved),)))
-        _drop(slots, at)
+        slots.put(at + 1, "super", moved)
+        slots.drop(at)
 
 
 def mark_growth(slots: Slots) -> None:
@@ -283,7 +279,7 @@ def mark_growth(slots: Slots) -> None:
         for beside in (at + 1, before, rising):
             apart = beside == at + 1 < len(slots.chunks) and slots.chunks[beside].gap
             if beside != at and not apart and (slots.has(beside, "direction") or slots.as_(beside, "measure") == _MOVE):
-                slots.put(beside, structs.replace(slots.chunks[beside], kind="blocked", words=()))
+                slots.put(beside, "blocked")
 
 
 def mark_reached(slots: Slots) -> None:
@@ -299,10 +295,10 @@ def mark_reached(slots: Slots) -> None:
     if named == reached and (reached or past):
         slots.read_as(ends[0], Measure(end))
         for at in reached:
-            _drop(slots, at)
+            slots.drop(at)
     elif past:  # "how high did its funding get?"
         value = Super("most" if end == "high" else "least")
-        slots.put(ends[0], structs.replace(slots.chunks[ends[0]], kind="super", words=(Word("super", value),)))
+        slots.put(ends[0], "super", value)
 
 
 def read_sides(slots: Slots, subject: Subject) -> None:

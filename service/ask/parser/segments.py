@@ -22,7 +22,7 @@ RANKED: Final = frozenset({"measure", "category"})
 """What a superlative may have of its own."""
 
 _OPENING: Final = frozenset({"count", "share", "why", "since"})
-"""What is asked for anew behind a comma: "BTC's price, the number of coins in an uptrend"."""
+"""Operations that begin a new request behind a comma: "BTC's price, the number of coins in an uptrend"."""
 
 _OF_THESE: Final = frozenset({"these", "them", "those", "of these", "of them", "of those"})
 _OPENERS: Final = re.compile(

@@ -6,7 +6,7 @@ from typing import Any, Final
 from msgspec import Struct, structs
 
 from service.ask.parser.chunks import Chunk
-from service.ask.parser.lexicon import Word
+from service.ask.parser.lexicon import Kind, Word
 from service.ask.query import (
     Measure,
     Now,
@@ -24,6 +24,8 @@ _TURNED: Final = frozenset({
 })  # fmt: skip
 _MOST_LISTED: Final = 50
 BITCOIN: Final = "BTC"
+PRESENT: Final = frozenset({"now", "right now", "currently", "at the moment", "at present", "present", "as of now"})
+"""Words for the present."""
 
 
 def _names_measure(chunk: Chunk) -> bool:
@@ -104,13 +106,23 @@ class Slots(Struct):
         """Chunks that name one of some measures, used or not."""
         return [at for at in range(len(self.chunks)) if (one := self.as_(at, "measure")) and one.name in names]
 
-    def put(self, at: int, chunk: Chunk) -> None:
-        """Let a chunk be another one."""
+    def put(self, at: int, kind: Kind, value: Any = None) -> None:
+        """Let a chunk be a phrase of another meaning."""
+        self.put_value(at, kind, value, Word(kind, value))
+
+    def put_value(self, at: int, kind: str, value: Any, *words: Word) -> None:
+        """Let a chunk have another value, which no phrase says unless words are given."""
+        chunk = structs.replace(self.chunks[at], kind=kind, value=value, words=words)
         self.chunks = [*self.chunks[:at], chunk, *self.chunks[at + 1 :]]
 
+    def drop(self, at: int) -> None:
+        """Let a chunk change nothing."""
+        self.put(at, "filler")
+        self.used.add(at)
+
     def read_as(self, at: int, measure: Measure) -> None:
-        """Let a chunk stand for a measure."""
-        self.put(at, structs.replace(self.chunks[at], kind="measure", value=measure, words=()))
+        """Let a chunk stand for a measure that is still to be read."""
+        self.put_value(at, "measure", measure)
         self.used.discard(at)
 
     def average(self, at: int) -> None:

@@ -5,6 +5,7 @@ from typing import Final
 
 from msgspec import structs
 
+from service.ask.parser.found import PAIR
 from service.ask.parser.lexicon import Super
 from service.ask.parser.slots import Slots
 from service.ask.query import Compare, Extreme, Measure, Operation, Rank, Value, Window
@@ -26,7 +27,6 @@ _PLACES: Final = frozenset(
 )
 _RANKED: Final = frozenset({"rank", "ranks", "ranked", "from"})
 _TO: Final = frozenset({"to", "through", "thru", "until"})
-_PAIR: Final = 2
 
 _ONE: Final = frozenset({"which coin", "what coin", "the coin", "which one", "coin", "token", "which token"})
 
@@ -105,7 +105,7 @@ def read_places(slots: Slots) -> tuple[int, int] | None:
         if len(said) == 1 and slots.word(begins[0]) in _RANKED:
             return None  # "rank 5 coins"
         slots.used.add(begins[0])
-    ranges = len(said) == _PAIR and any(slots.word(at) in _TO for at in range(said[0], said[1]))
+    ranges = len(said) == PAIR and any(slots.word(at) in _TO for at in range(said[0], said[1]))
     first, last = min(places), max(places)
     if first < 1 or not (ranges or sorted(places) == list(range(first, last + 1))):
         return None
@@ -122,7 +122,7 @@ def _of_span(slots: Slots, superlatives: Sequence[int], value: Super) -> Super:
         return value
     count = _SPANS[slots.word(said[0])]
     span = Window(count, "d", f"{count} days")
-    slots.put(said[0], structs.replace(slots.chunks[said[0]], kind="time", value=span))
+    slots.put_value(said[0], "time", span)
     return structs.replace(value, measure="change")
 
 

@@ -237,18 +237,10 @@ class _Reader:
 
     def _numbered(self, at: int) -> tuple[Window, int] | None:
         number = number_at(self._tokens, at) if at < len(self._tokens) else None
-        if number is None or number.scaled or self._tokens[at].sigil or number.value != int(number.value):
+        if number is None or number.scaled or number.unit or number.value % 1 or self._tokens[at].sigil:
             return None
         end = at + number.size
-        if self._word(end) in {
-            "calendar",
-            "trading",
-            "full",
-            "consecutive",
-            "straight",
-            "closed",
-            "utc",
-        }:
+        if self._word(end) in {"calendar", "trading", "full", "consecutive", "straight", "closed", "utc"}:
             end += 1
         if self._word(end) not in _UNITS or not 1 <= number.value <= _MOST_UNITS:
             return None

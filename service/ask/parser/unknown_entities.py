@@ -7,9 +7,8 @@ from service.ask.parser.entity_spans import EntitySpan, is_shouted, place_of
 from service.ask.parser.known import TABLES, Care, Known, Thing
 from service.ask.parser.lexicon import VOCABULARY
 from service.ask.parser.places import AFTER, ASPECTS, CONTEXTS, FUNCTION, OF, STATES, Place, is_likely
-from service.ask.parser.spelling import KEYWORDS, Speller
+from service.ask.parser.spelling import KEYWORDS, PLAIN, Speller, is_plain
 from service.ask.parser.tokens import Token
-from service.ask.parser.words import PLAIN, is_plain
 
 MOST: Final = 5
 """Unknown names of a text that are looked for: more than an answer can name."""

@@ -1,13 +1,30 @@
-"""Windows of measures: the time or the chart's time frame beside a measure. Pure."""
+"""Windows of measures: the time or frame beside a measure, and a window that holds for a whole message. Pure."""
 
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import structs
 
 from service.ask.measure_table import MEASURES
 from service.ask.parser.chunks import Chunk
-from service.ask.parser.found import mapped
-from service.ask.query import At, Between, Condition, Measure, Span, Time, Window
+from service.ask.parser.found import mapped, tests_in
+from service.ask.query import (
+    At,
+    Between,
+    Condition,
+    Count,
+    Measure,
+    Now,
+    Query,
+    Rank,
+    Route,
+    Share,
+    Span,
+    Subject,
+    Test,
+    Time,
+    Window,
+)
 from service.clock import DAY_MS
 
 WINDOWED: Final = frozenset(row.name for row in MEASURES.values() if row.windowed)
@@ -21,6 +38,9 @@ FRAMES: Final = {
 }
 BOTH_FRAMES: Final = "both"
 TREND_FRAMES: Final = ("daily", "weekly")
+A_DAY: Final = (Window(1, "d", "1 day"), Window(24, "h", "24 hours"))
+"""Windows of one day."""
+
 _MOVES: Final = frozenset({"change", "strength"})
 _ROLLS: Final = {"today": Window(24, "h", "24 hours"), "this week": Window(7, "d", "7 days")}
 _SAME: Final = {
@@ -83,3 +103,51 @@ def rolled_condition(where: Condition) -> Condition:
     return mapped(
         where, lambda test: structs.replace(test, measure=structs.replace(test.measure, over=rolled(test.measure)))
     )
+
+
+def share_window(queries: Sequence[Query]) -> list[Query]:
+    """Give the one window that is said to each change that is ranked or tested without one.
+
+    So: "how many memes are up, which is the best and which is the worst over 7 days".
+    """
+    spans = {one.over for query in queries for one in _changes(query) if one.over is not None}
+    if len(queries) == 1 or len(spans) != 1:
+        return list(queries)
+    return [_over(query, spans.copy().pop()) for query in queries]
+
+
+def within_breadth(queries: Sequence[Query]) -> list[Query]:
+    """Leave out counts of trends beside the breadth, which tells them: "breadth: how many up, how many down"."""
+    told = [isinstance(query.operation, Route) and query.operation.topic == "breadth" for query in queries]
+    return [query for query in queries if not (any(told) and _counts_trends(query))]
+
+
+def _counts_trends(query: Query) -> bool:
+    test = query.where
+    counts = isinstance(query.operation, Count | Share) and query.subject == Subject(scope="all")
+    if not counts or not isinstance(test, Test) or not isinstance(query.time, Now):
+        return False
+    return test.measure.over is None and test.measure.frame != "weekly" and test.value in {"UP", "DOWN", "HODL", 0.0}
+
+
+def _changes(query: Query) -> Iterator[Measure]:
+    yield from (one for one in query.measures if one.name == "change")
+    yield from (test.measure for test in tests_in(query.where) if test.measure.name == "change")
+
+
+def _over(query: Query, span: Span) -> Query:
+    """A query whose ranked or tested change is that over a span, where it has none."""
+    query = structs.replace(query, where=query.where and over_span(query.where, span))
+    if isinstance(query.operation, Rank) and query.measures[:1] == (Measure("change"),):
+        query = structs.replace(query, measures=(Measure("change", over=span), *query.measures[1:]))
+    return query
+
+
+def over_span(where: Condition, span: Span, *, again: bool = False) -> Condition:
+    """A condition whose changes without a window are those over a span; `again`: those with another one, too."""
+
+    def over(test: Test) -> Test:
+        changes = test.measure.name == "change" and (again or test.measure.over is None)
+        return structs.replace(test, measure=structs.replace(test.measure, over=span)) if changes else test
+
+    return mapped(where, over)

@@ -47,8 +47,7 @@ KEPT_MS: Final = 90 * DAY_MS
 async def bars_of(reading: Reading, symbol: str, span: Interval) -> list[PastBar]:
     """The bars that open within a span, with the bar of the present day or hour so far where it reaches until now."""
     if span.hourly:
-        hours = await reading.history.hourly(symbol, span.start_ms)
-        reading.use("history", {}, hours[-1].open_ms + HOUR_MS if hours else None)
+        hours = await reading.hourly(symbol, span.start_ms)
         return [bar for bar in hours if span.start_ms <= bar.open_ms < span.end_ms]
     bars = (await reading.daily()).bars(symbol, span.start_ms, span.end_ms)
     today = await reading.history.today(symbol) if span.end_ms > reading.today_ms else None
@@ -118,19 +117,15 @@ async def change(reading: Reading, measure: Measure, time: Time, ids: Sequence[s
     column = _COLUMNS.get((span.count, span.unit)) if isinstance(span, Window) else None
     if column is not None and instant_of(time, reading.now_ms) == reading.now_ms:
         return reading.column(column, ids)
-    return await _moves(reading, span_at(reading, measure, time), ids)
-
-
-async def _moves(reading: Reading, span: Interval, ids: Sequence[str]) -> Values:
-    """Changes of the price over a span, percent."""
-    check_history(reading, span, ids)
+    interval = span_at(reading, measure, time)
+    check_history(reading, interval, ids)
 
     async def move(symbol: str) -> Scalar:
-        end = await price_at(reading, symbol, span.end_ms)
-        if span.start_ms == 0:
+        end = await price_at(reading, symbol, interval.end_ms)
+        if interval.start_ms == 0:
             bars = (await reading.daily()).bars(symbol)
             return series.percent(end, bars[0].open if bars else None)
-        return series.percent(end, await price_at(reading, symbol, span.start_ms))
+        return series.percent(end, await price_at(reading, symbol, interval.start_ms))
 
     return await reading.each(ids, move)
 

@@ -27,6 +27,11 @@ _STATES: Final[Mapping[str, Callable[[DayStates], str | None]]] = {
 }
 
 
+def state_of_day(measure: Measure) -> Callable[[DayStates], str | None] | None:
+    """Reads the state at the end of a stored day; null of measures that have none."""
+    return (lambda day: day.trend_weekly) if measure.frame == "weekly" else _STATES.get(measure.name)
+
+
 async def truths(reading: Reading, condition: Condition, time: Time, ids: Sequence[str]) -> dict[str, Truth]:
     """Whether a condition holds for each thing.
 
@@ -96,14 +101,15 @@ async def _test(reading: Reading, test: Test, time: Time, ids: Sequence[str]) ->
         bounds = dict.fromkeys(of, (await values_of(reading, test.measure, time, [test.coin]))[test.coin])
     elif test.total is not None:
         added = await values_of(reading, test.measure, time, await reading.subjects(test.total))
-        bounds = dict.fromkeys(of, sum(value for value in added.values() if isinstance(value, int | float)))
+        known = [value for value in added.values() if isinstance(value, int | float)]
+        reading.left_out.update(dict.fromkeys(id_ for id_, value in added.items() if value is None))
+        bounds = dict.fromkeys(of, sum(known) if known else None)
     found = {symbol: holds(test.measure, test.op, values[symbol], bounds[symbol]) for symbol in of}
     return dict.fromkeys(ids, found[MARKET]) if row.market else found
 
 
 async def _changed(reading: Reading, condition: Changed, ids: Sequence[str]) -> dict[str, Truth]:
-    name, weekly = condition.measure.name, condition.measure.frame == "weekly"
-    state = (lambda day: day.trend_weekly) if weekly else _STATES.get(name)
+    state = state_of_day(condition.measure)
     if state is None or list(ids) == [MARKET] or not reading.others.isdisjoint(ids):
         raise Refused("no-changes", label=text(label_of(condition.measure)))
     daily, span = await reading.daily(), days_of(condition.within, reading.now_ms)
@@ -133,11 +139,14 @@ async def _ranked(reading: Reading, condition: Ranked, time: Time, ids: Sequence
 
 def ordered(values: Values, measure: Measure, *, most: bool) -> list[str]:
     """Things with a known value in its order; those of equal values by ticker. States: the best is the most."""
-    places = {state: -place for place, state in enumerate(MEASURES[measure.name].states)}
+    sign = -1 if most else 1
+    known = (symbol for symbol, value in values.items() if value is not None)
+    return sorted(known, key=lambda symbol: (sign * placed(measure, values[symbol]), symbol))
 
-    def key(symbol: str) -> tuple[float, str]:
-        value = values[symbol]
-        found = places.get(value, -len(places)) if isinstance(value, str) else value or 0
-        return (-found if most else found, symbol)
 
-    return sorted((symbol for symbol, value in values.items() if value is not None), key=key)
+def placed(measure: Measure, value: Scalar) -> float:
+    """A value as a number to order by: of states the best is the largest, one that is not listed the smallest."""
+    if not isinstance(value, str):
+        return float(value or 0)
+    states = MEASURES[measure.name].states
+    return float(-states.index(value) if value in states else -len(states))

@@ -1,6 +1,6 @@
 """How a price or a state went over a span, and on how many of its days a condition held."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -13,9 +13,8 @@ from service.ask.planner.bars import bars_of
 from service.ask.planner.conditions import measures_in
 from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, count, date, text
 from service.ask.planner.spans import Interval, interval_of
-from service.ask.planner.timing import nothing_known, points_of, span_asked, true_days
+from service.ask.planner.timing import points_of, span_asked, true_days
 from service.ask.query import Between, Condition, Measure, Now, Test, Window
-from service.clock import DAY_MS
 
 _BOUND: Final[Mapping[str, str]] = {"gt": "high", "ge": "high", "lt": "low", "le": "low"}
 """Which price of a day decides whether a bound was passed."""
@@ -23,47 +22,41 @@ _BOUND: Final[Mapping[str, str]] = {"gt": "high", "ge": "high", "lt": "low", "le
 
 async def check_days(asked: Asked) -> Found:
     """On how many days of a span conditions held: prices at any time of a day, states at its end."""
-    if len(asked.ids) != 1 or asked.query.where is None or not asked.reading.others.isdisjoint(asked.ids):
-        raise Refused("one-coin")
-    condition = _at_any_time(asked.query.where)
-    days = [held for _, held in await true_days(asked, condition, asked.ids[0]) if held is not None]
-    if not days:
-        raise Refused("unknown-value", subject=text(asked.name(asked.ids[0])), label=text("that"))
-    held = sum(days)
+    condition = None if asked.query.where is None else _at_any_time(asked.query.where)
+    known, figures = await _days_held(asked, condition, asked.reading.now_ms + 1)
     # A price is above a bound once it was; a state of some days is neither there nor absent.
     part = "Yes" if condition != asked.query.where else "On some days"
-    figures = {
-        "answer": text("No" if not held else "Yes" if held == len(days) else part),
-        "subject": text(asked.name(asked.ids[0])),
-        "what": text(condition_words(asked.query.where)),
-        "days": count(held),
-        "of": count(len(days)),
-        "when": asked.when,
-    }
+    figures["answer"] = text("No" if not any(known) else "Yes" if all(known) else part)
     return Found(kind="check_days", figures=figures)
 
 
 async def count_days(asked: Asked) -> Found:
     """On how many closed days conditions held for a coin: prices at their close, changes from close to close."""
-    if asked.query.where is None:
+    states = all(MEASURES[measure.name].states for measure in measures_in(asked.query.where))
+    _, figures = await _days_held(asked, asked.query.where, asked.reading.now_ms if states else asked.reading.today_ms)
+    return Found(kind="count_days", figures=figures)
+
+
+async def _days_held(
+    asked: Asked, condition: Condition | None, until_ms: int
+) -> tuple[Sequence[bool], dict[str, Figure]]:
+    """Whether conditions held, for each known day of one coin before an instant, and the figures that say so."""
+    if condition is None or asked.query.where is None:
         raise Refused("no-condition")
-    if len(asked.ids) != 1:
+    if len(asked.ids) != 1 or not asked.reading.others.isdisjoint(asked.ids):
         raise Refused("one-coin")
-    condition, now_ms = asked.query.where, asked.reading.now_ms
-    states = all(MEASURES[measure.name].states for measure in measures_in(condition))
-    until_ms = now_ms if states else now_ms // DAY_MS * DAY_MS
+    subject = text(asked.name(asked.ids[0]))
     days = await true_days(asked, condition, asked.ids[0])
     known = [held for day_ms, held in days if held is not None and day_ms < until_ms]
     if not known:
-        raise Refused("unknown-value", subject=text(asked.name(asked.ids[0])), label=text("that"))
-    figures = {
-        "subject": text(asked.name(asked.ids[0])),
-        "what": text(condition_words(condition)),
+        raise Refused("unknown-value", subject=subject, label=text("that"))
+    return known, {
+        "subject": subject,
+        "what": text(condition_words(asked.query.where)),
         "days": count(sum(known)),
         "of": count(len(known)),
         "when": text(" known") if isinstance(asked.query.time, Now) else asked.when,
     }
-    return Found(kind="count_days", figures=figures)
 
 
 def _at_any_time(condition: Condition) -> Condition:
@@ -80,8 +73,8 @@ async def course(asked: Asked, measure: Measure) -> Found:
         return await _spent(asked, measure, symbol, span_asked(asked, measure))
     bars = await bars_of(asked.reading, symbol, interval_of(time, asked.reading.now_ms))
     if not bars:
-        raise await nothing_known(asked, measure)
-    scale = 1_000 if symbol in asked.reading.per_coin else 1
+        raise await asked.unknown(label_of(measure))
+    scale = asked.reading.lot(symbol)
     high, low = max(bars, key=lambda bar: bar.high), min(bars, key=lambda bar: bar.low)
     figures = {
         "subject": text(asked.name(symbol)),
@@ -100,7 +93,7 @@ async def course(asked: Asked, measure: Measure) -> Found:
 async def _spent(asked: Asked, measure: Measure, symbol: str, span: Interval) -> Found:
     points = await points_of(asked.reading, measure, symbol, span, low=False)
     if not points:
-        raise await nothing_known(asked, measure)
+        raise await asked.unknown(label_of(measure))
     spent: dict[Scalar, int] = {}
     for _, state in points:
         spent[state] = spent.get(state, 0) + 1

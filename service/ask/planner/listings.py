@@ -35,6 +35,9 @@ _TOKENS: Final = 5
 _ADDRESS: Final = 40
 """Characters from which a name is taken for an address."""
 
+_MOST_READ: Final = 1_000
+"""Rows of a list that are read, over several pages, to choose among them."""
+
 _MOST_DAYS: Final = 30
 """Days of movements that are stored."""
 
@@ -80,6 +83,8 @@ async def _listed(asked: Asked, operation: Route, key: str, **args: Any) -> Foun
     payload = await asked.reading.tool(topic.tool, **topic.args, **args)
     items = payload[topic.items]
     while (options or ordered) and (cursor := payload.get("meta", {}).get("next_cursor")):
+        if len(items) >= _MOST_READ:
+            raise Refused("too-many-rows", noun=text(topic.noun))
         payload = await asked.reading.tool(topic.tool, **topic.args, **args, cursor=cursor)
         items += payload[topic.items]
     if topic.show is not None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
 
-from service.ask.describe import label_of, name_of, number
+from service.ask.describe import label_of, number
 from service.ask.measure_table import Unit
 from service.ask.planner.asked import Asked
 from service.ask.planner.bars import price_at
@@ -45,7 +45,7 @@ async def convert(asked: Asked, operation: Convert) -> Found:
     holding, into = operation.holding, operation.into or (_DOLLAR,)
     prices = await _prices(asked.reading, [holding.unit, *into], asked.query.time)
     worth = holding.amount * prices[holding.unit]
-    rows = [Row(asked.name(unit) if unit != _DOLLAR else unit, (worth / prices[unit],)) for unit in into]
+    rows = [Row(_name(asked, unit), (worth / prices[unit],)) for unit in into]
     first = usd(worth) if into[0] == _DOLLAR else Figure(rows[0].values[0], Unit.AMOUNT)
     figures = {
         "holding": _held(holding, asked),
@@ -93,6 +93,8 @@ async def value_of(asked: Asked, operation: ValueOf) -> Found:
     columns = [Column("amount", Unit.AMOUNT), Column("price", Unit.USD), Column("value", Unit.USD)]
     columns += [Column("share", Unit.SHARE)]
     total = sum(worths)
+    if not total:
+        raise Refused("no-amount")
     parts = sorted(zip(worths, operation.holdings, strict=True), key=lambda part: -part[0])
     rows = [
         Row(_name(asked, holding.unit), (holding.amount, prices[holding.unit], worth, worth / total * 100))
@@ -106,7 +108,7 @@ async def value_of(asked: Asked, operation: ValueOf) -> Found:
 
 
 def _name(asked: Asked, unit: str) -> str:
-    return unit if unit == _DOLLAR else name_of(unit, asked.reading.per_coin)
+    return unit if unit == _DOLLAR else asked.name(unit)
 
 
 async def _carry(asked: Asked, measure: Measure, holding: Holding, worth: float) -> Found:
@@ -172,6 +174,8 @@ async def portfolio(asked: Asked, operation: Portfolio) -> Found:
         for coin, one, own in zip(asked.ids, operation.positions, made, strict=True)
     ]
     gain, size = sum(own.gain for own in made), sum(own.size or 0 for own in made)
+    if not size:
+        raise Refused("no-amount")
     figures = {
         "outcome": text(_outcome(gain)),
         "gain": Figure(gain, Unit.USD_CHANGE),
@@ -204,7 +208,7 @@ class _Made(NamedTuple):
 async def _made(asked: Asked, position: Profit, coin: str) -> _Made:
     price = (await _prices(asked.reading, [coin], asked.query.time))[coin]
     entry, opened_ms = position.entry_price, None
-    if entry is None:
+    if not entry:
         entry, opened_ms = await _entry(asked, position, coin)
     sign = -1 if position.side == "short" else 1
     return _Made(entry, price, sign * (price / entry - 1) * 100, _size(position.holding, entry, coin), opened_ms)
@@ -238,5 +242,4 @@ async def _entry(asked: Asked, operation: Profit, coin: str) -> tuple[float, int
         if first is not None and at_ms < first + DAY_MS:
             raise Refused("before-history", subject=text(asked.name(coin)), first=date(first))
         raise Refused("unknown-value", subject=text(asked.name(coin)), label=text("price at that time"))
-    scale = 1_000 if coin in reading.per_coin else 1
-    return price / scale, at_ms - 1 if at_ms % DAY_MS == 0 else at_ms
+    return price / reading.lot(coin), at_ms - 1 if at_ms % DAY_MS == 0 else at_ms

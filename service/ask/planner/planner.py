@@ -37,7 +37,7 @@ async def _check(asked: Asked, operation: q.Check) -> Found:
 
 
 async def _counted(asked: Asked, operation: q.Count) -> Found:
-    return await (courses.count_days(asked) if asked.query.subject.coins else sets.counted(asked, operation))
+    return await (courses.count_days(asked) if asked.query.counts_days else sets.counted(asked, operation))
 
 
 _OPERATIONS: Final[Mapping[type, _Run]] = {
@@ -78,8 +78,7 @@ def _check_span(query: q.Query) -> None:
     """
     measures = [*query.measures, *measures_in(query.where)]
     is_span = isinstance(query.time, q.Window | q.Between) and isinstance(query.operation, _OF_SETS)
-    is_span = is_span and not (isinstance(query.operation, q.Count) and query.subject.coins)  # days are counted
-    if is_span and measures and not any(has_span(measure) for measure in measures):
+    if is_span and not query.counts_days and measures and not any(has_span(measure) for measure in measures):
         raise Refused("not-over", label=text(label_of(measures[0])))
 
 
@@ -127,7 +126,7 @@ class Planner:
             rows=tuple(found.rows),
             shown=found.shown,
             total=found.total,
-            unknown=tuple(found.unknown),
+            unknown=tuple(dict.fromkeys([*found.unknown, *map(asked.name, reading.left_out)])),
             notes=(*found.notes, *(["traded"] if traded else [])),
             as_of_ms=reading.as_of_ms,
             stale=tuple(reading.stale),

@@ -9,19 +9,20 @@ from msgspec import Struct
 
 from service.access.caller import Caller
 from service.ask.query import Subject
-from service.ask.sources import path_of
-from service.ask.tools import Given, Toolbox
-from service.clock import DAY_MS, Clock, iso
+from service.ask.tools import Toolbox, path_of
+from service.clock import DAY_MS, HOUR_MS, Clock, iso
 from service.market.sources.coingecko import Cap
 from service.table.daily import DailyHistory, PastBar, PastVerdict
 from service.table.history import PastFunding
-from service.wire.ask import PlannedStep, Source
+from service.wire.ask import Source
 from service.wire.coins import CoinRow
+from service.wire.verdict import Verdict
 
 MARKET: Final = "market"
 """Id of the market as a subject."""
 
-_NO_VERDICT: Final = "insufficient-evidence"
+NO_VERDICT: Final = "insufficient-evidence"
+"""The verdict of a coin of which too little is known."""
 
 FEW: Final = 20
 """Most coins for which a query reads hourly series."""
@@ -70,6 +71,7 @@ class Data(Struct, frozen=True):
         members: Tickers of a category, the largest market cap first.
         categories: Names of all categories.
         fear_greed: The Fear & Greed index, 0 to 100, and when its day began; null: not known.
+        verdicts: The present verdicts of tickers, as the signal route answers them.
     """
 
     clock: Clock
@@ -79,6 +81,7 @@ class Data(Struct, frozen=True):
     members: Callable[[str], Sequence[str]]
     categories: Callable[[], Sequence[str]]
     fear_greed: Callable[[], tuple[int, int] | None]
+    verdicts: Callable[[Sequence[str]], Awaitable[Mapping[str, Verdict]]]
 
 
 class Reading:
@@ -87,6 +90,9 @@ class Reading:
     Args:
         data: Where it reads.
         caller: Who asks; null: nobody known.
+
+    Attributes:
+        left_out: Ids of things that a total leaves out because their value is not known.
     """
 
     def __init__(self, data: Data, caller: Caller | None) -> None:
@@ -95,6 +101,7 @@ class Reading:
         self.now_ms = data.clock.now_ms()
         self.sources: dict[Source, None] = {}
         self.stale: dict[str, None] = {}
+        self.left_out: dict[str, None] = {}
         self.as_of_ms: int | None = None
         self.counted = False
         self.per_coin: frozenset[str] = frozenset()
@@ -134,7 +141,7 @@ class Reading:
         if any(column in row.stale_fields and getattr(row, column, None) is not None for row in found.values()):
             self.stale[column] = None
         values = {id_: getattr(found.get(id_), column, None) for id_ in ids}
-        return {id_: None if value == _NO_VERDICT else value for id_, value in values.items()}
+        return {id_: None if value == NO_VERDICT else value for id_, value in values.items()}
 
     async def daily(self) -> DailyHistory:
         """The closed days; the same object for the whole query."""
@@ -143,13 +150,35 @@ class Reading:
         self.use("history", {}, None if self._daily.last_ms is None else self._daily.last_ms + DAY_MS)
         return self._daily
 
+    async def hourly(self, symbol: str, since_ms: int) -> list[PastBar]:
+        """Closed hours that opened at an instant or later, oldest first."""
+        hours = await self.history.hourly(symbol, since_ms)
+        self.use("history", {}, hours[-1].open_ms + HOUR_MS if hours else None)
+        return hours
+
+    async def funding(self, symbol: str, since_ms: int, until_ms: int) -> PastFunding:
+        """Funding paid in (since, until]."""
+        paid = await self.history.funding(symbol, since_ms, until_ms)
+        self.use("history", {}, paid.payments[-1].paid_ms if paid.payments else None)
+        return paid
+
+    async def market_caps(self, symbol: str, since_ms: int, until_ms: int) -> list[Cap]:
+        """Market caps in [since, until), USD."""
+        caps = await self.history.market_caps(symbol, since_ms, until_ms)
+        self.use("history", {}, caps[-1].at_ms if caps else None)
+        return caps
+
+    def lot(self, symbol: str) -> int:
+        """How many coins a stored price is of: a thousand where they are traded so and one is asked for."""
+        return 1_000 if symbol in self.per_coin else 1
+
     async def tool(self, tool: str, **args: Any) -> Any:
         """What the service of a data route answers, as plain objects.
 
         Raises:
             ServiceError: What the service raises.
         """
-        answer = await self.data.toolbox.run(PlannedStep("", tool, args), Given(self._caller))
+        answer = await self.data.toolbox.run(tool, args, self._caller)
         self.use(tool, args, answer.as_of_ms, counted=answer.counted)
         found = msgspec.json.decode(msgspec.json.encode(answer.data))
         self.stale.update(dict.fromkeys(found.get("_stale_fields", ())))

@@ -6,9 +6,9 @@ from typing import Any, Final, Literal
 
 from service.ask.describe import label_of
 from service.ask.measure_table import Unit
-from service.ask.planner.asked import Asked
+from service.ask.planner.asked import Asked, remarks
+from service.ask.planner.bars import BENCHMARK
 from service.ask.planner.conditions import measures_in, ordered
-from service.ask.planner.details import remarks
 from service.ask.planner.reading import MARKET, Reading
 from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, count, date, text
 from service.ask.planner.spans import TO_MS, Interval, instant_of, interval_of, span_of
@@ -23,7 +23,6 @@ _HORIZON: Final = 7
 """Days after which the record of verdicts is told."""
 
 _SIDES: Final = {"long": ("strong-bull", "bull"), "short": ("strong-bear", "bear")}
-_BENCHMARK: Final = "BTC"
 
 _JUDGED: Final = frozenset({"verdict", "score", "confidence"})
 """Measures that the rules of verdicts explain."""
@@ -49,12 +48,12 @@ async def why(asked: Asked, _: Why) -> Found:
         return await _judged(asked, symbol, names)
     change = Measure("change", span_of(Measure("change"), time, 1))
     hours = isinstance(change.over, Window) and change.over.unit == "h" and change.over.count not in {1, 24}
-    among = [symbol, _BENCHMARK] if hours else sorted(reading.coins())
+    among = [symbol, BENCHMARK] if hours else sorted(reading.coins())
     moves = await values_of(reading, change, time, among)
     own = moves[symbol]
     if not isinstance(own, int | float):
         raise Refused("unknown-value", subject=text(asked.name(symbol)), label=text("change"))
-    others = {"BTC": moves.get(_BENCHMARK)}
+    others = {"BTC": moves.get(BENCHMARK)}
     if not hours:
         categories = getattr(reading.rows()[symbol], "categories", None) or []
         others = {"the median of all coins": _median(moves, among)}
@@ -248,7 +247,7 @@ async def record(asked: Asked, operation: Record) -> Found:
     if len(coins) > 1:
         raise Refused("one-coin")
     if operation.of == "regime":
-        return await _trades(asked, coins[0] if coins else _BENCHMARK)
+        return await _trades(asked, coins[0] if coins else BENCHMARK)
     symbol = coins[0] if coins else _with_verdict(asked.reading, operation.state)
     signal = await asked.reading.tool("signal", symbol=symbol)
     if operation.state not in {None, signal["verdict"]}:
@@ -277,7 +276,7 @@ async def record(asked: Asked, operation: Record) -> Found:
 def _with_verdict(reading: Reading, verdict: str | None) -> str:
     """A coin that has a verdict now: its answer holds the record of such verdicts. Without a verdict Bitcoin."""
     if verdict is None:
-        return _BENCHMARK
+        return BENCHMARK
     verdicts = reading.column("verdict", sorted(reading.coins()))
     found = [symbol for symbol, state in verdicts.items() if state == verdict]
     if not found:

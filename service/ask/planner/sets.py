@@ -8,16 +8,13 @@ from msgspec.structs import replace
 
 from service.ask.describe import label_of
 from service.ask.measure_table import MEASURES, Unit
-from service.ask.planner.asked import Asked, first_of
+from service.ask.planner.asked import Asked, benchmarks, detailed, first_of, remarks
 from service.ask.planner.conditions import measures_in, ordered, truths
-from service.ask.planner.details import benchmarks, detailed, remarks
 from service.ask.planner.reading import MARKET
-from service.ask.planner.result import Column, Figure, Found, Refused, Row, Values, count, date, text
+from service.ask.planner.result import Column, Figure, Found, Refused, Row, Values, count, text
 from service.ask.planner.values import unit_of
 from service.ask.query import (
     Aggregate,
-    At,
-    Between,
     Check,
     Compare,
     Count,
@@ -69,7 +66,7 @@ async def value(asked: Asked, _: Value) -> Found:
     measures = _expanded(asked)
     columns, rows = await asked.table(measures, asked.ids)
     if all(cell is None for row in rows for cell in row.values):
-        raise await _unknown(asked, columns[0].label)
+        raise await asked.unknown(columns[0].label)
     figures = {"when": asked.when, "verb": asked.verb, "difference": text("")}
     if len(rows) == 1:
         return await _one(asked, measures, columns, rows[0], figures)
@@ -128,18 +125,6 @@ def _expanded(asked: Asked) -> list[Measure]:
         one = measures[0]
         return [Measure("carry", one.over, side=side, notional=one.notional) for side in ("long", "short")]
     return measures
-
-
-async def _unknown(asked: Asked, label: str) -> Refused:
-    """Why nothing is known of things named: the time is before the first known day, or there is no value."""
-    names = text(", ".join(asked.name(id_) for id_ in asked.ids))
-    if len(asked.ids) == 1 and not isinstance(asked.query.time, Window) and asked.ids[0] != MARKET:
-        first_ms = (await asked.reading.daily()).first_day_ms(asked.ids[0])
-        time = asked.query.time
-        start_ms = time.at_ms if isinstance(time, At) else time.start_ms if isinstance(time, Between) else None
-        if start_ms is not None and first_ms is not None and start_ms < first_ms:
-            return Refused("before-history", subject=names, first=date(first_ms))
-    return Refused("unknown-value", subject=names, label=text(label))
 
 
 async def list_all(asked: Asked, operation: List) -> Found:
@@ -202,6 +187,8 @@ async def rank(asked: Asked, operation: Rank) -> Found:
     values = await asked.values(by, found)
     most = operation.direction == "most"
     order = ordered(values, by, most=most)
+    if order and operation.skip >= len(order):
+        raise Refused("too-few", of=count(len(order)), noun=asked.noun(len(order)), label=text(label_of(measure)))
     shown = order[operation.skip : operation.skip + operation.limit]
     measures = _once([signed, by, *asked.query.measures[1:], *measures_in(asked.query.where)])
     columns, rows = await asked.table(measures, shown)
@@ -231,7 +218,7 @@ async def position(asked: Asked, operation: Position) -> Found:
     order = ordered(values, measure, most=operation.direction == "most")
     known = [symbol for symbol in subject.coins if symbol in order]
     if not known:
-        raise await _unknown(asked, label_of(measure))
+        raise await asked.unknown(label_of(measure))
     columns = [Column("place", Unit.COUNT), Column(label_of(measure), unit_of(measure))]
     rows = [Row(asked.name(symbol), (order.index(symbol) + 1, values[symbol])) for symbol in known]
     figures = {
@@ -288,7 +275,7 @@ async def check(asked: Asked, operation: Check | Exists) -> Found:
     found = await truths(asked.reading, asked.query.where, asked.query.time, asked.ids)
     measures = _scored(_once([*measures_in(asked.query.where), *asked.main()]))
     if all(answer is None for answer in found.values()):
-        raise await _unknown(asked, label_of(measures[0]))
+        raise await asked.unknown(label_of(measures[0]))
     columns, rows = await asked.table(measures, asked.ids)
     words = {True: "yes", False: "no", None: None}
     against = await benchmarks(asked, asked.query.where)
@@ -348,7 +335,7 @@ async def compare(asked: Asked, operation: Compare) -> Found:
     if operation.direction is not None:
         order = ordered(values, measures[0], most=operation.direction == "most")
     if all(value is None for value in values.values()):
-        raise await _unknown(asked, label_of(measures[0]))
+        raise await asked.unknown(label_of(measures[0]))
     if how:
         columns = [Column(f"{'total' if how == 'sum' else how} {label_of(first)} of its coins", unit_of(first))]
         rows = [Row(name, (values[name],)) for name in order]

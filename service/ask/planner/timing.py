@@ -1,6 +1,7 @@
 """Operations over time: extremes with their dates, since when and when last, and how a measure went over a span."""
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Final
 
 from msgspec.structs import replace
@@ -10,7 +11,7 @@ from service.ask.measure_table import MEASURES, Unit
 from service.ask.planner import series
 from service.ask.planner.asked import Asked
 from service.ask.planner.bars import BAR_PRICES, bars_of
-from service.ask.planner.conditions import Truth, holds
+from service.ask.planner.conditions import Truth, holds, placed, state_of_day
 from service.ask.planner.reading import FEW, MARKET, Reading
 from service.ask.planner.result import Column, Figure, Found, Refused, Row, Scalar, date, text
 from service.ask.planner.spans import Interval, days_of, instant_of
@@ -39,12 +40,6 @@ Points = list[tuple[int, Scalar]]
 
 _EVER: Final = Between(0, None, "since the first known day")
 
-_STATES: Final[Mapping[str, Callable[[DayStates], Scalar]]] = {
-    "regime": lambda day: day.regime,
-    "verdict": lambda day: None if day.score is None else day.verdict,
-    "score": lambda day: day.score,
-}
-
 _REGIMES: Final = frozenset({"regime", "market_regime"})
 """Measures of the market that have days."""
 
@@ -63,7 +58,7 @@ async def extreme(asked: Asked, operation: Extreme) -> Found:
             found[symbol] = _chosen(points, operation, measure)
             first_ms = min(first_ms, points[0][0])
     if not found:
-        raise await nothing_known(asked, measure)
+        raise await asked.unknown(label_of(measure))
     order = _in_order(found, operation, measure)
     label = label_of(Measure(measure.name, measure.over or _daily(measure), measure.other, measure.frame))
     columns = [Column(label, unit_of(measure)), Column("day", Unit.DATE)]
@@ -155,20 +150,16 @@ def _length(measure: Measure) -> int:
 
 async def _stored(reading: Reading, measure: Measure, symbol: str, span: Interval) -> Points:
     if measure.name == "funding":
-        paid = await reading.history.funding(symbol, span.start_ms, span.end_ms)
-        reading.use("history", {}, paid.payments[-1].paid_ms if paid.payments else None)
+        paid = await reading.funding(symbol, span.start_ms, span.end_ms)
         return [(payment.paid_ms, payment.apr) for payment in paid.payments]
     if measure.name == "market_cap":
-        caps = await reading.history.market_caps(symbol, span.start_ms, span.end_ms)
-        reading.use("history", {}, caps[-1].at_ms if caps else None)
-        return [(cap.at_ms, cap.market_cap) for cap in caps]
+        return [(cap.at_ms, cap.market_cap) for cap in await reading.market_caps(symbol, span.start_ms, span.end_ms)]
     if measure.name == "drawdown":
         return list(series.drawdowns(await bars_of(reading, symbol, span)))
-    if measure.name == "trend":
-        state: Callable[[DayStates], Scalar] = _weekly if measure.frame == "weekly" else _of_day
-    elif measure.name in _STATES:
-        state = _STATES[measure.name]
-    else:
+    state: Callable[[DayStates], Scalar] | None = state_of_day(measure)
+    if measure.name == "score":
+        state = attrgetter("score")
+    if state is None:
         raise Refused("not-past", label=text(label_of(measure)))
     days = (await reading.daily()).states(symbol, span.start_ms, span.end_ms)
     return [(day.day_ms, found) for day in days if (found := state(day)) is not None]
@@ -184,25 +175,11 @@ async def _of_market(reading: Reading, measure: Measure, span: Interval) -> Poin
     return [(day, regime.state) for day, regime in known if regime is not None]
 
 
-def _weekly(day: DayStates) -> Scalar:
-    return day.trend_weekly
-
-
-def _of_day(day: DayStates) -> Scalar:
-    return day.trend_daily
-
-
-def _rank(measure: Measure, value: Scalar) -> float:
-    """A value as a number: of states the best is the largest."""
-    states = MEASURES[measure.name].states
-    return float(-states.index(value)) if isinstance(value, str) else float(value or 0)
-
-
 def _chosen(points: Points, operation: Extreme, measure: Measure) -> tuple[int, Scalar]:
     if operation.which in {"first", "last"}:
         return points[0 if operation.which == "first" else -1]
     sign = 1 if operation.which == "max" else -1
-    return max(points, key=lambda point: (sign * _rank(measure, point[1]), -point[0]))
+    return max(points, key=lambda point: (sign * placed(measure, point[1]), -point[0]))
 
 
 def _in_order(found: Mapping[str, tuple[int, Scalar]], operation: Extreme, measure: Measure) -> list[str]:
@@ -210,27 +187,13 @@ def _in_order(found: Mapping[str, tuple[int, Scalar]], operation: Extreme, measu
         sign = 1 if operation.which == "first" else -1
         return sorted(found, key=lambda symbol: (sign * found[symbol][0], symbol))
     sign = -1 if operation.which == "max" else 1
-    return sorted(found, key=lambda symbol: (sign * _rank(measure, found[symbol][1]), symbol))
+    return sorted(found, key=lambda symbol: (sign * placed(measure, found[symbol][1]), symbol))
 
 
 def _dated(asked: Asked, symbol: str, measure: Measure, day_ms: int, value: Scalar) -> Row:
-    in_thousands = measure.name in _PRICES and symbol in asked.reading.per_coin
-    own = value / 1_000 if in_thousands and isinstance(value, int | float) else value
-    return Row(asked.name(symbol), (own, day_ms))
-
-
-async def _first(reading: Reading, symbol: str) -> int | None:
-    return (await reading.daily()).first_day_ms(symbol)
-
-
-async def nothing_known(asked: Asked, measure: Measure) -> Refused:
-    """Why no day of a span has a value."""
-    names = text(", ".join(asked.name(symbol) for symbol in asked.ids))
-    first = await _first(asked.reading, asked.ids[0]) if len(asked.ids) == 1 else None
-    end_ms = instant_of(asked.query.time, asked.reading.now_ms)
-    if first is not None and first >= end_ms:
-        return Refused("before-history", subject=names, first=date(first))
-    return Refused("unknown-value", subject=names, label=text(label_of(measure)))
+    if measure.name in _PRICES and isinstance(value, int | float):
+        value /= asked.reading.lot(symbol)
+    return Row(asked.name(symbol), (value, day_ms))
 
 
 async def when(asked: Asked, operation: When) -> Found:
@@ -334,7 +297,7 @@ async def _truth_by_day(reading: Reading, condition: Condition, symbol: str, spa
 
 async def _by_close(reading: Reading, measure: Measure, symbol: str, span: Interval) -> Points:
     """Values by the day: prices are closes, a state is that of the day before, which is known from its close on."""
-    scale = 1_000 if symbol in reading.per_coin else 1
+    scale = reading.lot(symbol)
     if measure.name == "price":
         return [(bar.open_ms, bar.close / scale) for bar in await bars_of(reading, symbol, span)]
     points = await points_of(reading, measure, symbol, span, low=False)

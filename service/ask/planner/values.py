@@ -25,17 +25,18 @@ from service.ask.planner.bars import (
     strength,
     volatility,
 )
-from service.ask.planner.reading import FEW, MARKET, Reading
+from service.ask.planner.reading import FEW, MARKET, NO_VERDICT, Reading
 from service.ask.planner.result import Refused, Scalar, Values, date, text
 from service.ask.planner.spans import TO_MS, Interval, instant_of, interval_of, span_of
 from service.ask.query import At, Between, Measure, Now, Time, Window
-from service.clock import DAY_MS
+from service.clock import DAY_MS, parse_iso
 from service.table.daily import PastState
 
 _AVERAGED: Final = frozenset({"price", "volume", "funding", "carry"})
 """Measures that have a mean over a window."""
 
-_THOUSAND: Final = 1_000
+_PRESENT: Final = frozenset({"confidence", "conviction", "fear_greed", "breadth"})
+"""Measures that are computed and known of the present alone."""
 
 
 async def values_of(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
@@ -65,22 +66,20 @@ async def values_of(reading: Reading, measure: Measure, time: Time, ids: Sequenc
         raise Refused("wrong-subject", label=text(label_of(measure)))
     if measure.mean and measure.name not in _AVERAGED:
         raise Refused("no-aggregate", label=text(label_of(measure)))
+    if measure.name in _PRESENT and not isinstance(time, Now):
+        raise Refused("not-past", label=text(label_of(measure)))
     compute = _COMPUTED.get(measure.name)
     if compute is None:
         found = await _stored(reading, row, measure, time, ids)
     else:
         found = await compute(reading, measure, time, ids)
     if row.quoted:
-        return {symbol: _scaled(reading, symbol, value) for symbol, value in found.items()}
+        return {symbol: _divided(value, reading.lot(symbol)) for symbol, value in found.items()}
     return found
 
 
 def _divided(value: Scalar, by: Scalar) -> Scalar:
     return value / by if isinstance(value, int | float) and isinstance(by, int | float) and by else None
-
-
-def _scaled(reading: Reading, symbol: str, value: Scalar) -> Scalar:
-    return value / _THOUSAND if symbol in reading.per_coin and isinstance(value, int | float) else value
 
 
 async def _stored(reading: Reading, row: MeasureRow, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
@@ -137,8 +136,7 @@ async def _volume(reading: Reading, measure: Measure, time: Time, ids: Sequence[
 
 
 async def _past_cap(reading: Reading, _measure: Measure, symbol: str, at_ms: int) -> Scalar:
-    caps = await reading.history.market_caps(symbol, at_ms - LATE_MS, at_ms + 1)
-    reading.use("history", {}, caps[-1].at_ms if caps else None)
+    caps = await reading.market_caps(symbol, at_ms - LATE_MS, at_ms + 1)
     return caps[-1].market_cap if caps else None
 
 
@@ -195,9 +193,7 @@ async def _funding(reading: Reading, measure: Measure, time: Time, ids: Sequence
         raise Refused("hours-before", first=date(reading.today_ms - KEPT_MS))
 
     async def mean(symbol: str) -> Scalar:
-        paid = await reading.history.funding(symbol, span.start_ms, span.end_ms)
-        reading.use("history", {}, paid.payments[-1].paid_ms if paid.payments else None)
-        return paid.mean_apr
+        return (await reading.funding(symbol, span.start_ms, span.end_ms)).mean_apr
 
     return await reading.each(ids, mean)
 
@@ -230,35 +226,30 @@ def _times(value: Scalar, factor: float) -> Scalar:
     return value * factor + 0.0 if isinstance(value, int | float) else None
 
 
-async def _confidence(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
-    if not isinstance(time, Now):
-        raise Refused("not-past", label=text(label_of(measure)))
+async def _confidence(reading: Reading, measure: Measure, _time: Time, ids: Sequence[str]) -> Values:
 
-    async def confidence(symbol: str) -> Scalar:
-        judged: str = (await reading.tool("signal", symbol=symbol))["confidence"]
-        return judged
+    if not reading.others.isdisjoint(ids):
+        raise Refused("wrong-subject", label=text(label_of(measure)))
+    judged = await reading.data.verdicts(ids)
+    source = ("signal", {"symbol": ids[0]}) if len(ids) == 1 else ("verdicts", {})
+    counted = any(verdict.verdict != NO_VERDICT for verdict in judged.values())
+    oldest_ms = min((parse_iso(verdict.as_of) for verdict in judged.values()), default=None)
+    reading.use(*source, oldest_ms, counted=counted)
+    return {id_: verdict.confidence for id_, verdict in judged.items()}
 
-    return await reading.each(ids, confidence)
 
-
-async def _conviction(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
-    if not isinstance(time, Now):
-        raise Refused("not-past", label=text(label_of(measure)))
+async def _conviction(reading: Reading, _measure: Measure, _time: Time, ids: Sequence[str]) -> Values:
     active = await reading.tool("regime", action="active")
     return dict.fromkeys(ids, active["market"]["conviction"])
 
 
-async def _fear_greed(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
-    if not isinstance(time, Now):
-        raise Refused("not-past", label=text(label_of(measure)))
+async def _fear_greed(reading: Reading, _measure: Measure, _time: Time, ids: Sequence[str]) -> Values:
     found = reading.data.fear_greed()
     reading.use("fear-greed", {}, None if found is None else found[1])
     return dict.fromkeys(ids, None if found is None else found[0])
 
 
-async def _breadth(reading: Reading, measure: Measure, time: Time, ids: Sequence[str]) -> Values:
-    if not isinstance(time, Now):
-        raise Refused("not-past", label=text(label_of(measure)))
+async def _breadth(reading: Reading, _measure: Measure, _time: Time, ids: Sequence[str]) -> Values:
     health = await reading.tool("market.health", context=1)
     return dict.fromkeys(ids, health["breadth_pct"]["UP"])
 

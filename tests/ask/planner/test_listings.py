@@ -89,6 +89,13 @@ async def test_options_leave_rows_of_every_page() -> None:
     assert [row.subject for row in result.rows] == ["ETH"]
 
 
+async def test_more_rows_than_an_answer_reads_are_refused() -> None:
+    pages = iter([{"events": [alert("SOL", HOUR_MS)] * 50, "meta": {"total": 9_999, "next_cursor": "b"}}] * 99)
+    world = World([tool("funding.alerts", _PARAMETERS["funding.alerts"], lambda _: next(pages))])
+    assert (await world.ask(asked("alerts", args={"zone": "hot"}))).kind == "too-many-rows"
+    assert len([*pages]) == 79
+
+
 async def test_a_topic_of_talk_is_a_parameter_and_only_one() -> None:
     service = Service(transcripts={"highlights": [], "sources": [], "meta": {"total": 0}})
     assert (await service.ask(asked("transcripts", args={"macro": "inflation"}))).kind == "list_none"

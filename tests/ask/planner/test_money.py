@@ -96,6 +96,15 @@ async def test_several_positions_have_a_profit_each_and_one_together() -> None:
     assert opened.figures["opened"].value == TODAY_MS - 30 * DAY_MS + DAY_MS - 1
 
 
+async def test_amounts_and_entries_of_zero_are_refused_instead_of_divided_by() -> None:
+    nothing = Holding(0.0, "BTC")
+    assert await kind(of(coins("BTC"), operation=ValueOf((nothing, Holding(0.0, "ETH"))))) == "no-amount"
+    assert await kind(of(coins("BTC"), operation=Portfolio((Profit(nothing, 5.0),)))) == "no-amount"
+    assert await kind(of(coins("BTC"), operation=Profit(None, 0.0))) == "no-entry"
+    some = await WORLD.ask(of(coins("BTC"), operation=ValueOf((nothing, Holding(1.0, "ETH")))))
+    assert [row.values[-1] for row in some.rows] == [100.0, 0.0]
+
+
 async def test_what_funding_brings_a_holding() -> None:
     world = World(BTC={"price": 100_000.0, "funding_apr": 36.5}, ETH={"funding_apr": None, "price": 1.0})
     carry = Measure("carry", days(10), side="short")

@@ -399,6 +399,16 @@ async def test_values_of_several_things_and_measures() -> None:
     assert [column.label for column in overview.columns][:2] == ["price", "24-hour change"]
 
 
+async def test_places_behind_the_last_are_refused_with_how_many_there_are() -> None:
+    known = sum(row.volume_24h_usd is not None for row in ROWS.values())
+    found = await WORLD.ask(of(ALL, VOLUME, operation=Rank("most", 6, skip=known)))
+    assert (found.kind, found.figures["of"].value) == ("too-few", known)
+    last = await WORLD.ask(of(ALL, VOLUME, operation=Rank("most", 6, skip=known - 1)))
+    assert (last.kind, last.figures["place"].value) == ("position", known)
+    nothing = where(VOLUME, "gt", 1e15)
+    assert (await WORLD.ask(of(ALL, VOLUME, where=nothing, operation=Rank("most", 1, skip=1)))).kind == "nothing"
+
+
 async def test_what_a_measure_does_not_have_over_a_span_is_refused() -> None:
     for measure in (Measure("streak"), Measure("open_interest"), Measure("rank")):
         assert (await WORLD.ask(of(coins("ETH"), measure, time=days(7)))).kind == "not-over"
@@ -459,6 +469,7 @@ async def test_assets_have_no_stored_past() -> None:
     named = Subject(scope="assets", assets=("xyz:GOLD",))
     assert (await world.ask(of(named, change(days(14))))).kind == "no-asset-history"
     assert (await world.ask(of(named, PRICE, time=day(4)))).kind == "not-past"
+    assert (await world.ask(of(named, Measure("confidence")))).kind == "wrong-subject"
     assert (await world.ask(of(named, where=Changed(TREND, None, THIS_WEEK), operation=Check()))).kind == "no-changes"
 
 

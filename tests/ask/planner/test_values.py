@@ -8,12 +8,13 @@ import pytest
 
 from service.ask.measure_table import MEASURES
 from service.ask.planner.result import Result
-from service.ask.query import At, Between, Count, Extreme, List, Measure, Now, Query, Rank
-from service.clock import DAY_MS, HOUR_MS
+from service.ask.query import At, Between, Count, Extreme, Measure, Now, Query, Rank
+from service.clock import DAY_MS, HOUR_MS, iso
 from service.market.sources.coingecko import Cap
 from service.table.daily import PastVerdict
+from service.wire.ask import Source
 from service.wire.market import MarketHealth, TrendCounts, TrendShares
-from service.wire.queries import HealthQuery, RegimeQuery, SignalQuery
+from service.wire.queries import HealthQuery, RegimeQuery
 from tests.ask.planner.asked import (
     ALL,
     FUNDING,
@@ -366,12 +367,19 @@ async def test_what_the_market_is_like() -> None:
 
 
 async def test_confidence_is_that_of_the_verdict_route() -> None:
-    judged = {"ETH": "high", "SOL": "low"}
-    world = World([tool("signal", SignalQuery, lambda query: {"confidence": judged.get(query.symbol, "medium")})])
-    assert await one(of(coins("ETH"), Measure("confidence")), world) == "high"
-    low = where(Measure("confidence"), "eq", "low")
-    assert [row.subject for row in (await world.ask(of(ALL, where=low, operation=List()))).rows] == ["SOL"]
-    assert await refused(of(coins("ETH"), Measure("confidence"), time=day(3)), world) == "not-past"
+    world = World()
+    world.judgements = {
+        "ETH": {"confidence": "high"},
+        "SOL": {"confidence": "low", "as_of": iso(NOW_MS - HOUR_MS), "verdict": "insufficient-evidence"},
+    }
+    confidence = Measure("confidence")
+    assert await one(of(coins("ETH"), confidence), world) == "high"
+    found = await world.ask(of(ALL, where=where(confidence, "eq", "low"), operation=Count()))
+    assert (found.figures["names"].value, found.unknown, found.counted) == ("SOL", (), True)
+    assert found.sources == (Source("verdicts", None, iso(NOW_MS - HOUR_MS)),)
+    abstained = await world.ask(of(coins("SOL"), confidence))
+    assert ([source.path for source in abstained.sources], abstained.counted) == (["/api/cli/signal/SOL"], False)
+    assert await refused(of(coins("ETH"), confidence, time=day(3)), world) == "not-past"
 
 
 async def test_the_conviction_of_the_market_is_that_of_the_regime_route() -> None:

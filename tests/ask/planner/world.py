@@ -13,7 +13,7 @@ from service.ask.planner.result import Result
 from service.ask.query import Query
 from service.ask.tools import Tool, Toolbox
 from service.ask.understanding import Understanding
-from service.clock import DAY_MS, HOUR_MS
+from service.clock import DAY_MS, HOUR_MS, iso
 from service.market.sources.coingecko import Cap
 from service.table.daily import CoinDays, DailyHistory, PastBar, PastVerdict
 from service.table.history import PastFunding, Payment
@@ -149,6 +149,8 @@ class World:
         self.history = MemoryHistory()
         self.table = {symbol: row(symbol, **changed.get(symbol, {})) for symbol in COINS}
         self.index: tuple[int, int] | None = (55, TODAY_MS)
+        self.judged = {"verdict": "bull", "confidence": "medium", "as_of": iso(NOW_MS)}
+        self.judgements: dict[str, dict[str, str]] = {}
         self.planner = Planner(
             Data(
                 self.clock,
@@ -158,8 +160,12 @@ class World:
                 CATEGORIES.__getitem__,
                 lambda: [*CATEGORIES],
                 lambda: self.index,
+                self.verdicts,
             )
         )
+
+    async def verdicts(self, symbols: Sequence[str]) -> Any:
+        return {symbol: SimpleNamespace(**{**self.judged, **self.judgements.get(symbol, {})}) for symbol in symbols}
 
     def rows(self) -> Mapping[str, Any]:
         return self.table
