@@ -45,7 +45,7 @@ class LimitedProtocol(VerdictProtocol):
         slot.connection = self
         self.opening: asyncio.Task[object] | None = None
         self._slot = slot
-        self._opened_by = self.loop.time() + self.limits.idle_s
+        self._opened_by = math.inf if config.ssl is None else self.loop.time() + self.limits.idle_s
         if slot.probes_only:
             self._heads = None  # requests that are answered without being read are not looked at
 
@@ -108,16 +108,23 @@ class Acceptor:
         self._loop = asyncio.get_running_loop()
         self._opening: set[asyncio.Task[object]] = set()
         self._retry: asyncio.TimerHandle | None = None
+        self._closed = False
         listener.settimeout(0)
         self._loop.add_reader(listener, self._accept)
 
     def close(self) -> None:
-        """Stop accepting, and abort TLS handshakes."""
+        """Stop accepting, abort TLS handshakes, and shut down what is about to be opened.
+
+        Without TLS a connection is there in the loop's next turns. uvloop would not tell it that it is lost if its
+        opening were cancelled.
+        """
+        self._closed = True
         if self._retry is not None:
             self._retry.cancel()
         self._loop.remove_reader(self._listener)
-        for task in self._opening:
-            task.cancel()
+        if self._tls is not None:
+            for task in self._opening:
+                task.cancel()
 
     async def wait_closed(self) -> None:
         """Wait until what `close` gave up has ended."""
@@ -154,13 +161,15 @@ class Acceptor:
         task: asyncio.Task[object] = self._loop.create_task(opening)
         protocol.opening = task
         self._opening.add(task)
-        task.add_done_callback(partial(self._opened, end, slot))
+        task.add_done_callback(partial(self._opened, end, slot, protocol))
 
-    def _opened(self, end: socket, slot: Slot, task: asyncio.Task[object]) -> None:
+    def _opened(self, end: socket, slot: Slot, protocol: LimitedProtocol, task: asyncio.Task[object]) -> None:
         self._opening.discard(task)
         if task.cancelled() or task.exception() is not None:  # the handshake failed, or was given up
             slot.release()
             end.close()
+        elif self._closed:
+            protocol.shutdown()
 
     def _refuse(self, end: socket, refusal: ServiceError) -> None:
         with end, suppress(OSError):
