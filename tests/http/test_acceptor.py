@@ -132,16 +132,15 @@ async def test_a_process_without_a_descriptor_left_replaces_idle_connections_and
 @pytest.mark.parametrize("turns", range(4))
 async def test_a_stop_in_the_moment_a_connection_is_opened_closes_it(turns: int) -> None:
     async with accepting() as wire:
-        peer = await wire.connect()
-        while not wire.acceptor._opening:
-            await asyncio.sleep(0)
-        for _ in range(turns):
-            await asyncio.sleep(0)
-        wire.acceptor.close()
-        for connection in list(wire.state.connections):
-            connection.shutdown()
-        assert await peer.closed() == b""
-        await until(lambda: not wire.state.connections)
+        with socket.create_connection(("127.0.0.1", wire.port)) as peer:
+            wire.acceptor._accept()
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            wire.acceptor.close()
+            for connection in list(wire.state.connections):
+                connection.shutdown()
+            await until(lambda: not wire.state.connections and not wire.limits.open)
+            assert peer.recv(1) == b""
 
 
 @pytest.mark.promise("connections.idle")
