@@ -2,17 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, NoReturn
+from typing import NoReturn
 
 from msgspec import Raw
 
 from service.clock import SECOND_MS, Clock
-from service.errors import ServiceError
 from service.market.filling import Filling
 from service.market.freshness import NEVER_MS, QUOTE, Freshness
 from service.market.observed import MAJORS, VENUE, Chart, Coin, CoinView, Quote, Snapshot, State
 from service.market.risk import Risk, assess_risk
-from service.market.silence import nothing_to_say
+from service.market.silence import nothing_to_say, refuse_until_confirmed
 from service.market.symbols import Directory, Listing
 from service.market.view import view_coin
 from service.units import Symbol
@@ -20,7 +19,6 @@ from service.wire.envelope import Answer, encode
 from service.wire.market import RiskContext
 from service.wire.sentiment import NO_MOOD, Mood
 
-_CONFIRM_AFTER_S: Final = 15
 """The time of a round: so soon a price may be confirmed."""
 
 
@@ -205,10 +203,5 @@ class MarketDesk:
         state = self._state
         is_recent = QUOTE.judge(state.quotes_ms, self._clock.now_ms()) is not Freshness.GONE
         if state.failure is None and is_recent:
-            raise ServiceError(
-                "UNAVAILABLE",
-                f"The price of {symbol} is not confirmed yet: no recent value of {VENUE} has passed the check. "
-                f"Retry in {_CONFIRM_AFTER_S} s.",
-                headers={"Retry-After": str(_CONFIRM_AFTER_S)},
-            )
+            refuse_until_confirmed(VENUE, symbol)
         nothing_to_say(VENUE, state.failure, f"prices of {symbol}" if state.failure else "prices")

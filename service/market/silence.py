@@ -8,6 +8,7 @@ from service.market.filling import LEAST_WAIT_S, Filling
 from service.market.observed import Failure
 
 _RETRY_AFTER_S: Final = 5
+_CONFIRM_AFTER_S: Final = 15
 
 
 def nothing_to_say(upstream: str, failure: Failure | None, what: str, filling: Filling | None = None) -> NoReturn:
@@ -51,4 +52,22 @@ def refuse_until_loaded(what: str, filling: Filling | None) -> NoReturn:
         "UNAVAILABLE",
         f"{what[0].upper()}{what[1:]} {verb} not available yet: {loaded} is loading{progress}. Retry in {wait_s} s.",
         headers={"Retry-After": str(wait_s)},
+    )
+
+
+def refuse_until_confirmed(upstream: str, symbol: str) -> NoReturn:
+    """Refuse to answer of what has no value that passed the plausibility check yet.
+
+    Args:
+        upstream: Who gave the values.
+        symbol: What they are of.
+
+    Raises:
+        ServiceError: `UNAVAILABLE` with `Retry-After`.
+    """
+    raise ServiceError(
+        "UNAVAILABLE",
+        f"The price of {symbol} is not confirmed yet: no recent value of {upstream} has passed the check. "
+        f"Retry in {_CONFIRM_AFTER_S} s.",
+        headers={"Retry-After": str(_CONFIRM_AFTER_S)},
     )

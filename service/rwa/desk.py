@@ -12,7 +12,7 @@ from service.market.freshness import Freshness
 from service.market.observed import VENUE, Chart, Failure, Quote
 from service.market.quarantine import Report
 from service.market.shelf import Drawer
-from service.market.silence import nothing_to_say
+from service.market.silence import nothing_to_say, refuse_until_confirmed
 from service.market.symbols import MOST_CANDIDATES, closest
 from service.rwa.asset import QUOTE, tell
 from service.rwa.drawers import Charts, Drawers
@@ -69,7 +69,8 @@ class RwaDesk:
 
         Raises:
             ServiceError: `UNKNOWN_SYMBOL` with the closest tickers; `UPSTREAM_4XX` or `UPSTREAM_5XX` where an upstream
-                failed and neither price nor funding is left to say; `UNAVAILABLE` before the first data.
+                failed and neither price nor funding is left to say; `UNAVAILABLE` before the first data, and while
+                nothing of the asset has passed the plausibility check.
         """
         entry = self._find(text)
         now_ms = self._clock.now_ms()
@@ -115,13 +116,15 @@ class RwaDesk:
     def readiness(self) -> Mapping[str, object]:
         """What can be said of the room's readiness: assets, age of the quotes in seconds, trends known, failing.
 
-        `quarantined` says what is held back. `ready` once the listing and quotes are known, or were asked for in vain.
+        `quarantined` says what is held back. `ready` once the listing and quotes are known, and a price among them is
+        confirmed, or once they were asked for in vain.
         """
         listing, quotes = self._drawers.listing.now, self._drawers.quotes.now
         age_s = None if quotes.observed_ms is None else max(0, self._clock.now_ms() - quotes.observed_ms) // SECOND_MS
         known = sum(entry.chart.through_ms is not None for entry in self._entries.values())
         return {
-            "ready": all(kept.value is not None or kept.failure is not None for kept in (listing, quotes)),
+            "ready": all(kept.value is not None or kept.failure is not None for kept in (listing, quotes))
+            and (quotes.failure is not None or not self._is_unconfirmed()),
             "assets": len(self._entries),
             "prices_age_seconds": age_s,
             "history": {"known": known, "total": len(self._entries)},
@@ -138,6 +141,11 @@ class RwaDesk:
             for asset in (listing.value or Listing()).assets
         }
         self._lists.clear()
+
+    def _is_unconfirmed(self) -> bool:
+        """Whether prices are held back and none has been accepted yet: bars or the second venue are still awaited."""
+        held = (self.quarantine.now.value or Report()).fields(self._entries)
+        return "price" in held and not any(entry.quote and entry.quote.price for entry in self._entries.values())
 
     def _find(self, text: str) -> _Entry:
         if not self._entries:
@@ -159,9 +167,11 @@ class RwaDesk:
         return list(dict.fromkeys([*named, *closest(ticker, self._entries)]))[:MOST_CANDIDATES]
 
     def _give_up(self, symbol: str) -> NoReturn:
-        """Say why nothing can be said: the upstream's failure, its silence about an asset, or that we just began."""
+        """Say why: the upstream failed, holds nothing that passes the check, gave nothing, or was not asked yet."""
         kept, now_ms = self._drawers.quotes.now, self._clock.now_ms()
         failure = kept.failure
+        if failure is None and (self.quarantine.now.value or Report()).fields({symbol}):
+            refuse_until_confirmed(VENUE, symbol)
         if failure is None and QUOTE.judge(kept.observed_ms, now_ms) is not Freshness.GONE:
             failure = Failure(now_ms, _OK, f"neither price nor funding of {symbol}")
         nothing_to_say(VENUE, failure, f"prices of {symbol}")

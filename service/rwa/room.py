@@ -70,12 +70,14 @@ async def open_rwa(  # noqa: PLR0913, PLR0917 - the parts it is built from, each
 
     listed = asyncio.Event()
     drawers.listing.on_change(lambda _: listed.set())
+    has_bars = asyncio.Event()
+    drawers.charts.on_change(lambda _: has_bars.set())
     desk = RwaDesk(clock, drawers)
     await shelf.follow()
     loops = (
         Loop("rwa.listing", listing.round, LISTING_EVERY_S),
         Loop("rwa.quotes", quotes.round, QUOTES_EVERY_S),
-        Loop("rwa.recheck", quotes.recheck, RECHECK_EVERY_S),
+        Loop("rwa.recheck", quotes.recheck, RECHECK_EVERY_S, wake=has_bars),
         Loop("rwa.bars", bars.round, BARS_EVERY_S, after=days, wake=listed),
     )
     async with running(loops, lead, clock):

@@ -188,12 +188,22 @@ async def test_readiness_tells_assets_age_and_history(parts: Parts, clock: FakeC
     }
 
 
-async def test_it_is_ready_once_it_is_known_what_is_listed_and_what_it_costs(parts: Parts) -> None:
+@pytest.mark.promise("start.ready")
+async def test_it_is_ready_once_first_prices_are_confirmed_and_answers_until_then_that_they_are_not(
+    parts: Parts,
+) -> None:
     parts.dex.list_asset("AAPL", "stocks")
     await parts.quotes.round()
     assert parts.desk.readiness()["ready"] is False
     await parts.listing.round()
+    assert parts.desk.readiness()["ready"] is False
+    with pytest.raises(ServiceError, match="price of AAPL is not confirmed yet") as refused:
+        parts.desk.symbol("AAPL")
+    assert (refused.value.code, refused.value.headers) == ("UNAVAILABLE", {"Retry-After": "15"})
+    await parts.bars.round()
+    await parts.quotes.recheck()
     assert parts.desk.readiness()["ready"] is True
+    assert parts.told("AAPL").price == 100.0
 
 
 async def test_it_is_ready_to_say_so_where_nothing_could_be_had(parts: Parts) -> None:

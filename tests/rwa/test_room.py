@@ -119,9 +119,9 @@ def known(desk: RwaDesk) -> bool:
 
 
 @pytest.mark.promise("start.ready")
-async def test_bars_are_read_as_soon_as_the_listing_has_come(stand: Stand) -> None:
+async def test_bars_are_read_and_prices_confirmed_as_soon_as_the_listing_has_come(stand: Stand) -> None:
     async with stand.open() as desk, asyncio.timeout(20):
-        while desk.readiness()["history"] != {"known": len(XYZ), "total": len(XYZ)}:
+        while not (known(desk) and all(has_price(desk, symbol) for symbol in XYZ)):
             await stand.clock.settle()
         assert stand.clock.now_ms() == START_MS + 400 * DAY_MS
 

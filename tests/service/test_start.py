@@ -38,8 +38,11 @@ def test_every_route_answers_from_whole_tables_as_soon_as_a_cold_start_on_fixtur
         caller = Caller(service.port, service.make_key("--tier", "pro"))
         service.wait_for("ready")
         status, _, ready = service.ask("/readyz")
+        assets = caller.ask("rwa/assets?top=100").body["data"]["assets"]
+        statuses = {asset["symbol"]: caller.ask(f"rwa/symbol/{asset['symbol']}").status for asset in assets}
         answers = {route: caller.ask(route) for route in EVERY_ROUTE}
         assert (status, ready["loading"]) == (200, {"ready": True})
+        assert {*statuses.values()} == {200}, statuses
         assert {route: answer.status for route, answer in answers.items()} == dict.fromkeys(EVERY_ROUTE, 200)
         risk = answers["coin/risk/ETH"].body["data"]
         assert risk["_stale_fields"] == []
