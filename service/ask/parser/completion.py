@@ -30,6 +30,7 @@ from service.ask.query import (
     Scope,
     Span,
     Test,
+    Time,
     Value,
     ValueOf,
     When,
@@ -38,7 +39,11 @@ from service.ask.query import (
 )
 
 _MEAN: Final = frozenset({"mean", "average", "avg", "mean of", "average of"})
-_OVER_TIME: Final = WINDOWED | {"funding", "price", "volume", "open_interest"}
+_SPANNED: Final = WINDOWED | {"funding", "carry"}
+_OVER_TIME: Final = _SPANNED | {"price", "volume", "open_interest"}
+_PERFORMING: Final = re.compile(r"\b(?:do|did|does|doing|done|went|fared?|perform\w*)\b")
+"""Words that ask for a change without naming it."""
+
 _BY_HOW_MUCH: Final = re.compile(r"\bby how (?:much|many)\b")
 
 
@@ -161,11 +166,30 @@ def _excluding(clause: Clause) -> Edited | None:
     return Edited([structs.replace(clause.last, subject=excluded)], set(range(len(clause.part))))
 
 
+def of_earlier_measure(clause: Clause, query: Query) -> Query | None:
+    """The measure named before, of other coins over a span: "funding of BTC | and for ETH over 30 days"."""
+    span, last = _implied_span(clause, query), clause.last
+    names = {one.name for one in last.measures}
+    of_things = {query.subject.scope, last.subject.scope} <= {"coins", "assets"}
+    values = isinstance(query.operation, Value) and isinstance(last.operation, Value | Extreme)
+    if span is None or not (of_things and values and names) or "change" in names:
+        return None
+    return at_other_time(structs.replace(last, subject=query.subject, time=Now()), span)
+
+
+def _implied_span(clause: Clause, query: Query) -> Span | None:
+    """The span of a change that is not asked for: "over 30 days", but not "how did it do over 30 days"."""
+    one = query.measures[0] if len(query.measures) == 1 else None
+    if one is None or one != Measure("change", over=one.over) or clause.names_measure:
+        return None
+    return None if _PERFORMING.search(" ".join(clause.words)) else one.over
+
+
 def _merged(clause: Clause, query: Query, used: set[int]) -> Edited | None:
     last = clause.last
-    one = query.measures[0] if len(query.measures) == 1 else None
-    over = None if one is None or clause.names_measure or one != Measure("change", over=one.over) else one.over
+    over = _implied_span(clause, query)
     windowed = any(measure.name in _OVER_TIME for measure in last.measures)
+    windowed = windowed or (bool(last.measures) and isinstance(last.operation, Value))
     if over is not None and (windowed or (last.where is not None and last.subject.scope != "coins")):
         # A window without a measure belongs to the measure named before.
         query = structs.replace(query, measures=(), time=over)
@@ -201,20 +225,25 @@ def _retimed(clause: Clause, query: Query, used: set[int]) -> Edited | None:
         return Edited([structs.replace(last, where=where)], used)
     if last.where is not None and last.subject.scope != "coins" and isinstance(query.time, Window):
         return None
-    if isinstance(last.operation, Extreme):
-        return Edited([structs.replace(last, time=query.time)], used)
-    measures = tuple(_over(one, span, whole=isinstance(query.time, At)) for one in last.measures)
-    if any(one.mean for one in measures):
+    changed = at_other_time(last, query.time)
+    if any(one.mean for one in changed.measures):
         used = used | {at for at, chunk in enumerate(clause.part) if chunk.as_("ask") and clause.words[at] in _MEAN}
-    if any(measure.over is not None for measure in measures):
-        return Edited([structs.replace(last, measures=measures)], used)
-    return Edited([structs.replace(last, time=query.time)], used)
+    return Edited([changed], used)
+
+
+def at_other_time(query: Query, time: Time) -> Query:
+    """A query at another time; where every measure takes it as its span, the query's own time stays."""
+    if isinstance(query.operation, Extreme):
+        return structs.replace(query, time=time)
+    measures = tuple(_over(one, span_of(time), whole=isinstance(time, At)) for one in query.measures)
+    spanned = measures and all(one.over is not None for one in measures)
+    return structs.replace(query, measures=measures, time=query.time if spanned else time)
 
 
 def _over(measure: Measure, span: Span | None, *, whole: bool) -> Measure:
     """A measure over another span; of funding its mean, but on a day the value of that day."""
     if span is None or (measure.name == "funding" and whole):
         return measure
-    if measure.over is None and measure.name not in WINDOWED | {"funding"}:
+    if measure.over is None and measure.name not in _SPANNED:
         return measure
     return structs.replace(measure, over=span, mean=measure.name == "funding")

@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import structs
 
 from service.ask.parser.chunks import Chunk
-from service.ask.parser.completion import complete, of_other_sign
+from service.ask.parser.completion import complete, of_earlier_measure, of_other_sign
 from service.ask.parser.context import MONEY, VALUE, Clause, Edited, at_time, both_conditions, more_measures, with_spans
 from service.ask.parser.found import tests_in
 from service.ask.parser.narrowing import (
@@ -260,7 +260,8 @@ def _edited(clause: Clause, query: Query) -> Query | None:
     if not named and (again or (isinstance(last.operation, Profit | Portfolio) and query.where in _MOVED)):
         return last  # "what do shows say about TAO? quote it", "…, and what is the gain?"
     if named:
-        return of_these(clause, query) if of_category(clause, query) else renamed(clause, query)
+        same_set = of_category(clause, query)
+        return of_these(clause, query) if same_set else renamed(clause, query) or of_earlier_measure(clause, query)
     edited = of_so_many(clause, query)
     if edited is None and (subject.scope != "all" or clause.names_set):
         return None

@@ -61,11 +61,20 @@ def number_at(tokens: Sequence[Token], at: int) -> Number | None:
         return None
     ahead = [token.word for token in tokens[at + 1 : at + 4]]
     scale, unit = (written[2], written[3]) if written is not None else (None, None)
-    if ahead[:1] and len(ahead[0]) > 1 and ahead[0] in _SCALES and not scale and not tokens[at + 1].gap:
-        return Number(value * _SCALES[ahead[0]], 2, scaled=True, unit=unit)
+    size = 1
+    while not scale and at + size < len(tokens) and _is_scale(tokens[at + size]):
+        value *= _SCALES[tokens[at + size].word]
+        size += 1
+    if size > 1:
+        return Number(value, size, scaled=True, unit=unit)
     if ahead == ["and", "a", "half"]:
         return Number(value + 0.5, 4)
     return Number(value, 1, scaled=scale is not None, unit=unit)
+
+
+def _is_scale(token: Token) -> bool:
+    """Whether a word multiplies the number before it."""
+    return len(token.word) > 1 and token.word in _SCALES and not token.gap
 
 
 def _one_of_a_scale(tokens: Sequence[Token], at: int) -> Number | None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Final
 
 from msgspec import Struct, structs
@@ -185,7 +186,9 @@ def _shares_measure(before: Sequence[Chunk], part: Sequence[Chunk], queries: Seq
     """Whether a ranking says by what the one before it ranks: "top 5 memes and top 5 L1s by volume"."""
     ranked = bool(queries) and isinstance(queries[-1].operation, Rank) and isinstance(query.operation, Rank)
     named = any(chunk.has("measure") for chunk in part)  # not "which is the largest and which fell the most"
-    return ranked and not part[0].gap.strip(" ,") and named and not names_measure(before)
+    own = any(one.has("super") and other.has("measure") for one, other in pairwise(part))
+    apart = own and any(chunk.kind == "category" for chunk in before)  # "best L1 and highest funding"
+    return ranked and not part[0].gap.strip(" ,") and named and not apart and not names_measure(before)
 
 
 def _shares_set(before: Sequence[Chunk], part: Sequence[Chunk], queries: Sequence[Query], query: Query) -> bool:

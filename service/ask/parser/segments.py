@@ -87,7 +87,7 @@ def _ranks_again(chunks: Sequence[Chunk], start: int, at: int, begin: int) -> bo
     if any(chunk.kind in _NAMES for chunk in chunks[start:end]):
         return False
     own, other = _behind_superlative(chunks[start:at]), _behind_superlative(chunks[begin:end])
-    return bool(own and other) and (own == other or own.isdisjoint(other) or own == {"category"})
+    return bool(own and other) and (other <= own or own.isdisjoint(other) or own == {"category"})
 
 
 def _behind_superlative(part: Sequence[Chunk]) -> set[str]:

@@ -6,6 +6,8 @@ from service.ask import query as q
 from tests.ask.parser import reading as r
 
 _COMPARED: r.Rows = {
+    "coins with volume over 5 hundred million": r.listed(r.holds("volume", "gt", 5e8)),
+    "coins with volume over 3 thousand million": r.listed(r.holds("volume", "gt", 3e9)),
     "coins with funding at or above zero": r.listed(r.holds("funding", "ge", 0.0)),
     "coins with funding other than positive": r.listed(q.Not(r.holds("funding", "gt", 0.0))),
     "coins outperforming BTC over 7 days and 30 days": r.listed(

@@ -42,6 +42,31 @@ _RETIMED: r.Rows = {
         subject=r.coins("BTC"), where=r.BULLISH, time=r.day("2026-11-16", "7 days ago"), operation=q.Check()
     ),
     "volatility of btc | over 7 days?": r.value("BTC", q.Measure("volatility", over=r.WEEK)),
+    "funding of btc | and for eth over 30 days": r.value("ETH", q.Measure("funding", over=r.MONTH, mean=True)),
+    "carry of a 10k long in eth | and for btc over 30 days": r.value(
+        "BTC", q.Measure("carry", over=r.MONTH, side="long", notional=10_000.0)
+    ),
+    "carry of a 10k long in eth | and over 7 days": r.value(
+        "ETH", q.Measure("carry", over=r.WEEK, side="long", notional=10_000.0)
+    ),
+    "sentiment of btc | over 7 days?": r.value("BTC", "sentiment", time=r.WEEK),
+    "sentiment of btc | and eth over 7 days?": r.value("ETH", "sentiment", time=r.WEEK),
+    "how is btc | and eth over 7 days?": r.value("ETH", r.change(r.WEEK)),
+    "7d change of btc | and eth over 30 days?": r.value("ETH", r.change(r.MONTH)),
+    "funding of btc | how did eth do over 30 days?": r.value("ETH", r.change(r.MONTH)),
+    "funding of btc | how did it do over 30 days?": r.value("BTC", r.change(r.MONTH)),
+    "price and funding of btc | and eth over 30 days?": q.Query(
+        subject=r.coins("ETH"),
+        measures=(q.Measure("price"), q.Measure("funding", over=r.MONTH, mean=True)),
+        time=r.MONTH,
+    ),
+    "market regime | the 3 worst L1s over 7 days": r.rank(r.change(r.WEEK), 3, "least", subject=r.L1S),
+    "correlation of btc and eth | and sol over 30 days": r.value(
+        "SOL", q.Measure("correlation", over=r.MONTH, other="BTC")
+    ),
+    "funding of btc | compare eth and sol over 30 days": q.Query(
+        subject=r.coins("ETH SOL"), measures=(r.change(r.MONTH),), operation=q.Compare()
+    ),
 }
 
 _REMEASURED: r.Rows = {

@@ -35,8 +35,7 @@ def _made(
 
 
 _CONVERTED: r.Rows = {
-    "convert 2 btc to eth": _converted(2.0, "BTC", "ETH"),
-    "convert $500 to sol": _converted(500.0, "USD", "SOL"),
+    "5 hundred SOL in usd": _converted(500.0, "SOL", "USD"),
     "how much is a thousand ada worth": _converted(1_000.0, "ADA", "USD"),
     "half a bitcoin in usd": _converted(0.5, "BTC", "USD"),
     "what was $100 in sol 30 days ago": _converted(100.0, "USD", "SOL", r.day("2026-10-24", "30 days ago")),

@@ -35,6 +35,8 @@ _REFUSED = {
     "btc 42": "unread",
     "sol funding 7": "unread",
     "second highest price": "unread",
+    "top coins by volume, numbers 2 and 5k": "unread",
+    "coins ranked 3 and 5% by volume": "unread",
     "open interest of BTC and ETH, summed": "unread",
     "does SOL have more volume than BTC or ETH?": "unread",
     "open interest over market cap for SOL as a percentage": "unread",

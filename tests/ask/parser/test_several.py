@@ -18,6 +18,14 @@ _MONTH_AGO = structs.replace(_RATIO, time=r.day("2026-10-24", "30 days ago"))
 _GAIN = q.Query(subject=r.coins("LTC"), operation=q.Profit(q.Holding(30.0, "LTC"), 84.0))
 
 _READ: r.Rows = {
+    "best L1 and highest funding": (
+        r.rank("change", 1, subject=r.L1S),
+        r.rank("funding", 1, subject=r.L1S),
+    ),
+    "top L1 by volume and highest funding": (
+        r.rank("volume", 1, subject=r.L1S),
+        r.rank("funding", 1, subject=r.L1S),
+    ),
     "scores of BTC, XRP, BCH and HYPE, best first": r.compared("BTC XRP BCH HYPE", "score", "most"),
     "funding of btc eth sol, worst first": r.compared("BTC ETH SOL", "funding", "least"),
     "btc eth sol by market cap, big to small": r.compared("BTC ETH SOL", "market_cap", "most"),
