@@ -60,6 +60,12 @@ _COUNTING: Final = frozenset({"per", "every", "each", "how", "only", "relative t
 """Words that no unknown word may follow: "per fortnight", "how risky", "only stablecoins"."""
 
 _ADDING: Final = frozenset({"add", "adding", "include", "comparison", "first", "day", "days", "week", "month"})
+_BLOCKING_WORDS: Final = frozenset({
+    "noon", "midday", "midnight", "dawn", "morning", "afternoon", "evening", "night", "lunchtime", "closer", "nearer",
+    "closest", "nearest", "further", "farther",
+})  # fmt: skip
+"""Words that no query holds, but that change a question wherever they stand: a time of the day, a distance."""
+
 _UNITS: Final = frozenset({"minute", "hour", "hours", "week", "weeks", "month", "months", "year", "years"})
 _SETS: Final = frozenset({"set", "category", "topic", "asset", "wallet", "show"})
 _PRONOUN: Final = re.compile(r"\b(it|its|that token|that coin|this coin|this one|that one|this token)\b")
@@ -97,7 +103,7 @@ def unread(
         if _blocks(chunk)
         or (
             chunk.kind == "word"
-            and (narrows or word in MEANINGFUL or word in _UNITS or word[:1].isdigit() or chunk in beside)
+            and (narrows or word in MEANINGFUL | _BLOCKING_WORDS | _UNITS or word[:1].isdigit() or chunk in beside)
         )
     ]
     return blocks, [chunk for chunk, _ in left if chunk.kind == "word" and chunk not in blocks]

@@ -25,6 +25,7 @@ from service.ask.parser.rewrites import (
     mark_highest,
     mark_moved_more,
     mark_other,
+    mark_other_changes,
     mark_position_costs,
     mark_rates,
     mark_ratios,
@@ -87,6 +88,7 @@ def _read_query(slots: Slots) -> list[Query]:
     mark_closes(slots)
     mark_drawdowns(slots)
     mark_growth(slots)
+    mark_other_changes(slots)
     mark_highest(slots)
     mark_reached(slots)
     mark_moved_more(slots)

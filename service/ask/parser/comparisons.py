@@ -26,8 +26,11 @@ _DAILY: Final = frozenset({"daily", "24h", "24 hour", "24 hours", "1d", "1 day"}
 """Words that add nothing before the volume, which is always that of a day."""
 
 _WITHIN: Final = frozenset({
-    "in", "of", "among", "from", "for", "within", "amongst", "except", "excluding", "outside", "besides", "without",
+    "in", "of", "on", "among", "from", "for", "within", "amongst", "except", "excluding", "outside", "besides",
+    "without",
 })  # fmt: skip
+_SIZES: Final = frozenset({"biggest", "largest", "smallest"})
+_ASKED: Final = frozenset({"count", "share", "any", "all", "none"})
 _OTHERS: Final = frozenset({"other", "others", "rest", "altcoins", "alts"})
 _UNITS: Final = frozenset({"hour", "hours", "day", "days", "week", "weeks", "month", "months", "year", "years"})
 _DOES: Final = ("better", "stronger", "worse", "weaker")
@@ -272,25 +275,43 @@ def earlier_price(slots: Slots, at: int, before: Sequence[FoundCondition]) -> Fo
 
 
 def part_of_ranking(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:
-    """Part of a ranking: "in the top 10 by market cap", where more is asked of these coins."""
+    """Part of a ranking, where more is asked of it: "in the top 10 by volume", "trend of the 5 with most funding"."""
     del before
     value = slots.as_(at, "super")
-    if value is None or value.measure is not None or slots.kind(at + 1) != "number" or not at:
+    number = _how_many(slots, at)
+    if value is None or value.measure is not None or number is None:
         return None
-    lead = slots.word(at - 2).split() if slots.word(at - 1) == "the" else []
-    if not _WITHIN & {*slots.word(at - 1).split(), *lead}:
+    begins = min(at, number)
+    lead = slots.word(begins - 2).split() if slots.word(begins - 1) == "the" else []
+    if not begins or not _WITHIN & {*slots.word(begins - 1).split(), *lead}:
         return None
-    used = {at, at + 1}
-    to = at + 2
+    used = {at, number}
+    used |= {place for place in range(begins, at) if slots.kind(place) == "set"}
+    to = max(at, number) + 1
     while slots.kind(to) in {"set", "filler", "category"} and slots.word(to) != "by":
         if slots.kind(to) == "set":
             used.add(to)
         to += 1
-    measure = Measure("market_cap")
-    if slots.word(to) == "by" and (name := slots.as_(to + 1, "measure")) is not None:
-        measure = name
-        used |= {to, to + 1}
-    return FoundCondition(Ranked(measure, value.direction, int(slots.chunks[at + 1].value.value)), frozenset(used))
+    measure = Measure("market_cap" if number > at or slots.word(at) in _SIZES else "change")
+    beside = to == at + 1 and slots.measure(to) is not None
+    if beside or (slots.word(to) == "by" and slots.measure(to + 1) is not None):
+        name = to if beside else to + 1
+        measure = slots.as_(name, "measure")
+        used |= {to, name}
+    limit = int(slots.chunks[number].value.value)
+    return FoundCondition(Ranked(measure, value.direction, limit), frozenset(used))
+
+
+def _how_many(slots: Slots, at: int) -> int | None:
+    """The number of a superlative: behind it, or before it where something is asked of what it counts."""
+    if slots.kind(at + 1) == "number":
+        return at + 1
+    number = at - 1
+    while number > 0 and (slots.kind(number) in {"set", "filler", "category"} or slots.word(number) == "with"):
+        number -= 1
+    asked = any(chunk.has("measure") or chunk.as_("ask") in _ASKED for chunk in slots.chunks[:number])
+    asked = asked or any(chunk.has("super") for chunk in slots.chunks[at + 1 :])
+    return number if slots.kind(number) == "number" and asked else None
 
 
 def than_a_coin(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondition | None:

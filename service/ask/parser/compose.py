@@ -125,6 +125,25 @@ def _sized(slots: Slots, query: Query) -> Query | None:
     return structs.replace(query, measures=(first, *query.measures[1:]))
 
 
+def _at_high(slots: Slots, query: Query) -> Query | None:
+    """None where coins of a set are at their high or low: there is no such condition."""
+    of_set = query.subject.scope in {"all", "category"} and isinstance(query.operation, Value)
+    if of_set and not {one.name for one in query.measures}.isdisjoint({"high", "low"}):
+        slots.used.clear()
+        return None
+    return query
+
+
+def _beating(slots: Slots, query: Query) -> Query:
+    """Coins that beat another one the most do so over the window of the ranking."""
+    del slots
+    test = test_of(query.where)
+    over = query.measures[0].over if isinstance(query.operation, Rank) else None
+    return (
+        query if test is None or not test.coin or over is None else structs.replace(query, where=over_span(test, over))
+    )
+
+
 def _ranked(slots: Slots, query: Query) -> Query:
     """A ranking by what is named: a set with a measure is ranked by it, a ranking without one by its condition."""
     measures, operation, time = query.measures, query.operation, query.time
@@ -317,7 +336,9 @@ _RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (
     of_market,
     _below_high,
     _each,
+    _at_high,
     _ranked,
+    _beating,
     _sized,
     _changed,
     _doing,

@@ -40,7 +40,10 @@ _DIVIDES: Final = frozenset({
     "compared to",
     "per", "in relation to", "against its", "as a multiple of",
 })  # fmt: skip
-_WITH: Final = frozenset({"to", "with", "against", "versus", "follow", "follows", "than"})
+_COMPARING: Final = frozenset({"correlation", "strength"})
+_NOT_FOLLOWED: Final = GROWING | {"verdict", "score", "confidence", "sentiment", "funding"}
+_STRENGTHS: Final = frozenset({"strongest", "weakest"})
+_AGAINST: Final = frozenset({"to", "with", "against", "versus", "vs", "than"})
 _PAYING: Final = frozenset({
     "pay", "paid", "paying", "pays", "receive", "receiving", "received", "receives", "earn", "earning", "earned",
     "collect", "get", "gets", "getting",
@@ -215,13 +218,18 @@ def mark_other(slots: Slots) -> None:
         for at in range(len(slots.chunks)):
             if slots.word(at) in _FOLLOWS and slots.kind(at + 1) == "coin":
                 slots.put(at, "measure", Measure("correlation"))
+    for at, words in enumerate(slots.words[:-1]):
+        if words.rpartition(" ")[2] in _AGAINST and slots.kind(at + 1) == "coin":
+            for first in (place for place in range(at) if slots.word(place) in _STRENGTHS):
+                slots.put(first, "super", structs.replace(slots.as_(first, "super"), measure="strength"))
+                slots.drop(at)
     names = slots.measures("correlation", "strength")
     coins = [at for at, chunk in enumerate(slots.chunks) if chunk.kind == "coin"]
-    ranked = any((value := chunk.as_("super")) is not None and value.measure == "correlation" for chunk in slots.chunks)
+    ranked = any((value := chunk.as_("super")) is not None and value.measure in _COMPARING for chunk in slots.chunks)
     if not (names or ranked) or not (len(coins) > 1 or any(_is_of_set(chunk) for chunk in slots.chunks)):
         return
     single = [at for at in coins if len(slots.chunks[at].value) == 1]
-    behind = [at for at in single if slots.word(at - 1).rpartition(" ")[2] in _WITH]
+    behind = [at for at in single if slots.word(at - 1).rpartition(" ")[2] in _AGAINST | _FOLLOWS]
     other = next(iter(behind or [at for at in single if at + 1 in names]), None)
     if other is not None:
         _take_other(slots, other, names)
@@ -240,6 +248,15 @@ def _take_other(slots: Slots, at: int, names: list[int]) -> None:
         measure = slots.measure(name)
         if other != BITCOIN and measure is not None:
             slots.read_as(name, structs.replace(measure, other=other))
+
+
+def mark_other_changes(slots: Slots) -> None:
+    """Of what is no price the change is not known: "how did the verdict of SOL change since last week"."""
+    for at in range(1, len(slots.chunks)):
+        others = [one for place in range(at) if (one := slots.as_(place, "measure")) and one.name in _NOT_FOLLOWED]
+        beside = slots.kind(at - 1) in {"coin", "asset"} and not slots.chunks[at].gap
+        if others and beside and slots.word(at) in {"change", "changed"}:
+            slots.put(at, "blocked")
 
 
 def mark_position_costs(slots: Slots) -> None:
@@ -309,6 +326,9 @@ def read_sides(slots: Slots, subject: Subject) -> None:
     paying = any(not _PAYING.isdisjoint(words.split()) for words in slots.words)
     if slots.measures("funding", "carry"):
         slots.used |= set(sides)
+        said = {slots.as_(at, "side") for at in sides}
+        for at in slots.measures("carry") if len(said) == 1 else ():
+            slots.read_as(at, structs.replace(slots.as_(at, "measure"), side=next(iter(said))))
     elif (paying or subject.coins) and not slots.asks("buy", "short"):
         earns = any(not _EARNING.isdisjoint(words.split()) for words in slots.words)
         ranked = any(chunk.has("super") for chunk in slots.chunks)

@@ -18,7 +18,10 @@ def moved(slots: Slots, at: int, before: Sequence[FoundCondition]) -> FoundCondi
     """A direction with what stands behind it: a size, windows, or the time frames of a trend."""
     del before
     direction = slots.as_(at, "direction")
-    lead = slots.as_(at - 1, "super")
+    first = at - 1
+    while slots.word(at - 1) == "day" and slots.word(first) in {"day", "single", "one"}:
+        first -= 1  # "the biggest single-day drop"
+    lead = slots.as_(first, "super")
     if direction is None or (lead is not None and lead.measure is None):
         return None
     to = slots.past(at + 1)

@@ -141,7 +141,7 @@ def _meant(slots: Slots, superlatives: Sequence[int]) -> Super:
         slots.used |= {at for at in signs if slots.as_(at, "sign") == slots.as_(signs[0], "sign")}
         value = _turned(value) if slots.as_(signs[0], "sign") < 0 else value
     after = first + 1
-    while slots.kind(after) in {"filler", "number"}:
+    while slots.kind(after) in {"filler", "number"} or slots.word(after) == "day":
         after += 1
     direction = slots.as_(after, "direction")
     if value.measure is None and direction is not None and after not in slots.used:

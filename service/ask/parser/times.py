@@ -48,11 +48,11 @@ _ALL_TIME: Final = (
     "in your history", "recorded history", "full history", "whole history", "entire history", "all the data",
     "since the start of the data", "in the recorded history", "since records began",
 )  # fmt: skip
-_DAYS_AGO: Final = {"day before yesterday": 2, "yesterday": 1, "yesterdays": 1, "last night": 1}
+_DAYS_AGO: Final = {"day before yesterday": 2, "yesterday": 1, "yesterdays": 1}
 _TO_DATE: Final = {
     "ytd": "year", "year to date": "year", "mtd": "month", "month to date": "month", "qtd": "quarter", "wtd": "week",
     "week to date": "week", "today": "day", "todays": "day", "tonight": "day", "intraday": "day",
-    "since midnight": "day", "midnight": "day",
+    "since midnight": "day",
 }  # fmt: skip
 """Spans from their beginning until now."""
 
@@ -276,13 +276,15 @@ class _Reader:
         for phrase, name in _TO_DATE.items():
             if (end := self._phrase(at, phrase)) is not None:
                 return self._since_start(name, end, rolls=phrase in _ROLLS)
+        if since and self._word(at) == "midnight":
+            return self._since_start("day", at + 1, rolls=False)
         if self._word(at) == "overnight":
             return FoundTime(self._units("hours", 12), at + 1)
         start = next((end for phrase in _STARTS if since and (end := self._phrase(at, phrase)) is not None), None)
         after = start if start is not None else at + 1
         if start is None and self._word(at) != "this":
             return None
-        name = {"morning": "day"}.get(self._word(after), self._word(after))
+        name = self._word(after)
         known = name in {"day", "week", "month", "quarter", "year"}
         return self._since_start(name, after + 1, rolls=start is None) if known else None
 

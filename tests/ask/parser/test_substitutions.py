@@ -9,6 +9,53 @@ _TOP_BY_VOLUME = q.Ranked(q.Measure("volume"), "most", 5)
 _MEAN_FUNDING = q.Measure("funding", over=r.WEEK, mean=True)
 
 _HARD: r.Rows = {
+    "funding of the 3 L1s with the lowest volatility": q.Query(
+        subject=r.L1S,
+        measures=(q.Measure("funding"),),
+        where=q.Ranked(q.Measure("volatility"), "least", 3),
+        operation=q.List(),
+    ),
+    "verdict on the top 5 coins by volume": q.Query(
+        subject=r.ALL, measures=(q.Measure("verdict"),), where=_TOP_BY_VOLUME, operation=q.List()
+    ),
+    "what is the sentiment of the 5 biggest coins by volume": q.Query(
+        subject=r.ALL, measures=(q.Measure("sentiment"),), where=_TOP_BY_VOLUME, operation=q.List()
+    ),
+    "funding of the 3 best L1s": q.Query(
+        subject=r.L1S,
+        measures=(q.Measure("funding"),),
+        where=q.Ranked(q.Measure("change"), "most", 3),
+        operation=q.List(),
+    ),
+    "how many of the 10 largest coins are in an uptrend": r.done(
+        q.Count(), r.ALL, q.All((q.Ranked(q.Measure("market_cap"), "most", 10), r.UPTREND))
+    ),
+    "which of the 5 biggest L1s has the highest funding": q.Query(
+        subject=r.L1S,
+        measures=(q.Measure("funding"),),
+        where=q.Ranked(q.Measure("market_cap"), "most", 5),
+        operation=q.Rank("most", 1),
+    ),
+    "biggest single-day drop of ETH in the last 90 days": q.Query(
+        subject=r.coins("ETH"),
+        measures=(q.Measure("change"),),
+        time=q.Window(90, "d", "90 days"),
+        operation=q.Extreme("min"),
+    ),
+    "which is the strongest L2 vs btc over 30 days": r.rank(q.Measure("strength", over=r.MONTH), 1, subject=r.L2S),
+    "which L2 beat BTC the most over 30 days": q.Query(
+        subject=r.L2S,
+        measures=(r.change(r.MONTH),),
+        where=q.Test(r.change(r.MONTH), "gt", coin="BTC"),
+        operation=q.Rank("most", 1),
+    ),
+    "carry of BTC shorts": r.value("BTC", q.Measure("carry", side="short")),
+    "ETH price at noon yesterday": r.value(
+        "ETH",
+        "price",
+        time=q.At(r.day_ms("2026-11-22") + 43_200_000, whole_day=False, words="at 12:00 UTC on 2026-11-22"),
+    ),
+    "change of BTC since midnight": r.value("BTC", r.change(q.Between(r.TODAY_MS, None, "today so far"))),
     "is a single coin in a risk-off regime?": r.done(q.Exists("any"), where=r.holds("regime", "eq", "risk-off")),
     "who is cheaper to be long, MKR or AAVE?": r.compared("MKR AAVE", "funding", "least"),
     "which is cheaper to short, MKR or AAVE?": r.compared("MKR AAVE", "funding", "most"),

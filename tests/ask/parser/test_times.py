@@ -59,7 +59,6 @@ _WINDOWS: Mapping[str, q.Span] = {
 _CALENDAR: Mapping[str, q.Span] = {
     "change of SOL yesterday": r.YESTERDAY,
     "change of SOL since yesterday": r.between("2026-11-22", None, "since yesterday"),
-    "change of SOL last night": r.between("2026-11-22", "2026-11-23", "last night"),
     "change of SOL last week": r.between("2026-11-16", "2026-11-23", "last week"),
     "change of SOL this month": r.between("2026-11-01", None, "this month"),
     "change of SOL last month": r.between("2026-10-01", "2026-11-01", "last month"),
@@ -93,7 +92,6 @@ _CALENDAR: Mapping[str, q.Span] = {
     "change of SOL year to date": r.between("2026-01-01", None, "this year"),
     "change of SOL since the start of the year": r.between("2026-01-01", None, "this year"),
     "change of SOL today": r.DAY,
-    "change of SOL this morning": r.DAY,
     "change of SOL this week": r.WEEK,
     "SOL's change since midnight": r.between("2026-11-23", None, "today so far"),
     "change of SOL wtd": r.between("2026-11-23", None, "this week so far"),
