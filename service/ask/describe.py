@@ -122,7 +122,8 @@ def condition_words(condition: q.Condition) -> str:
         to = "" if condition.to is None else f" to {condition.to}"
         return f"{label_of(condition.measure)} changed{to} {time_words(condition.within)}"
     if isinstance(condition, q.Ranked):
-        return f"among the {condition.limit} coins of {_ORDER[condition.direction]} {label_of(condition.measure)}"
+        which = f"{condition.limit} of them with" if condition.own else f"{condition.limit} coins of"
+        return f"among the {which} {_ORDER[condition.direction]} {label_of(condition.measure)}"
     if isinstance(condition, q.Not):
         return f"not ({condition_words(condition.item)})"
     joined = [condition_words(item) for item in condition.items]

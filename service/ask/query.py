@@ -163,12 +163,20 @@ class Changed(Struct, frozen=True, tag="changed", tag_field="condition", omit_de
     within: Span
 
 
-class Ranked(Struct, frozen=True, tag="ranked", tag_field="condition"):
-    """Among the first so many of all coins by a measure: "of the top 20 by volume"."""
+class Ranked(Struct, frozen=True, tag="ranked", tag_field="condition", omit_defaults=True):
+    """Among the first so many by a measure: of all coins ("L1s in the top 20 by volume") or of those asked about.
+
+    Attributes:
+        measure: Ranks.
+        direction: Which come first.
+        limit: How many.
+        own: Whether only what is asked about is ranked: "the 5 largest L1s".
+    """
 
     measure: Measure
     direction: Direction
     limit: int
+    own: bool = False
 
 
 class Not(Struct, frozen=True, tag="not", tag_field="condition"):

@@ -299,7 +299,8 @@ def part_of_ranking(slots: Slots, at: int, before: Sequence[FoundCondition]) -> 
         measure = slots.as_(name, "measure")
         used |= {to, name}
     limit = int(slots.chunks[number].value.value)
-    return FoundCondition(Ranked(measure, value.direction, limit), frozenset(used))
+    own = any(slots.kind(place) == "category" for place in range(begins, to))
+    return FoundCondition(Ranked(measure, value.direction, limit, own), frozenset(used))
 
 
 def _how_many(slots: Slots, at: int) -> int | None:

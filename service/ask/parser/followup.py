@@ -202,8 +202,10 @@ def _asks_of_parts(clause: Clause, before: Sequence[Query], query: Query) -> boo
     ranks = (query.operation, clause.last.operation)
     if isinstance(ranks[0], Rank) and isinstance(ranks[1], Rank) and only_orders(clause):
         return ranks[0].direction != ranks[1].direction  # "the top 5 … Ascending."
+    of_them = OF_THEM.search(" ".join(clause.words)) is not None
     said, of = query.subject.categories, clause.last.subject.categories
-    if said and of and said != of and OF_THEM.search(" ".join(clause.words)):
+    belongs = isinstance(query.operation, Value) and clause.asks("any", "all", "none")  # "are any of them memes?"
+    if of_them and said and (belongs or (of and said != of)):
         return True
     again = "same" in clause.words and bool(query.measures) and only_spans(query) and not clause.names_measure
     if again and clause.last.measures and clause.last.measures[0].name != "change":

@@ -24,6 +24,7 @@ from service.ask.query import (
     Now,
     Query,
     Rank,
+    Ranked,
     Test,
     Window,
 )
@@ -102,6 +103,14 @@ class Asked(NamedTuple):
             return self.ids, []
         found = await truths(self.reading, self.query.where, self.query.time, self.ids)
         return [id_ for id_ in self.ids if found[id_]], [id_ for id_ in self.ids if found[id_] is None]
+
+    async def ranked(self) -> list[str]:
+        """Things that a ranking among the conditions leaves: "what share of the 20 largest coins is up"."""
+        where = self.query.where
+        items = where.items if isinstance(where, All) else (where,)
+        rankings = tuple(item for item in items if isinstance(item, Ranked))
+        found = await truths(self.reading, All(rankings), self.query.time, self.ids)
+        return [id_ for id_ in self.ids if found[id_]]
 
     async def table(self, measures: Sequence[Measure], ids: Sequence[str]) -> tuple[list[Column], list[Row]]:
         """Values of several measures, a row for each thing; those of the market are the same in every row."""

@@ -130,7 +130,8 @@ async def _changed(reading: Reading, condition: Changed, ids: Sequence[str]) -> 
 
 
 async def _ranked(reading: Reading, condition: Ranked, time: Time, ids: Sequence[str]) -> dict[str, Truth]:
-    everything = reading.coins() if reading.others.isdisjoint(ids) else set(ids)
+    of_all = reading.others.isdisjoint(ids) and not condition.own
+    everything = reading.coins() if of_all else set(ids)
     values = await values_of(reading, condition.measure, time, sorted(everything.union(ids)))
     order = ordered(values, condition.measure, most=condition.direction == "most")
     first = set(order[: condition.limit])

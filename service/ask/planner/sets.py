@@ -243,20 +243,21 @@ async def counted(asked: Asked, operation: Count | Share | Exists) -> Found:
     if asked.query.where is None and not of_set:
         raise Refused("no-condition")
     found, unknown = await asked.split()
-    known, missing = len(asked.ids) - len(unknown), [asked.name(id_) for id_ in unknown]
+    among = await asked.ranked()
+    known, missing = len(set(among).difference(unknown)), [asked.name(id_) for id_ in unknown]
     figures = {"count": count(len(found)), "of": count(known), "noun": asked.noun(known), "when": asked.when}
     figures |= _named([asked.name(id_) for id_ in found], _MOST_NAMED)
     if not known:
         raise Refused("unknown-value", subject=text("these"), label=text("what was asked"))
     if isinstance(operation, Count):
-        return Found(kind="count", figures=figures, total=len(asked.ids), unknown=missing)
+        return Found(kind="count", figures=figures, total=len(among), unknown=missing)
     if isinstance(operation, Share):
         figures["share"] = Figure(len(found) / known * 100, Unit.SHARE)
-        figures["of_all"] = Figure(len(found) / len(asked.ids) * 100, Unit.SHARE) if missing else text("")
-        figures["all"] = count(len(asked.ids))
-        return Found(kind="share", figures=figures, total=len(asked.ids), unknown=missing)
+        figures["of_all"] = Figure(len(found) / len(among) * 100, Unit.SHARE) if known < len(among) else text("")
+        figures["all"] = count(len(among))
+        return Found(kind="share", figures=figures, total=len(among), unknown=missing)
     figures["answer"] = text("Yes" if _QUANTIFIED[operation.quantifier](len(found), known) else "No")
-    return Found(kind="exists", figures=figures, total=len(asked.ids), unknown=missing)
+    return Found(kind="exists", figures=figures, total=len(among), unknown=missing)
 
 
 _QUANTIFIED: Final[Mapping[str, Callable[[int, int], bool]]] = {

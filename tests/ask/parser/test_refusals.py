@@ -35,6 +35,7 @@ _REFUSED = {
     "btc 42": "unread",
     "sol funding 7": "unread",
     "second highest price": "unread",
+    "top 3 gainers | are any of them memes?": "unread",
     "price of SOL at noon": "unread",
     "BTC price yesterday morning": "unread",
     "price of BTC at midnight": "unread",

@@ -12,7 +12,7 @@ _HARD: r.Rows = {
     "funding of the 3 L1s with the lowest volatility": q.Query(
         subject=r.L1S,
         measures=(q.Measure("funding"),),
-        where=q.Ranked(q.Measure("volatility"), "least", 3),
+        where=q.Ranked(q.Measure("volatility"), "least", 3, own=True),
         operation=q.List(),
     ),
     "verdict on the top 5 coins by volume": q.Query(
@@ -24,7 +24,7 @@ _HARD: r.Rows = {
     "funding of the 3 best L1s": q.Query(
         subject=r.L1S,
         measures=(q.Measure("funding"),),
-        where=q.Ranked(q.Measure("change"), "most", 3),
+        where=q.Ranked(q.Measure("change"), "most", 3, own=True),
         operation=q.List(),
     ),
     "how many of the 10 largest coins are in an uptrend": r.done(
@@ -33,7 +33,7 @@ _HARD: r.Rows = {
     "which of the 5 biggest L1s has the highest funding": q.Query(
         subject=r.L1S,
         measures=(q.Measure("funding"),),
-        where=q.Ranked(q.Measure("market_cap"), "most", 5),
+        where=q.Ranked(q.Measure("market_cap"), "most", 5, own=True),
         operation=q.Rank("most", 1),
     ),
     "biggest single-day drop of ETH in the last 90 days": q.Query(

@@ -267,6 +267,22 @@ async def test_among_the_first_of_all_coins() -> None:
     assert sorted(found) == sorted(set(first) & set(CATEGORIES["Layer 1 (L1)"]))
 
 
+async def test_the_first_of_a_set_are_ranked_among_themselves_and_are_what_a_share_is_of() -> None:
+    volumes = {one: ROWS[one].volume_24h_usd or 0.0 for one in CATEGORIES["Layer 1 (L1)"]}
+    first = sorted(volumes, key=lambda one: (-volumes[one], one))[:3]
+    largest = Ranked(VOLUME, "most", 3, own=True)
+    assert sorted(await names(of(L1, where=largest, operation=List()))) == sorted(first)
+    up = All((largest, where(change(), "gt", 0.0)))
+    moved = [ROWS[one].change_24h for one in first]
+    known = [one for one in moved if one is not None]
+    rising = [one for one in known if one > 0]
+    found = [await WORLD.ask(of(L1, where=up, operation=one)) for one in (Count(), Share(), Exists("all"))]
+    for one in found:
+        assert (one.figures["count"].value, one.figures["of"].value, one.total) == (len(rising), len(known), 3)
+    assert found[1].figures["share"].value == pytest.approx(len(rising) / len(known) * 100)
+    assert found[2].figures["answer"].value == ("Yes" if len(rising) == len(known) else "No")
+
+
 def turned(symbol: str, to: str | None, since_ms: int, state: str = "trend_daily") -> bool:
     """Whether a state changed at the end of a day, from an instant on."""
     days_ = WORLD.history.days.states(symbol)
