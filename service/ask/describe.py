@@ -122,8 +122,9 @@ def condition_words(condition: q.Condition) -> str:
         to = "" if condition.to is None else f" to {condition.to}"
         return f"{label_of(condition.measure)} changed{to} {time_words(condition.within)}"
     if isinstance(condition, q.Ranked):
-        which = f"{condition.limit} of them with" if condition.own else f"{condition.limit} coins of"
-        return f"among the {which} {_ORDER[condition.direction]} {label_of(condition.measure)}"
+        which = "of them" if condition.own else "coins"
+        first = f"among the {condition.limit} {which}" if condition.limit > 1 else "the one"
+        return f"{first} with the {_ORDER[condition.direction]} {label_of(condition.measure)}"
     if isinstance(condition, q.Not):
         return f"not ({condition_words(condition.item)})"
     joined = [condition_words(item) for item in condition.items]

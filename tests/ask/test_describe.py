@@ -125,9 +125,13 @@ _EVERY = All((UP, Not(where(FUNDING, "lt", 0.0))))
         (of(ALL, where=Changed(TREND, None, days(7)), operation=Count()),
          "all coins, where daily trend changed over 7 days, how many"),
         (of(ALL, where=Ranked(VOLUME, "most", 20), operation=Count()),
-         "all coins, where among the 20 coins of highest 24-hour volume, how many"),
+         "all coins, where among the 20 coins with the highest 24-hour volume, how many"),
         (of(ALL, where=Ranked(VOLUME, "least", 20), operation=Count()),
-         "all coins, where among the 20 coins of lowest 24-hour volume, how many"),
+         "all coins, where among the 20 coins with the lowest 24-hour volume, how many"),
+        (of(L1, FUNDING, where=Ranked(VOLUME, "most", 3, own=True), operation=List()),
+         "coins in Layer 1 (L1), where among the 3 of them with the highest 24-hour volume, list, with funding"),
+        (of(ALL, FUNDING, where=Ranked(VOLUME, "most", 1), operation=List()),
+         "all coins, where the one with the highest 24-hour volume, list, with funding"),
         (of(BTC, where=UP, operation=Check()), "BTC, where daily trend is UP, yes or no"),
         (of(BTC, VOLUME, operation=Position()), "BTC, place by highest 24-hour volume"),
         (of(BTC, VOLUME, operation=Position("least")), "BTC, place by lowest 24-hour volume"),
@@ -179,7 +183,7 @@ def test_the_windows_of_conditions_are_named_too() -> None:
     query = of(ALL, where=All((Not(wide), Any_((then, Ranked(change(), "most", 5), state)))), operation=List())
     assert describe(query) == (
         "all coins, where not (24-hour change above its 365-day drawdown) and (change above 5 % 3 days ago, among the "
-        "5 coins of highest 24-hour change or daily trend changed to UP over 7 days), list"
+        "5 coins with the highest 24-hour change or daily trend changed to UP over 7 days), list"
     )
 
 

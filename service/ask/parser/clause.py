@@ -23,6 +23,7 @@ from service.ask.parser.rewrites import (
     mark_drawdowns,
     mark_growth,
     mark_highest,
+    mark_majority,
     mark_moved_more,
     mark_other,
     mark_other_changes,
@@ -89,6 +90,7 @@ def _read_query(slots: Slots) -> list[Query]:
     mark_drawdowns(slots)
     mark_growth(slots)
     mark_other_changes(slots)
+    mark_majority(slots)
     mark_highest(slots)
     mark_reached(slots)
     mark_moved_more(slots)

@@ -278,27 +278,29 @@ def part_of_ranking(slots: Slots, at: int, before: Sequence[FoundCondition]) -> 
     """Part of a ranking, where more is asked of it: "in the top 10 by volume", "trend of the 5 with most funding"."""
     del before
     value = slots.as_(at, "super")
-    number = _how_many(slots, at)
-    if value is None or value.measure is not None or number is None:
+    if value is None or value.measure is not None:
         return None
-    begins = min(at, number)
+    number = _how_many(slots, at)
+    if number is None and (slots.word(at) not in _SIZES or not any(one.has("measure") for one in slots.chunks[:at])):
+        return None
+    begins = at if number is None else min(at, number)
     lead = slots.word(begins - 2).split() if slots.word(begins - 1) == "the" else []
     if not begins or not _WITHIN & {*slots.word(begins - 1).split(), *lead}:
         return None
-    used = {at, number}
+    used = {at} if number is None else {at, number}
     used |= {place for place in range(begins, at) if slots.kind(place) == "set"}
-    to = max(at, number) + 1
+    to = max(used) + 1
     while slots.kind(to) in {"set", "filler", "category"} and slots.word(to) != "by":
         if slots.kind(to) == "set":
             used.add(to)
         to += 1
-    measure = Measure("market_cap" if number > at or slots.word(at) in _SIZES else "change")
+    measure = Measure("change" if begins < at and slots.word(at) not in _SIZES else "market_cap")
     beside = to == at + 1 and slots.measure(to) is not None
     if beside or (slots.word(to) == "by" and slots.measure(to + 1) is not None):
         name = to if beside else to + 1
         measure = slots.as_(name, "measure")
         used |= {to, name}
-    limit = int(slots.chunks[number].value.value)
+    limit = 1 if number is None else int(slots.chunks[number].value.value)
     own = any(slots.kind(place) == "category" for place in range(begins, to))
     return FoundCondition(Ranked(measure, value.direction, limit, own), frozenset(used))
 

@@ -41,7 +41,7 @@ _DIVIDES: Final = frozenset({
     "per", "in relation to", "against its", "as a multiple of",
 })  # fmt: skip
 _COMPARING: Final = frozenset({"correlation", "strength"})
-_NOT_FOLLOWED: Final = GROWING | {"verdict", "score", "confidence", "sentiment", "funding"}
+_NOT_FOLLOWED: Final = GROWING | {"verdict", "score", "confidence", "sentiment", "funding", "breadth"}
 _STRENGTHS: Final = frozenset({"strongest", "weakest"})
 _AGAINST: Final = frozenset({"to", "with", "against", "versus", "vs", "than"})
 _PAYING: Final = frozenset({
@@ -254,9 +254,16 @@ def mark_other_changes(slots: Slots) -> None:
     """Of what is no price the change is not known: "how did the verdict of SOL change since last week"."""
     for at in range(1, len(slots.chunks)):
         others = [one for place in range(at) if (one := slots.as_(place, "measure")) and one.name in _NOT_FOLLOWED]
-        beside = slots.kind(at - 1) in {"coin", "asset"} and not slots.chunks[at].gap
+        beside = slots.kind(at - 1) in {"coin", "asset", "measure"} and not slots.chunks[at].gap
         if others and beside and slots.word(at) in {"change", "changed"}:
             slots.put(at, "blocked")
+
+
+def mark_majority(slots: Slots) -> None:
+    """Of a set that is asked about, "most" is the larger part: "are most L1s in an uptrend"."""
+    for at, words in enumerate(slots.words):
+        if words == "most" and slots.kind(at + 1) in {"set", "category"} and slots.words[0] in {"is", "are"}:
+            slots.put(at, "ask", "majority")
 
 
 def mark_position_costs(slots: Slots) -> None:

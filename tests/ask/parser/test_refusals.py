@@ -35,6 +35,8 @@ _REFUSED = {
     "btc 42": "unread",
     "sol funding 7": "unread",
     "second highest price": "unread",
+    "how did breadth change this week": "unread",
+    "is the trend of most memes up": "unread",
     "top 3 gainers | are any of them memes?": "unread",
     "price of SOL at noon": "unread",
     "BTC price yesterday morning": "unread",

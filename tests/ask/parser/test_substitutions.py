@@ -49,6 +49,14 @@ _HARD: r.Rows = {
         where=q.Test(r.change(r.MONTH), "gt", coin="BTC"),
         operation=q.Rank("most", 1),
     ),
+    "funding of the largest meme coin": q.Query(
+        subject=r.MEMES,
+        measures=(q.Measure("funding"),),
+        where=q.Ranked(q.Measure("market_cap"), "most", 1, own=True),
+        operation=q.List(),
+    ),
+    "which L1 is the largest": r.rank("market_cap", 1, subject=r.L1S),
+    "are most L1s in an uptrend": r.done(q.Exists("most"), r.L1S, r.UPTREND),
     "carry of BTC shorts": r.value("BTC", q.Measure("carry", side="short")),
     "ETH price at noon yesterday": r.value(
         "ETH",
