@@ -345,7 +345,7 @@ class Row(NamedTuple):
 
 
 def describe() -> list[Row]:
-    """Every setting in order, for `verdict serve --help` and the README."""
+    """Every setting in order, for `verdict serve --help` and `docs/settings.md`."""
     hints = get_type_hints(Settings, include_extras=True)
     return [
         Row(variable(field.name), _default(field), hints[field.name].__metadata__[0].description)

@@ -5,7 +5,7 @@ from typing import Final
 
 from service.settings import Settings
 from service.wire.offers import OFFERS
-from tests.test_house import OWNERS, RANKS, SERVICE
+from tests.test_layers import OWNERS, RANKS, SERVICE
 
 PAGE: Final = SERVICE.parent / "ARCHITECTURE.md"
 BEGIN: Final = "<!-- {name}: written by `make commands` -->\n"

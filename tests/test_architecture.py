@@ -6,7 +6,7 @@ import pytest
 
 from service.wire.offers import OFFERS
 from tests.architecture import GENERATED, PAGE, renewed
-from tests.test_house import RANKS, SERVICE
+from tests.test_layers import RANKS, SERVICE
 
 pytestmark = pytest.mark.unmeasured
 

@@ -20,7 +20,7 @@ from tests.walkforward.reference_tables import tape_of
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "decisions" / "0011-costs-of-trades.md").read_text()
-README = (ROOT / "README.md").read_text()
+PAGE = (ROOT / "docs" / "walk-forward.md").read_text()
 
 
 def trading(*daily_usd: float) -> Tape:
@@ -59,9 +59,9 @@ def test_the_measurements_behind_the_table_are_those_of_the_recordings() -> None
         upper = least
 
 
-def test_the_decision_repeats_the_walk_forward_of_the_readme() -> None:
-    """The README's figures are compared with a run by `tests/test_readme.py`."""
-    (returns,) = re.findall(r"^return +(.*)$", README, re.MULTILINE)
+def test_the_decision_repeats_the_walk_forward_of_the_documentation() -> None:
+    """The page's figures are compared with a run by `tests/test_docs.py`."""
+    (returns,) = re.findall(r"^return +(.*)$", PAGE, re.MULTILINE)
     figures = re.findall(r"[-+][0-9.]+ %", returns)
     names = ("Walk-forward, all three strategies", "Trend following", "Momentum", "Funding reversion")
     told = dict(re.findall(r"^\| ([^|]+) \| [-+][0-9.]+ % \| ([-+][0-9.]+ %) \|", TEXT, re.MULTILINE))

@@ -194,7 +194,7 @@ def test_the_trades_of_every_coin_are_those_of_plain_arithmetic(read: Callable[[
 
 @pytest.mark.real_data
 @needs_recordings
-def test_the_figures_of_the_decision_and_the_readme_are_those_of_the_recordings() -> None:
+def test_the_figures_of_the_decision_and_the_documentation_are_those_of_the_recordings() -> None:
     history = reference_bars.recorded()
     bars = {
         coin: [(day * DAY_MS, *bar[:4]) for day, bar in sorted(days.items())] for coin, days in history.bars.items()
@@ -216,7 +216,9 @@ def test_the_figures_of_the_decision_and_the_readme_are_those_of_the_recordings(
     share = known / sum(one.held_days for one in books.trades)
     text = " ".join(decision.split())
     assert f"costs are {-costs:.2f} % and funding {funding:.2f} %: only {100 * share:.0f} % of the days" in text
-    assert f"which lose {-mean:.2f} % each on these recordings" in " ".join((ROOT / "README.md").read_text().split())
+    assert f"which lose {-mean:.2f} % each on these recordings" in " ".join(
+        (ROOT / "docs" / "walk-forward.md").read_text().split()
+    )
 
 
 def counted_again(bars: Mapping[str, Sequence[Row]], history: reference_bars.History) -> reference.Books:

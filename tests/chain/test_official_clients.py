@@ -29,7 +29,7 @@ from tests.fakes.serving import PATIENCE_S, Serving, ended
 pytestmark = [pytest.mark.chain, pytest.mark.timeout(300)]
 
 CLIENTS: Final = Path(__file__).parent / "clients"
-README: Final = Path(__file__).parents[2] / "README.md"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "paying.md"
 VENV: Final = Path(sys.prefix)
 PAYEE: Final = "0x2222222222222222222222222222222222222222"
 PAYER: Final = Account.from_key(b"\x11" * 32)
@@ -208,7 +208,7 @@ def test_payments_without_a_key_leave_the_ledgers_equal_and_make_no_user(keyless
 
 
 def test_the_example_of_the_readme_pays(shop: Shop, tmp_path: Path) -> None:
-    (example,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
+    (example,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     script = tmp_path / "pay.py"
     script.write_text(example.replace("http://127.0.0.1:8402", f"http://127.0.0.1:{shop.service.port}"))
     before = shop.chain.dollars(PAYEE)

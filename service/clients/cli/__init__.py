@@ -1,4 +1,4 @@
-"""The command line: every command is a row of a table, from which parser, help, completions and README are made.
+"""The command line: every command is a row of a table, from which parser, help, completions and docs are made.
 
 Decisions:
 - The table imports nothing, so that `verdict --help` and completions cost little more than the interpreter's start; a

@@ -1,6 +1,6 @@
 """Fear & Greed of alternative.me: `GET /fng/?limit=N`, newest first, numbers in strings.
 
-Attribution is asked for: README and the manifest's documentation name the source.
+Attribution is asked for: `docs/` and the manifest's documentation name the source.
 """
 
 from typing import Annotated, Final

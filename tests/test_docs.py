@@ -1,4 +1,4 @@
-"""The README is part of the product: its examples, its tables and its promises are checked against the code."""
+"""README and docs are part of the product: their examples, tables and promises are checked against the code."""
 
 import http.client
 import io
@@ -38,7 +38,9 @@ from tests.market.recordings import DATA, needs_recordings
 pytestmark = pytest.mark.unmeasured
 
 ROOT = Path(__file__).resolve().parent.parent
+PAGES = [path for path in sorted((ROOT / "docs").glob("*.md")) if not path.is_symlink()]
 README = (ROOT / "README.md").read_text()
+DOCS = "\n".join(path.read_text() for path in PAGES)
 COMMANDS = [command for _, commands in SECTIONS for command in commands]
 PRICED = [command for command in COMMANDS if command.route and command.route.price]
 FREE = {
@@ -60,7 +62,7 @@ BROWSER = "verdict login"
 
 
 def section(title: str) -> str:
-    return re.split(r"^#+ ", README.split(f"# {title}\n", 1)[1], flags=re.MULTILINE)[0]
+    return re.split(r"^#+ ", DOCS.split(f"# {title}\n", 1)[1], flags=re.MULTILINE)[0]
 
 
 def rows(text: str) -> list[list[str]]:
@@ -98,27 +100,27 @@ def asked(running: tuple[Serving, str]) -> Callable[[str], dict[str, Any]]:
 
 
 def test_the_example_answer_is_what_the_service_comes_to_answer(asked: Callable[[str], dict[str, Any]]) -> None:
-    shown = re.search(r"```console\n\$ curl .*?\n(\{.*?\n\}|\{\})\n```", README, re.DOTALL)
-    assert shown
+    shown, again = re.findall(r"```console\n\$ curl [^\n]*\n(\{\n.*?\n\})\n```", README + DOCS, re.DOTALL)
+    assert shown == again
     written = ""
 
     def is_shown() -> bool:
         nonlocal written
         answer = asked("/api/cli/coin/risk/BTC")
-        summary = answer["data"]["sentiment_summary"]  # a long line, cut in the README after its first figure
+        summary = answer["data"]["sentiment_summary"]  # a long line, cut on the page after its first figure
         answer["data"]["sentiment_summary"] = re.sub(r"(days, ).*(\)\.)", r"\1…\2", summary, count=1)
         written = json.dumps(answer, indent=4, ensure_ascii=False)
-        return written == shown[1]
+        return written == shown
 
     try:
         wait_until(is_shown)
     except AssertionError:
-        assert written == shown[1]
+        assert written == shown
 
 
 def example(command: str) -> str:
-    """What the README shows that a command prints."""
-    shown = README.split(f"$ {command}\n", 1)[1]
+    """What the pages show that a command prints."""
+    shown = DOCS.split(f"$ {command}\n", 1)[1]
     return shown.split("```", 1)[0]
 
 
@@ -267,14 +269,14 @@ def test_who_keeps_the_key_that_make_run_prints_is_told_who_they_are(
     person: Person, running: tuple[Serving, str]
 ) -> None:
     del person.environment["VERDICT_TOKEN"]
-    [whoami] = [shown for line, shown in outputs("In a terminal") if line == "verdict whoami"]
+    [whoami] = [shown for line, shown in outputs("Command line") if line == "verdict whoami"]
     first = json.loads(running[0].verdict("keys", "create", "--name", "x", "--user", "1", "--json").stdout)["key"]
     said = person.types("verdict login --token", f"{first}\n")
     assert (said.code, said.out.startswith("The key works at http://127.0.0.1:8402")) == (0, True), said
     assert person.types("verdict whoami").out == whoami
 
 
-@pytest.mark.parametrize("title", ["In a terminal", "A verdict you can check"])
+@pytest.mark.parametrize("title", ["Command line", "A verdict you can check"])
 def test_what_it_shows_in_a_terminal_is_what_is_printed_there(person: Person, title: str) -> None:
     for line, shown in outputs(title):
         if line == "verdict verify sol.json":
@@ -284,7 +286,7 @@ def test_what_it_shows_in_a_terminal_is_what_is_printed_there(person: Person, ti
 
 
 def test_each_line_it_shows_in_a_terminal_can_be_typed(person: Person, running: tuple[Serving, str]) -> None:
-    for line in lines("In a terminal"):
+    for line in lines("Command line"):
         ends = " --max 1" if "watch" in line else ""
 
         def is_done(line: str = line.partition(" #")[0] + ends) -> bool:
@@ -327,9 +329,9 @@ def test_who_has_spent_their_questions_pays_as_it_is_shown(person: Person, tmp_p
         assert receipt in payer.types("verdict wallet receipts").out
         assert "0.005 of 1.00 USDC" in payer.types("verdict wallet").out
         assert payer.types("verdict login --token", wallet["VERDICT_TOKEN"]).code == refusal.DONE
-    for inline in re.findall(r"`(verdict config set \S+ [^`]+)`", README):
+    for inline in re.findall(r"`(verdict config set \S+ [^`]+)`", DOCS):
         assert payer.types(inline).code == refusal.DONE, inline
-    kept = re.findall(r"`~/(\S+)`", section("In a terminal"))
+    kept = re.findall(r"`~/(\S+)`", section("Command line"))
     assert len(kept) == 3
     assert all((person.home / path).exists() for path in kept), kept
 
@@ -360,9 +362,10 @@ def test_each_route_it_says_can_be_asked_is_what_the_command_beside_it_asks(pers
 
 
 def mentioned() -> list[str]:
-    """Every command line that stands anywhere in the README."""
-    blocks = re.findall(r"^(?:\$ | {4})?(verdict .*)$", README, re.MULTILINE)
-    return [*blocks, *re.findall(r"`(verdict [^`]+)`", README), *re.findall(r"<\((verdict [^)]+)\)", README)]
+    """Every command line that stands anywhere in README or docs."""
+    text = README + DOCS
+    blocks = re.findall(r"^(?:\$ | {4})?(verdict .*)$", text, re.MULTILINE)
+    return [*blocks, *re.findall(r"`(verdict [^`]+)`", text), *re.findall(r"<\((verdict [^)]+)\)", text)]
 
 
 @pytest.mark.parametrize("line", sorted(set(mentioned())))
@@ -433,7 +436,7 @@ def test_every_command_is_in_a_table_with_what_it_does() -> None:
     assert rows(section("Commands")) == wanted
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"VERDICT_[A-Z0-9_]+[A-Z0-9]", README))))
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"VERDICT_[A-Z0-9_]+[A-Z0-9]", README + DOCS))))
 def test_every_setting_it_names_is_one(name: str) -> None:
     try:
         Settings.from_environ({name: "x"})
@@ -442,7 +445,7 @@ def test_every_setting_it_names_is_one(name: str) -> None:
 
 
 def test_the_exit_codes_it_lists_are_all_there_are() -> None:
-    told = re.search(r"Exit codes: (.*?)\.\n", section("In a terminal"), re.DOTALL)
+    told = re.search(r"Exit codes: (.*?)\.\n", section("Command line"), re.DOTALL)
     assert told
     codes = {value for value in vars(refusal).values() if isinstance(value, int) and not isinstance(value, bool)}
     assert {int(code) for code in re.findall(r"\b\d+\b", told[1])} == codes
@@ -451,18 +454,21 @@ def test_the_exit_codes_it_lists_are_all_there_are() -> None:
 @pytest.mark.promise("run.make-test")
 def test_every_make_target_it_names_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):.*## ", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    named = set(re.findall(r"(?:`|^ {4}|live )make\s([a-z-]+)", README, re.MULTILINE))
+    named = set(re.findall(r"(?:`|^ {4}|live )make\s([a-z-]+)", README + DOCS, re.MULTILINE))
     assert {"run", "test", "help"} <= named <= targets
 
 
-def test_every_file_it_links_to_exists() -> None:
+def test_every_file_that_readme_links_to_exists() -> None:
     links = re.findall(r"\]\(([^)#:]+)\)|(?:src|srcset)=\"([^\"]+)\"", README)
     assert {"docs/page-light.png", "docs/page-dark.png"} <= {picture for _, picture in links}
     for link in links:
         assert (ROOT / "".join(link)).exists(), link
-    titles = {title.lower().replace(" ", "-") for title in re.findall(r"^#+ (.*)$", README, re.MULTILINE)}
-    assert set(re.findall(r"\]\(#([^)]+)\)", README)) <= titles
 
 
-def test_its_lines_fit_the_width_of_the_house() -> None:
-    assert all(len(line) <= 120 or line.startswith(("|", "$", "{")) for line in README.splitlines())
+def test_readme_is_at_most_ten_kilobytes() -> None:
+    assert len(README.encode()) <= 10_240
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", *PAGES], ids=lambda path: path.stem)
+def test_lines_of_a_page_fit_the_configured_width(path: Path) -> None:
+    assert all(len(line) <= 120 or line.startswith(("|", "$", "{")) for line in path.read_text().splitlines())
