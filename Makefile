@@ -1,8 +1,8 @@
 # Everything is typed as `make <target>`; nothing but make and Python 3.11 or newer has to be there before.
 .DEFAULT_GOAL := help
 .SUFFIXES:
-.PHONY: help run test check measured lint coverage bench eval fixtures soak chain browser vendor commands fuzz mutants dist \
-	live-check
+.PHONY: help run test check measured lint coverage docs bench eval fixtures soak chain browser vendor commands fuzz mutants \
+	dist live-check
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -35,9 +35,9 @@ live-check: $(VENV)/run $(BIN)/verdict ## ask every live upstream once; exit cod
 test: lint $(BIN)/verdict ## lint, types, and every test but the slow ones, in about five minutes
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -rfEs -m 'not slow and not soak and not chain and not browser'
 
-check: lint measured ## every test there is, with the coverage gate, real payments, the pages and a short soak: an hour
+check: lint measured ## every test, the coverage gate, the site, real payments, the pages and a short soak: an hour
 	@$(COVERAGE) report
-	@$(MAKE) --no-print-directory chain browser
+	@$(MAKE) --no-print-directory docs chain browser
 	@$(MAKE) --no-print-directory soak SOAK=short
 
 # Hundreds of processes are started: what is compiled once is kept, also where the machine says otherwise. Each worker
@@ -56,6 +56,9 @@ lint: $(VENV)/dev ## ruff and mypy
 
 coverage: measured ## run every test and write its coverage as pages in htmlcov/
 	@$(COVERAGE) html
+
+docs: $(VENV)/site/ready ## build docs/ as a site in build/site/; a link that leads nowhere fails
+	@NO_MKDOCS_2_WARNING=1 $(VENV)/site/bin/mkdocs build --strict
 
 bench: $(VENV)/dev $(VENV)/openbb/ready ## measure side by side and write BENCHMARKS.md; python -m bench PART [--write] measures one part
 	@$(BIN)/python -m bench
@@ -110,6 +113,12 @@ $(VENV)/openbb/ready: bench/openbb.lock | $(BIN)/python
 	@echo 'Installing OpenBB, to be measured against ...'
 	@$(BIN)/python -m venv $(@D)
 	@$(@D)/bin/python $(QUIETLY) $< || echo 'OpenBB does not install: it is left out'
+	@touch $@
+
+$(VENV)/site/ready: requirements-docs.lock | $(BIN)/python
+	@echo 'Installing what requirements-docs.lock names ...'
+	@$(BIN)/python -m venv $(@D)
+	@$(@D)/bin/python $(QUIETLY) $< $(OR_FAIL)
 	@touch $@
 
 $(VENV)/tools: requirements-tools.lock | $(VENV)/dev

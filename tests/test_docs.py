@@ -100,7 +100,8 @@ def asked(running: tuple[Serving, str]) -> Callable[[str], dict[str, Any]]:
 
 
 def test_the_example_answer_is_what_the_service_comes_to_answer(asked: Callable[[str], dict[str, Any]]) -> None:
-    shown, again = re.findall(r"```console\n\$ curl [^\n]*\n(\{\n.*?\n\})\n```", README + DOCS, re.DOTALL)
+    examples: list[str] = re.findall(r"```console\n\$ curl [^\n]*\n(\{\n.*?\n\})\n```", README + DOCS, re.DOTALL)
+    shown, again = examples
     assert shown == again
     written = ""
 

@@ -23,8 +23,8 @@ def clone(tmp_path: Path) -> Path:
     """What a clone holds that `make` reads."""
     copy = tmp_path / "clone"
     copy.mkdir()
-    for name in ("Makefile", "requirements.lock", "requirements-dev.lock", "requirements-tools.lock", "pyproject.toml"):
-        shutil.copy2(ROOT / name, copy)
+    for path in (ROOT / "Makefile", ROOT / "pyproject.toml", *ROOT.glob("requirements*.lock")):
+        shutil.copy2(path, copy)
     return copy
 
 
@@ -129,8 +129,14 @@ def test_make_browser_installs_what_it_needs_from_a_lock_and_drives_the_pages(cl
 def test_what_must_pass_before_a_change_is_taken_is_every_test_real_payments_and_a_short_soak() -> None:
     assert (ROOT / ".ci" / "run").read_text().splitlines()[-2:] == ["make test", "make check"]
     recipe = (ROOT / "Makefile").read_text().partition("\ncheck: lint measured")[2].partition("\n\n")[0]
-    for step in ("$(COVERAGE) report", "chain browser\n", "soak SOAK=short"):
+    for step in ("$(COVERAGE) report", "docs chain browser\n", "soak SOAK=short"):
         assert step in recipe
+
+
+def test_make_docs_installs_its_lock_by_hash_and_fails_on_any_broken_link(clone: Path) -> None:
+    steps = make(clone, "-n", "docs").stdout
+    for step in ("--require-hashes --requirement requirements-docs.lock", "mkdocs build --strict"):
+        assert step in steps
 
 
 def test_make_test_leaves_out_what_is_listed_as_slow(clone: Path) -> None:

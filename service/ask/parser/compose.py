@@ -8,6 +8,7 @@ from msgspec import structs
 from service.ask.parser.found import PAIR, contradicting, test_of, tests_in
 from service.ask.parser.market import ALSO_OF_MARKET, TOGETHER, about_whom, of_market, present, together
 from service.ask.parser.slots import BITCOIN, Slots
+from service.ask.parser.superlatives import beating
 from service.ask.parser.windows import WINDOWED, over_span, rolled, rolled_condition
 from service.ask.query import (
     Aggregate,
@@ -132,16 +133,6 @@ def _at_high(slots: Slots, query: Query) -> Query | None:
         slots.used.clear()
         return None
     return query
-
-
-def _beating(slots: Slots, query: Query) -> Query:
-    """Coins that beat another one the most do so over the window of the ranking."""
-    del slots
-    test = test_of(query.where)
-    over = query.measures[0].over if isinstance(query.operation, Rank) else None
-    return (
-        query if test is None or not test.coin or over is None else structs.replace(query, where=over_span(test, over))
-    )
 
 
 def _ranked(slots: Slots, query: Query) -> Query:
@@ -338,7 +329,7 @@ _RULES: Final[Sequence[Callable[[Slots, Query], Query | None]]] = (
     _each,
     _at_high,
     _ranked,
-    _beating,
+    beating,
     _sized,
     _changed,
     _doing,

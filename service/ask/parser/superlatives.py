@@ -5,10 +5,11 @@ from typing import Final
 
 from msgspec import structs
 
-from service.ask.parser.found import PAIR
+from service.ask.parser.found import PAIR, test_of
 from service.ask.parser.lexicon import Super
 from service.ask.parser.slots import Slots
-from service.ask.query import Compare, Extreme, Measure, Operation, Rank, Value, Window
+from service.ask.parser.windows import over_span
+from service.ask.query import Compare, Extreme, Measure, Operation, Query, Rank, Value, Window
 
 GROWING: Final = frozenset({"volume", "open_interest", "market_cap", "funding", "volatility", "score"})
 _PLURAL: Final = 5
@@ -193,3 +194,13 @@ def _limit(slots: Slots, value: Super) -> int:
         if words in _SAID and (slots.kind(at + 1) in _SETS or slots.word(at + 1) == "with")
     )
     return slots.limit(0) or next(said, default)
+
+
+def beating(slots: Slots, query: Query) -> Query:
+    """Coins that beat another one the most do so over the window of the ranking."""
+    del slots
+    test = test_of(query.where)
+    over = query.measures[0].over if isinstance(query.operation, Rank) else None
+    return (
+        query if test is None or not test.coin or over is None else structs.replace(query, where=over_span(test, over))
+    )
