@@ -46,6 +46,7 @@ _OF_SIZE: Final = {
 
 _STATES: Final = ("trend", "regime", "verdict", "sentiment", "market_regime")
 _PLACE: Final = frozenset({"rank", "ranked", "place", "position", "ranking"})
+_LARGER: Final = ("bigger", "larger", "smaller")
 
 
 class _Asked(Struct, frozen=True):
@@ -285,6 +286,9 @@ def _compare(asked: _Asked) -> Operation | None:
         and asked.things == PAIR
         and (asked.takes("ratio") or (priced and slots.measures("price")))
     ):
+        larger = [at for at, words in enumerate(slots.words) if words.endswith(_LARGER)]
+        if larger and slots.first("measure") is None and "it" not in slots.words:
+            slots.imply(larger[0], "market_cap")
         return Ratio()
     return Compare() if asked.things > 1 and asked.takes("compare", "difference") else None
 

@@ -37,12 +37,16 @@ MOST_TURNS: Final = 6
 _SERVICE: Final = Subject(scope="service")
 _SHORT: Final = 2
 _EXCERPT: Final = 80
-_JUDGING: Final = re.compile(r"\bis (?:that|it|this) (?:high|low|normal|a lot|much|good|bad|unusual)\b")
-"""Nothing here says what is much."""
+_UNREADABLE: Final = re.compile(
+    r"\bis (?:that|it|this) (?:high|low|normal|a lot|much|good|bad|unusual)\b"
+    r"|\b(?:wallets?|transfers?|whales?)\b.*\busd[ct]\b|\busd[ct]\b.*\b(?:wallets?|transfers?|whales?)\b"
+)
+"""Nothing here says what is much; and of wallets only coins are told apart, to which USDC does not belong."""
 
 _DAY_BEGINS: Final = re.compile(r"(?<=day) (?:at )?00:00(?::00)?(?: ?UTC)?\b")
 """A day begins at midnight UTC: behind a day this says nothing more."""
 
+_AS_PERCENT: Final = re.compile(r"(?<=\bas )(?:a )?%(?= of\b)")
 _TAG: Final = re.compile(r"</?[A-Za-z_]+>")
 _FIRST: Final = re.compile(r"(?:^|\s|\()1[.)]\s")
 _BULLET: Final = re.compile(
@@ -106,7 +110,11 @@ class Parser:
         return structs.replace(understood, queries=(), refusal=structs.replace(refusal, instead=next(same, None)))
 
     def _message(self, text: str, before: tuple[Query, ...], now_ms: int) -> Understanding:
-        tidied = tidy(_without_bullets(_TAG.sub(" , ", without_templates(_DAY_BEGINS.sub("", text)))))
+        tidied = tidy(
+            _without_bullets(
+                _TAG.sub(" , ", without_templates(_DAY_BEGINS.sub("", _AS_PERCENT.sub("a percentage", text))))
+            )
+        )
         tokens = tokenise(tidied)[:MOST_WORDS]
         courtesy = _courtesy(tokens)
         if courtesy is not None:
@@ -117,7 +125,7 @@ class Parser:
         chunks = [_command(chunk, mended, tokens) for chunk in cut(tokens, mended, names, now_ms)]
         written = [" ".join(mended[chunk.start : chunk.end]) for chunk in chunks]
         chunks = how_to_answer(chunks, written)
-        if _JUDGING.search(" ".join(written)):
+        if _UNREADABLE.search(" ".join(written)):
             return Understanding(refusal=Refusal("unread", (text.strip()[:_EXCERPT],)))
         at_once = self._at_once(chunks, written, tokens, follows=bool(before))
         if at_once is not None:

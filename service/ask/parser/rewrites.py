@@ -267,11 +267,16 @@ def mark_majority(slots: Slots) -> None:
 
 
 def mark_position_costs(slots: Slots) -> None:
-    """What is cheap or expensive beside a side is the position: "cheaper to be long" is the lower funding."""
+    """What is cheap or expensive beside a side is the position: "cheaper to be long" is the lower funding.
+
+    Before a measure it is this measure: "the most expensive funding".
+    """
     sides = {slots.as_(at, "side") for at in slots.free(lambda chunk: chunk.has("side"))}
     for at in slots.free(lambda chunk: (value := chunk.as_("super")) is not None and value.measure == "price"):
         said: Super = slots.as_(at, "super")
-        if len(sides) == 1:
+        if slots.as_(at + 1, "measure") is not None:
+            slots.put(at, "super", structs.replace(said, measure=None))
+        elif len(sides) == 1:
             least = (said.direction == "least") == (sides == {"long"})
             value = structs.replace(said, measure="funding", direction="least" if least else "most")
             slots.put(at, "super", value)

@@ -57,6 +57,13 @@ _HARD: r.Rows = {
     ),
     "which L1 is the largest": r.rank("market_cap", 1, subject=r.L1S),
     "are most L1s in an uptrend": r.done(q.Exists("most"), r.L1S, r.UPTREND),
+    "most expensive funding this week on average": r.rank(q.Measure("funding", over=r.THIS_WEEK, mean=True), 1),
+    "how many times bigger is BTC than ETH": q.Query(
+        subject=r.coins("BTC ETH"), measures=(q.Measure("market_cap"),), operation=q.Ratio()
+    ),
+    "how many times larger is the volume of BTC than of ETH": q.Query(
+        subject=r.coins("BTC ETH"), measures=(q.Measure("volume"),), operation=q.Ratio()
+    ),
     "carry of BTC shorts": r.value("BTC", q.Measure("carry", side="short")),
     "ETH price at noon yesterday": r.value(
         "ETH",
