@@ -230,6 +230,24 @@ async def test_a_caller_cancelled_when_it_has_just_been_decided_is_not_charged(
     assert await states(db) == [(1, 2)]
 
 
+async def test_a_call_that_arrives_while_another_is_committed_is_decided_in_the_next_batch(
+    meter: Meter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = meter._answer
+    late: list[asyncio.Future[Decision]] = []
+
+    def arrive_and_answer(*outcome: Any) -> None:
+        if not late:
+            late.append(asyncio.get_running_loop().create_future())
+            meter.ask(a_caller(2), OFFER, late[0])
+        answer(*outcome)
+
+    monkeypatch.setattr(meter, "_answer", arrive_and_answer)
+    assert await charge(meter, 1) == 1
+    async with asyncio.timeout(10):
+        assert (await late[0]).event_id == 2
+
+
 async def test_a_caller_cancelled_when_it_has_just_been_failed_is_cancelled(meter: Meter) -> None:
     asked = asyncio.create_task(meter.charge(a_caller(), OFFER))
     await asyncio.sleep(0)
